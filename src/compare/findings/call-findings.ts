@@ -13,7 +13,6 @@ import {
   changedCalls,
   concurrencyChanges,
   concurrencyWords,
-  isOfOneCall,
 } from './concurrency-findings.ts'
 import {
   type Draft,
@@ -22,7 +21,16 @@ import {
   type StructureChange,
   type StructureMove,
 } from './finding.ts'
-import { addPrices, formsOf, MIN_USUAL, movedRequests, type Price, priceOf } from './form-prices.ts'
+import {
+  addPrices,
+  formsOf,
+  formsOfOrder,
+  MIN_USUAL,
+  movedRequests,
+  type Price,
+  priceOf,
+  timeOfCalls,
+} from './form-prices.ts'
 import { calledName, callsText, categoriesOf, ofChances, operationName, surest } from './names.ts'
 import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, type MoveGroup, structureMoves } from './structure-moves.ts'
@@ -152,16 +160,16 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
       calls: toldFirst(all, one),
       tests: [...all.calls, ...all.repeats],
       // What ends early looks like whatever is short, and has been anything before.
-      isMoved: call !== null && one.calls.length > 0,
+      isMoved: call !== null && one.calls.length > 0 && !price.isOfCalls,
     }
   }
 }
 
 function toldOfOrder(changes: StepChanges): Told[] {
-  const { flows } = changes
+  const { flows, sites } = changes
   return concurrencyChanges(changes).map((members): Told => {
-    const priced = members.map(({ isNew, calls }) => {
-      const forms = formsOf(flows, isNew, { isWhole: isOfOneCall(calls[0]) })
+    const priced = members.map(({ isNew, calls: [call] }) => {
+      const forms = formsOfOrder(flows, sites as CallSites, { ...call, isNew })
       return priceOf(flows, forms, Math.max(1, movedRequests(forms)))
     })
     const price = priced.reduce(addPrices)
@@ -201,6 +209,7 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
     ...(calls.length > 0 ? [{ service, calls, repeats: [] }] : []),
     ...(repeats.length > 0 ? [{ service, calls: [], repeats }] : []),
   ]
+  const ofCalls = [...calls.filter(({ kind }) => kind === 'calls'), ...repeats]
   const priced = parts.map((one) => {
     const [change] = one.calls
     const [repeat] = one.repeats
@@ -210,7 +219,11 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
         : choseAnew(sites as CallSites, change)
     const forms = formsOf(flows, isNew)
     const changed = change === undefined ? movedRequests(forms) : Math.round(changedCalls(change))
-    return { one, price: priceOf(flows, forms, Math.max(1, changed)) }
+    const isOfCalls =
+      flows.quantity === TIME &&
+      (change === undefined || (change.kind === 'calls' && change.call !== null))
+    const own = isOfCalls ? { callsUs: timeOfCalls(flows, sites as CallSites, ofCalls) } : {}
+    return { one, price: priceOf(flows, forms, Math.max(1, changed), own) }
   })
   const [first] = priced.sort(
     (a, b) => Math.abs(b.price.contributionUs) - Math.abs(a.price.contributionUs),

@@ -114,7 +114,9 @@ export function toldAsDelays(
   const totalUs = (requests: readonly number[]) =>
     sum(requests, (one) => at(delayUs, one) * flows.countOf(one))
   return ({ moves, requests, calls: [call], categories: ids, doing }) => {
-    if (call && isOfOneCall(call)) return totalUs(membersOf(ids))
+    // Requests that call again may be those that would be slow anyway.
+    const isOfAll = call && (isOfOneCall(call) || call.kind === 'again')
+    if (isOfAll) return totalUs(membersOf(ids))
     const [from, to] = [moves.map((move) => move.from), moves.map((move) => move.to)].map(membersOf)
     const now = doing ?? to ?? []
     const known = new Set(now)

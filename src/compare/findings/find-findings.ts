@@ -241,6 +241,8 @@ export function groupFindings(
       consequences.map((draft) => finish(draft, i + 1, [])),
     ),
   )
+  const slow = slowRequests(sources.steps, drafts)
+  const isTold = found.length > 0 || slow.slowStretch !== null
   return new Findings({
     findings,
     omitted: causes.length - findings.length,
@@ -251,8 +253,8 @@ export function groupFindings(
     changeIsClear,
     testable: found.length > 0 || anyTestable(sources),
     detectable: found.length > 0 ? [] : detectableShifts(sources.steps, edges),
-    nearest: found.length > 0 ? null : nearestStep(sources.steps),
-    ...slowRequests(sources.steps, drafts),
+    nearest: isTold ? null : nearestStep(sources.steps),
+    ...slow,
     flows,
   })
 }

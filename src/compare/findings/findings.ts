@@ -57,7 +57,7 @@ interface FindingColumns extends SlowRequests {
   readonly requests: number
   /** What could have been found of each kind of requests; none where something was. */
   readonly detectable: readonly Detectable[]
-  /** The step that came nearest to a change; `null` where something was found, or none came near. */
+  /** The step that came nearest to a change; `null` beside a finding or a slow stretch, or where none came near. */
   readonly nearest: StepChange | null
 }
 
@@ -181,7 +181,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     const none =
       this.slowStretch === null
         ? `No ${isSure ? 'change large enough to matter' : 'significant change'}`
-        : `No lasting change ${isSure ? 'large enough to matter' : 'found'}, but one slow stretch`
+        : 'No lasting change found, but one slow stretch'
     return `${none}. ${this.seenText()}`
   }
 
@@ -236,7 +236,6 @@ export class Findings extends columnarStage<FindingColumns>() {
   #nearestText(): string {
     if (this.nearest === null) return ''
     if (isSureStep(this.nearest)) return this.#smallText(this.nearest)
-    if (this.slowStretch !== null) return ''
     const { q, beforeRequests, afterRequests, probabilitySlower } = this.nearest
     const isSlower = probabilitySlower >= 0.5
     const { how } = changeWords(this.quantity, isSlower)

@@ -1,11 +1,17 @@
-import { sum } from 'd3-array'
+import { median, range, sum } from 'd3-array'
+import { at } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { coveredNs, NS, readTimesNs } from '../../flows/span-tree.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { cappedTimes, longestTime } from '../edges/edge-times.ts'
+import type { CallChoice } from '../steps/call-counts.ts'
+import { type CallSites, isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { rootTypes } from '../steps/root-types.ts'
-import type { RequestCounts } from './concurrency-findings.ts'
+import type { CallChange } from '../steps/step-changes.ts'
+import { allVisits, childrenOf } from '../steps/visits.ts'
+import { type ConcurrencyChange, isOfOneCall, type RequestCounts } from './concurrency-findings.ts'
 
 /** Requests of one type whose flow is of the new form, and those of the form that it replaces. */
 interface FormsOfType {
@@ -18,6 +24,8 @@ interface FormsOfType {
 export interface Forms extends Pick<FormsOfType, 'now' | 'usual'> {
   /** Whether types have all requests that could have either form: those after, and those before. */
   readonly isWhole: boolean
+  /** Whether those of the other form are the slowest before. */
+  readonly isTail?: boolean
   readonly types: readonly FormsOfType[]
   readonly counts: RequestCounts
 }
@@ -83,6 +91,8 @@ export function formsOf(
 }
 
 export interface Price {
+  /** Whether it is what the calls that changed take. */
+  readonly isOfCalls?: boolean
   readonly forms: Forms
   readonly requests: number
   readonly contributionUs: number
@@ -92,21 +102,27 @@ export interface Price {
 /**
  * What requests of the new form take beyond those of the usual form of the same type: the mean over
  * types that have both, as often as the new form has each. Of whole groups, what all take beyond all
- * before, as that of those that changed.
+ * before, as that of those that changed. Where all requests after have the new form, what else changed since
+ * before is no part of it: what the calls take that changed (`callsUs`).
  *
  * @param changed requests after that have the new form and would have had the usual one before
  */
-export function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
+export function priceOf(
+  flows: FlowSet,
+  forms: Forms,
+  changed: number,
+  { callsUs }: { readonly callsUs?: Float64Array } = {},
+): Price {
   const known = forms.types.filter(({ now, usual }) => now.length > 0 && usual.length > 0)
+  const isOfCalls = callsUs !== undefined && known.every(({ period }) => period === BEFORE)
   const parts = known.map(({ now: own, usual: other, period }) => {
     // Few requests may be the slowest of all: they are cut as their own group.
-    const mostUs = longestOf(flows, forms.isWhole ? [...own, ...other] : own)
-    const now = meanOf(flows, own, cappedTimes(flows, AFTER, mostUs))
-    const usual = meanOf(
-      flows,
-      other,
-      cappedTimes(flows, period, forms.isWhole ? mostUs : undefined),
-    )
+    const isCutAlike = forms.isWhole || forms.isTail === true
+    const mostUs = longestOf(flows, isCutAlike ? [...own, ...other] : own)
+    const timesOf = (one: Period, longestUs?: number) =>
+      isOfCalls ? (request: number) => at(callsUs, request) : cappedTimes(flows, one, longestUs)
+    const now = meanOf(flows, own, timesOf(AFTER, mostUs))
+    const usual = meanOf(flows, other, timesOf(period, isCutAlike ? mostUs : undefined))
     const weight = sum(own, (request) => flows.countOf(request))
     const error = Math.hypot(now.error, usual.error)
     return { weight, addedUs: weight * (now.mean - usual.mean), error: weight * error }
@@ -119,7 +135,100 @@ export function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
   const eachUs = sum(parts, ({ addedUs }) => addedUs) * apiece
   const width = normalQuantile(0.975) * Math.hypot(...parts.map(({ error }) => error)) * apiece
   const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
-  return { forms, requests, contributionUs, eachInterval: [eachUs - width, eachUs + width] }
+  const eachInterval = [eachUs - width, eachUs + width] as const
+  return { forms, requests, contributionUs, eachInterval, isOfCalls }
+}
+
+type Call = Pick<CallChoice, 'of' | 'call'>
+
+/** Reads the times of requests that make some calls, in ns, with the spans of these calls. */
+function readerOf(flows: FlowSet, { callers }: CallSites, changed: readonly Call[]) {
+  const isOne = (of: Operation, callee: Operation) =>
+    changed.some((one) => isSame(one.of, of) && isSameCall(one.call, callee))
+  const shapes = Array.from(allVisits(flows), ([shape, { tree }]) => {
+    const made = (callers[shape] ?? []).flatMap(({ of, calls }) =>
+      calls.flatMap(({ callee, span }) => (isOne(of, callee) ? span : [])),
+    )
+    return [shape, { tree, made: new Set(made) }] as const
+  })
+  const known = new Map(shapes.filter(([, { made }]) => made.size > 0))
+  return (request: number) => {
+    const own = known.get(at(flows.shapeOf, request))
+    const latencies = flows.latencies(request)
+    // A snapshot may carry the latencies of some requests only.
+    if (own === undefined || latencies.length < own.tree.from.length) return null
+    const times = new Float64Array(2 * own.tree.size)
+    readTimesNs(own.tree, latencies, times)
+    return { ...own, times }
+  }
+}
+
+/**
+ * Divides requests by whether they make the same calls otherwise. Those that call again as calls fail for their
+ * time are held against requests before in which one took as long.
+ */
+export function formsOfOrder(
+  flows: FlowSet,
+  sites: CallSites,
+  { isNew, ...call }: CallChange & Pick<ConcurrencyChange, 'isNew'>,
+): Forms {
+  const forms = formsOf(flows, isNew, { isWhole: isOfOneCall(call) })
+  const slow = call.kind === 'again' ? slowAsFailing(flows, sites, call) : null
+  if (slow === null) return forms
+  const isOne = (request: number) =>
+    (flows.period[request] === AFTER && isNew(request)) || undefined
+  const alike = (request: number) => (slow.has(request) ? false : isOne(request))
+  return { ...formsOf(flows, alike), counts: forms.counts, isTail: true }
+}
+
+/** How much sooner each request would end without some calls, in µs, if all else began as it does: none runs beside others. */
+export function timeOfCalls(
+  flows: FlowSet,
+  sites: CallSites,
+  changed: readonly Call[],
+): Float64Array {
+  const read = readerOf(flows, sites, changed)
+  return Float64Array.from({ length: flows.size }, (_, request) => {
+    const own = read(request)
+    if (own === null) return 0
+    const { tree, made, times } = own
+    const without = times.slice()
+    for (let span = tree.size - 1; span >= 0; span--) {
+      const calls = childrenOf(own, span)
+      const kept = calls.filter((call) => !made.has(call))
+      const [start, end] = [at(times, 2 * span), at(times, 2 * span + 1)]
+      const lessNs = coveredNs(times, calls, start, end) - coveredNs(without, kept, start, end)
+      without[2 * span + 1] = end - lessNs
+    }
+    return (at(times, 1) - at(without, 1)) / NS
+  })
+}
+
+/** Of calls that fail for their time, fewer than this share of the others take longer. */
+const MAX_LONGER = 0.05
+
+/**
+ * Requests before in which a call took longer than calls that fail after, where hardly any other does after: these
+ * fail for their time alone, in requests that took long before. `null` where not.
+ */
+function slowAsFailing(flows: FlowSet, sites: CallSites, call: Call): ReadonlySet<number> | null {
+  const read = readerOf(flows, sites, [call])
+  const calls = range(flows.size).flatMap((request) => {
+    const own = read(request)
+    return Array.from(own?.made ?? [], (span) => ({
+      request,
+      ns: at(own!.times, 2 * span + 1) - at(own!.times, 2 * span),
+      isAfter: flows.period[request] === AFTER,
+      failed: flows.outcomes?.failed(request, span) === true,
+    }))
+  })
+  const failing = calls.filter(({ isAfter, failed }) => isAfter && failed)
+  const limitNs = (1 + MAX_LONGER) * (median(failing, ({ ns }) => ns) ?? 0)
+  const others = calls.filter(({ isAfter, failed }) => isAfter && !failed)
+  const longer = others.filter(({ ns }) => ns > limitNs)
+  const slow = calls.filter(({ isAfter, ns }) => !isAfter && ns > limitNs)
+  const isTime = longer.length < MAX_LONGER * others.length && slow.length >= MIN_USUAL
+  return isTime ? new Set(slow.map(({ request }) => request)) : null
 }
 
 export function addPrices(a: Price, b: Price): Price {

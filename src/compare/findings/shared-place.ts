@@ -221,7 +221,7 @@ function changeOf(
       return isKnown ? part : { ...part, before: stratum.before }
     })
     const compared = strata.filter(({ before }) => before.values.length > 0)
-    const { us, error } = excessOf(compared, ({ values }) => values.length, SLOWEST)
+    const { us, error } = excessOf(compared, ({ after }) => after.values.length, SLOWEST)
     const { designEffect = 1 } = changeOfStep(steps, step) ?? {}
     return {
       calls: sum(compared, ({ after }) => after.values.length),

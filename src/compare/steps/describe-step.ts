@@ -1,4 +1,5 @@
 // Runs once a request of a step: the loops index with `!`.
+import { sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -131,7 +132,7 @@ export function describeStep(
   const concerned = strata.filter(
     ({ operation }) => first === undefined || changed.some((one) => one.operation === operation),
   )
-  const observed = excessOf(concerned, ({ calls }) => calls, cutOf(told.minority))
+  const observed = excessOf(concerned, ({ after }) => after.calls, cutOf(told.minority))
   return {
     kind,
     service,
@@ -156,14 +157,15 @@ export function describeStep(
  */
 export function excessOf(
   strata: readonly StepStratum[],
-  callsOf: (sample: StepSample) => number,
+  callsOf: (stratum: StepStratum) => number,
   cut: number,
 ): { readonly us: number; readonly error: number } {
   let [us, variance] = [0, 0]
-  for (const { before, after } of strata) {
+  for (const stratum of strata) {
+    const { before, after } = stratum
     if (before.values.length === 0 || after.values.length === 0) continue
     const [then, now] = [cappedMoments(before, cut), cappedMoments(after, cut)]
-    const calls = callsOf(after)
+    const calls = callsOf(stratum)
     us += (now.mean - then.mean) * calls
     variance += calls ** 2 * ((now.variance || 0) / now.count + (then.variance || 0) / then.count)
   }
@@ -227,17 +229,17 @@ function describeTimes(
   const had = distinct(strata.map(({ before }) => before.recorded.requests))
   const has = distinct(strata.map(({ after }) => after.recorded.requests))
   const calls = strata.reduce((sum, { after }) => sum + after.calls, 0)
-  const criticalCalls = strata.reduce((sum, { after }) => sum + after.criticalCalls, 0)
   let [usualUs, weights] = [0, 0]
   for (const request of had) {
     const weight = counted === undefined ? 1 : counted[request]!
     usualUs += weight * usualOf(request)
     weights += weight
   }
-  // That something changed is sure already: tails only say whether it did for some.
-  const isTail = significant && test.tailP < alpha
-  const all = { typicalUs: typical.shift * calls, calls }
-  const ofRequests = isTail ? fewOf(strata, all) : null
+  // That something changed is sure already: tails, or else means, only say whether it did for some.
+  const spread = test.tailP < alpha ? 1 : test.designEffect
+  const all = { typicalUs: typical.shift * calls, calls, spread }
+  const isTested = significant && !Number.isNaN(test.tailP)
+  const ofRequests = isTested ? fewOf(strata, all) : null
   const operations = new Set(strata.map(({ operation }) => operation))
   const ofCalls =
     ofRequests !== null && calls > MAX_SLOW * has.length
@@ -266,13 +268,10 @@ function describeTimes(
     shiftUs: shift,
     interval: [low, high],
     effect,
-    ...contributionOf(strata, { shift, criticalCalls, few }),
+    ...contributionOf(strata, { shift, few }),
     changed: significant && Math.abs(effect) >= minimumEffect && !isNegligible,
   }
 }
-
-/** Most calls that may have changed where they are told as some of all. */
-const MAX_MINORITY = 0.5
 
 /** Of a request of so many times as many calls as are slow, these are told, not the mean of its calls. */
 const MAX_SLOW = 2
@@ -283,8 +282,15 @@ function fewOf(
   {
     typicalUs,
     calls,
+    spread,
     eachRequest = 1,
-  }: { readonly typicalUs: number; readonly calls: number; readonly eachRequest?: number },
+  }: {
+    readonly typicalUs: number
+    readonly calls: number
+    /** How many times as large the variance is as of independent calls. */
+    readonly spread: number
+    readonly eachRequest?: number
+  },
 ) {
   const few = minorityOf(strata)
   if (few === null) return null
@@ -298,9 +304,11 @@ function fewOf(
   const changed = share * calls
   const width = normalQuantile(0.975) * error
   // Of means of more calls, fewer are slow, and fewer fast: in all, nothing changed.
-  const whole = excessOf(strata, (sample) => sample.calls, cutOf(few.minority))
-  const isClear = Math.abs(whole.us) > normalQuantile(0.975) * whole.error && Math.abs(us) > width
-  const isOfFew = share > 0 && share < MAX_MINORITY && us * whole.us > 0
+  const whole = excessOf(strata, ({ after }) => after.calls, cutOf(few.minority))
+  const isClear = [whole, { us, error }].every(
+    (one) => Math.abs(one.us) > normalQuantile(0.975) * one.error * Math.sqrt(spread),
+  )
+  const isOfFew = share > 0 && us * whole.us > 0
   if (!isOfFew || !isClear || Math.abs(typicalUs) > Math.abs(few.typicalUs * changed) / 2)
     return null
   return {
@@ -312,22 +320,22 @@ function fewOf(
   }
 }
 
-/** What a shift adds to all response times after; with the sign of the shift, which is the typical call's. */
+/**
+ * What a shift adds to all response times after; with the sign of the shift, which is the typical call's. What
+ * is faster was waited for as often as before: after, others may end later.
+ */
 function contributionOf(
   strata: readonly StepStratum[],
-  {
-    shift,
-    criticalCalls,
-    few,
-  }: { shift: number; criticalCalls: number; few: MeasuredMinority | null },
+  { shift, few }: { shift: number; few: MeasuredMinority | null },
 ): Pick<OperationChange, 'contributionUs' | 'contributionError'> {
   if (shift === 0) return { contributionUs: 0, contributionError: Number.NaN }
-  const { us, error } =
-    few?.excess(true) ?? excessOf(strata, (sample) => sample.criticalCalls, SLOWEST)
+  const criticalCalls = ({ before, after }: StepStratum) =>
+    shift > 0 ? after.criticalCalls : (after.calls * before.criticalCalls) / (before.calls || 1)
+  const { us, error } = few?.excess(true) ?? excessOf(strata, criticalCalls, SLOWEST)
   return us * shift > 0
     ? { contributionUs: us, contributionError: error }
     : {
-        contributionUs: shift * criticalCalls * (few?.minority.share ?? 1),
+        contributionUs: shift * sum(strata, criticalCalls) * (few?.minority.share ?? 1),
         contributionError: Number.NaN,
       }
 }

@@ -1,5 +1,6 @@
 import { group } from 'd3-array'
 import type { OrderChange } from '../../compare/precursors/order-difference.ts'
+import { formatAmount, TIME } from '../../core/quantity.ts'
 import { certaintyText, counted, shortText } from '../../core/words.ts'
 import type { FlowComparison, QuietReason, UnionEdge } from './flow-comparison.ts'
 import { type FlowDifference, moreWords, NO_TIME_US } from './flow-differences.ts'
@@ -72,13 +73,12 @@ export function differenceText(
     const edge = edges[own[0] as number] as UnionEdge
     return `${subject} takes ${isOnPath ? latencyWords(edge, changeUs) : `${moreWords(edge.shiftUs ?? 0)}, which nothing waits for`}`
   }
-  const takes = (isOne: boolean) => {
-    const s = isOne ? 's' : ''
-    return isOnPath ? `take${s} ${moreWords(changeUs)}` : `cost${s} no time`
-  }
-  if (kind === 'order' || kind === 'replaced') return `${subject}, which ${takes(true)}`
-  const isOne = about.length === 1
-  return `${subject} ${isOne ? 'is' : 'are'} ${kind}, which ${takes(isOne)}`
+  const isOther = kind === 'order' || kind === 'replaced'
+  const s = isOther || about.length === 1 ? 's' : ''
+  const ofStep = `${changeUs > 0 ? 'add' : 'save'}${s} ${formatAmount(Math.abs(changeUs), TIME)}`
+  const time = isOther ? `takes ${moreWords(changeUs)}` : ofStep
+  const which = `which ${isOnPath ? time : `cost${s} no time`}`
+  return isOther ? `${subject}, ${which}` : `${subject} ${s ? 'is' : 'are'} ${kind}, ${which}`
 }
 
 /** Says of a latency how sure its change is; steps that came, went or moved are no chance. */

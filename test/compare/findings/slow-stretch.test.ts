@@ -41,6 +41,16 @@ describe('six seconds in which stock takes 900 ms longer', () => {
     expect(findings.text()).not.toContain('Nearest to a change')
   })
 
+  test('stand alone, without the step that changed but too little to matter', () => {
+    expect(compared({ payUs: 2040 }).findings.text()).toMatch(
+      /Changed, but too little to matter: pay CHARGE itself, 40 µs longer/,
+    )
+    const beside = compared({ ...INCIDENT, payUs: 2040 }).findings
+    expect(beside.text()).toMatch(/^No lasting change found, but one slow stretch\./)
+    expect(beside.text()).not.toContain('Changed')
+    expect(beside.nearest).toBeNull()
+  })
+
   test('are in JSON and in reports, which do not say that chance alone explains the difference', () => {
     const printed = { comparison, limit: 10, budget: 0, explained: null }
     const { slowStretch } = COMPARISON_DOCUMENT.write(printed) as Record<string, { text: string }>

@@ -20,6 +20,8 @@ export interface Shop {
   readonly leakUs?: number
   /** Seconds from which on pay is called in every request, not in one of three. */
   readonly payFrom?: number
+  /** How long a request with pay takes beyond stock. */
+  readonly payUs?: number
   /** Seconds from which on stock is version 2.0, no longer 1.9. */
   readonly versionFrom?: number
   /** Hosts of stock, of which each request draws one, the later the more rarely. */
@@ -37,6 +39,7 @@ export function shop(name: string, fromUs: number, given: Shop): SpanTraces {
     slowUs = 0,
     leakUs = 0,
     payFrom = Infinity,
+    payUs = 2000,
     seed,
   } = given
   const { versionFrom, hosts = 0, slowEvery = 1 } = given
@@ -52,7 +55,7 @@ export function shop(name: string, fromUs: number, given: Shop): SpanTraces {
       4000 * Math.exp(0.3 * random.normal()) +
       (seconds >= slowFrom && seconds < slowUntil && seconds % slowEvery < 1.5 ? slowUs + leak : 0)
     const pays = random.next() < (seconds >= payFrom ? 1 : 1 / 3)
-    const endUs = startUs + stockUs + (pays ? 2000 : 500)
+    const endUs = startUs + stockUs + (pays ? payUs : 500)
     const span = (id: string, operation: string, rest: Partial<SpanSketch>) =>
       spans.push({ trace, id: `${trace}-${id}`, service: id, operation, startUs, endUs, ...rest })
     span('shop', 'GET', {})

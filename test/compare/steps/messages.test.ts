@@ -165,6 +165,24 @@ describe('messages that wait longer', () => {
     )
   })
 
+  test.each([2, 3])(
+    'of one in %i alone, say so, though the typical one hardly waits longer',
+    (n) => {
+      const rarely = shop({ requests: 300, stuck: (message) => message % 12 === 0, stuckUs: 5e6 })
+      for (const seed of [3, 5]) {
+        const stuck = (message: number) => message % n === 0
+        const found = titles(compare(rarely, shop({ seed, requests: 300, stuck, stuckUs: 5e6 })))
+        for (const who of ['mail', 'shipping']) {
+          expect(found).toContainEqual(
+            expect.stringMatching(
+              `${who}: orders process takes 4.\\d+ s longer to receive messages in ${n === 2 ? 4 : 2}\\d % of them`,
+            ),
+          )
+        }
+      }
+    },
+  )
+
   test('are another finding than publishing them, which takes longer too', () => {
     const { findings } = compare(usual, shop({ ...late, publishUs: 60_000 })).findings
     expect(findings.map(({ title }) => title)).toEqual([
