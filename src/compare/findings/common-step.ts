@@ -1,8 +1,13 @@
 import { greatest, group, mean, rollup, sum } from 'd3-array'
 import { at } from '../../core/entries.ts'
+import { printable } from '../../core/words.ts'
+import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
+import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
 import type { Draft } from './finding.ts'
+import { operationName } from './names.ts'
+import { placeTitle } from './step-findings.ts'
 
 export interface Place extends Pick<Step, 'kind' | 'service' | 'caller'> {
   /** Operation that holds most of it; empty where none does. */
@@ -48,6 +53,39 @@ function heldUs({ before, after: { recorded } }: StepStratum, slow: ReadonlySet<
   const usualUs = mean(before.recorded.criticalUs) ?? Number.NaN
   const { requests, criticalUs } = recorded
   return sum(requests, (request, row) => (slow.has(request) ? at(criticalUs, row) - usualUs : 0))
+}
+
+/** A span within a service is named from this share of what is held there on. */
+const MIN_WITHIN = 0.7
+
+interface NamedPlace {
+  readonly name: string
+  /** What requests spend in the span within the service that is named; `null` where its operation is. */
+  readonly within: readonly [before: readonly OwnTime[], after: readonly OwnTime[]] | null
+}
+
+/** Names the span within a service that holds most of what requests after take longer there, or else the operation. */
+export function namePlace(
+  flows: FlowSet,
+  { strata, ...place }: Place,
+  requests: ReadonlySet<number>,
+): NamedPlace {
+  const name = placeTitle(place, place.operation)
+  if (place.kind !== 'work') return { name, within: null }
+  const having = strata.flatMap(({ before, after }) => [
+    ...before.recorded.requests,
+    ...after.recorded.requests,
+  ])
+  const { service } = place
+  for (const [operation, own] of ownTimes(flows, { service, requests: [...new Set(having)] })) {
+    if (strata.some((one) => one.operation === operation)) continue
+    const usualUs = mean(own[BEFORE], ({ us }) => us) ?? Number.NaN
+    const [, after] = own
+    const heldUs = sum(after, ({ request, us }) => (requests.has(request) ? us - usualUs : 0))
+    if (heldUs / place.heldUs >= MIN_WITHIN)
+      return { name: `${printable(service)} ${operationName({ operation })}`, within: own }
+  }
+  return { name, within: null }
 }
 
 /** Whether a finding may tell of the same: of its services, or of whatever whole requests do. */

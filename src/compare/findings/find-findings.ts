@@ -61,7 +61,7 @@ import { slowRequests } from './slow-stretch.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
 import { observedChange, weighed } from './weighing.ts'
-import { differs, wholeShifts } from './whole-shift.ts'
+import { differs, failureShift, wholeShifts } from './whole-shift.ts'
 
 /** Findings, the first ones that are slower, of which it is found out who holds them up. */
 const MAX_INTERFERED = 3
@@ -234,6 +234,8 @@ export function groupFindings(
       consequences,
     }
   }
+  const errors = sources.steps.errors.filter(({ changed }) => changed)
+  const failing = new Set(errors.flatMap((change) => [...change.failing]))
   const findings = kept.map(({ cause, consequences }, i) =>
     finish(
       cause,
@@ -249,6 +251,7 @@ export function groupFindings(
     otherWay: found.length - causes.length,
     observedChangeUs,
     mixUs: mixChange(sources),
+    failures: failureShift(flows, failing),
     requests,
     changeIsClear,
     testable: found.length > 0 || anyTestable(sources),

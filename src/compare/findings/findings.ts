@@ -13,7 +13,7 @@ import { intervalText, isOpen, lookText, shareText, unsureUs } from './finding-f
 import { listed } from './names.ts'
 import { fewSlowText, type SlowRequests, stretchText } from './slow-stretch.ts'
 import { stepTitle } from './step-findings.ts'
-import { failureShift, isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
+import { type FailureShift, isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
 
 export const FINDINGS_OPTIONS = defineOptions({
   findingsThreshold: number({
@@ -47,6 +47,8 @@ interface FindingColumns extends SlowRequests {
   readonly observedChangeUs: number
   /** How much of it comes of another mix of requests, not of what any of them does; 0 where the mix is the same. */
   readonly mixUs: number
+  /** What it changes in all that more or fewer requests fail in the ways that findings tell; `null` where as many do. */
+  readonly failures: FailureShift | null
   /** Whether the 95 % interval of that change leaves 0 out; shares of it mean little where not. */
   readonly changeIsClear: boolean
   /** Whether anything had enough requests in both periods to be tested. */
@@ -155,7 +157,7 @@ export class Findings extends columnarStage<FindingColumns>() {
       ({ kind, failedRequests }) => kind === 'errors' && failedRequests,
     )
     const isTime = this.quantity === TIME
-    const shift = isOfErrors && isTime ? failureShift(this.flows) : null
+    const shift = isOfErrors && isTime ? this.failures : null
     if (shift === null || Math.abs(shift.changeUs) < MIN_TOLD * Math.abs(this.observedChangeUs))
       return ''
     const { moreFailed, isFaster, changeUs } = shift

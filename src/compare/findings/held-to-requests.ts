@@ -2,7 +2,7 @@ import { group, sum } from 'd3-array'
 import { addAt, at } from '../../core/entries.ts'
 import { moreText } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
-import { normalQuantile } from '../../stats/distributions.ts'
+import { normalP, normalQuantile } from '../../stats/distributions.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { rootTypes } from '../steps/root-types.ts'
@@ -64,14 +64,17 @@ export function leftIn(
     ...parts.map((part) => part.unsureUs),
   )
   const isLarge = Math.abs(us) > Math.max(unsureUs, (1 - accounted) * Math.abs(changed.changeUs))
-  return isLarge ? { us, isAll, unsureUs, partsUs: parts.map((part) => part.us) } : null
+  const p = isAll ? Number.NaN : normalP((normalQuantile(0.975) * us) / unsureUs, 'two-sided')
+  return isLarge ? { us, isAll, unsureUs, p, partsUs: parts.map((part) => part.us) } : null
 }
 
-interface Left {
+export interface Left {
   readonly us: number
   readonly unsureUs: number
   /** Whether findings account for nothing of it. */
   readonly isAll: boolean
+  /** p of what is left beside findings; `NaN` where they account for nothing, as requests were tested. */
+  readonly p: number
   /** What each finding accounts for in these requests. */
   readonly partsUs: readonly number[]
 }
@@ -211,15 +214,16 @@ function callsOfOwn(draft: Draft, changes: StepChanges, isOwn: Uint8Array) {
         size: total(() => 1),
         calls: total((row) => at(recorded.critical, row)),
         own: total((row) => at(recorded.critical, row) * isOwnRow(row)),
+        ownSize: total(isOwnRow),
         us: total((row) => at(recorded.criticalUs, row)),
+        ownUs: total((row) => at(recorded.criticalUs, row) * isOwnRow(row)),
       }
     }) as [CriticalCalls, CriticalCalls]
-    const moreUs = sign * (has.us - has.size * (had.us / had.size))
     all += has.calls
     own += has.own
-    waitedUs += Math.max(0, (moreUs * has.own) / has.calls) || 0
+    waitedUs += sign * (has.ownUs - has.ownSize * (had.us / had.size)) || 0
   }
-  return all === 0 ? null : { share: own / all, waitedUs }
+  return all === 0 ? null : { share: own / all, waitedUs: Math.max(0, waitedUs) }
 }
 
-type CriticalCalls = Readonly<Record<'size' | 'calls' | 'own' | 'us', number>>
+type CriticalCalls = Readonly<Record<'size' | 'calls' | 'own' | 'ownSize' | 'us' | 'ownUs', number>>

@@ -1,6 +1,6 @@
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { printable } from '../../core/words.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
@@ -10,10 +10,10 @@ import { typicalTimeUs } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
 import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
-import { commonStep, type Place } from './common-step.ts'
+import { commonStep, namePlace, type Place } from './common-step.ts'
 import { type Deadline, deadlineOf } from './deadlines.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { leftIn, MIN_ACCOUNTED } from './held-to-requests.ts'
+import { type Left, leftIn, MIN_ACCOUNTED } from './held-to-requests.ts'
 import {
   byRequestsAfter,
   categoriesOf,
@@ -23,7 +23,7 @@ import {
   surest,
 } from './names.ts'
 import { requestsAfter } from './segment-findings.ts'
-import { findingStep, inFew, minorityNotes, placeTitle } from './step-findings.ts'
+import { findingStep, inFew, minorityNotes } from './step-findings.ts'
 
 /**
  * Drafts a finding of all categories slower, and one of all faster, that no edge accounts for: many
@@ -109,9 +109,9 @@ export function unattributedFindings(
 
 function segmentLeft(draft: Draft, steps: StepChanges, { drafts, edges }: Told): Draft[] {
   const { flows } = steps
-  const { contributionUs: changeUs, requests: count, eachInterval } = draft
+  const { contributionUs: changeUs, requests: count } = draft
   const requests = requestsAfter(draft.segment as Segment, flows)
-  const [low, high] = eachInterval.map((us) => us - changeUs / count) as [number, number]
+  const [low, high] = draft.eachInterval.map((us) => us - changeUs / count) as [number, number]
   const errorUs = ((high - low) / 2 / normalQuantile(0.975)) * count
   const left = leftIn(
     { changeUs, errorUs, requests },
@@ -119,24 +119,34 @@ function segmentLeft(draft: Draft, steps: StepChanges, { drafts, edges }: Told):
   )
   if (left === null || left.us * changeUs < 0) return []
   const eachUs = left.us / count
+  const eachInterval = [eachUs + low, eachUs + high] as const
+  const sureness = surenessOf(left, steps, { ...draft, eachInterval })
+  if (sureness === null) return []
   const place = left.isAll ? commonStep(steps.times, new Set(requests), changeUs) : null
   const deadline = left.isAll ? deadlineOf(flows, requests) : null
   return [
     {
       ...draft,
       what:
-        draft.what + partText(eachUs, changeUs / count, flows.quantity) + mostIn(place, deadline),
+        draft.what +
+        partText(eachUs, changeUs / count, flows.quantity) +
+        mostIn(flows, requests, { place, deadline }),
       contributionUs: left.us,
-      eachInterval: [eachUs + low, eachUs + high],
+      ...sureness,
       ...lookAt(place, deadline),
     },
   ]
 }
 
 /** Says which step holds most of what whole requests take longer, or which call they give up later. */
-function mostIn(place: Place | null, deadline: Deadline | null): string {
+function mostIn(
+  flows: FlowSet,
+  requests: readonly number[],
+  { place, deadline }: { readonly place: Place | null; readonly deadline: Deadline | null },
+): string {
   if (deadline !== null) return `, most of it in ${deadline.name}, ${deadline.text}`
-  return place === null ? '' : `, most of it in ${placeTitle(place, place.operation)}`
+  if (place === null) return ''
+  return `, most of it in ${namePlace(flows, place, new Set(requests)).name}`
 }
 
 function lookAt(place: Place | null, deadline: Deadline | null) {
@@ -165,7 +175,10 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
     const operation = changedOnes[0] ?? operations[0]
     const eachUs = left.us / concerned[AFTER]
     const part = partText(eachUs, shiftUs, flows.quantity)
-    const [low, high] = step.interval.map((bound) => bound - shiftUs) as [number, number]
+    const [low, high] = step.interval.map((bound) => bound - shiftUs + eachUs) as [number, number]
+    const of = { ...step, requests: concerned[AFTER], eachInterval: [low, high] as const }
+    const sureness = surenessOf(left, changes, of)
+    if (sureness === null) return []
     const slower = shiftUs > 0
     const place = commonStep(times, new Set(all), step.observedUs)
     const deadline = deadlineOf(flows, after)
@@ -179,21 +192,34 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
         `requests take ${moreText(part === '' ? eachUs : shiftUs, flows.quantity)}` +
         inFew(step, 'them') +
         (left.isAll
-          ? `${mostIn(place, deadline)}; no single step changed enough to be sure of`
+          ? `${mostIn(flows, all, { place, deadline })}; no single step changed enough to be sure of`
           : part || ', which no single step explains'),
       categories: categoriesOf(categories, after),
       requests: concerned[AFTER],
       concerned,
       contributionUs: left.us,
-      eachInterval: [eachUs + low, eachUs + high],
+      ...sureness,
       probabilitySlower: step.probabilitySlower,
       notes: minorityNotes(step, flows.quantity),
       ...(left.isAll && lookAt(place, deadline)),
       steps: [findingStep(step)],
-      p: step.p,
-      q: step.q,
     }
   })
+}
+
+/**
+ * How sure it is of what is left: as of all that requests changed by, or beside findings, which say why
+ * these changed, as of itself, one of all steps that were tested. `null` where it may be chance.
+ */
+function surenessOf(
+  { us, unsureUs, p, isAll }: Left,
+  { tested, options }: StepChanges,
+  { requests, ...all }: Pick<Draft, 'p' | 'q' | 'eachInterval' | 'requests'>,
+): Pick<Draft, 'p' | 'q' | 'eachInterval'> | null {
+  if (isAll) return { p: all.p, q: all.q, eachInterval: all.eachInterval }
+  const q = Math.max(1, tested) * p
+  const eachInterval = [(us - unsureUs) / requests, (us + unsureUs) / requests] as const
+  return q < options.alpha ? { p, q, eachInterval } : null
 }
 
 function partText(leftUs: number, allUs: number, quantity: Quantity): string {

@@ -9,16 +9,14 @@ import { quantile } from '../../stats/quantile.ts'
 import { rowsByStart } from '../load/arrivals.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import type { StepStratum } from '../steps/step-strata.ts'
+import type { StepSample } from '../steps/step-strata.ts'
 import { stepKey } from '../steps/step-times.ts'
-import { ownTimes } from '../steps/work-parts.ts'
-import { commonStep, isTold, type Place } from './common-step.ts'
+import type { OwnTime } from '../steps/work-parts.ts'
+import { commonStep, isTold, namePlace, type Place } from './common-step.ts'
 import { deadlineOf } from './deadlines.ts'
 import type { Draft } from './finding.ts'
 import { SECONDS, timeText } from './finding-facts.ts'
-import { operationName } from './names.ts'
 import { findSlowWaits } from './slow-waits.ts'
-import { placeTitle } from './step-findings.ts'
 import {
   FAR,
   MIN_BEFORE,
@@ -44,9 +42,6 @@ export interface SlowRequests {
   /** Few requests far slower than any before that neither finding nor stretch is about; `null` for none. */
   readonly fewSlow: FewSlow | null
 }
-
-/** A span within a service is named from this share of what is held there on. */
-const MIN_WITHIN = 0.7
 
 type Times = Pick<StepChanges, 'flows' | 'times'>
 
@@ -139,60 +134,35 @@ function findFewSlow({ flows, times }: Times, drafts: readonly Draft[]): FewSlow
   }
 }
 
-interface RequestTime {
-  readonly request: number
-  readonly us: number
-}
-
-/**
- * Names the span within a service, or else the operation, that holds most of what a place takes
- * longer, and tells which requests take longer there, and by how much.
- */
+/** Names a place, and tells which requests take longer there, and by how much. */
 function thereOf(
   flows: FlowSet,
   place: Place,
   { slow, inside }: Record<'slow' | 'inside', Iterable<number>>,
 ): { readonly name: string; readonly heldUs: ReadonlyMap<number, number> } {
-  const { kind, service, strata } = place
-  const [isSlow, isInside] = [new Set(slow), new Set(inside)]
-  if (kind === 'work') {
-    const having = strata.flatMap(({ before, after }) => [
-      ...before.recorded.requests,
-      ...after.recorded.requests,
-    ])
-    const requests = [...new Set(having)].filter(
-      (request) => flows.period[request] === BEFORE || isInside.has(request),
-    )
-    for (const [operation, [before, after]] of ownTimes(flows, { service, requests })) {
-      if (strata.some((one) => one.operation === operation)) continue
-      const heldUs = longerThan(before, after)
-      const ofSlowUs = sum(heldUs, ([request, us]) => (isSlow.has(request) ? us : 0))
-      if (ofSlowUs < MIN_WITHIN * place.heldUs) continue
-      return { name: `${printable(service)} ${operationName({ operation })}`, heldUs }
-    }
-  }
-  const own = strata.flatMap(({ before, after: { recorded } }) =>
-    [...longerThan(timesOf(before.recorded), timesOf(recorded))].filter(([request]) =>
-      isInside.has(request),
-    ),
+  const isInside = new Set(inside)
+  const { name, within } = namePlace(flows, place, new Set(slow))
+  const own = (
+    within === null
+      ? place.strata.map((one) => [one.before, one.after].map(timesOf) as [OwnTime[], OwnTime[]])
+      : [within]
+  ).flatMap(([before, after]) =>
+    [...longerThan(before, after)].filter(([request]) => isInside.has(request)),
   )
   const heldUs = rollup(
     own,
     (same) => sum(same, ([, us]) => us),
     ([request]) => request,
   )
-  return { name: placeTitle(place, place.operation), heldUs }
+  return { name, heldUs }
 }
 
-function timesOf({ requests, criticalUs }: StepStratum['after']['recorded']) {
+function timesOf({ recorded: { requests, criticalUs } }: StepSample): OwnTime[] {
   return Array.from(requests, (request, i) => ({ request, us: criticalUs[i]! }))
 }
 
 /** Requests after that take longer than a share of those before, and by how much beyond their median. */
-function longerThan(
-  before: readonly RequestTime[],
-  after: readonly RequestTime[],
-): Map<number, number> {
+function longerThan(before: readonly OwnTime[], after: readonly OwnTime[]): Map<number, number> {
   const usual = Float64Array.from(before, ({ us }) => us).sort()
   if (usual.length < MIN_BEFORE) return new Map()
   const [middle, limit] = [quantile(usual, 0.5), quantile(usual, SLOW)]

@@ -115,8 +115,10 @@ export interface FailureShift {
 /**
  * How much another number of failures changes times: within types, those failed more, times how
  * much longer these take. `null` where outcomes are not known or as many fail.
+ *
+ * @param failing requests with the failures that changed: others fail in another way, as before
  */
-export function failureShift(flows: FlowSet): FailureShift | null {
+export function failureShift(flows: FlowSet, failing: ReadonlySet<number>): FailureShift | null {
   const { outcomes, responseTimeUs, period } = flows
   if (outcomes === undefined) return null
   const { names, typeOf } = rootTypes(flows)
@@ -124,7 +126,7 @@ export function failureShift(flows: FlowSet): FailureShift | null {
   const types = names.map(() => [0, 1].map(() => [emptyTotal(), emptyTotal()]))
   for (let request = 0; request < flows.size; request++) {
     if (flows.isPart(request)) continue
-    const failed = Number(outcomes.failed(request))
+    const failed = Number(failing.has(request) && outcomes.failed(request))
     const total = types[typeOf[request]!]![period[request]!]![failed]!
     const counts = flows.countOf(request)
     total.count += counts

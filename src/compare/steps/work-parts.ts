@@ -21,7 +21,7 @@ type Part = ReturnType<typeof partsOf>[number]
 const MIN_HAVING = 0.5
 
 /** What a request spends in an operation of a service, covered by nothing else. */
-interface OwnTime {
+export interface OwnTime {
   readonly request: number
   readonly us: number
 }

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
+import { draftFindings } from '../../../src/compare/findings/find-findings.ts'
+import { leftIn, MIN_ACCOUNTED } from '../../../src/compare/findings/held-to-requests.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
@@ -180,3 +182,30 @@ test.each([71, 81, 91])(
     expect(Math.abs(toldUs / trulyUs - 1)).toBeLessThan(0.1)
   },
 )
+
+/** Two minutes of requests: `shop GET` calls stock, which takes 1 ms longer, 20 ms more in the first 24 s. */
+function coldStart(name: string, isCold: boolean, seed: number) {
+  const random = randomSource(seed)
+  const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
+    const [trace, startUs] = [`${name}-${i}`, i * 200_000]
+    const stockUs = 5000 * random.logNormal(0, 0.3) + (isCold ? 1000 + (i < 120 ? 20_000 : 0) : 0)
+    const endUs = startUs + 30_000 * random.logNormal(0, 0.2) + stockUs
+    const call = { startUs: startUs + 500, endUs: startUs + 500 + stockUs }
+    return [
+      { trace, id: 'r', service: 'shop', operation: 'GET', startUs, endUs },
+      { trace, id: 's', parent: 'r', service: 'stock', operation: 'LOOKUP', ...call },
+    ]
+  })
+  return makeSpans(spans.flat(), name)
+}
+
+test('what a step takes longer for some time is not left over in the requests of that time', () => {
+  const comparison = compare(coldStart('before', false, 1), coldStart('after', true, 2))
+  const { steps, edges, flows, categories } = comparison
+  const drafts = draftFindings({ evidence: comparison.ranking, edges, steps })
+  expect(drafts.map(({ where }) => where)).toEqual(['stock'])
+  const cold = Array.from({ length: 120 }, (_, i) => flows.ids.indexOf(`after-${i}`))
+  const changed = { requests: cold, changeUs: 120 * 21_000, errorUs: 0 }
+  const left = leftIn(changed, { drafts, categories, steps, accounted: MIN_ACCOUNTED })
+  expect(left).toBeNull()
+})

@@ -113,6 +113,34 @@ describe('of stock that fails in a tenth of the time', () => {
     expect(text).not.toContain('do not say why')
   })
 
+  test('what failing requests save is told, though a few others fail late in both periods', () => {
+    // Of 1,000 requests, `late` give up after a second, as in either period; one in 14 fails at once in the second.
+    const period = (offset: number, late: number, failing: (i: number) => boolean) =>
+      makeSpans(
+        Array.from({ length: 1000 }, (_, i) => {
+          const isLate = i % 100 === 3 && i < 100 * late
+          const [trace, startUs] = [`${offset} ${i}`, offset + i * 2e6]
+          const status = isLate || failing(i) ? ('error' as const) : ('ok' as const)
+          const takesUs = failing(i) ? 10_000 : isLate ? 1_000_000 : 90_000 + (i % 7) * 1000
+          const root = { id: trace, trace, service: 'shop', startUs, endUs: startUs + takesUs }
+          const stock = { id: `${trace} s`, parent: trace, trace, startUs, operation: 'LOOKUP' }
+          const within = { endUs: startUs + takesUs - 100, service: isLate ? 'vendor' : 'stock' }
+          return [
+            { ...root, operation: 'GET', status },
+            { ...stock, ...within, status },
+          ]
+        }).flat(),
+      )
+    const before = period(0, 3, () => false)
+    const after = period(1e10, 7, (i) => i % 14 === 5)
+    const { findings } = compare(before, after)
+    expect(findings.findings[0]).toMatchObject({ kind: 'errors', where: 'stock' })
+    expect(findings.failures?.isFaster).toBe(true)
+    // 71 requests save 83 ms each.
+    expect((findings.failures?.changeUs ?? 0) / (-71 * 83_000)).toBeCloseTo(1, 1)
+    expect(findings.text()).toContain('; more requests fail, which end sooner: ')
+  })
+
   test('categories say how many of their requests failed', () => {
     const { categories, flows } = compareShops({}, { failing: 0.2 })
     const rows = categories.table().objects() as { beforeFailed: number; afterFailed: number }[]

@@ -95,11 +95,12 @@ test('what more failures change in all is of the requests stood for', () => {
         return { ...span, ...(probability !== undefined && { probability }) }
       }),
     )
-  const shift = (probability?: number) =>
-    failureShift(
-      compare(failing('b', 10, probability), failing('a', 4, probability), { counts: 'weighted' })
-        .flows,
-    )
+  const shift = (probability?: number) => {
+    const periods = [failing('b', 10, probability), failing('a', 4, probability)] as const
+    const { flows } = compare(...periods, { counts: 'weighted' })
+    const failed = [...flows.period.keys()].filter((one) => flows.outcomes?.failed(one))
+    return failureShift(flows, new Set(failed))
+  }
   expect(shift()?.changeUs).toBeCloseTo(-2000 * 30, 6)
   expect(shift(0.1)?.changeUs).toBeCloseTo(-2000 * 300, 6)
 })

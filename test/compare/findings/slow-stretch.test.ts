@@ -169,9 +169,13 @@ test('a stretch that slows all kinds of requests counts all of them, and names t
  *
  *   gateway  GET /home     |-----------------------|
  *   profile  Get             |-------------------|
+ *   profile  SELECT            |---------------|     where that is recorded
  *   gateway  GET /search   |--------|
  */
-function withLock(name: string, { fromUs = NOON_US, isLocked = false, seed = 1 } = {}) {
+function withLock(
+  name: string,
+  { fromUs = NOON_US, isLocked = false, isQuery = false, seed = 1 } = {},
+) {
   const random = randomSource(seed)
   const spans: SpanSketch[] = []
   for (let i = 0; i < 3000; i++) {
@@ -189,6 +193,9 @@ function withLock(name: string, { fromUs = NOON_US, isLocked = false, seed = 1 }
     const own = { startUs: startUs + 5000, endUs: startUs + 5000 + profileUs }
     const profile = { trace, id: `${trace}-profile`, parent: trace, service: 'profile', ...own }
     if (isHome) spans.push({ ...profile, operation: 'Get' })
+    const query = { id: `${trace}-query`, parent: profile.id, operation: 'SELECT' }
+    const within = { startUs: own.startUs + 1000, endUs: own.endUs - 1000 }
+    if (isHome && isQuery) spans.push({ ...profile, ...query, ...within, kind: 'client' })
   }
   return makeSpans(spans, name)
 }
@@ -216,6 +223,13 @@ describe.each([
     expect(Math.abs((since?.until?.timeUs ?? 0) - (NOON_US + 900e6))).toBeLessThan(2e6)
     expect(findings.slowStretch).toBeNull()
   })
+})
+
+test('requests that wait in a span within a service name that span', () => {
+  const after = { fromUs: NOON_US + 600e6, isLocked: true, isQuery: true, seed: 53 }
+  const before = withLock('before', { isQuery: true, seed: 3 })
+  const [{ title }] = compare(before, withLock('after', after)).findings.findings as [Finding]
+  expect(title).toMatch(/most of it in profile SELECT, only in GET/)
 })
 
 test('a few slow requests name the span within a service that holds their time, too', () => {

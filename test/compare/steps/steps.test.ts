@@ -430,6 +430,35 @@ describe('what no step accounts for', () => {
     expect(all / edges.observedChangeUs).toBeCloseTo(1, 1)
   })
 
+  /** `gateway GET` takes 3 ms longer in the second half; stock varies by chance alone. */
+  const late = (seed: number, { spread, shiftUs = 0 }: { spread: number; shiftUs?: number }) => {
+    const random = randomSource(seed)
+    return period(`late ${seed}`, 1200, (i) => {
+      const own = Math.round(1500 * random.logNormal(0, 0.2) + (i < 600 ? 0 : shiftUs))
+      const to = own + Math.round(15_000 * random.logNormal(0, spread))
+      return [
+        { id: 'r', service: 'gateway', operation: 'GET', from: 0, to },
+        {
+          id: 's',
+          parent: 'r',
+          service: 'stock',
+          operation: 'LOOKUP',
+          from: own - 500,
+          to: to - 500,
+        },
+      ]
+    })
+  }
+
+  test.each([0.5, 0.8])(
+    'is no finding beside a step where it may be chance, spread %d',
+    (spread) => {
+      const after = late(58, { spread, shiftUs: 3000 })
+      const { findings } = compare(late(8, { spread }), after).findings
+      expect(findings.map(({ where }) => where)).toEqual(['gateway'])
+    },
+  )
+
   test('is held against the findings of the same requests, not those of another root', () => {
     const two = (seed: number, { shiftUs = 0, jobUs = 0 }) => {
       const random = randomSource(seed)
