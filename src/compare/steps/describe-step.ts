@@ -236,8 +236,9 @@ function describeTimes(
     weights += weight
   }
   // That something changed is sure already: tails, or else means, only say whether it did for some.
-  const spread = test.tailP < alpha ? 1 : test.designEffect
-  const all = { typicalUs: typical.shift * calls, calls, spread }
+  const sureness =
+    test.tailP < alpha ? normalQuantile(0.975) : MIN_CLEAR * Math.sqrt(test.designEffect)
+  const all = { typicalUs: typical.shift * calls, calls, sureness }
   const isTested = significant && !Number.isNaN(test.tailP)
   const ofRequests = isTested ? fewOf(strata, all) : null
   const operations = new Set(strata.map(({ operation }) => operation))
@@ -273,6 +274,9 @@ function describeTimes(
   }
 }
 
+/** Where tails do not tell that some changed, means do from so many standard errors on. */
+const MIN_CLEAR = 3
+
 /** Of a request of so many times as many calls as are slow, these are told, not the mean of its calls. */
 const MAX_SLOW = 2
 
@@ -282,13 +286,13 @@ function fewOf(
   {
     typicalUs,
     calls,
-    spread,
+    sureness,
     eachRequest = 1,
   }: {
     readonly typicalUs: number
     readonly calls: number
-    /** How many times as large the variance is as of independent calls. */
-    readonly spread: number
+    /** From how many standard errors of independent calls on a difference of means is clear. */
+    readonly sureness: number
     readonly eachRequest?: number
   },
 ) {
@@ -305,9 +309,7 @@ function fewOf(
   const width = normalQuantile(0.975) * error
   // Of means of more calls, fewer are slow, and fewer fast: in all, nothing changed.
   const whole = excessOf(strata, ({ after }) => after.calls, cutOf(few.minority))
-  const isClear = [whole, { us, error }].every(
-    (one) => Math.abs(one.us) > normalQuantile(0.975) * one.error * Math.sqrt(spread),
-  )
+  const isClear = [whole, { us, error }].every((one) => Math.abs(one.us) > sureness * one.error)
   const isOfFew = share > 0 && us * whole.us > 0
   if (!isOfFew || !isClear || Math.abs(typicalUs) > Math.abs(few.typicalUs * changed) / 2)
     return null
