@@ -334,14 +334,18 @@ export function metBy({ column, codes }: Condition): Uint8Array {
   return Uint8Array.from(column.values, (_, code) => Number(codes.has(code)))
 }
 
-/** The other values that occur after: those that no longer do are no segment of after, but numbers are below or from one. */
+/**
+ * The other values that occur after: those that no longer do are no segment of after, but numbers are
+ * below or from one, and where it is not known whether something was called, it was not left out.
+ */
 function othersAfter(
   sums: Sums,
   codes: ReadonlySet<number>,
   kind: RequestColumn['kind'],
 ): Set<number> {
   const isTold = (one: number) =>
-    sums[one * FIELDS + 1]! > 0 || (kind === 'numbers' && one >= FIRST_VALUE)
+    (sums[one * FIELDS + 1]! > 0 && !(kind === 'called' && one === RARE)) ||
+    (kind === 'numbers' && one >= FIRST_VALUE)
   return new Set(range(sums.length / FIELDS).filter((one) => !codes.has(one) && isTold(one)))
 }
 

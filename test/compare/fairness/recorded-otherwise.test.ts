@@ -301,4 +301,34 @@ describe('recorded-otherwise', () => {
     expect(comparison.findings.findings.map(({ title }) => title)).toEqual([])
     expect(comparison.warnings()[0]?.code).toBe('orphans')
   })
+
+  test('what a lost layer called is missed by its caller, and is no time of that', () => {
+    const without = ({ operation }: SpanSketch, random: () => number) =>
+      operation === 'query' && random() < 0.2
+    const [before, after] = [{ seed: 1 }, { seed: 2, without }].map((one) =>
+      period({ ...one, layer: 'query' }),
+    )
+    const { findings } = compare(before!, after!)
+    expect(findings.findings.map(({ title }) => title)).toEqual([])
+  })
+
+  test('that a service is not called is no condition where spans were lost', () => {
+    // Every other request calls no shop, and takes six times as long.
+    const longer = (span: SpanSketch, i: number) => ({
+      ...span,
+      endUs: span.startUs + (i % 2 ? 6 : 1) * (span.endUs - span.startUs),
+    })
+    const lost = (span: SpanSketch, random: () => number) =>
+      span.id.startsWith('s') && random() < 0.6
+    const mixed = (seed: number, without: Recording['without'] = () => false) =>
+      period({
+        seed,
+        change: longer,
+        without: (span, random) =>
+          (Number(span.id.slice(1)) % 2 === 1 && !span.id.startsWith('r')) ||
+          without(span, random),
+      })
+    const { findings } = compare(mixed(1), mixed(2, lost))
+    expect(findings.findings.map(({ title }) => title)).toEqual([])
+  })
 })
