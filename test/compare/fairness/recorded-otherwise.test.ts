@@ -325,8 +325,7 @@ describe('recorded-otherwise', () => {
         seed,
         change: longer,
         without: (span, random) =>
-          (Number(span.id.slice(1)) % 2 === 1 && !span.id.startsWith('r')) ||
-          without(span, random),
+          (Number(span.id.slice(1)) % 2 === 1 && !span.id.startsWith('r')) || without(span, random),
       })
     const { findings } = compare(mixed(1), mixed(2, lost))
     expect(findings.findings.map(({ title }) => title)).toEqual([])
