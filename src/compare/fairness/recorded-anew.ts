@@ -30,13 +30,14 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
   )
   // A call has its name on both sides: that of who is called is told.
   const renamed = Array.from(
-    group([...renamedWhole, ...renames], ({ operation, renamed: now }) =>
-      JSON.stringify([operation, now]),
+    group(
+      [...renamedWhole.map((one) => ({ ...one, renamed: [one.renamed] })), ...renames],
+      ({ operation, renamed: now }) => JSON.stringify([operation, now]),
     ).values(),
     (own) => {
       const { service, operation, renamed: now } = own.at(-1)!
       const was = operation === null ? [service] : [service, operation]
-      return `${was.map((name) => printable(name)).join(' ')} is now called ${printable(now as string)}`
+      return `${was.map((name) => printable(name)).join(' ')} is now called ${firstOf(now!.map((name) => printable(name)))}`
     },
   )
   const takes = once.length === 0 ? '' : ', though it makes its callers neither slower nor faster'

@@ -10,7 +10,7 @@ import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
-import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
 import { calledName, categoriesOf, operationName } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
 import { wayNotes } from './step-findings.ts'
@@ -82,6 +82,8 @@ function isOfAllCallers({ measure, requests }: Segment, draft: Draft, steps: Ste
   return calling.length > 0 && shared >= NEARLY_ALL * calling.length
 }
 
+/** What is called instead of another changes by this share of what that does. */
+const MIN_INSTEAD = 0.8
 /** From this share of the change on, a segment says which calls of some changed. */
 export const ALL_OF_IT = 0.9
 
@@ -255,10 +257,15 @@ function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
   const { measure, step, call, direction } = segment
   if (measure === 'errors') return isOfFailures(segment, draft, all)
   if (measure === 'structure') {
-    // The title tells the first call; where another operation's calls changed is not said of it.
+    // The title tells the first call, or what is called instead: where others changed is not said of it.
+    const moved = ({ made, chances }: FindingCall) =>
+      Math.abs(made[AFTER] / chances[AFTER] - made[BEFORE] / chances[BEFORE])
     return draft.calls.some(
-      (one, _, [told]) =>
-        call !== null && isSameChoice(one, call) && isSameCall(one.of, (told ?? one).of),
+      (one, _, [told = one]) =>
+        call !== null &&
+        isSameChoice(one, call) &&
+        isSameCall(one.of, told.of) &&
+        !(moved(one) < MIN_INSTEAD * moved(told)),
     )
   }
   return (

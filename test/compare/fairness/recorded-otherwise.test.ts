@@ -143,6 +143,43 @@ describe('recorded-otherwise', () => {
     expect(warning).toBe('shop LIST is now called FIND.')
   })
 
+  describe('several calls of one caller, each by another name, one of them by three', () => {
+    const own = { steps: ['SELECT stock', 'INSERT order'], stepKind: 'client' } as const
+    const change = (span: SpanSketch, i: number) => {
+      const db = `db-${(i * 7) % 3}`
+      const [verb, table] = span.operation?.split(' ') ?? []
+      const operation = verb === 'SELECT' ? `SELECT ${db}.${table}` : `INSERT db.${table}`
+      const isStep = own.steps.some((step) => step === span.operation)
+      return { ...span, attributes: { db }, ...(isStep && { operation }) }
+    }
+    const plain = (span: SpanSketch, i: number) => ({
+      ...change(span, i),
+      operation: span.operation,
+    })
+
+    test('are told so, and cost nothing', () => {
+      const { findings, warning } = told(
+        { seed: 1, ...own, change: plain },
+        { seed: 2, ...own, change },
+      )
+      expect(findings).toEqual([])
+      expect(warning).toContain(
+        'shop SELECT stock is now called SELECT db-0.stock, SELECT db-1.stock, SELECT db-2.stock; ' +
+          'shop INSERT order is now called INSERT db.order',
+      )
+    })
+
+    test('are changes where they take another time, of all requests and not of those with one name', () => {
+      const { findings, warning } = told(
+        { seed: 1, ...own, change: plain, stepUs: 400 },
+        { seed: 2, ...own, change, stepUs: 1000 },
+      )
+      expect(warning).toBeNull()
+      expect(findings.join()).toContain('SELECT stock')
+      expect(findings.filter((title) => title.includes('where'))).toEqual([])
+    })
+  })
+
   test('a layer that is recorded within what took as long before is no finding', () => {
     const { findings, warning } = told({ seed: 1 }, { seed: 2, layer: 'middleware' })
     expect(findings).toEqual([])
