@@ -154,7 +154,7 @@ describe('recorded-otherwise', () => {
     }
     const plain = (span: SpanSketch, i: number) => ({
       ...change(span, i),
-      operation: span.operation,
+      operation: span.operation ?? 'GET',
     })
 
     test('are told so, and cost nothing', () => {
