@@ -10,11 +10,11 @@ import { quantile } from '../../stats/quantile.ts'
 import { INTERNAL } from '../../traces/span-columns.ts'
 import { timeBlocks } from './time-blocks.ts'
 import {
-  allVisits,
-  callName,
   childrenOf,
+  type Named,
+  namedShapes,
   type Operation,
-  type ShapeVisits,
+  relays,
   type Visit,
 } from './visits.ts'
 
@@ -25,6 +25,8 @@ export interface RecordedOnce extends Operation {
   readonly spans: number
   /** Whether its service has no spans at all in the other period. */
   readonly isWhole: boolean
+  /** Whether it only hands calls on. */
+  readonly isRelay: boolean
   /** What it is called after, where only its name changed: several names where these tell it apart. */
   readonly renamed: readonly string[] | null
 }
@@ -63,10 +65,6 @@ interface Level {
   readonly coveredUs: number
 }
 
-export interface Named extends ShapeVisits {
-  readonly names: readonly string[]
-}
-
 /** Uncovered times of spans, in µs: by all they call; without what is of one period; by what that calls instead. */
 interface Caller {
   readonly own: Two<number[]>
@@ -96,6 +94,12 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
     if (spans[AFTER] <= MAX_IN_OTHER * spans[BEFORE]) periodOf.set(name, BEFORE)
     if (spans[BEFORE] <= MAX_IN_OTHER * spans[AFTER]) periodOf.set(name, AFTER)
   }
+  // Relays are on the way of calls, which has both of its ends in either period.
+  const between = [...relays(flows)].flatMap((name) => {
+    const period = periodOf.get(name)
+    periodOf.delete(name)
+    return period === undefined ? [] : { name, period }
+  })
   const renamed = new Map<string, readonly string[]>()
   const { within, steps } = lyingWithin(flows, shapes, periodOf)
   let callers = new Map<string, Caller>()
@@ -109,8 +113,7 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
       }
     }
   }
-  const once = [...callers].filter(([, caller]) => isOfRecording(caller, periodOf))
-  const passing = new Map(once)
+  const passing = new Map([...callers].filter(([, caller]) => isOfRecording(caller, periodOf)))
   const free = new Map(
     [...callers].map(([name, caller]) => [name, freeSteps(caller, { periodOf, steps })]),
   )
@@ -133,9 +136,9 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
     }
   }
   const ofService = group(counted.values(), ({ service }) => service)
-  const operations = [...names].flatMap((name): RecordedOnce | [] => {
+  const once = [...names].map((name) => ({ name, period: periodOf.get(name)! }))
+  const operations = [...once, ...between].flatMap(({ name, period }): RecordedOnce | [] => {
     const { service, operation, spans } = counted.get(name)!
-    const period = periodOf.get(name)!
     if (nowNamed.has(name)) return []
     const isWhole = ofService.get(service)!.every((one) => one.spans[1 - period] === 0)
     return {
@@ -144,6 +147,7 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
       period,
       spans: spans[period],
       isWhole,
+      isRelay: between.some((one) => one.name === name),
       renamed: renamed.get(name)?.map((one) => counted.get(one)!.operation) ?? null,
     }
   })
@@ -151,22 +155,11 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
     operations,
     names,
     through: new Set([...names].filter((name) => within.has(name) && !isRenamed.has(name))),
-    uncovered: new Set(once.flatMap(([name, { isUncovered }]) => (isUncovered ? name : []))),
+    uncovered: new Set(
+      [...passing].flatMap(([name, { isUncovered }]) => (isUncovered ? name : [])),
+    ),
   }
 })
-
-/** What requests of each shape do, by `callName`. */
-export const namedShapes = remembered(
-  (flows: FlowSet): ReadonlyMap<number, Named> =>
-    new Map(
-      Array.from(allVisits(flows), ([shape, visits]) => {
-        const names = visits.operations.map((operation, span) =>
-          callName({ service: visits.visitOf[span]!.service, operation }),
-        )
-        return [shape, { ...visits, names }]
-      }),
-    ),
-)
 
 type Counted = Operation & { readonly spans: [number, number] }
 
@@ -179,9 +172,9 @@ function countSpans(flows: FlowSet, shapes: ReadonlyMap<number, Named>): Map<str
   })
   const counted = new Map<string, Counted>()
   for (const [shape, [before, after]] of requests) {
-    const { names, operations, visitOf } = shapes.get(shape)!
+    const { names, operations, services } = shapes.get(shape)!
     names.forEach((name, span) => {
-      const service = visitOf[span]!.service
+      const service = services[span]!
       const one = counted.get(name) ?? { service, operation: operations[span]!, spans: [0, 0] }
       one.spans[BEFORE] += before
       one.spans[AFTER] += after
