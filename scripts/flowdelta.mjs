@@ -13,6 +13,6 @@ await ensureBuild()`
   const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 2, 2],
   })
-  if (status !== 0) process.exit(status ?? 1)
+  if (status !== 0) process.exit(3)
 }
 await import(built.href)

@@ -12,7 +12,8 @@ import {
 import { textWidth } from './printing.ts'
 
 /**
- * Returns the exit code: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input.
+ * Returns the exit code: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input, 3
+ * where flowdelta itself is broken.
  * Only the command that is run is loaded, with its flags.
  */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
@@ -47,11 +48,31 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
       if (unknown !== undefined) process.stderr.write(await commandsWith(unknown))
       return problem.exitCode === 0 ? 0 : 2
     }
-    if (!(problem instanceof FlowdeltaError)) throw problem
+    if (isOfSystem(problem)) {
+      process.stderr.write(`flowdelta: ${problem.message}.\n`)
+      return 2
+    }
+    if (!(problem instanceof FlowdeltaError)) return broken(problem)
     const message = problem instanceof OptionError ? flagMessage(command, problem) : problem.message
     process.stderr.write(`flowdelta: ${inFlags(command.options, message, problem.advice)}\n`)
     return 2
   }
+}
+
+/** Tells what must not happen; returns an exit code that --fail-on never has. */
+export function broken(problem: unknown): number {
+  const trace = problem instanceof Error ? problem.stack : String(problem)
+  process.stderr.write(
+    `${trace}\nflowdelta: this is an error of flowdelta itself, not of your input: nothing was decided. Please report it with the lines above, the command and, if you can, the input.\n`,
+  )
+  return BROKEN
+}
+
+const BROKEN = 3
+
+/** A file that cannot be written, or a connection: no error of flowdelta. */
+function isOfSystem(problem: unknown): problem is NodeJS.ErrnoException {
+  return problem instanceof Error && 'syscall' in problem
 }
 
 /** Says which commands take a flag that another one does not; `''` if none does. */

@@ -8,6 +8,7 @@ import type { OwnMeasure } from '../flows/measure.ts'
 import type { MessageColumns } from '../flows/messages.ts'
 import { labelText, type NodeLabel, NodeLabels } from '../flows/node-labels.ts'
 import type { ServiceLogChange } from '../flows/service-logs.ts'
+import { areFromSpans } from '../flows/span-tree.ts'
 import { GraphTraces } from '../traces/graph-traces.ts'
 import { type Outcome, Outcomes } from '../traces/outcomes.ts'
 import { QualityLog } from '../traces/quality.ts'
@@ -18,6 +19,7 @@ import type { Claim } from './findings/find-findings.ts'
 import type { TimedEvent } from './onset/events.ts'
 import type { ColumnsOf } from './segments/read-columns.ts'
 import { RequestColumns, type ResourceUses } from './segments/request-columns.ts'
+import { relays } from './steps/visits.ts'
 
 export interface SnapshotParts {
   /** When requests arrived; always with latencies, as findings ask for it. Default `false`. */
@@ -58,6 +60,7 @@ interface SnapshotData {
   /** What requests received; none without latencies. */
   readonly messages: MessageColumns | null
   readonly serviceLogs: readonly ServiceLogChange[]
+  readonly relays: readonly string[]
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
   /** What segments are found by, of roots and of services; none without latencies. */
@@ -112,6 +115,7 @@ export function takeSnapshot(
     weight: flows.weight ?? null,
     outcomes: outcomesOf(flows, latenciesOf === undefined),
     serviceLogs: flows.serviceLogs ?? [],
+    relays: areFromSpans(flows) ? [...relays(flows)] : [],
     logs: (latenciesOf && flows.logs) ?? null,
     messages: (latenciesOf && flows.messages) ?? null,
     columns: latenciesOf === undefined ? [] : comparison.columns.all(),
@@ -212,6 +216,7 @@ function restoreFlows(data: SnapshotData): FlowSet {
       logs: data.logs ?? undefined,
       messages: data.messages ?? undefined,
       serviceLogs: data.serviceLogs,
+      relays: data.relays,
     },
     pickOptions(FLOW_OPTIONS, options),
     new FlowReport(),

@@ -143,6 +143,8 @@ export interface FlowColumns {
   readonly clocks?: ClockOffsets | undefined
   /** Of comparisons, what is called otherwise after: in both periods, it has the name of after. */
   readonly renames?: readonly Rename[] | undefined
+  /** Of a snapshot, which has no kinds of spans: operations that only hand calls on, as sidecars do. */
+  readonly relays?: readonly string[] | undefined
   /**
    * Of flows from spans, the rows of the spans that each request's nodes come from, in its period's
    * trace set: nodes 2k and 2k + 1 of a request are the call and the reply of its k-th.

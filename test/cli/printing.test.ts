@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import type { Command } from 'commander'
+import { expect, test, vi } from 'vitest'
 import { cutAtPart, textTable } from '../../src/cli/printing.ts'
+import { flowdelta } from './run-cli.ts'
 
 const HEAD = ['from', 'to', 'takes']
 const NAME = 'currencyservice-cf787dd48-vpjrd grpc.hipstershop.CurrencyService/Convert reply'
@@ -68,4 +70,21 @@ test.each([
   ['a line that fits, whole', 30, 'a line that fits, whole'],
 ])('%s is cut to %d after a whole part', (line, width, cut) => {
   expect(cutAtPart(line, width)).toBe(cut)
+})
+
+test('an error of flowdelta itself exits as no regression does, nor wrong input', async () => {
+  let problem: Error
+  vi.doMock('../../src/cli/demo.ts', () => ({
+    addDemo: (command: Command) =>
+      command.option('--out').action(() => {
+        throw problem
+      }),
+  }))
+  problem = new TypeError('no length')
+  const ours = await flowdelta('demo', '--out')
+  expect([ours.code, ours.out]).toEqual([3, ''])
+  expect(ours.err).toMatch(/^TypeError: no length\n.*Please report it/s)
+  problem = Object.assign(new Error('EACCES: open /x'), { syscall: 'open' })
+  const { code, err } = await flowdelta('demo', '--out')
+  expect([code, err]).toEqual([2, 'flowdelta: EACCES: open /x.\n'])
 })

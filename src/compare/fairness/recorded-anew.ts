@@ -19,29 +19,35 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
     own.some((one) => one.isWhole)
       ? ''
       : `${firstOf(own.map(({ operation }) => printable(operation)))} `
-  const once = [wholes, parts].flatMap((some) =>
-    Array.from(group(some, ({ service, period }) => `${period} ${service}`).values(), (own) => {
-      const [{ service, period }] = own as [RecordedOnce]
+  const once = [wholes, parts].flatMap((some) => {
+    const kindOf = ({ service, period, isRelay }: RecordedOnce) => `${period} ${isRelay} ${service}`
+    return Array.from(group(some, kindOf).values(), (own) => {
+      const [{ service, period, isRelay }] = own as [RecordedOnce]
       const spans = grouped(sum(own, (one) => one.spans))
-      return period === AFTER
-        ? `${printable(service)} records ${named(own)}spans only after (${spans})`
-        : `${printable(service)} records no ${named(own)}spans after (${spans} before)`
-    }),
-  )
+      const records =
+        period === AFTER
+          ? `records ${named(own)}spans only after (${spans})`
+          : `records no ${named(own)}spans after (${spans} before)`
+      const takes = isRelay
+        ? 'which only hand calls on'
+        : 'though it makes its callers neither slower nor faster'
+      return `${printable(service)} ${records}, ${takes}`
+    })
+  })
   // A call has its name on both sides: that of who is called is told.
   const renamed = Array.from(
-    group([...renamedWhole, ...renames], ({ operation, renamed: now }) =>
-      JSON.stringify([operation, now]),
+    group(
+      [...renamedWhole.map((one) => ({ ...one, renamed: [one.renamed] })), ...renames],
+      ({ operation, renamed: now }) => JSON.stringify([operation, now]),
     ).values(),
     (own) => {
       const { service, operation, renamed: now } = own.at(-1)!
       const was = operation === null ? [service] : [service, operation]
-      return `${was.map((name) => printable(name)).join(' ')} is now called ${printable(now as string)}`
+      return `${was.map((name) => printable(name)).join(' ')} is now called ${firstOf(now!.map((name) => printable(name)))}`
     },
   )
-  const takes = once.length === 0 ? '' : ', though it makes its callers neither slower nor faster'
   return warning('recorded-otherwise', {
-    finding: `${[...once.map((text) => text + takes), ...renamed].join('; ')}.`,
+    finding: `${[...once, ...renamed].join('; ')}.`,
     effect:
       operations.length === 0
         ? 'As many requests do and call the same under either name: both are compared as one.'

@@ -1,23 +1,28 @@
-import { callerSide, moreText, type Quantity } from '../../core/quantity.ts'
-import { grouped, percent, printable } from '../../core/words.ts'
+import { moreText } from '../../core/quantity.ts'
+import { percent, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
-import { twoProportionsTest } from '../../stats/two-proportions.ts'
-import { condition } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
 import { failuresOf } from '../onset/finding-onsets.ts'
-import { MANY_TIMES } from '../segments/mistaken-conditions.ts'
-import { isOfPlace } from '../segments/read-columns.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
-import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { calledName, categoriesOf, listed, operationName } from './names.ts'
+import { type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
+import { categoriesOf } from './names.ts'
+import {
+  ALL_OF_IT,
+  failureWords,
+  lookFor,
+  nameOf,
+  segmentFacts,
+  segmentNotes,
+  timeWords,
+} from './segment-text.ts'
 import { firstExemplars } from './slow-examples.ts'
-import { MAX_NAMED, wayNotes } from './step-findings.ts'
+import { wayNotes } from './step-findings.ts'
 
 /** Lays segments to the drafts that show them; those of none but whole requests become drafts of their own. */
 export function withSegments(
@@ -87,8 +92,8 @@ function isOfAllCallers({ measure, requests }: Segment, draft: Draft, steps: Ste
   return calling.length > 0 && shared >= NEARLY_ALL * calling.length
 }
 
-/** From this share of the change on, a segment says which calls of some changed. */
-export const ALL_OF_IT = 0.9
+/** What is called instead of another changes by this share of what that does. */
+const MIN_INSTEAD = 0.8
 
 /** Requests are all of them from this share on. */
 export const NEARLY_ALL = 0.98
@@ -175,120 +180,19 @@ function failureExemplars(
   return { exemplars: firstExemplars(flows, shown) }
 }
 
-const OPERATION = { service: null, attribute: 'operation', isAttribute: false }
-
-/** Says where alone something changed: `, only where tenant.tier = enterprise`, or `mostly`. */
-export function segmentClause({
-  segment,
-  steps,
-  what,
-}: Pick<Draft, 'segment' | 'steps' | 'what'>): string {
-  if (segment === undefined) return ''
-  const { step, measure, operation, callingOperation, conditions, text, shareOfChange } = segment
-  const { within } = segment
-  const isUntold = (name: string | null): name is string =>
-    name !== null && name !== '' && !what.includes(operationName({ operation: name }))
-  // Who fails may be asked for other things too.
-  const isRoot = measure === 'errors' && within === null && isUntold(operation)
-  const of = isRoot ? `${condition(OPERATION, 'is', [operation]).text} and ` : ''
-  const calls = [
-    ...(measure === 'time' && isUntold(operation) ? [`in ${operationName({ operation })}`] : []),
-    ...(isUntold(callingOperation)
-      ? [`for ${operationName({ operation: callingOperation })}`]
-      : []),
-  ]
-  const isAll =
-    !(shareOfChange < ALL_OF_IT) && (step === null || steps.every((one) => isOfOneStep(one, step)))
-  const where = conditions.length === 0 ? [] : ['where', `${of}${text}`]
-  if (where.length + calls.length === 0) return ''
-  return `, ${[isAll ? 'only' : 'mostly', ...calls, ...where].join(' ')}`
-}
-
-/** Facts of a segment that a draft is of; `, and take 2.35 ms longer` where the title tells what the typical call takes, in it or not. */
-export function segmentNotes(
-  segment: Segment,
-  { steps: [step, ...others] }: Pick<Draft, 'steps'>,
-  quantity: Quantity,
-): string[] {
-  const { measure, inside } = segment
-  const isTold =
-    measure !== 'time' ||
-    others.length > 0 ||
-    step?.share !== undefined ||
-    step?.shiftUs === inside.change
-  return segmentFacts(segment, isTold ? '' : `, and take ${moreText(inside.change, quantity)}`)
-}
-
-function segmentFacts(segment: Segment, taking = ''): string[] {
-  const { shareOfChange, equivalents, inside, outside, conditions, text, measure, within } = segment
-  if (conditions.length === 0) return []
-  const all = grouped(inside.after + outside.after)
-  const same = equivalents.find((one) => !one.endsWith(text))
-  const also = same === undefined ? '' : `; the same requests: ${same}`
-  const failed = (share: number, of: number) => grouped(Math.round(share * of))
-  const failing =
-    measure === 'errors'
-      ? `; ${failed(inside.afterMean, inside.after)} of these fail (${failed(inside.beforeMean, inside.before)} of ${grouped(inside.before)} before)`
-      : ''
-  const searched =
-    within === null
-      ? `requests ${searchedIn(segment)}`
-      : `calls of ${within === '' ? printable(segment.step?.service ?? '') : operationName({ operation: within })}`
-  return [
-    `${grouped(inside.after)} of ${all} ${searched} meet it${taking}${failing}: ${percent(shareOfChange)} of the change${also}`,
-    ...(isLoaded(segment) ? [loadText(segment)] : []),
-  ]
-}
-
-/** Chance that a place gets so many more calls where these are spread as before. */
-const MAX_CHANCE = 1e-3
-
-/** Whether slower calls are those to a place that gets many times the share of calls that it got. */
-function isLoaded({ conditions, step, inside, outside, direction }: Segment): boolean {
-  const [then, now] = [inside.before + outside.before, inside.after + outside.after]
-  const isMore = inside.before > 0 && inside.after / now >= (MANY_TIMES * inside.before) / then
-  if (direction !== 'slower' || !isMore) return false
-  const { p } = twoProportionsTest(inside.before, then, inside.after, now)
-  const isThere = conditions.some(
-    ({ service, attribute }) =>
-      service === step?.service && isOfPlace(attribute) && attribute !== 'version',
-  )
-  return isThere && p < MAX_CHANCE
-}
-
-function loadText({ inside, outside }: Segment): string {
-  const share = (own: number, others: number) => percent(own / (own + others))
-  return `it gets ${share(inside.after, outside.after)} of the calls, ${share(inside.before, outside.before)} before: calls may queue there`
-}
-
-function lookFor(segment: Segment, look: string): string {
-  const ways = 'how calls are spread over its hosts, queues, threads, connections'
-  return isLoaded(segment) ? `${printable(segment.step?.service ?? '')} (${ways})` : look
-}
-
-/** Says which requests a segment divides: `through checkout-api`, `with mds index get`. */
-function searchedIn({ step, call, measure, operation, callingOperation }: Segment): string {
-  if (step === null) return call === null ? '' : `with ${calledName(call.of, '')}`
-  const service = printable(step.service)
-  // Failures are told by the operation of roots.
-  const isTime = measure === 'time'
-  const caller = isTime ? callingOperation : operation
-  const by = caller ? ` for ${operationName({ operation: caller })}` : ''
-  if (!isTime) return `through ${service}${by}`
-  if (operation !== null) return `with ${service} ${operationName({ operation })}${by}`
-  return step.caller === null
-    ? `through ${service}`
-    : `in which ${printable(step.caller)} calls ${service}`
-}
-
 function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
   const { measure, step, call, direction } = segment
   if (measure === 'errors') return isOfFailures(segment, draft, all)
   if (measure === 'structure') {
-    // The title tells the first call; where another operation's calls changed is not said of it.
+    // The title tells the first call, or what is called instead: where others changed is not said of it.
+    const moved = ({ made, chances }: FindingCall) =>
+      Math.abs(made[AFTER] / chances[AFTER] - made[BEFORE] / chances[BEFORE])
     return draft.calls.some(
-      (one, _, [told]) =>
-        call !== null && isSameChoice(one, call) && isSameCall(one.of, (told ?? one).of),
+      (one, _, [told = one]) =>
+        call !== null &&
+        isSameChoice(one, call) &&
+        isSameCall(one.of, told.of) &&
+        !(moved(one) < MIN_INSTEAD * moved(told)),
     )
   }
   return (
@@ -356,44 +260,4 @@ export function segmentDraft(segment: Segment, categories: Categories): Draft {
     p: segment.p,
     q: segment.q,
   }
-}
-
-/** Operation that a segment is of: of spans theirs, which may lie within that; empty for several. */
-function nameOf(segment: Segment): string {
-  const { step, operation, within } = segment
-  const name = operation === null ? '' : operationName({ operation })
-  if (!isInner(segment)) return name
-  const names = [within as string, ...(segment.alike ?? [])].map((one) =>
-    operationName({ operation: one }),
-  )
-  const inner = listed(names, MAX_NAMED)
-  return step?.kind === 'work' && name !== '' ? `${inner} within ${name}` : inner
-}
-
-/** Whether its spans lie within the operation, not at its start. */
-function isInner({ within, operation }: Segment): boolean {
-  return within !== null && within !== '' && within !== operation
-}
-
-function timeWords(segment: Segment, quantity: Quantity) {
-  const { step, inside, callingOperation, within } = segment
-  const name = nameOf(segment)
-  const time = moreText(inside.change, quantity) + (within === null ? '' : ' a call')
-  if (step?.kind === 'work' && isInner(segment))
-    return `${name} ${segment.alike ? 'take' : 'takes'} ${time}`
-  const by =
-    callingOperation === null || callingOperation === ''
-      ? ''
-      : ` for ${operationName({ operation: callingOperation })}`
-  if (step?.kind === 'request') return `requests take ${time}`
-  if (step?.kind === 'call')
-    return `${name === '' ? 'what it calls' : name}${by} takes ${time}${callerSide(quantity)}`
-  return `${name === '' ? 'its work' : `${name} itself`}${by} takes ${time}`
-}
-
-function failureWords({ inside: { before, after, beforeMean, afterMean } }: Segment): string {
-  return (
-    `${grouped(afterMean * after)} of ${grouped(after)} requests fail ` +
-    `(${grouped(beforeMean * before)} of ${grouped(before)} before)`
-  )
 }

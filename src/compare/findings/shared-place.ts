@@ -18,7 +18,8 @@ import { type Step, strataOfStep } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
 import { type Draft, type FindingPlace, NO_EVIDENCE } from './finding.ts'
 import { categoriesOf, listed, surest } from './names.ts'
-import { ALL_OF_IT, NEARLY_ALL, requestsAfter } from './segment-findings.ts'
+import { NEARLY_ALL, requestsAfter } from './segment-findings.ts'
+import { ALL_OF_IT } from './segment-text.ts'
 import { spansOf } from './since-start.ts'
 
 interface Place extends FindingPlace {

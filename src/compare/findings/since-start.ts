@@ -16,7 +16,8 @@ import { isOfOneStep, type StepTimes, stepKey, strataOfStep } from '../steps/ste
 import { SEVERAL } from '../steps/visits.ts'
 import { failuresThen } from './error-findings.ts'
 import type { Draft } from './finding.ts'
-import { isConfined, segmentDraft, segmentNotes } from './segment-findings.ts'
+import { isConfined, segmentDraft } from './segment-findings.ts'
+import { segmentNotes } from './segment-text.ts'
 import { type StepGroup, stepsTold } from './step-findings.ts'
 
 /** A start, or an end, is known well if its interval is at most this share of the time between them. */

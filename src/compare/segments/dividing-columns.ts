@@ -4,6 +4,7 @@ import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
+import { lostSome } from '../steps/lost-spans.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { allVisits, SEVERAL } from '../steps/visits.ts'
 import { dividesStrata, type Measured, tellsFailures } from './measured.ts'
@@ -174,9 +175,13 @@ function requestsOfShapes({ shapes, shapeOf }: FlowSet): Uint32Array {
   return counts
 }
 
-/** Columns that tell which requests call a service, of the services that some but not all call. */
+/**
+ * Columns that tell which requests call a service, of the services that some but not all call. Of
+ * requests that lost spans it is not known what they do not call.
+ */
 function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
   const counts = requestsOfShapes(flows)
+  const isCut = lostSome(flows)
   const calls = new Map<string, Set<number>>()
   const requests = new Map<string, number>()
   for (const [shape, { visits }] of allVisits(flows)) {
@@ -193,14 +198,17 @@ function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
       const ofShape = new Uint16Array(flows.shapes.size).fill(MISSING)
       for (const shape of calls.get(service)!) ofShape[shape] = FIRST_VALUE
       const codes = new Uint16Array(flows.size)
-      for (let one = 0; one < codes.length; one++) codes[one] = ofShape[flows.shapeOf[one]!]!
+      for (let one = 0; one < codes.length; one++) {
+        const code = ofShape[flows.shapeOf[one]!]!
+        codes[one] = code === MISSING && isCut(one) ? RARE : code
+      }
       return {
         attribute: service,
         kind: 'called',
         service: null,
         values: ['', '', 'called'],
         hasMissing: true,
-        hasRare: false,
+        hasRare: codes.includes(RARE),
         codes,
       }
     })

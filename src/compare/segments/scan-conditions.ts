@@ -1,7 +1,8 @@
 // Runs once a request and column: the loops index with `!`.
+import { range } from 'd3-array'
 import { pooledQuantile } from '../../stats/quantile.ts'
 import type { Measured } from './measured.ts'
-import { type CodedRows, MISSING, RARE, type RequestColumn } from './read-columns.ts'
+import { type CodedRows, FIRST_VALUE, MISSING, RARE, type RequestColumn } from './read-columns.ts'
 
 export interface Condition {
   readonly column: RequestColumn
@@ -159,7 +160,7 @@ export class ConditionScan {
       const choices = own * share
       const all = this.#totals.get(stratum)!
       const { z: found, isSwapped } = this.#contrast(sumOf(sums, chosen), all, how)
-      const codes = isSwapped ? othersAfter(sums, chosen) : chosen
+      const codes = isSwapped ? othersAfter(sums, chosen, column.kind) : chosen
       const z = isSwapped ? this.#contrast(sumOf(sums, codes), all, how).z : found
       // Within a first condition, only what is inside both counts.
       if (Math.abs(z) < MIN_Z || (isSwapped && isWithin)) return []
@@ -196,7 +197,7 @@ export class ConditionScan {
   /** Sets of values to divide by, each with how many there were to choose from; within a first condition both sides of each, as there only one of them counts. */
   #partitionsOf(column: RequestColumn, sums: Sums, isWithin: boolean) {
     const size = column.values.length
-    const present = Array.from({ length: size }, (_, code) => code).filter(
+    const present = range(size).filter(
       (code) =>
         code !== RARE &&
         sums[code * FIELDS + 1]! > 0 &&
@@ -204,10 +205,11 @@ export class ConditionScan {
     )
     if (column.kind === 'numbers') {
       const bins = present.filter((code) => code !== MISSING)
-      const prefixes = bins.slice(0, -1).map((_, i) => new Set(bins.slice(0, i + 1)))
+      // Of all numbers below or from one, those of bins that few here have included.
+      const prefixes = bins.slice(0, -1).map((last) => new Set(range(FIRST_VALUE, last + 1)))
       const isMixed = present.length > bins.length
       const suffixes =
-        isMixed || isWithin ? bins.slice(1).map((_, i) => new Set(bins.slice(i + 1))) : []
+        isMixed || isWithin ? bins.slice(1).map((first) => new Set(range(first, size))) : []
       const all = [...(isMixed ? [new Set([MISSING])] : []), ...prefixes, ...suffixes]
       return all.map((codes) => ({ codes, choices: all.length }))
     }
@@ -332,10 +334,19 @@ export function metBy({ column, codes }: Condition): Uint8Array {
   return Uint8Array.from(column.values, (_, code) => Number(codes.has(code)))
 }
 
-/** The other values that occur after: those that no longer do are no segment of after. */
-function othersAfter(sums: Sums, codes: ReadonlySet<number>): Set<number> {
-  const all = Array.from({ length: sums.length / FIELDS }, (_, code) => code)
-  return new Set(all.filter((one) => !codes.has(one) && sums[one * FIELDS + 1]! > 0))
+/**
+ * The other values that occur after: those that no longer do are no segment of after, but numbers are
+ * below or from one, and where it is not known whether something was called, it was not left out.
+ */
+function othersAfter(
+  sums: Sums,
+  codes: ReadonlySet<number>,
+  kind: RequestColumn['kind'],
+): Set<number> {
+  const isTold = (one: number) =>
+    (sums[one * FIELDS + 1]! > 0 && !(kind === 'called' && one === RARE)) ||
+    (kind === 'numbers' && one >= FIRST_VALUE)
+  return new Set(range(sums.length / FIELDS).filter((one) => !codes.has(one) && isTold(one)))
 }
 
 function choose(all: number, some: number): number {

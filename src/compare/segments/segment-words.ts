@@ -1,8 +1,8 @@
 // Runs once a request and column: the loops index with `!`.
-import { sum } from 'd3-array'
+import { range, sum } from 'd3-array'
 import { condition, type Subject } from '../../traces/selection/condition.ts'
 import type { Measured } from './measured.ts'
-import { type CodedRows, MISSING, RARE } from './read-columns.ts'
+import { type CodedRows, FIRST_VALUE, MISSING, RARE } from './read-columns.ts'
 import type { Candidate, Condition } from './scan-conditions.ts'
 import type { Segment, SegmentCondition } from './segments.ts'
 
@@ -32,10 +32,10 @@ export function equivalentsOf(
   const [all, after] = [0, 1].map((least) =>
     sum(isInside, (is, row) => +(inAfter[row]! >= least && is)),
   )
-  const own = new Set(conditions.map(({ column }) => column))
+  const asked = new Set(conditions.map(({ column }) => column))
   const each = columns.flatMap((coded) => [coded, ...coded.equal])
   return each.flatMap(({ column, codes }) => {
-    if (own.has(column)) return []
+    if (asked.has(column)) return []
     const isVersion = column.attribute === 'version'
     const size = isVersion ? after! : all!
     const counts = new Map<number, [inside: number, all: number]>()
@@ -51,13 +51,32 @@ export function equivalentsOf(
     const some = sum(within, ([, [inside]]) => inside)
     const every = sum(within, ([, [, any]]) => any)
     if (some < EQUIVALENT * size || some < EQUIVALENT * every || every === 0) return []
-    return [
-      conditionOf(
-        { column, codes: new Set(within.map(([code]) => code)) },
-        codesAfter(codes, measured),
-      ),
-    ]
+    // Of what all rows have, nothing is told.
+    if (within.length === counts.size) return []
+    const own = new Set(within.map(([code]) => code))
+    const others = [...counts.keys()].filter((code) => !own.has(code))
+    const chosen = column.kind === 'numbers' ? asRange(own, others, column.values.length) : own
+    return chosen === null
+      ? []
+      : [conditionOf({ column, codes: chosen }, codesAfter(codes, measured))]
   })
+}
+
+/** Codes of all numbers below or from one, as far as rows have them; `null` where others lie between. */
+function asRange(
+  own: ReadonlySet<number>,
+  others: readonly number[],
+  size: number,
+): ReadonlySet<number> | null {
+  const missing = [MISSING, RARE].filter((code) => own.has(code))
+  const [inside, outside] = [[...own], others].map((some) => some.filter((code) => code > RARE))
+  const [low, high] = [Math.min(...inside!), Math.max(...inside!)]
+  if (inside!.length === 0) return own
+  if (outside!.length > 0 && high < Math.min(...outside!)) {
+    return new Set([...missing, ...range(FIRST_VALUE, high + 1)])
+  }
+  if (low < Math.max(...outside!)) return null
+  return new Set([...missing, ...range(outside!.length === 0 ? FIRST_VALUE : low, size)])
 }
 
 /** Conditions and equivalents as told: of places that alone run a version, that, as it can be taken back. */
@@ -107,19 +126,21 @@ export function conditionOf(
 ): SegmentCondition {
   const { attribute, service, kind, values, hasMissing, hasRare } = column
   const subject = subjectOf({ service, attribute })
-  const holdsMissing = hasMissing && codes.has(MISSING)
+  const isOfNumbers = kind === 'numbers'
+  // Numbers are never rare: they were not recorded there.
+  const holdsMissing = (hasMissing && codes.has(MISSING)) || (isOfNumbers && codes.has(RARE))
   if (kind === 'called') return condition(subject, holdsMissing ? 'does not call' : 'calls')
-  const all = Array.from({ length: values.length - 2 }, (_, i) => i + 2)
-  const known = kind === 'numbers' ? all : all.filter((code) => occurring.has(code))
+  const all = range(FIRST_VALUE, values.length)
+  const known = isOfNumbers ? all : all.filter((code) => occurring.has(code))
   const [used, unused] = [true, false].map((is) => known.filter((code) => codes.has(code) === is))
   const texts = (some: readonly number[]) => some.map((code) => values[code]!)
   if (used!.length === 0) return condition(subject, 'not recorded')
   const holdsRare = hasRare && codes.has(RARE)
-  if (unused!.length === 0 && holdsRare === hasRare && !holdsMissing) {
+  if (unused!.length === 0 && (isOfNumbers || holdsRare === hasRare) && !holdsMissing) {
     return condition(subject, 'recorded')
   }
-  if (kind === 'numbers') {
-    const isBelow = codes.has(2)
+  if (isOfNumbers) {
+    const isBelow = codes.has(FIRST_VALUE)
     const limit = isBelow ? used!.at(-1)! + 1 : used![0]!
     return condition(subject, isBelow ? 'below' : 'from', texts([limit]), holdsMissing)
   }

@@ -124,7 +124,7 @@ function sitesOf({ operations }: ShapeVisits, { service, entry, caller, calls }:
 
 /** The failures of a request that no other one explains, each of a call once. */
 function originsOf(spans: ShapeVisits, failing: ReadonlySet<number>) {
-  const { tree, visitOf } = spans
+  const { tree, visitOf, services } = spans
   const found = new Map<
     string,
     Pick<Failure, 'passedOn' | 'reachesRoot'> & { site: Site; span: number }
@@ -137,7 +137,12 @@ function originsOf(spans: ShapeVisits, failing: ReadonlySet<number>) {
     if (isPassedOn) continue
     const visit = visitOf[span]!
     const at = visit.calls.filter(({ called, span: own }) => called[0] !== own)
-    const call = at.findIndex((one) => one.span === span)
+    // A relay fails on the way of a call.
+    let own = span
+    while (services[own] !== visit.service && !at.some((one) => one.span === own)) {
+      own = tree.parent[own]!
+    }
+    const call = at.findIndex((one) => one.span === own)
     const site = sitesOf(spans, visit)[call + 1]!
     const key = call < 0 ? `visit ${visit.entry}` : `call ${span}`
     found.set(key, { site, span, ...wayUp(spans, failing, { span, isCall: call >= 0 }) })

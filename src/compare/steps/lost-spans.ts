@@ -2,7 +2,7 @@
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { namedShapes } from './recorded-otherwise.ts'
+import { namedShapes } from './visits.ts'
 
 /**
  * Tells of a request whose calls were lost: of which its trace has the called side apart, though the
@@ -28,9 +28,11 @@ export const lostCalls = remembered((flows: FlowSet) => {
     getOrInsert(callsOf, caller, () => new Set()).add(called)
   for (const { visits, names, tree } of shapes.values()) {
     for (let span = 1; span < tree.size; span++) add(names[tree.parent[span]!]!, names[span]!)
+    // A span within the work of another may be lost itself: what it called stands apart, too.
     for (const { spans, calls } of visits) {
-      for (const called of calls.flatMap((call) => call.called)) {
-        for (const span of spans) add(names[span]!, names[called]!)
+      const own = [...spans, ...calls.flatMap(({ span, called }) => [span, ...called])]
+      for (const span of spans) {
+        for (const one of own) if (one > span) add(names[span]!, names[one]!)
       }
     }
   }
@@ -42,6 +44,14 @@ export const lostCalls = remembered((flows: FlowSet) => {
       return calls !== undefined && [...parts].some((root) => calls.has(root))
     }
   }
+})
+
+/** Whether spans of a request's trace were lost: what it did not call is not known. */
+export const lostSome = remembered((flows: FlowSet) => {
+  const traceOf = (request: number) => `${flows.recordedIn[request]} ${flows.ids[request]}`
+  const parts = [...flows.ids.keys()].filter((request) => flows.isPart(request))
+  const traces = new Set(parts.map(traceOf))
+  return (request: number): boolean => traces.size > 0 && traces.has(traceOf(request))
 })
 
 /** Share of each period's spans whose caller's span was lost: so many of all are, if at random. */

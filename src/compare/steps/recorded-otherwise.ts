@@ -10,11 +10,11 @@ import { quantile } from '../../stats/quantile.ts'
 import { INTERNAL } from '../../traces/span-columns.ts'
 import { timeBlocks } from './time-blocks.ts'
 import {
-  allVisits,
-  callName,
   childrenOf,
+  type Named,
+  namedShapes,
   type Operation,
-  type ShapeVisits,
+  relays,
   type Visit,
 } from './visits.ts'
 
@@ -25,8 +25,10 @@ export interface RecordedOnce extends Operation {
   readonly spans: number
   /** Whether its service has no spans at all in the other period. */
   readonly isWhole: boolean
-  /** What it is called after, where only its name changed. */
-  readonly renamed: string | null
+  /** Whether it only hands calls on. */
+  readonly isRelay: boolean
+  /** What it is called after, where only its name changed: several names where these tell it apart. */
+  readonly renamed: readonly string[] | null
 }
 
 /** What is recorded in one period only, though it is done in both. */
@@ -63,10 +65,6 @@ interface Level {
   readonly coveredUs: number
 }
 
-export interface Named extends ShapeVisits {
-  readonly names: readonly string[]
-}
-
 /** Uncovered times of spans, in µs: by all they call; without what is of one period; by what that calls instead. */
 interface Caller {
   readonly own: Two<number[]>
@@ -77,6 +75,8 @@ interface Caller {
   readonly stretches: Two<number[]>
   /** Spans of one period that they call. */
   readonly called: Map<string, number>
+  /** The same by their order in each call of the caller, with the µs of it that each covers. */
+  readonly turns: Map<string, number[]>[]
   isUncovered: boolean
 }
 
@@ -94,7 +94,13 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
     if (spans[AFTER] <= MAX_IN_OTHER * spans[BEFORE]) periodOf.set(name, BEFORE)
     if (spans[BEFORE] <= MAX_IN_OTHER * spans[AFTER]) periodOf.set(name, AFTER)
   }
-  const renamed = new Map<string, string>()
+  // Relays are on the way of calls, which has both of its ends in either period.
+  const between = [...relays(flows)].flatMap((name) => {
+    const period = periodOf.get(name)
+    periodOf.delete(name)
+    return period === undefined ? [] : { name, period }
+  })
+  const renamed = new Map<string, readonly string[]>()
   const { within, steps } = lyingWithin(flows, shapes, periodOf)
   let callers = new Map<string, Caller>()
   for (let known = -1; known < renamed.size; ) {
@@ -102,16 +108,17 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
     if (periodOf.size === 0) break
     callers = collectCallers(flows, shapes, { periodOf, renamed, steps })
     for (const caller of callers.values()) {
-      const [was, is] = renameIn(caller, { counted, periodOf }) ?? []
-      if (was !== undefined && is !== undefined) renamed.set(was, is)
+      for (const [was, is] of renamesIn(caller, { counted, periodOf })) {
+        for (const name of was) renamed.set(name, is)
+      }
     }
   }
-  const once = [...callers].filter(([, caller]) => isOfRecording(caller, periodOf))
-  const passing = new Map(once)
+  const passing = new Map([...callers].filter(([, caller]) => isOfRecording(caller, periodOf)))
   const free = new Map(
     [...callers].map(([name, caller]) => [name, freeSteps(caller, { periodOf, steps })]),
   )
-  const isRenamed = new Set([...renamed.keys(), ...renamed.values()])
+  const nowNamed = new Set([...renamed.values()].flat())
+  const isRenamed = new Set([...renamed.keys(), ...nowNamed])
   const names = new Set(isRenamed)
   for (let known = -1; known < names.size; ) {
     known = names.size
@@ -129,41 +136,30 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
     }
   }
   const ofService = group(counted.values(), ({ service }) => service)
-  const operations = [...names].flatMap((name): RecordedOnce | [] => {
+  const once = [...names].map((name) => ({ name, period: periodOf.get(name)! }))
+  const operations = [...once, ...between].flatMap(({ name, period }): RecordedOnce | [] => {
     const { service, operation, spans } = counted.get(name)!
-    const period = periodOf.get(name)!
-    if ([...renamed.values()].includes(name)) return []
+    if (nowNamed.has(name)) return []
     const isWhole = ofService.get(service)!.every((one) => one.spans[1 - period] === 0)
-    const now = renamed.get(name)
     return {
       service,
       operation,
       period,
       spans: spans[period],
       isWhole,
-      renamed: now === undefined ? null : counted.get(now)!.operation,
+      isRelay: between.some((one) => one.name === name),
+      renamed: renamed.get(name)?.map((one) => counted.get(one)!.operation) ?? null,
     }
   })
   return {
     operations,
     names,
     through: new Set([...names].filter((name) => within.has(name) && !isRenamed.has(name))),
-    uncovered: new Set(once.flatMap(([name, { isUncovered }]) => (isUncovered ? name : []))),
+    uncovered: new Set(
+      [...passing].flatMap(([name, { isUncovered }]) => (isUncovered ? name : [])),
+    ),
   }
 })
-
-/** What requests of each shape do, by `callName`. */
-export const namedShapes = remembered(
-  (flows: FlowSet): ReadonlyMap<number, Named> =>
-    new Map(
-      Array.from(allVisits(flows), ([shape, visits]) => {
-        const names = visits.operations.map((operation, span) =>
-          callName({ service: visits.visitOf[span]!.service, operation }),
-        )
-        return [shape, { ...visits, names }]
-      }),
-    ),
-)
 
 type Counted = Operation & { readonly spans: [number, number] }
 
@@ -176,9 +172,9 @@ function countSpans(flows: FlowSet, shapes: ReadonlyMap<number, Named>): Map<str
   })
   const counted = new Map<string, Counted>()
   for (const [shape, [before, after]] of requests) {
-    const { names, operations, visitOf } = shapes.get(shape)!
+    const { names, operations, services } = shapes.get(shape)!
     names.forEach((name, span) => {
-      const service = visitOf[span]!.service
+      const service = services[span]!
       const one = counted.get(name) ?? { service, operation: operations[span]!, spans: [0, 0] }
       one.spans[BEFORE] += before
       one.spans[AFTER] += after
@@ -197,16 +193,16 @@ function collectCallers(
     steps,
   }: {
     periodOf: ReadonlyMap<string, Period>
-    renamed: ReadonlyMap<string, string>
+    renamed: ReadonlyMap<string, readonly string[]>
     steps: ReadonlySet<string>
   },
 ): Map<string, Caller> {
-  const nameNow = (name: string) => renamed.get(name) ?? name
+  const firstOf = new Map([...renamed.values()].flatMap((own) => own.map((one) => [one, own[0]!])))
+  const nameNow = (name: string) => renamed.get(name)?.[0] ?? firstOf.get(name) ?? name
   const wanted = new Set<string>()
   for (const { names, tree } of shapes.values()) {
     names.forEach((name, span) => {
-      const parent = tree.parent[span]!
-      if (parent >= 0 && periodOf.has(name)) wanted.add(nameNow(names[parent]!))
+      if (span > 0 && periodOf.has(name)) wanted.add(nameNow(names[tree.parent[span]!]!))
     })
   }
   const callers = new Map<string, Caller>()
@@ -243,11 +239,16 @@ function collectCallers(
       const hasStep = children.some(isStep)
       caller.kept[period].push(hasStep ? uncovered(childrenOf(shape, span, isStep)) : ownUs)
       caller.stretches[period].push(blocks[request]!)
-      for (const child of children) {
-        if (!isOnce(child)) continue
-        caller.called.set(names[child]!, 1 + (caller.called.get(names[child]!) ?? 0))
+      const inTurn = children.filter(isOnce).sort((a, b) => times[2 * a]! - times[2 * b]!)
+      inTurn.forEach((child, turn) => {
+        const name = names[child]!
+        caller.called.set(name, 1 + (caller.called.get(name) ?? 0))
+        caller.turns[turn] ??= new Map()
+        getOrInsert(caller.turns[turn], name, (): number[] => []).push(
+          coveredNs(times, [child], start, end) / NS,
+        )
         if (!isWithin(visitOf[child]!, child)) caller.isUncovered = true
-      }
+      })
     }
   }
   return callers
@@ -256,7 +257,7 @@ function collectCallers(
 function newCaller(): Caller {
   const two = (): Two<number[]> => [[], []]
   const times = { own: two(), without: two(), lifted: two(), kept: two(), stretches: two() }
-  return { ...times, called: new Map(), isUncovered: false }
+  return { ...times, called: new Map(), turns: [], isUncovered: false }
 }
 
 /** Whether a span is of the work of its service, but not where that begins, nor its side of a call. */
@@ -348,25 +349,40 @@ function isOfRecording(
   })
 }
 
-/** One operation gone and one come of a service, called as often, that cover as much of the caller's time. */
-function renameIn(
-  { own, without, called }: Caller,
+/**
+ * Operations gone and those come of a service that a caller calls in the same turn, as often, and that
+ * cover as much of its time: names that stand in several turns make these one.
+ */
+function renamesIn(
+  { own, turns }: Caller,
   {
     counted,
     periodOf,
   }: { counted: ReadonlyMap<string, Counted>; periodOf: ReadonlyMap<string, Period> },
-): Two<string> | null {
-  const [was, is] = [BEFORE, AFTER].map((period) =>
-    [...called.keys()].filter((name) => periodOf.get(name) === period),
-  ) as [string[], string[]]
-  if (was.length !== 1 || is.length !== 1 || own.some(({ length }) => length < 2)) return null
-  const pair = [was[0]!, is[0]!] as const
-  if (counted.get(pair[0])!.service !== counted.get(pair[1])!.service) return null
-  const share = (period: Period) => called.get(pair[period])! / own[period].length
-  const coveredUs = (period: Period) => capped(without[period]).mean - capped(own[period]).mean
-  const isAlike = (of: (period: Period) => number) =>
-    Math.abs(of(AFTER) - of(BEFORE)) <= MAX_APART * Math.max(of(AFTER), of(BEFORE))
-  return isAlike(share) && isAlike(coveredUs) ? pair : null
+): Two<string[]>[] {
+  if (own.some(({ length }) => length < 2)) return []
+  let joined: Map<string, number[]>[] = []
+  for (const turn of turns) {
+    const [same, others] = [true, false].map((is) =>
+      joined.filter((one) => [...turn.keys()].some((name) => one.has(name)) === is),
+    ) as [typeof joined, typeof joined]
+    const all = new Map<string, number[]>()
+    for (const [name, us] of [...same, turn].flatMap((one) => [...one])) {
+      getOrInsert(all, name, () => []).push(...us)
+    }
+    joined = [...others, all]
+  }
+  return joined.flatMap((turn): Two<string[]>[] => {
+    const of = (period: Period) => [...turn.keys()].filter((name) => periodOf.get(name) === period)
+    const pair = [of(BEFORE), of(AFTER)] as const
+    if (pair.some(({ length }) => length === 0)) return []
+    if (new Set(pair.flat().map((name) => counted.get(name)!.service)).size > 1) return []
+    const us = pair.map((names) => names.flatMap((name) => turn.get(name)!))
+    const isAlike = ([was, is]: readonly number[]) =>
+      Math.abs(is! - was!) <= MAX_APART * Math.max(was!, is!)
+    const shares = us.map(({ length }, period) => length / own[period]!.length)
+    return isAlike(shares) && isAlike(us.map((each) => capped(each).mean)) ? [pair] : []
+  })
 }
 
 /** Moments of times, the slowest hundredth cut. */

@@ -4,8 +4,8 @@ import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period, type Rename } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
-import { MAX_APART, MIN_SPANS, type Named, namedShapes } from './recorded-otherwise.ts'
-import type { Operation } from './visits.ts'
+import { MAX_APART, MIN_SPANS } from './recorded-otherwise.ts'
+import { type Named, namedShapes, type Operation } from './visits.ts'
 
 /** Requests of one recording that begin with an operation. */
 export interface RootCalls extends Operation {

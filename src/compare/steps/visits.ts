@@ -1,8 +1,11 @@
 // Runs once a span of a shape: the loops index with `!`.
+import { rollup } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { type SpanTree, spanTree } from '../../flows/span-tree.ts'
+import { SERVER } from '../../traces/span-columns.ts'
 import { place } from '../edges/edge-pool.ts'
 
 /** An operation of a service. */
@@ -44,6 +47,7 @@ export interface OutgoingCall {
 
 export interface Visit {
   readonly service: string
+  /** Its first span, but for relays before it. */
   readonly entry: number
   readonly caller: Visit | null
   /** Its own spans but those of calls, callers first. */
@@ -54,19 +58,61 @@ export interface Visit {
 export interface ShapeVisits {
   readonly tree: SpanTree
   readonly visits: readonly Visit[]
-  /** Visit of each span; a call belongs to its caller's. */
+  /** Visit of each span; a call belongs to its caller's, and a relay does. */
   readonly visitOf: readonly Visit[]
+  readonly services: readonly string[]
   readonly operations: readonly string[]
 }
 
 /** From so many calls a request on, times are of a call, and a service has several values of an attribute. */
 export const SEVERAL = 1.2
 
+/** An operation relays if so many of its calls do. */
+const MIN_RELAYED = 0.95
+
+/**
+ * Operations, by `callName`, whose server spans only hand a call on to another server span of their
+ * service, as sidecars record them.
+ */
+export const relays = remembered((flows: FlowSet): ReadonlySet<string> => {
+  if (flows.relays !== undefined) return new Set(flows.relays)
+  const { spanRows, spanOffsets, shapeOf, recordedIn, periods } = flows
+  const requests = rollup(
+    shapeOf.keys(),
+    (own) => ({ first: own[0]!, count: own.length }),
+    (request) => shapeOf[request]!,
+  )
+  const counts = new Map<string, [relayed: number, all: number]>()
+  for (const [shape, { first, count }] of requests) {
+    const traces = periods[recordedIn[first]!]
+    if (traces?.kind !== 'spans' || spanRows === undefined || spanOffsets === undefined) continue
+    const spans = spansOf(flows, shape)
+    const { tree, services } = spans
+    const isServer = (span: number) =>
+      traces.spans.kind[spanRows[spanOffsets[first]! + span]!] === SERVER
+    for (let span = 1; span < tree.size; span++) {
+      const [child, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
+      if (child === end) continue
+      const known = getOrInsert(counts, nameOf(spans, span), (): [number, number] => [0, 0])
+      const isRelay =
+        end === child + 1 &&
+        services[child] === services[span] &&
+        services[tree.parent[span]!] !== services[span] &&
+        isServer(span) &&
+        isServer(child)
+      known[0] += isRelay ? count : 0
+      known[1] += count
+    }
+  }
+  const found = [...counts].filter(([, [relayed, all]]) => relayed >= MIN_RELAYED * all)
+  return new Set(found.map(([name]) => name))
+})
+
 /**
  * Divides spans into visits of services. A span made by its own service whose calls all go to one
  * other service is the caller's side of a call; so is one without calls whose operation names such
- * calls of the same service elsewhere: another's may go anywhere. Sending a message is work of its
- * sender, who does not wait for what receives it.
+ * calls of the same service elsewhere: another's may go anywhere. Relays are on the way of a call.
+ * Sending a message is work of its sender, who does not wait for what receives it.
  */
 export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeVisits> => {
   const shapes = [...new Set(flows.shapeOf)].map((shape) => ({
@@ -83,7 +129,8 @@ export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeV
       calleeOf.set(name, known === undefined || known === callee ? callee : null)
     }
   }
-  return new Map(shapes.map(({ shape, spans }) => [shape, divide(spans, calleeOf)]))
+  const passing = relays(flows)
+  return new Map(shapes.map(({ shape, spans }) => [shape, divide(spans, { calleeOf, passing })]))
 })
 
 type Spans = ReturnType<typeof spansOf>
@@ -120,8 +167,16 @@ function answeredBy({ tree, services, isSending }: Spans, span: number): string 
   return callee
 }
 
-function divide(spans: Spans, calleeOf: ReadonlyMap<string, string | null>): ShapeVisits {
+function divide(
+  spans: Spans,
+  {
+    calleeOf,
+    passing,
+  }: { calleeOf: ReadonlyMap<string, string | null>; passing: ReadonlySet<string> },
+): ShapeVisits {
   const { tree, services, operations, isSending } = spans
+  const isRelay = (span: number) =>
+    passing.has(nameOf(spans, span)) && tree.firstChild[span] !== tree.firstChild[span + 1]
   const visits: (Visit & { spans: number[]; calls: OutgoingCall[] })[] = []
   const visitOf: (typeof visits)[number][] = []
   const isCall = new Uint8Array(tree.size)
@@ -138,9 +193,16 @@ function divide(spans: Spans, calleeOf: ReadonlyMap<string, string | null>): Sha
       if (callee == null) around.spans.push(span)
       else {
         isCall[span] = 1
-        const called = Array.from({ length: end - first }, (_, i) => first + i)
-        around.calls.push({ span, service: callee, called })
+        around.calls.push({ span, service: callee, called: childrenOf({ tree }, span, isRelay) })
       }
+      continue
+    }
+    if (around !== null && isRelay(span)) {
+      visitOf[span] = around
+      if (isCall[parent] === 0) {
+        around.calls.push({ span, service, called: childrenOf({ tree }, span, isRelay) })
+      }
+      isCall[span] = 1
       continue
     }
     const visit = { service, entry: span, caller: around, spans: [span], calls: [] }
@@ -150,8 +212,26 @@ function divide(spans: Spans, calleeOf: ReadonlyMap<string, string | null>): Sha
       around.calls.push({ span, service, called: [span] })
     }
   }
-  return { tree, visits, visitOf, operations }
+  return { tree, visits, visitOf, services, operations }
 }
+
+export interface Named extends ShapeVisits {
+  readonly names: readonly string[]
+}
+
+/** What requests of each shape do, by `callName`. */
+export const namedShapes = remembered(
+  (flows: FlowSet): ReadonlyMap<number, Named> =>
+    new Map(
+      Array.from(allVisits(flows), ([shape, visits]) => {
+        const { services, operations } = visits
+        const names = operations.map((operation, span) =>
+          callName({ service: services[span]!, operation }),
+        )
+        return [shape, { ...visits, names }]
+      }),
+    ),
+)
 
 /** Spans that a span calls, in place of those that it sees through what they call. */
 export function childrenOf(

@@ -16,6 +16,7 @@ const COUNT = 300
 const KINDS: Readonly<Record<string, SpanKind>> = {
   r: 'server',
   c: 'client',
+  p: 'server',
   s: 'server',
   d: 'client',
 }
@@ -37,6 +38,8 @@ interface Recording {
   readonly stepUs?: number
   /** Added to what web does itself. */
   readonly webUs?: number
+  /** Operation of a server span of shop, 200 µs longer at either end, that hands the call on to `LIST`. */
+  readonly relay?: string
 }
 
 function period({
@@ -51,6 +54,7 @@ function period({
   steps = [],
   stepKind = 'internal',
   stepUs,
+  relay,
 }: Recording) {
   const random = randomSource(seed).next
   const spread = (us: number) => us * (0.7 + 0.6 * random())
@@ -82,7 +86,20 @@ function period({
         startUs: at + 1000,
         endUs: done + layerUs + there,
       }),
-      one('s', 'c', { operation: name, startUs: inner - layerUs, endUs: done + layerUs }),
+      one('s', relay === undefined ? 'c' : 'p', {
+        operation: name,
+        startUs: inner - layerUs,
+        endUs: done + layerUs,
+      }),
+      ...(relay === undefined
+        ? []
+        : [
+            one('p', 'c', {
+              operation: relay,
+              startUs: inner - layerUs - 200,
+              endUs: done + layerUs + 200,
+            }),
+          ]),
       one('d', layer === undefined ? 's' : 'l', {
         operation: 'SELECT',
         startUs: inner + own,
@@ -141,6 +158,86 @@ describe('recorded-otherwise', () => {
     const { findings, warning } = told({ seed: 1 }, { seed: 2, operation: 'FIND' })
     expect(findings).toEqual([])
     expect(warning).toBe('shop LIST is now called FIND.')
+  })
+
+  describe('several calls of one caller, each by another name, one of them by three', () => {
+    const own = { steps: ['SELECT stock', 'INSERT order'], stepKind: 'client' } as const
+    const change = (span: SpanSketch, i: number) => {
+      const db = `db-${(i * 7) % 3}`
+      const [verb, table] = span.operation?.split(' ') ?? []
+      const operation = verb === 'SELECT' ? `SELECT ${db}.${table}` : `INSERT db.${table}`
+      const isStep = own.steps.some((step) => step === span.operation)
+      return { ...span, attributes: { db }, ...(isStep && { operation }) }
+    }
+    const plain = (span: SpanSketch, i: number) => ({
+      ...change(span, i),
+      operation: span.operation ?? 'GET',
+    })
+
+    test('are told so, and cost nothing', () => {
+      const { findings, warning } = told(
+        { seed: 1, ...own, change: plain },
+        { seed: 2, ...own, change },
+      )
+      expect(findings).toEqual([])
+      expect(warning).toContain(
+        'shop SELECT stock is now called SELECT db-0.stock, SELECT db-1.stock, SELECT db-2.stock; ' +
+          'shop INSERT order is now called INSERT db.order',
+      )
+    })
+
+    test('are changes where they take another time, of all requests and not of those with one name', () => {
+      const { findings, warning } = told(
+        { seed: 1, ...own, change: plain, stepUs: 400 },
+        { seed: 2, ...own, change, stepUs: 1000 },
+      )
+      expect(warning).toBeNull()
+      expect(findings.join()).toContain('SELECT stock')
+      expect(findings.filter((title) => title.includes('where'))).toEqual([])
+    })
+  })
+
+  describe('server spans that hand calls on to others of their service, as sidecars do', () => {
+    const sidecar = { relay: 'shop:8080/*' }
+
+    test.each([
+      [{}, sidecar, 'records shop:8080/* spans only after (300)'],
+      [sidecar, {}, 'records no shop:8080/* spans after (300 before)'],
+    ])(
+      'are a warning and no finding where one period alone has them: %j, %j',
+      (one, other, says) => {
+        const alike = told({ seed: 1, ...one }, { seed: 2, ...other })
+        expect(alike).toEqual({ findings: [], warning: `shop ${says}, which only hand calls on.` })
+        const slower = told({ seed: 1, ...one }, { seed: 2, ...other, layerUs: 1500 })
+        expect(slower.findings).toHaveLength(1)
+        expect(slower.findings[0]).toMatch(/^shop: LIST itself takes (2\.9|3)\d* ms longer/)
+      },
+    )
+
+    test('leave a slowdown to the operation that serves the call, where it has a condition', () => {
+      const db = (i: number) => (i % 4 === 0 ? 'eu' : 'us')
+      const change = (slowUs: number) => (span: SpanSketch, i: number) => {
+        const longer = db(i) === 'eu' && !span.id.startsWith('d') ? slowUs : 0
+        const attributes = span.id.startsWith('s') ? { region: db(i) } : {}
+        return { ...span, attributes, endUs: span.endUs + longer }
+      }
+      const { findings } = told(
+        { seed: 1, ...sidecar, change: change(0) },
+        { seed: 2, ...sidecar, change: change(3000) },
+      )
+      expect(findings).toHaveLength(1)
+      expect(findings[0]).toMatch(
+        /^shop: LIST itself takes .* longer, only where shop region = eu$/,
+      )
+    })
+
+    test('that become slower are not what serves the call', () => {
+      const change = (span: SpanSketch) =>
+        'rcp'.includes(span.id[0]!) ? { ...span, endUs: span.endUs + 3000 } : span
+      const { findings } = told({ seed: 1, ...sidecar }, { seed: 2, ...sidecar, change })
+      expect(findings).toHaveLength(1)
+      expect(findings[0]).toMatch(/^web → shop: .*LIST takes 3\.\d+ ms longer/)
+    })
   })
 
   test('a layer that is recorded within what took as long before is no finding', () => {
@@ -300,5 +397,34 @@ describe('recorded-otherwise', () => {
     const comparison = compare(period({ seed: 1 }), period({ seed: 2, without }))
     expect(comparison.findings.findings.map(({ title }) => title)).toEqual([])
     expect(comparison.warnings()[0]?.code).toBe('orphans')
+  })
+
+  test('what a lost layer called is missed by its caller, and is no time of that', () => {
+    const without = ({ operation }: SpanSketch, random: () => number) =>
+      operation === 'query' && random() < 0.2
+    const [before, after] = [{ seed: 1 }, { seed: 2, without }].map((one) =>
+      period({ ...one, layer: 'query' }),
+    )
+    const { findings } = compare(before!, after!)
+    expect(findings.findings.map(({ title }) => title)).toEqual([])
+  })
+
+  test('that a service is not called is no condition where spans were lost', () => {
+    // Every other request calls no shop, and takes six times as long.
+    const longer = (span: SpanSketch, i: number) => ({
+      ...span,
+      endUs: span.startUs + (i % 2 ? 6 : 1) * (span.endUs - span.startUs),
+    })
+    const lost = (span: SpanSketch, random: () => number) =>
+      span.id.startsWith('s') && random() < 0.6
+    const mixed = (seed: number, without: Recording['without'] = () => false) =>
+      period({
+        seed,
+        change: longer,
+        without: (span, random) =>
+          (Number(span.id.slice(1)) % 2 === 1 && !span.id.startsWith('r')) || without(span, random),
+      })
+    const { findings } = compare(mixed(1), mixed(2, lost))
+    expect(findings.findings.map(({ title }) => title)).toEqual([])
   })
 })

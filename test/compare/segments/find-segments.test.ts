@@ -189,6 +189,55 @@ describe('a segment that changed alone is named', () => {
     expect(Number(segment?.conditions[0]?.values[0])).toBeLessThan(14_000)
   })
 
+  test('by numbers of one operation, whatever those of others are', () => {
+    const period = (added: number) =>
+      makeSpans(
+        Array.from({ length: 3_000 }, (_, i) => {
+          const [operation, size] = i % 2 === 0 ? ['GET', i % 100] : ['PUT', 1_000 + (i % 1_000)]
+          const us = 900 + ((7 * i) % 101) + (operation === 'PUT' && size < 1_250 ? added : 0)
+          const times = { startUs: 1e4 * i, endUs: 1e4 * i + us }
+          return {
+            trace: `${i}`,
+            id: `${i}`,
+            service: 'shop',
+            operation,
+            ...times,
+            attributes: { size },
+          }
+        }),
+      )
+    const [segment, ...others] = findSegments(compare(period(0), period(2_000))).segments
+    expect(others).toEqual([])
+    expect(segment).toMatchObject({ operation: 'PUT', conditions: [{ op: 'below' }] })
+    expect(segment?.inside.after).toBe(375)
+  })
+
+  test.each([
+    ['the same requests have numbers below one', [5, 400, 500], ['size < 500']],
+    ['but not where these have the lowest and the highest', [5, 995, 500], []],
+  ])('with numbers as equivalent: %s', (_, [own, second, other], same) => {
+    const period = (added: number) =>
+      makeSpans(
+        Array.from({ length: 3_000 }, (_, i) => {
+          const tier = i % 2 === 0 ? 'pro' : 'free'
+          const base = tier === 'free' ? other! : i % 4 === 0 ? own! : second!
+          const us = 900 + ((7 * i) % 101) + (tier === 'pro' ? added : 0)
+          const times = { startUs: 1e4 * i, endUs: 1e4 * i + us }
+          const attributes = { tier, size: base + (i % 17) / 4 }
+          return {
+            trace: `${i}`,
+            id: `${i}`,
+            service: 'shop',
+            operation: 'GET',
+            ...times,
+            attributes,
+          }
+        }),
+      )
+    const [segment] = findSegments(compare(period(0), period(2_000))).segments
+    expect([segment?.text, segment?.equivalents]).toEqual(['tier = pro', same])
+  })
+
   test('by what was recorded', () => {
     expect(
       found({

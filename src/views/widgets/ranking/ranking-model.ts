@@ -1,7 +1,7 @@
 import { bisectRight } from 'd3-array'
 import type { Comparison } from '../../../compare/comparison.ts'
 import type { ComparisonOptions } from '../../../compare/comparison-options.ts'
-import { segmentClause } from '../../../compare/findings/segment-findings.ts'
+import { segmentClause } from '../../../compare/findings/segment-text.ts'
 import { meaningOf } from '../../../compare/knowledge/parts.ts'
 import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mutations.ts'
 import { takeSnapshot } from '../../../compare/snapshot.ts'

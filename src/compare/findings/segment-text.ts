@@ -1,0 +1,162 @@
+import { callerSide, moreText, type Quantity } from '../../core/quantity.ts'
+import { grouped, percent, printable } from '../../core/words.ts'
+import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import { condition } from '../../traces/selection/condition.ts'
+import { MANY_TIMES } from '../segments/mistaken-conditions.ts'
+import { isOfPlace } from '../segments/read-columns.ts'
+import type { Segment } from '../segments/segments.ts'
+import { isOfOneStep } from '../steps/step-times.ts'
+import type { Draft } from './finding.ts'
+import { calledName, listed, operationName } from './names.ts'
+import { MAX_NAMED } from './step-findings.ts'
+
+/** From this share of the change on, a segment says which calls of some changed. */
+export const ALL_OF_IT = 0.9
+
+const OPERATION = { service: null, attribute: 'operation', isAttribute: false }
+
+/** Says where alone something changed: `, only where tenant.tier = enterprise`, or `mostly`. */
+export function segmentClause({
+  segment,
+  steps,
+  what,
+}: Pick<Draft, 'segment' | 'steps' | 'what'>): string {
+  if (segment === undefined) return ''
+  const { step, measure, operation, callingOperation, conditions, text, shareOfChange } = segment
+  const { within } = segment
+  const isUntold = (name: string | null): name is string =>
+    name !== null && name !== '' && !what.includes(operationName({ operation: name }))
+  // Who fails may be asked for other things too.
+  const isRoot = measure === 'errors' && within === null && isUntold(operation)
+  const of = isRoot ? `${condition(OPERATION, 'is', [operation]).text} and ` : ''
+  const calls = [
+    ...(measure === 'time' && isUntold(operation) ? [`in ${operationName({ operation })}`] : []),
+    ...(isUntold(callingOperation)
+      ? [`for ${operationName({ operation: callingOperation })}`]
+      : []),
+  ]
+  const isAll =
+    !(shareOfChange < ALL_OF_IT) && (step === null || steps.every((one) => isOfOneStep(one, step)))
+  const where = conditions.length === 0 ? [] : ['where', `${of}${text}`]
+  if (where.length + calls.length === 0) return ''
+  return `, ${[isAll ? 'only' : 'mostly', ...calls, ...where].join(' ')}`
+}
+
+/** Facts of a segment that a draft is of; `, and take 2.35 ms longer` where the title tells what the typical call takes, in it or not. */
+export function segmentNotes(
+  segment: Segment,
+  { steps: [step, ...others] }: Pick<Draft, 'steps'>,
+  quantity: Quantity,
+): string[] {
+  const { measure, inside } = segment
+  const isTold =
+    measure !== 'time' ||
+    others.length > 0 ||
+    step?.share !== undefined ||
+    step?.shiftUs === inside.change
+  return segmentFacts(segment, isTold ? '' : `, and take ${moreText(inside.change, quantity)}`)
+}
+
+export function segmentFacts(segment: Segment, taking = ''): string[] {
+  const { shareOfChange, equivalents, inside, outside, conditions, text, measure, within } = segment
+  if (conditions.length === 0) return []
+  const all = grouped(inside.after + outside.after)
+  const same = equivalents.find((one) => !one.endsWith(text))
+  const also = same === undefined ? '' : `; the same requests: ${same}`
+  const failed = (share: number, of: number) => grouped(Math.round(share * of))
+  const failing =
+    measure === 'errors'
+      ? `; ${failed(inside.afterMean, inside.after)} of these fail (${failed(inside.beforeMean, inside.before)} of ${grouped(inside.before)} before)`
+      : ''
+  const searched =
+    within === null
+      ? `requests ${searchedIn(segment)}`
+      : `calls of ${within === '' ? printable(segment.step?.service ?? '') : operationName({ operation: within })}`
+  return [
+    `${grouped(inside.after)} of ${all} ${searched} meet it${taking}${failing}: ${percent(shareOfChange)} of the change${also}`,
+    ...(isLoaded(segment) ? [loadText(segment)] : []),
+  ]
+}
+
+/** Chance that a place gets so many more calls where these are spread as before. */
+const MAX_CHANCE = 1e-3
+
+/** Whether slower calls are those to a place that gets many times the share of calls that it got. */
+function isLoaded({ conditions, step, inside, outside, direction }: Segment): boolean {
+  const [then, now] = [inside.before + outside.before, inside.after + outside.after]
+  const isMore = inside.before > 0 && inside.after / now >= (MANY_TIMES * inside.before) / then
+  if (direction !== 'slower' || !isMore) return false
+  const { p } = twoProportionsTest(inside.before, then, inside.after, now)
+  const isThere = conditions.some(
+    ({ service, attribute }) =>
+      service === step?.service && isOfPlace(attribute) && attribute !== 'version',
+  )
+  return isThere && p < MAX_CHANCE
+}
+
+function loadText({ inside, outside }: Segment): string {
+  const share = (own: number, others: number) => percent(own / (own + others))
+  return `it gets ${share(inside.after, outside.after)} of the calls, ${share(inside.before, outside.before)} before: calls may queue there`
+}
+
+export function lookFor(segment: Segment, look: string): string {
+  const ways = 'how calls are spread over its hosts, queues, threads, connections'
+  return isLoaded(segment) ? `${printable(segment.step?.service ?? '')} (${ways})` : look
+}
+
+/** Says which requests a segment divides: `through checkout-api`, `with mds index get`. */
+function searchedIn({ step, call, measure, operation, callingOperation }: Segment): string {
+  if (step === null) return call === null ? '' : `with ${calledName(call.of, '')}`
+  const service = printable(step.service)
+  // Failures are told by the operation of roots.
+  const isTime = measure === 'time'
+  const caller = isTime ? callingOperation : operation
+  const by = caller ? ` for ${operationName({ operation: caller })}` : ''
+  if (!isTime) return `through ${service}${by}`
+  if (operation !== null) return `with ${service} ${operationName({ operation })}${by}`
+  return step.caller === null
+    ? `through ${service}`
+    : `in which ${printable(step.caller)} calls ${service}`
+}
+
+/** Operation that a segment is of: of spans theirs, which may lie within that; empty for several. */
+export function nameOf(segment: Segment): string {
+  const { step, operation, within } = segment
+  const name = operation === null ? '' : operationName({ operation })
+  if (!isInner(segment)) return name
+  const names = [within as string, ...(segment.alike ?? [])].map((one) =>
+    operationName({ operation: one }),
+  )
+  const inner = listed(names, MAX_NAMED)
+  return step?.kind === 'work' && name !== '' ? `${inner} within ${name}` : inner
+}
+
+/** Whether its spans lie within the operation, not at its start. */
+function isInner({ within, operation }: Segment): boolean {
+  return within !== null && within !== '' && within !== operation
+}
+
+export function timeWords(segment: Segment, quantity: Quantity) {
+  const { step, inside, callingOperation, within } = segment
+  const name = nameOf(segment)
+  const time = moreText(inside.change, quantity) + (within === null ? '' : ' a call')
+  if (step?.kind === 'work' && isInner(segment))
+    return `${name} ${segment.alike ? 'take' : 'takes'} ${time}`
+  const by =
+    callingOperation === null || callingOperation === ''
+      ? ''
+      : ` for ${operationName({ operation: callingOperation })}`
+  if (step?.kind === 'request') return `requests take ${time}`
+  if (step?.kind === 'call')
+    return `${name === '' ? 'what it calls' : name}${by} takes ${time}${callerSide(quantity)}`
+  return `${name === '' ? 'its work' : `${name} itself`}${by} takes ${time}`
+}
+
+export function failureWords({
+  inside: { before, after, beforeMean, afterMean },
+}: Segment): string {
+  return (
+    `${grouped(afterMean * after)} of ${grouped(after)} requests fail ` +
+    `(${grouped(beforeMean * before)} of ${grouped(before)} before)`
+  )
+}
