@@ -42,7 +42,7 @@ interface TypeShares extends Cell {
 export const otherMix = remembered((flows: FlowSet) => {
   const types = rootTypes(flows)
   const differing = typesOfOtherShare(flows, types)
-  const of = types.unknown < 0 ? 'requests' : 'requests that show their type'
+  const of = types.unknown.size === 0 ? 'requests' : 'requests that show their type'
   return differing.length === 0 ? null : { differing, of, ...shiftByMix(flows, types) }
 })
 
@@ -103,7 +103,7 @@ function countCells(flows: FlowSet, types: RootTypes): Cell[] {
     : [1, 1]
   const cells = names.flatMap((name, type): Cell | [] => {
     const own = { before: before[type] as number, after: after[type] as number }
-    return type === unknown
+    return unknown.has(type)
       ? []
       : { name, before: own.before * ofBefore, after: own.after * ofAfter }
   })
@@ -150,7 +150,7 @@ function shiftByMix(flows: FlowSet, types: RootTypes) {
   )
   const beforeUs = sum(sums[BEFORE]) / sum(counts[BEFORE])
   const all = sum(counts[AFTER])
-  for (const values of [...sums, ...counts]) if (types.unknown >= 0) values[types.unknown] = 0
+  for (const values of [...sums, ...counts]) for (const type of types.unknown) values[type] = 0
   const usualUs = sum(sums[BEFORE]) / sum(counts[BEFORE])
   const means = counts[BEFORE].map((count, type) => {
     const period = count > 0 ? BEFORE : AFTER

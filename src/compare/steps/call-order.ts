@@ -6,7 +6,15 @@ import { NS, readTimesNs } from '../../flows/span-tree.ts'
 import { lostCalls } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { StretchCounts, timeBlocks } from './time-blocks.ts'
-import { allVisits, callName, childrenOf, type Operation, type ShapeVisits } from './visits.ts'
+import {
+  allVisits,
+  callName,
+  callsOf,
+  type MadeCall,
+  type Operation,
+  operationAt,
+  type ShapeVisits,
+} from './visits.ts'
 
 export type { Operation } from './visits.ts'
 
@@ -16,16 +24,6 @@ export function isSame(a: Operation, b: Operation): boolean {
 
 export function isSameCall(a: Operation | null, b: Operation | null): boolean {
   return a === null || b === null ? a === b : isSame(a, b)
-}
-
-/** A call that a span makes: the caller's side of it, and what it calls. */
-export interface MadeCall {
-  readonly span: number
-  /** First spans at the called service; the span itself where the call stays within a service. */
-  readonly called: readonly number[]
-  readonly callee: Operation
-  /** Timed by the clock of another service alone: the caller's side of it was not recorded. */
-  readonly isRemote: boolean
 }
 
 /** A span in which an operation works, and what it calls. */
@@ -347,31 +345,6 @@ function callersOf(shape: number, spans: ShapeVisits, through: ReadonlySet<strin
       }
     }),
   )
-}
-
-/** What a span calls: operations of its own service, or, through the caller's side, of others. */
-function callsOf(
-  spans: ShapeVisits,
-  span: number,
-  isThrough: (span: number) => boolean,
-): MadeCall[] {
-  const { visitOf } = spans
-  const made: MadeCall[] = []
-  for (const child of childrenOf(spans, span, isThrough)) {
-    const call = visitOf[span]!.calls.find((one) => one.span === child)
-    const called = call?.called ?? [child]
-    const isRemote = call !== undefined && called[0] === child
-    const callees = called.map((callee) => operationAt(spans, callee))
-    const unrecorded = { service: call?.service ?? '', operation: spans.operations[child]! }
-    for (const callee of callees.length === 0 ? [unrecorded] : callees) {
-      made.push({ span: child, called, callee, isRemote })
-    }
-  }
-  return made
-}
-
-function operationAt({ visitOf, operations }: ShapeVisits, span: number): Operation {
-  return { service: visitOf[span]!.service, operation: operations[span]! }
 }
 
 function firstOf({ calls }: Caller, callee: Operation, times: Float64Array): number {

@@ -124,7 +124,7 @@ class StepCollector {
   constructor(flows: FlowSet, divided?: string) {
     this.#flows = flows
     this.#divided = divided
-    const { catchAll } = rootCalls(flows)
+    const { callOf } = rootCalls(flows)
     const requests = [BEFORE, AFTER].map(() => new Uint32Array(flows.shapes.size))
     flows.shapeOf.forEach((shape, request) => {
       requests[flows.period[request]!]![shape]!++
@@ -133,7 +133,7 @@ class StepCollector {
       for (const [{ samples }] of this.#messages(request)) samples[period as Period].room++
     })
     for (const [shape, visits] of allVisits(flows)) {
-      const { items, ...others } = this.#plan(visits, catchAll?.callOf.get(shape) ?? undefined)
+      const { items, ...others } = this.#plan(visits, callOf.get(shape) ?? undefined)
       const isWanted = ({ times: [usual] }: Item) => divided === undefined || usual.isByCall
       const plan = { ...others, items: items.filter(isWanted) }
       this.#plans[shape] = plan
@@ -244,7 +244,7 @@ class StepCollector {
     return last - first
   }
 
-  /** @param type of requests of a catch-all root */
+  /** @param type of requests of a root that has several */
   #plan(shape: ShapeVisits, type: string | undefined): Plan {
     const { tree, visits, visitOf, operations } = shape
     const { uncovered, through } = recordedOtherwise(this.#flows)
