@@ -1,9 +1,9 @@
 // Runs once a request: the loops index with `!`.
-import { bisectLeft, max, range, sum } from 'd3-array'
+import { bisectLeft, greatest, least, max, range, sum } from 'd3-array'
 import { TIME } from '../../core/quantity.ts'
-import { memoized } from '../../core/remembered.ts'
+import { memoized, remembered } from '../../core/remembered.ts'
 import { formatDuration } from '../../core/words.ts'
-import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans, NS, readTimesNs, spanTree } from '../../flows/span-tree.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -23,51 +23,95 @@ const ALIKE_LEVEL = 0.01
 /** Least gain of log likelihood by all types but the one that shows it best: one may just be asked for more. */
 const MIN_GAIN = 8
 const MIN_REQUESTS = 10
-const LIMITS = range(0.5, 1, 0.01)
+const STEP = 0.01
+const LIMITS = range(0.5, 1, STEP)
+/** By which a type may have become slower or faster beside. */
+const FACTORS = range(-0.7, 0.7, 0.02).map(Math.exp)
 
 /** Ascending times of one type: from the start of a request to the end of its last span, as samplers see it. */
 type Times = readonly [before: Float64Array, after: Float64Array]
 
+/** A sample that prefers slow requests, of one period. */
+interface SlowSample {
+  readonly sampled: Period
+  readonly limitUs: number
+  /** How many times as many requests are faster, and slower, than the limit as in the other period. */
+  readonly ratios: readonly [fast: number, slow: number]
+  readonly isSlow: (request: number) => boolean
+}
+
 /**
  * Whether slow requests seem to have been kept preferentially in one period: in several types, fast ones
  * are a fraction of those in the other, slower ones than one limit common to all types as many, and
- * on either side of it times are alike. A slowdown moves times across any limit; fewer requests, or a
- * sample that knows no times, leave fewer on both sides.
+ * on either side of it times are alike, but for one factor a type. A slowdown moves times across any
+ * limit; fewer requests, or a sample that knows no times, leave fewer on both sides.
  */
-export function slowPreferred({ flows: given }: ComparedPeriods): ComparisonWarning[] {
-  const flows = recordedFlows(given)
-  if (flows.quantity !== TIME || flows.weight !== undefined) return []
-  const types = timesOfTypes(flows)
-  const found = likeliestLimit(types)
-  if (found === null || !(found.gain >= MIN_GAIN)) return []
-  return ([AFTER, BEFORE] as const).flatMap((sampled) => {
-    const unsampled = sampled === AFTER ? BEFORE : AFTER
-    const [faster, slower] = found.counts
-    const [fast, slow] = [faster[sampled] / faster[unsampled], slower[sampled] / slower[unsampled]]
-    const isKept = slow <= ALIKE && slow >= 1 / ALIKE
-    const isPreferred = fast <= MAX_KEPT && slow >= MIN_PREFERRED * fast && isKept
-    if (!isPreferred || !areAlike(types, found)) return []
-    const limit = formatDuration(found.limitUs)
-    const [period, other] = sampled === AFTER ? ['after', 'before'] : ['before', 'after']
-    const times = (ratio: number) => Number(ratio.toPrecision(2))
-    return warning('sampling-differs', {
-      finding:
-        `Slow requests seem to have been kept preferentially ${period}: of each type, there are ` +
-        `${times(fast)} times as many faster than ${limit} as ${other}, but ${times(slow)} times as many slower ones.`,
-      effect: 'Requests look slower, and fail more often, than they do.',
-      answer:
-        `Compare those faster than ${limit} alone, and slower ones alone, by \`where\` and their ` +
-        '`duration`; or record sampling probabilities, which weigh requests.',
-    })
+export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
+  if (flows.quantity !== TIME || flows.weight !== undefined) return null
+  const lasted = timesLasted(flows)
+  const types = timesOfTypes(flows, lasted)
+  const likeliest = likeliestLimit(types)
+  if (likeliest === null) return null
+  const { limitUs } = likeliest
+  const rescaled = types.map((times) => scaledTo(times, limitUs))
+  for (const [own, found] of [
+    [types, likeliest],
+    [rescaled, limitAt(rescaled, limitUs)],
+  ] as const) {
+    if (!(found.gain >= MIN_GAIN) || !areAlike(own, found)) continue
+    for (const sampled of [AFTER, BEFORE] as const) {
+      const unsampled = sampled === AFTER ? BEFORE : AFTER
+      const ratios = found.counts.map((counts) => counts[sampled] / counts[unsampled])
+      const [fast, slow] = ratios as [number, number]
+      const isKept = slow <= ALIKE && slow >= 1 / ALIKE
+      if (fast > MAX_KEPT || slow < MIN_PREFERRED * fast || !isKept) continue
+      return { sampled, limitUs, ratios: [fast, slow], isSlow: (one) => lasted[one]! >= limitUs }
+    }
+  }
+  return null
+})
+
+/** Times of before by the factor that brings them nearest to those of after, on the side of a limit that has more of these. */
+function scaledTo([before, after]: Times, limitUs: number): Times {
+  const cut = bisectLeft(after, limitUs)
+  const isFast = 2 * cut > after.length
+  const sideOf = (times: Float64Array, at: number) =>
+    isFast ? times.subarray(0, at) : times.subarray(at)
+  const target = quantile(sideOf(after, cut), 0.5)
+  const apart = (factor: number) => {
+    const side = sideOf(before, bisectLeft(before, limitUs / factor))
+    return side.length === 0
+      ? Infinity
+      : Math.abs(Math.log((factor * quantile(side, 0.5)) / target))
+  }
+  const factor = least(FACTORS, apart)!
+  return [before.map((us) => factor * us), after]
+}
+
+export function slowPreferred({ flows }: ComparedPeriods): ComparisonWarning[] {
+  const found = slowSample(recordedFlows(flows))
+  if (found === null) return []
+  const limit = formatDuration(found.limitUs)
+  const [period, other] = found.sampled === AFTER ? ['after', 'before'] : ['before', 'after']
+  const [fast, slow] = found.ratios.map((ratio) => Number(ratio.toPrecision(2)))
+  return warning('sampling-differs', {
+    finding:
+      `Slow requests seem to have been kept preferentially ${period}: of each type, there are ` +
+      `${fast} times as many faster than ${limit} as ${other}, but ${slow} times as many slower ones.`,
+    effect:
+      'Requests look slower, and fail more often, than they do. Which calls they make is compared among faster and slower ones apart; shares of types are not compared.',
+    answer:
+      `Compare those faster than ${limit} alone, and slower ones alone, by \`where\` and their ` +
+      '`duration`; or record sampling probabilities, which weigh requests.',
   })
 }
 
-function timesOfTypes(flows: FlowSet): Times[] {
-  const { names, typeOf } = rootTypes(flows)
+/** From the start of each request to the end of its last span, as samplers see it. */
+function timesLasted(flows: FlowSet): Float64Array {
   const isOfSpans = areFromSpans(flows)
   const treeOf = memoized((shape: number) => spanTree(flows, shape))
   let times = new Float64Array(64)
-  const lasted = flows.responseTimeUs.map((responseUs, request) => {
+  return Float64Array.from(flows.responseTimeUs, (responseUs, request) => {
     if (!isOfSpans) return responseUs
     const latencies = flows.latencies(request)
     if (latencies.length === 0) return responseUs
@@ -77,6 +121,10 @@ function timesOfTypes(flows: FlowSet): Times[] {
     readTimesNs(tree, latencies, times)
     return (max(times.subarray(0, 2 * tree.size)) as number) / NS
   })
+}
+
+function timesOfTypes(flows: FlowSet, lasted: Float64Array): Times[] {
+  const { names, typeOf } = rootTypes(flows)
   const groupOf = lasted.map((us, request) =>
     Number.isFinite(us) ? 2 * typeOf[request]! + flows.period[request]! : -1,
   )
@@ -114,9 +162,13 @@ function likeliestLimit(types: readonly Times[]): Limit | null {
   }
   all.sort()
   if (length === 0) return null
-  return LIMITS.map((share) => limitAt(types, quantile(all, share))).reduce((best, one) =>
-    one.likelihood > best.likelihood ? one : best,
-  )
+  const likeliest = (shares: readonly number[]) =>
+    greatest(
+      shares.map((share) => ({ share, ...limitAt(types, quantile(all, share)) })),
+      ({ likelihood }) => likelihood,
+    )!
+  const { share } = likeliest(LIMITS)
+  return likeliest(range(share - STEP, Math.min(1, share + STEP), STEP / 50))
 }
 
 function limitAt(types: readonly Times[], limitUs: number): Limit {

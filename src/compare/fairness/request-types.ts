@@ -4,6 +4,7 @@ import { amountsName, formatAmount, moreText } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
 import { counted, firstOf, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ALIKE_WEIGHT } from '../load/arrivals.ts'
 import { type RootTypes, rootTypes } from '../steps/root-types.ts'
@@ -14,6 +15,7 @@ import {
   signedPercent,
   warning,
 } from './comparison-warning.ts'
+import { slowSample } from './preferred-requests.ts'
 
 const MIX_LEVEL = 0.001
 /** A type differs whose share lies further than this from what is expected, in standard errors. */
@@ -41,7 +43,8 @@ interface TypeShares extends Cell {
  */
 export const otherMix = remembered((flows: FlowSet) => {
   const types = rootTypes(flows)
-  const differing = typesOfOtherShare(flows, types)
+  // A sample that prefers slow requests has more of the types that take long.
+  const differing = slowSample(recordedFlows(flows)) === null ? typesOfOtherShare(flows, types) : []
   const of = types.unknown.size === 0 ? 'requests' : 'requests that show their type'
   return differing.length === 0 ? null : { differing, of, ...shiftByMix(flows, types) }
 })

@@ -5,6 +5,7 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
+import { slowSample } from '../fairness/preferred-requests.ts'
 import type { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import { typicalTimeUs } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
@@ -102,6 +103,8 @@ export function unattributedFindings(
   steps: StepChanges,
   { drafts, edges, whole }: Told & { readonly whole: readonly Draft[] },
 ): Draft[] {
+  // A sample that prefers slow requests makes all of them look slower.
+  if (slowSample(steps.flows) !== null) return []
   const ofSegments = whole.flatMap((draft) => segmentLeft(draft, steps, { drafts, edges }))
   return [...ofSegments, ...rootsLeft(steps, { drafts: [...drafts, ...ofSegments], edges })]
 }

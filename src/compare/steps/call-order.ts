@@ -2,7 +2,7 @@
 import { median } from 'd3-array'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { NS, readTimesNs } from '../../flows/span-tree.ts'
-
+import { slowSample } from '../fairness/preferred-requests.ts'
 import { lostCalls } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { StretchCounts, timeBlocks } from './time-blocks.ts'
@@ -99,7 +99,7 @@ export class CallSites {
         caller,
         ofOrder: new Map<string, number>(),
         turns: NONE,
-        inTurn: -1,
+        inTurn: [-1, -1],
       })),
     )
     this.#offsets = new Uint32Array(flows.size + 1)
@@ -110,20 +110,23 @@ export class CallSites {
     this.#entries = new Uint32Array(this.#offsets[flows.size]!).fill(NO_SITE)
     const siteOf = (
       { caller, ofOrder }: { caller: Caller; ofOrder: Map<string, number> },
-      { request, times, isFailing }: { request: number; times: Float64Array; isFailing: boolean },
+      { request, times, like }: { request: number; times: Float64Array; like: string },
     ) => {
       const order = this.#orderOf(request, caller, times)
-      const name = isFailing ? `failing ${order}` : order
+      const name = `${like} ${order}`
       const site = ofOrder.get(name) ?? sites.length
       if (site < sites.length) return site
       ofOrder.set(name, site)
       const requests = new StretchCounts(flows, perRun * (runs + 1))
-      const context = isFailing ? `${caller.context} failing` : caller.context
+      const context = `${caller.context}${like}`
       sites.push({ ...caller, context, order: readOrder(order, caller), requests })
       return site
     }
+    const sample = slowSample(flows)
     this.#eachRequest((request, times) => {
       let entry = this.#offsets[request]! - 1
+      // A sample that prefers slow requests has more of what these call.
+      const isSlow = sample?.isSlow(request) === true
       const isLost = lostCalls(flows)(request)
       for (const one of known[flows.shapeOf[request]!]!) {
         entry++
@@ -133,9 +136,10 @@ export class CallSites {
         const isFailing = flows.outcomes?.failed(request, one.caller.span) === true
         if (one.turns === NONE) one.turns = one.caller.calls.toSorted(byStart(times))
         const isInTurn = !isFailing && this.#areInTurn(one.caller, one.turns, times)
-        const isKnown = isInTurn && one.inTurn >= 0
-        const site = isKnown ? one.inTurn : siteOf(one, { request, times, isFailing })
-        if (isInTurn) one.inTurn = site
+        const known = isInTurn ? one.inTurn[Number(isSlow)]! : -1
+        const like = `${isSlow ? ' slow' : ''}${isFailing ? ' failing' : ''}`
+        const site = known >= 0 ? known : siteOf(one, { request, times, like })
+        if (isInTurn) one.inTurn[Number(isSlow)] = site
         sites[site]!.requests.add(request, blocks[request]!)
         this.#entries[entry] = site
       }
