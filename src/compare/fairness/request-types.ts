@@ -8,6 +8,7 @@ import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ALIKE_WEIGHT } from '../load/arrivals.ts'
 import { type RootTypes, rootTypes } from '../steps/root-types.ts'
+import { slowSample } from '../steps/slow-sample.ts'
 import {
   type ComparedPeriods,
   type ComparisonWarning,
@@ -15,7 +16,6 @@ import {
   signedPercent,
   warning,
 } from './comparison-warning.ts'
-import { slowSample } from './preferred-requests.ts'
 
 const MIX_LEVEL = 0.001
 /** A type differs whose share lies further than this from what is expected, in standard errors. */

@@ -2,9 +2,9 @@
 import { median } from 'd3-array'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { NS, readTimesNs } from '../../flows/span-tree.ts'
-import { slowSample } from '../fairness/preferred-requests.ts'
 import { lostCalls } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
+import { slowSample } from './slow-sample.ts'
 import { StretchCounts, timeBlocks } from './time-blocks.ts'
 import {
   allVisits,

@@ -10,10 +10,10 @@ import {
   readTimesNs,
   type SpanTree,
 } from '../../flows/span-tree.ts'
-import { slowSample } from '../fairness/preferred-requests.ts'
 import { lostCalls } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
+import { slowSample } from './slow-sample.ts'
 import { comparable, GrowingStratum, type StepStratum, type Times } from './step-strata.ts'
 import { timeBlocks } from './time-blocks.ts'
 import {
