@@ -51,8 +51,8 @@ test('no-weights: of counts that nothing weights', () => {
 
 test('no-weights: of a sample that should be evened out, but says nothing of its weights', () => {
   const traces = [
-    makeSpans([{ id: 'a', trace: 't' }]),
-    makeSpans([{ id: 'a', trace: 't' }]),
+    makeSpans([{ id: 'a', trace: 't', startUs: 0, endUs: 9 }]),
+    makeSpans([{ id: 'a', trace: 't', startUs: 0, endUs: 9 }]),
   ] as const
   const [found] = coded('no-weights', ...traces, { sampling: 'even', counts: 'raw' })
   expect(found?.effect).toBe("`sampling: 'even'` leaves out nothing.")
