@@ -326,13 +326,19 @@ export function unmeasured({ flows }: ComparedPeriods): ComparisonWarning[] {
   })
 }
 
+/** Whether an option that goes by weights has none to go by. */
 export function noWeights({ flows, options }: ComparedPeriods): ComparisonWarning[] {
-  if (options.counts !== 'weighted' || flows.weight !== undefined) return []
+  const isWeighted = options.counts === 'weighted'
+  const isEven = options.sampling === 'even'
+  if (flows.weight !== undefined || !(isWeighted || isEven)) return []
   return warning('no-weights', {
     finding:
-      'Counts should be weighted, but neither a trace state `ot=th:` nor a `SampleRate` nor a sampler.param of Jaeger was found.',
-    effect: 'Every request counts once.',
-    answer: "Record the sampling probability with the traces, or use `counts: 'raw'`.",
-    advice: { counts: 'raw' },
+      `${isWeighted ? 'Counts should be weighted' : 'Requests that a sample preferred should be thinned out'}, ` +
+      'but neither a trace state `ot=th:` nor a `SampleRate` nor a sampler.param of Jaeger was found.',
+    effect: isEven
+      ? `\`sampling: 'even'\` leaves out nothing${isWeighted ? ', and every request counts once' : ''}.`
+      : 'Every request counts once.',
+    answer: `Record the sampling probability with the traces, or ${isWeighted ? "use `counts: 'raw'`" : "leave `sampling` at 'recorded'"}.`,
+    advice: { ...(isWeighted && { counts: 'raw' }), ...(isEven && { sampling: 'recorded' }) },
   })
 }

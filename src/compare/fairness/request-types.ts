@@ -4,9 +4,11 @@ import { amountsName, formatAmount, moreText } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
 import { counted, firstOf, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ALIKE_WEIGHT } from '../load/arrivals.ts'
 import { type RootTypes, rootTypes } from '../steps/root-types.ts'
+import { slowSample } from '../steps/slow-sample.ts'
 import {
   type ComparedPeriods,
   type ComparisonWarning,
@@ -41,8 +43,9 @@ interface TypeShares extends Cell {
  */
 export const otherMix = remembered((flows: FlowSet) => {
   const types = rootTypes(flows)
-  const differing = typesOfOtherShare(flows, types)
-  const of = types.unknown < 0 ? 'requests' : 'requests that show their type'
+  // A sample that prefers slow requests has more of the types that take long.
+  const differing = slowSample(recordedFlows(flows)) === null ? typesOfOtherShare(flows, types) : []
+  const of = types.unknown.size === 0 ? 'requests' : 'requests that show their type'
   return differing.length === 0 ? null : { differing, of, ...shiftByMix(flows, types) }
 })
 
@@ -103,7 +106,7 @@ function countCells(flows: FlowSet, types: RootTypes): Cell[] {
     : [1, 1]
   const cells = names.flatMap((name, type): Cell | [] => {
     const own = { before: before[type] as number, after: after[type] as number }
-    return type === unknown
+    return unknown.has(type)
       ? []
       : { name, before: own.before * ofBefore, after: own.after * ofAfter }
   })
@@ -150,7 +153,7 @@ function shiftByMix(flows: FlowSet, types: RootTypes) {
   )
   const beforeUs = sum(sums[BEFORE]) / sum(counts[BEFORE])
   const all = sum(counts[AFTER])
-  for (const values of [...sums, ...counts]) if (types.unknown >= 0) values[types.unknown] = 0
+  for (const values of [...sums, ...counts]) for (const type of types.unknown) values[type] = 0
   const usualUs = sum(sums[BEFORE]) / sum(counts[BEFORE])
   const means = counts[BEFORE].map((count, type) => {
     const period = count > 0 ? BEFORE : AFTER

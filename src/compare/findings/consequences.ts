@@ -14,6 +14,7 @@ import { allVisits } from '../steps/visits.ts'
 import { isOfOneCall } from './concurrency-findings.ts'
 import { type Draft, type Finding, isStructural } from './finding.ts'
 import { MIN_USUAL } from './form-prices.ts'
+import { requestsOf } from './names.ts'
 
 /** A delay of another size than its cause, by more than this share, is one of its own. */
 const MAX_SIZE_DIFFERENCE = 0.1
@@ -35,7 +36,8 @@ export function byContribution(a: Draft, b: Draft): number {
  * requests got faster, what did is no reason, and comes after what costs time.
  */
 export function nestConsequences(compared: Compared, drafts: readonly Draft[], isFaster: boolean) {
-  const causes: { readonly cause: Draft; readonly consequences: Draft[] }[] = []
+  const { categories } = compared
+  const causes: { cause: Draft; readonly consequences: Draft[] }[] = []
   // Of what services log otherwise, the deepest is the likeliest cause.
   const order = (draft: Draft) =>
     draft.depth !== undefined
@@ -52,8 +54,16 @@ export function nestConsequences(compared: Compared, drafts: readonly Draft[], i
         isConsequence(compared, { cause: one, draft }),
       ),
     )
-    if (found === undefined) causes.push({ cause: draft, consequences: [] })
-    else found.consequences.push(draft)
+    if (found === undefined) {
+      causes.push({ cause: draft, consequences: [] })
+      continue
+    }
+    const turned = { cause: draft, draft: found.cause }
+    // Of one choice that shows in several services, the caller's is the cause.
+    const isCallers =
+      isSameChoice(categories, turned) && isOfCallee(categories, { cause: found.cause, draft })
+    found.consequences.push(isCallers ? found.cause : draft)
+    if (isCallers) found.cause = draft
   }
   for (const { consequences } of causes) consequences.sort(byContribution)
   return causes.sort(
@@ -174,6 +184,7 @@ function isConsequence({ categories, steps }: Compared, { cause, draft }: Pair):
     const pair = { cause, draft }
     return (draft.kind === 'latency' ? isTimeOfErrors : isOfErrors)({ categories, steps }, pair)
   }
+  if (isSameChoice(categories, { cause, draft })) return true
   if (isStructural(cause) && draft.kind === 'latency') {
     return isSameWork(categories, { cause, draft })
   }
@@ -197,6 +208,18 @@ function isConsequence({ categories, steps }: Compared, { cause, draft }: Pair):
   const isAlike =
     Math.abs(other.shiftUs - step.shiftUs) <= MAX_SIZE_DIFFERENCE * Math.abs(step.shiftUs)
   return isAlike && shareRequests(categories, { cause, draft })
+}
+
+/** Two choices are one where nearly the same requests, by this share, do either, and not nearly all. */
+const MIN_SAME = 0.95
+
+function isSameChoice(categories: Categories, { cause, draft }: Pair): boolean {
+  const [some, others] = [cause.doing, draft.doing]
+  if (!some || !others || !isStructural(cause) || !isStructural(draft)) return false
+  const known = new Set(some)
+  const both = others.filter((one) => known.has(one)).length
+  const isAll = both >= MIN_SAME * requestsOf(categories, draft.categories)[AFTER]
+  return !isAll && both >= MIN_SAME * Math.max(known.size, others.length)
 }
 
 /** Whether a service does or logs something else, or fails, where one below it does: it has its answer. */

@@ -76,7 +76,7 @@ export function formsOf(
       return { now: after ?? [], usual: before ?? [], period: BEFORE }
     }
     // What ends early looks like whatever is short, and has been anything before.
-    const usual = type === unknown ? ofAll : own
+    const usual = unknown.has(type) ? ofAll : own
     // As in the thesis: what the other form takes after, or before where hardly any request has it.
     const period = (usual[AFTER]?.length ?? 0) >= MIN_USUAL ? AFTER : BEFORE
     return { now: now[AFTER] ?? [], usual: usual[period] ?? [], period }

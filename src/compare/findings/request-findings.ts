@@ -9,6 +9,7 @@ import type { ResponseTimeMutations } from '../mutations/find-response-time-muta
 import { typicalTimeUs } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
+import { slowSample } from '../steps/slow-sample.ts'
 import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
 import { commonStep, namePlace, type Place } from './common-step.ts'
 import { type Deadline, deadlineOf } from './deadlines.ts'
@@ -103,6 +104,8 @@ export function unattributedFindings(
   steps: StepChanges,
   { drafts, edges, whole }: Told & { readonly whole: readonly Draft[] },
 ): Draft[] {
+  // A sample that prefers slow requests makes all of them look slower.
+  if (slowSample(steps.flows) !== null) return []
   const ofSegments = whole.flatMap((draft) => segmentLeft(draft, steps, { drafts, edges }))
   return [...ofSegments, ...rootsLeft(steps, { drafts: [...drafts, ...ofSegments], edges })]
 }

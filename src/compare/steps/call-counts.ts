@@ -67,7 +67,7 @@ export interface CallCounts extends CallChoice {
  */
 export function callCounts(
   { sites }: CallSites,
-  roots: RootCalls = { chosen: new Map(), catchAll: null },
+  roots: RootCalls = { chosen: new Map(), common: new Set(), callOf: new Map() },
 ): readonly CallCounts[] {
   const questions = new Map<string, Question>()
   const names = new OperationNames()
@@ -128,10 +128,10 @@ const MAX_PAIRED = 32
 function choicesOf(
   site: CallSite,
   names: OperationNames,
-  { chosen, catchAll }: RootCalls,
+  { chosen, common, callOf }: RootCalls,
 ): Choice[] {
   const { of, span, callees, order } = site
-  const type = (site.context === '' && catchAll?.callOf.get(site.shape)) || ''
+  const type = callOf.get(site.shape) ?? ''
   const isRoot = span === 0
   const made = (calls: readonly Operation[]) => calls.map((call) => ({ call, isDirect: true }))
   const own = (kind: 'again' | 'hedges' | 'outlives', numbers: readonly number[], among?: string) =>
@@ -148,7 +148,7 @@ function choicesOf(
   return [
     ...(isRoot ? [] : [{ ...calls, answers: made(callees) }]),
     { kind: 'next', of, previous: null, about: [], answers: [...ends, ...made(chosenFirst)] },
-    ...nextOf(site, names).map((choice) => (isRoot ? ofType(choice, type, catchAll) : choice)),
+    ...nextOf(site, names).map((choice) => ofType(choice, type, isRoot ? common : new Set())),
     ...own('again', order.again),
     ...own(
       'hedges',
@@ -159,10 +159,9 @@ function choicesOf(
   ]
 }
 
-/** Of a catch-all root: what comes after calls of all types says nothing but whether it ends there. */
-function ofType(choice: Choice, type: string, catchAll: RootCalls['catchAll']): Choice {
-  if (catchAll === null) return choice
-  const isCommon = (call: Operation) => catchAll.common.has(callName(call))
+/** What comes after a root's calls of all types says nothing but whether it ends there. */
+function ofType(choice: Choice, type: string, common: ReadonlySet<string>): Choice {
+  const isCommon = (call: Operation) => common.has(callName(call))
   if (!choice.about.every(isCommon)) return { ...choice, among: type }
   return {
     ...choice,

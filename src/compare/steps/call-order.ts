@@ -2,11 +2,19 @@
 import { median } from 'd3-array'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { NS, readTimesNs } from '../../flows/span-tree.ts'
-
 import { lostCalls } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
+import { slowSample } from './slow-sample.ts'
 import { StretchCounts, timeBlocks } from './time-blocks.ts'
-import { allVisits, callName, childrenOf, type Operation, type ShapeVisits } from './visits.ts'
+import {
+  allVisits,
+  callName,
+  callsOf,
+  type MadeCall,
+  type Operation,
+  operationAt,
+  type ShapeVisits,
+} from './visits.ts'
 
 export type { Operation } from './visits.ts'
 
@@ -16,16 +24,6 @@ export function isSame(a: Operation, b: Operation): boolean {
 
 export function isSameCall(a: Operation | null, b: Operation | null): boolean {
   return a === null || b === null ? a === b : isSame(a, b)
-}
-
-/** A call that a span makes: the caller's side of it, and what it calls. */
-export interface MadeCall {
-  readonly span: number
-  /** First spans at the called service; the span itself where the call stays within a service. */
-  readonly called: readonly number[]
-  readonly callee: Operation
-  /** Timed by the clock of another service alone: the caller's side of it was not recorded. */
-  readonly isRemote: boolean
 }
 
 /** A span in which an operation works, and what it calls. */
@@ -101,7 +99,7 @@ export class CallSites {
         caller,
         ofOrder: new Map<string, number>(),
         turns: NONE,
-        inTurn: -1,
+        inTurn: [-1, -1],
       })),
     )
     this.#offsets = new Uint32Array(flows.size + 1)
@@ -112,20 +110,23 @@ export class CallSites {
     this.#entries = new Uint32Array(this.#offsets[flows.size]!).fill(NO_SITE)
     const siteOf = (
       { caller, ofOrder }: { caller: Caller; ofOrder: Map<string, number> },
-      { request, times, isFailing }: { request: number; times: Float64Array; isFailing: boolean },
+      { request, times, like }: { request: number; times: Float64Array; like: string },
     ) => {
       const order = this.#orderOf(request, caller, times)
-      const name = isFailing ? `failing ${order}` : order
+      const name = `${like} ${order}`
       const site = ofOrder.get(name) ?? sites.length
       if (site < sites.length) return site
       ofOrder.set(name, site)
       const requests = new StretchCounts(flows, perRun * (runs + 1))
-      const context = isFailing ? `${caller.context} failing` : caller.context
+      const context = `${caller.context}${like}`
       sites.push({ ...caller, context, order: readOrder(order, caller), requests })
       return site
     }
+    const sample = slowSample(flows)
     this.#eachRequest((request, times) => {
       let entry = this.#offsets[request]! - 1
+      // A sample that prefers slow requests has more of what these call.
+      const isSlow = sample?.isSlow(request) === true
       const isLost = lostCalls(flows)(request)
       for (const one of known[flows.shapeOf[request]!]!) {
         entry++
@@ -135,9 +136,10 @@ export class CallSites {
         const isFailing = flows.outcomes?.failed(request, one.caller.span) === true
         if (one.turns === NONE) one.turns = one.caller.calls.toSorted(byStart(times))
         const isInTurn = !isFailing && this.#areInTurn(one.caller, one.turns, times)
-        const isKnown = isInTurn && one.inTurn >= 0
-        const site = isKnown ? one.inTurn : siteOf(one, { request, times, isFailing })
-        if (isInTurn) one.inTurn = site
+        const known = isInTurn ? one.inTurn[Number(isSlow)]! : -1
+        const like = `${isSlow ? ' slow' : ''}${isFailing ? ' failing' : ''}`
+        const site = known >= 0 ? known : siteOf(one, { request, times, like })
+        if (isInTurn) one.inTurn[Number(isSlow)] = site
         sites[site]!.requests.add(request, blocks[request]!)
         this.#entries[entry] = site
       }
@@ -347,31 +349,6 @@ function callersOf(shape: number, spans: ShapeVisits, through: ReadonlySet<strin
       }
     }),
   )
-}
-
-/** What a span calls: operations of its own service, or, through the caller's side, of others. */
-function callsOf(
-  spans: ShapeVisits,
-  span: number,
-  isThrough: (span: number) => boolean,
-): MadeCall[] {
-  const { visitOf } = spans
-  const made: MadeCall[] = []
-  for (const child of childrenOf(spans, span, isThrough)) {
-    const call = visitOf[span]!.calls.find((one) => one.span === child)
-    const called = call?.called ?? [child]
-    const isRemote = call !== undefined && called[0] === child
-    const callees = called.map((callee) => operationAt(spans, callee))
-    const unrecorded = { service: call?.service ?? '', operation: spans.operations[child]! }
-    for (const callee of callees.length === 0 ? [unrecorded] : callees) {
-      made.push({ span: child, called, callee, isRemote })
-    }
-  }
-  return made
-}
-
-function operationAt({ visitOf, operations }: ShapeVisits, span: number): Operation {
-  return { service: visitOf[span]!.service, operation: operations[span]! }
 }
 
 function firstOf({ calls }: Caller, callee: Operation, times: Float64Array): number {

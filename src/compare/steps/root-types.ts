@@ -6,19 +6,20 @@ import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans, readTimesNs } from '../../flows/span-tree.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { isTestable } from '../../stats/two-sample.ts'
-import { allVisits, callName, type ShapeVisits } from './visits.ts'
+import { recordedOtherwise } from './recorded-otherwise.ts'
+import { allVisits, callName, callsOf, operationAt } from './visits.ts'
 
 export interface RootTypes {
-  /** Service and operation of the root, without its host; of a catch-all, also what it calls. */
+  /** Service and operation of the root, without its host; where it has several types, also what is called. */
   readonly names: readonly string[]
   readonly typeOf: Uint32Array
-  /** Type of requests of a catch-all that end before they show theirs; -1 for none. */
-  readonly unknown: number
+  /** Types of requests that end before they show theirs, one a root. */
+  readonly unknown: ReadonlySet<number>
 }
 
-/** A root operation that this share of requests begin with may stand for several types. */
+/** Calls that a root makes after a common one may tell types apart if this share of requests begin with it. */
 const MIN_CATCH_ALL = 0.9
-/** Calls after a common one tell types apart only if this share of requests makes one of them. */
+/** Types are told apart where this share of requests makes one of their calls. */
 const MIN_GOING = 0.95
 /** A call that this share of requests makes does not tell types apart. */
 const MADE_BY_ALL = 0.99
@@ -26,23 +27,23 @@ const MADE_BY_ALL = 0.99
 const ONE_PERIOD_LEVEL = 0.001
 
 /**
- * Types of requests by service and operation of the root; behind a gateway by the first call that
- * not all make. Calls in either order are as one.
+ * Types of requests by service and operation of the root, and by the first call below it that not all
+ * make, as behind a gateway or of GraphQL. Calls in either order are as one.
  */
 export const rootTypes = remembered((given: FlowSet): RootTypes => {
   const flows = recordedFlows(given)
-  const { catchAll } = rootCalls(flows)
+  const { callOf } = rootCalls(flows)
   const numbers = new Map<string, number>()
   const ofShape = new Int32Array(flows.shapes.size).fill(-1)
-  let unknown = -1
+  const unknown = new Set<number>()
   const typeOf = flows.shapeOf.map((shape) => {
     if (ofShape[shape]! < 0) {
-      const [root, call] = [rootName(flows, shape), catchAll?.callOf.get(shape)]
+      const [root, call] = [rootName(flows, shape), callOf.get(shape)]
       const calling = call === null ? `${root} that ends before` : `${root} → ${call}`
       const name = call === undefined ? root : calling
       if (!numbers.has(name)) numbers.set(name, numbers.size)
       ofShape[shape] = numbers.get(name)!
-      if (call === null) unknown = ofShape[shape]!
+      if (call === null) unknown.add(ofShape[shape]!)
     }
     return ofShape[shape]!
   })
@@ -68,23 +69,22 @@ export function rootName({ shapes, labels }: FlowSet, shape: number): string {
 export interface RootCalls {
   /** Of each root, by `callName`, calls that a service chooses, whatever it was asked for. */
   readonly chosen: ReadonlyMap<string, ReadonlySet<string>>
-  /** Of a root that nearly all requests begin with, if there is one, and it has several types. */
-  readonly catchAll: CatchAllRoot | null
-}
-
-export interface CatchAllRoot {
+  /** Of a root that nearly all requests begin with: calls that all its types make first. */
   readonly common: ReadonlySet<string>
+  /** Of shapes whose root has several types: the call that tells theirs, `null` where it ends before. */
   readonly callOf: ReadonlyMap<number, string | null>
 }
 
 /**
  * Tells calls that say what was asked for from those a service chooses: after these, requests go on
- * as most do (a cache that misses), or they are of one period only.
+ * as most do (a cache that misses), or they are of one period only. What all do alike from the root
+ * on leads to them, but what is called first there may have decided.
  */
 export const rootCalls = remembered((flows: FlowSet): RootCalls => {
   const chosen = new Map<string, ReadonlySet<string>>()
-  let catchAll: CatchAllRoot | null = null
-  if (!areFromSpans(flows)) return { chosen, catchAll }
+  const callOf = new Map<number, string | null>()
+  let common: ReadonlySet<string> = new Set()
+  if (!areFromSpans(flows)) return { chosen, common, callOf }
   const sample = new Map<number, number>()
   const requests = new Map<number, [before: number, after: number]>()
   for (const [request, shape] of flows.shapeOf.entries()) {
@@ -94,39 +94,56 @@ export const rootCalls = remembered((flows: FlowSet): RootCalls => {
     if (!sample.has(shape)) sample.set(shape, request)
   }
   const visits = allVisits(flows)
-  const routes = Array.from(sample, ([shape, request]) => {
+  const { through } = recordedOtherwise(flows)
+  const callsAt = (shape: number, span: number): Route => {
     const own = visits.get(shape)!
-    const root = callName({ service: own.visits[0]!.service, operation: own.operations[0]! })
-    const calls = calledBy(own, flows.latencies(request))
-    return { shape, root, requests: requests.get(shape)!, calls }
-  })
-  for (const [root, own] of group(routes, (route) => route.root)) {
-    const first = firstDistinctCalls(own)
-    chosen.set(root, first.chosen)
-    if (count(own) >= MIN_CATCH_ALL * flows.size) catchAll = first.catchAll
-  }
-  return { chosen, catchAll }
-})
-
-/** What the first service calls, in the order of one request of the shape. */
-function calledBy({ tree, visits, operations }: ShapeVisits, latencies: Float64Array): string[] {
-  const times = new Float64Array(2 * tree.size)
-  // A snapshot may carry the latencies of some requests only.
-  if (latencies.length >= tree.from.length) readTimesNs(tree, latencies, times)
-  return visits[0]!.calls
-    .toSorted((a, b) => times[2 * a.span]! - times[2 * b.span]!)
-    .map(({ span, service, called }) =>
-      callName({ service, operation: operations[called[0] ?? span]! }),
+    const { tree } = own
+    const latencies = flows.latencies(sample.get(shape)!)
+    const times = new Float64Array(2 * tree.size)
+    // A snapshot may carry the latencies of some requests only.
+    if (latencies.length >= tree.from.length) readTimesNs(tree, latencies, times)
+    const made = callsOf(own, span, (one) => through.has(callName(operationAt(own, one)))).sort(
+      (a, b) => times[2 * a.span]! - times[2 * b.span]!,
     )
-}
+    const calls = made.map(({ callee }) => callName(callee))
+    return {
+      shape,
+      requests: requests.get(shape)!,
+      calls,
+      next: made[0]?.called[0] ?? made[0]?.span ?? span,
+    }
+  }
+  const rootOf = (shape: number) => callName(operationAt(visits.get(shape)!, 0))
+  for (const [root, shapes] of group(sample.keys(), rootOf)) {
+    const routes = shapes.map((shape) => callsAt(shape, 0))
+    const first = firstDistinctCalls(routes, count(routes) >= MIN_CATCH_ALL * flows.size)
+    chosen.set(root, first.chosen)
+    if (first.callOf !== null && first.common.size > 0) common = first.common
+    let found = first.callOf
+    for (let on = routes; found === null; ) {
+      const way = on[0]!.calls[0]
+      const going = on.filter(({ calls }) => calls.length === 1 && calls[0] === way)
+      if (way === undefined || count(going) < MADE_BY_ALL * count(on)) break
+      on = going.map(({ shape, next }) => callsAt(shape, next))
+      found = firstDistinctCalls(on, false).callOf
+    }
+    if (found === null) continue
+    for (const shape of shapes) callOf.set(shape, found.get(shape) ?? null)
+  }
+  return { chosen, common, callOf }
+})
 
 interface Route {
   readonly shape: number
   readonly requests: readonly [before: number, after: number]
+  /** In the order of one request of the shape. */
   readonly calls: readonly string[]
+  /** Where the first call leads. */
+  readonly next: number
 }
 
-function firstDistinctCalls(given: readonly Route[]) {
+/** @param isCatchAll whether calls after those that all make may tell types apart, too */
+function firstDistinctCalls(given: readonly Route[], isCatchAll: boolean) {
   const [chosen, common] = [new Set<string>(), new Set<string>()]
   for (let routes = given; ; ) {
     const rest = routes.map((route) => ({
@@ -134,7 +151,7 @@ function firstDistinctCalls(given: readonly Route[]) {
       calls: route.calls.filter((call) => !common.has(call)),
     }))
     const going = rest.filter(({ calls }) => calls.length > 0)
-    if (going.length === 0) return { chosen, catchAll: null }
+    if (going.length === 0) return { chosen, common, callOf: null }
     const classOf = classesOf(going)
     const classes = groups(going, ({ calls }) => classOf(calls[0]!)).sort(
       ([, a], [, b]) => count(b) - count(a),
@@ -159,11 +176,14 @@ function firstDistinctCalls(given: readonly Route[]) {
     } else if (count(ownUsual) >= MADE_BY_ALL * count(going)) {
       add(usual, common)
     } else {
-      const isOptional = common.size > 0 && count(going) < MIN_GOING * count(rest)
+      const isFirst = common.size === 0
+      const isOptional =
+        !(isCatchAll && isFirst) &&
+        (!(isCatchAll || isFirst) || count(going) < MIN_GOING * count(rest))
       const callOf = rest.map(
         ({ shape, calls: [call] }) => [shape, call === undefined ? null : classOf(call)] as const,
       )
-      return { chosen, catchAll: isOptional ? null : { common, callOf: new Map(callOf) } }
+      return { chosen, common, callOf: isOptional ? null : new Map(callOf) }
     }
   }
 }

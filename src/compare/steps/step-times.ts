@@ -13,6 +13,7 @@ import {
 import { lostCalls } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
+import { slowSample } from './slow-sample.ts'
 import { comparable, GrowingStratum, type StepStratum, type Times } from './step-strata.ts'
 import { timeBlocks } from './time-blocks.ts'
 import {
@@ -116,6 +117,7 @@ class StepCollector {
   readonly #flows: FlowSet
   readonly #divided: string | undefined
   readonly #plans: Plan[] = []
+  readonly #sample: ReturnType<typeof slowSample>
   readonly #steps = new Map<string, { step: Step; strata: Map<string, Times> }>()
   #times = new Float64Array(64)
   #isWaitedFor = new Uint8Array(64)
@@ -124,30 +126,40 @@ class StepCollector {
   constructor(flows: FlowSet, divided?: string) {
     this.#flows = flows
     this.#divided = divided
-    const { catchAll } = rootCalls(flows)
-    const requests = [BEFORE, AFTER].map(() => new Uint32Array(flows.shapes.size))
-    flows.shapeOf.forEach((shape, request) => {
-      requests[flows.period[request]!]![shape]!++
+    const { callOf } = rootCalls(flows)
+    this.#sample = slowSample(flows)
+    const requests = [BEFORE, AFTER].map(() => new Uint32Array(2 * flows.shapes.size))
+    flows.shapeOf.forEach((_, request) => {
+      requests[flows.period[request]!]![this.#planOf(request)]!++
     })
     flows.period.forEach((period, request) => {
       for (const [{ samples }] of this.#messages(request)) samples[period as Period].room++
     })
     for (const [shape, visits] of allVisits(flows)) {
-      const { items, ...others } = this.#plan(visits, catchAll?.callOf.get(shape) ?? undefined)
-      const isWanted = ({ times: [usual] }: Item) => divided === undefined || usual.isByCall
-      const plan = { ...others, items: items.filter(isWanted) }
-      this.#plans[shape] = plan
-      const strata = plan.items.flatMap(({ times }) => times)
-      for (const stratum of divided === undefined ? new Set(strata) : strata) {
-        for (const period of [BEFORE, AFTER]) {
-          stratum.samples[period].room += requests[period]![shape]!
+      for (const isSlow of this.#sample === null ? [false] : [false, true]) {
+        const type = callOf.get(shape) ?? undefined
+        const { items, ...others } = this.#plan(visits, { type, isSlow })
+        const isWanted = ({ times: [usual] }: Item) => divided === undefined || usual.isByCall
+        const plan = { ...others, items: items.filter(isWanted) }
+        const number = 2 * shape + Number(isSlow)
+        this.#plans[number] = plan
+        const strata = plan.items.flatMap(({ times }) => times)
+        for (const stratum of divided === undefined ? new Set(strata) : strata) {
+          for (const period of [BEFORE, AFTER]) {
+            stratum.samples[period].room += requests[period]![number]!
+          }
         }
       }
     }
   }
 
+  /** Where slow requests are preferred, they are compared with slow ones only. */
+  #planOf(request: number): number {
+    return 2 * this.#flows.shapeOf[request]! + Number(this.#sample?.isSlow(request) === true)
+  }
+
   add(request: number): void {
-    const { tree, items, received } = this.#plans[this.#flows.shapeOf[request]!]!
+    const { tree, items, received } = this.#plans[this.#planOf(request)]!
     const period = this.#flows.period[request] as Period
     // A snapshot may carry the latencies of some requests only.
     if (this.#flows.latencies(request).length < tree.from.length) return
@@ -244,9 +256,11 @@ class StepCollector {
     return last - first
   }
 
-  /** @param type of requests of a catch-all root */
-  #plan(shape: ShapeVisits, type: string | undefined): Plan {
+  /** @param type of requests of a root that has several */
+  #plan(shape: ShapeVisits, { type, isSlow }: { type: string | undefined; isSlow: boolean }): Plan {
     const { tree, visits, visitOf, operations } = shape
+    const stratumOf = (step: Step, key: readonly string[]) =>
+      this.#stratum(step, isSlow ? [...key, ' slow'] : key)
     const { uncovered, through } = recordedOtherwise(this.#flows)
     const receivers = messageReceivers(this.#flows)
     const isReceiver = (service: string, span: number) =>
@@ -262,7 +276,7 @@ class StepCollector {
       const key = [operation, caller === null ? '' : operations[caller.entry]!]
       const step = { kind: 'work', service, caller: null } as const
       const callees = [...new Set(called)].sort()
-      const work = this.#stratum(step, [...key, ...callees])
+      const work = stratumOf(step, [...key, ...callees])
       const atCaller = caller?.calls.find((call) => call.called.includes(entry))?.span ?? entry
       // Whoever sends a message does not wait for what its receiver does.
       const others = calls
@@ -276,7 +290,7 @@ class StepCollector {
       const inner = spans.slice(1).filter((one) => !isThrough(one))
       const within = [...new Set(inner.map((one) => operations[one]!))].sort()
       const part = (part: 'itself' | 'within') =>
-        this.#stratum({ ...step, part }, [...key, ...callees, '', ...within])
+        stratumOf({ ...step, part }, [...key, ...callees, '', ...within])
       const children = childrenOf(shape, entry, isThrough)
       const parts: Item[] =
         within.length === 0
@@ -293,7 +307,7 @@ class StepCollector {
         .map(({ span, called, service: callee }): Item => {
           const isAnswered = called.length > 0
           const name = operations[called[0] ?? span]!
-          const times = this.#stratum({ kind: 'call', service: callee, caller: service }, [
+          const times = stratumOf({ kind: 'call', service: callee, caller: service }, [
             name,
             operation,
             ...(isAnswered ? [] : [UNANSWERED]),
@@ -310,7 +324,7 @@ class StepCollector {
         })
       const timed = isUncovered ? ways : [own, ...parts, ...ways]
       if (caller !== null) return timed
-      const times = this.#stratum({ kind: 'request', service, caller: null }, [
+      const times = stratumOf({ kind: 'request', service, caller: null }, [
         ...key,
         type ?? called[0] ?? '',
       ])

@@ -245,3 +245,38 @@ export function childrenOf(
   if (isThrough === undefined) return children
   return children.flatMap((one) => (isThrough(one) ? childrenOf(shape, one, isThrough) : one))
 }
+
+/** A call that a span makes: the caller's side of it, and what it calls. */
+export interface MadeCall {
+  readonly span: number
+  /** First spans at the called service; the span itself where the call stays within a service. */
+  readonly called: readonly number[]
+  readonly callee: Operation
+  /** Timed by the clock of another service alone: the caller's side of it was not recorded. */
+  readonly isRemote: boolean
+}
+
+/** What a span calls: operations of its own service, or, through the caller's side, of others. */
+export function callsOf(
+  spans: ShapeVisits,
+  span: number,
+  isThrough: (span: number) => boolean,
+): MadeCall[] {
+  const { visitOf } = spans
+  const made: MadeCall[] = []
+  for (const child of childrenOf(spans, span, isThrough)) {
+    const call = visitOf[span]!.calls.find((one) => one.span === child)
+    const called = call?.called ?? [child]
+    const isRemote = call !== undefined && called[0] === child
+    const callees = called.map((callee) => operationAt(spans, callee))
+    const unrecorded = { service: call?.service ?? '', operation: spans.operations[child]! }
+    for (const callee of callees.length === 0 ? [unrecorded] : callees) {
+      made.push({ span: child, called, callee, isRemote })
+    }
+  }
+  return made
+}
+
+export function operationAt({ visitOf, operations }: ShapeVisits, span: number): Operation {
+  return { service: visitOf[span]!.service, operation: operations[span]! }
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { around, chains, makeGraphs } from '../../make-traces.ts'
+import { around, chains, makeGraphs, makeSpans } from '../../make-traces.ts'
 import { coded } from './coded.ts'
 
 const HIT = ['READ', 'HIT', 'REPLY']
@@ -47,4 +47,14 @@ test('no-weights: of counts that nothing weights', () => {
   expect(codes('raw')).not.toContain('no-weights')
   const [found] = coded('no-weights', traces(), traces(), { counts: 'weighted' })
   expect(found?.finding).toContain('neither a trace state `ot=th:` nor')
+})
+
+test('no-weights: of a sample that should be evened out, but says nothing of its weights', () => {
+  const traces = [
+    makeSpans([{ id: 'a', trace: 't', startUs: 0, endUs: 9 }]),
+    makeSpans([{ id: 'a', trace: 't', startUs: 0, endUs: 9 }]),
+  ] as const
+  const [found] = coded('no-weights', ...traces, { sampling: 'even', counts: 'raw' })
+  expect(found?.effect).toBe("`sampling: 'even'` leaves out nothing.")
+  expect(found?.advice).toEqual({ sampling: 'recorded' })
 })

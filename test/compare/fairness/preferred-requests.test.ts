@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
 import { randomSource } from '../../../src/stats/index.ts'
-import type { SpanSketch } from '../../make-traces.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { coded } from './coded.ts'
 
 const TYPICAL_MS = { list: 30, search: 60, buy: 90, login: 50 }
@@ -37,6 +38,35 @@ describe('a sample that prefers slow requests', () => {
     expect(found?.answer).toContain('by `where` and their `duration`')
     const [back] = coded('sampling-differs', period({ seed: 2, keep: tail }), period({ seed: 1 }))
     expect(back?.finding).toContain('kept preferentially before')
+  })
+
+  test('is told beside a slowdown of other sizes', () => {
+    const slower = (type: string) => ({ list: 1.25, buy: 1.1 })[type] ?? 1
+    for (const seed of [2, 3, 4]) {
+      const after = period({ seed, keep: tail, slower })
+      const [found] = coded('sampling-differs', period({ seed: 1 }), after)
+      expect(found?.finding).toMatch(/^Slow requests seem to have been kept preferentially after/)
+    }
+  })
+
+  test('has more of what slow requests are and call, which is no change', () => {
+    const calling = (spans: readonly SpanSketch[]) =>
+      spans.flatMap((span): SpanSketch[] => {
+        const isMiss = span.endUs - span.startUs > 60_000 && span.service === 'list'
+        const own = { ...span, service: 'web', operation: `${span.service}` }
+        const inner = { startUs: span.startUs + 1000, endUs: span.endUs - 1000 }
+        return isMiss ? [own, { ...own, ...inner, id: 'm', parent: 'r', service: 'maps' }] : [own]
+      })
+    const before = calling(period({ seed: 1 }))
+    for (const seed of [2, 3, 4]) {
+      const after = calling(period({ seed, keep: tail }))
+      expect(coded('request-mix', before, after)).toEqual([])
+      const { findings } = compare(
+        makeSpans(before, 'monday'),
+        makeSpans(after, 'tuesday'),
+      ).findings
+      expect(findings.map(({ title }) => title)).toEqual([])
+    }
   })
 
   const one = (type: string, random: () => number) => (type === 'list' && random() < 0.3 ? 5 : 1)

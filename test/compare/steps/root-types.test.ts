@@ -117,6 +117,69 @@ describe('a root that all requests have', () => {
   })
 })
 
+describe('a root of some requests', () => {
+  //  edge       ├────────────────────────┤   POST /graphql, or GET /eta of half of all requests
+  //  gateway      ├───────────────────┤
+  //  gateway        ├───────────────┤        mutation ride, or query home
+  //  cache        ├┤                         asked first, of which that may depend, or not at all
+  //  proxy           ├───────────┤           of either, then
+  //  prices            ├──────┤              QUOTE, or GET
+  //  users                          ├─┤      of either
+  function edge(seed: number, rides: number, { isAsked = false } = {}) {
+    const random = randomSource(seed)
+    const spans = Array.from({ length: 1200 }, (_, i): SpanSketch[] => {
+      const made: SpanSketch[] = []
+      const workUs = (meanUs: number) => meanUs * Math.exp(0.2 * random.normal())
+      const span = (names: string, [parent, fromUs, toUs]: readonly [string, number, number]) => {
+        const [service = '', operation = ''] = names.split(': ')
+        const [startUs, endUs] = [50_000 * i + Math.round(fromUs), 50_000 * i + Math.round(toUs)]
+        made.push({ trace: `${seed}-${i}`, id: names, parent, service, operation, startUs, endUs })
+      }
+      if (random.next() < 0.5) {
+        span('edge: GET /eta', ['', 0, workUs(2000)])
+        return made
+      }
+      const isRide = random.next() < rides
+      const endUs = 1000 + workUs(isRide ? 20_000 : 5000)
+      const type = isRide ? 'gateway: mutation ride' : 'gateway: query home'
+      span('edge: POST /graphql', ['', 0, endUs])
+      span('gateway: POST /graphql', ['edge: POST /graphql', 100, endUs - 100])
+      if (isAsked) span('cache: GET', ['gateway: POST /graphql', 200, 300])
+      span(type, ['gateway: POST /graphql', 400, endUs - 200])
+      span('proxy: /*', [type, 500, endUs - 300])
+      span('users: READ', [type, endUs - 290, endUs - 210])
+      span(`prices: ${isRide ? 'QUOTE' : 'GET'}`, ['proxy: /*', 600, endUs - 400])
+      return made
+    })
+    return makeSpans(spans.flat(), `edge ${seed}`)
+  }
+  const compared = (options = {}) => compare(edge(1, 0.2, options), edge(2, 0.4, options))
+
+  test('has the types that are called first below it, wherever that is: more of one is no finding', () => {
+    const comparison = compared()
+    expect(comparison.findings.findings.map(({ title }) => title)).toEqual([])
+    const [mix] = comparison.warnings().filter(({ code }) => code === 'request-mix')
+    // Of half of the requests, 20 % more take 15 ms longer.
+    expect(mix?.finding).toMatch(
+      / which alone makes requests take 1\.[2-8]\d? ms longer on average/,
+    )
+    expect(mix?.finding).toMatch(
+      /edge POST \/graphql → gateway mutation ride (9|10|11) % → (19|20|21) %/,
+    )
+  })
+
+  test('that asks something before it chooses has one type: another choice is one finding', () => {
+    const comparison = compared({ isAsked: true })
+    const [found, ...others] = comparison.findings.findings
+    expect(found?.title).toMatch(
+      /^gateway: POST \/graphql calls mutation ride instead of query home, in 2\d\d of \d+ calls/,
+    )
+    expect(found?.consequences[0]?.title).toContain('proxy: /* calls prices QUOTE')
+    expect(others.map(({ title }) => title)).toEqual([])
+    expect(comparison.warnings().map(({ code }) => code)).not.toContain('request-mix')
+  })
+})
+
 describe('a system with one endpoint', () => {
   const RUNS = 40
 
