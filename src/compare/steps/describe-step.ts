@@ -238,7 +238,9 @@ function describeTimes(
   // That something changed is sure already: tails, or else means, only say whether it did for some.
   const sureness =
     test.tailP < alpha ? normalQuantile(0.975) : MIN_CLEAR * Math.sqrt(test.designEffect)
-  const all = { typicalUs: typical.shift * calls, calls, sureness }
+  // Fewer that are slow, by means alone, may be others: only tails tell that some became faster.
+  const leastUs = test.tailP < alpha ? Number.NEGATIVE_INFINITY : 0
+  const all = { typicalUs: typical.shift * calls, calls, sureness, leastUs }
   const isTested = significant && !Number.isNaN(test.tailP)
   const ofRequests = isTested ? fewOf(strata, all) : null
   const operations = new Set(strata.map(({ operation }) => operation))
@@ -287,12 +289,15 @@ function fewOf(
     typicalUs,
     calls,
     sureness,
+    leastUs,
     eachRequest = 1,
   }: {
     readonly typicalUs: number
     readonly calls: number
     /** From how many standard errors of independent calls on a difference of means is clear. */
     readonly sureness: number
+    /** What the change is at least. */
+    readonly leastUs: number
     readonly eachRequest?: number
   },
 ) {
@@ -310,7 +315,7 @@ function fewOf(
   // Of means of more calls, fewer are slow, and fewer fast: in all, nothing changed.
   const whole = excessOf(strata, ({ after }) => after.calls, cutOf(few.minority))
   const isClear = [whole, { us, error }].every((one) => Math.abs(one.us) > sureness * one.error)
-  const isOfFew = share > 0 && us * whole.us > 0
+  const isOfFew = share > 0 && us * whole.us > 0 && us > leastUs
   if (!isOfFew || !isClear || Math.abs(typicalUs) > Math.abs(few.typicalUs * changed) / 2)
     return null
   return {

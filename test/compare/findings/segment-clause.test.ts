@@ -55,6 +55,8 @@ test('a segment is told of the calls that the title names, not of others of the 
     of: of(operation),
     previous: null,
     call: { service: 'disk', operation: called },
+    made: [0, 10],
+    chances: [40, 40],
   })
   const draft = {
     kind: 'structure',
