@@ -56,9 +56,9 @@ test('a title tells what one call of a segment takes longer, though requests wai
   const period = (seed: number, slowUs: number) => {
     const random = randomSource(seed)
     const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
-      const [trace, startUs, host] = [`t${i}`, i * 50_000, `pod-${i % 3}`]
+      const [trace, startUs, host] = [`t${i}`, i * 50_000, `pod-${i % 5}`]
       const stockUs = 1000 * random.logNormal(0, 0.2) + (host === 'pod-2' ? slowUs : 0)
-      const priceUs = 12_000 * random.logNormal(0, 0.2)
+      const priceUs = 12_000 * random.logNormal(0, 0.5)
       const root = { trace, id: `r${i}`, service: 'shop', startUs }
       const within = { ...root, parent: `r${i}`, startUs: startUs + 100 }
       return [
