@@ -98,7 +98,7 @@ const MIN_INSTEAD = 0.8
 /** Requests are all of them from this share on. */
 export const NEARLY_ALL = 0.98
 
-/** Where only calls of a segment changed, its own numbers; of few calls, what these changed by. */
+/** Where only calls of a segment changed, its own numbers; of few calls, what one of these changed by. */
 function whereAlone(segment: Segment, draft: Draft, categories: Categories): Partial<Draft> {
   const { inside, p, q } = segment
   const { flows } = categories
@@ -110,10 +110,9 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
   if (step.share !== undefined && segment.within === null) {
     const few = `${was} in ${percent(step.share)} of the calls`
     const [low, high] = draft.eachInterval.map((us) => (us * draft.requests) / inside.after)
-    const eachUs = draft.contributionUs / inside.after || inside.change
     return {
       ...told,
-      what: draft.what.replace(few, moreText(eachUs, flows.quantity)),
+      what: draft.what.replace(few, moreText(inside.change, flows.quantity)),
       eachInterval: [low as number, high as number],
     }
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { wholeShifts } from '../../../src/compare/findings/whole-shift.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { countText } from '../../../src/flows/count-text.ts'
 import { AFTER } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/index.ts'
@@ -229,6 +230,17 @@ describe('recorded-otherwise', () => {
       expect(findings[0]).toMatch(
         /^shop: LIST itself takes .* longer, only where shop region = eu$/,
       )
+    })
+
+    test('are known to a snapshot, which has no kinds of spans', () => {
+      const comparison = compare(
+        period({ seed: 1 }),
+        period({ seed: 2, ...sidecar, layerUs: 1500 }),
+      )
+      const restored = restoreComparison(takeSnapshot(comparison, { latenciesOf: () => true }))
+      const titles = ({ findings }: typeof comparison) =>
+        findings.findings.map(({ title }) => title)
+      expect(titles(restored)).toEqual(titles(comparison))
     })
 
     test('that become slower are not what serves the call', () => {

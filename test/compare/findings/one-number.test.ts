@@ -52,6 +52,44 @@ test('calls that a segment tells apart are counted once: all that meet it, in ev
   expect(finding?.segment?.inside.after).toBe(requests)
 })
 
+test('a title tells what one call of a segment takes longer, though requests wait for another beside it', () => {
+  const period = (seed: number, slowUs: number) => {
+    const random = randomSource(seed)
+    const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
+      const [trace, startUs, host] = [`t${i}`, i * 50_000, `pod-${i % 5}`]
+      const stockUs = 1000 * random.logNormal(0, 0.2) + (host === 'pod-2' ? slowUs : 0)
+      const priceUs = 12_000 * random.logNormal(0, 0.5)
+      const root = { trace, id: `r${i}`, service: 'shop', startUs }
+      const within = { ...root, parent: `r${i}`, startUs: startUs + 100 }
+      return [
+        { ...root, operation: 'GET', endUs: startUs + Math.max(stockUs, priceUs) + 500 },
+        {
+          ...within,
+          id: `s${i}`,
+          service: 'stock',
+          operation: 'LOOKUP',
+          host,
+          endUs: startUs + 100 + stockUs,
+        },
+        {
+          ...within,
+          id: `p${i}`,
+          service: 'price',
+          operation: 'QUOTE',
+          endUs: startUs + 100 + priceUs,
+        },
+      ]
+    })
+    return makeSpans(spans.flat())
+  }
+  const { findings } = compare(period(31, 0), period(32, 6000)).findings
+  expect(findings).toHaveLength(1)
+  expect(findings[0]?.title).toMatch(
+    /^stock: LOOKUP itself takes (5\.9|6\.0)\d* ms longer, only where stock host = pod-2$/,
+  )
+  expect(Math.abs(findings[0]?.size.value ?? 0)).toBeLessThan(1000)
+})
+
 test('where the mix of requests changed, text and report say that it accounts for the change', () => {
   const comparison = compare(shop(3), shop(4, { buying: 0.7 }))
   const { findings } = comparison

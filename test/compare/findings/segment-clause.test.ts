@@ -60,7 +60,12 @@ test('a segment is told of the calls that the title names, not of others of the 
   })
   const draft = {
     kind: 'structure',
-    calls: [choice('put', 'write'), choice('get', 'read')],
+    calls: [
+      { ...choice('put', 'write'), made: [0, 30], chances: [40, 40] },
+      { ...choice('put', 'append'), made: [26, 0], chances: [40, 40] },
+      { ...choice('put', 'sync'), made: [0, 10], chances: [40, 40] },
+      { ...choice('get', 'read'), made: [0, 30], chances: [40, 40] },
+    ],
     steps: [],
     notes: [],
   } as unknown as Draft
@@ -82,9 +87,11 @@ test('a segment is told of the calls that the title names, not of others of the 
   }
   const told = (call: Segment['call']) =>
     withSegments([draft], [{ ...segment, call }], sources).map(({ notes }) => notes)
-  expect(told(choice('put', 'write'))).toEqual([
-    ['10 of 40 requests with mds put meet it: 100 % of the change'],
-  ])
+  const notes = ['10 of 40 requests with mds put meet it: 100 % of the change']
+  expect(told(choice('put', 'write'))).toEqual([notes])
+  // Instead of the other, in nearly as many requests.
+  expect(told(choice('put', 'append'))).toEqual([notes])
+  expect(told(choice('put', 'sync'))).toEqual([[]])
   expect(told(choice('get', 'read'))).toEqual([[]])
 })
 
