@@ -61,7 +61,9 @@ describe('flowdelta check', () => {
     await write('0s..20ms')
     const few = ['--baseline', history, '--between', '0s..20ms']
     const { out } = await flowdelta('check', CONTROL_AFTER, ...few)
-    expect(out).toMatch(/NFS3 READ +1 → 1 .* too few to bound it +0\.0 % → 100\.0 % +0\.0 % +pass\n/)
+    expect(out).toMatch(
+      /NFS3 READ +1 → 1 .* too few to bound it +0\.0 % → 100\.0 % +0\.0 % +pass\n/,
+    )
     expect(out).toContain('So few requests cannot bound the shift of 2 types.')
     expect(out).not.toMatch(/∞|\d{6}/)
     const bencher = await flowdelta('check', CONTROL_AFTER, ...few, '--as', 'bencher')
