@@ -123,6 +123,7 @@ function checkText(results: CheckResults): string {
     type.medianUs.map(durationText).join(' → '),
     percentText(type.shift.value, '+'),
     intervalText(type.shift),
+    type.tail === null ? '' : sharesText(type.tail),
     percentText(type.errors?.share ?? Number.NaN),
     [type.verdict, ...type.conditions].join(' '),
   ])
@@ -132,6 +133,7 @@ function checkText(results: CheckResults): string {
     later.length === 0
       ? 'shift: the median ratio of a request of the run to one before.'
       : 'shift: the ratio of geometric means, in which all requests count, unlike in the median.',
+    'slow: requests that took longer than 99 % of those before.',
     ungatedText(results),
     renamed.length > 0 &&
       `Called otherwise now, and compared as one: ${renamed.map(({ was, name }) => `${shortName(was)} is ${shortName(name)}`).join(', ')}.`,
@@ -158,7 +160,7 @@ function checkText(results: CheckResults): string {
     '',
     // As wide as it is, wherever it is written: pipelines keep it and search its lines.
     textTable(
-      ['type of request', requests, 'median', 'shift', '', 'fails', 'verdict'],
+      ['type of request', requests, 'median', 'shift', '', 'slow', 'fails', 'verdict'],
       rows,
       Number.POSITIVE_INFINITY,
     ),
@@ -193,7 +195,10 @@ function ungatedFailures(types: CheckResults['types']): string {
 }
 
 function failuresText({ errors }: CheckedType): string {
-  const { share, growth } = errors as Growth
+  return sharesText(errors as Growth)
+}
+
+function sharesText({ share, growth }: Growth): string {
   return `${percentText(share - growth.value)} → ${percentText(share)}`
 }
 
@@ -207,8 +212,8 @@ function ungatedTails(types: CheckResults['types']): string {
 }
 
 function tailText({ tail }: JudgedType): string {
-  const { share, growth, beyondUs } = tail as NonNullable<CheckedType['tail']>
-  return `over ${durationText(beyondUs)}: ${percentText(share - growth.value)} → ${percentText(share)}`
+  const known = tail as NonNullable<CheckedType['tail']>
+  return `over ${durationText(known.beyondUs)}: ${sharesText(known)}`
 }
 
 function durationText(us: number): string {

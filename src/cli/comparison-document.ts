@@ -117,6 +117,10 @@ const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
 
 const FEW_SLOW = record<FewSlow & { readonly text: string | null }>({
   text: orNull(TEXT),
+  of: about(
+    'Which took far longer than any before: whole requests, or their calls at that step.',
+    words('requests', 'calls'),
+  ),
   requests: COUNT,
   where: about('Step that holds most of what they took longer.', TEXT),
   typicalUs: about('Median of what they took beyond the median before.', NUMBER),

@@ -61,7 +61,9 @@ describe('flowdelta check', () => {
     await write('0s..20ms')
     const few = ['--baseline', history, '--between', '0s..20ms']
     const { out } = await flowdelta('check', CONTROL_AFTER, ...few)
-    expect(out).toMatch(/NFS3 READ +1 → 1 .* too few to bound it +0\.0 % +pass\n/)
+    expect(out).toMatch(
+      /NFS3 READ +1 → 1 .* too few to bound it +0\.0 % → 100\.0 % +0\.0 % +pass\n/,
+    )
     expect(out).toContain('So few requests cannot bound the shift of 2 types.')
     expect(out).not.toMatch(/∞|\d{6}/)
     const bencher = await flowdelta('check', CONTROL_AFTER, ...few, '--as', 'bencher')
@@ -140,7 +142,10 @@ describe('flowdelta check', () => {
     const { code, out } = await judged('shift>5%')
     expect(code).toBe(0)
     expect(out).toMatch(/^warn: run /)
-    expect(out).toMatch(/^shop GET .*% +warn tail>0%\n/m)
+    // The row shows what is judged.
+    expect(out).toMatch(/^type of request .* slow +fails +verdict\n/m)
+    expect(out).toMatch(/^shop GET .* \d\.\d % → 6\.0 % .*% +warn tail>0%\n/m)
+    expect(out).toContain('slow: requests that took longer than 99 % of those before.')
     expect(out).toContain('shift: the median ratio of a request of the run to one before.')
     expect(out).toMatch(
       /More requests are slow, which no condition judges: shop GET \(over 99\d µs: \d\.\d % → 6\.0 %\)\. Add --fail-on 'tail>0%' to judge it\./,

@@ -83,7 +83,10 @@ function sharedPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
     return { place, covered, us: Math.abs(sum(covered, (one) => one.contributionUs)) }
   })
   const [best] = measured
-    .filter(({ place, covered }) => covered.length > 0 && mostChanged(covered, place, sources))
+    .filter(
+      ({ place, covered }) =>
+        servicesOf(covered, place).size >= MIN_SERVICES && mostChanged(covered, place, sources),
+    )
     .sort((a, b) => b.us - a.us)
   if (best === undefined) return []
   const { place, covered } = best
@@ -91,7 +94,7 @@ function sharedPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
   return [placeDraft(covered, place, sources), ...sharedPlaces(others, sources)]
 }
 
-/** Places of several services where some calls that changed may have to do with one. */
+/** Places that calls which changed may have to do with, by where some of them run. */
 function placesOf(drafts: readonly Draft[], { steps, columns }: Sources): Place[] {
   const found = drafts.flatMap(({ segment, steps: own }) => {
     const inside = segment && requestsAfter(segment, steps.flows)
@@ -99,22 +102,13 @@ function placesOf(drafts: readonly Draft[], { steps, columns }: Sources): Place[
     return (['service', 'caller'] as const).flatMap((end) =>
       asked.flatMap((step) =>
         columnsOf(step?.[end] ?? null, columns).flatMap((column) =>
-          valuesOf(column, inside).flatMap((value) => {
-            const place = { attribute: column.attribute, value, end } as const
-            return (segment ? own : [step]).map((one) => ({ place, service: one?.[end] }))
-          }),
+          valuesOf(column, inside).map((value) => ({ attribute: column.attribute, value, end })),
         ),
       ),
     )
   })
-  const places = rollup(
-    found,
-    (of) => ({ place: of[0]?.place as Place, services: new Set(of.map((one) => one.service)) }),
-    ({ place }) => JSON.stringify(place),
-  )
-  return [...places.values()]
-    .filter(({ services }) => services.size >= MIN_SERVICES)
-    .flatMap(({ place }) => [place, { ...place, end: 'between' }])
+  const places = new Map(found.map((place) => [JSON.stringify(place), place]))
+  return [...places.values()].flatMap((place) => [place, { ...place, end: 'between' }])
 }
 
 /** Values that some requests all have, or else all, if few. */
@@ -242,10 +236,14 @@ function serviceOf({ kind, service, caller }: Step, { end }: Place): string | nu
   return kind === 'work' || end !== 'caller' ? service : caller
 }
 
+function servicesOf(covered: readonly Draft[], place: Place): ReadonlySet<string | null> {
+  return new Set(covered.flatMap(({ steps }) => steps.map((step) => serviceOf(step, place))))
+}
+
 /** Whether most services that run there changed, of those of which the change would have been seen. */
 function mostChanged(covered: readonly Draft[], place: Place, sources: Sources): boolean {
   const steps = covered.flatMap((draft) => draft.steps)
-  const changed = new Set(steps.map((step) => serviceOf(step, place)))
+  const changed = servicesOf(covered, place)
   const kinds = new Set(steps.map(({ kind }) => kind))
   const all = changeOf(steps, { place, isInside: true }, sources)
   const others = sources.steps.steps.filter(

@@ -29,8 +29,10 @@ import {
   stretchOf,
 } from './stretches.ts'
 
-/** Few requests that took far longer than any of their kind before, most of it in the same step. */
+/** Few requests that took far longer than any of their kind before, most of it in the same step, or in a step. */
 export interface FewSlow extends Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'examples'> {
+  /** Whether whole requests took longer than any before, or their calls of a step did. */
+  readonly of: 'requests' | 'calls'
   readonly requests: number
   /** Step that holds most of it, or the call that all give up at another time than before, and when. */
   readonly where: string
@@ -106,32 +108,113 @@ const MIN_ADDED = 0.05
 
 function findFewSlow({ flows, times }: Times, drafts: readonly Draft[]): FewSlow | null {
   const [after = new Uint32Array()] = rowsByStart(flows, AFTER)
+  const allUs = sum(after, (request) => flows.responseTimeUs[request]!)
+  const mostOf = (some: readonly Far[]) =>
+    greatest(
+      some.filter(
+        ({ heldUs, place }) =>
+          heldUs.size >= MIN_FAR &&
+          heldUs.size <= MAX_FAR &&
+          sum(heldUs.values()) >= MIN_ADDED * allUs &&
+          !drafts.some((draft) => isTold(draft, place)),
+      ),
+      ({ heldUs }) => sum(heldUs.values()),
+    )
+  const most = mostOf(farRequests({ flows, times }, after)) ?? mostOf(farCalls({ flows, times }))
+  if (most === undefined) return null
+  const { of, name, heldUs } = most
+  const requests = [...heldUs.keys()]
+  const excess = (request: number) => heldUs.get(request)!
+  // What is given up holds the time that it was waited for.
+  const deadline = deadlineOf(flows, requests)
+  return {
+    of,
+    requests: requests.length,
+    where: deadline === null ? name : `${deadline.name}, ${deadline.text}`,
+    typicalUs: median(heldUs.values())!,
+    excessUs: sum(heldUs.values()),
+    examples: slowest(requests, excess).map((one) => flows.ids[one]!),
+  }
+}
+
+interface Far extends Pick<FewSlow, 'of'> {
+  readonly place: Place
+  readonly name: string
+  /** What requests take more than usual. */
+  readonly heldUs: ReadonlyMap<number, number>
+}
+
+/** Requests far slower than any of their type before, in the step that holds most of it. */
+function farRequests({ flows, times }: Times, after: Uint32Array): Far[] {
   const overAll = overUsual(flows, (own) => FAR * own.at(-1)!, max)
   const excess = overUsual(flows, (own) => quantile(own, 0.5), max)
   const far = Array.from(after).filter((request) => overAll(request) > 0)
-  if (far.length < MIN_FAR || far.length > MAX_FAR) return null
-  const placed = far.flatMap((request) => {
-    const place = commonStep(times, new Set([request]), excess(request))
-    return place === null ? [] : [{ request, place }]
-  })
-  const ofStep = group(placed, ({ place }) => stepKey(place))
-  const own = greatest(ofStep.values(), ({ length }) => length) ?? []
-  const requests = own.map(({ request }) => request)
-  const excessUs = sum(requests, excess)
-  const allUs = sum(after, (request) => flows.responseTimeUs[request]!)
-  if (requests.length < MIN_FAR || excessUs < MIN_ADDED * allUs) return null
-  const place = commonStep(times, new Set(requests), excessUs)
-  if (place === null || drafts.some((draft) => isTold(draft, place))) return null
-  // What is given up holds the time that it was waited for.
-  const deadline = deadlineOf(flows, requests)
-  const { name } = thereOf(flows, place, { slow: requests, inside: requests })
-  return {
-    requests: requests.length,
-    where: deadline === null ? name : `${deadline.name}, ${deadline.text}`,
-    typicalUs: median(requests, excess)!,
-    excessUs,
-    examples: slowest(requests, excess).map((one) => flows.ids[one]!),
+  if (far.length > MAX_FAR) return []
+  const placeOf = (some: readonly number[]) => commonStep(times, new Set(some), sum(some, excess))
+  const keyOf = (request: number) => {
+    const place = placeOf([request])
+    return place && stepKey(place)
   }
+  return Array.from(group(far, keyOf)).flatMap(([key, own]): Far | [] => {
+    const place = key === null ? null : placeOf(own)
+    if (place === null) return []
+    const { name } = thereOf(flows, place, { slow: own, inside: own })
+    const heldUs = new Map(own.map((request) => [request, excess(request)]))
+    return { of: 'requests', place, name, heldUs }
+  })
+}
+
+/**
+ * Requests that an operation of a service, or a call's way, keeps far longer than it did any before, of
+ * whatever type: something else may have kept some of these as long.
+ */
+function farCalls({ flows, times }: Times): Far[] {
+  const steps = times.filter(({ kind, part }) => kind !== 'request' && part === undefined)
+  return steps.flatMap(({ strata, ...step }): Far[] => {
+    const [before, after] = [BEFORE, AFTER].map((period) => {
+      const own = strata.flatMap((one) =>
+        timesOf((period === BEFORE ? one.before : one.after).recorded),
+      )
+      return new Map(own.map(({ request, us }) => [request, us]))
+    }) as [Map<number, number>, Map<number, number>]
+    const farOf = (then: readonly RequestTime[], now: readonly RequestTime[]) => {
+      if (then.length < MIN_BEFORE) return new Map<number, number>()
+      const most = FAR * max(then, ({ us }) => us)!
+      const usualUs = median(then, ({ us }) => us)!
+      // Of what it takes, only what is waited for.
+      const waited = now.map(({ request, us }) => ({
+        request,
+        us: Math.min(us, after.get(request)!),
+      }))
+      const far = waited.filter(({ us }) => us > most)
+      return new Map(far.map(({ request, us }) => [request, us - usualUs]))
+    }
+    const found = (operation: string, name: string, heldUs: Map<number, number>): Far => ({
+      of: 'calls',
+      place: { ...step, operation, strata, heldUs: sum(heldUs.values()) },
+      name,
+      heldUs,
+    })
+    if (step.kind === 'work') {
+      const requests = [...before.keys(), ...after.keys()]
+      return Array.from(ownTimes(flows, { service: step.service, requests }), ([operation, own]) =>
+        found(
+          operation,
+          `${printable(step.service)} ${operationName({ operation })}`,
+          farOf(...own),
+        ),
+      )
+    }
+    return Array.from(
+      group(strata, ({ operation }) => operation),
+      ([operation, own]) => {
+        const [then, now] = [BEFORE, AFTER].map((period) =>
+          own.flatMap((one) => timesOf((period === BEFORE ? one.before : one.after).recorded)),
+        ) as [RequestTime[], RequestTime[]]
+        return found(operation, placeTitle(step, operation), farOf(then, now))
+      },
+    )
+  })
 }
 
 /** Names a place, and tells which requests take longer there, and by how much. */
@@ -223,9 +306,11 @@ export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
 
 /** Says how many were slow, by how much and where, of so many after, and which to look at. */
 export function fewSlowText(few: FewSlow, after: number, quantity: Quantity): string {
+  const than = few.of === 'calls' ? `in ${few.where} as any did` : 'as any of their kind'
+  const told = few.of === 'calls' ? { ...few, where: null } : few
   return (
-    `Few but slow: ${counted(few.requests, 'request')} took more than ${FAR} times as long as any of their kind before, ` +
-    `${slowText(few, after, quantity)}; so few may be chance. ` +
+    `Few but slow: ${counted(few.requests, 'request')} took more than ${FAR} times as long ${than} before, ` +
+    `${slowText(told, after, quantity)}; so few may be chance. ` +
     `Slowest: ${few.examples.map(printable).join(', ')}.`
   )
 }

@@ -237,3 +237,41 @@ test('a few slow requests name the span within a service that holds their time, 
   const { steps } = compare(gateway('before'), gateway('after', after))
   expect(slowRequests(steps, []).fewSlow).toMatchObject({ requests: 6, where: 'gateway verify' })
 })
+
+//  shop   ├──────────────────┤  GET
+//  fraud   ├────┤               CHECK, six seconds in one of 100, a cold start
+//  db            ├───────────┤  SELECT, a second more in one of 50 after
+test('a few calls far slower than any before are told where other causes keep whole requests as long', () => {
+  const period = (name: string, stallUs: number) => {
+    const random = randomSource(name.length)
+    const spans = Array.from({ length: 300 }, (_, i): SpanSketch[] => {
+      const trace = `${name}-${i}`
+      const start = LATER_US + 250_000 * i
+      const workUs = (us: number) => Math.round(us * Math.exp(0.3 * random.normal()))
+      const checked = start + 100 + workUs(20_000) + (i % 100 === 7 ? 6_000_000 : 0)
+      const read = checked + 100 + workUs(5000) + (i % 50 === 40 ? stallUs : 0)
+      const own = { trace, parent: 'r', startUs: start + 100 }
+      return [
+        { trace, id: 'r', service: 'shop', operation: 'GET', startUs: start, endUs: read + 100 },
+        { ...own, id: 'f', service: 'fraud', operation: 'CHECK', endUs: checked },
+        {
+          ...own,
+          id: 'd',
+          service: 'db',
+          operation: 'SELECT',
+          startUs: checked + 100,
+          endUs: read,
+        },
+      ]
+    })
+    return makeSpans(spans.flat(), name)
+  }
+  const told = (stallUs: number) => compare(period('before', 0), period('after', stallUs)).findings
+  expect(told(0).fewSlow).toBeNull()
+  const { findings, fewSlow, fewSlowText } = told(1_000_000)
+  expect(findings).toEqual([])
+  expect(fewSlow).toMatchObject({ of: 'calls', requests: 6, where: 'db SELECT' })
+  expect(fewSlowText).toMatch(
+    /^Few but slow: 6 requests took more than 2 times as long in db SELECT as any did before, typically 1 s longer than usual\. This adds 20 ms to the mean; so few may be chance\./,
+  )
+})
