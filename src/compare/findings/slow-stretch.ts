@@ -11,12 +11,14 @@ import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepSample } from '../steps/step-strata.ts'
 import { stepKey } from '../steps/step-times.ts'
-import type { OwnTime } from '../steps/work-parts.ts'
+import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
 import { commonStep, isTold, namePlace, type Place } from './common-step.ts'
 import { deadlineOf } from './deadlines.ts'
 import type { Draft } from './finding.ts'
 import { SECONDS, timeText } from './finding-facts.ts'
+import { operationName } from './names.ts'
 import { findSlowWaits } from './slow-waits.ts'
+import { placeTitle } from './step-findings.ts'
 import {
   FAR,
   MIN_BEFORE,
@@ -172,12 +174,10 @@ function farCalls({ flows, times }: Times): Far[] {
   const steps = times.filter(({ kind, part }) => kind !== 'request' && part === undefined)
   return steps.flatMap(({ strata, ...step }): Far[] => {
     const [before, after] = [BEFORE, AFTER].map((period) => {
-      const own = strata.flatMap((one) =>
-        timesOf((period === BEFORE ? one.before : one.after).recorded),
-      )
+      const own = strata.flatMap((one) => timesOf(period === BEFORE ? one.before : one.after))
       return new Map(own.map(({ request, us }) => [request, us]))
     }) as [Map<number, number>, Map<number, number>]
-    const farOf = (then: readonly RequestTime[], now: readonly RequestTime[]) => {
+    const farOf = (then: readonly OwnTime[], now: readonly OwnTime[]) => {
       if (then.length < MIN_BEFORE) return new Map<number, number>()
       const most = FAR * max(then, ({ us }) => us)!
       const usualUs = median(then, ({ us }) => us)!
@@ -209,8 +209,8 @@ function farCalls({ flows, times }: Times): Far[] {
       group(strata, ({ operation }) => operation),
       ([operation, own]) => {
         const [then, now] = [BEFORE, AFTER].map((period) =>
-          own.flatMap((one) => timesOf((period === BEFORE ? one.before : one.after).recorded)),
-        ) as [RequestTime[], RequestTime[]]
+          own.flatMap((one) => timesOf(period === BEFORE ? one.before : one.after)),
+        ) as [OwnTime[], OwnTime[]]
         return found(operation, placeTitle(step, operation), farOf(then, now))
       },
     )
