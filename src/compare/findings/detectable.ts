@@ -153,8 +153,14 @@ function heldUs({ recorded }: StepSample, own: ReadonlySet<number>): number {
 const ALONE = 0.05
 const AS_LIKELY = 0.5
 
+/** Times are recorded in µs: a smaller shift is one of clocks, however sure. */
+const MIN_SHIFT = 1
+
 /** The step that came nearest to a change where none is one; `null` where none came near. */
-export function nearestStep({ steps }: StepChanges): StepChange | null {
-  const near = steps.filter(({ kind, p, q }) => kind !== 'request' && p < ALONE && q < AS_LIKELY)
+export function nearestStep({ steps }: Pick<StepChanges, 'steps'>): StepChange | null {
+  const near = steps.filter(
+    ({ kind, p, q, shiftUs }) =>
+      kind !== 'request' && p < ALONE && q < AS_LIKELY && Math.abs(shiftUs) >= MIN_SHIFT,
+  )
   return near.sort((a, b) => a.q - b.q || a.p - b.p)[0] ?? null
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { detectableShifts } from '../../../src/compare/findings/detectable.ts'
+import { detectableShifts, nearestStep } from '../../../src/compare/findings/detectable.ts'
+import type { StepChange } from '../../../src/compare/steps/step-changes.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
@@ -138,4 +139,10 @@ describe('the shift that is promised', () => {
     const [kind] = detectableShifts(steps, edges)
     expect(kind?.shiftUs).toBeGreaterThan(0.03 * (kind?.medianUs ?? 0))
   })
+})
+
+test('what came nearest to a change moved by as much as clocks can tell', () => {
+  const step = (shiftUs: number) => ({ kind: 'call', p: 1e-7, q: 1e-5, shiftUs }) as StepChange
+  expect(nearestStep({ steps: [step(0.4), step(0)] })).toBeNull()
+  expect(nearestStep({ steps: [step(0.4), step(-12)] })?.shiftUs).toBe(-12)
 })
