@@ -62,6 +62,8 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
     if (sizeOf(best.some) < MIN_ALIKE * sizeOf(types)) return null
   }
   if (best.found === null) return null
+  // Some types of several may seem to have one limit by their shares alone.
+  if (best.some.length < types.length && !isWithinTypes(best.found)) return null
   const { limitUs, counts } = best.found
   for (const sampled of [AFTER, BEFORE] as const) {
     const unsampled = sampled === AFTER ? BEFORE : AFTER
@@ -119,6 +121,24 @@ interface Limit {
 
 type Counts = readonly [before: number, after: number]
 
+const shareOf = ([before, after]: Counts) => after / (before + after)
+
+const gained = (count: number, own: number, all: number) =>
+  count === 0 ? 0 : count * Math.log(own / all)
+
+/** Whether one limit tells more than another share of each type does. */
+function isWithinTypes({ sides, counts }: Limit): boolean {
+  const shares = counts.map(shareOf)
+  const gains = sides.map((both) => {
+    const ofType = shareOf([both[0][BEFORE] + both[1][BEFORE], both[0][AFTER] + both[1][AFTER]])
+    return sum(both, ([before, after], side) => {
+      const share = shares[side]!
+      return gained(after, share, ofType) + gained(before, 1 - share, 1 - ofType)
+    })
+  })
+  return sum(gains) > MIN_GAIN
+}
+
 /** The limit above which requests were likeliest kept at another rate. */
 function likeliestLimit(types: readonly Times[]): Limit | null {
   const all = new Float64Array(sum(types.flat(), ({ length }) => length))
@@ -148,11 +168,8 @@ function limitAt(types: readonly Times[], limitUs: number): Limit {
     sum(sides, (both) => both[side][AFTER]),
   ]
   const counts = [totalOf(0), totalOf(1)] as const
-  const shareOf = ([before, after]: Counts) => after / (before + after)
   const shares = counts.map(shareOf)
   const usual = shareOf([sum(counts, ([before]) => before), sum(counts, ([, after]) => after)])
-  const gained = (count: number, own: number, all: number) =>
-    count === 0 ? 0 : count * Math.log(own / all)
   const gains = sides.map((both) =>
     sum(both, ([before, after], side) => {
       const share = shares[side]!
