@@ -122,7 +122,9 @@ function findFewSlow({ flows, times }: Times, drafts: readonly Draft[]): FewSlow
       ),
       ({ heldUs }) => sum(heldUs.values()),
     )
-  const most = mostOf(farRequests({ flows, times }, after)) ?? mostOf(farCalls({ flows, times }))
+  const most =
+    mostOf(farRequests({ flows, times }, after)) ??
+    mostOf(farCalls({ flows, times }, (MIN_ADDED * allUs) / MAX_FAR))
   if (most === undefined) return null
   const { of, name, heldUs } = most
   const requests = [...heldUs.keys()]
@@ -169,10 +171,14 @@ function farRequests({ flows, times }: Times, after: Uint32Array): Far[] {
 /**
  * Requests that an operation of a service, or a call's way, keeps far longer than it did any before, of
  * whatever type: something else may have kept some of these as long.
+ *
+ * @param leastUs what the slowest takes at least, as so few are told
  */
-function farCalls({ flows, times }: Times): Far[] {
+function farCalls({ flows, times }: Times, leastUs: number): Far[] {
   const steps = times.filter(({ kind, part }) => kind !== 'request' && part === undefined)
   return steps.flatMap(({ strata, ...step }): Far[] => {
+    const slowestUs = max(strata, ({ after }) => max(after.recorded.criticalUs))
+    if (!(slowestUs! >= leastUs)) return []
     const [before, after] = [BEFORE, AFTER].map((period) => {
       const own = strata.flatMap((one) => timesOf(period === BEFORE ? one.before : one.after))
       return new Map(own.map(({ request, us }) => [request, us]))

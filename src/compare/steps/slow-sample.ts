@@ -22,6 +22,8 @@ const MIN_ALIKE = 0.5
 /** Least gain of log likelihood by all types but the one that shows it best: one may just be asked for more. */
 const MIN_GAIN = 8
 const MIN_REQUESTS = 10
+/** So many requests, one in so many of each type, tell as much as more of them. */
+const MAX_COMPARED = 20_000
 const STEP = 0.01
 const LIMITS = range(0.5, 1, STEP)
 
@@ -98,11 +100,11 @@ function timesOfTypes(flows: FlowSet, lasted: Float64Array): Times[] {
     Number.isFinite(us) ? 2 * typeOf[request]! + flows.period[request]! : -1,
   )
   const { offsets, rows } = groupRows(groupOf, 2 * names.length)
+  const every = Math.ceil(rows.length / MAX_COMPARED)
   const timesOf = (group: number) =>
-    Float64Array.from(
-      rows.subarray(offsets[group], offsets[group + 1]),
-      (row) => lasted[row]!,
-    ).sort()
+    Float64Array.from(rows.subarray(offsets[group], offsets[group + 1]), (row) => lasted[row]!)
+      .sort()
+      .filter((_, place) => place % every === every >> 1)
   const types = names.map((_, type): Times => [timesOf(2 * type), timesOf(2 * type + 1)])
   // What only one period has is no sample of the other.
   return types.filter((times) => times.every(({ length }) => length >= MIN_REQUESTS))
