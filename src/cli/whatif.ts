@@ -148,18 +148,16 @@ async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<v
       'There is nothing to explain. Give --after with traces, --target with a wish, or --apply with a scenario.',
     )
   }
+  const loading = { ...flags, sample: undefined }
   const load = async (name: string, files: readonly string[]) =>
-    requireSpans(
-      await loadPeriod(name, files, { ...flags, sample: undefined }),
-      `the ${name} period`,
-    )
+    requireSpans(await loadPeriod(name, files, loading), `the ${name} period`)
   const [recorded, recordedLater] =
     flags.split === undefined
       ? await bothPeriods(
           load('before', flags.before),
           after === undefined ? null : load('after', after),
         )
-      : await splitSpans({ ...flags, files, sample: undefined })
+      : await splitSpans({ ...loading, files })
   const before = nameTraces(recorded, knowledge)
   const later = recordedLater && nameTraces(recordedLater, knowledge)
   const warnings = whatifWarnings(before, later)

@@ -183,7 +183,7 @@ function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
   const { measure, step, call, direction } = segment
   if (measure === 'errors') return isOfFailures(segment, draft, all)
   if (measure === 'structure') {
-    // The title tells the first call, or what is called instead: where others changed is not said of it.
+    // The title names one call, or what is called instead of it: a segment of another call is not about it.
     const moved = ({ made, chances }: FindingCall) =>
       Math.abs(made[AFTER] / chances[AFTER] - made[BEFORE] / chances[BEFORE])
     return draft.calls.some(

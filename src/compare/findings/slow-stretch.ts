@@ -9,7 +9,7 @@ import { quantile } from '../../stats/quantile.ts'
 import { rowsByStart } from '../load/arrivals.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import type { StepSample } from '../steps/step-strata.ts'
+import type { StepSample, StepStratum } from '../steps/step-strata.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
 import { commonStep, isTold, namePlace, type Place } from './common-step.ts'
@@ -179,10 +179,8 @@ function farCalls({ flows, times }: Times, leastUs: number): Far[] {
   return steps.flatMap(({ strata, ...step }): Far[] => {
     const slowestUs = max(strata, ({ after }) => max(after.recorded.criticalUs))
     if (!(slowestUs! >= leastUs)) return []
-    const [before, after] = [BEFORE, AFTER].map((period) => {
-      const own = strata.flatMap((one) => timesOf(period === BEFORE ? one.before : one.after))
-      return new Map(own.map(({ request, us }) => [request, us]))
-    }) as [Map<number, number>, Map<number, number>]
+    const [before, after] = timesIn(strata)
+    const waitedUs = new Map(after.map(({ request, us }) => [request, us]))
     const farOf = (then: readonly OwnTime[], now: readonly OwnTime[]) => {
       if (then.length < MIN_BEFORE) return new Map<number, number>()
       const most = FAR * max(then, ({ us }) => us)!
@@ -190,7 +188,7 @@ function farCalls({ flows, times }: Times, leastUs: number): Far[] {
       // Of what it takes, only what is waited for.
       const waited = now.map(({ request, us }) => ({
         request,
-        us: Math.min(us, after.get(request)!),
+        us: Math.min(us, waitedUs.get(request)!),
       }))
       const far = waited.filter(({ us }) => us > most)
       return new Map(far.map(({ request, us }) => [request, us - usualUs]))
@@ -202,7 +200,7 @@ function farCalls({ flows, times }: Times, leastUs: number): Far[] {
       heldUs,
     })
     if (step.kind === 'work') {
-      const requests = [...before.keys(), ...after.keys()]
+      const requests = [...new Set([...before, ...after].map(({ request }) => request))]
       return Array.from(ownTimes(flows, { service: step.service, requests }), ([operation, own]) =>
         found(
           operation,
@@ -213,12 +211,7 @@ function farCalls({ flows, times }: Times, leastUs: number): Far[] {
     }
     return Array.from(
       group(strata, ({ operation }) => operation),
-      ([operation, own]) => {
-        const [then, now] = [BEFORE, AFTER].map((period) =>
-          own.flatMap((one) => timesOf(period === BEFORE ? one.before : one.after)),
-        ) as [OwnTime[], OwnTime[]]
-        return found(operation, placeTitle(step, operation), farOf(then, now))
-      },
+      ([operation, own]) => found(operation, placeTitle(step, operation), farOf(...timesIn(own))),
     )
   })
 }
@@ -231,12 +224,9 @@ function thereOf(
 ): { readonly name: string; readonly heldUs: ReadonlyMap<number, number> } {
   const isInside = new Set(inside)
   const { name, within } = namePlace(flows, place, new Set(slow))
-  const own = (
-    within === null
-      ? place.strata.map((one) => [one.before, one.after].map(timesOf) as [OwnTime[], OwnTime[]])
-      : [within]
-  ).flatMap(([before, after]) =>
-    [...longerThan(before, after)].filter(([request]) => isInside.has(request)),
+  const own = (within === null ? place.strata.map((one) => timesIn([one])) : [within]).flatMap(
+    ([before, after]) =>
+      [...longerThan(before, after)].filter(([request]) => isInside.has(request)),
   )
   const heldUs = rollup(
     own,
@@ -246,7 +236,13 @@ function thereOf(
   return { name, heldUs }
 }
 
-function timesOf({ recorded: { requests, criticalUs } }: StepSample): OwnTime[] {
+/** What requests before and after are held in some strata. */
+function timesIn(strata: readonly StepStratum[]): [before: OwnTime[], after: OwnTime[]] {
+  const timesOf = (samples: readonly StepSample[]) => samples.flatMap(timesOfSample)
+  return [timesOf(strata.map(({ before }) => before)), timesOf(strata.map(({ after }) => after))]
+}
+
+function timesOfSample({ recorded: { requests, criticalUs } }: StepSample): OwnTime[] {
   return Array.from(requests, (request, i) => ({ request, us: criticalUs[i]! }))
 }
 
