@@ -45,6 +45,8 @@ export interface RecordedOtherwise {
 /** An operation is of one period if the other has no more than this share of its spans. */
 const MAX_IN_OTHER = 0.01
 export const MIN_SPANS = 20
+/** Another name in the place of one tells more than a name that comes or goes. */
+const MIN_RENAMED = 5
 /** A change of a mean by fewer standard errors is none. */
 const SURE = 3
 /** Names that stand for each other differ by no more than this in how often they occur, and how long they take. */
@@ -90,7 +92,7 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
   const counted = isTimed ? countSpans(flows, shapes) : new Map<string, Counted>()
   const periodOf = new Map<string, Period>()
   for (const [name, { spans }] of counted) {
-    if (Math.max(...spans) < MIN_SPANS) continue
+    if (Math.max(...spans) < MIN_RENAMED) continue
     if (spans[AFTER] <= MAX_IN_OTHER * spans[BEFORE]) periodOf.set(name, BEFORE)
     if (spans[BEFORE] <= MAX_IN_OTHER * spans[AFTER]) periodOf.set(name, AFTER)
   }
@@ -113,12 +115,17 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
       }
     }
   }
+  const nowNamed = new Set([...renamed.values()].flat())
+  const isRenamed = new Set([...renamed.keys(), ...nowNamed])
+  const few = [...periodOf.keys()].filter(
+    (name) => !isRenamed.has(name) && Math.max(...counted.get(name)!.spans) < MIN_SPANS,
+  )
+  for (const name of few) periodOf.delete(name)
+  if (few.length > 0) callers = collectCallers(flows, shapes, { periodOf, renamed, steps })
   const passing = new Map([...callers].filter(([, caller]) => isOfRecording(caller, periodOf)))
   const free = new Map(
     [...callers].map(([name, caller]) => [name, freeSteps(caller, { periodOf, steps })]),
   )
-  const nowNamed = new Set([...renamed.values()].flat())
-  const isRenamed = new Set([...renamed.keys(), ...nowNamed])
   const names = new Set(isRenamed)
   for (let known = -1; known < names.size; ) {
     known = names.size

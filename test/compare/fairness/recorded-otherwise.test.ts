@@ -421,6 +421,20 @@ describe('recorded-otherwise', () => {
     expect(findings.findings.map(({ title }) => title)).toEqual([])
   })
 
+  test('a call that ten requests make under another name is renamed, too', () => {
+    const isOther = ({ id }: SpanSketch) => id.startsWith('d') && Number(id.slice(1)) >= 10
+    const change = (span: SpanSketch) =>
+      span.id.startsWith('d') ? { ...span, operation: 'SELECT shop.items' } : span
+    const [before, after] = [
+      { seed: 1, without: isOther },
+      { seed: 2, without: isOther, change },
+    ].map(period)
+    const comparison = compare(before!, after!)
+    expect(comparison.findings.findings.map(({ title }) => title)).toEqual([])
+    const [renamed] = comparison.warnings().filter(({ code }) => code === 'recorded-otherwise')
+    expect(renamed?.finding).toContain('shop SELECT is now called SELECT shop.items')
+  })
+
   test('that a service is not called is no condition where spans were lost', () => {
     // Every other request calls no shop, and takes six times as long.
     const longer = (span: SpanSketch, i: number) => ({
