@@ -1,7 +1,8 @@
-// npm run bench:otlp [-- REQUESTS a period, default 211000]: OTLP lines of two periods to findings, of all
-// requests and of a sample of them, beside JSON.parse of the same lines on one core.
+// npm run bench:otlp [-- REQUESTS a period, default 211000]: OTLP lines of two periods to findings, by
+// default of a sample of them, and of all requests, beside JSON.parse of the same lines on one core.
 import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
+import { COMPARISON_OPTIONS } from '../src/compare/comparison-options.ts'
 import { bundle } from './bundle.ts'
 import { otlpFiles, SPANS } from './simulated-otlp.ts'
 
@@ -16,8 +17,8 @@ const MB = files.reduce((sum, file) => sum + statSync(file).size, 0) / 1e6
 say(
   `${REQUESTS} requests a period of ${SPANS} spans (${2 * SPANS} nodes), ${MB.toFixed(0)} MB of OTLP lines`,
 )
-/** Requests of a period that are compared in the end; null for all. */
-const SAMPLES = [null, 20_000]
+/** Requests of a period that are compared in the end. */
+const SAMPLES = [COMPARISON_OPTIONS.sample.default, 'all']
 await bundle(['compare-files.ts', 'parse-lines.ts'], ([compare, parse]) => {
   const run = <T>(program: string | undefined, ...more: string[]) =>
     JSON.parse(
@@ -26,12 +27,12 @@ await bundle(['compare-files.ts', 'parse-lines.ts'], ([compare, parse]) => {
   const { seconds } = run<{ seconds: number }>(parse)
   const most = TARGET.ratio * seconds + TARGET.seconds
   for (const sample of SAMPLES) {
-    say(sample === null ? '\nall requests' : `\na sample of ${sample} requests a period`)
+    say(`\nrequests of a period that are compared: ${sample}`)
     const { stages, total, peakMB } = run<{
       stages: Record<string, number>
       total: number
       peakMB: number
-    }>(compare, ...(sample === null ? [] : [String(sample)]))
+    }>(compare, String(sample))
     for (const [stage, ms] of Object.entries(stages))
       say(`${stage.padEnd(44)}${ms.toFixed(0).padStart(7)} ms`)
     say(

@@ -257,10 +257,9 @@ function overview(comparison: Comparison): string {
   const by =
     quantity === TIME ? '' : `\nCompared by ${quantity.name}, summed over the spans of each request`
   const [before, after] = [countText(flows, BEFORE), countText(flows, AFTER)]
-  const isDrawn = flows.periods.some((traces) =>
-    traces.quality().groups.some(({ requests, sampled }) => sampled < requests),
-  )
-  const exactly = isDrawn ? '\nA sample of them, counted exactly, was compared' : ''
+  const isDrawn = flows.isOfSample ? '\nA sample that stands for all of them was compared' : ''
+  const isOwn = comparison.options.sample !== 'all' && !comparison.after.quality().isOfSample
+  const exactly = `${isDrawn}${isDrawn && isOwn ? '; --sample all takes all' : ''}`
   return (
     `${before} ${before === '1' ? 'request' : 'requests'} before, ${after} after, ` +
     `in ${counted(categories.size, 'category', 'categories')}${exactly}${by}${responseTimes(comparison)}`

@@ -132,9 +132,7 @@ export function addWhatif(command: Command, args: readonly string[]): void {
     ).conflicts(['target', 'apply']),
   )
   addOptions(command, rarely(DIAGNOSIS_FLAGS), rarely(MODEL_FLAGS), FINDING_FLAGS)
-  // Its own sample is of those that are learned from.
-  const { sample: _, ...loading } = LOAD_FLAGS
-  addOptions(command, KNOWLEDGE_OPTIONS, loading, PRINT_FLAGS).action(runWhatif)
+  addOptions(command, KNOWLEDGE_OPTIONS, LOAD_FLAGS, PRINT_FLAGS).action(runWhatif)
 }
 
 async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<void> {
@@ -148,16 +146,15 @@ async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<v
       'There is nothing to explain. Give --after with traces, --target with a wish, or --apply with a scenario.',
     )
   }
-  const loading = { ...flags, sample: undefined }
   const load = async (name: string, files: readonly string[]) =>
-    requireSpans(await loadPeriod(name, files, loading), `the ${name} period`)
+    requireSpans(await loadPeriod(name, files, flags), `the ${name} period`)
   const [recorded, recordedLater] =
     flags.split === undefined
       ? await bothPeriods(
           load('before', flags.before),
           after === undefined ? null : load('after', after),
         )
-      : await splitSpans({ ...loading, files })
+      : await splitSpans({ ...flags, files })
   const before = nameTraces(recorded, knowledge)
   const later = recordedLater && nameTraces(recordedLater, knowledge)
   const warnings = whatifWarnings(before, later)

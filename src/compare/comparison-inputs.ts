@@ -5,8 +5,10 @@ import { FlowSet, type Rename } from '../flows/flow-set.ts'
 import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { requestsBetween, type Selection } from '../flows/select-requests.ts'
 import { type Condition, parseConditions } from '../traces/selection/condition.ts'
+import { linksTraces } from '../traces/selection/sample-traces.ts'
 import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
+import type { ComparisonOptions } from './comparison-options.ts'
 import { renameIn } from './knowledge/names.ts'
 import type { Segment } from './segments/segments.ts'
 import { renamedRoots, renamedServices } from './steps/renames.ts'
@@ -88,11 +90,30 @@ function requireRuns(runs: readonly unknown[]): void {
   })
 }
 
+type Periods = readonly [runs: readonly TraceSet[], after: TraceSet]
+
+/**
+ * Recordings of spans with at most `sample` requests each, where these can stand for all: by weights,
+ * which are then asked for and of all recordings, and where no trace goes on in another.
+ */
+export function sampledPeriods(
+  periods: Periods,
+  { sample, counts }: Pick<ComparisonOptions, 'sample' | 'counts'>,
+): Periods {
+  const recordings = periods.flat() as readonly TraceSet[]
+  if (sample === 'all' || recordings.every(({ size }) => size <= sample)) return periods
+  const spans = recordings.filter((traces) => traces.kind === 'spans')
+  const weights = new Set(spans.map(({ weight }) => weight !== undefined))
+  const areWeighed = counts === 'weighted' || (counts === 'auto' && weights.size === 1)
+  if (spans.length < recordings.length || !areWeighed || spans.some(linksTraces)) return periods
+  const sampled = spans.map((traces) =>
+    traces.quality().isOfSample ? traces : traces.sample(sample),
+  )
+  return [sampled.slice(0, -1), sampled.at(-1) as TraceSet]
+}
+
 /** Flows whose services and roots have in both periods the name that they have after. */
-export function withRenames(
-  built: FlowSet,
-  [runs, after]: readonly [readonly TraceSet[], TraceSet],
-): FlowSet {
+export function withRenames(built: FlowSet, [runs, after]: Periods): FlowSet {
   const renames: Rename[] = []
   let [flows, before] = [built, runs]
   for (const find of [renamedServices, renamedRoots]) {

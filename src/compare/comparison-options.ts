@@ -1,4 +1,4 @@
-import { defineOptions, type OptionsOf, type OptionTable, oneOf } from '../core/options.ts'
+import { count, defineOptions, type OptionsOf, type OptionTable, oneOf } from '../core/options.ts'
 import { FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
 import { CATEGORY_OPTIONS } from './categories/categories.ts'
 import { EDGE_OPTIONS } from './edges/find-edge-changes.ts'
@@ -23,11 +23,22 @@ export const FOLD_RULE_OPTIONS = defineOptions({
   }),
 })
 
+/** Option that bounds how many requests are compared; see `sampledPeriods`. */
+const SAMPLE_SIZE_OPTIONS = defineOptions({
+  sample: count({
+    default: 50_000,
+    or: 'all',
+    unit: 'requests',
+    sentence:
+      'Most requests of a recording that are compared: of more, a weighted sample of whole traces that stands for all of them, which are counted exactly; see `traces.sample`',
+  }),
+})
+
 /** Findings have a threshold of their own; all else that structural mutations take reaches them. */
 const { smPThreshold: _, ...STRUCTURAL_EVIDENCE_OPTIONS } = STRUCTURAL_OPTIONS
 
 export const STAGE_OPTIONS = {
-  flows: { ...FLOW_OPTIONS, ...FOLD_RULE_OPTIONS },
+  flows: { ...FLOW_OPTIONS, ...FOLD_RULE_OPTIONS, ...SAMPLE_SIZE_OPTIONS },
   categories: CATEGORY_OPTIONS,
   responseTime: RESPONSE_TIME_OPTIONS,
   structural: STRUCTURAL_OPTIONS,

@@ -10,6 +10,7 @@ import { categorize } from './categories/categorize.ts'
 import {
   type RequestSelection,
   requirePeriods,
+  sampledPeriods,
   selectedRows,
   traceKey,
   withRenames,
@@ -204,7 +205,7 @@ export class Comparison extends Stage {
   #buildFlows(): FlowSet {
     const { fold, omitHosts, knowledge } = this.options
     const named = (traces: TraceSet) => nameTraces(traces, knowledge)
-    const periods = [this.runs.map(named), named(this.after)] as const
+    const periods = sampledPeriods([this.runs.map(named), named(this.after)], this.options)
     const built = buildFlows(periods, pickOptions(FLOW_OPTIONS, this.options))
     const all = withRenames(built, periods)
     const where = (request: number) => this.#only?.has(traceKey(all, request)) ?? true

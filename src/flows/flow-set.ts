@@ -220,6 +220,11 @@ export class FlowSet extends columnarStage<
     return Number.isNaN(own) ? 1 : own
   }
 
+  /** Whether requests are a sample that was drawn of more. */
+  get isOfSample(): boolean {
+    return this.periods.some((traces) => traces.quality().isOfSample)
+  }
+
   /** How requests are counted, where `'auto'` is `'weighted'` or `'raw'`; by default as flows were built. */
   counting(counts = this.options.counts): Counting {
     if (counts !== 'auto') return counts

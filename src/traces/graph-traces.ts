@@ -1,4 +1,3 @@
-import { OptionError } from '../core/errors.ts'
 import { type StageTable, stageTable } from '../core/stage.ts'
 import { type Attributes, AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
@@ -90,12 +89,6 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
       services: [],
       operations: [],
     }
-  }
-
-  /** Trace-point graphs have no weights, which a sample needs. */
-  sample(size: number): never {
-    const expected = `null: ${this.name} has trace-point graphs, which cannot stand for others`
-    throw new OptionError('sample', size, expected)
   }
 
   /** Some of the traces, by row, as a period of their own. */

@@ -4,7 +4,6 @@ import {
   flag,
   type OptionsOf,
   oneOf,
-  optionalCount,
   optionalText,
 } from '../core/options.ts'
 import { type CsvOptions, POD_CSV } from './readers/csv.ts'
@@ -82,10 +81,6 @@ export const LOAD_OPTIONS = defineOptions({
   between: optionalText(
     "Keep the requests that arrived in a stretch of time, as '2026-10-01T10:00Z..11:00Z' or '5min..10min' after the recording began",
     'between <from..to>',
-  ),
-  sample: optionalCount(
-    'Most requests that are compared, as a weighted sample of whole traces that stands for all of them, which are counted exactly; null for all; see `traces.sample`',
-    'requests',
   ),
   threads: flag({
     default: true,

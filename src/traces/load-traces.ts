@@ -56,8 +56,7 @@ export async function loadTraces(
   const all = await whileReading('here', () => readTraces(files, read, { selection, readLogs }))
   const { from, to, where } = selection
   const during = from === null && to === null ? all : all.between(from, to)
-  const wanted = where === null ? during : during.where(where)
-  return given.sample === null ? wanted : wanted.sample(given.sample)
+  return where === null ? during : during.where(where)
 }
 
 export type LogReader = (logs: readonly TraceSource[], quality: QualityLog) => Promise<LogRecords>

@@ -79,6 +79,11 @@ export class Quality extends columnarStage<QualityCounts>() {
     return new Quality({ ...this, groups })
   }
 
+  /** Whether the traces are a sample that was drawn of more. */
+  get isOfSample(): boolean {
+    return this.groups.some(({ requests, sampled }) => sampled < requests)
+  }
+
   /**
    * Where the traces are a sample, drawn by an engine or `sample`: one row a group of requests, with how many
    * there are (exactly), how many of them are in the sample, and exact quantiles of all their times.

@@ -127,7 +127,7 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
    * so many of each structure, spread over time, at one rate. Weights say how many requests each
    * stands for, and add up to how many there are of each group in `quality().groupTable()`.
    *
-   * @param size most traces; all of them are kept where they are no more
+   * @param size most traces; where there are no more, all are kept, each for itself
    * @param options see `SAMPLE_OPTIONS`; its `seed` (1) says which of all samples is drawn
    * @throws OptionError for a size or seed that is no whole number from 1 on, or traces that are a sample
    *   already, as an engine drew it
@@ -137,12 +137,15 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
    */
   sample(size: number, { seed = 1 }: Partial<OptionsOf<typeof SAMPLE_OPTIONS>> = {}): this {
     const given = readOptions(SAMPLE_OPTIONS, { size, seed })
-    if (given.size >= this.size) return this
     const quality = this.quality()
-    if (quality.groups.length > 0) {
-      throw new OptionError('sample', size, `null: ${this.name} is a sample already`)
+    if (given.size >= this.size) {
+      const weight = this.weight ?? new Float64Array(this.size).fill(1)
+      return new SpanTraces(this.name, { ...this, weight }, quality) as this
     }
-    const { rows, weight, groups } = drawSample(this, size, seed)
+    if (quality.isOfSample) {
+      throw new OptionError('size', size, `${this.size} or more: ${this.name} is a sample already`)
+    }
+    const { rows, weight, groups } = drawSample(this, given)
     const columns = { ...pickSpans(this, rows), weight }
     return new SpanTraces(this.name, columns, quality.drawnOf(groups)) as this
   }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { loadTraces } from '../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
-import { makeGraphs, makeSpans } from '../make-traces.ts'
+import { makeSpans } from '../make-traces.ts'
 
 /** 1,000 requests of four structures, a second apart; the rarest comes four times. */
 const TRACES = makeSpans(
@@ -63,25 +62,14 @@ describe('a sample', () => {
     expect(sumOf(thinned.sample(100).weight)).toBeCloseTo(5000, 6)
   })
 
-  test('is asked for when files are read, and is all there is where that is less', async () => {
-    const lines = Array.from({ length: 30 }, (_, i) => ({
-      traceId: `${i}`,
-      id: `${i}`,
-      name: 'get',
-      timestamp: 1 + i,
-      duration: 250,
-    }))
-    const file = { name: 'zipkin.json', bytes: JSON.stringify(lines) }
-    const sizes = [10, 30, 100].map(async (sample) => (await loadTraces(file, { sample })).size)
-    expect(await Promise.all(sizes)).toEqual([10, 30, 30])
+  test('is all there is where that is no more, each of which stands for itself', () => {
+    const all = TRACES.sample(1000)
+    expect(all.ids).toEqual(TRACES.ids)
+    expect(new Set(all.weight)).toEqual(new Set([1]))
   })
 
   test('is refused where it cannot stand for others', () => {
-    expect(() => some.sample(10)).toThrow(
-      /^Option sample is 10\. Give null: .* is a sample already/,
-    )
+    expect(() => some.sample(10)).toThrow(/^Option size is 10\. Give 101 or more: .* is a sample/)
     expect(() => TRACES.sample(0)).toThrow('Option size is 0. Give a whole number')
-    const graphs = makeGraphs([{ labels: ['a', 'b'], edges: [[0, 1]] }])
-    expect(() => graphs.sample(1)).toThrow('has trace-point graphs, which cannot stand for others')
   })
 })

@@ -129,7 +129,10 @@ export class Findings extends columnarStage<FindingColumns>() {
     const smaller = omitted === 0 ? '' : `${counted(omitted, 'smaller finding')} left out. `
     const left = smaller + (this.otherWay === 0 ? '' : `${this.#otherWayText()} `)
     const recorded = this.flows.wholes(AFTER)
-    const part = recorded === this.requests ? '' : ` (${grouped(recorded)} of them recorded)`
+    const part =
+      recorded === this.requests
+        ? ''
+        : ` (${grouped(recorded)} of them ${this.flows.isOfSample ? 'compared' : 'recorded'})`
     const all = `${grouped(this.requests)} requests${part}${this.#isDrawn() ? ' of a sample' : ''}`
     const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than as many before`
     const failing = this.#failingText()
@@ -147,8 +150,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   /** Whether requests were drawn from more, which do not count. */
   #isDrawn(): boolean {
     if (this.requests !== this.flows.wholes(AFTER)) return false
-    const groups = this.flows.periods.flatMap((traces) => traces.quality().groups)
-    return groups.some(({ requests, sampled }) => sampled < requests)
+    return this.flows.isOfSample
   }
 
   /** Where errors are found: what it changes in all that failing requests take another time. */

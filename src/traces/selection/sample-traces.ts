@@ -1,7 +1,7 @@
 // Counts once a span: the loops index with `!`.
-import { group, mean, sum } from 'd3-array'
+import { bisectRight, group, mean, range, sum } from 'd3-array'
 import { fnv1a } from '../../core/fingerprint.ts'
-import { count, defineOptions } from '../../core/options.ts'
+import { count, defineOptions, type OptionsOf } from '../../core/options.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
 import { groupRows } from '../group-rows.ts'
@@ -36,10 +36,12 @@ export interface DrawnSample {
  * arrival into as many stretches as it is due traces, one of each stretch. Kinds that are too rare to
  * be due one are a group with others of their root.
  *
- * @param size most traces, give or take those of groups that are due none
- * @param seed an integer: which of all samples is drawn
+ * Give or take those of groups that are due none, it has as many traces as asked for.
  */
-export function drawSample(traces: SpanTraceColumns, size: number, seed: number): DrawnSample {
+export function drawSample(
+  traces: SpanTraceColumns,
+  { size, seed }: OptionsOf<typeof SAMPLE_OPTIONS>,
+): DrawnSample {
   const share = Math.min(1, size / traces.ids.length)
   const random = randomSource(seed)
   const shift = random.next()
@@ -69,6 +71,12 @@ export function drawSample(traces: SpanTraceColumns, size: number, seed: number)
     weight: Float64Array.from(drawn, ({ weight }) => weight),
     groups: groups.sort((a, b) => b.requests - a.requests),
   }
+}
+
+/** Whether some trace goes on in another, which a sample may not have. */
+export function linksTraces({ links = new Uint32Array(), spanOffsets }: SpanTraceColumns): boolean {
+  const traceOf = (span: number) => bisectRight(spanOffsets, span)
+  return range(0, links.length, 2).some((at) => traceOf(links[at]!) !== traceOf(links[at + 1]!))
 }
 
 function arrivalOf(traces: SpanTraceColumns, trace: number): number {
