@@ -26,7 +26,7 @@ export const FOLD_RULE_OPTIONS = defineOptions({
 /** Option that bounds how many requests are compared; see `sampledPeriods`. */
 const SAMPLE_SIZE_OPTIONS = defineOptions({
   sample: count({
-    default: 50_000,
+    default: 40_000,
     or: 'all',
     unit: 'requests',
     sentence:

@@ -152,7 +152,7 @@ describe('flowdelta compare', () => {
       ...['compare', ...SHORT, ...options, ...more, ...statistics, '--json'],
     )
     expect(JSON.parse(out).parameters).toEqual({
-      sample: 50_000,
+      sample: 40_000,
       smPThreshold: 10,
       findingsThreshold: 'auto',
       interference: true,
