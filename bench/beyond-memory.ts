@@ -65,7 +65,7 @@ async function run(addresses: readonly string[]): Promise<Run> {
     await loadTraces(addresses[1] as string),
   ]
   const loaded = performance.now()
-  const { findings } = compare(before, after, { counts: 'weighted' })
+  const { findings } = compare(before, after, { counts: 'weighted', sample: 'all' })
   const list = findings.findings.map(({ id, title, contributionUs }) => ({
     id,
     title,

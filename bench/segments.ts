@@ -140,7 +140,7 @@ function measure(traces: number): SegmentsRun {
     shopPeriod(0, traces / 2),
     shopPeriod(1, traces / 2),
   ])
-  const comparison = compare(before, after)
+  const comparison = compare(before, after, { sample: 'all' })
   timed('flows', () => comparison.flows)
   timed('steps', () => comparison.steps)
   const { segments } = timed('segments', () => comparison.segments)
