@@ -116,10 +116,13 @@ export function toldAsDelays(
     const moreUs = new Map<number, number>()
     for (const stratum of strataOf(draft, steps)) addMoreUs(moreUs, stratum)
     const allUs = sum(moreUs, ([one, us]) => us * flows.countOf(one))
-    const own = membersOf(ids)
     if (allUs * contributionUs > 0) {
       for (const [one, us] of moreUs) addAt(delayUs, one, (contributionUs * us) / allUs)
-    } else for (const one of own) addAt(delayUs, one, contributionUs / countAll(own))
+    } else {
+      const own = membersOf(ids)
+      const eachUs = contributionUs / countAll(own)
+      for (const one of own) addAt(delayUs, one, eachUs)
+    }
   }
   const totalUs = (requests: readonly number[]) =>
     sum(requests, (one) => at(delayUs, one) * flows.countOf(one))
