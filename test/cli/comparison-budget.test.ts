@@ -138,7 +138,7 @@ describe('--finding', () => {
     const unbroken = text.replace(/\n +/g, ' ')
     expect(unbroken).toContain(document.flowDifferences.differences[0].what)
     expect(text).toMatch(/^#1 {2}mds: index put calls storage-data SN WRITE instead of/)
-    expect(text).toContain(`${first.id} (structure): in 0 of 887 requests before, 315 of 883 after`)
+    expect(text).toContain(`${first.id} (structure): in 0 of 887 requests before, 392 of 883 after`)
     for (const id of first.exemplars.after) expect(text).toContain(id)
   })
 

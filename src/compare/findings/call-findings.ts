@@ -1,4 +1,6 @@
+import { sum } from 'd3-array'
 import { TIME } from '../../core/quantity.ts'
+import { memoized } from '../../core/remembered.ts'
 import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -8,6 +10,7 @@ import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { type CallSites, isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
+import { callWords, doneToo, type ServiceChanges, type ToldCall } from './call-words.ts'
 import {
   type ConcurrencyChange,
   changedCalls,
@@ -31,17 +34,12 @@ import {
   priceOf,
   timeOfCalls,
 } from './form-prices.ts'
-import { calledName, callsText, categoriesOf, ofChances, operationName, surest } from './names.ts'
+import { calledName, categoriesOf, surest } from './names.ts'
 import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, type MoveGroup, structureMoves } from './structure-moves.ts'
 
-interface ToldCall extends CallChange {
-  /** Requests in which alone it changed. */
-  readonly within?: ReadonlySet<number>
-  readonly times?: readonly [before: number, after: number]
-}
-
-type ServiceChanges = ReturnType<typeof changedServices>[number]
+/** What operations of a service do otherwise in the same way. */
+type Alike = ToldCall | RepeatChange
 
 const MIN_MOVED = 0.5
 
@@ -144,14 +142,14 @@ function isSized(categories: Categories, { from, to }: StructureMove): boolean {
 
 function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => Told {
   return (all) => {
-    const { one, price } = mostCostly({ flows, sites }, all)
+    const { one, alike, price } = mostCostly({ flows, sites }, all)
     const { service } = one
-    const { call, previous } = headline(one)
+    const { call, previous } = headline(one, alike)
     const isElsewhere = previous !== null && previous.service !== service
     return {
       kind: one.calls.length > 0 ? 'structure' : 'concurrency',
       service,
-      what: callWords(one, { isTime: flows.quantity === TIME, sites }),
+      what: callWords(one, { isTime: flows.quantity === TIME, previous, sites }) + doneToo(alike),
       previous,
       called: call === null ? [] : [call],
       price,
@@ -211,19 +209,18 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
   ]
   const ofCalls = [...calls.filter(({ kind }) => kind === 'calls'), ...repeats]
   const priced = parts.map((one) => {
-    const [change] = one.calls
-    const [repeat] = one.repeats
-    const isNew =
-      change === undefined
-        ? repeatsMore(flows, repeat as RepeatChange)
-        : choseAnew(sites as CallSites, change)
+    const [change, ...others] = one.calls
+    const alike = change === undefined ? [] : [change, ...others.filter(isDoneToo(change))]
+    const repeated = alikeRepeats(one.repeats)
+    const isNew = change ? choseAnew(sites as CallSites, alike) : repeatsMore(flows, repeated)
     const forms = formsOf(flows, isNew)
-    const changed = change === undefined ? movedRequests(forms) : Math.round(changedCalls(change))
+    const changed = change ? Math.round(sum(alike, changedCalls)) : movedRequests(forms)
     const isOfCalls =
       flows.quantity === TIME &&
       (change === undefined || (change.kind === 'calls' && change.call !== null))
     const own = isOfCalls ? { callsUs: timeOfCalls(flows, sites as CallSites, ofCalls) } : {}
-    return { one, price: priceOf(flows, forms, Math.max(1, changed), own) }
+    const price = priceOf(flows, forms, Math.max(1, changed), own)
+    return { one, alike: change ? alike : repeated, price }
   })
   const [first] = priced.sort(
     (a, b) => Math.abs(b.price.contributionUs) - Math.abs(a.price.contributionUs),
@@ -296,8 +293,32 @@ function plainness({ kind, of, call, difference, made }: CallChange): number {
   return 8 * +isWhole + 4 * +(kind === 'calls') + 2 * +(difference > 0) + +isElsewhere
 }
 
-function headline({ calls: [call], repeats: [repeat] }: ServiceChanges) {
-  return { call: call?.call ?? repeat?.call ?? null, previous: call?.previous ?? null }
+function headline({ calls: [call], repeats: [repeat] }: ServiceChanges, alike: readonly Alike[]) {
+  const isAfterSame = alike.every((one) => isSameCall(previousOf(one), previousOf(alike[0])))
+  const previous = isAfterSame ? previousOf(alike[0]) : null
+  return { call: call?.call ?? repeat?.call ?? null, previous }
+}
+
+function previousOf(one: Alike | undefined): Operation | null {
+  return one && 'previous' in one ? one.previous : null
+}
+
+/** Finds what else changed as a call did: as the same is called more, or less, elsewhere. */
+function isDoneToo({ within, difference, call, previous }: ToldCall) {
+  return (one: ToldCall) =>
+    within === undefined &&
+    one.within === undefined &&
+    one.difference > 0 === difference > 0 &&
+    isSameCall(one.call, call) &&
+    (call !== null || isSameCall(one.previous, previous))
+}
+
+function alikeRepeats(repeats: readonly RepeatChange[]): RepeatChange[] {
+  const isMore = (one: RepeatChange) => one.afterTimes > one.beforeTimes
+  const [first] = repeats
+  return repeats.filter(
+    (one) => first && isSame(one.call, first.call) && isMore(one) === isMore(first),
+  )
 }
 
 function callKey(change: CallChange | RepeatChange): string {
@@ -306,81 +327,28 @@ function callKey(change: CallChange | RepeatChange): string {
   return JSON.stringify([of, kind, call])
 }
 
-/** Says what a service does differently: `GetAds returns without calling anything in 31 of 160 calls (0 of 182 before)`. */
-function callWords(
-  { service, calls, repeats: [repeat] }: ServiceChanges,
-  { isTime, sites }: { readonly isTime: boolean } & Pick<StepChanges, 'sites'>,
-): string {
-  const [change] = calls
-  if (change === undefined) {
-    const { of, call, beforeTimes, afterTimes } = repeat as RepeatChange
-    const times = `${rounded(afterTimes)} times instead of ${rounded(beforeTimes)}`
-    return `${operationName(of)} calls ${calledName(call, service)} ${times}`
-  }
-  const { of, kind, call, previous, difference, made } = change
-  const name = operationName(of)
-  const shareOf = ({ times, ...one }: ToldCall) => {
-    const each = rounded(times?.[AFTER] || 1)
-    return `in ${callsText(one)}${each === '1' ? '' : `, ${each} times each`}`
-  }
-  const shares = shareOf(change)
-  // Amounts know no order of calls.
-  const after = previous === null || !isTime ? '' : `after ${calledName(previous, service)}`
-  const nothing = previous === null ? 'without calling anything' : 'without further calls'
-  const returns = after === '' ? nothing : `right ${after}`
-  const replaced = calls.find(
-    (other) =>
-      other.kind === kind &&
-      other.call !== null &&
-      call !== null &&
-      isSame(other.of, of) &&
-      Math.abs(other.difference + difference) < 0.2 * Math.abs(difference),
-  )
-  if (kind === 'calls' && replaced !== undefined) {
-    const [now, no] = difference > 0 ? [call, replaced.call] : [replaced.call, call]
-    const isBetween = (outer: Operation | null, inner: Operation | null) =>
-      sites?.sites.some(
-        ({ of, callees }) => isSameCall(of, outer) && callees.some((one) => isSameCall(one, inner)),
-      )
-    const [one, other] = [now, no].map((operation) => calledName(operation, service))
-    const often = shareOf(difference > 0 ? change : replaced)
-    if (isBetween(now, no)) return `${one} now stands between ${name} and ${other}, ${often}`
-    if (isBetween(no, now)) return `${other} no longer stands between ${name} and ${one}, ${often}`
-    return `${name} calls ${one} instead of ${other}, ${often}`
-  }
-  if (call === null) {
-    return difference > 0
-      ? `${name} returns ${returns} ${shares}`
-      : `${name} returns ${returns} only ${shares}`
-  }
-  const what = `${calledName(call, service)}${kind === 'next' && after !== '' ? ` ${after}` : ''}`
-  if (difference > 0)
-    return `${name} ${made[BEFORE] === 0 ? 'now calls' : 'calls'} ${what} ${shares}`
-  return made[AFTER] === 0
-    ? `${name} no longer calls ${what} (${ofChances(change, BEFORE)} calls before)`
-    : `${name} calls ${what} only ${shares}`
-}
-
-function rounded(times: number): string {
-  return Number(times.toPrecision(2)).toString()
-}
-
 /** Whether a request does at least once what more do now; undefined where it had no choice. */
-function choseAnew(sites: CallSites, { difference, chanceSites, madeSites, within }: ToldCall) {
-  const left = [...chanceSites].filter((site) => !madeSites.has(site))
-  const newSites = difference > 0 ? madeSites : new Set(left)
+function choseAnew(sites: CallSites, alike: readonly ToldCall[]) {
+  const [{ within, difference }] = alike as [ToldCall]
+  const chances = new Set(alike.flatMap(({ chanceSites }) => [...chanceSites]))
+  const made = new Set(alike.flatMap(({ madeSites }) => [...madeSites]))
+  const newSites = difference > 0 ? made : new Set([...chances].filter((site) => !made.has(site)))
   return (request: number) =>
-    (within?.has(request) ?? true) && sites.hasAny(request, chanceSites)
+    (within?.has(request) ?? true) && sites.hasAny(request, chances)
       ? sites.hasAny(request, newSites)
       : undefined
 }
 
-function repeatsMore(flows: FlowSet, { timesOf, beforeTimes, afterTimes }: RepeatChange) {
-  const middle = (beforeTimes + afterTimes) / 2
-  return (request: number) => {
-    const times = timesOf.get(flows.shapeOf[request] as number)
-    return times === undefined ? undefined : times > middle === afterTimes > beforeTimes
-  }
+function repeatsMore(flows: FlowSet, alike: readonly RepeatChange[]) {
+  const verdictOf = memoized((shape: number) => {
+    const verdicts = alike.flatMap(({ timesOf, beforeTimes, afterTimes }) => {
+      const middle = (beforeTimes + afterTimes) / 2
+      const times = timesOf.get(shape)
+      return times === undefined ? [] : times > middle === afterTimes > beforeTimes
+    })
+    return verdicts.length === 0 ? undefined : verdicts.includes(true)
+  })
+  return (request: number) => verdictOf(flows.shapeOf[request] as number)
 }
 
 /** The moves of requests from the usual categories to the new ones; the most frequent of each else. */

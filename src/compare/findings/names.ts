@@ -40,6 +40,12 @@ export function callsText(counts: Counts): string {
   return `${ofChances(counts, AFTER)} calls (${ofChances(counts, BEFORE)} before)`
 }
 
+/** How many other operations changed alike. */
+export function alsoDone(others: number): string {
+  if (others < 1) return ''
+  return others === 1 ? ', and so does 1 other operation' : `, and so do ${others} other operations`
+}
+
 export function stepName(node: NodeLabel): string {
   const operation = operationName(node)
   return node.phase === 'point' ? operation : `${placeName(node)} ${operation}`

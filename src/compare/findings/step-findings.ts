@@ -14,7 +14,7 @@ import { type WorkPart, workParts } from '../steps/work-parts.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE, type StepScope } from './finding.ts'
 import { intervalText } from './finding-facts.ts'
 import { groupChanges } from './group-changes.ts'
-import { changedMost, listed, operationName, surest } from './names.ts'
+import { alsoDone, changedMost, listed, operationName, surest } from './names.ts'
 
 type Direction = Draft['direction']
 
@@ -222,12 +222,13 @@ function stepWords(
   const few = (names: readonly string[]) => listed(names.map(printable), MAX_NAMED)
   const called = few(steps.map((step) => step.service))
   const callers = few(steps.flatMap(({ caller }) => caller ?? []))
-  const itself = `${workWords(first, operation, parts)} takes ${time(first)}${others(first)}`
+  const also = alsoDone(first.operations.filter(({ changed }) => changed).length - 1)
+  const itself = `${workWords(first, operation, parts)} takes ${time(first)}${also}`
   switch (scope.of) {
     case 'step':
       return {
         where: first.caller === null ? service : `${printable(first.caller)} → ${service}`,
-        what: first.kind === 'work' ? itself : `${operation} takes ${time(first)}${others(first)}`,
+        what: first.kind === 'work' ? itself : `${operation} takes ${time(first)}${also}`,
       }
     case 'operation':
       return { where: called, what: itself }
@@ -332,14 +333,6 @@ function serviceWords(
   }
   const parts = rollup(steps, ([first]) => time(first!), partOf)
   return listed([...parts].map(([part, taken]) => `${part} ${taken}`))
-}
-
-function others({ operations }: StepChange): string {
-  const changed = operations.filter((operation) => operation.changed).length - 1
-  if (changed < 1) return ''
-  return changed === 1
-    ? ', and so does 1 other operation'
-    : `, and so do ${changed} other operations`
 }
 
 function whereToLook({ scope, steps }: StepGroup, isTime: boolean) {

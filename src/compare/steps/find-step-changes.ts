@@ -304,9 +304,16 @@ function callsMadeOtherwise(
   all: readonly TestedChoice[],
 ): (choice: TestedChoice) => boolean {
   const choices = new Map(all.map((choice) => [keyOf(choice), choice]))
+  const placeOf = ({ of }: TestedChoice) => JSON.stringify(of)
+  const reordered = group(
+    all.filter(({ kind, p }) => kind === 'before' && p < ALPHA),
+    placeOf,
+  )
   return (choice) => {
     const { kind, of, previous, call, difference } = choice
-    if (kind === 'next' && previous !== null) return !isReordered(all, choice)
+    if (kind === 'next' && previous !== null) {
+      return !isReordered(reordered.get(placeOf(choice)) ?? [], choice)
+    }
     if (call === null || kind === 'calls' || kind === 'next' || kind === 'again') return true
     if (kind === 'hedges') return sites.isHedged(of, call, difference > 0 ? AFTER : BEFORE)
     if (kind === 'outlives') return isBorneOut(moveOf(sites, of, [call]), difference)
@@ -330,15 +337,12 @@ function callsMadeOtherwise(
 
 /** Whether what comes after a call is only that another, which is made as often, changed places. */
 function isReordered(
-  all: readonly TestedChoice[],
-  { of, previous, call, difference }: TestedChoice,
+  reordered: readonly TestedChoice[],
+  { previous, call, difference }: TestedChoice,
 ) {
-  return all.some(
+  return reordered.some(
     (other) =>
-      other.kind === 'before' &&
-      other.p < ALPHA &&
       Math.abs(other.difference) >= Math.abs(difference) / 2 &&
-      isSame(other.of, of) &&
       isOf(other, previous) &&
       (call === null || isOf(other, call)),
   )

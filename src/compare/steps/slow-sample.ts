@@ -4,6 +4,7 @@ import { TIME } from '../../core/quantity.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { areFromSpans, NS, readTimesNs, spanTree } from '../../flows/span-tree.ts'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { vanElteren } from '../../stats/van-elteren.ts'
 import { groupRows } from '../../traces/group-rows.ts'
@@ -21,6 +22,9 @@ const ALIKE_LEVEL = 0.01
 const MIN_ALIKE = 0.5
 /** Least gain of log likelihood by all types but the one that shows it best: one may just be asked for more. */
 const MIN_GAIN = 8
+/** So many types are left out at most: each time the one of so many that differ most that helps most. */
+const MAX_LEFT_OUT = 20
+const MAX_TRIED = 5
 const MIN_REQUESTS = 10
 /** So many requests, one in so many of each type, tell as much as more of them. */
 const MAX_COMPARED = 20_000
@@ -57,11 +61,13 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
   }
   let best = limitOf(types)
   // What became slower, too, may be left out.
-  while (best.found !== null && best.p < ALIKE_LEVEL) {
-    const { some } = best
-    const rests = some.map((_, i) => limitOf(some.filter((_, other) => other !== i)))
+  for (let left = 0; best.found !== null && best.p < ALIKE_LEVEL; left++) {
+    const { some, found } = best
+    const chances = some.map((one, i) => chanceAlike([one], [found.sides[i]!]))
+    const leastAlike = ascendingOrder(Float64Array.from(chances)).subarray(0, MAX_TRIED)
+    const rests = Array.from(leastAlike, (i) => limitOf(some.filter((_, other) => other !== i)))
     best = greatest(rests, ({ p }) => p)!
-    if (sizeOf(best.some) < MIN_ALIKE * sizeOf(types)) return null
+    if (left === MAX_LEFT_OUT || sizeOf(best.some) < MIN_ALIKE * sizeOf(types)) return null
   }
   if (best.found === null) return null
   // Some types of several may seem to have one limit by their shares alone.

@@ -1,5 +1,5 @@
 // Runs once a call: the loops index with `!`.
-import { bisectRight, group, sum } from 'd3-array'
+import { bisectRight, group, mean, sum } from 'd3-array'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { randomSource } from '../../stats/random.ts'
@@ -7,7 +7,10 @@ import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { differ, equalRows } from '../../stats/weighted-sample.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 
-/** Times ascending: one a request, the mean of its calls, in µs. */
+/**
+ * Times ascending, in µs: one a request, the mean of its calls; where requests have more of them in
+ * one period, the first.
+ */
 interface RequestTimes {
   readonly values: Float64Array
   /** Stretch of time of each value. */
@@ -135,6 +138,9 @@ function sizeOf({ samples }: GrowingStratum): number {
   return samples[BEFORE].size + samples[AFTER].size
 }
 
+/** Where requests have more or fewer calls than before, by this share, one of each is compared. */
+const MAX_MORE_CALLS = 0.05
+
 export class GrowingStratum {
   readonly operation: string
   readonly callingOperation: string
@@ -171,6 +177,9 @@ export class GrowingStratum {
   finish(blocks: Uint8Array, counted: Float64Array | undefined): StepStratum {
     const { operation, callingOperation, isUnanswered } = this
     const [before, after] = this.samples
+    const [once, now] = [before, after].map((sample) => sample.callsEach)
+    // Means of more calls lie closer together, which of skewed times is a shift.
+    if (Math.abs(now! / once! - 1) > MAX_MORE_CALLS) for (const one of this.samples) one.takeFirst()
     // Waited for as long as in either period, as other deadlines make calls neither faster nor slower.
     const [ofBefore, ofAfter] = [before.deadlines(), after.deadlines()]
     before.cutAt(ofAfter)
@@ -191,6 +200,8 @@ class GrowingSample {
   size = 0
   #requests = new Uint32Array()
   #sums = new Float64Array()
+  /** The first call of each request. */
+  #firsts = new Float64Array()
   #calls = new Uint32Array()
   #critical = new Uint32Array()
   #isCut = new Uint8Array()
@@ -203,6 +214,7 @@ class GrowingSample {
     const row = this.size - 1
     // A call made again after one was cut off is left out: only requests with a cut-off call have one.
     const isRetry = this.#isCut[row] === 1 && this.#calls[row]! > 0
+    if (this.#calls[row] === 0) this.#firsts[row] = valueUs
     this.#sums[row]! += isRetry ? this.#sums[row]! / this.#calls[row]! : valueUs
     this.#calls[row]!++
     this.#critical[row]! += critical
@@ -215,6 +227,7 @@ class GrowingSample {
       this.#push(other.#requests[i]!)
       const row = this.size - 1
       this.#sums[row] = other.#sums[i]!
+      this.#firsts[row] = other.#firsts[i]!
       this.#calls[row] = other.#calls[i]!
       this.#critical[row] = other.#critical[i]!
       this.#isCut[row] = other.#isCut[i]!
@@ -226,12 +239,25 @@ class GrowingSample {
     if (this.size === 0) {
       this.#requests = new Uint32Array(this.room)
       this.#sums = new Float64Array(this.room)
+      this.#firsts = new Float64Array(this.room)
       this.#calls = new Uint32Array(this.room)
       this.#critical = new Uint32Array(this.room)
       this.#isCut = new Uint8Array(this.room)
       this.#criticalUs = new Float64Array(this.room)
     }
     this.#requests[this.size++] = request
+  }
+
+  /** Calls of a request, on average. */
+  get callsEach(): number {
+    return mean(this.#calls.subarray(0, this.size)) ?? 1
+  }
+
+  /** Has the first call of each request stand for all of them. */
+  takeFirst(): void {
+    for (let row = 0; row < this.size; row++) {
+      this.#sums[row] = this.#firsts[row]! * this.#calls[row]!
+    }
   }
 
   /**
@@ -277,6 +303,7 @@ class GrowingSample {
     }
     this.#requests = new Uint32Array()
     this.#sums = new Float64Array()
+    this.#firsts = new Float64Array()
     this.#calls = new Uint32Array()
     this.#critical = new Uint32Array()
     this.#isCut = new Uint8Array()

@@ -1,0 +1,85 @@
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
+import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
+import { alsoDone, calledName, callsText, ofChances, operationName } from './names.ts'
+
+export interface ToldCall extends CallChange {
+  /** Requests in which alone it changed. */
+  readonly within?: ReadonlySet<number>
+  readonly times?: readonly [before: number, after: number]
+}
+
+/** What a service calls otherwise, and what more or fewer times. */
+export interface ServiceChanges {
+  readonly service: string
+  readonly calls: readonly ToldCall[]
+  readonly repeats: readonly RepeatChange[]
+}
+
+/** Says what a service does differently: `GetAds returns without calling anything in 31 of 160 calls (0 of 182 before)`. */
+export function callWords(
+  { service, calls, repeats: [repeat] }: ServiceChanges,
+  {
+    isTime,
+    previous,
+    sites,
+  }: { readonly isTime: boolean; readonly previous: Operation | null } & Pick<StepChanges, 'sites'>,
+): string {
+  const [change] = calls
+  if (change === undefined) {
+    const { of, call, beforeTimes, afterTimes } = repeat as RepeatChange
+    const times = `${rounded(afterTimes)} times instead of ${rounded(beforeTimes)}`
+    return `${operationName(of)} calls ${calledName(call, service)} ${times}`
+  }
+  const { of, kind, call, difference, made } = change
+  const name = operationName(of)
+  const shareOf = ({ times, ...one }: ToldCall) => {
+    const each = rounded(times?.[AFTER] || 1)
+    return `in ${callsText(one)}${each === '1' ? '' : `, ${each} times each`}`
+  }
+  const shares = shareOf(change)
+  // Amounts know no order of calls.
+  const after = previous === null || !isTime ? '' : `after ${calledName(previous, service)}`
+  const nothing = previous === null ? 'without calling anything' : 'without further calls'
+  const returns = after === '' ? nothing : `right ${after}`
+  const replaced = calls.find(
+    (other) =>
+      other.kind === kind &&
+      other.call !== null &&
+      call !== null &&
+      isSame(other.of, of) &&
+      Math.abs(other.difference + difference) < 0.2 * Math.abs(difference),
+  )
+  if (kind === 'calls' && replaced !== undefined) {
+    const [now, no] = difference > 0 ? [call, replaced.call] : [replaced.call, call]
+    const isBetween = (outer: Operation | null, inner: Operation | null) =>
+      sites?.sites.some(
+        ({ of, callees }) => isSameCall(of, outer) && callees.some((one) => isSameCall(one, inner)),
+      )
+    const [one, other] = [now, no].map((operation) => calledName(operation, service))
+    const often = shareOf(difference > 0 ? change : replaced)
+    if (isBetween(now, no)) return `${one} now stands between ${name} and ${other}, ${often}`
+    if (isBetween(no, now)) return `${other} no longer stands between ${name} and ${one}, ${often}`
+    return `${name} calls ${one} instead of ${other}, ${often}`
+  }
+  if (call === null) {
+    return difference > 0
+      ? `${name} returns ${returns} ${shares}`
+      : `${name} returns ${returns} only ${shares}`
+  }
+  const what = `${calledName(call, service)}${kind === 'next' && after !== '' ? ` ${after}` : ''}`
+  if (difference > 0)
+    return `${name} ${made[BEFORE] === 0 ? 'now calls' : 'calls'} ${what} ${shares}`
+  return made[AFTER] === 0
+    ? `${name} no longer calls ${what} (${ofChances(change, BEFORE)} calls before)`
+    : `${name} calls ${what} only ${shares}`
+}
+
+function rounded(times: number): string {
+  return Number(times.toPrecision(2)).toString()
+}
+
+/** How many other operations do the same. */
+export function doneToo(alike: readonly Pick<RepeatChange, 'of'>[]): string {
+  return alsoDone(new Set(alike.map(({ of }) => of.operation)).size - 1)
+}
