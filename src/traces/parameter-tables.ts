@@ -4,7 +4,7 @@ import { counted, grouped } from '../core/words.ts'
 import { AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { growingColumns } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
-import { ByteInterner, hashBytes } from './readers/byte-interner.ts'
+import { ByteInterner } from './readers/byte-interner.ts'
 
 type Entry = readonly [name: string, value: AttributeValue]
 
@@ -229,7 +229,7 @@ class ParameterKeys {
 
   code(key: string): number {
     const end = this.#encode(key)
-    return this.#known.intern(this.#view, [0, end], hashBytes(this.#view, 0, end))
+    return this.#known.intern(this.#view, 0, end)
   }
 
   find(key: string): number {
@@ -237,7 +237,7 @@ class ParameterKeys {
   }
 
   findBytes(source: DataView, start: number, end: number): number {
-    return this.#known.find(source, [start, end], hashBytes(source, start, end))
+    return this.#known.find(source, start, end)
   }
 
   text(code: number): string {

@@ -55,7 +55,8 @@ export function depthFirst(
     if (entered[node] === 1) continue
     entered[node] = 1
     preorder[first++] = node
-    for (const child of neighborsOf(below, node).toSorted(lastFirst)) {
+    const children = neighborsOf(below, node)
+    for (const child of children.length > 1 ? children.toSorted(lastFirst) : children) {
       pending.push(child)
       pendingCallers.push(node)
     }

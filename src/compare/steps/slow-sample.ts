@@ -4,7 +4,7 @@ import { TIME } from '../../core/quantity.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { areFromSpans, NS, readTimesNs, spanTree } from '../../flows/span-tree.ts'
-import { ascendingOrder } from '../../stats/ascending-order.ts'
+import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { vanElteren } from '../../stats/van-elteren.ts'
 import { groupRows } from '../../traces/group-rows.ts'
@@ -155,7 +155,7 @@ function likeliestLimit(types: readonly Times[]): Limit | null {
     all.set(times, length)
     length += times.length
   }
-  all.sort()
+  sortAscending(all)
   if (length === 0) return null
   const likeliest = (shares: readonly number[]) =>
     greatest(

@@ -25,7 +25,12 @@ export class ByteInterner {
   }
 
   /** The number of bytes `start` to `end` with this hash; new bytes get the next number. */
-  intern(source: DataView, [start, end]: readonly [number, number], hash: number): number {
+  intern(
+    source: DataView,
+    start: number,
+    end: number,
+    hash = hashBytes(source, start, end),
+  ): number {
     const spread = (hash ^ (hash >>> 15)) >>> 0
     const slot = this.#slot(source, start, end, spread)
     const known = this.#slots[slot]! - 1
@@ -33,7 +38,8 @@ export class ByteInterner {
   }
 
   /** Returns the number of bytes `start` to `end` of `source`, -1 where they are not known. */
-  find(source: DataView, [start, end]: readonly [number, number], hash: number): number {
+  find(source: DataView, start: number, end: number): number {
+    const hash = hashBytes(source, start, end)
     return this.#slots[this.#slot(source, start, end, (hash ^ (hash >>> 15)) >>> 0)]! - 1
   }
 

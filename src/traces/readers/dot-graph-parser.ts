@@ -1,6 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import type { AttributeValue } from '../attributes.ts'
-import { ByteInterner, hashBytes } from './byte-interner.ts'
+import { ByteInterner } from './byte-interner.ts'
 import { DotProblem, type DotScanner } from './dot-scanner.ts'
 import { NodeIdTable, UsualLines } from './dot-usual-lines.ts'
 
@@ -27,7 +27,7 @@ export class DotGraphParser {
   readonly #scanner: DotScanner
   readonly #labelBytes = new ByteInterner()
   readonly #ids = new NodeIdTable()
-  readonly #usual = new UsualLines()
+  readonly #usual = new UsualLines(this.#ids)
   /** Where the last declared node's id begins in the source, and how long it is. */
   readonly #lastId = { start: 0, length: 0 }
   readonly #labelLines: number[] = []
@@ -92,10 +92,7 @@ export class DotGraphParser {
   #usualEdge(): boolean {
     const scanner = this.#scanner
     const usual = this.#usual
-    const end = usual.edge(scanner.position, scanner.limit, {
-      ids: this.#ids,
-      idLength: this.#lastId.length,
-    })
+    const end = usual.edge(scanner.position, scanner.limit, this.#lastId.length)
     if (end < 0) return false
     this.#addEdge(usual.from, usual.to, usual.latencyUs)
     scanner.position = end
@@ -198,13 +195,13 @@ export class DotGraphParser {
 
   #tokenLabel(): number {
     const { tokenStart, tokenEnd } = this.#scanner
-    return this.#label(tokenStart, tokenEnd, hashBytes(this.#usual.view, tokenStart, tokenEnd))
+    return this.#label(tokenStart, tokenEnd)
   }
 
   /** Trace point and semantic label, which a literal `\\n` separates, become one name. */
-  #label(start: number, end: number, hash: number): number {
+  #label(start: number, end: number, hash?: number): number {
     const scanner = this.#scanner
-    const label = this.#labelBytes.intern(this.#usual.view, [start, end], hash)
+    const label = this.#labelBytes.intern(this.#usual.view, start, end, hash)
     if (label === this.labelTexts.length) {
       this.#labelLines.push(scanner.text(start, end).split('\n').length - 1)
       const parts = scanner.lines(start, end)

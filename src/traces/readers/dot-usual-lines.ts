@@ -23,6 +23,7 @@ const NAME_BYTE = Uint8Array.from({ length: 256 }, (_, byte) =>
  */
 export class UsualLines {
   readonly #decimal = new DecimalReader()
+  readonly #ids: NodeIdTable
   source: Uint8Array = new Uint8Array()
   view: DataView = new DataView(new ArrayBuffer(0))
   idEnd = 0
@@ -32,6 +33,10 @@ export class UsualLines {
   from = 0
   to = 0
   latencyUs = 0
+
+  constructor(ids: NodeIdTable) {
+    this.#ids = ids
+  }
 
   /** Reads a node line; gives the position behind it, or -1; `last` is where the last id stands. */
   node(start: number, limit: number, last: { start: number; length: number }): number {
@@ -79,16 +84,16 @@ export class UsualLines {
     return at < limit ? at : -1
   }
 
-  /** Reads an edge line between known nodes; gives the position behind it, or -1. */
-  edge(start: number, limit: number, { ids, idLength }: { ids: NodeIdTable; idLength: number }) {
+  /** Reads an edge line between known nodes whose ids are so long; gives the position behind it, or -1. */
+  edge(start: number, limit: number, idLength: number): number {
     const { source, view } = this
     const fromEnd = start + idLength
     const toEnd = fromEnd + 4 + idLength
     if (toEnd + 16 > limit || view.getInt32(fromEnd) !== ARROW) return -1
     if (view.getInt32(toEnd) !== LIST || view.getInt32(toEnd + 4) !== LABEL) return -1
     if (view.getInt32(toEnd + 8) !== LATENCY) return -1
-    const from = ids.find(start, fromEnd)
-    const to = ids.find(fromEnd + 4, toEnd)
+    const from = this.#ids.find(start, fromEnd)
+    const to = this.#ids.find(fromEnd + 4, toEnd)
     if (from < 0 || to < 0) return -1
     if (!this.#decimal.read(source, toEnd + 12, limit)) return -1
     const at = this.#decimal.end

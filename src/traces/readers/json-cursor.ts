@@ -1,5 +1,5 @@
 // Runs once a byte or value: the loops index with `!`.
-import { ByteInterner, hashBytes, sameBytes } from './byte-interner.ts'
+import { ByteInterner, sameBytes } from './byte-interner.ts'
 import { parsedJson } from './json-values.ts'
 
 export const QUOTE = 34
@@ -126,7 +126,7 @@ export class Remembered<T> {
       this.#meanings = []
       this.#guesses.fill(-1)
     }
-    const number = this.#interner.intern(view, [start, end], hashBytes(view, start, end))
+    const number = this.#interner.intern(view, start, end)
     if (number === this.#meanings.length) {
       this.hasLines ||= this.#interner.bytes(number).includes(NEWLINE)
       const value = parsedJson(this.#prepare(textAt(view, start, end)))

@@ -3,7 +3,7 @@ import type { KnownAttribute } from '../attributes.ts'
 import { KnownText } from '../dictionary.ts'
 import { traceStateProbability } from '../sampling.ts'
 import { SPAN_KINDS, SPAN_STATUSES } from '../span-columns.ts'
-import { ByteInterner, hashBytes } from './byte-interner.ts'
+import { ByteInterner } from './byte-interner.ts'
 import {
   CLOSE_OBJECT,
   COMMA,
@@ -126,7 +126,7 @@ export class SpanRuns {
     // Where lines matter, their ends have to be seen.
     const isOneLine = inLine || !bytes.subarray(start, at).includes(NEWLINE)
     if (isOneLine && this.#texts.bytesUsed < MAX_REMEMBERED_BYTES) {
-      run.text = this.#texts.intern(view, [start, at], hashBytes(view, start, at))
+      run.text = this.#texts.intern(view, start, at)
       name.runs[last + 1] = run
     }
     return run
