@@ -204,6 +204,24 @@ describeInBrowser('the threshold in a page', (open) => {
     expect(problems).toEqual([])
   })
 
+  test('the chart is as wide as the widget, whatever its width', async () => {
+    const { page, problems } = await open([explore(other, { threshold: true })], { width: 1600 })
+    const around = page.locator('.fd-threshold')
+    for (const width of [1600, 800, 1200]) {
+      await page.setViewportSize({ width, height: 900 })
+      const drawn = around.locator('.fd-chart svg')
+      await page.waitForFunction(() => {
+        const [chart, svg] = ['.fd-chart', '.fd-chart svg'].map((each) =>
+          document.querySelector(`.fd-threshold ${each}`),
+        )
+        return Math.abs((chart?.clientWidth ?? 0) - Number(svg?.getAttribute('width'))) < 24
+      })
+      expect(await drawn.count()).toBe(1)
+      expect((await drawn.boundingBox())?.width).toBeGreaterThan(width - 100)
+    }
+    expect(problems).toEqual([])
+  })
+
   test('dragging the slider gives what with() gives, all the way', async () => {
     const { page, problems } = await open([explore(other, { threshold: true })])
     await page.locator('.fd-threshold .fd-chart svg').waitFor()

@@ -177,11 +177,7 @@ export function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
       {empty.length === 0 ? null : (
         <p class="fd-soft">No instance has: {empty.map((row) => row.name).join('; ')}.</p>
       )}
-      {spec === null ? null : (
-        <div class="fd-scroll">
-          <VegaChart spec={spec} />
-        </div>
-      )}
+      {spec === null ? null : <VegaChart spec={spec} />}
     </section>
   )
 }
