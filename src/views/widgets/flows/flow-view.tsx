@@ -238,7 +238,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
             {shownDifferences(data).map((line, i) => (
               <li key={line}>
                 <Button aria-pressed={current?.rank === i + 1} onClick={() => showDifference(i)}>
-                  {line.split(/(p < \S+)$/).map((words, part) => (
+                  {line.split(/(\(?p [<=] \S+)$/).map((words, part) => (
                     <span class={part === 1 ? 'fd-name' : ''}>{words}</span>
                   ))}
                 </Button>

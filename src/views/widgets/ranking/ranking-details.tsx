@@ -197,7 +197,11 @@ const SEGMENT_COLUMNS: readonly DataColumn<Shown>[] = [
 /** Lists what changed, one row a cause, which opens into its facts; `name` is the comparison's. */
 export function FindingsPane({ findings, name }: { findings: readonly Shown[]; name: string }) {
   const [opened, setOpened] = useState<number | null>(null)
-  if (findings.length === 0) return null
+  if (findings.length === 0) {
+    return (
+      <Caption text="No finding. Kinds of request are tested one at a time below: some differ by chance." />
+    )
+  }
   const isOpen = ({ rank }: Shown) => rank === opened
   return (
     <>
