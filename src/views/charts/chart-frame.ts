@@ -118,20 +118,18 @@ export function framedChart(
   return new Chart(spec, { title, description: sentences.join(' ') })
 }
 
-/** A framed chart whose plots are so much wider; its heading is broken into lines for `width`. */
-export function widenedSpec(spec: VegaLiteSpec, more: number, width: number): VegaLiteSpec {
-  const wider = (view: SpecPart): SpecPart => ({
+/** A framed chart whose plots have another width; its heading is broken into lines for `whole`. */
+export function sizedSpec(spec: VegaLiteSpec, width: number, whole: number): VegaLiteSpec {
+  const sized = (view: SpecPart): SpecPart => ({
     ...view,
-    ...(typeof view['width'] === 'number' && {
-      width: Math.max(MIN_PLOT_WIDTH, view['width'] + more),
-    }),
-    ...(Array.isArray(view['vconcat']) && { vconcat: view['vconcat'].map(wider) }),
+    ...(typeof view['width'] === 'number' && { width: Math.max(MIN_PLOT_WIDTH, width) }),
+    ...(Array.isArray(view['vconcat']) && { vconcat: view['vconcat'].map(sized) }),
   })
   const { title, ...views } = spec as SpecPart & { readonly title?: TitleLines }
   const again = (lines: readonly string[], size: number) =>
-    brokenInto(lines.join(' '), (width - 2 * PADDING) / size)
+    brokenInto(lines.join(' '), (whole - 2 * PADDING) / size)
   return {
-    ...wider(views),
+    ...sized(views),
     ...(title && {
       title: {
         ...title,

@@ -1,5 +1,5 @@
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
-import { widenedSpec } from '../charts/chart-frame.ts'
+import { sizedSpec } from '../charts/chart-frame.ts'
 import { renderSvg, type VegaLiteSpec } from '../charts/svg-renderer.ts'
 import { useWidth } from '../drawing/controls.tsx'
 import { MediumContext, useInk } from '../drawing/figure.tsx'
@@ -48,12 +48,13 @@ function LiveChart({ spec, onFrame }: ChartProps) {
       const own = JSON.parse(text)
       const frame = onFrame === undefined ? {} : FRAME
       const whole = { ...own, ...frame, config: { ...themeConfig(ink), ...own.config } }
+      const sized = (plot: number) => sizedSpec(whole, plot, width.room)
       const aside = document.createElement('div')
-      const trial = await page.drawChart(aside, whole)
-      const more = width.room - Number(aside.querySelector('svg')?.getAttribute('width'))
+      const trial = await page.drawChart(aside, sized(width.room))
+      const around = Number(aside.querySelector('svg')?.getAttribute('width')) - width.room
       trial.remove()
       if (isGone) return
-      drawn = await page.drawChart(element, widenedSpec(whole, more, width.room), onFrame)
+      drawn = await page.drawChart(element, sized(width.room - around), onFrame)
       if (isGone) drawn.remove()
     }
     void draw()
