@@ -52,6 +52,13 @@ const TITLE_SIZE = 15
 const SUBTITLE_SIZE = 12
 const BOLD = 1.1
 const NARROWEST_CHART = 440
+const PADDING = 12
+const MIN_PLOT_WIDTH = 160
+
+interface TitleLines {
+  readonly text: readonly string[]
+  readonly subtitle: readonly string[]
+}
 
 const CONFIG = {
   font: 'sans-serif',
@@ -92,7 +99,7 @@ export function framedChart(
   const spec: VegaLiteSpec = {
     $schema: SCHEMA,
     background: 'white',
-    padding: 12,
+    padding: PADDING,
     title: {
       text: brokenInto(title, widest / (TITLE_SIZE * BOLD)),
       subtitle: lines,
@@ -109,6 +116,28 @@ export function framedChart(
     ...view,
   }
   return new Chart(spec, { title, description: sentences.join(' ') })
+}
+
+/** A framed chart whose plots have another width; its heading is broken into lines for `whole`. */
+export function sizedSpec(spec: VegaLiteSpec, width: number, whole: number): VegaLiteSpec {
+  const sized = (view: SpecPart): SpecPart => ({
+    ...view,
+    ...(typeof view['width'] === 'number' && { width: Math.max(MIN_PLOT_WIDTH, width) }),
+    ...(Array.isArray(view['vconcat']) && { vconcat: view['vconcat'].map(sized) }),
+  })
+  const { title, ...views } = spec as SpecPart & { readonly title?: TitleLines }
+  const again = (lines: readonly string[], size: number) =>
+    brokenInto(lines.join(' '), (whole - 2 * PADDING) / size)
+  return {
+    ...sized(views),
+    ...(title && {
+      title: {
+        ...title,
+        text: again(title.text, TITLE_SIZE * BOLD),
+        subtitle: again(title.subtitle, SUBTITLE_SIZE),
+      },
+    }),
+  } as VegaLiteSpec
 }
 
 function brokenInto(sentence: string, ems: number): string[] {

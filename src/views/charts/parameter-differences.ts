@@ -13,7 +13,7 @@ import type {
   ParameterQuestionName,
 } from '../../explain/parameters/parameter-question.ts'
 import { logAxis, plainAxis, shareAxis } from './axes.ts'
-import { colorBy, distinctTexts, on, panelTitle, rowNames, tooltip } from './builders.ts'
+import { colorBy, distinctTexts, emptyView, on, panelTitle, rowNames, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import {
   numberText,
@@ -64,7 +64,8 @@ export const parameterDifferencesChart = defineChart(
         spacing: 16,
         vconcat: differences
           .slice(0, limit)
-          .flatMap((difference) => panel(question, groups, difference)),
+          .flatMap((difference) => panel(question, groups, difference))
+          .map(({ title, ...view }) => ({ title: panelTitle(title), ...view })),
       },
     )
   },
@@ -76,14 +77,13 @@ export function parameterChart(
   difference: ParameterDifference,
   limit: number,
 ) {
-  return framedChart(
-    {
-      title: `${shortText(difference.column, 60)}: shares of each group`,
-      subtitle: [],
-      width: WIDTH,
-    },
-    { vconcat: panel(question, groups, difference, limit) },
+  const [{ title, ...view } = { title: '', ...emptyView(WIDTH) }] = panel(
+    question,
+    groups,
+    difference,
+    limit,
   )
+  return framedChart({ title, subtitle: 'Shares of each group.', width: WIDTH }, view)
 }
 
 function panel(
@@ -91,7 +91,7 @@ function panel(
   groups: ParameterGroups,
   difference: ParameterDifference,
   limit?: number,
-): SpecPart[] {
+): (SpecPart & { readonly title: string })[] {
   const parameter = table.parameters.find(({ name }) => name === difference.column)
   if (parameter === undefined) return []
   const { effect, q } = effectTexts(difference)
@@ -109,12 +109,11 @@ function panel(
     shares.kind === 'values'
       ? valueBars(shares.values, groups.names, parameter.name)
       : histogram(shares, groups.names, parameter.name)
-  const title = `${shortText(parameter.name, 60)}: effect ${effect}, q${equals}${q}${missing}`
   const fields = { parameter: 'parameter', value: 'value', group: 'group' }
   return [
     {
       ...view,
-      title: panelTitle(title),
+      title: `${shortText(parameter.name, 60)}: effect ${effect}, q${equals}${q}${missing}`,
       encoding: {
         ...encoding,
         color: colorBy(looks, rows, { field: 'group' }),

@@ -1,5 +1,5 @@
 import { type Quantity, TIME } from '../../core/quantity.ts'
-import { DURATION_UNITS, formatDuration, shortNumber } from '../../core/words.ts'
+import { DURATION_UNITS, formatDuration, grouped, shortNumber } from '../../core/words.ts'
 
 export interface AxisScale {
   readonly ticks: readonly { readonly value: number; readonly text: string }[]
@@ -55,7 +55,14 @@ export function logDurationScale({
   of = TIME,
   ...extent
 }: Omit<LogExtent, 'text'> & { readonly of?: Quantity }): AxisScale {
-  return logScale({ ...extent, text: of === TIME ? formatDuration : shortNumber })
+  return logScale({ ...extent, text: of === TIME ? tickText : shortNumber })
+}
+
+const MINUTE = 60e6
+
+/** Powers of ten beyond a minute stay seconds: 100 s are no round number of minutes. */
+function tickText(us: number): string {
+  return us < MINUTE ? formatDuration(us) : `${grouped(us / 1e6)} s`
 }
 
 /** Positive values between round numbers, with as many ticks a decade as there is room for. */

@@ -1,4 +1,4 @@
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { type MutableRef, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { STILL_WIDTH } from './figure.tsx'
 
@@ -78,6 +78,22 @@ export function Select<V extends string | number>(props: SelectProps<V>) {
         ))}
       </select>
     </label>
+  )
+}
+
+interface FoldProps {
+  readonly title: string
+  readonly children: ComponentChildren
+}
+
+/** A line that opens into more, which is drawn only then. */
+export function Fold({ title, children }: FoldProps) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details class="fd-fold" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{title}</summary>
+      {isOpen ? children : null}
+    </details>
   )
 }
 

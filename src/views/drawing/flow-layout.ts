@@ -31,7 +31,7 @@ export function flowLayout({ nodes, edges }: LayoutInput) {
     labelpos: 'r',
     labeloffset: 6,
   }))
-  const settings = { rankdir: 'TB', nodesep: 24, edgesep: 14, ranksep: 38, ...MARGINS }
+  const settings = { rankdir: 'TB', nodesep: 24, edgesep: 14, ranksep: 24, ...MARGINS }
   const layered = layeredGraph(nodes, labels, settings)
   return {
     ...layered,

@@ -3,7 +3,7 @@ import { partOfAll } from '../../compare/findings/finding-facts.ts'
 import type { Findings } from '../../compare/findings/findings.ts'
 import { isClear, type WholeShift, wholeShifts } from '../../compare/findings/whole-shift.ts'
 import { formatAmount, moreText, type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
-import { counted, percent, spoken } from '../../core/words.ts'
+import { counted, grouped, percent, spoken } from '../../core/words.ts'
 import { countText } from '../../flows/count-text.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { isTimeOfDay } from '../../traces/epoch-clock.ts'
@@ -69,7 +69,7 @@ export function headline(comparison: Comparison) {
             ? 'No change found'
             : 'No lasting change found, but one slow stretch'
           : 'Too few requests to tell'
-        : titleOf(findings, [mean, median]),
+        : titleOf(findings, [mean, median], grouped(flows.countedIn(AFTER))),
     sentences: [
       `The mean request took ${wayOf(mean, flows.quantity)}, the median request ${wayOf(median, flows.quantity)}, over ${requests}.`,
       isNone ? nothingFound(findings) : leadingFinding(comparison),
@@ -83,15 +83,22 @@ function wayOf({ beforeUs, afterUs }: WholeShift, of: Quantity): string {
   return `${durationText(beforeUs, of)} before and ${durationText(afterUs, of)} after`
 }
 
-/** Titles failures where they come first, else the mean; or the median, where a few extreme requests hide the change of the mean. */
-function titleOf(all: Findings, shifts: readonly WholeShift[]): string {
+/**
+ * Titles failures where they come first, else the mean; or the median, where a few extreme requests
+ * hide the change of the mean; or the requests of the first finding, where both may be chance.
+ */
+function titleOf(all: Findings, shifts: readonly WholeShift[], requestsAfter: string): string {
   const { findings, quantity: of } = all
-  const failed = findings[0]?.failedRequests ?? 0
+  const [first] = findings
+  const failed = first?.failedRequests ?? 0
   if (failed > 0)
     return `${counted(failed, 'more request fails', 'more requests fail')} than before`
   const clear = shifts.find(isClear)
-  if (clear === undefined)
-    return `Something changed, but overall requests take about as ${of === TIME ? 'long' : 'much'} as before`
+  if (clear === undefined) {
+    return first !== undefined && first.requests > 0 && first.contributionUs !== 0
+      ? `${grouped(first.requests)} of ${requestsAfter} requests take ${moreText(first.contributionUs / first.requests, of)}`
+      : `Something changed, but overall requests take about as ${of === TIME ? 'long' : 'much'} as before`
+  }
   const { measure, beforeUs, afterUs, shiftUs } = clear
   const way = moreText(shiftUs, of)
   // No test of a step or a kind of request bears it out.

@@ -155,7 +155,7 @@ export function breakdownSection({ edges }: Comparison): Html {
   return html`<section><h2>Where the ${of.name} goes</h2>${figure(
     breakdownChart(edges, { limit: MAX_PLACES }),
     `Each place has two bars: orange before, blue after. ${of === TIME ? 'Where blue is longer, requests lose time. Time that another branch of the request covers is left out, so that bars' : 'Bars'} of one color add up to a mean request.`,
-  )}${breakdownTable(breakdown, of)}</section>`
+  )}<details><summary>The same as a table</summary>${breakdownTable(breakdown, of)}</details></section>`
 }
 
 function breakdownTable({ rows, beforeUs, afterUs }: Breakdown, of: Quantity): Html {

@@ -51,7 +51,7 @@ code{font:.8125rem/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;over
 .facts{font-size:.9375rem}
 .look{font-size:.9375rem}
 .share{color:var(--soft);font-weight:400;font-size:.9375rem;white-space:nowrap;}
-.warnings summary{cursor:pointer}
+summary{cursor:pointer}
 .warnings details{color:var(--soft)}.warnings summary{color:var(--text)}
 .tag{font-size:.75rem;font-weight:600;border:1px solid currentColor;border-radius:999px;padding:.05rem .5rem;margin-right:.3rem;color:var(--rest)}
 .slower .tag{color:var(--slower)}

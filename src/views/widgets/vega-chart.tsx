@@ -1,5 +1,7 @@
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
+import { sizedSpec } from '../charts/chart-frame.ts'
 import { renderSvg, type VegaLiteSpec } from '../charts/svg-renderer.ts'
+import { useWidth } from '../drawing/controls.tsx'
 import { MediumContext, useInk } from '../drawing/figure.tsx'
 import {
   type ChartPage,
@@ -25,9 +27,15 @@ export function VegaChart(props: ChartProps) {
   return isStill ? null : <LiveChart {...props} />
 }
 
+/** A scrollbar that comes or goes is no reason to draw anew. */
+const MIN_CHANGE = 24
+
+/** Draws a chart as wide as its place: once to learn what its axes take, then in the room left. */
 function LiveChart({ spec, onFrame }: ChartProps) {
-  const place = useRef<HTMLDivElement>(null)
+  const [place, room] = useWidth<HTMLDivElement>()
   const ink = useInk()
+  const { current: width } = useRef({ room })
+  if (Math.abs(room - width.room) > MIN_CHANGE) width.room = room
   // Specs are made anew with every rendering; only another chart is drawn again.
   const text = JSON.stringify(spec)
   useLayoutEffect(() => {
@@ -37,9 +45,16 @@ function LiveChart({ spec, onFrame }: ChartProps) {
     const draw = async () => {
       const page = await runtimePromise<ChartPage>('charts')
       if (element === null || isGone) return
-      const config = { ...themeConfig(ink), ...(JSON.parse(text).config ?? {}) }
+      const own = JSON.parse(text)
       const frame = onFrame === undefined ? {} : FRAME
-      drawn = await page.drawChart(element, { ...JSON.parse(text), ...frame, config }, onFrame)
+      const whole = { ...own, ...frame, config: { ...themeConfig(ink), ...own.config } }
+      const sized = (plot: number) => sizedSpec(whole, plot, width.room)
+      const aside = document.createElement('div')
+      const trial = await page.drawChart(aside, sized(width.room))
+      const around = Number(aside.querySelector('svg')?.getAttribute('width')) - width.room
+      trial.remove()
+      if (isGone) return
+      drawn = await page.drawChart(element, sized(width.room - around), onFrame)
       if (isGone) drawn.remove()
     }
     void draw()
@@ -47,7 +62,7 @@ function LiveChart({ spec, onFrame }: ChartProps) {
       isGone = true
       drawn?.remove()
     }
-  }, [text])
+  }, [text, width.room])
   return <div ref={place} class="fd-chart" />
 }
 

@@ -54,6 +54,14 @@ describe('the headline', () => {
     )
   })
 
+  test('is the requests of the first finding where the change of all may be chance', () => {
+    const extreme = chain(['A', 'B'], [...upFrom(100, 300), 4e7, 1, 8e7])
+    const few = (timeUs: number) => [...extreme, ...chain(['C', 'D'], upFrom(timeUs, 30))]
+    expect(headline(comparisonOf(few(100), few(900))).title).toBe(
+      '30 of 333 requests take 800 µs longer',
+    )
+  })
+
   test('says that nothing was found, and that chance alone does as much', () => {
     const { title, sentences } = headline(compareShops({}, {}))
     expect(title).toBe('No change found')

@@ -171,9 +171,10 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
       ['16,384', '100 %'],
       ['16,384', '0 %'],
     ])
-    await dots.locator('.mark-symbol.role-mark path').first().hover()
+    // The last lies above all others.
+    await dots.locator('.mark-symbol.role-mark path').last().hover()
     expect(await page.locator('#vg-tooltip-element').innerText()).toContain(
-      `${rmw.requestTable().get('trace', 0)}`,
+      `${rmw.requestTable().array('trace').at(-1)}`,
     )
     await buttons.nth(1).focus()
     await page.keyboard.press('Enter')

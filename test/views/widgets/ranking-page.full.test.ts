@@ -49,8 +49,8 @@ describeInBrowser('the ranking browser in a page', (open) => {
     const { page } = await open([explore(slower)])
     await page.setViewportSize({ width: 800, height: 900 })
     await mutationButton(page, 1).click()
-    const plot = await page.locator('.fd-side svg').first().boundingBox()
-    const place = await page.locator('.fd-side > div').first().boundingBox()
+    const plot = await page.locator('.fd-mutation svg').first().boundingBox()
+    const place = await page.locator('.fd-mutation > .fd-beside > div').first().boundingBox()
     expect(plot?.width).toBeGreaterThan(400)
     expect(plot?.width).toBeLessThanOrEqual(place?.width as number)
   })
@@ -71,10 +71,10 @@ describeInBrowser('the ranking browser in a page', (open) => {
     )
     const edges = page.getByRole('table', { name: `Edges of category ${mutation.category}` })
     const table = slower.responseTime.edgeTable(mutation.category)
-    expect(await edges.locator('tbody tr').first().innerText()).toContain(table.get('from', 0))
     const changed = Array.from(table.array('changed'), Boolean).filter((is) => is).length
-    await page.getByText(`Edges: ${changed} of ${table.numRows()} changed`).waitFor()
-    await page.keyboard.press('Enter')
+    await page.getByText(`Edges: ${changed} of ${table.numRows()} changed`).click()
+    expect(await edges.locator('tbody tr').first().innerText()).toContain(table.get('from', 0))
+    await mutationButton(page, 1).press('Enter')
     expect(await edges.count()).toBe(0)
     expect(problems).toEqual([])
   })
@@ -107,6 +107,21 @@ describeInBrowser('the ranking browser in a page', (open) => {
     expect(problems).toEqual([])
   })
 
+  test('where it is wide, an open mutation fits a screen: differences beside their drawing, the rest folded', async () => {
+    const { page, problems } = await open([explore(slower)], { width: 1600 })
+    await mutationButton(page, 1).click()
+    const [drawing, list, whole] = await Promise.all(
+      ['.fd-flow-window', '.fd-flow-window >> xpath=../.. >> .fd-flow-edges', '.fd-mutation'].map(
+        (each) => page.locator(each).first().boundingBox(),
+      ),
+    )
+    expect(list?.x).toBeGreaterThan((drawing?.x ?? 0) + (drawing?.width ?? 0))
+    expect(list?.y).toBeLessThan((drawing?.y ?? 0) + 100)
+    expect(whole?.height).toBeLessThan(1200)
+    expect(await page.locator('.fd-fold[open]').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
   test('is found by what it shows, and not by what it hides', async () => {
     const { page, problems } = await open([explore(other)])
     const search = page.getByRole('searchbox', { name: 'Only mutations with' })
@@ -135,6 +150,7 @@ describeInBrowser('the ranking browser in a page', (open) => {
     const { page, problems } = await open([explore(slower)])
     await mutationButton(page, 2).click()
     const { category } = slower.ranking.mutations[1] as { category: number }
+    await page.locator('.fd-fold', { hasText: 'Edges' }).locator('summary').click()
     await page.getByLabel('rows per page').selectOption('50')
     const edges = page.getByRole('table', { name: `Edges of category ${category}` })
     expect(await edges.locator('tbody tr').count()).toBe(
@@ -183,7 +199,7 @@ async function rowsOf(page: Page): Promise<string[]> {
   return Promise.all(
     rows.map(async (row) => {
       const cells = await row.locator('td').allInnerTexts()
-      return [cells[0]?.replace(/\D/g, ''), cells[2], cells[6]].join(' ')
+      return [cells[0]?.replace(/\D/g, ''), cells[8], cells[2]].join(' ')
     }),
   )
 }
@@ -201,6 +217,24 @@ describeInBrowser('the threshold in a page', (open) => {
     const { page, problems } = await open([explore(other, { threshold: true })])
     expect(await rowsOf(page)).toEqual(expectedRows(other))
     expect(await page.locator('.fd-code code').innerText()).toBe('comparison.ranking.table()')
+    expect(problems).toEqual([])
+  })
+
+  test('the chart is as wide as the widget, whatever its width', async () => {
+    const { page, problems } = await open([explore(other, { threshold: true })], { width: 1600 })
+    const around = page.locator('.fd-threshold')
+    for (const width of [1600, 800, 1200]) {
+      await page.setViewportSize({ width, height: 900 })
+      const drawn = around.locator('.fd-chart svg')
+      await page.waitForFunction(() => {
+        const [chart, svg] = ['.fd-chart', '.fd-chart svg'].map((each) =>
+          document.querySelector(`.fd-threshold ${each}`),
+        )
+        return Math.abs((chart?.clientWidth ?? 0) - Number(svg?.getAttribute('width'))) < 24
+      })
+      expect(await drawn.count()).toBe(1)
+      expect((await drawn.boundingBox())?.width).toBeGreaterThan(width - 100)
+    }
     expect(problems).toEqual([])
   })
 

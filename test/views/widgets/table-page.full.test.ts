@@ -22,7 +22,7 @@ const firstCells = (page: Page) => page.locator('tbody tr td:first-child').allIn
 async function codeGives(page: Page, from: StageTable): Promise<string[]> {
   const code = await page.locator('.fd-code code').innerText()
   const made: StageTable = new Function('table', 'aq', `return ${code}`)(from, aq)
-  return Array.from(made.array('category'), String).slice(0, 20)
+  return Array.from(made.array('category'), String).slice(0, 10)
 }
 
 const head = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
@@ -197,7 +197,7 @@ describeInBrowser('tables as notebooks show them', (open) => {
     setTableHtml(undefined)
     const [first, second] = [page.locator('section').nth(0), page.locator('section').nth(1)]
     const shown = await first.locator('tbody tr').count()
-    expect(shown).toBe(Math.min(20, ranking.mutations.length))
+    expect(shown).toBe(Math.min(10, ranking.mutations.length))
     expect(await second.locator('input[type=search]').count()).toBe(0)
     expect(await second.locator('.fd-code').count()).toBe(0)
     await second.getByRole('button', { name: 'category', exact: true }).click()

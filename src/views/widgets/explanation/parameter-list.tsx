@@ -98,10 +98,8 @@ function ParameterDetails({ explanation, question, groups, onTakeOut, ...row }: 
       <div class="fd-bar">
         <Button onClick={() => onTakeOut(parameter.name)}>Take out</Button>
       </div>
-      <div class="fd-scroll">
+      <div class="fd-beside">
         <VegaChart spec={parameterChart(question, groups, difference, MAX_VALUES).spec} />
-      </div>
-      <div class="fd-scroll">
         <VegaChart spec={strip.spec} />
       </div>
     </div>

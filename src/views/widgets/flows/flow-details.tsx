@@ -255,7 +255,7 @@ function LinkDetails(props: FlowDetailsProps & { readonly link: SceneLink }) {
         </strong>{' '}
         {edges.length > 1 ? `Stands for ${counted(edges.length, 'edge')}.` : ''}
       </p>
-      <DataTable columns={LATENCIES} rows={latencyRows(lead)} />
+      <DataTable columns={latencyColumns(lead)} rows={LATENCIES} />
       {edges.length > 1 ? (
         <ul class="fd-flow-edges">
           {edges.slice(0, MAX_LISTED).map((id) => (
@@ -277,21 +277,26 @@ function LinkDetails(props: FlowDetailsProps & { readonly link: SceneLink }) {
   )
 }
 
-type LatencyRow = EdgeLatencies & { readonly side: string }
+type Latency = readonly [name: string, textOf: (of: EdgeLatencies) => string]
 
-function latencyRows(edge: UnionEdge): LatencyRow[] {
-  return SIDES.flatMap((side) => {
-    const latencies = edge[side]
-    return latencies === null ? [] : [{ side, ...latencies }]
-  })
-}
-
-const LATENCIES: readonly DataColumn<LatencyRow>[] = [
-  textColumn('', ({ side }) => side),
-  numberColumn('mean', ({ meanUs }) => latency(meanUs)),
-  numberColumn('median', ({ medianUs }) => latency(medianUs)),
-  numberColumn('standard deviation', ({ sdUs }) => latency(sdUs)),
-  numberColumn('requests', ({ requests }) => grouped(requests)),
-  numberColumn('on the critical path', ({ criticalShare }) => percent(criticalShare)),
-  numberColumn('waits for another branch', ({ waitUs }) => latency(waitUs)),
+const LATENCIES: readonly Latency[] = [
+  ['mean', ({ meanUs }) => latency(meanUs)],
+  ['median', ({ medianUs }) => latency(medianUs)],
+  ['standard deviation', ({ sdUs }) => latency(sdUs)],
+  ['requests', ({ requests }) => grouped(requests)],
+  ['on the critical path', ({ criticalShare }) => percent(criticalShare)],
+  ['waits for another branch', ({ waitUs }) => latency(waitUs)],
 ]
+
+/** A column for each period that has the edge. */
+function latencyColumns(edge: UnionEdge): DataColumn<Latency>[] {
+  return [
+    textColumn('', ([name]) => name),
+    ...SIDES.flatMap((side) => {
+      const latencies = edge[side]
+      return latencies === null
+        ? []
+        : [numberColumn(side, ([, textOf]: Latency) => textOf(latencies))]
+    }),
+  ]
+}

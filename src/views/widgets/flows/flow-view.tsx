@@ -203,40 +203,58 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
           </p>
         </>
       ) : null}
-      <div ref={place} class="fd-flow-window">
-        <FlowCanvas
-          {...{ data, scene, drawing, notes, thing, ringed, window, zoom, surface, layer, onPin }}
-          pinned={pins.map((pin) => scene.stepOf[pin] as number)}
-          onSelect={setSelection}
-          onToggle={toggle}
-        />
-        {isBeside ? <FlowBeyond {...{ drawing, window, zoom }} /> : null}
-        <FlowBelow {...{ drawing, window, zoom }} />
+      <div class="fd-beside">
+        <div style={`flex:2 1 ${isBeside ? 1000 : 620}px`}>
+          <div ref={place} class="fd-flow-window">
+            <FlowCanvas
+              {...{
+                data,
+                scene,
+                drawing,
+                notes,
+                thing,
+                ringed,
+                window,
+                zoom,
+                surface,
+                layer,
+                onPin,
+              }}
+              pinned={pins.map((pin) => scene.stepOf[pin] as number)}
+              onSelect={setSelection}
+              onToggle={toggle}
+            />
+            {isBeside ? <FlowBeyond {...{ drawing, window, zoom }} /> : null}
+            <FlowBelow {...{ drawing, window, zoom }} />
+          </div>
+          <FlowLegend
+            {...{ scene, mode, width, scale }}
+            drawings={[drawing]}
+            isPinned={pins.length > 0}
+          />
+        </div>
+        <div>
+          <ol class="fd-flow-edges" aria-label="Differences, the largest part of the change first">
+            {shownDifferences(data).map((line, i) => (
+              <li key={line}>
+                <Button aria-pressed={current?.rank === i + 1} onClick={() => showDifference(i)}>
+                  {line.split(/(\(?p [<=] \S+)$/).map((words, part) => (
+                    <span class={part === 1 ? 'fd-name' : ''}>{words}</span>
+                  ))}
+                </Button>
+              </li>
+            ))}
+          </ol>
+          <p class="fd-soft">{otherDifferences(data)}</p>
+          <FlowDetails
+            {...{ data, scene, state, thing }}
+            onChange={change}
+            onSelect={goTo}
+            onToggle={toggle}
+          />
+          <FlowNotes {...{ data, annotations }} onSelect={goTo} onChange={change} />
+        </div>
       </div>
-      <FlowLegend
-        {...{ scene, mode, width, scale }}
-        drawings={[drawing]}
-        isPinned={pins.length > 0}
-      />
-      <ol class="fd-flow-edges" aria-label="Differences, the largest part of the change first">
-        {shownDifferences(data).map((line, i) => (
-          <li key={line}>
-            <Button aria-pressed={current?.rank === i + 1} onClick={() => showDifference(i)}>
-              {line.split(/(p < \S+)$/).map((words, part) => (
-                <span class={part === 1 ? 'fd-name' : ''}>{words}</span>
-              ))}
-            </Button>
-          </li>
-        ))}
-      </ol>
-      <p class="fd-soft">{otherDifferences(data)}</p>
-      <FlowDetails
-        {...{ data, scene, state, thing }}
-        onChange={change}
-        onSelect={goTo}
-        onToggle={toggle}
-      />
-      <FlowNotes {...{ data, annotations }} onSelect={goTo} onChange={change} />
       <StateCode code={flowCode(data, options, call)} />
     </section>
   )

@@ -173,15 +173,15 @@ export function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
           : `Only ${grouped(found?.presence[onlyIn] ?? 0)} of ${grouped(counts[onlyIn])} instances ${onlyIn} have it. `}
         {spec === null ? 'Its values are not in the page; the code below draws them.' : ''}
       </p>
-      <DataTable columns={testColumns(counts)} rows={rows} rowKey={({ name: key }) => key} />
-      {empty.length === 0 ? null : (
-        <p class="fd-soft">No instance has: {empty.map((row) => row.name).join('; ')}.</p>
-      )}
-      {spec === null ? null : (
-        <div class="fd-scroll">
-          <VegaChart spec={spec} />
+      <div class="fd-beside">
+        <div>
+          <DataTable columns={testColumns(counts)} rows={rows} rowKey={({ name: key }) => key} />
+          {empty.length === 0 ? null : (
+            <p class="fd-soft">No instance has: {empty.map((row) => row.name).join('; ')}.</p>
+          )}
         </div>
-      )}
+        {spec === null ? null : <VegaChart spec={spec} />}
+      </div>
     </section>
   )
 }

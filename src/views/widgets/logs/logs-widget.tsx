@@ -129,14 +129,16 @@ function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
               shown={shown}
               onChoose={(next) => change({ feature: next })}
             />
-            <LogsGraph graph={shown} open={open} onToggle={onToggle} />
+            <div class="fd-logs-graph">
+              <LogsGraph graph={shown} open={open} onToggle={onToggle} />
+              <LogsVariables
+                graph={shown}
+                divergence={logs.divergence}
+                open={open}
+                onToggle={onToggle}
+              />
+            </div>
           </div>
-          <LogsVariables
-            graph={shown}
-            divergence={logs.divergence}
-            open={open}
-            onToggle={onToggle}
-          />
         </>
       )}
       {others.map((graph) => (

@@ -66,6 +66,11 @@ const THEME = `
 .flowdelta th { font-weight: 600; position: sticky; top: 0; background: var(--fd-back); }
 .flowdelta .fd-amount { text-align: right; white-space: nowrap; }
 .flowdelta .fd-scroll { overflow: auto; max-width: 100%; }
+.flowdelta .fd-beside { display: flex; flex-wrap: wrap; gap: 8px 32px; align-items: flex-start; }
+.flowdelta .fd-beside > * { flex: 1 1 440px; min-width: 0; }
+.flowdelta .fd-fold { margin: 6px 0; }
+.flowdelta .fd-fold > summary { cursor: pointer; font-weight: 600; }
+.flowdelta .fd-chart { contain: inline-size; }
 .flowdelta .fd-name { white-space: nowrap; }
 .flowdelta tr[aria-selected="true"] td { background: var(--fd-selected); }
 .flowdelta svg { display: block; max-width: 100%; }

@@ -4,7 +4,7 @@ import { formatAmount, signedAmount, TIME } from '../../../core/quantity.ts'
 import { counted, grouped, percent, pValue, shortText, tooltipText } from '../../../core/words.ts'
 import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
 import { rootName } from '../../charts/node-names.ts'
-import { StateCode } from '../../drawing/controls.tsx'
+import { Fold, StateCode } from '../../drawing/controls.tsx'
 import {
   CellBar,
   type DataColumn,
@@ -32,7 +32,7 @@ export function RankingDetails({ entry, comparison, details, name }: DetailsProp
   const isTime = entry.quantity === TIME
   return (
     <div class="fd-mutation">
-      <div class="fd-side">
+      <div class="fd-beside">
         <div>
           <h3>{`${isTime ? 'Response times' : entry.quantity.name} of category ${category}`}</h3>
           <p>{summary(entry)}</p>
@@ -43,46 +43,51 @@ export function RankingDetails({ entry, comparison, details, name }: DetailsProp
             <span class="fd-key fd-key-after" /> after
           </p>
         </div>
-        <div>
+        <div class="fd-beside">
           {kind === 'structural' ? <Precursors entry={entry} comparison={comparison} /> : null}
           {details === undefined ? null : (
-            <>
+            <div>
               <h3>Typical requests</h3>
               <Exemplars details={details} period="before" />
               <Exemplars details={details} period="after" />
-            </>
+            </div>
           )}
         </div>
       </div>
       {details?.flows ? (
         <FlowView key={rank} {...details.flows} />
       ) : !isTime ? null : (
-        <p class="fd-soft">
-          Its flow before and after:{' '}
-          <code>{`explore(${name}, 'flows', { category: ${category} })`}</code>
-        </p>
+        <InCode
+          what="Its flow before and after"
+          code={`explore(${name}, 'flows', { category: ${category} })`}
+        />
       )}
       {details?.explanation ? (
-        <ExplanationView
-          key={rank}
-          data={details.explanation}
-          options={{ question: null }}
-          call={{ name: `explain(${name}, ${category})`, kind: null }}
-        />
+        <Fold key={`${rank} parameters`} title="Parameters: which values go with it">
+          <ExplanationView
+            data={details.explanation}
+            options={{ question: null }}
+            call={{ name: `explain(${name}, ${category})`, kind: null }}
+          />
+        </Fold>
       ) : (
-        <p class="fd-soft">
-          Its parameters: <code>{`explain(${name}, ${category})`}</code>
-        </p>
+        <InCode what="Its parameters" code={`explain(${name}, ${category})`} />
       )}
       {/* Edges that are new can be compared only with those of the flow before, which is drawn. */}
       {details === undefined || (details.flows !== null && details.isNew) ? (
-        <p class="fd-soft">
-          Its edges in code: <code>{`${name}.responseTime.edgeTable(${category})`}</code>
-        </p>
+        <InCode what="Its edges in code" code={`${name}.responseTime.edgeTable(${category})`} />
       ) : (
         <Edges key={rank} {...details} />
       )}
     </div>
+  )
+}
+
+function InCode({ what, code }: { readonly what: string; readonly code: string }) {
+  return (
+    <p class="fd-soft">
+      {what}: <code>{code}</code>
+    </p>
   )
 }
 
@@ -170,19 +175,14 @@ function Exemplars({ details, period }: { details: MutationDetails; period: Peri
 
 /** Lists the edges of a mutation's flow: changed ones first, then by how far they moved. */
 function Edges({ edges, changedEdges, isNew }: MutationDetails) {
+  if (edges.totalRows === 0) return <p class="fd-soft">Its flow is a single step.</p>
+  const title = isNew
+    ? `Edges: ${grouped(edges.totalRows)}, of a flow that no request took before`
+    : `Edges: ${grouped(changedEdges)} of ${grouped(edges.totalRows)} changed`
   return (
-    <div>
-      <h3>
-        {isNew && edges.totalRows > 0
-          ? `Edges: ${grouped(edges.totalRows)}, of a flow that no request took before`
-          : `Edges: ${grouped(changedEdges)} of ${grouped(edges.totalRows)} changed`}
-      </h3>
-      {edges.totalRows === 0 ? (
-        <p class="fd-soft">Its flow is a single step.</p>
-      ) : (
-        <TableView data={edges} />
-      )}
-    </div>
+    <Fold title={title}>
+      <TableView data={edges} />
+    </Fold>
   )
 }
 
@@ -197,7 +197,11 @@ const SEGMENT_COLUMNS: readonly DataColumn<Shown>[] = [
 /** Lists what changed, one row a cause, which opens into its facts; `name` is the comparison's. */
 export function FindingsPane({ findings, name }: { findings: readonly Shown[]; name: string }) {
   const [opened, setOpened] = useState<number | null>(null)
-  if (findings.length === 0) return null
+  if (findings.length === 0) {
+    return (
+      <Caption text="No finding. Kinds of request are tested one at a time below: some differ by chance." />
+    )
+  }
   const isOpen = ({ rank }: Shown) => rank === opened
   return (
     <>

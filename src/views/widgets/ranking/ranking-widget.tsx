@@ -42,8 +42,9 @@ const RANKING_STYLE = `
 .fd-openable > td { white-space: nowrap; }
 .fd-mutation { position: sticky; left: 12px; width: calc(100cqw - 30px); }
 .fd-mutation h3 { font-size: 13px; margin: 10px 0 4px; }
-.fd-side { display: flex; flex-wrap: wrap; gap: 0 32px; align-items: flex-start; }
-.fd-side > div { flex: 1 1 420px; min-width: 0; max-width: 520px; overflow-x: auto; }
+.fd-mutation > .fd-beside > :first-child { flex: 0 1 420px; overflow-x: auto; }
+.fd-mutation .fd-beside .fd-beside > div { flex: 1 1 280px; overflow-x: auto; }
+.fd-mutation .fd-beside .fd-beside > div:first-child { flex: 1 1 390px; }
 .fd-few { max-height: 170px; }
 .fd-key { display: inline-block; width: 14px; height: 3px; vertical-align: middle; margin: 0 2px 2px 6px; }
 .fd-key-before { background: var(--fd-before); }
@@ -55,7 +56,9 @@ const RANKING_STYLE = `
 a { color: var(--fd-focus); }
 `
 
-const COLUMNS = 'rank kind category root direction requests contributionUs meaning'.split(' ')
+const COLUMNS = 'rank root contributionUs requests kind category meaning'.split(' ')
+/** So many of them stand before what is drawn: the others may lie beyond a narrow page. */
+const MOST_TELLING = 3
 const PAGE_SIZE = 100
 const BAR = 60
 const CURVES = { width: 90, height: 26 }
@@ -129,7 +132,9 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
           rows={Array.from(table.sorted).flatMap((row) => entries[row] ?? [])}
           rowKey={keyOf}
           max={15}
-          under={<FilterRow table={table} shown={[...table.columns.keys()]} others={3} />}
+          under={
+            <FilterRow table={table} shown={withDrawn([...table.columns.keys()], NO_FILTERS)} />
+          }
           columns={columnsOf({ table, entries, comparison: current, open, onToggle: toggle })}
           rowProps={(entry) => ({
             class: 'fd-openable',
@@ -192,33 +197,27 @@ interface Listed {
   readonly onToggle: (entry: RankingEntry) => void
 }
 
-/** The columns of {@link COLUMNS}, which readers sort and filter, and what is drawn beside them. */
+const NO_FILTERS = [null, null, null]
+
+function withDrawn<T>(columns: readonly T[], drawn: readonly T[]): T[] {
+  return [...columns.slice(0, MOST_TELLING), ...drawn, ...columns.slice(MOST_TELLING)]
+}
+
+/** The columns of {@link COLUMNS}, which readers sort and filter, and what is drawn among them. */
 function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
-  const { categories, responseTime } = comparison
-  const { quantity } = categories.flows
+  const { quantity } = comparison.categories.flows
   const isTime = quantity === TIME
   const contribution = ({ contributionUs }: RankingEntry) => Math.abs(contributionUs)
   const largestUs = max(entries, contribution) ?? 0
   const cells: readonly Omit<DataColumn<RankingEntry>, 'title'>[] = [
     rankColumn('Mutation', (entry) => entry === open, onToggle),
-    { cell: ({ kind }) => kind },
-    { isNumber: true, still: null, cell: ({ category }) => category },
     {
       stillTitle: 'kind of request (category)',
       still: ({ name, category }) => `${name} (${category})`,
       cell: ({ category }) => {
-        const root = categories.root(category)
+        const root = comparison.categories.root(category)
         return <span title={tooltipText(root)}>{shortText(root, MAX_NAME_LENGTH)}</span>
       },
-    },
-    {
-      still: null,
-      cell: ({ kind, category }) =>
-        kind === 'structural' ? '–' : responseTime.test(category).direction,
-    },
-    {
-      isNumber: true,
-      cell: ({ kind, requests }) => `${kind === 'structural' ? '+' : ''}${grouped(requests)}`,
     },
     {
       // The live title names the unit.
@@ -227,13 +226,19 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
       cell: ({ contributionUs }) =>
         signedAmount(contributionUs, isTime ? quantity : { ...quantity, unit: '' }).trim(),
     },
+    {
+      isNumber: true,
+      cell: ({ kind, requests }) => `${kind === 'structural' ? '+' : ''}${grouped(requests)}`,
+    },
+    { cell: ({ kind }) => kind },
+    { isNumber: true, still: null, cell: ({ category }) => category },
     // A still names it with the kind of request.
     { still: null, cell: ({ meaning }) => tooltipText(meaning) },
   ]
   const bar = (entry: RankingEntry) => (
     <ContributionBar share={contribution(entry) / (largestUs || 1)} entry={entry} />
   )
-  const rest: readonly DataColumn<RankingEntry>[] = [
+  const drawn: readonly DataColumn<RankingEntry>[] = [
     {
       title: '',
       still: (entry) => ({ width: BAR, drawing: <g transform="translate(0 5)">{bar(entry)}</g> }),
@@ -259,19 +264,17 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
       cell: (entry) => <TimesPlot entry={entry} {...CURVES} />,
     },
   ]
-  return [
-    ...table.columns.map(({ name }, at) => ({
-      ...(cells[at] as (typeof cells)[number]),
-      title: name,
-      th: <HeadCell key={name} table={table} at={at} />,
-    })),
-    ...rest,
-  ]
+  const columns = table.columns.map(({ name }, at) => ({
+    ...(cells[at] as (typeof cells)[number]),
+    title: name,
+    th: <HeadCell key={name} table={table} at={at} />,
+  }))
+  return withDrawn<DataColumn<RankingEntry>>(columns, drawn)
 }
 
 function ContributionBar({ share, entry }: { share: number; entry: RankingEntry }) {
   const ink = useInk()
-  const color = entry.contributionUs < 0 ? ink.before : ink.after
+  const color = entry.contributionUs < 0 ? ink.soft : ink.change
   return <rect width={Math.max(1, BAR * share)} height="10" style={`fill:${color}`} />
 }
 

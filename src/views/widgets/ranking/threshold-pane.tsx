@@ -8,9 +8,10 @@ import { actOnKey, Checkbox, Select } from '../../drawing/controls.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 import type { ThresholdCurve, ThresholdState } from './ranking-model.ts'
 
-/** The plot, in pixels: left of it stand its numbers, and half a thumb of the slider on both sides. */
+/** The plot, in pixels: beside it stand its numbers, and half a thumb of the slider on both sides. */
 const WIDTH = 560
 const LEFT = 32
+const RIGHT = 12
 const THUMB = 16
 const HEIGHT = 110
 const SLIDER = 1000
@@ -36,7 +37,7 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
   const keys = { ArrowRight: up, ArrowUp: up, ArrowLeft: down, ArrowDown: down }
   return (
     <div class="fd-threshold">
-      <div class="fd-scroll" style={`min-height:${HEIGHT + 130}px`}>
+      <div style={`min-height:${HEIGHT + 130}px`}>
         <VegaChart spec={spec} />
       </div>
       <div>
@@ -44,7 +45,7 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
           type="range"
           aria-label="SM_P_THRESHOLD"
           aria-valuetext={`${value} requests`}
-          style={`margin-left:${LEFT - THUMB / 2}px;width:min(100% - ${LEFT}px,${WIDTH + THUMB}px)`}
+          style={`margin-left:${LEFT - THUMB / 2}px;width:calc(100% - ${LEFT + RIGHT - THUMB}px)`}
           min={0}
           max={SLIDER}
           value={Math.round(x(Math.max(1, value)))}

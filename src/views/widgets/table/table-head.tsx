@@ -71,19 +71,16 @@ export function HeadCell({ table, at }: ColumnPlace) {
 
 interface FilterRowProps {
   readonly table: UsedTable
-  readonly shown: readonly number[]
-  readonly others?: number
+  /** Columns as they stand; `null` for one that no filter fits. */
+  readonly shown: readonly (number | null)[]
 }
 
-export function FilterRow({ table, shown, others = 0 }: FilterRowProps) {
+export function FilterRow({ table, shown }: FilterRowProps) {
   return (
     <tr class="fd-filters">
-      {shown.map((at) => (
-        <td key={at}>
-          <Filter table={table} at={at} />
-        </td>
+      {shown.map((at, place) => (
+        <td key={place}>{at === null ? null : <Filter table={table} at={at} />}</td>
       ))}
-      {others > 0 ? <td colSpan={others} /> : null}
     </tr>
   )
 }

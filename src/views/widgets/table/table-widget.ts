@@ -18,7 +18,7 @@ import { TABLE_STYLE } from './table-head.tsx'
 import { TableView } from './table-view.tsx'
 
 const TABLE_OPTIONS = defineOptions({
-  pageSize: most(20, 'rows', 'Rows of a page'),
+  pageSize: most(10, 'rows', 'Rows of a page'),
   title: text({ default: 'Table', sentence: 'Title, which screen readers say' }),
   limit: most(100_000, 'rows', 'Rows that the page carries, the first of the table’s order'),
   name: STAGE_NAME,

@@ -1,27 +1,39 @@
 import { bin, max, median, range } from 'd3-array'
 import { counted, formatDuration } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
-import { MARK_DASHES, placedMarks, type TimeMark } from '../../charts/time-marks.ts'
+import { MARK_DASHES, placedMarks } from '../../charts/time-marks.ts'
 import { BottomAxis, LeftAxis, type PlotBox, pixel } from '../../drawing/axis-lines.tsx'
 import { type AxisScale, logDurationScale, timeScale } from '../../drawing/axis-scale.ts'
 import { type Ink, Text } from '../../drawing/figure.tsx'
 import type { TimelineModel, TimelineRequest } from './timeline-model.ts'
 
 const SIZE = { left: 58, right: 16, title: 24, bars: 30, gap: 6, dots: 130, between: 14, axis: 38 }
+/** Room for so much of what marks say, above the bars. */
+const MAX_LABELS = 42
+const LABEL = 14
 
 export type TimelineLayout = ReturnType<typeof timelineLayout>
 
 export function timelineLayout(
-  { spanUs, extentUs: [low, high], zeroUs }: TimelineModel,
+  { spanUs, extentUs: [low, high], zeroUs, marks }: TimelineModel,
   width: number,
 ) {
-  const { left, right, title, bars, gap, dots, between, axis } = SIZE
+  const { left, right, bars, gap, dots, between, axis } = SIZE
   const plot = Math.max(100, width - left - right)
+  const [fromUs, toUs] = spanUs
+  const placed = marks.map((own) =>
+    placedMarks(own, { fromUs, toUs, width: plot, height: MAX_LABELS }),
+  )
+  const lowest = max(placed.flat(), ({ labelY }) => labelY ?? 0)
+  const labels = lowest === undefined ? 0 : lowest + LABEL
+  const title = SIZE.title + labels
   const height = bars + gap + dots
   const panel = (top: number) => ({ left, width: plot, top: top + title, height })
   return {
     width,
     height: 2 * (title + height) + between + axis,
+    placed,
+    labels,
     panels: [panel(0), panel(title + height + between)] as const,
     x: timeScale(spanUs, { ticks: Math.max(3, Math.floor(plot / 70)) }),
     y: withZero(logDurationScale({ low, high, ticks: 6 }), zeroUs),
@@ -100,7 +112,7 @@ interface DrawingProps {
 }
 
 export function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingProps) {
-  const { x, y, panels } = layout
+  const { x, y, panels, placed, labels } = layout
   const bins = requests.map((shown) => timeBins(shown, model))
   const most = max(bins.flat(), ({ length }) => length) ?? 1
   const panel = ({ left, top, width }: PlotBox, period: number) => {
@@ -120,8 +132,8 @@ export function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingP
         : { scale: x, title: 'time since the start of the period' }
     return (
       <g key={period}>
-        <rect x={left} y={top - 18} width="10" height="10" fill={color} />
-        <Text x={left + 16} y={top - 9}>
+        <rect x={left} y={top - labels - 18} width="10" height="10" fill={color} />
+        <Text x={left + 16} y={top - labels - 9}>
           <tspan font-weight="600">{period === 0 ? 'before' : 'after'}</tspan>
           {`: ${words}`}
         </Text>
@@ -139,7 +151,7 @@ export function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingP
         </g>
         <path d={medians} fill="none" stroke={ink.back} stroke-width="4" opacity="0.8" />
         <path d={medians} fill="none" stroke={ink.text} stroke-width="1.5" />
-        <Marks marks={model.marks[period] ?? []} {...{ top, dots, model, x, ink }} />
+        <Marks marks={placed[period] ?? []} {...{ top: top - labels, dots, x, ink }} />
       </g>
     )
   }
@@ -147,19 +159,18 @@ export function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingP
 }
 
 interface MarksProps {
-  readonly marks: readonly TimeMark[]
+  readonly marks: ReturnType<typeof placedMarks>
   readonly top: number
   readonly dots: PlotBox
-  readonly model: Pick<TimelineModel, 'spanUs'>
   readonly x: AxisScale
   readonly ink: Ink
 }
 
-function Marks({ marks, top, dots, model: { spanUs }, x, ink }: MarksProps) {
+/** Draws marks, each with its words above the bars, where they hide no request. */
+function Marks({ marks, top, dots, x, ink }: MarksProps) {
   const at = across(x, dots)
   const height = dots.top + dots.height - top
-  const placed = placedMarks(marks, { ...dots, fromUs: spanUs[0], toUs: spanUs[1] })
-  return placed.map(({ kind, label, said, atUs, lowUs, highUs, isLeft, labelY }) => {
+  return marks.map(({ kind, label, said, atUs, lowUs, highUs, isLeft, labelY }) => {
     const color = kind === 'finding' ? 'changeText' : 'text'
     return (
       <g key={`${label} ${atUs}`}>
@@ -175,11 +186,8 @@ function Marks({ marks, top, dots, model: { spanUs }, x, ink }: MarksProps) {
         />
         {labelY === null ? null : (
           <Text
-            {...{ x: at(atUs) + (isLeft ? -3 : 3), y: dots.top + labelY + 9, color, size: 10 }}
+            {...{ x: at(atUs) + (isLeft ? -3 : 3), y: top + labelY + 9, color, size: 10 }}
             anchor={isLeft ? 'end' : 'start'}
-            stroke={ink.back}
-            stroke-width="3"
-            paint-order="stroke"
           >
             {label}
           </Text>

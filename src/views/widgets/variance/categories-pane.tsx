@@ -80,7 +80,7 @@ export function CategoriesPane({ data: { variation, table }, onChange, ...axes }
   }
   return (
     <div class="fd-categories">
-      <div class="fd-plots">
+      <div class="fd-plots fd-beside">
         <VegaChart spec={variation} />
         <div>
           <div class="fd-bar">

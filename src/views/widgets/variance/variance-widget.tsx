@@ -52,9 +52,6 @@ const VARIANCE_STYLE = `
 .fd-variance-edge h3 { font-size: 13px; }
 .fd-variance-marks { margin-top: 8px; }
 .fd-variance-marks pre { font: 12px/1.4 ui-monospace, monospace; background: var(--fd-raised); color: inherit; padding: 8px; margin: 6px 0; overflow: auto; max-height: 220px; user-select: all; }
-.fd-plots { display: flex; flex-wrap: wrap; gap: 8px 20px; }
-.fd-plots > div { flex: 0 1 auto; max-width: 100%; overflow-x: auto; }
-.fd-plots > div:last-child { flex: 1 1 440px; }
 `
 
 function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWidgetOptions>) {
