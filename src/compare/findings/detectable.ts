@@ -3,7 +3,6 @@ import { at } from '../../core/entries.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
-import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { equalSamples, isTestable } from '../../stats/two-sample.ts'
 import { ascendingSample } from '../../stats/weighted-sample.ts'
@@ -154,27 +153,14 @@ function heldUs({ recorded }: StepSample, own: ReadonlySet<number>): number {
 const ALONE = 0.05
 const AS_LIKELY = 0.5
 
-/** Less than this share of what its requests take is what clocks do. */
-const MIN_SHARE = 0.001
-
-/** The step that came nearest to a change where none is one; `null` where none came near. */
-export function nearestStep({
-  steps,
-  times,
-  flows,
-}: Pick<StepChanges, 'steps' | 'times' | 'flows'>): StepChange | null {
-  const near = steps.filter(({ kind, p, q }) => kind !== 'request' && p < ALONE && q < AS_LIKELY)
-  const isLarge = (step: StepChange) => {
-    const strata = strataOfStep(times, step)
-    const had = strata.flatMap(({ before }) => [...before.recorded.requests])
-    const usualUs = mean(had, (request) => flows.responseTimeUs[request]) as number
-    const samples = strata.map(({ before, after }) => ({
-      before: before.values,
-      after: after.values,
-    }))
-    // Only of steps that surely changed is the shift known.
-    const shiftUs = step.shiftUs || stratifiedShift(samples, { sorted: true }).shift
-    return Math.abs(shiftUs) * step.callsEach >= MIN_SHARE * usualUs
-  }
-  return near.sort((a, b) => a.q - b.q || a.p - b.p).find(isLarge) ?? null
+/**
+ * The step that came nearest to a change where none is one; `null` where none came near. How long
+ * messages wait is read off two clocks, whose corrections differ by chance as p does not know.
+ */
+export function nearestStep({ steps }: Pick<StepChanges, 'steps'>): StepChange | null {
+  const near = steps.filter(
+    ({ kind, part, p, q }) =>
+      kind !== 'request' && part !== 'message' && p < ALONE && q < AS_LIKELY,
+  )
+  return near.sort((a, b) => a.q - b.q || a.p - b.p)[0] ?? null
 }
