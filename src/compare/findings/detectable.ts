@@ -153,14 +153,14 @@ function heldUs({ recorded }: StepSample, own: ReadonlySet<number>): number {
 const ALONE = 0.05
 const AS_LIKELY = 0.5
 
-/** Times are recorded in µs: a smaller shift is one of clocks, however sure. */
-const MIN_SHIFT = 1
-
-/** The step that came nearest to a change where none is one; `null` where none came near. */
+/**
+ * The step that came nearest to a change where none is one; `null` where none came near. How long
+ * messages wait is read off two clocks, whose corrections differ by chance as p does not know.
+ */
 export function nearestStep({ steps }: Pick<StepChanges, 'steps'>): StepChange | null {
   const near = steps.filter(
-    ({ kind, p, q, shiftUs }) =>
-      kind !== 'request' && p < ALONE && q < AS_LIKELY && Math.abs(shiftUs) >= MIN_SHIFT,
+    ({ kind, part, p, q }) =>
+      kind !== 'request' && part !== 'message' && p < ALONE && q < AS_LIKELY,
   )
   return near.sort((a, b) => a.q - b.q || a.p - b.p)[0] ?? null
 }

@@ -64,7 +64,7 @@ export function factsOf(
       : [
           `${changeWords(quantity, direction === 'slower').how} than in ${percent(chance)} of those before${chance < HARDLY ? ' (50 % if nothing changed)' : ''}`,
         ]),
-    `${isOpen(draft) ? 'that it changed: ' : ''}${certaintyText(q)}`,
+    `${isOpen(draft) ? OWN_P : ''}${certaintyText(q)}`,
     ...notes,
   ]
 }
@@ -88,6 +88,9 @@ export function apartFacts(
   return [`${own} without what is below`]
 }
 
+/** What p is of, beside a cost that may be chance. */
+export const OWN_P = 'the change itself is significant: '
+
 /** Whether it is left open what something that changed costs. */
 export function isOpen({ eachInterval: [low, high] }: Pick<Draft, 'eachInterval'>): boolean {
   return Math.min(low, high) < 0 && Math.max(low, high) > 0
@@ -101,15 +104,15 @@ function eachText(each: number, draft: Draft, quantity: Quantity): string {
   const [step, ...others] = draft.steps
   const isTypical = step === undefined || others.length > 0 || step.share !== undefined
   const isFar = !isTypical && Math.abs(each / step.shiftUs - 1) > FAR_OFF
-  const much = `${signedAmount(each, quantity)} each${isFar ? ' on average' : ''}${isOpen(draft) ? ', which may be chance' : ''}`
+  const much = `${signedAmount(each, quantity)} each${isFar ? ' on average' : ''}${isOpen(draft) ? ', perhaps nothing' : ''}`
   const typically = isFar ? `, typically ${signedAmount(step.shiftUs, quantity)}` : ''
   return `${much}${intervalText(draft.eachInterval, quantity)}${typically}`
 }
 
-/** `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `already at the start (11:15:03 UTC)`; and until when. */
+/** `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `throughout the after period`; and until when. */
 export function sinceFact(since: Onset | null, follows: TimedEvent | null): string[] {
   if (since === null) return []
-  const until = since.until === null ? '' : `, until ${placedText(since.until, since, 'the end')}`
+  const until = since.until === null ? '' : `, until ${placedText(since.until, since)}`
   if (follows === null) return [sinceText(since) + until]
   const lagUs = since.fromStart ? 0 : Math.max(0, since.timeUs - follows.atUs)
   // A lag is no surer than the moment it is counted from.
@@ -120,27 +123,28 @@ export function sinceFact(since: Onset | null, follows: TimedEvent | null): stri
 }
 
 export function sinceText(since: Onset): string {
-  const { timeUs, fromStart, gradual, perhapsGradual, isTimeOfDay } = since
+  const { timeUs, fromStart, gradual, perhapsGradual, isTimeOfDay, until } = since
+  const growing = gradual ? 'growing ' : ''
   if (fromStart) {
-    const time = isTimeOfDay ? ` (${timeText(timeUs, SECONDS)} UTC)` : ''
-    return `${gradual ? 'growing from' : 'already at'} the start${time}`
+    const where = until === null ? 'throughout' : 'from the start of'
+    const time = isTimeOfDay ? ` (from ${timeText(timeUs, SECONDS)} UTC)` : ''
+    return `${growing}${where} the after period${time}`
   }
-  const how = gradual ? 'growing since about' : `since${perhapsGradual ? ' about' : ''}`
-  const what = `the start${perhapsGradual ? ', if not gradual,' : ''}`
-  return `${how} ${placedText(since, since, what)}`
+  const condition = perhapsGradual ? ' if it came at once' : ''
+  return `${growing}since ${gradual || perhapsGradual ? 'about ' : ''}${placedText(since, since, condition)}`
 }
 
-/** `11:15:03 UTC (95 % CI of the start 11:15:01 to 11:15:04)`. */
+/** `11:15:03 UTC (95 % CI 11:15:01 to 11:15:04)`. */
 function placedText(
   { timeUs, lowUs, highUs }: NonNullable<Onset['until']>,
   { isTimeOfDay }: Onset,
-  what: string,
+  condition = '',
 ): string {
   const length = highUs - lowUs < SHORT_US ? MILLISECONDS : SECONDS
   const [time, low, high] = [timeUs, lowUs, highUs].map((us) =>
     isTimeOfDay ? timeText(us, length) : formatDuration(us),
   )
-  return `${time} ${isTimeOfDay ? 'UTC' : 'into the after period'} (95 % CI of ${what} ${low} to ${high})`
+  return `${time} ${isTimeOfDay ? 'UTC' : 'into the after period'} (95 % CI ${low} to ${high}${condition})`
 }
 
 export function timeText(us: number, length: number): string {

@@ -9,7 +9,7 @@ import { areFromSpans } from '../../flows/span-tree.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
-import { intervalText, isOpen, lookText, shareText, unsureUs } from './finding-facts.ts'
+import { intervalText, isOpen, lookText, OWN_P, shareText, unsureUs } from './finding-facts.ts'
 import { listed } from './names.ts'
 import { fewSlowText, type SlowRequests, stretchText } from './slow-stretch.ts'
 import { stepTitle } from './step-findings.ts'
@@ -259,10 +259,10 @@ export class Findings extends columnarStage<FindingColumns>() {
     const size =
       shiftUs === 0
         ? `typically the same, more than in ${percent(probabilitySlower)} of those before`
-        : `${calls}${moreText(shiftUs, this.quantity)}${isUnsure ? ', which may be chance' : ''}${intervalText(bounds, this.quantity)}, ` +
+        : `${calls}${moreText(shiftUs, this.quantity)}${isUnsure ? ', perhaps nothing' : ''}${intervalText(bounds, this.quantity)}, ` +
           `${percent(Math.abs(effect))} of what such requests take`
-    const that = isUnsure ? 'that it changed: ' : ''
-    return ` Changed, but too little to matter: ${stepTitle(step)}, ${size}, ${that}${certaintyText(q)}.`
+    const own = isUnsure ? OWN_P : ''
+    return ` Changed, but too little to matter: ${stepTitle(step)}, ${size}, ${own}${certaintyText(q)}.`
   }
 
   /**

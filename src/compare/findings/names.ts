@@ -6,6 +6,7 @@ import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import type { Operation } from '../steps/call-order.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
+import type { StepChange } from '../steps/step-changes.ts'
 
 const MAX_KINDS_NAMED = 2
 
@@ -44,6 +45,18 @@ export function callsText(counts: Counts): string {
 export function alsoDone(others: number): string {
   if (others < 1) return ''
   return others === 1 ? ', and so does 1 other operation' : `, and so do ${others} other operations`
+}
+
+/** A title that names one operation of a step says less than this share of its change alone. */
+const MIN_NAMED = 0.5
+
+/** Says whether other operations of a step changed with the one that its title names. */
+export function alsoChanged({ operations, contributionUs }: StepChange): string {
+  const changed = operations.filter((one) => one.changed)
+  if (changed.length > 0) return alsoDone(changed.length - 1)
+  const most = Math.max(0, ...operations.map((one) => one.contributionUs / contributionUs))
+  const isOne = operations.length < 2 || most >= MIN_NAMED
+  return isOne ? '' : ', and so do its other operations together'
 }
 
 export function stepName(node: NodeLabel): string {

@@ -39,8 +39,12 @@ export function draftsInTime(given: readonly Draft[], compared: Compared): Draft
   const limits = limitsOf(compared.steps.flows, compared.steps.options)
   return Array.from(onsetsOf(given, compared), ([one, inTime]): Draft => {
     const draft = { ...one, inTime }
-    const isSized = isOfSteps(draft) || draft.isOfSegment || draft.kind === 'errors'
+    const { segment, isOfSegment = false } = draft
+    const isSized = isOfSteps(draft) || isOfSegment || draft.kind === 'errors'
     const spans = isSized ? spansOf(compared.categories.flows, inTime.began) : []
+    const isOnly = segment && (isOfSegment || isConfined(draft, segment))
+    if (isOnly && segment.requests.every((one) => spans.every((isThen) => isThen(one))))
+      return draft
     if (draft.kind === 'errors') {
       const [isThen] = spans
       return isThen ? failuresThen(draft, compared.steps.flows, isThen) : draft

@@ -1,4 +1,4 @@
-import { rollup } from 'd3-array'
+import { greatest, rollup } from 'd3-array'
 import { callerSide, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { percent, printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
@@ -14,7 +14,7 @@ import { type WorkPart, workParts } from '../steps/work-parts.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE, type StepScope } from './finding.ts'
 import { intervalText } from './finding-facts.ts'
 import { groupChanges } from './group-changes.ts'
-import { alsoDone, changedMost, listed, operationName, surest } from './names.ts'
+import { alsoChanged, changedMost, listed, operationName, surest } from './names.ts'
 
 type Direction = Draft['direction']
 
@@ -58,6 +58,7 @@ export function stepsTold(flows: FlowSet, group: StepGroup) {
   const error = Math.hypot(...group.steps.map(({ contributionError }) => contributionError))
   const width = (normalQuantile(0.975) * error) / recorded
   const parts = first.kind === 'work' ? workParts(flows, first) : []
+  const calls = namedPart(first, parts)
   return {
     ...stepWords(flows, group, parts),
     requests: concerned[AFTER],
@@ -66,7 +67,7 @@ export function stepsTold(flows: FlowSet, group: StepGroup) {
     eachInterval: [eachUs - width, eachUs + width],
     probabilitySlower: first.probabilitySlower,
     notes: [
-      ...minorityNotes(first, flows.quantity, namedPart(first, parts)),
+      ...minorityNotes(first, flows.quantity, calls?.isOfCalls ? undefined : calls),
       ...partNotes(group, {
         parts,
         eachUs,
@@ -197,9 +198,11 @@ export function findingStep(step: StepChange): FindingStep {
 }
 
 function mainOperation({ operations }: StepChange): string {
-  const [first] = operations.filter(({ changed }) => changed)
-  const most = [...operations].sort((a, b) => b.afterRequests - a.afterRequests)[0]
-  return (first ?? most)?.operation ?? ''
+  // The largest contribution comes first, even where no operation alone surely changed.
+  const first =
+    operations.find(({ changed }) => changed) ??
+    operations.find(({ contributionUs }) => contributionUs !== 0)
+  return (first ?? greatest(operations, (one) => one.afterRequests))?.operation ?? ''
 }
 
 export const MAX_NAMED = 3
@@ -222,8 +225,8 @@ function stepWords(
   const few = (names: readonly string[]) => listed(names.map(printable), MAX_NAMED)
   const called = few(steps.map((step) => step.service))
   const callers = few(steps.flatMap(({ caller }) => caller ?? []))
-  const also = alsoDone(first.operations.filter(({ changed }) => changed).length - 1)
-  const itself = `${workWords(first, operation, parts)} takes ${time(first)}${also}`
+  const also = alsoChanged(first)
+  const itself = `${workWords(first, operation, parts)} takes ${time(first)}${oftener(first, parts)}${also}`
   switch (scope.of) {
     case 'step':
       return {
@@ -269,16 +272,25 @@ const MIN_SHARED = 0.1
 function workWords(step: StepChange, operation: string, parts: readonly WorkPart[]): string {
   if (step.kind !== 'work') return operation
   const part = namedPart(step, parts)
+  if (part?.isOfCalls) return operation
   if (part !== undefined) return `${operationName(part)} within ${operation}`
-  const isShared = parts.some(
-    (one) => isInner(step, one) && one.shiftUs / step.shiftUs >= MIN_SHARED,
-  )
+  const isShared =
+    step.part !== 'itself' &&
+    parts.some((one) => isInner(step, one) && one.shiftUs / step.shiftUs >= MIN_SHARED)
   return isShared ? `${operation}, without calls to others,` : `${operation} itself`
+}
+
+/** Says what work takes longer by, where that is called more often and takes no longer itself. */
+function oftener(step: StepChange, parts: readonly WorkPart[]): string {
+  const part = namedPart(step, parts)
+  if (!part?.isOfCalls) return ''
+  return `, as it calls ${operationName(part)} ${part.shiftUs > 0 ? 'more' : 'less'} often`
 }
 
 /** The operation within another that most of a step's change lies in. */
 function namedPart(step: StepChange, parts: readonly WorkPart[]): WorkPart | undefined {
-  const part = parts.find(({ shiftUs }) => shiftUs * step.shiftUs > 0)
+  const part =
+    step.part === 'itself' ? undefined : parts.find(({ shiftUs }) => shiftUs * step.shiftUs > 0)
   const isMost = part !== undefined && part.shiftUs / step.shiftUs >= MIN_PART
   return isMost && isInner(step, part) ? part : undefined
 }

@@ -1,5 +1,5 @@
 // Runs once a value of a request: the loops index with `!`.
-import { group, sum } from 'd3-array'
+import { group, range, sum } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
@@ -54,7 +54,9 @@ export function onsetsOf(
           ),
     )
     const [before, after] = timedScores(categories.flows, scores)
-    const onset = findOnset({ before, after, ...clock })
+    const found = findOnset({ before, after, ...clock })
+    const later = inside && found?.onset.fromStart && beginningOf(inside, values, categories.flows)
+    const onset = later ? { p: later.p, onset: { ...found.onset, ...later.began } } : found
     const isThroughout = onset === null || (onset.onset.fromStart && onset.onset.until === null)
     return { onset, bursts: isThroughout ? burstsOf(after) : null }
   })
@@ -69,6 +71,25 @@ export function onsetsOf(
       return [drafts[i]!, { began, bursts: burstsQ[i]! < LEVEL ? bursts : null }]
     }),
   )
+}
+
+/**
+ * When the first request of a segment arrived after others of its step, as of a version that is
+ * deployed later, and the chance that so many others come first; `null` where that may be chance.
+ */
+function beginningOf(inside: ReadonlySet<number>, values: readonly Value[], flows: FlowSet) {
+  const own = [...new Set(values.map(({ request }) => request))]
+    .filter((request) => flows.period[request] === AFTER)
+    .sort((a, b) => flows.arrivalUs(a) - flows.arrivalUs(b))
+  const first = own.findIndex((request) => inside.has(request))
+  const members = own.filter((request) => inside.has(request)).length
+  const p = Math.exp(sum(range(members), (i) => Math.log1p(-first / (own.length - i))))
+  if (!(p < LEVEL)) return null
+  const others = Math.log(LEVEL) / Math.log1p(-members / (own.length - first))
+  const [lowUs, timeUs] = [Math.max(0, first - Math.ceil(others) - 1), first].map((at) =>
+    flows.arrivalUs(own[at]!),
+  ) as [number, number]
+  return { p, began: { timeUs, lowUs, highUs: timeUs, fromStart: false } }
 }
 
 /** Sums of weights that are less apart than this share are the same. */

@@ -1,5 +1,6 @@
 // Runs once a span of a request: the loops index with `!`.
-import { mean } from 'd3-array'
+import { mean, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { coveredNs, NS, readTimesNs } from '../../flows/span-tree.ts'
 import { median } from '../../stats/quantile.ts'
@@ -13,6 +14,8 @@ export interface WorkPart {
   readonly shiftUs: number
   /** Difference of the means, in µs: those of all parts add up to that of the work. */
   readonly meanUs: number
+  /** Whether that is of more or fewer calls of it rather than of longer or shorter ones. */
+  readonly isOfCalls: boolean
 }
 
 type Part = ReturnType<typeof partsOf>[number]
@@ -26,31 +29,38 @@ export interface OwnTime {
   readonly us: number
 }
 
+interface OwnTimes extends OwnTime {
+  /** How often the request has the operation. */
+  readonly spans: number
+}
+
 /** What requests spend in each operation of a service, covered by nothing else, by period. */
 export function ownTimes(
   flows: FlowSet,
-  { service, requests }: Pick<StepChange, 'service' | 'requests'>,
-): ReadonlyMap<string, readonly [before: OwnTime[], after: OwnTime[]]> {
+  { service, requests }: { readonly service: string; readonly requests: Iterable<number> },
+): ReadonlyMap<string, readonly [before: OwnTimes[], after: OwnTimes[]]> {
   const ofShape = new Map<number, { tree: ShapeVisits['tree']; parts: Part[] }>()
   for (const [shape, spans] of allVisits(flows)) {
     ofShape.set(shape, { tree: spans.tree, parts: partsOf(spans, service) })
   }
-  const times = new Map<string, [before: OwnTime[], after: OwnTime[]]>()
+  const times = new Map<string, [before: OwnTimes[], after: OwnTimes[]]>()
   let moments = new Float64Array(64)
   for (const request of requests) {
     const { tree, parts } = ofShape.get(flows.shapeOf[request]!)!
     if (moments.length < 2 * tree.size) moments = new Float64Array(4 * tree.size)
     readTimesNs(tree, flows.latencies(request), moments)
-    const sums = new Map<string, number>()
+    const sums = new Map<string, { us: number; spans: number }>()
     for (const { span, others, operation } of parts) {
       const [start, end] = [moments[2 * span]!, moments[2 * span + 1]!]
       const ownUs = (end - start - coveredNs(moments, others, start, end)) / NS
-      sums.set(operation, (sums.get(operation) ?? 0) + ownUs)
+      const sum = getOrInsert(sums, operation, () => ({ us: 0, spans: 0 }))
+      sum.us += ownUs
+      sum.spans++
     }
-    for (const [operation, us] of sums) {
+    for (const [operation, sum] of sums) {
       const known = times.get(operation) ?? [[], []]
       times.set(operation, known)
-      known[flows.period[request] as Period].push({ request, us })
+      known[flows.period[request] as Period].push({ request, ...sum })
     }
   }
   return times
@@ -60,14 +70,22 @@ export function ownTimes(
  * Divides the change of a service's work among its operations, by time that no call covers; the
  * largest first.
  */
-export function workParts(flows: FlowSet, { service, requests }: StepChange): WorkPart[] {
+export function workParts(flows: FlowSet, { service, requests, minority }: StepChange): WorkPart[] {
   const all = [BEFORE, AFTER].map(
     (period) => requests.filter((request) => flows.period[request] === period).length,
   )
   // Requests that do not have it spend nothing in it.
   const usOf = (own: readonly OwnTime[], period: Period) =>
     Array.from({ length: all[period]! }, (_, i) => own[i]?.us ?? 0)
-  return [...ownTimes(flows, { service, requests })]
+  const parts = ownTimes(flows, { service, requests })
+  // Some that are slow may be those that would be anyway, by more calls or longer ones.
+  const ofAll =
+    minority === null ? parts : ownTimes(flows, { service, requests: flows.period.keys() })
+  const asked = [BEFORE, AFTER].map(
+    (period) =>
+      new Set([...ofAll.values()].flatMap((own) => own[period].map(({ request }) => request))).size,
+  )
+  return [...parts]
     .filter(([, own]) => own.some((values, period) => values.length >= MIN_HAVING * all[period]!))
     .map(([operation, own]) => {
       const [before, after] = [usOf(own[BEFORE], BEFORE), usOf(own[AFTER], AFTER)]
@@ -77,9 +95,23 @@ export function workParts(flows: FlowSet, { service, requests }: StepChange): Wo
         medianUs,
         shiftUs: medianUs[AFTER] - medianUs[BEFORE],
         meanUs: (mean(after) as number) - (mean(before) as number),
+        isOfCalls: isOfCalls(ofAll.get(operation)!, asked),
       }
     })
     .sort((a, b) => Math.abs(b.shiftUs) - Math.abs(a.shiftUs))
+}
+
+/** Whether what is spent in an operation changed by how often it is called more than by how long a call takes. */
+function isOfCalls(
+  own: readonly [before: OwnTimes[], after: OwnTimes[]],
+  asked: readonly number[],
+): boolean {
+  const [then, now] = own.map((values, period) => ({
+    us: sum(values, ({ us }) => us) / sum(values, ({ spans }) => spans),
+    each: sum(values, ({ spans }) => spans) / asked[period]!,
+  })) as [Record<'us' | 'each', number>, Record<'us' | 'each', number>]
+  const longerUs = now.each * (now.us - then.us) || 0
+  return Math.abs((now.each - then.each) * (then.us || now.us)) > Math.abs(longerUs)
 }
 
 function partsOf({ tree, visits, operations }: ShapeVisits, service: string) {

@@ -47,7 +47,9 @@ describe('a finding that began just after an event', () => {
     const [other] = compareShops({ slowFrom: 0, slowUs: 4000 }, {}, 3_600e6).with({
       events: ['2023-11-14T22:40Z deploy stock 2.0'],
     }).findings.findings
-    expect(other?.facts.at(-1)).toBe('already at the start (23:17:20 UTC), after deploy stock 2.0')
+    expect(other?.facts.at(-1)).toBe(
+      'throughout the after period (from 23:17:20 UTC), after deploy stock 2.0',
+    )
   })
 })
 
@@ -67,6 +69,18 @@ describe('versions and hosts that come or go', () => {
     ])
     expect(comparison.findings.findings[0]?.facts.at(-1)).toContain(
       'after stock goes from 1.9 to 2.0',
+    )
+  })
+
+  test('are when a change of a version that is deployed within after began', () => {
+    const { findings } = compareShops(
+      { slowFrom: 100, slowUs: 4000, versionFrom: 100 },
+      { versionFrom: 1e3 },
+    ).findings
+    expect(findings[0]?.title).toContain('only where stock version = 2.0')
+    expect(findings[0]?.facts).toContain('280 of 480 requests')
+    expect(findings[0]?.facts.at(-1)).toBe(
+      'since 22:19:00.000 UTC (95 % CI 22:18:59.500 to 22:19:00.000), at most 500 ms after stock goes from 1.9 to 2.0',
     )
   })
 

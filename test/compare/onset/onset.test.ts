@@ -38,7 +38,7 @@ describe('a finding says since when', () => {
     expect(seconds(since?.highUs ?? 0)).toBeGreaterThanOrEqual(30)
     expect(seconds(since?.highUs ?? 0)).toBeLessThan(33)
     expect(facts?.at(-1)).toMatch(
-      /^since 22:17:\d\d(\.\d{3})? UTC \(95 % CI of the start 22:17:\d\d(\.\d{3})? to 22:17:\d\d(\.\d{3})?\)$/,
+      /^since 22:17:\d\d(\.\d{3})? UTC \(95 % CI 22:17:\d\d(\.\d{3})? to 22:17:\d\d(\.\d{3})?\)$/,
     )
   })
 
@@ -54,12 +54,12 @@ describe('a finding says since when', () => {
     const [finding] = compareShops({ slowFrom: 0, slowUs: 4000 }).findings.findings
     expect(finding?.since?.fromStart).toBe(true)
     expect(finding?.since?.timeUs).toBe(NOON_US + PERIOD_US)
-    expect(finding?.facts.at(-1)).toBe('already at the start (22:17:20 UTC)')
+    expect(finding?.facts.at(-1)).toBe('throughout the after period (from 22:17:20 UTC)')
   })
 
   test.each([
     [30, 'since 22:17:'],
-    [0, 'already at the start (22:17:20 UTC)'],
+    [0, 'from the start of the after period (from 22:17:20 UTC), until'],
   ])('and until when: slower from %d s on, and no longer after 90 s', (slowFrom, words) => {
     const { findings } = compareShops({ slowFrom, slowUntil: 90, slowUs: 4000 }).findings
     const { since, facts } = findings[0] ?? {}
@@ -70,7 +70,7 @@ describe('a finding says since when', () => {
     expect(seconds(highUs)).toBeGreaterThanOrEqual(90)
     expect(seconds(highUs)).toBeLessThan(94)
     expect(facts?.at(-1)?.startsWith(words)).toBe(true)
-    expect(facts?.at(-1)).toMatch(/, until 22:18:\S+ UTC \(95 % CI of the end \S+ to \S+\)$/)
+    expect(facts?.at(-1)).toMatch(/, until 22:18:\S+ UTC \(95 % CI \S+ to \S+\)$/)
   })
 
   test('a change late in before is dated there if after follows at once, not if a day lies between', () => {
@@ -218,8 +218,8 @@ describe('a level that grows from some time on', () => {
     expect(seconds(since?.lowUs ?? 0)).toBeLessThanOrEqual(60)
     expect(seconds(since?.highUs ?? 0)).toBeGreaterThanOrEqual(60)
     const weak = compareShops({ slowFrom: 100, slowUs: 1500 }).findings.findings[0]
-    expect(weak?.facts.at(-1)).toMatch(/^since about .* \(95 % CI of the start, if not gradual, /)
-    expect(facts?.at(-1)).toMatch(/^growing since about 22:\d\d:\d\d UTC \(95 % CI of the start /)
+    expect(weak?.facts.at(-1)).toMatch(/^since about .* \(95 % CI .* if it came at once\)$/)
+    expect(facts?.at(-1)).toMatch(/^growing since about 22:\d\d:\d\d UTC \(95 % CI /)
   })
 })
 

@@ -199,3 +199,31 @@ test('medians told beside a span within an operation are of that span', () => {
     / its median in these requests is 4[01](\.\d+)? ms, in all before (99\d µs|1(\.0\d?)? ms)/,
   )
 })
+
+test.each([
+  ['of a cache that hits less often', { before: 0.15, after: 0.75 }, 1],
+  ['in a few requests, one after another', { before: 0, after: 0.12 }, 8],
+])('a call that is made more often is not told to take longer: %s', (_, share, times) => {
+  const period = (name: 'before' | 'after') => {
+    const random = randomSource(name.length)
+    const spans = Array.from({ length: 600 }, (_, i) => {
+      const trace = `${name}-${i}`
+      const startUs = 1e6 * i
+      let endUs = startUs + 1000 * Math.exp(0.2 * random.normal())
+      const calls = Array.from({ length: random.next() < share[name] ? times : 0 }, (_, call) => {
+        const own = { service: 'user', operation: 'SELECT', startUs: endUs }
+        endUs += 5000 * Math.exp(0.2 * random.normal())
+        return { trace, id: `${trace}-${call}`, parent: trace, ...own, endUs }
+      })
+      return [{ trace, id: trace, service: 'user', operation: 'GET', startUs, endUs }, ...calls]
+    })
+    return makeSpans(spans.flat(), name)
+  }
+  const [first, ...others] = compare(period('before'), period('after')).findings.findings
+  expect(others).toEqual([])
+  expect(first?.kind).toBe('structure')
+  const [also] = first?.consequences ?? []
+  expect(also?.title).toMatch(
+    /^user: GET takes \d+(\.\d+)? ms longer( in 1\d % of the calls)?, as it calls SELECT more often$/,
+  )
+})
