@@ -55,6 +55,7 @@ import { requestFindings, unattributedFindings } from './request-findings.ts'
 import { withSameFactor } from './same-factor.ts'
 import { wholeRequests, withSegments } from './segment-findings.ts'
 import { segmentClause } from './segment-text.ts'
+import { withSharedConditions } from './shared-condition.ts'
 import { withSharedPlaces } from './shared-place.ts'
 import { draftsInTime } from './since-start.ts'
 import { exemplarsOf, slowExamples } from './slow-examples.ts'
@@ -297,7 +298,9 @@ function draftsOfSteps({
   const whole = draftsInTime(wholeRequests(found, edges.categories), of)
   const left = unattributedFindings(steps, { drafts, edges, whole })
   const read = columns ?? new RequestColumns(steps.flows)
-  return withSharedPlaces(withSameFactor([...drafts, ...left], steps), { ...of, columns: read })
+  const sources = { ...of, columns: read }
+  const placed = withSharedPlaces(withSameFactor([...drafts, ...left], steps), sources)
+  return withSharedConditions(placed, sources)
 }
 
 /** Whether a change of calls surely changes how much requests take. */

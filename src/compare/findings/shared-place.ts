@@ -1,6 +1,6 @@
 import { extent, greatest, median, rollup, sum } from 'd3-array'
 import { at } from '../../core/entries.ts'
-import { callerSide, formatAmount, moreText } from '../../core/quantity.ts'
+import { callerSide, formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
 import { counted, printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
@@ -34,23 +34,23 @@ interface Change {
   readonly errorUs: number
 }
 
-interface Sources {
+export interface Sources {
   readonly categories: Categories
   readonly steps: StepChanges
   readonly columns: RequestColumns
 }
 
 /** Fewer services that change in a place are changes of their own. */
-const MIN_SERVICES = 2
+export const MIN_SERVICES = 2
 /** Where nothing tells which value it is, all are tried of so many. */
 const MAX_VALUES = 10
 /** This share of the services that run there must have changed, of those of which it is known. */
-const MIN_SHARE = 0.5
+export const MIN_SHARE = 0.5
 /** Beyond so many standard errors, something changed. */
 const SURE = 2
 /** Times that differ by no more than this factor are told as one. */
 const ALIKE = 1.5
-const MAX_NAMED = 3
+export const MAX_NAMED = 3
 
 /**
  * Puts one finding before those of several services that changed in one place alone: on a host, in a
@@ -148,7 +148,7 @@ function columnsOf(service: string | null, read: RequestColumns): PlaceColumn[] 
  * Whether requests have to do with a place where they take a step; `null` where that is not known of
  * all: columns tell where the first of several visits of a service ran.
  */
-function thereOf(step: Step, { attribute, value, end }: Place, { steps, columns }: Sources) {
+export function thereOf(step: Step, { attribute, value, end }: Place, { steps, columns }: Sources) {
   const { flows } = steps
   const runsThere = (service: string | null) => {
     const column = columnsOf(service, columns).find((one) => one.attribute === attribute)
@@ -170,7 +170,7 @@ function thereOf(step: Step, { attribute, value, end }: Place, { steps, columns 
 }
 
 /** How often each service takes part in requests of a shape. */
-const visitsOf = remembered(
+export const visitsOf = remembered(
   (flows: FlowSet): ReadonlyMap<number, ReadonlyMap<string | null, number>> =>
     new Map(
       Array.from(allVisits(flows), ([shape, { visits }]) => [
@@ -259,48 +259,81 @@ function mostChanged(covered: readonly Draft[], place: Place, sources: Sources):
 }
 
 function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): Draft {
-  const { categories } = sources
-  const { flows } = categories
-  const [first] = covered as [Draft]
-  const { inTime } = greatest(covered, (one) => Math.abs(one.contributionUs)) ?? first
-  const [isThen = () => true] = spansOf(flows, inTime?.began ?? null)
-  const steps = covered.flatMap((draft) => draft.steps)
-  const rows = new Set(
-    steps.flatMap((step) => {
+  const { flows } = sources.steps
+  const [isThen = () => true] = spansOf(flows, largestOf(covered).inTime?.began ?? null)
+  const rows = covered.flatMap((draft) =>
+    draft.steps.flatMap((step) => {
       const isThere = thereOf(step, place, sources)
       const taking = changeOfStep(sources.steps, step)?.requests ?? []
       return taking.filter((request) => isThere(request) && isThen(request))
     }),
   )
-  const after = [...rows].filter((request) => flows.period[request] === AFTER)
-  const contributionUs = sum(covered, (one) => one.contributionUs)
-  const widths = covered.map(({ eachInterval: [low, high], requests }) => requests * (high - low))
-  const concerned = countByPeriod(flows, rows)
-  const eachUs = contributionUs / concerned[AFTER]
-  const widthUs = Math.hypot(...widths) / 2 / concerned[AFTER]
   const { attribute, value } = place
   const { text } = condition(subjectOf({ service: null, attribute }), 'is', [value])
-  return {
-    ...NO_EVIDENCE,
-    kind: 'latency',
-    direction: first.direction,
+  return headOf(covered, {
+    categories: sources.categories,
+    rows,
     where: text,
     ...placeWords(covered, { place, isInside: true, isThen }, sources),
-    key: JSON.stringify(['place', place, first.direction]),
-    categories: categoriesOf(categories, after),
+    key: JSON.stringify(['place', place, covered[0]?.direction]),
+    look: `what runs where ${text}`,
+    place: { attribute, value },
+  })
+}
+
+/** The one of several that adds most. */
+export function largestOf(covered: readonly Draft[]): Draft {
+  return greatest(covered, (one) => Math.abs(one.contributionUs)) as Draft
+}
+
+/** One finding in place of several, of requests (`rows`) of both periods. */
+export function headOf(
+  covered: readonly Draft[],
+  {
+    categories,
+    rows,
+    ...told
+  }: Pick<Draft, 'where' | 'what' | 'key' | 'look' | 'notes'> &
+    Pick<Draft, 'place' | 'failedRequests' | 'weightUs' | 'size'> & {
+      readonly categories: Categories
+      readonly rows: readonly number[]
+    },
+): Draft {
+  const { flows } = categories
+  const { kind, direction, inTime } = largestOf(covered)
+  const concerned = countByPeriod(flows, new Set(rows))
+  const contributionUs = sum(covered, (one) => one.contributionUs)
+  const widths = covered.map(({ eachInterval: [low, high], requests }) => requests * (high - low))
+  const eachUs = contributionUs / concerned[AFTER]
+  const widthUs = Math.hypot(...widths) / 2 / concerned[AFTER]
+  return {
+    ...NO_EVIDENCE,
+    ...told,
+    kind,
+    direction,
+    categories: categoriesOf(
+      categories,
+      rows.filter((request) => flows.period[request] === AFTER),
+    ),
     requests: concerned[AFTER],
     concerned,
     contributionUs,
     eachInterval: [eachUs - widthUs, eachUs + widthUs],
     probabilitySlower: Number.NaN,
-    look: `what runs where ${text}`,
     services: [...new Set(covered.flatMap(({ services }) => services))],
-    steps,
-    place: { attribute, value },
+    steps: covered.flatMap((draft) => draft.steps),
+    calls: covered.flatMap((draft) => draft.calls),
     covers: covered.map(({ key }) => key),
     ...(inTime && { inTime }),
     ...surest(covered),
   }
+}
+
+/** `2 ms to 5 ms longer`, or one time where they are much the same. */
+export function timesText(each: readonly number[], quantity: Quantity): string {
+  const [low, high] = extent(each, Math.abs) as [number, number]
+  if (high <= ALIKE * low) return moreText(median(each) as number, quantity)
+  return `${formatAmount(low, quantity)} to ${moreText(high * Math.sign(each[0] as number), quantity)}`
 }
 
 /** `calls to 7 services there take 6 ms longer in transit`, and which services. */
@@ -319,11 +352,7 @@ function placeWords(
   const each = changes
     .filter(({ us, errorUs }) => Math.abs(us) > SURE * errorUs)
     .map(({ us, calls }) => us / calls)
-  const [low, high] = extent(each, Math.abs) as [number, number]
-  const time =
-    high <= ALIKE * low
-      ? moreText(median(each) as number, quantity)
-      : `${formatAmount(low, quantity)} to ${moreText(high * Math.sign(each[0] as number), quantity)}`
+  const time = timesText(each, quantity)
   const services = counted(names.size, 'service')
   const whose = isWork ? 'them' : `${services} there`
   const calls = {

@@ -5,10 +5,21 @@ import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 export const SERVICES = ['auth', 'cart', 'front', 'price', 'stock']
 export const HOSTS = ['node-1', 'node-2', 'node-3']
 
+/** Whose request it is, and what is asked for: each tenant asks for each page. */
+export interface Request {
+  readonly tenant: number
+  readonly page: string
+}
+
 export interface Period {
   readonly seed: number
   /** By what factor a service takes longer on a host in what it does itself. */
-  readonly slower?: (service: string, host: string) => number
+  readonly slower?: (service: string, host: string, of: Request) => number
+  /** Which share of the calls of a service fails. */
+  readonly failing?: (service: string, host: string, of: Request) => number
+  readonly pages?: readonly string[]
+  /** Whether requests say whose they are. */
+  readonly isOfTenants?: boolean
   /** By what factor databases take longer. */
   readonly database?: (service: string) => number
   /** Where `front` records its calls too: how long they are under way before a service begins, in µs. */
@@ -22,12 +33,18 @@ export interface Period {
 export function period({
   seed,
   slower = () => 1,
+  failing = () => 0,
+  pages = ['it'],
+  isOfTenants = false,
   database = () => 1,
   transitUs,
 }: Period): SpanTraces {
   const random = randomSource(seed)
+  const chance = randomSource(seed + 100)
   const spans = Array.from({ length: 400 }, (_, request): SpanSketch[] => {
     const trace = `${seed} ${request}`
+    const page = pages[request % pages.length] as string
+    const of = { tenant: Math.floor(request / pages.length) % 4, page }
     let nowUs = seed * 1e10 + request * 1e6
     const work = (
       service: string,
@@ -35,7 +52,7 @@ export function period({
       inner: () => SpanSketch[],
       host = HOSTS[random.integer(3)] as string,
     ) => {
-      const usualUs = (4000 + 500 * SERVICES.indexOf(service)) * slower(service, host)
+      const usualUs = (4000 + 500 * SERVICES.indexOf(service)) * slower(service, host, of)
       const own = { trace, service, host }
       const id = `${trace} ${service}`
       const startUs = nowUs
@@ -51,11 +68,13 @@ export function period({
       const query = { ...queried, endUs: nowUs }
       const called = inner()
       nowUs += 100
-      return [
-        { ...own, id, parent, operation: `${service} it`, startUs, endUs: nowUs },
-        query,
-        ...called,
-      ]
+      const isFailing = chance.next() < failing(service, host, of)
+      const said = {
+        operation: `${service} ${parent === null ? page : 'it'}`,
+        ...(isFailing && { status: 'error' as const }),
+        ...(parent === null && isOfTenants && { attributes: { tenant: String(of.tenant) } }),
+      }
+      return [{ ...own, ...said, id, parent, startUs, endUs: nowUs }, query, ...called]
     }
     const from = HOSTS[random.integer(3)] as string
     const call = (service: string): SpanSketch[] => {
