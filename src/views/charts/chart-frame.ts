@@ -55,9 +55,10 @@ const NARROWEST_CHART = 440
 const PADDING = 12
 const MIN_PLOT_WIDTH = 160
 
-interface TitleLines {
-  readonly text: readonly string[]
-  readonly subtitle: readonly string[]
+interface Title {
+  readonly text: string | readonly string[]
+  readonly subtitle?: readonly string[]
+  readonly fontSize: number
 }
 
 const CONFIG = {
@@ -118,26 +119,26 @@ export function framedChart(
   return new Chart(spec, { title, description: sentences.join(' ') })
 }
 
-/** A framed chart whose plots have another width; its heading is broken into lines for `whole`. */
+/** A framed chart whose plots have another width; its titles are broken into lines for `whole`. */
 export function sizedSpec(spec: VegaLiteSpec, width: number, whole: number): VegaLiteSpec {
-  const sized = (view: SpecPart): SpecPart => ({
-    ...view,
-    ...(typeof view['width'] === 'number' && { width: Math.max(MIN_PLOT_WIDTH, width) }),
-    ...(Array.isArray(view['vconcat']) && { vconcat: view['vconcat'].map(sized) }),
-  })
-  const { title, ...views } = spec as SpecPart & { readonly title?: TitleLines }
-  const again = (lines: readonly string[], size: number) =>
-    brokenInto(lines.join(' '), (whole - 2 * PADDING) / size)
-  return {
-    ...sized(views),
-    ...(title && {
-      title: {
-        ...title,
-        text: again(title.text, TITLE_SIZE * BOLD),
-        subtitle: again(title.subtitle, SUBTITLE_SIZE),
-      },
-    }),
-  } as VegaLiteSpec
+  const broken = (lines: string | readonly string[], size: number) =>
+    brokenInto([lines].flat().join(' '), (whole - 4 * PADDING) / size)
+  const sized = (view: SpecPart & { readonly title?: Title }): SpecPart => {
+    const { title } = view
+    return {
+      ...view,
+      ...(typeof view['width'] === 'number' && { width: Math.max(MIN_PLOT_WIDTH, width) }),
+      ...(Array.isArray(view['vconcat']) && { vconcat: view['vconcat'].map(sized) }),
+      ...(title && {
+        title: {
+          ...title,
+          text: broken(title.text, title.fontSize * BOLD),
+          ...(title.subtitle && { subtitle: broken(title.subtitle, SUBTITLE_SIZE) }),
+        },
+      }),
+    }
+  }
+  return sized(spec as SpecPart) as VegaLiteSpec
 }
 
 function brokenInto(sentence: string, ems: number): string[] {

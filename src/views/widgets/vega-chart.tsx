@@ -29,6 +29,8 @@ export function VegaChart(props: ChartProps) {
 
 /** A scrollbar that comes or goes is no reason to draw anew. */
 const MIN_CHANGE = 24
+/** Wider than any title, so that only what stands beside the plots adds to it. */
+const TRIAL = 4000
 
 /** Draws a chart as wide as its place: once to learn what its axes take, then in the room left. */
 function LiveChart({ spec, onFrame }: ChartProps) {
@@ -50,8 +52,8 @@ function LiveChart({ spec, onFrame }: ChartProps) {
       const whole = { ...own, ...frame, config: { ...themeConfig(ink), ...own.config } }
       const sized = (plot: number) => sizedSpec(whole, plot, width.room)
       const aside = document.createElement('div')
-      const trial = await page.drawChart(aside, sized(width.room))
-      const around = Number(aside.querySelector('svg')?.getAttribute('width')) - width.room
+      const trial = await page.drawChart(aside, sized(TRIAL))
+      const around = Number(aside.querySelector('svg')?.getAttribute('width')) - TRIAL
       trial.remove()
       if (isGone) return
       drawn = await page.drawChart(element, sized(width.room - around), onFrame)

@@ -70,7 +70,7 @@ export const FLOW_STYLE = `
 `
 
 const MIN_HEIGHT = 240
-const MAX_HEIGHT = 900
+const MAX_HEIGHT = 640
 
 export function FlowView(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   return useIsStill() ? <FlowStill {...props} /> : <FlowPage {...props} />

@@ -39,6 +39,7 @@ const LOGS_STYLE = `
 .fd-logs-others { line-height: 2; }
 .fd-logs-others button { white-space: normal; text-align: left; overflow-wrap: anywhere; }
 .fd-logs-details { border-top: 1px solid var(--fd-line); margin-top: 10px; padding-top: 10px; }
+.fd-logs-details .fd-beside > * { flex-basis: 560px; }
 .fd-logs-details h3 { overflow-wrap: anywhere; }
 .fd-logs-details th[scope="row"] { font-weight: 400; min-width: 11em; max-width: 25em; position: static; white-space: normal; }
 .fd-logs-details th[scope="row"] div { font-size: 11.5px; }
