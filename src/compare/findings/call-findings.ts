@@ -207,7 +207,10 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
     ...(calls.length > 0 ? [{ service, calls, repeats: [] }] : []),
     ...(repeats.length > 0 ? [{ service, calls: [], repeats }] : []),
   ]
-  const ofCalls = [...calls.filter(({ kind }) => kind === 'calls'), ...repeats]
+  // A call that is new, or gone, shows after whatever comes before it, too.
+  const isMade = ({ call, made }: ToldCall) => call !== null && made.some((count) => count === 0)
+  const isCounted = (one: ToldCall) => one.kind === 'calls' && one.call !== null
+  const ofCalls = [...calls.filter((one) => isCounted(one) || isMade(one)), ...repeats]
   const priced = parts.map((one) => {
     const [change, ...others] = one.calls
     const alike = change === undefined ? [] : [change, ...others.filter(isDoneToo(change))]
@@ -215,11 +218,15 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
     const isNew = change ? choseAnew(sites as CallSites, alike) : repeatsMore(flows, repeated)
     const forms = formsOf(flows, isNew)
     const changed = change ? Math.round(sum(alike, changedCalls)) : movedRequests(forms)
+    const ofRequests = priceOf(flows, forms, Math.max(1, changed))
+    // What requests take may vary by far more than the calls that they make anew.
+    const [low, high] = ofRequests.eachInterval
+    const isUnsure = high - low > Math.abs(high + low) / 2
     const isOfCalls =
       flows.quantity === TIME &&
-      (change === undefined || (change.kind === 'calls' && change.call !== null))
-    const own = isOfCalls ? { callsUs: timeOfCalls(flows, sites as CallSites, ofCalls) } : {}
-    const price = priceOf(flows, forms, Math.max(1, changed), own)
+      (change === undefined || isCounted(change) || (isUnsure && isMade(change)))
+    const callsUs = isOfCalls && timeOfCalls(flows, sites as CallSites, ofCalls)
+    const price = callsUs ? priceOf(flows, forms, Math.max(1, changed), { callsUs }) : ofRequests
     return { one, alike: change ? alike : repeated, price }
   })
   const [first] = priced.sort(
