@@ -3,6 +3,7 @@ import type { Findings } from '../../compare/findings/findings.ts'
 import { OptionError, requireArgument } from '../../core/errors.ts'
 import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { bonferroni } from '../../stats/bonferroni.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import { type LatencyProfile, profileQuantiles } from '../recompute/latency-profile.ts'
 import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
@@ -66,8 +67,8 @@ export class LatencyDiagnosis extends Stage {
   }
 
   /**
-   * p of the hypothesis that base and target have one latency profile, but for what wanders within
-   * them: see `testScenarios`; by samples drawn from a target that is no traces, 0.002 at least. How
+   * p of the hypothesis that base and target have one latency profile, and so have the requests that
+   * make each call, but for what wanders within them: see `testScenarios`; by samples drawn from a target that is no traces, 0.002 at least. How
    * far levels wander is learned from all that was tried, so p differs with `finding`, which tries less.
    */
   get changeP(): number {
@@ -218,7 +219,13 @@ function diagnosedScenarios(
   // The first node of each scenario is the one nearest to the root.
   const nodesOf = group(tried, ({ candidate }) => candidate.key)
   const firsts = Array.from(nodesOf.values(), ([first]) => first as TriedScenario)
-  const { changeP, ps, responsePs } = subject.test(firsts.map(({ evaluation }) => evaluation))
+  const tests = subject.test(firsts.map(({ evaluation }) => evaluation))
+  const { ps, responsePs } = tests
+  // Requests of all kinds together may hide what those do that make a call.
+  const callers = firsts.flatMap(({ candidate: { kind } }, row) =>
+    kind === 'server' ? [responsePs[row] as number] : [],
+  )
+  const changeP = bonferroni([tests.changeP, bonferroni(callers)])
   const q = benjaminiHochberg(ps)
   const isSignificant = firsts.map(({ evaluation }, row) => {
     const isNearer = evaluation.distanceUs < unchanged.distanceUs
