@@ -211,7 +211,7 @@ export function prepareDiagnosis(
         ? {
             changeP: knownChangeP(own, theirs, { name, range, seed }),
             ps: tried.map(() => Number.NaN),
-            responsePs: tried.map(() => Number.NaN),
+            responsePs: [],
           }
         : testScenarios([base, target], { stretches, tried }),
   }

@@ -3,14 +3,19 @@ import type { Findings } from '../../compare/findings/findings.ts'
 import { OptionError, requireArgument } from '../../core/errors.ts'
 import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import { bonferroni } from '../../stats/bonferroni.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import { type LatencyProfile, profileQuantiles } from '../recompute/latency-profile.ts'
 import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
 import type { DiagnosedScenario, ExplainedTogether } from './diagnosed-scenario.ts'
 import type { DiagnosisOptions } from './diagnosis-options.ts'
 import { type Evaluation, type Evaluator, orderKey } from './evaluate-scenario.ts'
-import { rankScenarios, scoreSiblings, type TriedScenario } from './grow-diagnosis.ts'
+import {
+  type ChangedCallers,
+  changedCallers,
+  rankScenarios,
+  scoreSiblings,
+  type TriedScenario,
+} from './grow-diagnosis.ts'
 import { type ExplainedFinding, matchFindings } from './match-findings.ts'
 import type { ScenarioTests } from './test-changes.ts'
 
@@ -67,12 +72,17 @@ export class LatencyDiagnosis extends Stage {
   }
 
   /**
-   * p of the hypothesis that base and target have one latency profile, and so have the requests that
-   * make each call, but for what wanders within them: see `testScenarios`; by samples drawn from a target that is no traces, 0.002 at least. How
+   * p of the hypothesis that base and target have one latency profile, but for what wanders within
+   * them: see `testScenarios`; by samples drawn from a target that is no traces, 0.002 at least. How
    * far levels wander is learned from all that was tried, so p differs with `finding`, which tries less.
    */
   get changeP(): number {
     return this.#all.changeP
+  }
+
+  /** The call of which the requests that make it changed most surely, with the p of all such; `null` where that may be chance. */
+  get changedCallers(): ChangedCallers | null {
+    return this.#all.changedCallers
   }
 
   /**
@@ -205,9 +215,7 @@ interface Growing extends DiagnosedScenario {
   readonly children: DiagnosedScenario[]
 }
 
-type DiagnosisNodes = Readonly<Record<'ranked' | 'tree', readonly DiagnosedScenario[]>> & {
-  readonly changeP: number
-}
+type DiagnosisNodes = Pick<LatencyDiagnosis, 'ranked' | 'tree' | 'changeP' | 'changedCallers'>
 
 /** Orders what was tried, tells chance apart, and ties the tree together. */
 function diagnosedScenarios(
@@ -219,13 +227,7 @@ function diagnosedScenarios(
   // The first node of each scenario is the one nearest to the root.
   const nodesOf = group(tried, ({ candidate }) => candidate.key)
   const firsts = Array.from(nodesOf.values(), ([first]) => first as TriedScenario)
-  const tests = subject.test(firsts.map(({ evaluation }) => evaluation))
-  const { ps, responsePs } = tests
-  // Requests of all kinds together may hide what those do that make a call.
-  const callers = firsts.flatMap(({ candidate: { kind } }, row) =>
-    kind === 'server' ? [responsePs[row] as number] : [],
-  )
-  const changeP = bonferroni([tests.changeP, bonferroni(callers)])
+  const { changeP, ps, responsePs } = subject.test(firsts.map(({ evaluation }) => evaluation))
   const q = benjaminiHochberg(ps)
   const isSignificant = firsts.map(({ evaluation }, row) => {
     const isNearer = evaluation.distanceUs < unchanged.distanceUs
@@ -279,6 +281,7 @@ function diagnosedScenarios(
   for (const { children } of made.values()) children.sort(byRank)
   return {
     changeP,
+    changedCallers: changedCallers(firsts, { ps, responsePs, alpha: options.alpha }),
     ranked: firsts.map((node) => made.get(node) as Growing).sort(byRank),
     tree: [...made.values()].filter(({ parent }) => parent === null).sort(byRank),
   }
