@@ -76,8 +76,13 @@ function othersText({ ranked }: LatencyDiagnosis, told: number): string {
 }
 
 /** Kinds of requests mixed may hide what one of them has. */
-function otherWays({ models, options }: LatencyDiagnosis): string {
+function otherWays({ models, options, changedCallers, changeP }: LatencyDiagnosis): string {
   if (models.forests.length < 2 || (options.service ?? '') !== '') return ''
+  if (changedCallers !== null && changeP >= options.alpha) {
+    const { service, operation, p } = changedCallers
+    const called = shortText(`${service} ${operation}`.trim(), MAX_TITLE_LENGTH)
+    return `Requests that call ${called} did change (${pValue(p)}), which all requests together hide: begin with the first finding of flowdelta compare (--finding 1), or keep such requests with --where.`
+  }
   return 'This goes by all requests together. --findings tells which finding of flowdelta compare each cause explains; --finding 1 begins with the first.'
 }
 

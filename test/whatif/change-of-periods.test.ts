@@ -101,3 +101,47 @@ describe('what builds up over the after period', () => {
     expect(found(0).filter(({ changeP }) => changeP < 0.05).length).toBeLessThanOrEqual(2)
   })
 })
+
+describe('requests of kinds that take 4 to 700 ms', () => {
+  const KINDS = [
+    { share: 0.4, name: 'locate', us: 4000 },
+    { share: 0.43, name: 'home', us: 25_000 },
+    { share: 0.15, name: 'ride', us: 70_000 },
+    { share: 0.02, name: 'bill', us: 700_000 },
+  ]
+  /** Each kind calls a service of its own; `quote`, which rides call, takes so much longer. */
+  const period = (seed: number, moreUs: number) => {
+    const random = randomSource(seed)
+    return makeSpans(
+      Array.from({ length: 1000 }, (_, i) => i).flatMap((i) => {
+        let drawn = random.next()
+        const { name, us: usualUs } =
+          KINDS.find(({ share }) => {
+            drawn -= share
+            return drawn < 0
+          }) ?? KINDS[0]!
+        const startUs = NOON_US + seed * 1e9 + 100_000 * i
+        const us = random.logNormal(Math.log(usualUs), 0.25) + (name === 'ride' ? moreUs : 0)
+        const own = { trace: `t${i}`, startUs, operation: name }
+        const service = name === 'ride' ? 'quote' : 'store'
+        return [
+          { ...own, id: 'web', endUs: startUs + us + 1000 },
+          { ...own, id: 'below', service, parent: 'web', endUs: startUs + us },
+        ]
+      }),
+    )
+  }
+  const found = (moreUs: number) =>
+    Array.from({ length: 10 }, (_, seed) =>
+      diagnoseLatency(period(2 * seed, 0), period(2 * seed + 1, moreUs), { depth: 1 }),
+    )
+
+  test('hide a change of one that few are of, but not from who looks at those that make a call', () => {
+    const callers = found(12_000).map(({ changedCallers }) => changedCallers?.service)
+    expect(callers.filter((service) => service === 'quote').length).toBeGreaterThanOrEqual(9)
+  })
+
+  test('hide nothing where none changed', () => {
+    expect(found(0).filter(({ changedCallers }) => changedCallers).length).toBeLessThanOrEqual(1)
+  })
+})

@@ -8,6 +8,7 @@ import { fisherExact } from '../../stats/fisher-exact.ts'
 import { isTestable } from '../../stats/two-sample.ts'
 import type { ServiceVersions } from '../../traces/span-traces.ts'
 import { categorize } from '../categories/categorize.ts'
+import { compareArrivals } from '../load/arrivals.ts'
 import { hasTestableType } from '../steps/root-types.ts'
 import {
   type ComparedPeriods,
@@ -20,6 +21,9 @@ import {
 /** Periods whose numbers of requests differ by more than this factor are not alike. */
 const ALIKE_LOAD = 1.1
 
+/** From this factor on, and where it is sure, requests come more often. */
+const MORE_LOAD = 1.25
+
 /** Whether one period has more requests, while counts are compared as they are. */
 export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
   const { flows, options } = periods
@@ -29,9 +33,17 @@ export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
   if (ratio <= ALIKE_LOAD || allowsForLoad(periods)) return []
   const kind = after > before ? 'structural mutations' : 'precursors'
   const passing = passingByLoad(periods, after / before)
+  const { rate } = compareArrivals(flows)
+  const isLoaded = rate !== null && rate.ratio >= MORE_LOAD && rate.interval[0] > 1
+  const [then, now] = (rate?.perSecond ?? []).map((each) => Number(each.toPrecision(3)))
   return warning('unequal-load', {
-    finding: `There ${before === 1 ? 'is' : 'are'} ${counted(before, 'request')} before and ${grouped(after)} after.`,
+    finding:
+      `There ${before === 1 ? 'is' : 'are'} ${counted(before, 'request')} before and ${grouped(after)} after` +
+      (isLoaded ? `: load grew from ${then} to ${now} a second.` : '.'),
     effect:
+      (isLoaded
+        ? 'Under more load, whatever has too few workers or connections gets slower without any other change. '
+        : '') +
       `Every category ${after > before ? 'gains' : 'loses'} requests with the load: that alone makes ` +
       `${passing === 0 ? 'none' : grouped(passing)} of ${counted(periods.categories.size, 'category', 'categories')} pass ` +
       `the threshold of ${options.smPThreshold} requests as ${kind}.`,

@@ -150,8 +150,8 @@ function heldUs({ recorded }: StepSample, own: ReadonlySet<number>): number {
 }
 
 /** A step that is told though it did not change: alone it would have, and as likely as not it did. */
-const ALONE = 0.05
-const AS_LIKELY = 0.5
+export const ALONE = 0.05
+export const AS_LIKELY = 0.5
 
 /**
  * The step that came nearest to a change where none is one; `null` where none came near. How long

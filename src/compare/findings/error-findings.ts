@@ -1,5 +1,5 @@
-import { sum } from 'd3-array'
-import { counted, printable } from '../../core/words.ts'
+import { least, sum } from 'd3-array'
+import { certaintyText, counted, printable } from '../../core/words.ts'
 import { saysTarget } from '../../flows/call-targets.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -19,6 +19,7 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepTimes } from '../steps/step-times.ts'
 import { findingCall } from './call-findings.ts'
 import { deadlineOf } from './deadlines.ts'
+import { ALONE, AS_LIKELY } from './detectable.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { rateSize } from './finding-facts.ts'
 import { formsOf, priceOf } from './form-prices.ts'
@@ -179,6 +180,17 @@ export function failuresThen(
     calls: [findingCall({ ...call, ...own }), ...others],
     ...(draft.size && { size: rateSize(counts, 'call') }),
   }
+}
+
+/** Says what fails more, which came nearest to a change though it may be chance; empty where nothing came near. */
+export function nearestFailure({ errors }: Pick<StepChanges, 'errors'>): string {
+  const near = errors.filter(
+    (one) => one.p < ALONE && one.q < AS_LIKELY && one.difference > 0 && moreFailed(one) > 0,
+  )
+  const first = least(near, ({ q }) => q)
+  if (first === undefined) return ''
+  const where = `${printable(first.service)} ${errorWords(first)}`
+  return `${where}, ${failuresText(moreFailed(first))}, ${certaintyText(first.q)}`
 }
 
 /** Says what fails: `POST /pay fails with “no such promo” in 193 of 2,741 calls (14 of 2,823 before)`. */

@@ -36,7 +36,7 @@ import { callFindings } from './call-findings.ts'
 import { byContribution, nestConsequences, toldAsDelays, withConsequences } from './consequences.ts'
 import { detectableShifts, findingsLevel, nearestStep } from './detectable.ts'
 import { edgeFindings } from './edge-findings.ts'
-import { errorFindings, withTimeOfFailures } from './error-findings.ts'
+import { errorFindings, nearestFailure, withTimeOfFailures } from './error-findings.ts'
 import type { Draft, Finding } from './finding.ts'
 import {
   apartFacts,
@@ -259,6 +259,7 @@ export function groupFindings(
     testable: found.length > 0 || anyTestable(sources),
     detectable: found.length > 0 ? [] : detectableShifts(sources.steps, edges),
     nearest: isTold ? null : nearestStep(sources.steps),
+    nearestFailure: found.length > 0 ? '' : nearestFailure(sources.steps),
     ...slow,
     flows,
   })

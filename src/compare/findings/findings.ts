@@ -61,6 +61,8 @@ interface FindingColumns extends SlowRequests {
   readonly detectable: readonly Detectable[]
   /** The step that came nearest to a change; `null` beside a finding or a slow stretch, or where none came near. */
   readonly nearest: StepChange | null
+  /** What fails more in words, where that came near to a change but may be chance; empty beside a finding. */
+  readonly nearestFailure: string
 }
 
 /** As many runs tell how much runs differ; of fewer, only a shift many times their difference is found. */
@@ -238,6 +240,7 @@ export class Findings extends columnarStage<FindingColumns>() {
 
   /** Says what came nearest to a change, which more requests might tell, or what is too small to matter. */
   #nearestText(): string {
+    if (this.nearestFailure !== '') return ` Nearest to a change: ${this.nearestFailure}.`
     if (this.nearest === null) return ''
     if (isSureStep(this.nearest)) return this.#smallText(this.nearest)
     const { q, beforeRequests, afterRequests, probabilitySlower } = this.nearest

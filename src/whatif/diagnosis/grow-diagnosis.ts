@@ -1,7 +1,10 @@
+import { least } from 'd3-array'
+import { bonferroni } from '../../stats/bonferroni.ts'
 import { siblingPercentiles } from '../../stats/sibling-percentile.ts'
-import type { Candidate } from '../scenarios/scenario.ts'
+import type { Candidate, Scenario } from '../scenarios/scenario.ts'
 import type { DiagnosisOptions } from './diagnosis-options.ts'
 import { type Evaluation, type Evaluator, orderKey } from './evaluate-scenario.ts'
+import type { ScenarioTests } from './test-changes.ts'
 
 /** A node of the tree while it grows. */
 export interface TriedScenario {
@@ -105,4 +108,25 @@ export function rankScenarios(evaluations: readonly Evaluation[]): number[] {
  */
 export function scoreSiblings(evaluations: readonly Evaluation[]): Float64Array {
   return siblingPercentiles(evaluations.map(({ promise }) => -promise))
+}
+
+/** Requests that make a call, which changed though all together may hide it. */
+export interface ChangedCallers extends Pick<Scenario, 'service' | 'operation'> {
+  /** Corrected for all calls that are made. */
+  readonly p: number
+}
+
+/** Of the server times that were tried, that whose time and requests changed most surely; `null` where this may be chance. */
+export function changedCallers(
+  tried: readonly TriedScenario[],
+  { ps, responsePs, alpha }: Omit<ScenarioTests, 'changeP'> & { readonly alpha: number },
+): ChangedCallers | null {
+  const callers = tried.flatMap(({ candidate: { kind, service, operation } }, row) =>
+    kind === 'server'
+      ? { service, operation, p: Math.max(ps[row] as number, responsePs[row] ?? Number.NaN) }
+      : [],
+  )
+  const surest = least(callers, (one) => one.p)
+  const p = bonferroni(callers.map((one) => one.p))
+  return surest !== undefined && p < alpha ? { ...surest, p } : null
 }

@@ -9,7 +9,13 @@ import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
 import type { DiagnosedScenario, ExplainedTogether } from './diagnosed-scenario.ts'
 import type { DiagnosisOptions } from './diagnosis-options.ts'
 import { type Evaluation, type Evaluator, orderKey } from './evaluate-scenario.ts'
-import { rankScenarios, scoreSiblings, type TriedScenario } from './grow-diagnosis.ts'
+import {
+  type ChangedCallers,
+  changedCallers,
+  rankScenarios,
+  scoreSiblings,
+  type TriedScenario,
+} from './grow-diagnosis.ts'
 import { type ExplainedFinding, matchFindings } from './match-findings.ts'
 import type { ScenarioTests } from './test-changes.ts'
 
@@ -72,6 +78,11 @@ export class LatencyDiagnosis extends Stage {
    */
   get changeP(): number {
     return this.#all.changeP
+  }
+
+  /** The call of which the requests that make it changed most surely, with the p of all such; `null` where that may be chance. */
+  get changedCallers(): ChangedCallers | null {
+    return this.#all.changedCallers
   }
 
   /**
@@ -204,9 +215,7 @@ interface Growing extends DiagnosedScenario {
   readonly children: DiagnosedScenario[]
 }
 
-type DiagnosisNodes = Readonly<Record<'ranked' | 'tree', readonly DiagnosedScenario[]>> & {
-  readonly changeP: number
-}
+type DiagnosisNodes = Pick<LatencyDiagnosis, 'ranked' | 'tree' | 'changeP' | 'changedCallers'>
 
 /** Orders what was tried, tells chance apart, and ties the tree together. */
 function diagnosedScenarios(
@@ -272,6 +281,7 @@ function diagnosedScenarios(
   for (const { children } of made.values()) children.sort(byRank)
   return {
     changeP,
+    changedCallers: changedCallers(firsts, { ps, responsePs, alpha: options.alpha }),
     ranked: firsts.map((node) => made.get(node) as Growing).sort(byRank),
     tree: [...made.values()].filter(({ parent }) => parent === null).sort(byRank),
   }

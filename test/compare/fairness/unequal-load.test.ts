@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ComparisonOptions } from '../../../src/compare/comparison.ts'
-import { chains, every, makeGraphs, requestsAt } from '../../make-traces.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { chains, every, makeGraphs, makeSpans, NOON_US, requestsAt } from '../../make-traces.ts'
 import { coded } from './coded.ts'
 
 /** Of each period, how many requests took the longer way and how many the shorter one. */
@@ -39,6 +40,31 @@ describe('unequal-load', () => {
         detail: expect.stringMatching(/^Every.* mutations\. Compare/),
       },
     ])
+  })
+
+  test('says from which rate to which the load grew, where requests surely come more often', () => {
+    const random = randomSource(1)
+    const period = (count: number, eachUs: number, fromUs: number) => {
+      let nowUs = fromUs
+      return makeSpans(
+        Array.from({ length: count }, (_, i) => {
+          nowUs -= eachUs * Math.log(1 - random.next())
+          return { id: 'web', trace: `t${i}`, startUs: nowUs, endUs: nowUs + 1000 }
+        }),
+      )
+    }
+    const twice = coded('unequal-load', period(500, 1e5, NOON_US), period(1000, 5e4, NOON_US + 1e9))
+    expect(twice[0]?.finding).toMatch(
+      /: load grew from (9|1\d)(\.\d+)? to (19|2\d)(\.\d+)? a second\.$/,
+    )
+    expect(twice[0]?.effect).toMatch(/^Under more load, whatever has too few workers/)
+    // Twice as long as before, with as many requests a second.
+    const longer = coded(
+      'unequal-load',
+      period(500, 1e5, NOON_US),
+      period(1000, 1e5, NOON_US + 1e9),
+    )
+    expect(longer[0]?.finding).toBe('There are 500 requests before and 1,000 after.')
   })
 
   test('less load would make precursors', () => {

@@ -72,6 +72,16 @@ describe('of stock that fails in a tenth of the time', () => {
     },
   )
 
+  test('few failures that may be chance are told as what came nearest to a change', () => {
+    const { findings: all } = compareShops({ requests: 300 }, { requests: 300, failing: 0.02 })
+    expect(all.findings).toEqual([])
+    expect(all.text()).toMatch(
+      / Nearest to a change: stock LOOKUP fails with “no stock” in \d of 300 calls \(0 of 300 before\), \d more failed requests, p = 0\.\d+\.$/m,
+    )
+    const { findings: none } = compareShops({ requests: 300, failing: 0.02 }, { requests: 300 })
+    expect(none.text()).not.toContain('Nearest to a change: stock')
+  })
+
   test('1 % of 3,000 requests are enough', () => {
     const [first] = findings({ requests: 3000 }, { requests: 3000, failing: 0.01 })
     expect(first).toMatchObject({ kind: 'errors', where: 'stock' })
