@@ -116,6 +116,7 @@ export function callFindings(
       changedStructure,
       moves: own,
       doing: forms.now,
+      isOfCalls: !isKnown && costOfForms.isOfCalls === true,
       ...surest(tests),
     }
   })

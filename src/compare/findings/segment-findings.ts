@@ -105,7 +105,11 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
   const [step] = draft.steps
   if (step === undefined || !isConfined(draft, segment)) return {}
   const concerned = requestsInside(segment, flows)
-  const told = { requests: concerned[AFTER], concerned }
+  const told = {
+    requests: concerned[AFTER],
+    concerned,
+    categories: categoriesOf(categories, requestsAfter(segment, flows)),
+  }
   const was = moreText(step.shiftUs, flows.quantity)
   if (step.share !== undefined && segment.within === null) {
     const few = `${was} in ${percent(step.share)} of the calls`
@@ -129,7 +133,6 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
       eachInterval: eachIntervalOf(segment, flows),
     }),
     probabilitySlower: Number.NaN,
-    categories: categoriesOf(categories, requestsAfter(segment, flows)),
     steps: [{ ...ofAll, shiftUs: inside.change }],
     p,
     q,
