@@ -98,3 +98,34 @@ test('a service that works longer only where it calls something new is told with
     expect.stringMatching(/^recs: HGET within Rank takes 1\d(\.\d+)? ms longer/),
   ])
 })
+
+/** `maps` asks a provider for a route, once more 80 ms after it gave up. */
+function routes(seed: number, deadlineUs: number) {
+  const random = randomSource(seed)
+  const spans = Array.from({ length: 400 }, (_, request): SpanSketch[] => {
+    const trace = `${seed} ${request}`
+    const startUs = seed * 1e10 + request * 1e6
+    const own = { trace, service: 'maps' }
+    const asked: SpanSketch[] = []
+    let nowUs = startUs + 1500
+    for (let attempt = 0; attempt < 2 && asked.at(-1)?.status !== 'ok'; attempt++) {
+      if (attempt > 0) nowUs += 80_000
+      const takesUs = random.logNormal(Math.log(55_000), 0.4)
+      const status = takesUs > deadlineUs ? ('error' as const) : ('ok' as const)
+      const times = { startUs: nowUs, endUs: nowUs + Math.min(takesUs, deadlineUs) }
+      const id = `${trace} ${attempt}`
+      asked.push({ ...own, ...times, id, parent: trace, operation: 'GET', kind: 'client', status })
+      nowUs = times.endUs
+    }
+    return [{ ...own, id: trace, operation: 'Route', startUs, endUs: nowUs + 500 }, ...asked]
+  })
+  return makeSpans(spans.flat())
+}
+
+test('what takes longer for a timeout stands under its failures, though all other calls are the fast ones', () => {
+  const { findings } = compare(routes(1, 1e6), routes(2, 90_000)).findings
+  expect(titles(findings)).toEqual([expect.stringMatching(/^maps: GET within Route fails in \d+/)])
+  expect(titles(findings[0]?.consequences ?? [])).toContainEqual(
+    expect.stringMatching(/^maps: .* takes 1\d\d ms longer in \d+ % of the calls$/),
+  )
+})
