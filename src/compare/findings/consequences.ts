@@ -98,7 +98,8 @@ export function withConsequences(
     const isRetry = one.calls.some((call) => call.kind === 'again' || call.kind === 'repeats')
     if (isStructural(one) && isRetry)
       return kind === 'errors' || one.contributionUs * contributionUs > 0
-    return !isStructural(one) || Number.isNaN(eachInterval[0] + one.eachInterval[0])
+    if (!isStructural(one)) return true
+    return isStructural({ kind }) && Number.isNaN(eachInterval[0] + one.eachInterval[0])
   })
   return contributionUs + sum(added, (one) => one.contributionUs)
 }
