@@ -114,6 +114,7 @@ export function callFindings(
       changedStructure,
       moves: own,
       doing: forms.now,
+      isOfCalls: !isKnown && costOfForms.isOfCalls === true,
       ...surest(tests),
     }
   })

@@ -1,5 +1,5 @@
 import { mean, sum } from 'd3-array'
-import { addAt, at } from '../../core/entries.ts'
+import { at } from '../../core/entries.ts'
 import { AFTER } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -7,14 +7,13 @@ import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import { isSame, type Operation } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
-import type { StepChanges } from '../steps/step-changes.ts'
+import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { strataOfStep } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
-import { isOfOneCall } from './concurrency-findings.ts'
-import { type Draft, type Finding, isStructural } from './finding.ts'
-import { MIN_USUAL } from './form-prices.ts'
+import { type Draft, type Finding, type FindingCall, isStructural } from './finding.ts'
 import { requestsOf } from './names.ts'
+import { innerOperation } from './step-findings.ts'
 
 /** A delay of another size than its cause, by more than this share, is one of its own. */
 const MAX_SIZE_DIFFERENCE = 0.1
@@ -38,19 +37,21 @@ export function byContribution(a: Draft, b: Draft): number {
 export function nestConsequences(compared: Compared, drafts: readonly Draft[], isFaster: boolean) {
   const { categories } = compared
   const causes: { cause: Draft; readonly consequences: Draft[] }[] = []
+  const givenUp = (cause: Draft) => drafts.some((draft) => isGivenUp(compared, { cause, draft }))
   // Of what services log otherwise, the deepest is the likeliest cause.
-  const order = (draft: Draft) =>
-    draft.depth !== undefined
-      ? -2 - draft.depth
-      : draft.calls[0]?.kind === 'fails'
-        ? -1
-        : Number(!isStructural(draft))
+  const order = (draft: Draft) => {
+    if (draft.depth !== undefined) return -3 - draft.depth
+    if (draft.calls[0]?.kind === 'fails') return -1
+    if (drafts.some((cause) => isOfAnswer(compared.categories, { cause, draft }))) return 0.5
+    return givenUp(draft) ? -2 : Number(!isStructural(draft))
+  }
   const byKind = drafts.toSorted((a, b) => order(a) - order(b))
-  const likeliestFirst = [...byKind.filter((draft) => !isGap(draft)), ...byKind.filter(isGap)]
+  const isLast = (draft: Draft) => isGap(draft) && !givenUp(draft)
+  const likeliestFirst = [...byKind.filter((draft) => !isLast(draft)), ...byKind.filter(isLast)]
   for (const draft of likeliestFirst) {
-    // What follows from one that is covered stands beside it.
+    // What follows from one that is covered, or from failures of another cause, stands beside it.
     const found = causes.find(({ cause, consequences }) =>
-      [cause, ...(cause.covers ? consequences : [])].some((one) =>
+      [cause, ...consequences.filter(({ kind }) => cause.covers || kind === 'errors')].some((one) =>
         isConsequence(compared, { cause: one, draft }),
       ),
     )
@@ -83,81 +84,33 @@ function placeOf({ kind, isFirst = false }: Draft): number {
   return isFirst ? 0 : kind === 'unattributed' ? 2 : 1
 }
 
-/** What a finding adds with the delays under it, and with the retries if it is one of failures. */
+/**
+ * What a finding adds with the delays and failures under it, the retries of these (of a delay, what they take beyond
+ * it), and calls made otherwise that share with it what their requests take, of which one has no interval
+ * (`heldToRequests`).
+ */
 export function withConsequences(
-  { kind, contributionUs, covers }: Draft,
-  consequences: readonly Pick<Finding, 'kind' | 'calls' | 'contributionUs'>[],
+  { kind, contributionUs, covers, eachInterval }: Draft,
+  consequences: readonly Pick<Finding, 'kind' | 'calls' | 'contributionUs' | 'eachInterval'>[],
 ): number {
-  const isRetry = ({ calls }: Pick<Finding, 'calls'>) => calls.some((call) => call.kind === 'again')
   if (covers !== undefined) return contributionUs
-  const added = consequences.filter(
-    (one) => one.kind === 'latency' || (kind === 'errors' && isRetry(one)),
-  )
+  const added = consequences.filter((one) => {
+    const isRetry = one.calls.some((call) => call.kind === 'again' || call.kind === 'repeats')
+    if (isStructural(one) && isRetry)
+      return kind === 'errors' || one.contributionUs * contributionUs > 0
+    if (!isStructural(one)) return true
+    return isStructural({ kind }) && Number.isNaN(eachInterval[0] + one.eachInterval[0])
+  })
   return contributionUs + sum(added, (one) => one.contributionUs)
 }
 
-/**
- * Of the time that requests gain by another structure, the part that delays account for: what these add to
- * its requests, less what they add to those of the usual form, if there are any after (`priceOf`). Each request
- * has the part of a delay that its own calls take more.
- */
-export function toldAsDelays(
-  { categories, steps }: Compared,
-  drafts: readonly Draft[],
-): (draft: Draft) => number {
-  const { flows } = categories
-  const delayUs = new Float64Array(flows.size)
-  const countAll = (requests: readonly number[]) => sum(requests, (one) => flows.countOf(one))
-  const membersOf = (ids: readonly number[]) =>
-    ids.flatMap((id) => [...categories.members(id, AFTER)])
-  for (const draft of drafts) {
-    const { kind, categories: ids, contributionUs, covers } = draft
-    if (kind !== 'latency' || covers) continue
-    const moreUs = new Map<number, number>()
-    for (const stratum of strataOf(draft, steps)) addMoreUs(moreUs, stratum)
-    const allUs = sum(moreUs, ([one, us]) => us * flows.countOf(one))
-    if (allUs * contributionUs > 0) {
-      for (const [one, us] of moreUs) addAt(delayUs, one, (contributionUs * us) / allUs)
-    } else {
-      const own = membersOf(ids)
-      const eachUs = contributionUs / countAll(own)
-      for (const one of own) addAt(delayUs, one, eachUs)
-    }
-  }
-  const totalUs = (requests: readonly number[]) =>
-    sum(requests, (one) => at(delayUs, one) * flows.countOf(one))
-  return ({ moves, requests, calls: [call], categories: ids, doing }) => {
-    // Requests that call again may be those that would be slow anyway.
-    const isOfAll = call && (isOfOneCall(call) || call.kind === 'again')
-    if (isOfAll) return totalUs(membersOf(ids))
-    const [from, to] = [moves.map((move) => move.from), moves.map((move) => move.to)].map(membersOf)
-    const now = doing ?? to ?? []
-    const known = new Set(now)
-    const usual = (doing ? membersOf(ids) : (from ?? [])).filter((one) => !known.has(one))
-    const usualUs = usual.length < MIN_USUAL ? 0 : totalUs(usual) / countAll(usual)
-    return requests * (totalUs(now) / countAll(now) - usualUs) || 0
-  }
-}
-
 /** The times of all operations of a draft's steps; its steps name but the first of these. */
-function strataOf({ steps, segment }: Draft, { times }: StepChanges): readonly StepStratum[] {
+export function strataOf(
+  { steps, segment }: Draft,
+  { times }: StepChanges,
+): readonly StepStratum[] {
   const operation = segment?.operation ?? ''
   return steps.flatMap((step) => strataOfStep(times, { ...step, operation }))
-}
-
-/** Slower ones than this share are cut: one that hangs would hold all that others take more. */
-const CUT = 0.99
-
-/** Adds what the calls of each request after take more than on average before. */
-function addMoreUs(moreUs: Map<number, number>, stratum: StepStratum): void {
-  const [before, after] = [stratum.before.recorded, stratum.after.recorded]
-  if (before.values.length === 0 || after.values.length === 0) return
-  const most = Math.max(...[before, after].map(({ values }) => quantile(values, CUT)))
-  const usualUs = mean(before.values, (value) => Math.min(most, value)) as number
-  for (const [i, request] of after.requests.entries()) {
-    const us = Math.min(most, at(after.values, i)) - usualUs
-    moreUs.set(request, (moreUs.get(request) ?? 0) + us)
-  }
 }
 
 function isGap({ kind, changedEdges }: Draft): boolean {
@@ -188,9 +141,11 @@ function isConsequence({ categories, steps }: Compared, { cause, draft }: Pair):
     return (draft.kind === 'latency' ? isTimeOfErrors : isOfErrors)({ categories, steps }, pair)
   }
   if (isSameChoice(categories, { cause, draft })) return true
+  if (isOfAnswer(categories, { cause, draft })) return true
   if (isStructural(cause) && draft.kind === 'latency') {
-    return isSameWork(categories, { cause, draft })
+    return isSameWork({ categories, steps }, { cause, draft })
   }
+  if (isGivenUp({ categories, steps }, { cause, draft })) return true
   if (cause.direction !== draft.direction || cause.kind !== 'latency') return false
   // How long messages wait shows no delay of calls, nor do calls show that.
   if ([cause, draft].some(({ steps: [step] }) => step?.part === 'message')) return false
@@ -216,13 +171,28 @@ function isConsequence({ categories, steps }: Compared, { cause, draft }: Pair):
 /** Two choices are one where nearly the same requests, by this share, do either, and not nearly all. */
 const MIN_SAME = 0.95
 
-function isSameChoice(categories: Categories, { cause, draft }: Pair): boolean {
+function isSameChoice(categories: Categories, pair: Pair): boolean {
+  const both = doingBoth(pair)
+  return both > 0 && both < MIN_SAME * requestsOf(categories, pair.draft.categories)[AFTER]
+}
+
+/** How many requests after do both of two things, where nearly the same do either; else 0. */
+function doingBoth({ cause, draft }: Pair): number {
   const [some, others] = [cause.doing, draft.doing]
-  if (!some || !others || !isStructural(cause) || !isStructural(draft)) return false
+  if (!some || !others || !isStructural(cause) || !isStructural(draft)) return 0
   const known = new Set(some)
   const both = others.filter((one) => known.has(one)).length
-  const isAll = both >= MIN_SAME * requestsOf(categories, draft.categories)[AFTER]
-  return !isAll && both >= MIN_SAME * Math.max(known.size, others.length)
+  return both >= MIN_SAME * Math.max(known.size, others.length) ? both : 0
+}
+
+/** Whether a service does something else after the answer of one that does so in the same requests, be these all. */
+function isOfAnswer(categories: Categories, { cause, draft }: Pair): boolean {
+  const [service, below] = [draft.services[0], cause.services[0]]
+  if (service === undefined || below === undefined || service === below) return false
+  const isAfter = draft.calls.some(
+    ({ kind, previous }) => kind === 'next' && previous?.service === below,
+  )
+  return isAfter && doingBoth({ cause, draft }) > 0 && isAbove(categories, service, below)
 }
 
 /** Whether a service does or logs something else, or fails, where one below it does: it has its answer. */
@@ -261,18 +231,52 @@ function isOfErrors({ categories, steps }: Compared, { cause, draft }: Pair): bo
     return draft.calls[0]?.kind === 'fails with' && isIt(draft.calls[0].previous)
   }
   if (!isStructural(draft)) return false
-  const { operation } = errorChangeOf(steps.errors, cause.services)?.inner ?? {}
+  const change = errorChangeOf(steps.errors, cause.services)
+  const { operation } = change?.inner ?? {}
   const isWithin = (one: Operation | null) =>
     one?.service === failing?.of.service && one?.operation === operation
   const isRepeated = draft.calls.some(
     ({ kind, call }) => (kind === 'again' || kind === 'hedges') && (isIt(call) || isWithin(call)),
   )
   if (isRepeated) return true
+  const { doing = [] } = draft
+  const failed = doing.filter((one) => change?.failing.has(one)).length
+  const isCaller = change?.callers.includes(draft.services[0] ?? '')
+  if (isCaller && doing.length > 0 && failed >= MIN_SAME * doing.length) return true
   if (!cause.failedRequests) return false
   return (
     draft.calls.some(({ previous, call }) => isIt(previous) || isIt(call)) ||
     (draft.calls.some(({ of }) => isIt(of)) && shareRequests(categories, { cause, draft }))
   )
+}
+
+/** Requests whose calls are given up take longer in what holds these up than this share of the others. */
+const MOST = 0.9
+
+/** Whether calls fail as their caller gives them up: what they wait for takes longer, longest in these. */
+function isGivenUp({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
+  const {
+    kind,
+    direction,
+    steps: [step],
+  } = cause
+  const isOfCalls = draft.calls[0]?.kind === 'fails' && draft.services.length > 1
+  if (kind !== 'latency' || !isOfCalls || step?.kind !== 'work') return false
+  const [callee = ''] = draft.services
+  const isBelow = step.service === callee || isAbove(categories, callee, step.service)
+  const change = errorChangeOf(steps.errors, draft.services)
+  if (direction !== 'slower' || draft.direction !== direction || !isBelow || !change) return false
+  let [longer, all] = [0, 0]
+  for (const { after } of strataOf(cause, steps)) {
+    const { requests, values } = after.recorded
+    const isFailing = (_: unknown, i: number) => change.failing.has(at(requests, i))
+    const [failing, others] = [values.filter(isFailing), values.filter((_, i) => !isFailing(_, i))]
+    if (failing.length === 0 || others.length === 0) continue
+    const most = quantile(others, MOST)
+    longer += failing.filter((value) => value > most).length
+    all += failing.length
+  }
+  return all > 0 && longer >= MOST * all
 }
 
 /** Without the requests in which calls fail, what follows from failures changes by less than this share. */
@@ -307,14 +311,21 @@ function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair)
     }
     return excessUs / size || 0
   }
+  // Those that are not given up may all be among the fastest.
   const without = shiftOf((request) => !change.failing.has(request))
-  // Where calls are given up, those that do not fail may be faster than all were.
   return without / shiftOf(() => true) < MAX_WITHOUT
 }
 
-/** Whether a service's work changed as it does something else, or for the answer to a call. */
-function isSameWork(categories: Categories, { cause, draft }: Pair): boolean {
+/**
+ * Whether a service's work changed as it does something else, or for the answer to a call. What changed within
+ * one operation of its work is that of another cause, unless that is called otherwise.
+ */
+export function isSameWork({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
   const [service] = cause.services
+  const change = draft.steps[0] && changeOfStep(steps, draft.steps[0])
+  const inner = draft.segment?.within || (change && innerOperation(steps.flows, change))
+  const isOther = ({ call }: FindingCall) => call?.operation !== inner
+  if (inner && inner !== draft.steps[0]?.operation && cause.calls.every(isOther)) return false
   const isAlike = cause.direction === draft.direction
   const isSmall = Math.abs(draft.contributionUs) < Math.abs(cause.contributionUs)
   const isOwn =

@@ -33,7 +33,7 @@ import { findStepChanges } from '../steps/find-step-changes.ts'
 import { hasTestableType } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
-import { byContribution, nestConsequences, toldAsDelays, withConsequences } from './consequences.ts'
+import { byContribution, nestConsequences, withConsequences } from './consequences.ts'
 import { detectableShifts, findingsLevel, nearestStep } from './detectable.ts'
 import { edgeFindings } from './edge-findings.ts'
 import { errorFindings, nearestFailure, withTimeOfFailures } from './error-findings.ts'
@@ -62,6 +62,7 @@ import { exemplarsOf, slowExamples } from './slow-examples.ts'
 import { slowRequests } from './slow-stretch.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
+import { toldAsDelays } from './told-as-delays.ts'
 import { observedChange, weighed } from './weighing.ts'
 import { differs, failureShift, wholeShifts } from './whole-shift.ts'
 
@@ -188,7 +189,7 @@ export function groupFindings(
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...others } = draft
-    const { scope: ___, strata: ____, tallies: _____, ...timed } = others
+    const { scope: ___, strata: ____, tallies: _____, isOfCalls: ______, ...timed } = others
     const { inTime = onsets.get(draft)!, ...told } = timed
     const { began, bursts } = inTime
     const contributionUs = withConsequences(draft, consequences) - toldElsewhere(draft)

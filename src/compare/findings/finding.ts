@@ -174,6 +174,8 @@ export interface Draft {
   readonly exemplars?: Exemplars
   /** Rows of requests after that do it, where services call otherwise. */
   readonly doing?: readonly number[]
+  /** Of calls made otherwise, whether it adds what these take, and nothing else that changed in their requests. */
+  readonly isOfCalls?: boolean
   /** Of errors: calls that fail, by operation, and those that its words count. */
   readonly tallies?: readonly [ofOperation: TalliedCalls, told: TalliedCalls]
   /** Where all that runs there changed; `services` are those then. */
@@ -228,6 +230,7 @@ export interface Finding
     | 'notes'
     | 'weightUs'
     | 'depth'
+    | 'isOfCalls'
     | 'isOfSegment'
     | 'tallies'
     | 'covers'

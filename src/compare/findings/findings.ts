@@ -135,7 +135,9 @@ export class Findings extends columnarStage<FindingColumns>() {
       recorded === this.requests
         ? ''
         : ` (${grouped(recorded)} of them ${this.flows.isOfSample ? 'compared' : 'recorded'})`
-    const all = `${grouped(this.requests)} requests${part}${this.#isDrawn() ? ' of a sample' : ''}`
+    // Of a sample that was drawn, requests may count without those that they stand for.
+    const isDrawn = recorded === this.requests && this.flows.isOfSample
+    const all = `${grouped(this.requests)} requests${part}${isDrawn ? ' of a sample' : ''}`
     const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than as many before`
     const failing = this.#failingText()
     const accounted = accountedText(this)
@@ -147,12 +149,6 @@ export class Findings extends columnarStage<FindingColumns>() {
   /** Says what `alternative` leaves out. */
   #otherWayText(): string {
     return `${counted(this.otherWay, 'finding')} of times that changed the other way left out.`
-  }
-
-  /** Whether requests were drawn from more, which do not count. */
-  #isDrawn(): boolean {
-    if (this.requests !== this.flows.wholes(AFTER)) return false
-    return this.flows.isOfSample
   }
 
   /** Where errors are found: what it changes in all that failing requests take another time. */

@@ -8,10 +8,11 @@ import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { MIN_ALIKE_P, type StepStratum } from '../steps/step-strata.ts'
-import { type Compared, toldAsDelays } from './consequences.ts'
+import type { Compared } from './consequences.ts'
 import { type Draft, isStructural } from './finding.ts'
 import { requestsOf } from './names.ts'
 import { isConfined } from './segment-findings.ts'
+import { toldAsDelays } from './told-as-delays.ts'
 
 /** Findings account for requests that changed when they add up to this share of it. */
 export const MIN_ACCOUNTED = 0.8

@@ -1,14 +1,14 @@
-import { rollup, sum } from 'd3-array'
+import { greatest, group, rollup, sum } from 'd3-array'
 import { at } from '../../core/entries.ts'
 import { callerSide } from '../../core/quantity.ts'
 import { counted, grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { type Condition, condition, conditionsText } from '../../traces/selection/condition.ts'
-import { isOfPlace } from '../segments/read-columns.ts'
+import { FIRST_VALUE, isOfPlace } from '../segments/read-columns.ts'
 import { subjectOf } from '../segments/segment-words.ts'
 import type { Segment } from '../segments/segments.ts'
-import { countByPeriod } from '../steps/compare-errors.ts'
+import { countByPeriod, type ErrorChange, errorChangeOf } from '../steps/compare-errors.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { failuresText } from './error-findings.ts'
 import type { Draft, FindingPlace } from './finding.ts'
@@ -17,6 +17,7 @@ import { listed, operationName } from './names.ts'
 import { NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 import { ALL_OF_IT } from './segment-text.ts'
 import {
+  columnsOf,
   headOf,
   MAX_NAMED,
   MIN_SERVICES,
@@ -36,41 +37,30 @@ type Confined = Draft & { readonly segment: Segment }
  * does so for failures, as `withSharedPlaces` does for times.
  */
 export function withSharedConditions(drafts: readonly Draft[], sources: Sources): readonly Draft[] {
+  const { flows } = sources.steps
   const covered = new Set(drafts.flatMap(({ covers = [] }) => covers))
-  const open = drafts.filter((draft): draft is Confined => isOfSome(draft, sources.steps.flows))
+  const places = failuresInPlaces(drafts, sources)
+  for (const key of places.flatMap(({ covers = [] }) => covers)) covered.add(key)
+  const open = drafts.filter((draft): draft is Confined => isOfSome(draft, flows))
   const heads = open.flatMap((leader): Draft | [] => {
     const { kind, direction, segment } = leader
-    const conditions = segment.conditions.map(anywhere)
-    const text = conditionsText(conditions)
+    const text = textOf(segment)
     const own = open.filter(
       (one) =>
         one.kind === kind &&
         one.direction === direction &&
         !covered.has(one.key) &&
-        textsOf(one).includes(text),
+        textOf(one.segment) === text,
     )
-    const place = placeOf(conditions)
-    const isPlace = conditions.some(({ attribute }) => isOfPlace(attribute))
-    const isCause = !isPlace || (kind === 'errors' && place && mostFail(own, place, sources))
-    const services = new Set(own.map(({ services: [service] }) => service))
-    if (!own.includes(leader) || services.size < MIN_SERVICES || !isCause) return []
+    const names = servicesOf(own)
+    if (!own.includes(leader) || names.size < MIN_SERVICES) return []
     for (const { key } of own) covered.add(key)
-    const names = listed(
-      [...services].map((name) => printable(name ?? '')),
-      MAX_NAMED,
-    )
-    const told = {
-      ...(kind === 'errors' ? failing(own, place, sources) : taking(own, sources)),
-      categories: sources.categories,
-      rows: own.flatMap((one) => one.segment.requests),
-      where: text,
-      key: JSON.stringify(['where', text, kind, direction]),
-      look: place ? `what runs where ${text}` : names,
-      ...(place && { place }),
-    }
-    return headOf(own, { ...told, notes: [names, ...told.notes] })
+    const rows = own.flatMap((one) => one.segment.requests)
+    const words = kind === 'errors' ? failing(own, rows, sources) : taking(own, flows)
+    const key = JSON.stringify(['where', text, kind, direction])
+    return headOf(own, { ...words, ...sources, rows, key, where: text, look: named(names) })
   })
-  return [...heads, ...drafts]
+  return [...places, ...heads, ...drafts]
 }
 
 /** Whether it changed in some requests alone, of a kind whose others did not: what tells kinds from others is no cause. */
@@ -78,9 +68,9 @@ function isOfSome({ kind, segment, steps, covers }: Draft, flows: FlowSet): bool
   const isOfServices = steps.every((step) => step.kind !== 'request' && step.part !== 'message')
   if (segment === undefined || covers !== undefined || !isOfServices) return false
   if (kind !== 'latency' && kind !== 'errors') return false
-  if (segment.conditions.length === 0 || segment.conditions.some(({ op }) => /call/.test(op))) {
-    return false
-  }
+  const { conditions } = segment
+  const isOfOthers = ({ op, attribute }: Condition) => /call/.test(op) || isOfPlace(attribute)
+  if (conditions.length === 0 || conditions.some(isOfOthers)) return false
   const { typeOf } = rootTypes(flows)
   const countsOf = (requests: Iterable<number>) =>
     rollup(
@@ -96,97 +86,166 @@ function isOfSome({ kind, segment, steps, covers }: Draft, flows: FlowSet): bool
   return ofWholeTypes < sum(inside.values()) / 2
 }
 
-/** A condition whatever service says so. */
-function anywhere({ attribute, op, values, orNotRecorded }: Condition): Condition {
-  return condition(subjectOf({ service: null, attribute }), op, values, orNotRecorded)
+/** The conditions of a segment, whatever service says so. */
+function textOf({ conditions }: Segment): string {
+  const anywhere = ({ attribute, op, values, orNotRecorded }: Condition) =>
+    condition(subjectOf({ service: null, attribute }), op, values, orNotRecorded)
+  return conditionsText(conditions.map(anywhere))
 }
 
-/** The conditions of a segment, and each other that the same requests meet, whatever service says so. */
-function textsOf({ segment: { conditions, equivalents } }: Confined): string[] {
-  const text = conditionsText(conditions.map(anywhere))
-  const [{ text: told } = { text }] = conditions
-  const service = told.slice(0, told.length - text.length)
-  return [
-    text,
-    ...equivalents.map((one) => (one.startsWith(service) ? one.slice(service.length) : one)),
-  ]
+function servicesOf(own: readonly Draft[]): ReadonlySet<string> {
+  return new Set(own.flatMap(({ services: [service] }) => service ?? []))
 }
 
-function placeOf([first, ...others]: readonly Condition[]): FindingPlace | undefined {
-  if (first === undefined || others.length > 0 || !isOfPlace(first.attribute)) return undefined
-  const { attribute, op, values } = first
-  const [value, ...more] = values
-  return op === 'is' && value !== undefined && more.length === 0 ? { attribute, value } : undefined
+function named(services: Iterable<string>): string {
+  return listed([...services].map(printable), MAX_NAMED)
+}
+
+/** One finding of each place where failures of several services are, and of most that run there. */
+function failuresInPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
+  const { errors } = sources.steps
+  const found = drafts.flatMap((draft) => {
+    const change = draft.kind === 'errors' && errorChangeOf(errors, draft.services)
+    const isOwn = change && change.kind === 'work' && draft.calls[0]?.kind === 'fails'
+    const places = isOwn && draft.direction === 'slower' ? placesOfFailures(change, sources) : []
+    return places.map((place) => ({ draft, place, key: JSON.stringify(place) }))
+  })
+  const groups = [...group(found, ({ key }) => key).values()].map((members) => {
+    const own = members.map(({ draft }) => draft)
+    return { own, place: members[0]!.place }
+  })
+  const best = greatest(
+    groups.filter(({ own, place }) => own.length >= MIN_SERVICES && mostFail(own, place, sources)),
+    ({ own }) => own.length,
+  )
+  if (best === undefined) return []
+  const { own, place } = best
+  const { text } = condition(subjectOf({ service: null, attribute: place.attribute }), 'is', [
+    place.value,
+  ])
+  const rows = [...servicesOf(own)].flatMap((service) => requestsThere(service, place, sources))
+  const head = headOf(own, {
+    ...failing(own, rows, sources, ' there'),
+    ...sources,
+    rows,
+    where: text,
+    key: JSON.stringify(['failures in', place]),
+    look: `what runs where ${text}`,
+    place,
+  })
+  const others = drafts.filter((draft) => !own.includes(draft))
+  return [head, ...failuresInPlaces(others, sources)]
+}
+
+/** Chance that failures of a service are all in a place that has no more of them than others. */
+const MAX_CHANCE = 1e-3
+
+/** Places that nearly all failures of a service are in, by far not all of its calls. */
+function placesOfFailures({ service, requests }: ErrorChange, sources: Sources): FindingPlace[] {
+  const { flows } = sources.steps
+  const known = new Set(
+    [...flows.period.keys()].filter(
+      (one) =>
+        flows.period[one] === AFTER &&
+        visitsOf(flows).get(at(flows.shapeOf, one))?.get(service) === 1,
+    ),
+  )
+  const failed = requests.filter((one) => known.has(one))
+  return columnsOf(service, sources.columns).flatMap(({ attribute, codes, values }) => {
+    if (codes === undefined) return []
+    const countsOf = (rows: Iterable<number>) =>
+      rollup(
+        rows,
+        ({ length }) => length,
+        (row) => at(codes, row),
+      )
+    const all = countsOf(known)
+    return [...countsOf(failed)].flatMap(([code, count]) => {
+      const value = values[code]
+      const isAll = code >= FIRST_VALUE && count >= ALL_OF_IT * failed.length
+      if (!isAll || value === undefined) return []
+      const [least] = proportionInterval(count, failed.length, { level: 1 - MAX_CHANCE })
+      return least > (all.get(code) ?? 0) / known.size ? [{ attribute, value }] : []
+    })
+  })
+}
+
+function requestsThere(service: string, place: FindingPlace, sources: Sources): number[] {
+  const { flows } = sources.steps
+  const step = { kind: 'work', service, caller: null } as const
+  const isThere = thereOf(step, { ...place, end: 'service' }, sources)
+  const visits = visitsOf(flows)
+  return [...flows.period.keys()].filter(
+    (row) => isThere(row) && visits.get(at(flows.shapeOf, row))?.has(service),
+  )
 }
 
 /** `what 2 services do takes 7 ms longer`; of one operation, its name. */
-function taking(own: readonly Confined[], { steps: { flows } }: Sources) {
-  const { quantity } = flows
-  const services = counted(new Set(own.map(({ services: [name] }) => name)).size, 'service')
+function taking(own: readonly Confined[], { quantity }: FlowSet) {
+  const names = servicesOf(own)
+  const services = counted(names.size, 'service')
   const isCall = own.some(({ steps: [step] }) => step?.kind === 'call')
   const isAll = own.every(({ segment }) => segment.shareOfChange >= ALL_OF_IT)
-  const [name, ...names] = new Set(
+  const [name, ...others] = new Set(
     own.map(({ segment: { within, operation } }) => within ?? operation),
   )
-  const isOne = name && names.length === 0
-  const whose = isCall ? `calls to ${services}` : `what ${services} do`
+  const isOne = name && others.length === 0
+  const whose = isCall ? `calls to ${services} take` : `what ${services} do takes`
   const time = timesText(
     own.map(({ segment }) => segment.inside.change),
     quantity,
   )
   const what =
-    `${isOne ? operationName({ operation: name }) : whose} ${isCall && !isOne ? 'take' : 'takes'} ${time}` +
+    `${isOne ? `${operationName({ operation: name })} takes` : whose} ${time}` +
     (isCall ? callerSide(quantity) : '') +
     (isAll ? ', elsewhere as long as before' : '')
-  return { what, notes: [] }
+  return { what, notes: [named(names)] }
 }
 
 /** `calls to 2 services fail in 40 of 310 requests (0 of 280 before)`. */
 function failing(
-  own: readonly Confined[],
-  place: FindingPlace | undefined,
+  own: readonly Draft[],
+  rows: readonly number[],
   { steps: { errors, flows } }: Sources,
+  there = '',
 ) {
-  const services = [...new Set(own.map(({ services: [name] }) => name as string))]
-  const rows = new Set(own.flatMap(({ segment }) => segment.requests))
-  const changes = errors.filter(({ service }) => services.includes(service))
-  const failed = [...rows].filter((row) => changes.some((change) => change.failing.has(row)))
-  const [made, chances] = [countByPeriod(flows, failed), countByPeriod(flows, rows)]
+  const services = servicesOf(own)
+  const failed = new Set(
+    errors.flatMap((one) => (services.has(one.service) ? [...one.failing] : [])),
+  )
+  const all = new Set(rows)
+  const [made, chances] = [[...all].filter((row) => failed.has(row)), all].map((some) =>
+    countByPeriod(flows, some),
+  ) as [Counts, Counts]
   const ofPeriod = (period: Period) => `${grouped(made[period])} of ${grouped(chances[period])}`
   const failedRequests = sum(own, (one) => one.failedRequests ?? 0)
   return {
-    what: `calls to ${counted(services.length, 'service')}${place ? ' there' : ''} fail in ${ofPeriod(AFTER)} requests (${ofPeriod(BEFORE)} before)`,
-    notes: failedRequests === 0 ? [] : [failuresText(failedRequests)],
+    what: `calls to ${counted(services.size, 'service')}${there} fail in ${ofPeriod(AFTER)} requests (${ofPeriod(BEFORE)} before)`,
+    notes: [named(services), ...(failedRequests === 0 ? [] : [failuresText(failedRequests)])],
     failedRequests,
     weightUs: sum(own, (one) => one.weightUs ?? 0),
     size: rateSize({ made, chances, worth: chances }, 'request'),
   }
 }
 
-/** Whether calls to most services that run in a place fail there, of those of which it would have been seen. */
-function mostFail(covered: readonly Draft[], place: FindingPlace, sources: Sources): boolean {
-  const { errors, flows, steps } = sources.steps
-  const failing = new Set(covered.map(({ services: [service] }) => service))
-  const after = [...flows.period.keys()].filter((request) => flows.period[request] === AFTER)
-  const counts = new Map(
-    [...new Set(steps.map(({ service }) => service))].map((service) => {
-      const step = { kind: 'work', service, caller: null } as const
-      const there = after.filter(thereOf(step, { ...place, end: 'service' }, sources))
-      const takesPart = visitsOf(flows)
-      const own = there.filter((one) => takesPart.get(at(flows.shapeOf, one))?.has(service))
-      const changes = errors.filter((one) => one.service === service)
-      const failed = own.filter((one) => changes.some((change) => change.failing.has(one)))
-      return [service, { failed: failed.length, all: own.length }] as const
-    }),
-  )
-  const [still, changed] = [false, true].map((is) =>
-    [...counts].flatMap(([service, count]) => (failing.has(service) === is ? [count] : [])),
-  ) as [Count[], Count[]]
-  const share = sum(changed, ({ failed }) => failed) / sum(changed, ({ all }) => all)
-  const unchanged = still.filter(
-    ({ failed, all }) => all > 0 && proportionInterval(failed, all)[1] < share / 2,
-  )
-  return failing.size >= MIN_SHARE * (failing.size + unchanged.length)
-}
+type Counts = [before: number, after: number]
 
-type Count = Readonly<Record<'failed' | 'all', number>>
+/** Whether calls to most services that run in a place fail there, of those of which it would have been seen. */
+function mostFail(own: readonly Draft[], place: FindingPlace, sources: Sources): boolean {
+  const { errors, flows, steps } = sources.steps
+  const failing = servicesOf(own)
+  const counts = [...new Set(steps.map(({ service }) => service))].map((service) => {
+    const there = requestsThere(service, place, sources).filter(
+      (row) => flows.period[row] === AFTER,
+    )
+    const changes = errors.filter((one) => one.service === service)
+    const failed = there.filter((row) => changes.some((change) => change.failing.has(row)))
+    return { isOwn: failing.has(service), failed: failed.length, all: there.length }
+  })
+  const changed = counts.filter(({ isOwn }) => isOwn)
+  const share = sum(changed, ({ failed }) => failed) / sum(changed, ({ all }) => all)
+  const still = counts.filter(
+    ({ isOwn, failed, all }) => !isOwn && all > 0 && proportionInterval(failed, all)[1] < share / 2,
+  )
+  return failing.size >= MIN_SHARE * (failing.size + still.length)
+}

@@ -132,7 +132,7 @@ interface PlaceColumn {
 }
 
 /** What resources of a service say in each request; of the service that requests begin with, those of roots. */
-function columnsOf(service: string | null, read: RequestColumns): PlaceColumn[] {
+export function columnsOf(service: string | null, read: RequestColumns): PlaceColumn[] {
   if (service === null) return []
   const own = read.of(service)
   const isKnown = own.columns.length + own.leftOut.length > 0

@@ -295,6 +295,11 @@ function namedPart(step: StepChange, parts: readonly WorkPart[]): WorkPart | und
   return isMost && isInner(step, part) ? part : undefined
 }
 
+/** The operation within others that most of what changed of a service's work lies in; `null` for none. */
+export function innerOperation(flows: FlowSet, step: StepChange): string | null {
+  return namedPart(step, workParts(flows, step))?.operation ?? null
+}
+
 /** What is asked for itself is not within another. */
 function isInner({ operations }: StepChange, part: WorkPart): boolean {
   return operations.every(({ operation }) => operation !== part.operation)

@@ -10,6 +10,8 @@ interface Vendor {
   /** Share of calls that hang for eight seconds. */
   readonly hang: number
   readonly seed: number
+  /** Most calls of a request: one that was given up is made again. */
+  readonly tries?: number
 }
 
 /*
@@ -19,28 +21,35 @@ interface Vendor {
  *   shop    POST       |---------|        deadline exceeded
  *   vendor  License      |--------------------------|
  */
-function shopAndVendor(name: string, { fromUs = NOON_US, deadlineUs, hang, seed }: Vendor) {
+function shopAndVendor(
+  name: string,
+  { fromUs = NOON_US, deadlineUs, hang, seed, tries = 1 }: Vendor,
+) {
   const random = randomSource(seed)
   const spans: SpanSketch[] = []
   for (let i = 0; i < 600; i++) {
-    const hangs = random.next() < hang
-    const serverUs = hangs ? 8e6 : 40_000 * Math.exp(0.3 * random.normal())
-    const isGivenUp = serverUs > deadlineUs
-    const waitedUs = isGivenUp ? deadlineUs + 2000 * random.next() : serverUs + 1000
     const startUs = fromUs + i * 500_000
     const trace = `${name}-${i}`
+    let nowUs = startUs + 1000
+    let isGivenUp = true
+    for (let attempt = 0; attempt < tries && isGivenUp; attempt++) {
+      const hangs = random.next() < hang
+      const serverUs = hangs ? 8e6 : 40_000 * Math.exp(0.3 * random.normal())
+      isGivenUp = serverUs > deadlineUs
+      const waitedUs = isGivenUp ? deadlineUs + 2000 * random.next() : serverUs + 1000
+      const status = isGivenUp
+        ? ({ status: 'error', attributes: { 'error.message': 'deadline exceeded' } } as const)
+        : {}
+      const id = `${trace}-call-${attempt}`
+      const call = { trace, id, parent: trace, service: 'shop', operation: 'POST' }
+      spans.push({ ...call, startUs: nowUs, endUs: nowUs + waitedUs, ...status, kind: 'client' })
+      const server = { trace, id: `${id}-server`, parent: id, service: 'vendor' }
+      const served = { startUs: nowUs + 500, endUs: nowUs + 500 + serverUs }
+      spans.push({ ...server, operation: 'License', ...served })
+      nowUs += waitedUs
+    }
     const root = { trace, id: trace, service: 'shop', operation: 'GET', startUs }
-    spans.push({ ...root, endUs: startUs + waitedUs + 3000 })
-    const status = isGivenUp
-      ? ({ status: 'error', attributes: { 'error.message': 'deadline exceeded' } } as const)
-      : {}
-    const call = { trace, id: `${trace}-call`, parent: trace, service: 'shop', operation: 'POST' }
-    const callUs = { startUs: startUs + 1000, endUs: startUs + 1000 + waitedUs }
-    spans.push({ ...call, ...callUs, ...status, kind: 'client' })
-    const server = { trace, id: `${trace}-server`, parent: `${trace}-call`, service: 'vendor' }
-    const serverFromUs = startUs + 1500
-    const served = { startUs: serverFromUs, endUs: serverFromUs + serverUs }
-    spans.push({ ...server, operation: 'License', ...served })
+    spans.push({ ...root, endUs: nowUs + 2000 })
   }
   return makeSpans(spans, name)
 }
@@ -84,6 +93,22 @@ test('the same deadline in both periods is no change of it', () => {
     { deadlineUs: 1e6, hang: 0.01, seed: 5 },
     { deadlineUs: 1e6, hang: 0.2, seed: 6 },
   )
-  expect(findings.findings.some(({ kind }) => kind === 'errors')).toBe(true)
+  const below = findings.findings.flatMap(({ consequences }) => consequences)
+  expect(below.some(({ kind }) => kind === 'errors')).toBe(true)
   expect(findings.text()).not.toContain('given up')
+})
+
+test('calls that their caller gives up as the server takes too long, and makes again, are one finding, of the server', () => {
+  const { findings } = compared(
+    { deadlineUs: 1e6, hang: 0, seed: 7, tries: 2 },
+    { deadlineUs: 1e6, hang: 0.3, seed: 8, tries: 2 },
+  ).findings
+  expect(findings.map(({ title }) => title)).toEqual([
+    expect.stringMatching(/^vendor: License itself takes [\d.]+ m?s longer/),
+  ])
+  const below = findings[0]?.consequences.map(({ title }) => title) ?? []
+  expect(below).toContainEqual(
+    expect.stringMatching(/^shop → vendor: POST fails with “deadline exc/),
+  )
+  expect(below).toContainEqual(expect.stringMatching(/^shop: GET calls vendor License/))
 })
