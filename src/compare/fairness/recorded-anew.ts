@@ -47,7 +47,7 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
     },
   )
   return warning('recorded-otherwise', {
-    finding: `${[...once, ...renamed].join('; ')}.`,
+    finding: `${[...once, firstOf(renamed, { most: 3, separator: '; ' })].filter(Boolean).join('; ')}.`,
     effect:
       operations.length === 0
         ? 'As many requests do and call the same under either name: both are compared as one.'
