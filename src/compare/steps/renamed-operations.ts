@@ -111,24 +111,27 @@ function callsOf(
     around: new Counts(),
     way: new Set<string>(),
     callers: new Set<string>(),
-    roots: 0,
+    isFirst: false,
   })
   const found = new Map(own.map(({ name }) => [name, newOne()]))
   for (const [{ names, tree }, requests] of wholes) {
     const calls = names.map((name) => (found.has(name) ? new Set<string>() : null))
     names.forEach((name, span) => {
       const one = found.get(name)
-      if (one !== undefined && span === 0) one.roots += requests
       const callers = new Set<string>()
+      let isCalled = false
       for (let up = tree.parent[span]!; up >= 0; up = tree.parent[up]!) {
         const above = names[up]!
         calls[up]?.add(nameNow(name))
         found.get(above)?.way.add(name)
         if (one === undefined) continue
-        if (callers.size === 0) one.callers.add(above)
+        // How often its own caller makes it says nothing where that is of one recording, too.
+        if (!isCalled && !found.has(above)) one.callers.add(above)
+        isCalled ||= !found.has(above)
         callers.add(nameNow(above))
         one.way.add(above)
       }
+      if (one !== undefined && !isCalled) one.isFirst = true
       for (const caller of callers) one?.around.add(caller, requests)
     })
     names.forEach((name, span) => {
@@ -137,8 +140,8 @@ function callsOf(
   }
   const requests = sum(wholes.values())
   return own.map(({ name, service, operation, spans }) => {
-    const { calls, around, way, callers, roots } = found.get(name)!
-    const chances = (roots > 0 ? requests : 0) + sum(callers, (caller) => all.get(caller)!.spans)
+    const { calls, around, way, callers, isFirst } = found.get(name)!
+    const chances = (isFirst ? requests : 0) + sum(callers, (caller) => all.get(caller)!.spans)
     return {
       service,
       operation,

@@ -385,6 +385,13 @@ describe('recorded-otherwise', () => {
     })
   })
 
+  test('a call in the place of another, in half as many requests, is another call', () => {
+    const isOdd = ({ id }: SpanSketch) => !id.startsWith('r') && Number(id.slice(1)) % 2 === 1
+    const { findings, warning } = told({ seed: 1 }, { seed: 2, operation: 'FIND', without: isOdd })
+    expect(warning).toBeNull()
+    expect(findings[0]).toContain('web: GET no longer calls shop LIST')
+  })
+
   const renaming = (name: string) => (span: SpanSketch) =>
     span.service === 'shop' ? { ...span, service: name } : span
 
