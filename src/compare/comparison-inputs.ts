@@ -11,7 +11,8 @@ import type { TraceSet } from '../traces/trace-set.ts'
 import type { ComparisonOptions } from './comparison-options.ts'
 import { renameIn } from './knowledge/names.ts'
 import type { Segment } from './segments/segments.ts'
-import { renamedRoots, renamedServices } from './steps/renames.ts'
+import { renamedOperations } from './steps/renamed-operations.ts'
+import { renamedServices } from './steps/renames.ts'
 
 /** What `comparison.where` takes. */
 export type RequestSelection =
@@ -112,11 +113,11 @@ export function sampledPeriods(
   return [sampled.slice(0, -1), sampled.at(-1) as TraceSet]
 }
 
-/** Flows whose services and roots have in both periods the name that they have after. */
+/** Flows whose services and operations have in both periods the name that they have after. */
 export function withRenames(built: FlowSet, [runs, after]: Periods): FlowSet {
   const renames: Rename[] = []
   let [flows, before] = [built, runs]
-  for (const find of [renamedServices, renamedRoots]) {
+  for (const find of [renamedServices, renamedOperations]) {
     const found = find(flows)
     if (found.length === 0) continue
     renames.push(...found)

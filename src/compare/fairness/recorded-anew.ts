@@ -1,5 +1,5 @@
 import { group, sum } from 'd3-array'
-import { firstOf, grouped, printable } from '../../core/words.ts'
+import { firstOf, grouped, printable, spoken } from '../../core/words.ts'
 import { AFTER } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type RecordedOnce, recordedOtherwise } from '../steps/recorded-otherwise.ts'
@@ -37,7 +37,7 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
   // A call has its name on both sides: that of who is called is told.
   const renamed = Array.from(
     group(
-      [...renamedWhole.map((one) => ({ ...one, renamed: [one.renamed] })), ...renames],
+      [...renames, ...renamedWhole.map((one) => ({ ...one, renamed: [one.renamed] }))],
       ({ operation, renamed: now }) => JSON.stringify([operation, now]),
     ).values(),
     (own) => {
@@ -47,15 +47,17 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
     },
   )
   return warning('recorded-otherwise', {
-    finding: `${[...once, ...renamed].join('; ')}.`,
-    effect:
-      operations.length === 0
-        ? 'As many requests do and call the same under either name: both are compared as one.'
-        : `What is recorded changed, not what is done: its times are not compared${
-            uncovered.size > 0
-              ? ', nor are what it and its callers call, and work and ways that it covers.'
-              : '; what it calls counts as called by its callers.'
-          }`,
+    finding: `${spoken([...once, firstOf(renamed, { most: 3, separator: '; ' })]).join('; ')}.`,
+    effect: spoken([
+      renamedWhole.length > 0 &&
+        'What calls the same under either name, or says the same of itself, is compared as one.',
+      operations.length > 0 &&
+        `What is recorded${renamedWhole.length > 0 ? ' of the rest' : ''} changed, not what is done: its times are not compared${
+          uncovered.size > 0
+            ? ', nor are what it and its callers call, and work and ways that it covers.'
+            : '; what it calls counts as called by its callers.'
+        }`,
+    ]).join(' '),
     answer: 'Record both periods alike to compare them.',
   })
 }

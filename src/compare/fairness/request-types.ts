@@ -7,6 +7,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ALIKE_WEIGHT } from '../load/arrivals.ts'
+import { MAX_APART } from '../steps/recorded-otherwise.ts'
 import { type RootTypes, rootTypes } from '../steps/root-types.ts'
 import { slowSample } from '../steps/slow-sample.ts'
 import {
@@ -38,11 +39,74 @@ interface TypeShares extends Cell {
 }
 
 /**
+ * Types of one period alone in whose place their service has others, about as many: they may only be called
+ * otherwise. A service's are as one then.
+ */
+const replacedTypes = remembered((given: FlowSet) => {
+  const flows = recordedFlows(given)
+  const types = rootTypes(flows)
+  const { names, typeOf } = types
+  const counts = sumsOfTypes(flows, types, () => 1)
+  const serviceOf = new Map<number, string>()
+  for (const [request, type] of typeOf.entries()) {
+    if (serviceOf.has(type)) continue
+    const [root = 0] = flows.shapes.labels(flows.shapeOf[request] as number)
+    serviceOf.set(type, flows.labels.get(root).service)
+  }
+  const onceOf = (period: Period) =>
+    [...names.keys()].filter(
+      (type) =>
+        counts[1 - period]?.[type] === 0 && (counts[period][type] as number) >= MIN_EXPECTED,
+    )
+  const [gone, come] = [BEFORE, AFTER].map((period) =>
+    group(onceOf(period as Period), (type) => serviceOf.get(type)),
+  ) as [Map<string, number[]>, Map<string, number[]>]
+  const replaced = [...gone].flatMap(([service, was]) => {
+    const is = come.get(service) ?? []
+    const shares = [was, is].map(
+      (own, period) =>
+        sum(own, (type) => counts[period]?.[type] as number) / flows.wholes(period as Period),
+    ) as [number, number]
+    const isAsMany = Math.abs(shares[AFTER] - shares[BEFORE]) <= MAX_APART * Math.max(...shares)
+    return isAsMany ? [{ was, is }] : []
+  })
+  const firstOfAll = new Map(
+    replaced.flatMap(({ was, is }) => [...was, ...is].map((one) => [one, was[0] as number])),
+  )
+  return { names, replaced, typeOf: typeOf.map((type) => firstOfAll.get(type) ?? type) }
+})
+
+/** Whether requests cannot be compared, as their kinds may be called otherwise after. */
+export function otherKinds({ flows: given }: ComparedPeriods): ComparisonWarning[] {
+  const flows = recordedFlows(given)
+  const { names, replaced } = replacedTypes(flows)
+  const { typeOf } = rootTypes(flows)
+  const [was, is] = [replaced.flatMap((one) => one.was), replaced.flatMap((one) => one.is)]
+  const isNew = new Set(is)
+  const all = flows.wholes(AFTER)
+  const others = [...typeOf.keys()].filter(
+    (request) => isNew.has(typeOf[request] as number) && !flows.isPart(request),
+  )
+  if (others.length < MIN_POINTS * all) return []
+  const named = (own: readonly number[]) =>
+    firstOf(
+      own.map((type) => names[type] as string),
+      { most: 2 },
+    )
+  return warning('recorded-otherwise', {
+    finding: `Only ${grouped(all - others.length)} of ${counted(all, 'request')} after can be compared with their like: about as many of the others begin with ${named(is)} as with ${named(was)} before.`,
+    effect:
+      'These may be the same requests, called otherwise: whether they take longer is known only of steps that both make.',
+    answer: 'Record both periods alike to compare them.',
+  })
+}
+
+/**
  * Types whose shares differ, and what the mix alone does to the mean; `null` where it is the same.
  * Requests that end before they show their type are of no other mix: what ends them may be a fault.
  */
 export const otherMix = remembered((flows: FlowSet) => {
-  const types = rootTypes(flows)
+  const types = { ...rootTypes(flows), typeOf: replacedTypes(flows).typeOf }
   // A sample that prefers slow requests has more of the types that take long.
   const differing = slowSample(recordedFlows(flows)) === null ? typesOfOtherShare(flows, types) : []
   const of = types.unknown.size === 0 ? 'requests' : 'requests that show their type'

@@ -43,17 +43,17 @@ export interface RecordedOtherwise {
 }
 
 /** An operation is of one period if the other has no more than this share of its spans. */
-const MAX_IN_OTHER = 0.01
+export const MAX_IN_OTHER = 0.01
 export const MIN_SPANS = 20
 /** Another name in the place of one tells more than a name that comes or goes. */
-const MIN_RENAMED = 5
+export const MIN_RENAMED = 5
 /** A change of a mean by fewer standard errors is none. */
 const SURE = 3
 /** Names that stand for each other differ by no more than this in how often they occur, and how long they take. */
 export const MAX_APART = 0.25
 const SLOWEST = 0.01
 /** What is recorded of all calls of an operation lacks no more than what is lost. */
-const MIN_OF_ALL = 0.95
+export const MIN_OF_ALL = 0.95
 /** Steps that take a caller's time anew make it longer by this share of what they take, up to its inverse. */
 const MIN_ADDED = 0.5
 const MIN_SERVICES = 3

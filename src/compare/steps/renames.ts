@@ -4,7 +4,7 @@ import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period, type Rename } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
-import { MAX_APART, MIN_SPANS } from './recorded-otherwise.ts'
+import { MAX_APART, MIN_RENAMED, MIN_SPANS } from './recorded-otherwise.ts'
 import { type Named, namedShapes, type Operation } from './visits.ts'
 
 /** Requests of one recording that begin with an operation. */
@@ -18,7 +18,10 @@ export interface RootCalls extends Operation {
   readonly calls: ReadonlyMap<string, number>
 }
 
-class Counts extends Map<string, number> {
+/** Operation of a call of which only the service is known. */
+export const UNKNOWN = '?'
+
+export class Counts extends Map<string, number> {
   add(name: string, requests: number): void {
     this.set(name, requests + (this.get(name) ?? 0))
   }
@@ -48,7 +51,7 @@ export function callsOfRoots(flows: FlowSet, period: Period): RootCalls[] {
 }
 
 /** How many whole requests of a period have each shape. */
-function wholeOfShapes(flows: FlowSet, period: Period): Map<Named, number> {
+export function wholeOfShapes(flows: FlowSet, period: Period): Map<Named, number> {
   const requests = new Uint32Array(flows.shapes.size)
   flows.shapeOf.forEach((shape, request) => {
     if (flows.period[request] === period && !flows.isPart(request)) requests[shape]!++
@@ -57,7 +60,7 @@ function wholeOfShapes(flows: FlowSet, period: Period): Map<Named, number> {
   return new Map(found.filter(([, count]) => count > 0))
 }
 
-interface RootOf extends Omit<RootCalls, 'operation'> {
+export interface RootOf extends Omit<RootCalls, 'operation'> {
   /** Share of them in which others call it, or are called, by operation. */
   readonly around?: ReadonlyMap<string, number>
 }
@@ -102,34 +105,43 @@ function callsOfServices(flows: FlowSet, period: Period): RootOf[] {
 
 /**
  * Pairs roots of one recording only that stand for each other: of the same service, as many requests, which
- * call the same, and no other is.
+ * call the same, and no other is; or of which `isSame` knows.
  */
 export function renamesBetween<Root extends RootOf>(
   before: readonly Root[],
   after: readonly Root[],
+  isSame: (was: Root, is: Root) => boolean = () => false,
 ): (readonly [was: Root, is: Root])[] {
   const onlyOf = (own: readonly Root[], others: readonly Root[]) => {
     const known = new Set(others.flatMap(({ name, calls }) => [name, ...calls.keys()]))
-    return own.filter(({ name, requests }) => requests >= MIN_SPANS && !known.has(name))
+    return own.filter(({ name, requests }) => requests >= MIN_RENAMED && !known.has(name))
   }
-  const gone = onlyOf(before, after).filter(({ calls }) => calls.size > 0)
-  const pairs = gone.flatMap((was) =>
-    onlyOf(after, before)
-      .filter((is) => standsFor(was, is))
-      .map((is) => [was, is] as const),
+  const come = onlyOf(after, before)
+  const pairs = onlyOf(before, after).flatMap((was) =>
+    come.flatMap((is) => (is.service === was.service ? [[was, is] as const] : [])),
   )
-  return pairs.filter(
-    ([was, is]) => pairs.filter((pair) => pair[0] === was || pair[1] === is).length === 1,
-  )
+  const aloneOf = (some: typeof pairs) => {
+    const times = rollup(
+      some.flat(),
+      (own) => own.length,
+      (one) => one,
+    )
+    return some.filter((pair) => pair.every((one) => times.get(one) === 1))
+  }
+  const same = aloneOf(pairs.filter((pair) => isSame(...pair)))
+  const paired = new Set(same.flat())
+  const others = pairs.filter((pair) => !pair.some((one) => paired.has(one)))
+  return [...same, ...aloneOf(others.filter((pair) => standsFor(...pair)))]
 }
 
 function standsFor(was: RootOf, is: RootOf): boolean {
-  if (was.service !== is.service) return false
+  if (Math.min(was.requests, is.requests) < MIN_SPANS) return false
+  const isKnown = [...was.calls.keys()].some((name) => !name.endsWith(` ${UNKNOWN}`))
   const isAsMany = Math.abs(is.share - was.share) <= MAX_APART * Math.max(was.share, is.share)
-  return isAsMany && areAlike(was.calls, is.calls) && areAlike(was.around, is.around)
+  return isKnown && isAsMany && areAlike(was.calls, is.calls) && areAlike(was.around, is.around)
 }
 
-function areAlike(was: RootCalls['calls'] = new Map(), is: RootCalls['calls'] = new Map()) {
+export function areAlike(was: RootCalls['calls'] = new Map(), is: RootCalls['calls'] = new Map()) {
   const shares = [...new Set([...was.keys(), ...is.keys()])].map((name) => [
     was.get(name) ?? 0,
     is.get(name) ?? 0,
@@ -143,12 +155,5 @@ function areAlike(was: RootCalls['calls'] = new Map(), is: RootCalls['calls'] = 
 export const renamedServices = remembered((flows: FlowSet): Rename[] =>
   renamesBetween(callsOfServices(flows, BEFORE), callsOfServices(flows, AFTER)).map(
     ([was, is]) => ({ service: was.name, operation: null, renamed: is.name }),
-  ),
-)
-
-/** Root operations that are called otherwise after. */
-export const renamedRoots = remembered((flows: FlowSet): Rename[] =>
-  renamesBetween(callsOfRoots(flows, BEFORE), callsOfRoots(flows, AFTER)).map(
-    ([{ service, operation }, is]) => ({ service, operation, renamed: is.operation }),
   ),
 )

@@ -320,6 +320,78 @@ describe('recorded-otherwise', () => {
     ])
   })
 
+  describe('routes that make the same calls, and what these call', () => {
+    const routed =
+      (routes: readonly string[], name = (operation: string) => operation) =>
+      (span: SpanSketch, i: number): SpanSketch => {
+        const route = routes[i % routes.length]!
+        const says = { 'http.request.method': 'GET', 'http.route': route }
+        if (span.id.startsWith('r')) {
+          return { ...span, operation: name(`GET ${route}`), attributes: says }
+        }
+        return span.operation === 'LIST'
+          ? { ...span, operation: name('shop.Shop/List'), attributes: { 'rpc.method': 'List' } }
+          : span
+      }
+    const routes = ['/cart', '/pay', '/user']
+    const later = (operation: string) =>
+      operation.startsWith('GET') ? `HTTP ${operation}` : operation.split('/').at(-1)!
+
+    test('are known by what they say of themselves where all are called otherwise at once', () => {
+      const change = routed(routes, later)
+      const { findings, warning } = told({ seed: 1, change: routed(routes) }, { seed: 2, change })
+      expect(findings).toEqual([])
+      expect(warning).toBe(
+        'web GET /cart is now called HTTP GET /cart; shop shop.Shop/List is now called List; web GET /pay is now called HTTP GET /pay and 1 more.',
+      )
+      const slow = compare(
+        period({ seed: 1, change: routed(routes) }),
+        // Twice as many of one route, none of another.
+        period({ seed: 2, dbUs: 6000, change: routed(['/cart', '/cart', '/pay'], later) }),
+      )
+      const [first] = slow.findings.findings
+      expect(first?.title).toContain('shop: SELECT within List takes 1.8')
+      expect(first?.requests).toBe(300)
+    })
+
+    test('are others where they say otherwise, and are more or fewer', () => {
+      const of = (given: readonly string[]) => ({ change: routed(given) })
+      const gone = told({ seed: 1, ...of(routes) }, { seed: 2, ...of(['/cart', '/user']) })
+      expect(gone.warning).toBeNull()
+      const come = told({ seed: 1, ...of(['/cart', '/user']) }, { seed: 2, ...of(routes) })
+      expect(come.warning).toBeNull()
+      const another = told(
+        { seed: 1, ...of(['/cart', '/user', '/pay']) },
+        { seed: 2, ...of(['/cart', '/user', '/offer', '/cart', '/user', '/user']) },
+      )
+      expect(another.warning).toBeNull()
+    })
+
+    test('a call that names another query replaces one, whatever takes its place', () => {
+      const query = (text: string) => (span: SpanSketch, i: number) =>
+        span.id.startsWith('d')
+          ? {
+              ...span,
+              operation: text,
+              attributes: { 'db.system': 'mysql', 'db.query.text': text },
+            }
+          : routed(routes)(span, i)
+      const { findings, warning } = told(
+        { seed: 1, change: query('SELECT items') },
+        { seed: 2, dbUs: 6000, change: query('SELECT goods') },
+      )
+      expect(findings[0]).toContain('calls SELECT goods instead of SELECT items')
+      expect(warning).toBeNull()
+    })
+  })
+
+  test('a call in the place of another, in half as many requests, is another call', () => {
+    const isOdd = ({ id }: SpanSketch) => !id.startsWith('r') && Number(id.slice(1)) % 2 === 1
+    const { findings, warning } = told({ seed: 1 }, { seed: 2, operation: 'FIND', without: isOdd })
+    expect(warning).toBeNull()
+    expect(findings[0]).toContain('web: GET no longer calls shop LIST')
+  })
+
   const renaming = (name: string) => (span: SpanSketch) =>
     span.service === 'shop' ? { ...span, service: name } : span
 

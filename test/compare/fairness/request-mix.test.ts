@@ -60,6 +60,24 @@ describe('request-mix', () => {
     )
   })
 
+  test('kinds in whose place others of their service come, as many, are no other mix but cannot be compared', () => {
+    const [before, after] = [
+      mix({ '1 list': 300, '9 search': 700, '5 buy': 100 }),
+      mix({ '2 all': 650, '12 find': 320, '5 buy': 100 }),
+    ]
+    expect(coded('request-mix', before, after)).toEqual([])
+    expect(coded('recorded-otherwise', before, after).map(({ finding }) => finding)).toEqual([
+      'Only 100 of 1,070 requests after can be compared with their like: about as many of the others begin with web 2 all, web 12 find as with web 1 list, web 9 search before.',
+    ])
+    expect(compare(makeSpans(before), makeSpans(after)).findings.mixUs).toBe(0)
+    // Fewer than those that went, or none: these are others.
+    for (const come of [{ '2 all': 500 }, {}]) {
+      const other = mix({ ...come, '5 buy': 500 })
+      expect(coded('request-mix', before, other)).toHaveLength(1)
+      expect(coded('recorded-otherwise', before, other)).toEqual([])
+    }
+  })
+
   test('swapped periods move the mean the other way', () => {
     const [found] = coded(
       'request-mix',
