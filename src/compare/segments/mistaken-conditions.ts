@@ -4,9 +4,15 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { logOf } from '../../stats/moderated-shifts.ts'
 import { isNameLike } from '../../traces/attribute-names.ts'
 import type { Measured } from './measured.ts'
-import { type CodedRows, FIRST_VALUE, isOfPlace, type RequestColumn } from './read-columns.ts'
+import {
+  type CodedRows,
+  FIRST_VALUE,
+  isOfPlace,
+  MISSING,
+  type RequestColumn,
+} from './read-columns.ts'
 import type { Candidate } from './scan-conditions.ts'
-import { countOf, rowsOf } from './segment-rows.ts'
+import { countAfter, countOf, rowsOf } from './segment-rows.ts'
 
 /** Requests after of a segment of times fail in no more than this share. */
 const MAX_FAILED = 0.5
@@ -128,6 +134,24 @@ function oddness(levels: readonly Level[], some: readonly number[], period: Peri
     more: own.count === 0 ? 0 : own.mean - others.mean,
     error: Math.sqrt(own.variance + others.variance),
   }
+}
+
+/**
+ * Whether only failures record an attribute, such as what went wrong, or most of them lack it and
+ * more lack it than before, as an answer that was not made: it follows from them.
+ */
+export function tellsFailures(codes: Uint16Array, measured: Measured): boolean {
+  const { values } = measured
+  if (!codes.some((code, row) => code !== MISSING && values[row] === 0)) return true
+  const lacks = (row: number) => Number(codes[row] === MISSING)
+  const lacking = [BEFORE, AFTER].map((period) =>
+    shareOfRows(measured, period as Period, { some: lacks }),
+  )
+  const share = shareOfRows(measured, AFTER, { some: (row) => values[row]! })
+  const failing = shareOfRows(measured, AFTER, { some: (row) => values[row]! * lacks(row) })
+  const more = lacking[AFTER]! - lacking[BEFORE]!
+  const error = Math.sqrt((2 * lacking[AFTER]! * (1 - lacking[AFTER]!)) / countAfter(measured))
+  return failing > MAX_FAILED * share && more > Math.max(MAX_FAILED * failing, ODD * error)
 }
 
 /**
