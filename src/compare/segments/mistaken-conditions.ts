@@ -12,13 +12,14 @@ import {
   type RequestColumn,
 } from './read-columns.ts'
 import type { Candidate } from './scan-conditions.ts'
-import { countAfter, countOf, rowsOf } from './segment-rows.ts'
+import { countAfter, countOf, rowsOf, type Searched as SearchedRows } from './segment-rows.ts'
+import { measureSides } from './test-segment.ts'
 
 /** Requests after of a segment of times fail in no more than this share. */
 const MAX_FAILED = 0.5
 /** What becomes of requests is met by so many times more of them, or in so many times more of them. */
 export const MANY_TIMES = 2
-/** Places have moved where others were as odd in all, but for this share, and no longer are. */
+/** What changed by this share of another change is like it; so is how odd places were that moved. */
 const MIN_ALIKE = 0.5
 /** A place is odd beyond so many standard errors. */
 const ODD = 2
@@ -76,6 +77,23 @@ export function isMoved({ candidate }: Tried, { measured, columns }: Searched): 
       })
     })
   })
+}
+
+/**
+ * Whether one condition is enough for what two hold: what the second leaves out changed alike. Ranks
+ * of what takes long anyway move less, as those of calls that miss a cache.
+ */
+export function isEnough(
+  { candidate, isInside }: Tried,
+  two: Tried,
+  { measured, isOut }: Pick<SearchedRows, 'measured' | 'isOut'>,
+): boolean {
+  if (candidate.conditions.length >= two.candidate.conditions.length) return false
+  if (two.isInside.some((is, row) => is > isInside[row]!)) return false
+  const by = { stratum: candidate.stratum, isOut, kind: new Uint32Array(isInside.length) }
+  const changeOf = (side: Uint8Array) => measureSides(measured, side, by).inside.change
+  const left = isInside.map((is, row) => is - two.isInside[row]!)
+  return changeOf(left) / changeOf(two.isInside) > MIN_ALIKE
 }
 
 /** How many rows of each period have a code, and sums of their levels beside those of their stratum. */

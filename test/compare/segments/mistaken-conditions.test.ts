@@ -131,6 +131,30 @@ test('what requests that fail no longer answer is no condition of those that fai
   }
 })
 
+/** Requests to four pods of `fares`, which look in a cache first; one of them may take longer. */
+function quotes(seed: number, moreUs: number) {
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  for (let i = 0; i < 800; i++) {
+    const [trace, startUs, pod] = [`${seed}-${i}`, 500_000 * i, random.integer(4)]
+    const isHit = random.next() < 0.8
+    const usual = Math.round((isHit ? 4000 : 150_000) * random.logNormal(0, 0.15))
+    const endUs = startUs + 1000 + usual + (pod === 2 ? moreUs : 0)
+    const root = { trace, id: 'r', service: 'web', operation: 'GET /', startUs }
+    const own = { host: `node-${pod}`, attributes: { 'cache.hit': isHit } }
+    const quote = { trace, id: 's', parent: 'r', service: 'fares', operation: 'Quote', ...own }
+    spans.push({ ...root, endUs: endUs + 1000 }, { ...quote, startUs: startUs + 1000, endUs })
+  }
+  return makeSpans(spans)
+}
+
+test('where all of a pod became slow, no second condition leaves out what always took long', () => {
+  for (const seed of [41, 43, 45]) {
+    const { segments } = compare(quotes(seed, 0), quotes(seed + 1, 20_000)).segments
+    expect(segments.map(({ text }) => text)).toEqual(['fares host = node-2'])
+  }
+})
+
 /** Requests of `shop` for pages that `store` makes in a time by their size, which `sizeOf` tells. */
 function pages(seed: number, sizeOf: (usual: number, at: number) => number) {
   const random = randomSource(seed)
