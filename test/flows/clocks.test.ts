@@ -20,6 +20,7 @@ const clocks: Record<string, Clock> = {}
 interface Simulation {
   readonly requests?: number
   readonly fromUs?: number
+  readonly everyUs?: number
   /** By host: how far its clock is ahead. */
   readonly offsets?: typeof clocks
   /** Share of the time on the network that the way there takes. */
@@ -45,6 +46,7 @@ function randomFrom(seed: number): () => number {
 function simulate({
   requests = 400,
   fromUs = 0,
+  everyUs = 200_000,
   offsets = {},
   there = 0.5,
   workUs = 3000,
@@ -90,7 +92,7 @@ function simulate({
       span({ ...server, kind: 'server', startUs: begunUs, endUs: doneUs })
       return endUs
     }
-    const startUs = fromUs + i * 200_000 + Math.round(1000 * random()) + 1
+    const startUs = fromUs + i * everyUs + Math.round(1000 * random()) + 1
     const worksUs = (mean: number) => Math.round(mean * (0.5 + random()))
     const a = call(['web', 'r', 'a', instance], startUs + 50, (begunUs) => {
       const inner = [instance, 'r-a-s', 'c', 'c'] as const
@@ -122,7 +124,8 @@ const step = (atUs: number, beforeUs: number, afterUs: number) => (timeUs: numbe
   timeUs < atUs ? beforeUs : afterUs
 
 describe('offsets of clocks against the truth', () => {
-  const cases: Record<string, { offsets: typeof clocks; there?: number; stretches?: number }> = {
+  type Case = Pick<Simulation, 'there' | 'requests' | 'everyUs'>
+  const cases: Record<string, Case & { offsets: typeof clocks; stretches?: number }> = {
     'one constant offset': { offsets: { a: () => 5000 } },
     'a chain of hosts': { offsets: { a: () => -3000, c: () => 70_000, b: () => 1e9 } },
     'an hour behind': { offsets: { b: () => -3.6e9 } },
@@ -130,14 +133,20 @@ describe('offsets of clocks against the truth', () => {
     'two clocks that drift apart': {
       offsets: { a: (timeUs) => 50e-6 * timeUs, c: (timeUs) => 9000 - 50e-6 * timeUs },
     },
+    'rare calls of clocks that drift apart by 150 ppm': {
+      offsets: { a: (timeUs) => 90e-6 * timeUs, c: (timeUs) => 9000 - 60e-6 * timeUs },
+      requests: 72,
+      everyUs: 5e6,
+    },
     'a step by NTP': { offsets: { b: step(37e6, 20_000, -300) }, stretches: 2 },
     'a network that takes 80 % of the time there': { offsets: { a: () => 2500 }, there: 0.8 },
     'a network that takes 20 % of the time there': { offsets: { a: () => -2500 }, there: 0.2 },
   }
 
-  test.each(Object.entries(cases))('%s', (_, { offsets, there = 0.5, stretches = 1 }) => {
+  test.each(Object.entries(cases))('%s', (_, { stretches = 1, ...simulation }) => {
+    const { offsets } = simulation
     for (const seed of [1, 2, 3]) {
-      const flows = buildFlows(simulate({ offsets, there, seed }))
+      const flows = buildFlows(simulate({ ...simulation, seed }))
       const errors = errorsOf(flows, offsets)
       for (const { residualUs, errorUs, isBounded } of errors) {
         expect(isBounded).toBe(true)

@@ -7,7 +7,8 @@ import { saysOutcome } from '../../traces/outcomes.ts'
 import { lostSome } from '../steps/lost-spans.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { allVisits, SEVERAL } from '../steps/visits.ts'
-import { dividesStrata, type Measured, tellsFailures } from './measured.ts'
+import { dividesStrata, type Measured } from './measured.ts'
+import { tellsFailures } from './mistaken-conditions.ts'
 import {
   FIRST_VALUE,
   type LeftOutAttribute,

@@ -13,7 +13,13 @@ import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
 import { type Divided, DividingColumns } from './dividing-columns.ts'
 import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
 import { searchStepSpans } from './measured-spans.ts'
-import { isMoved, isOfFailures, isOfNumbers, requestsWithFailing } from './mistaken-conditions.ts'
+import {
+  isEnough,
+  isMoved,
+  isOfFailures,
+  isOfNumbers,
+  requestsWithFailing,
+} from './mistaken-conditions.ts'
 import { RequestColumns } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
 import {
@@ -25,6 +31,7 @@ import {
   rowsOfOthers,
   type Searched as SearchedRows,
   toldSides,
+  waitedFor,
   withoutUnchanged,
 } from './segment-rows.ts'
 import {
@@ -188,16 +195,18 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
         if (tried.length === MAX_TRIES) break
       }
       const isHolding = (one: Tried) => chancesOf(one).q < options.alpha
-      const best = tried.find(
-        (one) =>
-          isLarge(one.test, { measured, isInside: one.isInside }, options) &&
-          !isOfFailures(one, measured, options) &&
-          isHolding(one) &&
-          !isMoved(one, { measured, columns }) &&
-          !isOfNumbers(one, { measured, columns }) &&
-          isApartWithin(one),
-      )
-      if (best === undefined) break
+      const isFit = (one: Tried) =>
+        isLarge(one.test, { measured, isInside: one.isInside }, options) &&
+        !isOfFailures(one, measured, options) &&
+        isHolding(one) &&
+        !isMoved(one, { measured, columns }) &&
+        !isOfNumbers(one, { measured, columns }) &&
+        isApartWithin(one)
+      const likeliest = tried.find(isFit)
+      if (likeliest === undefined) break
+      const best =
+        tried.find((one) => isEnough(one, likeliest, { measured, isOut }) && isFit(one)) ??
+        likeliest
       const holding = tried.filter(isHolding).map((one) => chancesOf(one).q)
       smallest = Math.min(smallest, ...holding)
       const searched = { measured, columns, isOut }
@@ -366,17 +375,6 @@ function segmentOf(
     // A request may call a service more than once.
     requests: [...new Set(requests)],
   }
-}
-
-function waitedFor({ isWaited, offsets, units }: Measured, isInside: Uint8Array): number {
-  let [waited, all] = [0, 0]
-  for (let group = 1; group < offsets.length - 1; group += 2) {
-    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
-      all += isInside[row]!
-      waited += isInside[row]! * (isWaited?.[units[row]!] ?? 1)
-    }
-  }
-  return waited / Math.max(1, all)
 }
 
 /** Whether a condition holds for all requests with an operation. */

@@ -13,7 +13,7 @@ import { placeOf, type StepStratum } from '../steps/step-strata.ts'
 import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import { allVisits } from '../steps/visits.ts'
-import { MISSING, type RequestColumn } from './read-columns.ts'
+import type { RequestColumn } from './read-columns.ts'
 
 /** What segments are compared by. */
 export type Measure = 'time' | 'errors' | 'structure'
@@ -313,11 +313,6 @@ export function dividesStrata(
     if (max(counts)! < (1 - MAX_ELSE) * (to - from)) return true
   }
   return false
-}
-
-/** Whether only failures record an attribute, such as what went wrong: it follows from them. */
-export function tellsFailures(codes: Uint16Array, { values }: Measured): boolean {
-  return !codes.some((code, row) => code !== MISSING && values[row] === 0)
 }
 
 /** The operation of nearly all calls inside a segment, whoever called it; `null` where it is several. */

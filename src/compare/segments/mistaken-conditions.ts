@@ -4,15 +4,22 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { logOf } from '../../stats/moderated-shifts.ts'
 import { isNameLike } from '../../traces/attribute-names.ts'
 import type { Measured } from './measured.ts'
-import { type CodedRows, FIRST_VALUE, isOfPlace, type RequestColumn } from './read-columns.ts'
+import {
+  type CodedRows,
+  FIRST_VALUE,
+  isOfPlace,
+  MISSING,
+  type RequestColumn,
+} from './read-columns.ts'
 import type { Candidate } from './scan-conditions.ts'
-import { countOf, rowsOf } from './segment-rows.ts'
+import { countAfter, countOf, rowsOf, type Searched as SearchedRows } from './segment-rows.ts'
+import { measureSides } from './test-segment.ts'
 
 /** Requests after of a segment of times fail in no more than this share. */
 const MAX_FAILED = 0.5
 /** What becomes of requests is met by so many times more of them, or in so many times more of them. */
 export const MANY_TIMES = 2
-/** Places have moved where others were as odd in all, but for this share, and no longer are. */
+/** What changed by this share of another change is like it; so is how odd places were that moved. */
 const MIN_ALIKE = 0.5
 /** A place is odd beyond so many standard errors. */
 const ODD = 2
@@ -72,6 +79,23 @@ export function isMoved({ candidate }: Tried, { measured, columns }: Searched): 
   })
 }
 
+/**
+ * Whether one condition is enough for what two hold: what the second leaves out changed alike. Ranks
+ * of what takes long anyway move less, as those of calls that miss a cache.
+ */
+export function isEnough(
+  { candidate, isInside }: Tried,
+  two: Tried,
+  { measured, isOut }: Pick<SearchedRows, 'measured' | 'isOut'>,
+): boolean {
+  if (candidate.conditions.length >= two.candidate.conditions.length) return false
+  if (two.isInside.some((is, row) => is > isInside[row]!)) return false
+  const by = { stratum: candidate.stratum, isOut, kind: new Uint32Array(isInside.length) }
+  const changeOf = (side: Uint8Array) => measureSides(measured, side, by).inside.change
+  const left = isInside.map((is, row) => is - two.isInside[row]!)
+  return changeOf(left) / changeOf(two.isInside) > MIN_ALIKE
+}
+
 /** How many rows of each period have a code, and sums of their levels beside those of their stratum. */
 interface Level {
   readonly counts: [number, number]
@@ -128,6 +152,24 @@ function oddness(levels: readonly Level[], some: readonly number[], period: Peri
     more: own.count === 0 ? 0 : own.mean - others.mean,
     error: Math.sqrt(own.variance + others.variance),
   }
+}
+
+/**
+ * Whether only failures record an attribute, such as what went wrong, or most of them lack it and
+ * more lack it than before, as an answer that was not made: it follows from them.
+ */
+export function tellsFailures(codes: Uint16Array, measured: Measured): boolean {
+  const { values } = measured
+  if (!codes.some((code, row) => code !== MISSING && values[row] === 0)) return true
+  const lacks = (row: number) => Number(codes[row] === MISSING)
+  const lacking = [BEFORE, AFTER].map((period) =>
+    shareOfRows(measured, period as Period, { some: lacks }),
+  )
+  const share = shareOfRows(measured, AFTER, { some: (row) => values[row]! })
+  const failing = shareOfRows(measured, AFTER, { some: (row) => values[row]! * lacks(row) })
+  const more = lacking[AFTER]! - lacking[BEFORE]!
+  const error = Math.sqrt((2 * lacking[AFTER]! * (1 - lacking[AFTER]!)) / countAfter(measured))
+  return failing > MAX_FAILED * share && more > Math.max(MAX_FAILED * failing, ODD * error)
 }
 
 /**

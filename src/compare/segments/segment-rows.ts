@@ -107,6 +107,18 @@ export function countAfter(measured: Measured): number {
   return sum(measured.strata, (_, stratum) => countOf(measured, 2 * stratum + AFTER))
 }
 
+/** Share of the rows inside after that requests wait for. */
+export function waitedFor({ isWaited, offsets, units }: Measured, isInside: Uint8Array): number {
+  let [waited, all] = [0, 0]
+  for (let group = 1; group < offsets.length - 1; group += 2) {
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+      all += isInside[row]!
+      waited += isInside[row]! * (isWaited?.[units[row]!] ?? 1)
+    }
+  }
+  return waited / Math.max(1, all)
+}
+
 export interface ToldSides {
   readonly sides: Pick<SegmentTest, 'inside' | 'outside'>
   /** Rows of its requests in the flows. */

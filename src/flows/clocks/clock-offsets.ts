@@ -67,7 +67,7 @@ export const AS_RECORDED: FoundOffsets = { clocks: undefined, bySpan: [] }
  * call cannot begin before its caller's span, and where the caller waits, not end after it. Every
  * call so bounds the offset from both sides, whatever share of the way the network takes.
  *
- * Both periods are one timeline. A stretch is as long as one line, of at most 100 ppm, lies within
+ * Both periods are one timeline. A stretch is as long as one line, of at most 200 ppm, lies within
  * the bounds of the calls; a row of 16 calls may contradict it before another stretch begins. The
  * second period begins another one where no level line fits both: whoever sets clocks moves them.
  * An offset is applied only where 0 is not possible, 5 calls and 5 % or more of all lie outside their

@@ -8,24 +8,29 @@ const MIN_ROWS = 4
 /** Of fewer, all are believed. */
 const MIN_CALLS_TO_DOUBT = 8
 
-/** The second tightest bounds of some calls; `undefined` where they contradict each other. */
+/**
+ * The second tightest bounds of some calls, seen along a line of such a slope; `undefined` where no
+ * line is within them.
+ */
 function boundsOf(
   { timeUs, lowUs, highUs }: CallsBetween,
-  first: number,
-  end: number,
+  [first, end]: readonly [number, number],
+  slope: number,
 ): Bounds | undefined {
+  const above = (us: Float64Array, call: number, other: number) =>
+    us[call]! - us[other]! - slope * (timeUs[call]! - timeUs[other]!)
   let high = first
   let low = first
   let [highNext, lowNext] = [-1, -1]
   for (let call = first + 1; call < end; call++) {
-    if (highUs[call]! < highUs[high]!) {
+    if (above(highUs, call, high) < 0) {
       highNext = high
       high = call
-    } else if (highNext < 0 || highUs[call]! < highUs[highNext]!) highNext = call
-    if (lowUs[call]! > lowUs[low]!) {
+    } else if (highNext < 0 || above(highUs, call, highNext) < 0) highNext = call
+    if (above(lowUs, call, low) > 0) {
       lowNext = low
       low = call
-    } else if (lowNext < 0 || lowUs[call]! > lowUs[lowNext]!) lowNext = call
+    } else if (lowNext < 0 || above(lowUs, call, lowNext) > 0) lowNext = call
   }
   if (end - first >= MIN_CALLS_TO_DOUBT) {
     high = highNext
@@ -37,7 +42,8 @@ function boundsOf(
     highUs: highUs[high]!,
     highAtUs: timeUs[high]!,
   }
-  return bounds.lowUs > bounds.highUs ? undefined : bounds
+  const driftUs = MAX_DRIFT * Math.abs(bounds.highAtUs - bounds.lowAtUs)
+  return bounds.lowUs > bounds.highUs + driftUs ? undefined : bounds
 }
 
 export interface Stretch {
@@ -75,22 +81,28 @@ export function fitStretches(calls: CallsBetween, pair: number): Stretch[] {
   const isNew = (first: number) => first >= secondPeriod && lastFit < secondPeriod
   for (let first = begin, next = begin; first < end; first = next) {
     next = Math.min(first + inARow, first < secondPeriod ? secondPeriod : end)
-    const bounds = boundsOf(calls, first, next)
+    const bounds = boundsOf(calls, [first, next], last?.settle().slope ?? 0)
     if (bounds === undefined) continue
-    if (last?.narrow(bounds, isNew(first))) {
+    const isSecond = isNew(first)
+    if (last?.narrow(bounds, isSecond)) {
       doubted = undefined
       lastFit = first
       continue
     }
     // Two rows in a row that contradict the stretch begin another one, or the first of a period.
-    if (last !== undefined && doubted === undefined && !isNew(first)) {
+    if (isSecond) doubted = undefined
+    else if (last !== undefined && doubted === undefined) {
       doubted = { first, bounds }
       continue
     }
     const start = doubted?.first ?? first
     last = new LinesBetween(calls.timeUs[start]!)
     if (doubted !== undefined) last.narrow(doubted.bounds)
-    begun.push({ since: lastFit, until: Math.min(end, start + inARow), line: last })
+    begun.push({
+      since: isSecond ? first : lastFit,
+      until: Math.min(end, start + inARow),
+      line: last,
+    })
     doubted = last.narrow(bounds) ? undefined : { first, bounds }
     lastFit = first
   }
@@ -178,8 +190,8 @@ export interface Bounds {
   readonly highAtUs: number
 }
 
-/** Clocks of quartz gain or lose less: 100 ppm. */
-const MAX_DRIFT = 100e-6
+/** A clock of quartz gains or loses less than 100 ppm, two of them twice as much against each other. */
+const MAX_DRIFT = 200e-6
 /** Offsets beyond, 115 days, are not bounds. */
 const UNBOUNDED_US = 1e13
 

@@ -100,6 +100,61 @@ test('what is recorded where a call was given up is no condition of how long it 
   expect(comparison.findings.findings[0]?.title).toMatch(/^home → recs: Rank fails/)
 })
 
+/** Bookings of four carriers, one of which refuses half of them after; those refused have no answer. */
+function bookings(seed: number, isAfter: boolean) {
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  for (let i = 0; i < 400; i++) {
+    const [trace, startUs, carrier] = [
+      `${seed}-${i}`,
+      100_000 * i,
+      'KLMX'.charAt(random.integer(4)),
+    ]
+    const [size, chance] = [2000 + random.integer(1000), random.next()]
+    const isRefused = isAfter && chance < (carrier === 'X' ? 0.5 : 0.01)
+    const how = { trace, startUs, status: isRefused ? 'error' : 'ok' } as const
+    const answered = isRefused ? {} : { 'http.response.body.size': size }
+    const attributes = { 'booking.carrier': carrier, ...answered }
+    const root = { ...how, id: 'r', service: 'shop', operation: 'POST /', attributes }
+    const tickets = { ...how, id: 's', parent: 'r', service: 'tickets', operation: 'Issue' }
+    spans.push({ ...root, endUs: startUs + 9000 }, { ...tickets, endUs: startUs + 8000 })
+  }
+  return makeSpans(spans)
+}
+
+test('what requests that fail no longer answer is no condition of those that fail', () => {
+  for (const seed of [31, 33, 35]) {
+    const { findings } = compare(bookings(seed, false), bookings(seed + 1, true)).findings
+    expect(findings.map(({ title }) => title)).toEqual([
+      expect.stringMatching(/^tickets: Issue fails in .*, only where booking.carrier = X$/),
+    ])
+  }
+})
+
+/** Requests to four pods of `fares`, which look in a cache first; one of them may take longer. */
+function quotes(seed: number, moreUs: number) {
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  for (let i = 0; i < 800; i++) {
+    const [trace, startUs, pod] = [`${seed}-${i}`, 500_000 * i, random.integer(4)]
+    const isHit = random.next() < 0.8
+    const usual = Math.round((isHit ? 4000 : 150_000) * random.logNormal(0, 0.15))
+    const endUs = startUs + 1000 + usual + (pod === 2 ? moreUs : 0)
+    const root = { trace, id: 'r', service: 'web', operation: 'GET /', startUs }
+    const own = { host: `node-${pod}`, attributes: { 'cache.hit': isHit } }
+    const quote = { trace, id: 's', parent: 'r', service: 'fares', operation: 'Quote', ...own }
+    spans.push({ ...root, endUs: endUs + 1000 }, { ...quote, startUs: startUs + 1000, endUs })
+  }
+  return makeSpans(spans)
+}
+
+test('where all of a pod became slow, no second condition leaves out what always took long', () => {
+  for (const seed of [41, 43, 45]) {
+    const { segments } = compare(quotes(seed, 0), quotes(seed + 1, 20_000)).segments
+    expect(segments.map(({ text }) => text)).toEqual(['fares host = node-2'])
+  }
+})
+
 /** Requests of `shop` for pages that `store` makes in a time by their size, which `sizeOf` tells. */
 function pages(seed: number, sizeOf: (usual: number, at: number) => number) {
   const random = randomSource(seed)
