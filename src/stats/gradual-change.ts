@@ -24,7 +24,7 @@ export interface GradualChangeResult {
   readonly noise: number
   /** Likelihood ratio of the change, against none. */
   readonly ratio: number
-  /** p of the hypothesis that the change takes no longer than from one value to the next. */
+  /** p of the hypothesis that the change takes no longer than from one value to the next, or comes within one. */
   readonly p: number
   /** How long growth may take at most: what an F test does not reject; as `times`. */
   readonly longest: number
@@ -38,12 +38,13 @@ const SHAPES = [1, 2]
 const DF = 9
 const LEVEL = 0.05
 /** Of the squares of a series: less is rounding. */
-const ROUNDING = 1e-9
+const ROUNDING = 1e-6
 
 /**
  * Finds from when on a series grows (or falls) from one level to another, by least squares: constant,
  * then as time passes or as its square, then constant, unless the series ends before. A step is the
- * special case that takes no time; p tells whether it would do as well.
+ * special case that takes no time; p tells whether it would do as well. It may come while a value is
+ * measured, which then is anywhere between the levels.
  *
  * The interval holds the beginnings that an F test does not reject, whatever the end, the shape and the
  * levels, and reaches one value further on both sides. Values may depend on their neighbors: noise is
@@ -88,10 +89,18 @@ export function gradualChange(
     if (!(xx > ROUNDING)) return { explained: 0, size: 0, base: mean }
     return { explained: xy ** 2 / xx, size: xy / xx, base: mean - (xy / xx) * (x / count) }
   }
+  /** Of a step that comes while a value is measured. */
+  const explainedWithin = (i: number) => {
+    const sums = [products[0]![i]!, products[0]![count]! - products[0]![i + 1]!] as const
+    const [earlier, later] = [sums[0] / i, sums[1] / (count - i - 1)] as const
+    const isBetween = (y[i]! - earlier) * (later - y[i]!) >= 0
+    return isBetween ? sums[0] * earlier + sums[1] * later + y[i]! ** 2 : 0
+  }
   const profile = new Float64Array(count + 1)
   const ofLength = new Float64Array(count + 1)
   let [best, abrupt, found] = [0, 0, null as Growth | null]
   for (let start = Math.max(1, from); start <= Math.min(count - 1, to); start++) {
+    abrupt = Math.max(abrupt, explainedWithin(start))
     for (let end = start; end <= count; end++) {
       for (const shape of start === end ? [1] : SHAPES) {
         const { explained } = fitOf({ start, end, shape })

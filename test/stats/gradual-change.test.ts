@@ -20,6 +20,12 @@ test('a step is no growth', () => {
   expect(found((time) => (time < 20 ? 0 : 5))?.p).toBeGreaterThan(0.05)
 })
 
+test.each([0.7, 4])('nor is a step that comes while a value of %d is measured', (within) => {
+  const grown = found((time) => (time === 20 ? within : time < 20 ? 0 : 5))
+  expect(grown?.p).toBeGreaterThan(0.05)
+  expect(found((time) => Math.min(5, Math.max(0, time - 20)))?.p).toBeLessThan(0.001)
+})
+
 test('how long growth may take: long for a ramp, hardly any time for a step', () => {
   expect(found((time) => Math.max(0, time - 20))?.longest).toBeGreaterThanOrEqual(18)
   expect(found((time) => (time < 20 ? 0 : 5))?.longest).toBeLessThanOrEqual(2)

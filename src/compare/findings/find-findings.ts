@@ -247,7 +247,7 @@ export function groupFindings(
     ),
   )
   const slow = slowRequests(sources.steps, drafts)
-  const isTold = found.length > 0 || slow.slowStretch !== null
+  const isTold = found.length > 0 || slow.slowStretch !== null || slow.fewSlow !== null
   return new Findings({
     findings,
     omitted: causes.length - findings.length,

@@ -174,17 +174,18 @@ export class Findings extends columnarStage<FindingColumns>() {
     return wholeShifts(this.flows).find(isClear) ?? null
   }
 
+  /** Says that nothing was found but some slow requests; `null` without such. */
+  get onlySlowText(): string | null {
+    if (this.slowStretch !== null) return 'No lasting change found, but one slow stretch'
+    return this.fewSlow && 'No change of most requests found, but a few took far longer'
+  }
+
   /** Says that nothing was found, and what could have been seen. */
   nothingText(): string {
-    const moved = this.movedText()
-    if (moved !== null) return `${moved} ${this.seenText()}`
-    if (!this.testable) return this.seenText()
     const isSure = this.nearest !== null && isSureStep(this.nearest)
-    const none =
-      this.slowStretch === null
-        ? `No ${isSure ? 'change large enough to matter' : 'significant change'}`
-        : 'No lasting change found, but one slow stretch'
-    return `${none}. ${this.seenText()}`
+    const none = `No ${isSure ? 'change large enough to matter' : 'significant change'}`
+    const nothing = this.testable && `${this.onlySlowText ?? none}.`
+    return spoken([this.movedText() ?? nothing, this.seenText()]).join(' ')
   }
 
   /** Says by how much requests moved of which nothing was found, and what of it their mix is; `null` if they did not. */
@@ -209,11 +210,12 @@ export class Findings extends columnarStage<FindingColumns>() {
     return `${who}${intervalText(bounds, quantity)}${why}.`
   }
 
-  /** Says how large a change could have been missed. */
+  /** Says how large a change could have been missed; nothing beside a few slow requests. */
   seenText(): string {
     if (this.otherWay > 0) return this.#otherWayText()
     const kind = this.detectable.find(({ testable }) => testable)
     if (!this.testable || kind === undefined) return NOTHING_TESTABLE
+    if (this.fewSlow !== null) return ''
     const { name, before, after, shiftUs, step } = kind
     const isAll = this.detectable.length === 1
     const many = `${grouped(before)} requests before and ${grouped(after)} after`

@@ -53,7 +53,10 @@ type Times = Pick<StepChanges, 'flows' | 'times'>
  * Finds slow requests that no draft is about: close together in time, or else few and far slower than any
  * before; or messages that waited.
  */
-export function slowRequests(steps: Times, drafts: readonly Draft[]): SlowRequests {
+export function slowRequests(
+  steps: Times & Pick<StepChanges, 'options'>,
+  drafts: readonly Draft[],
+): SlowRequests {
   const ofRequests = findSlowStretch(steps, drafts)
   return {
     slowStretch: ofRequests ?? findSlowWaits(steps.flows, drafts),
@@ -105,20 +108,34 @@ export function findSlowStretch(
 /** Fewer far ones are usual where times have heavy tails; more are no longer few. */
 const MIN_FAR = 5
 const MAX_FAR = 50
-/** Few requests are told where they add as much to all response times. */
+/** Few requests are told where they add as much to all response times of their kind, few calls to all. */
 const MIN_ADDED = 0.05
 
-function findFewSlow({ flows, times }: Times, drafts: readonly Draft[]): FewSlow | null {
+function findFewSlow(
+  { flows, times, options }: Times & Pick<StepChanges, 'options'>,
+  drafts: readonly Draft[],
+): FewSlow | null {
+  const { typeOf } = rootTypes(flows)
   const [after = new Uint32Array()] = rowsByStart(flows, AFTER)
-  const allUs = sum(after, (request) => flows.responseTimeUs[request]!)
+  const allOf = (some: Iterable<number>) => sum(some, (request) => flows.responseTimeUs[request]!)
+  const allUs = allOf(after)
+  const ofTypes = rollup(after, allOf, (request) => typeOf[request]!)
+  const typesOf = (some: Iterable<number>) => new Set(Array.from(some, (one) => typeOf[one]!))
+  const leastOf = ({ of, heldUs }: Far) =>
+    of === 'calls'
+      ? MIN_ADDED * allUs
+      : Math.max(
+          options.minimumShare * allUs,
+          MIN_ADDED * sum(typesOf(heldUs.keys()), (type) => ofTypes.get(type)!),
+        )
   const mostOf = (some: readonly Far[]) =>
     greatest(
       some.filter(
-        ({ heldUs, place }) =>
-          heldUs.size >= MIN_FAR &&
-          heldUs.size <= MAX_FAR &&
-          sum(heldUs.values()) >= MIN_ADDED * allUs &&
-          !drafts.some((draft) => isTold(draft, place)),
+        (one) =>
+          one.heldUs.size >= MIN_FAR &&
+          one.heldUs.size <= MAX_FAR &&
+          sum(one.heldUs.values()) >= leastOf(one) &&
+          !drafts.some((draft) => isTold(draft, one.place)),
       ),
       ({ heldUs }) => sum(heldUs.values()),
     )

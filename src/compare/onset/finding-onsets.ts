@@ -1,5 +1,5 @@
 // Runs once a value of a request: the loops index with `!`.
-import { group, range, sum } from 'd3-array'
+import { greatest, group, range, sum } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
@@ -15,8 +15,8 @@ import { rowsByStart } from '../load/arrivals.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
-import type { StepChanges } from '../steps/step-changes.ts'
-import { type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
+import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
+import { isOfOneStep, type StepTimes, strataOfStep } from '../steps/step-times.ts'
 import { burstsOf } from './bursts.ts'
 import { findOnset, type Timed } from './onset.ts'
 
@@ -142,7 +142,14 @@ function valuesOf(
 ): Value[] {
   if (draft.kind === 'load') return gapValues(categories.flows)
   if (draft.kind === 'errors') return failuresOf(draft, steps)
-  if (draft.steps.length > 0) return draft.steps.flatMap((step) => stepValues(step, steps.times))
+  // Of several steps, that of the segment, or else the one that holds most: others may follow later.
+  const { step: ofSegment = null } = draft.segment ?? {}
+  const held = (step: FindingStep) =>
+    ofSegment !== null && isOfOneStep(step, ofSegment)
+      ? Number.POSITIVE_INFINITY
+      : Math.abs(changeOfStep(steps, step)?.contributionUs ?? 0)
+  const main = greatest(draft.steps, held)
+  if (main !== undefined) return stepValues(main, steps.times)
   const [call] = draft.calls
   if (call !== undefined) return callValues(call, steps)
   if (draft.moves.length > 0) return moveValues(draft, categories)
@@ -194,13 +201,12 @@ export function failuresOf(
 }
 
 function stepValues(step: FindingStep, times: readonly StepTimes[]): Value[] {
-  const name = stepKey(step)
   return strataOfStep(times, step).flatMap(({ before, after }, number) =>
     [before, after].flatMap(({ recorded: { requests, values } }) =>
       Array.from(requests, (request, i) => ({
         request,
         value: values[i] as number,
-        stratum: `${name} ${number}`,
+        stratum: String(number),
       })),
     ),
   )

@@ -51,7 +51,7 @@ const MIN_WANDER = 2
 const MAX_WIDTH = 0.5
 /** What began within this share of the after period was there from the start. */
 const MAX_START = 0.2
-/** Up to the first p of a step, a change grows; up to the second, the interval is that of both. */
+/** Up to the first p of a step, a change that takes time grows; up to the second, the interval is that of both. */
 export const NO_STEP = 0.01
 const MAYBE_STEP = 0.1
 /** Growth that takes longer than this share of the time from its beginning on is no step. */
@@ -151,7 +151,7 @@ function withGrowth(
 ) {
   if (growth === null) return { ...step, gradual: false, perhapsGradual: true }
   const { pOfStep, mayLast, ...start } = growth
-  if (pOfStep < NO_STEP) return { ...start, gradual: true, perhapsGradual: false }
+  if (pOfStep < NO_STEP && mayLast) return { ...start, gradual: true, perhapsGradual: false }
   const told = { gradual: false, perhapsGradual: mayLast }
   if (pOfStep >= MAYBE_STEP) return { ...step, ...told }
   return {

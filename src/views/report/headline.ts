@@ -65,9 +65,7 @@ export function headline(comparison: Comparison) {
     title:
       isNone && findings.unexplained === null && findings.otherWay === 0
         ? findings.testable
-          ? findings.slowStretch === null
-            ? 'No change found'
-            : 'No lasting change found, but one slow stretch'
+          ? (findings.onlySlowText ?? 'No change found')
           : 'Too few requests to tell'
         : titleOf(findings, [mean, median], grouped(flows.countedIn(AFTER))),
     sentences: [
@@ -125,9 +123,9 @@ export function certainty(shifts: readonly WholeShift[], of: Quantity = TIME): s
 }
 
 function nothingFound(findings: Findings): string {
-  const { testable, otherWay, slowStretch } = findings
+  const { testable, otherWay, onlySlowText } = findings
   const nothing =
-    testable && otherWay === 0 && slowStretch === null
+    testable && otherWay === 0 && onlySlowText === null
       ? 'Chance alone can explain the difference.'
       : ''
   return spoken([findings.movedText() ?? nothing, findings.seenText()]).join(' ')

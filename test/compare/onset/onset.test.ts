@@ -204,6 +204,24 @@ describe('a level that grows from some time on', () => {
     expect(growing.length).toBeLessThanOrEqual(3)
   })
 
+  test('nor is what all requests have from some time on, and none before; the interval holds that time', () => {
+    const random = randomSource(13)
+    const onsets = Array.from({ length: 60 }, () => {
+      const fromUs = 300e6 * (1.1 + 0.5 * random.next())
+      const all = Array.from({ length: 1200 }, () => 600e6 * random.next()).sort((a, b) => a - b)
+      const timed = all.map((timeUs): Timed => ({ timeUs, value: timeUs < fromUs ? 0 : 1 }))
+      const periods = {
+        before: timed.filter(({ timeUs }) => timeUs < 300e6),
+        after: timed.filter(({ timeUs }) => timeUs >= 300e6),
+      }
+      const onset = findOnset({ ...periods, isJoined: false, isTimeOfDay: true })?.onset
+      const { gradual = true, lowUs = Number.NaN, highUs = Number.NaN } = onset ?? {}
+      return { gradual, covers: lowUs <= fromUs && fromUs <= highUs }
+    })
+    expect(onsets.filter(({ gradual }) => gradual)).toEqual([])
+    expect(onsets.filter(({ covers }) => covers).length).toBeGreaterThanOrEqual(57)
+  })
+
   test('less than the noise, it is no step either', () => {
     const steps = told(1).filter(({ isToldStep }) => isToldStep)
     expect(steps.length).toBeLessThanOrEqual(1)
