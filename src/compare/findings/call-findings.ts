@@ -28,6 +28,7 @@ import {
   addPrices,
   formsOf,
   formsOfOrder,
+  isOfOnePeriod,
   MIN_USUAL,
   movedRequests,
   type Price,
@@ -76,7 +77,7 @@ export function callFindings(
   const all = [...services.map(toldOfService(changes)), ...toldOfOrder(changes)]
   return all.flatMap((told): Draft | [] => {
     const { kind, service, what, look, key, previous, called, calls, tests, isMoved } = told
-    const { forms, requests, ...costOfForms } = told.price
+    const { forms, requests, isOfCalls = false, ...costOfForms } = told.price
     if (requests < least) return []
     const [to, from] = [categoriesOf(categories, forms.now), categoriesOf(categories, forms.usual)]
     const own = movesBetween(moves, { from, to, requests })
@@ -114,6 +115,7 @@ export function callFindings(
       changedStructure,
       moves: own,
       doing: forms.now,
+      isOfCalls,
       ...surest(tests),
     }
   })
@@ -207,7 +209,9 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
     ...(calls.length > 0 ? [{ service, calls, repeats: [] }] : []),
     ...(repeats.length > 0 ? [{ service, calls: [], repeats }] : []),
   ]
-  const ofCalls = [...calls.filter(({ kind }) => kind === 'calls'), ...repeats]
+  const isOfCall = (one: CallChange) =>
+    one.call !== null && (one.kind === 'calls' || isOfOnePeriod(flows, sites as CallSites, one))
+  const ofCalls = [...calls.filter(isOfCall), ...repeats]
   const priced = parts.map((one) => {
     const [change, ...others] = one.calls
     const alike = change === undefined ? [] : [change, ...others.filter(isDoneToo(change))]
@@ -215,9 +219,7 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
     const isNew = change ? choseAnew(sites as CallSites, alike) : repeatsMore(flows, repeated)
     const forms = formsOf(flows, isNew)
     const changed = change ? Math.round(sum(alike, changedCalls)) : movedRequests(forms)
-    const isOfCalls =
-      flows.quantity === TIME &&
-      (change === undefined || (change.kind === 'calls' && change.call !== null))
+    const isOfCalls = flows.quantity === TIME && (change === undefined || isOfCall(change))
     const own = isOfCalls ? { callsUs: timeOfCalls(flows, sites as CallSites, ofCalls) } : {}
     const price = priceOf(flows, forms, Math.max(1, changed), own)
     return { one, alike: change ? alike : repeated, price }

@@ -99,20 +99,23 @@ export function withConsequences(
 /**
  * Of the time that requests gain by another structure, the part that delays account for: what these add to
  * its requests, less what they add to those of the usual form, if there are any after (`priceOf`). Each request
- * has the part of a delay that its own calls take more.
+ * has the part of a delay that its own calls take more. Never more than all of it; of a price of calls alone,
+ * only what delays of these calls add alike. What no step explains is left beside the structure as it is.
  */
 export function toldAsDelays(
   { categories, steps }: Compared,
   drafts: readonly Draft[],
 ): (draft: Draft) => number {
   const { flows } = categories
-  const delayUs = new Float64Array(flows.size)
   const countAll = (requests: readonly number[]) => sum(requests, (one) => flows.countOf(one))
   const membersOf = (ids: readonly number[]) =>
     ids.flatMap((id) => [...categories.members(id, AFTER)])
-  for (const draft of drafts) {
+  const delays = drafts.flatMap((draft) => {
     const { kind, categories: ids, contributionUs, covers } = draft
-    if (kind !== 'latency' || covers) continue
+    const services = new Set(draft.steps.map((step) => step.service))
+    const isLeft = draft.steps.some((step) => step.kind === 'request')
+    if (kind !== 'latency' || covers || isLeft) return []
+    const delayUs = new Float64Array(flows.size)
     const moreUs = new Map<number, number>()
     for (const stratum of strataOf(draft, steps)) addMoreUs(moreUs, stratum)
     const allUs = sum(moreUs, ([one, us]) => us * flows.countOf(one))
@@ -123,19 +126,37 @@ export function toldAsDelays(
       const eachUs = contributionUs / countAll(own)
       for (const one of own) addAt(delayUs, one, eachUs)
     }
-  }
-  const totalUs = (requests: readonly number[]) =>
-    sum(requests, (one) => at(delayUs, one) * flows.countOf(one))
-  return ({ moves, requests, calls: [call], categories: ids, doing }) => {
+    return [{ delayUs, services }]
+  })
+  const addedUs = ({
+    moves,
+    requests,
+    calls,
+    categories: ids,
+    doing,
+    isOfCalls = false,
+  }: Draft) => {
+    const [call] = calls
+    const known = isOfCalls
+      ? delays.filter(({ services }) => calls.some((one) => services.has(one.call?.service ?? '')))
+      : delays
+    const totalUs = (all: readonly number[]) =>
+      sum(known, ({ delayUs }) => sum(all, (one) => at(delayUs, one) * flows.countOf(one)))
     // Requests that call again may be those that would be slow anyway.
     const isOfAll = call && (isOfOneCall(call) || call.kind === 'again')
     if (isOfAll) return totalUs(membersOf(ids))
     const [from, to] = [moves.map((move) => move.from), moves.map((move) => move.to)].map(membersOf)
     const now = doing ?? to ?? []
-    const known = new Set(now)
-    const usual = (doing ? membersOf(ids) : (from ?? [])).filter((one) => !known.has(one))
+    const isNow = new Set(now)
+    const usual = (doing ? membersOf(ids) : (from ?? [])).filter((one) => !isNow.has(one))
     const usualUs = usual.length < MIN_USUAL ? 0 : totalUs(usual) / countAll(usual)
     return requests * (totalUs(now) / countAll(now) - usualUs) || 0
+  }
+  return (draft) => {
+    const { contributionUs, isOfCalls } = draft
+    const sign = Math.sign(contributionUs)
+    const part = sign * addedUs(draft)
+    return sign * Math.min(Math.abs(contributionUs), isOfCalls ? Math.max(0, part) : part)
   }
 }
 

@@ -188,7 +188,7 @@ export function groupFindings(
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...others } = draft
-    const { scope: ___, strata: ____, tallies: _____, ...timed } = others
+    const { scope: ___, strata: ____, tallies: _____, isOfCalls: ______, ...timed } = others
     const { inTime = onsets.get(draft)!, ...told } = timed
     const { began, bursts } = inTime
     const contributionUs = withConsequences(draft, consequences) - toldElsewhere(draft)

@@ -174,6 +174,8 @@ export interface Draft {
   readonly exemplars?: Exemplars
   /** Rows of requests after that do it, where services call otherwise. */
   readonly doing?: readonly number[]
+  /** Whether its cost is what the calls take that changed, whatever else is in these requests. */
+  readonly isOfCalls?: boolean
   /** Of errors: calls that fail, by operation, and those that its words count. */
   readonly tallies?: readonly [ofOperation: TalliedCalls, told: TalliedCalls]
   /** Where all that runs there changed; `services` are those then. */
@@ -229,6 +231,7 @@ export interface Finding
     | 'weightUs'
     | 'depth'
     | 'isOfSegment'
+    | 'isOfCalls'
     | 'tallies'
     | 'covers'
     | 'scope'
