@@ -299,3 +299,40 @@ test('delays take no more off another structure than it costs, what no step expl
   expect([told(2000), told(50_000), told(-2000)]).toEqual([2000, costs, -2000])
   expect(told(2000, 'request')).toBe(0)
 })
+
+/** 500 searches, which ask six shards at once, wait for the slowest of these, then for a rank and for much else. */
+function searches(seed: number, { shards = 1, rankUs = 5000 } = {}) {
+  const random = randomSource(seed)
+  let waitedUs = 0
+  const spans = Array.from({ length: 500 }, (_, i): SpanSketch[] => {
+    const [trace, startUs] = [`t${i}`, i * 1e6]
+    const times = [0, 1, 2, 3, 4, 5].map(() => 10_000 * shards * random.logNormal(0, 0.6))
+    const rankFrom = startUs + Math.max(...times)
+    const rankEnd = rankFrom + rankUs * random.logNormal(0, 0.05)
+    const endUs = rankEnd + 60_000 * random.logNormal(0, 0.6)
+    waitedUs += rankFrom - startUs
+    const of = { trace, parent: 'r' }
+    return [
+      { trace, id: 'r', service: 'search', operation: 'GET', startUs, endUs },
+      ...times.map((us, shard): SpanSketch => {
+        const id = `s${shard}`
+        return { ...of, id, service: 'index', operation: 'QUERY', startUs, endUs: startUs + us }
+      }),
+      { ...of, id: 'k', service: 'rank', operation: 'RANK', startUs: rankFrom, endUs: rankEnd },
+    ]
+  })
+  return { traces: makeSpans(spans.flat()), waitedUs }
+}
+
+test.each([101, 111, 121])(
+  'calls in parallel save what requests wait less for the slowest, and hide nothing of a slower step, seed %i',
+  (seed) => {
+    const [before, after] = [searches(seed), searches(seed + 1, { shards: 0.35, rankUs: 12_000 })]
+    const { findings } = compare(before.traces, after.traces).findings
+    const addedBy = (service: string) =>
+      findings.find(({ services }) => services[0] === service)?.contributionUs ?? 0
+    const trulyUs = after.waitedUs - before.waitedUs
+    expect(Math.abs(addedBy('index') / trulyUs - 1)).toBeLessThan(0.1)
+    expect(Math.abs(addedBy('rank') / (500 * 7000) - 1)).toBeLessThan(0.1)
+  },
+)
