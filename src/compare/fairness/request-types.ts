@@ -87,7 +87,7 @@ export function otherKinds({ flows: given }: ComparedPeriods): ComparisonWarning
   const others = [...typeOf.keys()].filter(
     (request) => isNew.has(typeOf[request] as number) && !flows.isPart(request),
   )
-  if (others.length < MIN_POINTS * all) return []
+  if (others.length === 0 || others.length < MIN_POINTS * all) return []
   const named = (own: readonly number[]) =>
     firstOf(
       own.map((type) => names[type] as string),

@@ -28,6 +28,7 @@ import {
   addPrices,
   formsOf,
   formsOfOrder,
+  isOfOnePeriod,
   MIN_USUAL,
   movedRequests,
   type Price,
@@ -76,7 +77,7 @@ export function callFindings(
   const all = [...services.map(toldOfService(changes)), ...toldOfOrder(changes)]
   return all.flatMap((told): Draft | [] => {
     const { kind, service, what, look, key, previous, called, calls, tests, isMoved } = told
-    const { forms, requests, ...costOfForms } = told.price
+    const { forms, requests, isOfCalls = false, ...costOfForms } = told.price
     if (requests < least) return []
     const [to, from] = [categoriesOf(categories, forms.now), categoriesOf(categories, forms.usual)]
     const own = movesBetween(moves, { from, to, requests })
@@ -114,7 +115,7 @@ export function callFindings(
       changedStructure,
       moves: own,
       doing: forms.now,
-      isOfCalls: !isKnown && costOfForms.isOfCalls === true,
+      isOfCalls,
       ...surest(tests),
     }
   })
@@ -208,10 +209,10 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
     ...(calls.length > 0 ? [{ service, calls, repeats: [] }] : []),
     ...(repeats.length > 0 ? [{ service, calls: [], repeats }] : []),
   ]
-  // A call that is new, or gone, shows after whatever comes before it, too.
-  const isMade = ({ call, made }: ToldCall) => call !== null && made.some((count) => count === 0)
-  const isCounted = (one: ToldCall) => one.kind === 'calls' && one.call !== null
-  const ofCalls = [...calls.filter((one) => isCounted(one) || isMade(one)), ...repeats]
+  const isCounted = ({ kind, call }: CallChange) => kind === 'calls' && call !== null
+  const isNewOrGone = (one: CallChange) =>
+    one.call !== null && isOfOnePeriod(flows, sites as CallSites, one)
+  const ofCalls = [...calls.filter((one) => isCounted(one) || isNewOrGone(one)), ...repeats]
   const priced = parts.map((one) => {
     const [change, ...others] = one.calls
     const alike = change === undefined ? [] : [change, ...others.filter(isDoneToo(change))]
@@ -220,12 +221,12 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
     const forms = formsOf(flows, isNew)
     const changed = change ? Math.round(sum(alike, changedCalls)) : movedRequests(forms)
     const ofRequests = priceOf(flows, forms, Math.max(1, changed))
-    // What requests take may vary by far more than the calls that they make anew.
+    // Without calls requests may end sooner by more than these took, which varies by more than they did.
     const [low, high] = ofRequests.eachInterval
     const isUnsure = high - low > Math.abs(high + low) / 2
+    const isOwn = (one: ToldCall) => isNewOrGone(one) && (one.difference > 0 || isUnsure)
     const isOfCalls =
-      flows.quantity === TIME &&
-      (change === undefined || isCounted(change) || (isUnsure && isMade(change)))
+      flows.quantity === TIME && (change === undefined || isCounted(change) || isOwn(change))
     const callsUs = isOfCalls && timeOfCalls(flows, sites as CallSites, ofCalls)
     const price = callsUs ? priceOf(flows, forms, Math.max(1, changed), { callsUs }) : ofRequests
     return { one, alike: change ? alike : repeated, price }

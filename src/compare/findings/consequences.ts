@@ -11,7 +11,7 @@ import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { strataOfStep } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
-import { type Draft, type Finding, type FindingCall, isStructural } from './finding.ts'
+import { type Draft, type Finding, isStructural } from './finding.ts'
 import { requestsOf } from './names.ts'
 import { innerOperation } from './step-findings.ts'
 
@@ -87,10 +87,10 @@ function placeOf({ kind, isFirst = false }: Draft): number {
 /**
  * What a finding adds with the delays and failures under it, the retries of these (of a delay, what they take beyond
  * it), and calls made otherwise that share with it what their requests take, of which one has no interval
- * (`heldToRequests`).
+ * (`heldToRequests`), or that are made after it where it adds what its own calls take.
  */
 export function withConsequences(
-  { kind, contributionUs, covers, eachInterval }: Draft,
+  { kind, contributionUs, covers, eachInterval, services, isOfCalls }: Draft,
   consequences: readonly Pick<Finding, 'kind' | 'calls' | 'contributionUs' | 'eachInterval'>[],
 ): number {
   if (covers !== undefined) return contributionUs
@@ -99,7 +99,9 @@ export function withConsequences(
     if (isStructural(one) && isRetry)
       return kind === 'errors' || one.contributionUs * contributionUs > 0
     if (!isStructural(one)) return true
-    return isStructural({ kind }) && Number.isNaN(eachInterval[0] + one.eachInterval[0])
+    const isAfterIt = one.calls.some(({ previous }) => previous?.service === services[0])
+    const isShared = Number.isNaN(eachInterval[0] + one.eachInterval[0])
+    return isStructural({ kind }) && (isShared || (isOfCalls === true && isAfterIt))
   })
   return contributionUs + sum(added, (one) => one.contributionUs)
 }
@@ -320,12 +322,13 @@ function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair)
  * Whether a service's work changed as it does something else, or for the answer to a call. What changed within
  * one operation of its work is that of another cause, unless that is called otherwise.
  */
-export function isSameWork({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
+function isSameWork({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
   const [service] = cause.services
   const change = draft.steps[0] && changeOfStep(steps, draft.steps[0])
   const inner = draft.segment?.within || (change && innerOperation(steps.flows, change))
-  const isOther = ({ call }: FindingCall) => call?.operation !== inner
-  if (inner && inner !== draft.steps[0]?.operation && cause.calls.every(isOther)) return false
+  const called = cause.calls.flatMap(({ call }) => call ?? [])
+  const isOther = called.length > 0 && called.every(({ operation }) => operation !== inner)
+  if (inner && inner !== draft.steps[0]?.operation && isOther) return false
   const isAlike = cause.direction === draft.direction
   const isSmall = Math.abs(draft.contributionUs) < Math.abs(cause.contributionUs)
   const isOwn =

@@ -79,7 +79,8 @@ export function apartFacts(
   const otherUs = ownUs - contributionUs
   if (requests === 0 || Math.abs(otherUs) <= MAX_APART * Math.abs(ownUs)) return []
   if (!consequences.some(({ kind }) => kind === 'latency')) {
-    return [`other findings count ${formatAmount(Math.abs(otherUs), quantity)} of it`]
+    const does = otherUs * ownUs > 0 ? 'count' : 'hide'
+    return [`other findings ${does} ${formatAmount(Math.abs(otherUs), quantity)} of it`]
   }
   const isPart = ownUs / observedChangeUs > 0
   const own = isPart

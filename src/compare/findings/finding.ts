@@ -232,6 +232,7 @@ export interface Finding
     | 'depth'
     | 'isOfCalls'
     | 'isOfSegment'
+    | 'isOfCalls'
     | 'tallies'
     | 'covers'
     | 'scope'

@@ -141,6 +141,16 @@ export function priceOf(
 
 type Call = Pick<CallChoice, 'of' | 'call'>
 
+/** Whether an operation makes a call in one period only, wherever in its order. */
+export function isOfOnePeriod(flows: FlowSet, { callers }: CallSites, { of, call }: Call): boolean {
+  const isMade = callers.map((all) =>
+    all.some(
+      (one) => isSame(one.of, of) && one.calls.some(({ callee }) => isSameCall(call, callee)),
+    ),
+  )
+  return new Set(flows.period.filter((_, request) => isMade[at(flows.shapeOf, request)])).size < 2
+}
+
 /** Reads the times of requests that make some calls, in ns, with the spans of these calls. */
 function readerOf(flows: FlowSet, { callers }: CallSites, changed: readonly Call[]) {
   const isOne = (of: Operation, callee: Operation) =>

@@ -13,6 +13,7 @@ import type { OperationChange, StepChange } from './step-changes.ts'
 import { partOfStratum, type StepSample, type StepStratum } from './step-strata.ts'
 import { callTimes, type StepTimes } from './step-times.ts'
 import { type MeasuredMinority, type Minority, minorityOf } from './tail-counts.ts'
+import { SEVERAL } from './visits.ts'
 
 export interface TimesTest extends ModeratedShift {
   /** Of tails alone; `NaN` where there are too few values. */
@@ -338,11 +339,30 @@ function contributionOf(
   if (shift === 0) return { contributionUs: 0, contributionError: Number.NaN }
   const criticalCalls = ({ before, after }: StepStratum) =>
     shift > 0 ? after.criticalCalls : (after.calls * before.criticalCalls) / (before.calls || 1)
-  const { us, error } = few?.excess(true) ?? excessOf(strata, criticalCalls, SLOWEST)
+  const { us, error } =
+    few?.excess(true) ?? excessOf(strata.map(asWaitedFor), criticalCalls, SLOWEST)
   return us * shift > 0
     ? { contributionUs: us, contributionError: error }
     : {
         contributionUs: shift * sum(strata, criticalCalls) * (few?.minority.share ?? 1),
         contributionError: Number.NaN,
       }
+}
+
+/** Requests wait for calls in parallel where at least this share of them does. */
+const MIN_WAITING = 0.95
+
+/** Of several calls in parallel, the times of those that requests wait for, the slow ones; else of all. */
+function asWaitedFor(stratum: StepStratum): StepStratum {
+  const waitedOf = (sample: StepSample) => {
+    const { criticalUs, critical, recorded, calls, criticalCalls } = sample
+    const values = criticalUs
+      .map((us, row) => us / critical[row]!)
+      .filter(Number.isFinite)
+      .sort()
+    const isOfSome = calls >= SEVERAL * recorded.values.length && criticalCalls < calls
+    return isOfSome && values.length >= MIN_WAITING * critical.length ? { ...sample, values } : null
+  }
+  const [before, after] = [waitedOf(stratum.before), waitedOf(stratum.after)]
+  return before && after ? { ...stratum, before, after } : stratum
 }

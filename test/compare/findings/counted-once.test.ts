@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { draftFindings } from '../../../src/compare/findings/find-findings.ts'
 import { leftIn, MIN_ACCOUNTED } from '../../../src/compare/findings/held-to-requests.ts'
+import { toldAsDelays } from '../../../src/compare/findings/told-as-delays.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
@@ -209,3 +210,129 @@ test('what a step takes longer for some time is not left over in the requests of
   const left = leftIn(changed, { drafts, categories, steps, accounted: MIN_ACCOUNTED })
   expect(left).toBeNull()
 })
+
+/** 400 requests of quotes, which ask for a job of up to a second, 3 ms each time, until it is done. */
+function polls(seed: number, everyUs: number) {
+  const random = randomSource(seed)
+  let totalUs = 0
+  const spans = Array.from({ length: 400 }, (_, i): SpanSketch[] => {
+    const [trace, startUs] = [`t${i}`, i * 5e6]
+    const asks = Math.ceil((1e6 * random.next()) / everyUs)
+    const endUs = startUs + asks * (everyUs + 3000) + 2000 * random.logNormal(0, 0.3)
+    totalUs += endUs - startUs
+    const own = { trace, service: 'quotes' }
+    return [
+      { ...own, id: 'r', operation: 'POST', startUs, endUs },
+      ...Array.from({ length: asks }, (_, ask): SpanSketch => {
+        const from = startUs + everyUs + ask * (everyUs + 3000)
+        const times = { startUs: from, endUs: from + 3000 * random.logNormal(0, 0.1) }
+        return { ...own, id: `s${ask}`, parent: 'r', operation: 'SELECT', kind: 'client', ...times }
+      }),
+    ]
+  })
+  return { traces: makeSpans(spans.flat()), totalUs }
+}
+
+test('fewer calls save what these took, whatever their caller waits longer for', () => {
+  const { findings } = compare(polls(1, 100_000).traces, polls(2, 900_000).traces).findings
+  const trulyUs = polls(2, 900_000).totalUs - polls(2, 100_000).totalUs
+  const fewer = findings.find(({ title }) => /SELECT 1\.1 times instead of 5\.\d$/.test(title))
+  expect(fewer?.contributionUs).toBeGreaterThan(400 * -5 * 3000)
+  expect(fewer?.contributionUs).toBeLessThan(0)
+  for (const { contributionUs, requests, eachInterval, consequences } of findings) {
+    expect(consequences).toEqual([])
+    const eachUs = (eachInterval[0] + eachInterval[1]) / 2
+    expect(Math.abs((eachUs * requests) / contributionUs - 1)).toBeLessThan(0.01)
+  }
+  const toldUs = findings.reduce((all, { contributionUs }) => all + contributionUs, 0)
+  expect(Math.abs(toldUs / trulyUs - 1)).toBeLessThan(0.1)
+})
+
+/** 300 requests, a share of which ask entitlement for 12 ms first, and then rank for about 300 ms. */
+function checks(seed: number, share: number) {
+  const random = randomSource(seed)
+  const spans = Array.from({ length: 300 }, (_, i): SpanSketch[] => {
+    const [trace, startUs] = [`t${i}`, i * 2e6]
+    const isChecked = random.next() < share
+    const fromUs = startUs + (isChecked ? 12_000 * random.logNormal(0, 0.1) : 0)
+    const endUs = fromUs + 300_000 * random.logNormal(0, 0.6)
+    const of = { trace, parent: 'r' }
+    const check = { ...of, id: 'c', service: 'entitlement', operation: 'CHECK', startUs }
+    return [
+      { trace, id: 'r', service: 'web', operation: 'GET', startUs, endUs },
+      { ...of, id: 'k', service: 'rank', operation: 'RANK', startUs: fromUs, endUs },
+      ...(isChecked ? [{ ...check, endUs: fromUs }] : []),
+    ]
+  })
+  return makeSpans(spans.flat())
+}
+
+test('a new call of all requests of a root costs what it takes, not what else differs in these', () => {
+  const [finding] = compare(checks(1, 0), checks(2, 1)).findings.findings
+  expect(finding?.title).toBe(
+    'web: GET now calls entitlement CHECK in 300 of 300 calls (0 of 300 before)',
+  )
+  const [low, high] = finding?.eachInterval ?? []
+  expect([low, high].map((us) => Math.round((us ?? 0) / 1000))).toEqual([12, 12])
+})
+
+test('delays take no more off another structure than it costs, what no step explains takes nothing', () => {
+  const comparison = compare(checks(1, 0), checks(2, 0.5))
+  const { steps, edges, categories } = comparison
+  const drafts = draftFindings({ evidence: comparison.ranking, edges, steps })
+  const [found] = drafts.filter(({ kind }) => kind === 'structure')
+  const structure = { ...found!, contributionUs: 150 * 12_000, isOfCalls: false }
+  const told = (eachUs: number, kind?: 'request') => {
+    const ofRequests = { kind: 'request', service: 'web', caller: null, operation: 'GET' } as const
+    const own = new Set(structure.doing!.map((one) => categories.categoryOf[one]!))
+    const delay = {
+      ...structure,
+      kind: 'latency' as const,
+      categories: [...own],
+      contributionUs: structure.doing!.length * eachUs,
+      steps: kind === undefined ? [] : [{ ...ofRequests, shiftUs: eachUs }],
+    }
+    const each = toldAsDelays({ categories, steps }, [structure, delay])(structure)
+    return Math.round(each / structure.requests)
+  }
+  const costs = Math.round(structure.contributionUs / structure.requests)
+  expect([told(2000), told(50_000), told(-2000)]).toEqual([2000, costs, -2000])
+  expect(told(2000, 'request')).toBe(0)
+})
+
+/** 500 searches, which ask six shards at once, wait for the slowest of these, then for a rank and for much else. */
+function searches(seed: number, { shards = 1, rankUs = 5000 } = {}) {
+  const random = randomSource(seed)
+  let waitedUs = 0
+  const spans = Array.from({ length: 500 }, (_, i): SpanSketch[] => {
+    const [trace, startUs] = [`t${i}`, i * 1e6]
+    const times = [0, 1, 2, 3, 4, 5].map(() => 10_000 * shards * random.logNormal(0, 0.6))
+    const rankFrom = startUs + Math.max(...times)
+    const rankEnd = rankFrom + rankUs * random.logNormal(0, 0.05)
+    const endUs = rankEnd + 60_000 * random.logNormal(0, 0.6)
+    waitedUs += rankFrom - startUs
+    const of = { trace, parent: 'r' }
+    return [
+      { trace, id: 'r', service: 'search', operation: 'GET', startUs, endUs },
+      ...times.map((us, shard): SpanSketch => {
+        const id = `s${shard}`
+        return { ...of, id, service: 'index', operation: 'QUERY', startUs, endUs: startUs + us }
+      }),
+      { ...of, id: 'k', service: 'rank', operation: 'RANK', startUs: rankFrom, endUs: rankEnd },
+    ]
+  })
+  return { traces: makeSpans(spans.flat()), waitedUs }
+}
+
+test.each([101, 111, 121])(
+  'calls in parallel save what requests wait less for the slowest, and hide nothing of a slower step, seed %i',
+  (seed) => {
+    const [before, after] = [searches(seed), searches(seed + 1, { shards: 0.35, rankUs: 12_000 })]
+    const { findings } = compare(before.traces, after.traces).findings
+    const addedBy = (service: string) =>
+      findings.find(({ services }) => services[0] === service)?.contributionUs ?? 0
+    const trulyUs = after.waitedUs - before.waitedUs
+    expect(Math.abs(addedBy('index') / trulyUs - 1)).toBeLessThan(0.1)
+    expect(Math.abs(addedBy('rank') / (500 * 7000) - 1)).toBeLessThan(0.1)
+  },
+)
