@@ -106,7 +106,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /4000 and 4000 requests; loaded: 1501 and 1501/,
     /frontend NFS3 READ +ok +1 +6 +1519 +570 +5384 +909\.4/,
     /^#1 {2}storage-data: SN READ itself takes 5\.1 ms longer, only for NFS3 READ where storage-data host =\n +storage-data-2 and storage-data count = 65536 or 131072/m,
-    /In total, 4,000 requests \(1,501 of them recorded\) took/,
+    /In total, 4,000 requests \(1,501 of them compared\) took/,
   ],
   '12-logs-in-traces.ipynb': [
     /No significant change\./,
