@@ -131,7 +131,7 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
       tail: tail && { ...tail, growth: worstOf(tail.growth) },
     }
     const fails = meets(type, conditions)
-    // With few runs before, nothing is sure: what is far worse than in each of them is a warning, not a pass.
+    // With only a few earlier runs, a result far worse than any of them is a warning, not a pass.
     const isSlower = type.isApart && !(type.shift.low > 0)
     const isUntold = isSlower || failsUntold(type)
     const warns = [

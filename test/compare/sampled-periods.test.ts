@@ -42,7 +42,9 @@ describe('a comparison of at most so many requests of a recording', () => {
     for (const one of [BEFORE, AFTER] as const) {
       expect(SOME.flows.countedIn(one)).toBeCloseTo(ALL.flows.countedIn(one), 6)
       const counts = ({ categories }: typeof ALL) =>
-        Array.from({ length: categories.size }, (_, id) => categories.counted(id, one)).sort()
+        Array.from({ length: categories.size }, (_, id) => categories.counted(id, one)).sort(
+          (a, b) => a - b,
+        )
       counts(SOME).forEach((count, i) => {
         expect(count).toBeCloseTo(counts(ALL)[i] as number, 6)
       })

@@ -232,7 +232,6 @@ export interface Finding
     | 'depth'
     | 'isOfCalls'
     | 'isOfSegment'
-    | 'isOfCalls'
     | 'tallies'
     | 'covers'
     | 'scope'

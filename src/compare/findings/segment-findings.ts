@@ -186,7 +186,7 @@ function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
   const { measure, step, call, direction } = segment
   if (measure === 'errors') return isOfFailures(segment, draft, all)
   if (measure === 'structure') {
-    // The title names one call, or what is called instead of it: a segment of another call is not about it.
+    // The title names one call or its replacement, so a segment of any other call does not belong to it.
     const moved = ({ made, chances }: FindingCall) =>
       Math.abs(made[AFTER] / chances[AFTER] - made[BEFORE] / chances[BEFORE])
     return draft.calls.some(

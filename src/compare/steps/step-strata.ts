@@ -178,7 +178,7 @@ export class GrowingStratum {
     const { operation, callingOperation, isUnanswered } = this
     const [before, after] = this.samples
     const [once, now] = [before, after].map((sample) => sample.callsEach)
-    // Means of more calls lie closer together, which of skewed times is a shift.
+    // Where times are skewed, the mean of more calls is typically longer though no call is.
     if (Math.abs(now! / once! - 1) > MAX_MORE_CALLS) for (const one of this.samples) one.takeFirst()
     // Waited for as long as in either period, as other deadlines make calls neither faster nor slower.
     const [ofBefore, ofAfter] = [before.deadlines(), after.deadlines()]

@@ -101,7 +101,7 @@ export function workParts(flows: FlowSet, { service, requests, minority }: StepC
     .sort((a, b) => Math.abs(b.shiftUs) - Math.abs(a.shiftUs))
 }
 
-/** Whether what is spent in an operation changed by how often it is called more than by how long a call takes. */
+/** Whether the time in an operation changed because of how often it is called rather than how long each call takes. */
 function isOfCalls(
   own: readonly [before: OwnTimes[], after: OwnTimes[]],
   asked: readonly number[],

@@ -57,8 +57,8 @@ a { color: var(--fd-focus); }
 `
 
 const COLUMNS = 'rank root contributionUs requests kind category meaning'.split(' ')
-/** So many of them stand before what is drawn: the others may lie beyond a narrow page. */
-const MOST_TELLING = 3
+/** How many of them stand to the left of the bars and curves; a narrow page may cut off the others. */
+const COLUMNS_BEFORE_DRAWINGS = 3
 const PAGE_SIZE = 100
 const BAR = 60
 const CURVES = { width: 90, height: 26 }
@@ -200,7 +200,11 @@ interface Listed {
 const NO_FILTERS = [null, null, null]
 
 function withDrawn<T>(columns: readonly T[], drawn: readonly T[]): T[] {
-  return [...columns.slice(0, MOST_TELLING), ...drawn, ...columns.slice(MOST_TELLING)]
+  return [
+    ...columns.slice(0, COLUMNS_BEFORE_DRAWINGS),
+    ...drawn,
+    ...columns.slice(COLUMNS_BEFORE_DRAWINGS),
+  ]
 }
 
 /** The columns of {@link COLUMNS}, which readers sort and filter, and what is drawn among them. */
