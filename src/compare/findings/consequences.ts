@@ -1,5 +1,6 @@
-import { mean, sum } from 'd3-array'
+import { mean, sort, sum } from 'd3-array'
 import { at } from '../../core/entries.ts'
+import { memoized } from '../../core/remembered.ts'
 import { AFTER } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -37,7 +38,9 @@ export function byContribution(a: Draft, b: Draft): number {
 export function nestConsequences(compared: Compared, drafts: readonly Draft[], isFaster: boolean) {
   const { categories } = compared
   const causes: { cause: Draft; readonly consequences: Draft[] }[] = []
-  const givenUp = (cause: Draft) => drafts.some((draft) => isGivenUp(compared, { cause, draft }))
+  const givenUp = memoized((cause: Draft) =>
+    drafts.some((draft) => isGivenUp(compared, { cause, draft })),
+  )
   // Of what services log otherwise, the deepest is the likeliest cause.
   const order = (draft: Draft) => {
     if (draft.depth !== undefined) return -3 - draft.depth
@@ -45,7 +48,7 @@ export function nestConsequences(compared: Compared, drafts: readonly Draft[], i
     if (drafts.some((cause) => isOfAnswer(compared.categories, { cause, draft }))) return 0.5
     return givenUp(draft) ? -2 : Number(!isStructural(draft))
   }
-  const byKind = drafts.toSorted((a, b) => order(a) - order(b))
+  const byKind = sort(drafts, order)
   const isLast = (draft: Draft) => isGap(draft) && !givenUp(draft)
   const likeliestFirst = [...byKind.filter((draft) => !isLast(draft)), ...byKind.filter(isLast)]
   for (const draft of likeliestFirst) {
