@@ -259,7 +259,7 @@ function overview(comparison: Comparison): string {
   const [before, after] = [countText(flows, BEFORE), countText(flows, AFTER)]
   const isDrawn = flows.isOfSample ? '\nA sample that stands for all of them was compared' : ''
   const isOwn = comparison.options.sample !== 'all' && !comparison.after.quality().isOfSample
-  const exactly = `${isDrawn}${isDrawn && isOwn ? '; --sample all takes all' : ''}`
+  const exactly = `${isDrawn}${isDrawn && isOwn ? '; --sample all compares every request' : ''}`
   return (
     `${before} ${before === '1' ? 'request' : 'requests'} before, ${after} after, ` +
     `in ${counted(categories.size, 'category', 'categories')}${exactly}${by}${responseTimes(comparison)}`

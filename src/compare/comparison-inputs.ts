@@ -94,8 +94,9 @@ function requireRuns(runs: readonly unknown[]): void {
 type Periods = readonly [runs: readonly TraceSet[], after: TraceSet]
 
 /**
- * Recordings of spans with at most `sample` requests each, where these can stand for all: by weights,
- * which are then asked for and of all recordings, and where no trace goes on in another.
+ * Draws about `sample` requests of each recording that has more, with weights so that they stand for
+ * all. Returns the periods as they are where that is impossible: counts are raw, only some recordings
+ * have weights, or traces are linked to others.
  */
 export function sampledPeriods(
   periods: Periods,

@@ -30,7 +30,7 @@ const SAMPLE_SIZE_OPTIONS = defineOptions({
     or: 'all',
     unit: 'requests',
     sentence:
-      'Most requests of a recording that are compared: of more, a weighted sample of whole traces that stands for all of them, which are counted exactly; see `traces.sample`',
+      'About how many requests of a recording are compared: of more, a weighted sample of whole traces that stands for all of them, which are counted exactly; see `traces.sample`',
   }),
 })
 

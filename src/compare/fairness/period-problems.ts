@@ -39,7 +39,7 @@ export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
   return warning('unequal-load', {
     finding:
       `There ${before === 1 ? 'is' : 'are'} ${counted(before, 'request')} before and ${grouped(after)} after` +
-      (isLoaded ? `: load grew from ${then} to ${now} a second.` : '.'),
+      (isLoaded ? `: load grew from ${then} to ${now} requests a second.` : '.'),
     effect:
       (isLoaded
         ? 'Under more load, whatever has too few workers or connections gets slower without any other change. '

@@ -19,7 +19,7 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
     own.some((one) => one.isWhole)
       ? ''
       : `${firstOf(own.map(({ operation }) => printable(operation)))} `
-  const once = [wholes, parts].flatMap((some) => {
+  const ofOnePeriod = [wholes, parts].flatMap((some) => {
     const kindOf = ({ service, period, isRelay }: RecordedOnce) => `${period} ${isRelay} ${service}`
     return Array.from(group(some, kindOf).values(), (own) => {
       const [{ service, period, isRelay }] = own as [RecordedOnce]
@@ -47,10 +47,10 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
     },
   )
   return warning('recorded-otherwise', {
-    finding: `${spoken([...once, firstOf(renamed, { most: 3, separator: '; ' })]).join('; ')}.`,
+    finding: `${spoken([...ofOnePeriod, firstOf(renamed, { most: 3, separator: '; ' })]).join('; ')}.`,
     effect: spoken([
       renamedWhole.length > 0 &&
-        'What calls the same under either name, or says the same of itself, is compared as one.',
+        'Steps that call the same under both names, or carry the same attributes, are compared as one.',
       operations.length > 0 &&
         `What is recorded${renamedWhole.length > 0 ? ' of the rest' : ''} changed, not what is done: its times are not compared${
           uncovered.size > 0

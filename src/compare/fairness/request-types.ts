@@ -94,9 +94,9 @@ export function otherKinds({ flows: given }: ComparedPeriods): ComparisonWarning
       { most: 2 },
     )
   return warning('recorded-otherwise', {
-    finding: `Only ${grouped(all - others.length)} of ${counted(all, 'request')} after can be compared with their like: about as many of the others begin with ${named(is)} as with ${named(was)} before.`,
+    finding: `Only ${grouped(all - others.length)} of ${counted(all, 'request')} after have a counterpart before: about as many of the others begin with ${named(is)} as began with ${named(was)} before.`,
     effect:
-      'These may be the same requests, called otherwise: whether they take longer is known only of steps that both make.',
+      'These may be the same requests under other names: only the steps that both make are compared.',
     answer: 'Record both periods alike to compare them.',
   })
 }

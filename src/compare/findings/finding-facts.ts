@@ -86,11 +86,11 @@ export function apartFacts(
   const own = isPart
     ? partText(ownUs, observedChangeUs, quantity)
     : `${signedAmount(ownUs, quantity)} in all`
-  return [`${own} without what is below`]
+  return [`${own} on its own`]
 }
 
 /** What p is of, beside a cost that may be chance. */
-export const OWN_P = 'the change itself is significant: '
+export const OWN_P = 'something did change: '
 
 /** Whether it is left open what something that changed costs. */
 export function isOpen({ eachInterval: [low, high] }: Pick<Draft, 'eachInterval'>): boolean {
@@ -238,7 +238,7 @@ export function shareText(finding: Finding, all: Whole): string {
 
 /** Says, beside what a finding adds, that slower steps which are told below it are counted. */
 export function belowText(consequences: Finding['consequences']): string {
-  return consequences.some((one) => one.kind === 'latency') ? ', with what is below' : ''
+  return consequences.some((one) => one.kind === 'latency') ? ', with its consequences' : ''
 }
 
 /** What part of the change a finding is; where it surely is more than all of it, also what all else does. */

@@ -177,7 +177,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   /** Says that nothing was found but some slow requests; `null` without such. */
   get onlySlowText(): string | null {
     if (this.slowStretch !== null) return 'No lasting change found, but one slow stretch'
-    return this.fewSlow && 'No change of most requests found, but a few took far longer'
+    return this.fewSlow && 'Most requests did not change, but a few took far longer'
   }
 
   /** Says that nothing was found, and what could have been seen. */

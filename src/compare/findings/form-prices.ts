@@ -1,5 +1,6 @@
 import { median, range, sum } from 'd3-array'
 import { at } from '../../core/entries.ts'
+import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { coveredNs, NS, readTimesNs } from '../../flows/span-tree.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -143,13 +144,16 @@ type Call = Pick<CallChoice, 'of' | 'call'>
 
 /** Whether an operation makes a call in one period only, wherever in its order. */
 export function isOfOnePeriod(flows: FlowSet, { callers }: CallSites, { of, call }: Call): boolean {
-  const isMade = callers.map((all) =>
-    all.some(
+  const isMade = (shape: number) =>
+    (callers[shape] ?? []).some(
       (one) => isSame(one.of, of) && one.calls.some(({ callee }) => isSameCall(call, callee)),
-    ),
-  )
-  return new Set(flows.period.filter((_, request) => isMade[at(flows.shapeOf, request)])).size < 2
+    )
+  return !shapesByPeriod(flows).every((shapes) => shapes.some(isMade))
 }
+
+const shapesByPeriod = remembered(({ period, shapeOf }: FlowSet) =>
+  [BEFORE, AFTER].map((own) => [...new Set(shapeOf.filter((_, one) => period[one] === own))]),
+)
 
 /** Reads the times of requests that make some calls, in ns, with the spans of these calls. */
 function readerOf(flows: FlowSet, { callers }: CallSites, changed: readonly Call[]) {

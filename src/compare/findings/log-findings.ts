@@ -12,12 +12,19 @@ import { findingCall } from './call-findings.ts'
 import { changedCalls } from './concurrency-findings.ts'
 import { type Draft, isStructural, NO_EVIDENCE } from './finding.ts'
 import { formsOf, movedRequests, priceOf } from './form-prices.ts'
-import { callsText, categoriesOf, listed, ofChances, operationName, surest } from './names.ts'
+import {
+  callsText,
+  categoriesOf,
+  listed,
+  MAX_NAMED,
+  ofChances,
+  operationName,
+  surest,
+} from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
 
 /** A message that stands within a sentence. */
 const MAX_TEXT_LENGTH = 80
-const MAX_NAMED = 3
 /** A request on another path weighs as much as so many that take twice as long: errors, others. */
 const [ERROR_WEIGHT, OTHER_WEIGHT] = [1, 0.3]
 

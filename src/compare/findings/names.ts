@@ -9,6 +9,8 @@ import type { CountsTest } from '../steps/compare-counts.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 
 const MAX_KINDS_NAMED = 2
+/** Of several that a sentence names, the rest are counted. */
+export const MAX_NAMED = 3
 
 export function placeName(node: NodeLabel): string {
   return printable(place(node)) || 'a service without a name'

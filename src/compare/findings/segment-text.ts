@@ -7,8 +7,7 @@ import { isOfPlace } from '../segments/read-columns.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
 import type { Draft } from './finding.ts'
-import { calledName, listed, operationName } from './names.ts'
-import { MAX_NAMED } from './step-findings.ts'
+import { calledName, listed, MAX_NAMED, operationName } from './names.ts'
 
 /** From this share of the change on, a segment says which calls of some changed. */
 export const ALL_OF_IT = 0.9

@@ -13,13 +13,12 @@ import { rootTypes } from '../steps/root-types.ts'
 import { failuresText } from './error-findings.ts'
 import type { Draft, FindingPlace } from './finding.ts'
 import { rateSize } from './finding-facts.ts'
-import { listed, operationName } from './names.ts'
+import { listed, MAX_NAMED, operationName } from './names.ts'
 import { NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 import { ALL_OF_IT } from './segment-text.ts'
 import {
   columnsOf,
   headOf,
-  MAX_NAMED,
   MIN_SERVICES,
   MIN_SHARE,
   type Sources,
@@ -63,6 +62,15 @@ export function withSharedConditions(drafts: readonly Draft[], sources: Sources)
   return [...places, ...heads, ...drafts]
 }
 
+/** How many of these have each code. */
+function countsBy(codes: ArrayLike<number>, some: Iterable<number>): Map<number, number> {
+  return rollup(
+    some,
+    ({ length }) => length,
+    (one) => at(codes, one),
+  )
+}
+
 /** Whether it changed in some requests alone, of a kind whose others did not: what tells kinds from others is no cause. */
 function isOfSome({ kind, segment, steps, covers }: Draft, flows: FlowSet): boolean {
   const isOfServices = steps.every((step) => step.kind !== 'request' && step.part !== 'message')
@@ -72,14 +80,11 @@ function isOfSome({ kind, segment, steps, covers }: Draft, flows: FlowSet): bool
   const isOfOthers = ({ op, attribute }: Condition) => /call/.test(op) || isOfPlace(attribute)
   if (conditions.length === 0 || conditions.some(isOfOthers)) return false
   const { typeOf } = rootTypes(flows)
-  const countsOf = (requests: Iterable<number>) =>
-    rollup(
-      requests,
-      ({ length }) => length,
-      (request) => at(typeOf, request),
-    )
-  const inside = countsOf(requestsAfter(segment, flows))
-  const all = countsOf([...flows.period.keys()].filter((one) => flows.period[one] === AFTER))
+  const inside = countsBy(typeOf, requestsAfter(segment, flows))
+  const all = countsBy(
+    typeOf,
+    [...flows.period.keys()].filter((one) => flows.period[one] === AFTER),
+  )
   const ofWholeTypes = sum(inside, ([type, count]) =>
     count >= NEARLY_ALL * (all.get(type) ?? 0) ? count : 0,
   )
@@ -153,14 +158,8 @@ function placesOfFailures({ service, requests }: ErrorChange, sources: Sources):
   const failed = requests.filter((one) => known.has(one))
   return columnsOf(service, sources.columns).flatMap(({ attribute, codes, values }) => {
     if (codes === undefined) return []
-    const countsOf = (rows: Iterable<number>) =>
-      rollup(
-        rows,
-        ({ length }) => length,
-        (row) => at(codes, row),
-      )
-    const all = countsOf(known)
-    return [...countsOf(failed)].flatMap(([code, count]) => {
+    const all = countsBy(codes, known)
+    return [...countsBy(codes, failed)].flatMap(([code, count]) => {
       const value = values[code]
       const isAll = code >= FIRST_VALUE && count >= ALL_OF_IT * failed.length
       if (!isAll || value === undefined) return []

@@ -17,7 +17,7 @@ import { partOfStratum } from '../steps/step-strata.ts'
 import { type Step, strataOfStep } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
 import { type Draft, type FindingPlace, NO_EVIDENCE } from './finding.ts'
-import { categoriesOf, listed, surest } from './names.ts'
+import { categoriesOf, listed, MAX_NAMED, surest } from './names.ts'
 import { NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 import { ALL_OF_IT } from './segment-text.ts'
 import { spansOf } from './since-start.ts'
@@ -50,7 +50,6 @@ export const MIN_SHARE = 0.5
 const SURE = 2
 /** Times that differ by no more than this factor are told as one. */
 const ALIKE = 1.5
-export const MAX_NAMED = 3
 
 /**
  * Puts one finding before those of several services that changed in one place alone: on a host, in a

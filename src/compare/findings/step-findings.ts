@@ -14,7 +14,7 @@ import { type WorkPart, workParts } from '../steps/work-parts.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE, type StepScope } from './finding.ts'
 import { intervalText } from './finding-facts.ts'
 import { groupChanges } from './group-changes.ts'
-import { alsoChanged, changedMost, listed, operationName, surest } from './names.ts'
+import { alsoChanged, changedMost, listed, MAX_NAMED, operationName, surest } from './names.ts'
 
 type Direction = Draft['direction']
 
@@ -204,8 +204,6 @@ function mainOperation({ operations }: StepChange): string {
     operations.find(({ contributionUs }) => contributionUs !== 0)
   return (first ?? greatest(operations, (one) => one.afterRequests))?.operation ?? ''
 }
-
-export const MAX_NAMED = 3
 
 function stepWords(
   flows: FlowSet,

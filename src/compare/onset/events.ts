@@ -7,7 +7,7 @@ import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { readMoment } from '../../traces/epoch-clock.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
-import { listed } from '../findings/names.ts'
+import { listed, MAX_NAMED } from '../findings/names.ts'
 import type { Onset } from './onset.ts'
 
 /** Something that happened at some time, which a change may follow. */
@@ -98,7 +98,6 @@ const MIN_SEEN = 5
 const LEVEL = 0.001
 /** What comes or goes within this share of both periods is one event. */
 const SAME_TIME = 0.02
-const MAX_NAMED = 3
 
 interface Sighting {
   readonly kind: 'service' | 'version' | 'host'

@@ -134,15 +134,20 @@ const shareOf = ([before, after]: Counts) => after / (before + after)
 const gained = (count: number, own: number, all: number) =>
   count === 0 ? 0 : count * Math.log(own / all)
 
+/** What a share of each side adds to the log likelihood of one type, beyond one share of both. */
+function gainOf(both: readonly Counts[], shares: readonly number[], usual: number): number {
+  return sum(both, ([before, after], side) => {
+    const share = shares[side]!
+    return gained(after, share, usual) + gained(before, 1 - share, 1 - usual)
+  })
+}
+
 /** Whether one limit tells more than another share of each type does. */
 function isWithinTypes({ sides, counts }: Limit): boolean {
   const shares = counts.map(shareOf)
   const gains = sides.map((both) => {
     const ofType = shareOf([both[0][BEFORE] + both[1][BEFORE], both[0][AFTER] + both[1][AFTER]])
-    return sum(both, ([before, after], side) => {
-      const share = shares[side]!
-      return gained(after, share, ofType) + gained(before, 1 - share, 1 - ofType)
-    })
+    return gainOf(both, shares, ofType)
   })
   return sum(gains) > MIN_GAIN
 }
@@ -178,12 +183,7 @@ function limitAt(types: readonly Times[], limitUs: number): Limit {
   const counts = [totalOf(0), totalOf(1)] as const
   const shares = counts.map(shareOf)
   const usual = shareOf([sum(counts, ([before]) => before), sum(counts, ([, after]) => after)])
-  const gains = sides.map((both) =>
-    sum(both, ([before, after], side) => {
-      const share = shares[side]!
-      return gained(after, share, usual) + gained(before, 1 - share, 1 - usual)
-    }),
-  )
+  const gains = sides.map((both) => gainOf(both, shares, usual))
   const likelihood = sum(gains)
   return { limitUs, sides, counts, likelihood, gain: likelihood - Math.max(...gains) }
 }

@@ -177,9 +177,11 @@ export class GrowingStratum {
   finish(blocks: Uint8Array, counted: Float64Array | undefined): StepStratum {
     const { operation, callingOperation, isUnanswered } = this
     const [before, after] = this.samples
-    const [once, now] = [before, after].map((sample) => sample.callsEach)
+    const [eachBefore, eachAfter] = [before, after].map((sample) => sample.callsEach)
     // Where times are skewed, the mean of more calls is typically longer though no call is.
-    if (Math.abs(now! / once! - 1) > MAX_MORE_CALLS) for (const one of this.samples) one.takeFirst()
+    if (Math.abs(eachAfter! / eachBefore! - 1) > MAX_MORE_CALLS) {
+      for (const one of this.samples) one.takeFirst()
+    }
     // Waited for as long as in either period, as other deadlines make calls neither faster nor slower.
     const [ofBefore, ofAfter] = [before.deadlines(), after.deadlines()]
     before.cutAt(ofAfter)

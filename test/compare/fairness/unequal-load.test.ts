@@ -55,7 +55,7 @@ describe('unequal-load', () => {
     }
     const twice = coded('unequal-load', period(500, 1e5, NOON_US), period(1000, 5e4, NOON_US + 1e9))
     expect(twice[0]?.finding).toMatch(
-      /: load grew from (9|1\d)(\.\d+)? to (19|2\d)(\.\d+)? a second\.$/,
+      /: load grew from (9|1\d)(\.\d+)? to (19|2\d)(\.\d+)? requests a second\.$/,
     )
     expect(twice[0]?.effect).toMatch(/^Under more load, whatever has too few workers/)
     // Twice as long as before, with as many requests a second.

@@ -259,7 +259,7 @@ test('a few slow requests of a quick kind are told beside a kind that takes most
   expect(told(0)).toMatch(/^No significant change\. .* may have been missed/)
   // 6 s in all: 60 % of what searches take, 2 % of what all do.
   expect(told(1_000_000)).toMatch(
-    /^No change of most requests found, but a few took far longer\.\nFew but slow: 6 requests took more than 2 times as long as any of their kind before, typically 1 s longer than usual, mostly in fares QUOTE/,
+    /^Most requests did not change, but a few took far longer\.\nFew but slow: 6 requests took more than 2 times as long as any of their kind before, typically 1 s longer than usual, mostly in fares QUOTE/,
   )
 })
 
