@@ -14,6 +14,7 @@ import { stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
 import { commonStep, isTold, namePlace, type Place } from './common-step.ts'
 import { deadlineOf } from './deadlines.ts'
+import { errorWords } from './error-findings.ts'
 import type { Draft } from './finding.ts'
 import { SECONDS, timeText } from './finding-facts.ts'
 import { operationName } from './names.ts'
@@ -54,7 +55,7 @@ type Times = Pick<StepChanges, 'flows' | 'times'>
  * before; or messages that waited.
  */
 export function slowRequests(
-  steps: Times & Pick<StepChanges, 'options'>,
+  steps: Times & Pick<StepChanges, 'errors' | 'options'>,
   drafts: readonly Draft[],
 ): SlowRequests {
   const ofRequests = findSlowStretch(steps, drafts)
@@ -112,7 +113,7 @@ const MAX_FAR = 50
 const MIN_ADDED = 0.05
 
 function findFewSlow(
-  { flows, times, options }: Times & Pick<StepChanges, 'options'>,
+  { flows, times, errors, options }: Times & Pick<StepChanges, 'errors' | 'options'>,
   drafts: readonly Draft[],
 ): FewSlow | null {
   const { typeOf } = rootTypes(flows)
@@ -140,7 +141,7 @@ function findFewSlow(
       ({ heldUs }) => sum(heldUs.values()),
     )
   const most =
-    mostOf(farRequests({ flows, times }, after)) ??
+    mostOf(farRequests({ flows, times, errors }, after)) ??
     mostOf(farCalls({ flows, times }, (MIN_ADDED * allUs) / MAX_FAR))
   if (most === undefined) return null
   const { of, name, heldUs } = most
@@ -165,22 +166,36 @@ interface Far extends Pick<FewSlow, 'of'> {
   readonly heldUs: ReadonlyMap<number, number>
 }
 
-/** Requests far slower than any of their type before, in the step that holds most of it. */
-function farRequests({ flows, times }: Times, after: Uint32Array): Far[] {
+/** Requests far slower than any of their type before, in the step that holds most of it, or else with what fails in them. */
+function farRequests(
+  { flows, times, errors }: Times & Pick<StepChanges, 'errors'>,
+  after: Uint32Array,
+): Far[] {
   const overAll = overUsual(flows, (own) => FAR * own.at(-1)!, max)
   const excess = overUsual(flows, (own) => quantile(own, 0.5), max)
   const far = Array.from(after).filter((request) => overAll(request) > 0)
   if (far.length > MAX_FAR) return []
   const placeOf = (some: readonly number[]) => commonStep(times, new Set(some), sum(some, excess))
+  // Where a service fails, its times and those of its callers are not compared.
+  const failing = greatest(
+    errors.filter(({ kind }) => kind === 'work'),
+    (one) => sum(far, (request) => Number(one.failing.has(request))),
+  )
   const keyOf = (request: number) => {
     const place = placeOf([request])
-    return place && stepKey(place)
+    return place ? stepKey(place) : failing?.failing.has(request) === true
   }
   return Array.from(group(far, keyOf)).flatMap(([key, own]): Far | [] => {
-    const place = key === null ? null : placeOf(own)
+    const heldUs = new Map(own.map((request) => [request, excess(request)]))
+    if (key === true) {
+      const { service } = failing!
+      const place = { kind: 'work', service, caller: null, operation: '', strata: [] } as const
+      const name = `${printable(service)}, where ${errorWords(failing!)}`
+      return { of: 'requests', place: { ...place, heldUs: sum(heldUs.values()) }, name, heldUs }
+    }
+    const place = key === false ? null : placeOf(own)
     if (place === null) return []
     const { name } = thereOf(flows, place, { slow: own, inside: own })
-    const heldUs = new Map(own.map((request) => [request, excess(request)]))
     return { of: 'requests', place, name, heldUs }
   })
 }
