@@ -24,7 +24,7 @@ import {
   surest,
 } from './names.ts'
 import { requestsAfter } from './segment-findings.ts'
-import { findingStep, inFew, minorityNotes } from './step-findings.ts'
+import { findingStep, inFew, slowNotes } from './step-findings.ts'
 
 /**
  * Drafts a finding of all categories slower, and one of all faster, that no edge accounts for: many
@@ -203,7 +203,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
       contributionUs: left.us,
       ...sureness,
       probabilitySlower: step.probabilitySlower,
-      notes: minorityNotes(step, flows.quantity),
+      notes: slowNotes(flows, step),
       ...(left.isAll && lookAt(place, deadline)),
       steps: [findingStep(step)],
     }

@@ -22,7 +22,7 @@ import {
   timeWords,
 } from './segment-text.ts'
 import { firstExemplars } from './slow-examples.ts'
-import { wayNotes } from './step-findings.ts'
+import { slowNotes, wayNotes } from './step-findings.ts'
 
 /** Lays segments to the drafts that show them; those of none but whole requests become drafts of their own. */
 export function withSegments(
@@ -42,7 +42,11 @@ export function withSegments(
       look: lookFor(segment, draft.look),
       segment,
     }
-    return { ...own, notes: [...draft.notes, ...segmentNotes(segment, own, flows.quantity)] }
+    // Of spans within, it says nothing how long all calls of the step take.
+    const change = segment.within !== null && draft.steps[0] && changeOfStep(steps, draft.steps[0])
+    const ofAll = change && own.what !== draft.what ? slowNotes(flows, change) : []
+    const notes = draft.notes.filter((note) => !ofAll.includes(note))
+    return { ...own, notes: [...notes, ...segmentNotes(segment, own, flows.quantity)] }
   })
   const own = segments.flatMap((segment) => {
     const isOwn =

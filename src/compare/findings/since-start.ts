@@ -106,7 +106,8 @@ function resizedBy(
       return describePart(change, step, { limits, isPart, isKnown })
     })
   // Times of a step are means of a request's calls: of several, some may be outside.
-  if (segment && segment.within !== null && hasOthers(segment)) return null
+  const areSeveral = changes.some(({ callsEach }) => callsEach >= SEVERAL)
+  if (segment && segment.within !== null && areSeveral) return null
   const isInside = segment && insideOf(segment, flows)
   const isOnly = segment !== undefined && (isOfSegment || isConfined(draft, segment))
   const isPart = (request: number, stratum: StepStratum) =>
@@ -149,11 +150,6 @@ function resizedBy(
     ...{ where, what, steps: toldSteps, segment: then, isOfSegment: false },
     notes: [...notesOf(told, then), ...others],
   }
-}
-
-/** Whether requests of a segment of spans make other such calls, too. */
-function hasOthers({ inside, requests }: Segment): boolean {
-  return inside.before + inside.after > SEVERAL * requests.length
 }
 
 /** Which calls are of a segment; of before, any that it may be compared with where none was inside. */

@@ -58,7 +58,6 @@ export function stepsTold(flows: FlowSet, group: StepGroup) {
   const error = Math.hypot(...group.steps.map(({ contributionError }) => contributionError))
   const width = (normalQuantile(0.975) * error) / recorded
   const parts = first.kind === 'work' ? workParts(flows, first) : []
-  const calls = namedPart(first, parts)
   return {
     ...stepWords(flows, group, parts),
     requests: concerned[AFTER],
@@ -67,7 +66,7 @@ export function stepsTold(flows: FlowSet, group: StepGroup) {
     eachInterval: [eachUs - width, eachUs + width],
     probabilitySlower: first.probabilitySlower,
     notes: [
-      ...minorityNotes(first, flows.quantity, calls?.isOfCalls ? undefined : calls),
+      ...slowNotes(flows, first, parts),
       ...partNotes(group, {
         parts,
         eachUs,
@@ -87,19 +86,24 @@ export function stepsTold(flows: FlowSet, group: StepGroup) {
   } satisfies Partial<Draft>
 }
 
-export function minorityNotes(step: StepChange, quantity: Quantity, within?: WorkPart): string[] {
+/** Says how long the slow calls of a step take where some alone changed, or the span within them that did. */
+export function slowNotes(
+  flows: FlowSet,
+  step: StepChange,
+  parts: readonly WorkPart[] = step.kind === 'work' ? workParts(flows, step) : [],
+): string[] {
   const { minority, shiftUs } = step
+  const part = namedPart(step, parts)
+  const within = part?.isOfCalls ? undefined : part
   // Those that no longer are slow are not known one by one.
   if (minority === null || (within !== undefined && shiftUs < 0)) return []
   const [usual, changed] = (within?.medianUs ?? [minority.usualUs, minority.changedUs]).map(
-    (amount) => formatAmount(amount, quantity),
+    (amount) => formatAmount(amount, flows.quantity),
   )
-  if (within !== undefined)
-    return [`its median in these requests is ${changed}, in all before ${usual}`]
-  const median = `${isMessage(step) ? 'messages’' : 'calls’'} median`
-  return shiftUs > 0
-    ? [`the slow ${median} is ${changed}, that of all before ${usual}`]
-    : [`before, these ${median} was ${changed}, that of all ${usual}`]
+  if (within) return [`its median in these requests is ${changed}, in all before ${usual}`]
+  const of = isMessage(step) ? 'messages’' : 'calls’'
+  if (shiftUs > 0) return [`the slow ${of} median is ${changed}, that of all before ${usual}`]
+  return [`before, these ${of} median was ${changed}, that of all ${usual}`]
 }
 
 /** Whether a step is how long messages wait, which is on top of what requests take. */
