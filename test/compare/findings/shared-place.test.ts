@@ -34,6 +34,28 @@ describe('where all that runs on one host takes twice as long', () => {
   })
 })
 
+const calls = (service: string) => (service === 'price' ? 3 : 1)
+
+test('a service that requests ask several times, elsewhere at first, is one of those there', () => {
+  const transitUs = () => 200
+  const { findings } = told(
+    { calls, transitUs, slower: (_, host) => (host === 'node-2' ? 2 : 1) },
+    { calls, transitUs },
+  ).findings
+  expect(findings.map(({ title }) => title)).toEqual([
+    expect.stringMatching(/^host = node-2: what 5 services do there takes/),
+  ])
+})
+
+test('so are calls to it, and others to and by the same services', () => {
+  const transitUs = (_: string, to: string, from: string) =>
+    (from === 'node-3') !== (to === 'node-3') ? 3200 : 200
+  const { findings } = told({ calls, transitUs }, { calls, transitUs: () => 200 }).findings
+  expect(findings.map(({ title }) => title)).toEqual([
+    expect.stringMatching(/^host = node-3: calls that enter or leave it, to 4 services,/),
+  ])
+})
+
 test.each([
   ['to', 'calls to 4 services there', (from: string, to: string) => from !== '' && to === 'node-3'],
   [
@@ -54,15 +76,21 @@ test.each([
   )
 })
 
-test.each([
+test.each<[what: string, isSlow: (one: string, host: string) => boolean, often?: Partial<Period>]>([
   ['one service on one host', (one: string, host: string) => one === 'price' && host === 'node-2'],
   ['two services everywhere', (one: string) => SERVICES.indexOf(one) < 2],
   [
     'two of five on one host',
     (one: string, host: string) => SERVICES.indexOf(one) < 2 && host === 'node-2',
   ],
-])('%s that takes longer is no host', (_, isSlow) => {
-  const { findings } = told({ slower: (one, host) => (isSlow(one, host) ? 2 : 1) }).findings
+  [
+    'two of five, most of which requests ask several times, on one host',
+    (one: string, host: string) => ['auth', 'front'].includes(one) && host === 'node-2',
+    { calls: () => 2, transitUs: () => 200 },
+  ],
+])('%s that takes longer is no host', (_, isSlow, often = {}) => {
+  const slower = (one: string, host: string) => (isSlow(one, host) ? 2 : 1)
+  const { findings } = told({ slower, ...often }, often).findings
   expect(findings.length).toBeGreaterThan(0)
   expect(findings.map(({ title }) => title).join()).not.toContain('services do there')
 })
