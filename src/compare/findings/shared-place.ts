@@ -10,7 +10,6 @@ import { SLOWEST } from '../edges/edge-times.ts'
 import { FIRST_VALUE, isOfPlace, MIN_REQUESTS } from '../segments/read-columns.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
 import { subjectOf } from '../segments/segment-words.ts'
-import type { Segment } from '../segments/segments.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
 import { excessOf } from '../steps/describe-step.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
@@ -19,7 +18,8 @@ import { type Step, strataOfStep } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
 import { type Draft, type FindingPlace, NO_EVIDENCE } from './finding.ts'
 import { categoriesOf, listed, MAX_NAMED, surest } from './names.ts'
-import { isConfined, NEARLY_ALL, requestsAfter } from './segment-findings.ts'
+import { changesOfCalls } from './repeated-calls.ts'
+import { NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 import { ALL_OF_IT } from './segment-text.ts'
 import { spansOf } from './since-start.ts'
 
@@ -156,10 +156,10 @@ export function thereOf(step: Step, { attribute, value, end }: Place, { steps, c
     }
   }
   const [by, to] = [runsThere(step.caller), runsThere(step.service)]
-  if (step.kind === 'work' || end === 'service') return to
-  if (end === 'caller') return by
-  return (request: number) => {
-    const [isBy, isTo] = [by(request), to(request)]
+  return (request: number, isTo = to(request)) => {
+    if (step.kind === 'work' || end === 'service') return isTo
+    const isBy = by(request)
+    if (end === 'caller') return isBy
     return isBy === null || isTo === null ? null : isBy !== isTo
   }
 }
@@ -179,28 +179,7 @@ export const visitsOf = remembered(
     ),
 )
 
-/** The segment of calls that are in a place, where these alone changed: of several in a request, columns know but the first. */
-function segmentThere(draft: Draft, place: Place): Segment | null {
-  const [step] = draft.steps
-  const { segment } = draft
-  if (step === undefined || (step.kind !== 'work' && place.end === 'between')) return null
-  if (!segment || segment.within === null || !isConfined(draft, segment)) return null
-  const subject = subjectOf({ ...place, service: serviceOf(step, place) })
-  const { text } = condition(subject, 'is', [place.value])
-  return [segment.text, ...segment.equivalents].includes(text) ? segment : null
-}
-
-/** By how much each step of a draft changed in a place. */
-function changesThere(draft: Draft, asked: Omit<Asked, 'isInside'>, sources: Sources): Change[] {
-  const { inside } = segmentThere(draft, asked.place) ?? {}
-  if (inside === undefined)
-    return draft.steps.map((step) => changeOf([step], { ...asked, isInside: true }, sources))
-  const { after: calls, change, error } = inside
-  return [{ calls, us: calls * change, errorUs: calls * error }]
-}
-
 function isAllThere(draft: Draft, place: Place, sources: Sources): boolean {
-  if (segmentThere(draft, place) !== null) return true
   const [inside, outside] = [true, false].map((isInside) =>
     changeOf(draft.steps, { place, isInside }, sources),
   ) as [Change, Change]
@@ -213,23 +192,25 @@ interface Asked {
   readonly place: Place
   readonly isInside: boolean
   readonly isThen?: (request: number) => boolean
-  /** Whether requests count of which it is not known. */
-  readonly orUnknown?: boolean
 }
 
 /** By how much calls of steps changed in a place, or elsewhere, in some requests. */
 function changeOf(
   some: readonly Step[],
-  { place, isInside, isThen = () => true, orUnknown = false }: Asked,
+  { place, isInside, isThen = () => true }: Asked,
   sources: Sources,
 ): Change {
   const { steps } = sources
   const parts = some.map(({ kind, service, caller, part }) => {
     const step: Step = { kind, service, caller, ...(part && { part }) }
     const isThere = thereOf(step, place, sources)
+    const calls = changesOfCalls(sources, step, {
+      ...place,
+      isInside: (request, isTo) => (isThen(request) ? isThere(request, isTo) : null),
+    })
+    if (calls !== null) return isInside ? calls.inside : calls.outside
     const strata = strataOfStep(steps.times, step).map((stratum) => {
-      const isAsked = (is: boolean | null) => (orUnknown && is === null) || is === isInside
-      const part = partOfStratum(stratum, (one) => isThen(one) && isAsked(isThere(one)))
+      const part = partOfStratum(stratum, (one) => isThen(one) && isThere(one) === isInside)
       // What runs there may be new.
       const isKnown = part.before.values.length >= MIN_REQUESTS
       return isKnown ? part : { ...part, before: stratum.before }
@@ -264,17 +245,15 @@ function mostChanged(covered: readonly Draft[], place: Place, sources: Sources):
   const steps = covered.flatMap((draft) => draft.steps)
   const changed = servicesOf(covered, place)
   const kinds = new Set(steps.map(({ kind }) => kind))
-  const there = covered.flatMap((draft) => changesThere(draft, { place }, sources))
-  const eachUs = sum(there, ({ us }) => us) / sum(there, ({ calls }) => calls)
+  const all = changeOf(steps, { place, isInside: true }, sources)
   const others = sources.steps.steps.filter(
     (step) =>
       kinds.has(step.kind) && step.part !== 'message' && !changed.has(serviceOf(step, place)),
   )
   const unchanged = others.filter((step) => {
-    const asked = { place, isInside: true, orUnknown: true }
-    const { calls, us, errorUs } = changeOf([step], asked, sources)
-    const most = Math.sign(eachUs) * us + SURE * errorUs
-    return calls >= MIN_REQUESTS && most < (calls * Math.abs(eachUs)) / 2
+    const { calls, us, errorUs } = changeOf([step], { place, isInside: true }, sources)
+    const most = Math.sign(all.us) * us + SURE * errorUs
+    return calls >= MIN_REQUESTS && most < (calls * Math.abs(all.us)) / all.calls / 2
   })
   const still = new Set(unchanged.map((step) => serviceOf(step, place)))
   return changed.size >= MIN_SERVICES && changed.size >= MIN_SHARE * (changed.size + still.size)
@@ -283,22 +262,21 @@ function mostChanged(covered: readonly Draft[], place: Place, sources: Sources):
 function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): Draft {
   const { flows } = sources.steps
   const [isThen = () => true] = spansOf(flows, largestOf(covered).inTime?.began ?? null)
-  const rows = covered.flatMap((draft) => {
-    const { requests } = segmentThere(draft, place) ?? {}
-    if (requests !== undefined) return requests.filter(isThen)
-    return draft.steps.flatMap((step) => {
+  const rows = covered.flatMap((draft) =>
+    draft.steps.flatMap((step) => {
       const isThere = thereOf(step, place, sources)
+      const calls = changesOfCalls(sources, step, { ...place, isInside: isThere })
       const taking = changeOfStep(sources.steps, step)?.requests ?? []
-      return taking.filter((request) => isThere(request) && isThen(request))
-    })
-  })
+      return (calls?.requests ?? taking.filter((one) => isThere(one))).filter((one) => isThen(one))
+    }),
+  )
   const { attribute, value } = place
   const { text } = condition(subjectOf({ service: null, attribute }), 'is', [value])
   return headOf(covered, {
     categories: sources.categories,
     rows,
     where: text,
-    ...placeWords(covered, { place, isThen }, sources),
+    ...placeWords(covered, { place, isInside: true, isThen }, sources),
     key: JSON.stringify(['place', place, covered[0]?.direction]),
     look: `what runs where ${text}`,
     place: { attribute, value },
@@ -363,7 +341,7 @@ export function timesText(each: readonly number[], quantity: Quantity): string {
 /** `calls to 7 services there take 6 ms longer in transit`, and which services. */
 function placeWords(
   covered: readonly Draft[],
-  asked: Omit<Asked, 'isInside'>,
+  asked: Asked,
   sources: Sources,
 ): Pick<Draft, 'what' | 'notes'> {
   const { place } = asked
@@ -372,8 +350,8 @@ function placeWords(
   const isWork = steps.some(({ kind }) => kind === 'work')
   const isCall = steps.some(({ kind }) => kind === 'call')
   const names = new Set(steps.map((step) => serviceOf(step, place)))
-  const each = covered
-    .flatMap((draft) => changesThere(draft, asked, sources))
+  const each = steps
+    .map((step) => changeOf([step], asked, sources))
     .filter(({ us, errorUs }) => Math.abs(us) > SURE * errorUs)
     .map(({ us, calls }) => us / calls)
   const time = timesText(each, quantity)
