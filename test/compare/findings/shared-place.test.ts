@@ -47,7 +47,19 @@ test('a service that requests ask several times, elsewhere at first, is one of t
   ])
 })
 
-test('so are calls to it, and others to and by the same services', () => {
+test('a service that requests ask several times, and that takes longer everywhere, is none of them', () => {
+  const isSlow = (one: string, host: string) =>
+    one === 'price' || (['auth', 'cart'].includes(one) && host === 'node-1')
+  const transitUs = () => 200
+  const slower = (one: string, host: string) => (isSlow(one, host) ? 2 : 1)
+  const { findings } = told({ calls, transitUs, slower }, { calls, transitUs }).findings
+  expect(findings.map(({ title }) => title).sort()).toEqual([
+    expect.stringMatching(/^host = node-1: what 2 services do there takes/),
+    expect.stringMatching(/^price: price it itself takes 5\.\d+ ms longer a call$/),
+  ])
+})
+
+test('calls to it, and others to and by the same services, are one finding, too', () => {
   const transitUs = (_: string, to: string, from: string) =>
     (from === 'node-3') !== (to === 'node-3') ? 3200 : 200
   const { findings } = told({ calls, transitUs }, { calls, transitUs: () => 200 }).findings
