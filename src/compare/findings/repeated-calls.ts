@@ -30,7 +30,7 @@ const callsOf = remembered(({ steps, columns }: Sources) => {
     return searchStepSpans(of, dividing, (measured, { coded }) => {
       const { within, strata } = measured
       const isEntry = within === '' || strata.some(({ operation }) => operation === within)
-      return change.kind === 'work' && !isEntry ? [] : [{ measured, coded, found: [], p: 0 }]
+      return change.kind === 'work' && !isEntry ? [] : [{ measured, coded, found: [], p: 1 }]
     })
   })
 })

@@ -6,6 +6,12 @@ import { type Period, period, SERVICES } from './five-services.ts'
 const told = (after: Omit<Period, 'seed'>, before: Omit<Period, 'seed'> = {}) =>
   compare(period({ seed: 1, ...before }), period({ seed: 2, ...after }))
 
+function saysTheSame(comparison: ReturnType<typeof told>) {
+  const snapshot = takeSnapshot(comparison, { ids: true, latenciesOf: () => true })
+  const restored = restoreComparison(JSON.parse(JSON.stringify(snapshot)))
+  expect(restored.findings.text()).toBe(comparison.findings.text())
+}
+
 describe('where all that runs on one host takes twice as long', () => {
   const comparison = told({ slower: (_, host) => (host === 'node-2' ? 2 : 1) })
   const { findings, observedChangeUs } = comparison.findings
@@ -27,24 +33,21 @@ describe('where all that runs on one host takes twice as long', () => {
     expect(Math.abs((first?.requests ?? 0) / (400 * (1 - (2 / 3) ** 5)) - 1)).toBeLessThan(0.05)
   })
 
-  test('a snapshot says the same', () => {
-    const snapshot = takeSnapshot(comparison, { ids: true, latenciesOf: () => true })
-    const restored = restoreComparison(JSON.parse(JSON.stringify(snapshot)))
-    expect(restored.findings.text()).toBe(comparison.findings.text())
-  })
+  test('a snapshot says the same', () => saysTheSame(comparison))
 })
 
 const calls = (service: string) => (service === 'price' ? 3 : 1)
 
 test('a service that requests ask several times, elsewhere at first, is one of those there', () => {
   const transitUs = () => 200
-  const { findings } = told(
+  const comparison = told(
     { calls, transitUs, slower: (_, host) => (host === 'node-2' ? 2 : 1) },
     { calls, transitUs },
-  ).findings
-  expect(findings.map(({ title }) => title)).toEqual([
+  )
+  expect(comparison.findings.findings.map(({ title }) => title)).toEqual([
     expect.stringMatching(/^host = node-2: what 5 services do there takes/),
   ])
+  saysTheSame(comparison)
 })
 
 test('a service that requests ask several times, and that takes longer everywhere, is none of them', () => {
