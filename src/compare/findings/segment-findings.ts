@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { moreText } from '../../core/quantity.ts'
 import { percent, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
@@ -10,6 +11,7 @@ import { isSameCall } from '../steps/call-order.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
+import { workParts } from '../steps/work-parts.ts'
 import { type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
 import { categoriesOf } from './names.ts'
 import {
@@ -22,7 +24,7 @@ import {
   timeWords,
 } from './segment-text.ts'
 import { firstExemplars } from './slow-examples.ts'
-import { slowNotes, wayNotes } from './step-findings.ts'
+import { MIN_PART, slowNotes, wayNotes } from './step-findings.ts'
 
 /** Lays segments to the drafts that show them; those of none but whole requests become drafts of their own. */
 export function withSegments(
@@ -131,7 +133,7 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
     what:
       segment.within === null
         ? draft.what.replace(was, moreText(inside.change, flows.quantity))
-        : timeWords(segment, flows.quantity),
+        : timeWords(segment, flows.quantity, innerOf(segment, flows)),
     ...(draft.contributionUs !== 0 && {
       contributionUs: inside.change * inside.after * segment.waitedFor,
       eachInterval: eachIntervalOf(segment, flows),
@@ -141,6 +143,17 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
     p,
     q,
   }
+}
+
+/** The operation within the work of another that most of what its requests take more lies in. */
+function innerOf({ step, operation, inside, requests, within }: Segment, flows: FlowSet) {
+  const isOne = operation !== null && (within === null || within === operation)
+  if (step?.kind !== 'work' || !isOne) return null
+  const parts = workParts(flows, { service: step.service, requests, minority: null })
+  const allUs = sum(parts, ({ meanUs }) => meanUs)
+  const part = parts.find(({ meanUs }) => meanUs / allUs >= MIN_PART)
+  const isIt = part && !part.isOfCalls && part.operation !== operation
+  return isIt && allUs * inside.change > 0 ? part.operation : null
 }
 
 /** Whether all that a finding tells changed in requests of its segment. */
@@ -239,7 +252,9 @@ export function segmentDraft(segment: Segment, categories: Categories): Draft {
     direction: isTime ? (direction as 'slower' | 'faster') : 'slower',
     key: JSON.stringify([measure, kind, caller, service, within ?? operation, where]),
     where: `${from}${printable(service)}${kind === 'request' && name !== '' ? ` ${name}` : ''}`,
-    what: isTime ? timeWords(segment, flows.quantity) : failureWords(segment),
+    what: isTime
+      ? timeWords(segment, flows.quantity, innerOf(segment, flows))
+      : failureWords(segment),
     categories: categoriesOf(categories, requestsAfter(segment, flows)),
     requests: concerned[AFTER],
     concerned,

@@ -140,7 +140,8 @@ function isInner({ within, operation }: Segment): boolean {
   return within !== null && within !== '' && within !== operation
 }
 
-export function timeWords(segment: Segment, quantity: Quantity) {
+/** @param inner operation within its spans that takes most of the time; `null` for none */
+export function timeWords(segment: Segment, quantity: Quantity, inner: string | null) {
   const { step, inside, callingOperation, within } = segment
   const name = nameOf(segment)
   const time = moreText(inside.change, quantity) + (within === null ? '' : ' a call')
@@ -150,6 +151,8 @@ export function timeWords(segment: Segment, quantity: Quantity) {
   if (step?.kind === 'request') return `requests take ${time}`
   if (step?.kind === 'call')
     return `${name === '' ? 'what it calls' : name}${by} takes ${time}${callerSide(quantity)}`
+  if (inner !== null)
+    return `${operationName({ operation: inner })} within ${name}${by} takes ${time}`
   return `${name === '' ? 'its work' : `${name} itself`}${by} takes ${time}`
 }
 

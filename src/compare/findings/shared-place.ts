@@ -18,6 +18,7 @@ import { type Step, strataOfStep } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
 import { type Draft, type FindingPlace, NO_EVIDENCE } from './finding.ts'
 import { categoriesOf, listed, MAX_NAMED, surest } from './names.ts'
+import { changesOfCalls } from './repeated-calls.ts'
 import { NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 import { ALL_OF_IT } from './segment-text.ts'
 import { spansOf } from './since-start.ts'
@@ -68,12 +69,8 @@ export function withSharedPlaces(drafts: readonly Draft[], sources: Sources): re
 
 /** Whether a draft is of what services do, and the ways between them; messages wait between places. */
 function isOfServices({ kind, steps, covers }: Draft): boolean {
-  const isTimed = steps.every((step) => step.kind !== 'request' && !isWait(step))
+  const isTimed = steps.every((step) => step.kind !== 'request' && step.part !== 'message')
   return kind === 'latency' && covers === undefined && isTimed
-}
-
-function isWait({ part }: Step): boolean {
-  return part === 'message'
 }
 
 function sharedPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
@@ -88,9 +85,8 @@ function sharedPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
     )
     .sort((a, b) => b.us - a.us)
   if (best === undefined) return []
-  const { place, covered } = best
-  const others = drafts.filter((draft) => !covered.includes(draft))
-  return [placeDraft(covered, place, sources), ...sharedPlaces(others, sources)]
+  const others = drafts.filter((draft) => !best.covered.includes(draft))
+  return [placeDraft(best.covered, best.place, sources), ...sharedPlaces(others, sources)]
 }
 
 /** Places that calls which changed may have to do with, by where some of them run. */
@@ -153,17 +149,17 @@ export function thereOf(step: Step, { attribute, value, end }: Place, { steps, c
     const column = columnsOf(service, columns).find((one) => one.attribute === attribute)
     const code = column?.values.indexOf(value, FIRST_VALUE) ?? -1
     return (request: number) => {
-      if (code < 0) return false
-      if ((column?.codes?.[request] ?? code) === code) return true
+      const isFirst = code >= 0 && (column?.codes?.[request] ?? code) === code
       const visits = visitsOf(flows).get(at(flows.shapeOf, request))
-      return (visits?.get(service) ?? 0) > 1 ? null : false
+      const isRepeated = (visits?.get(service) ?? 0) > 1
+      return isRepeated && !(isFirst && column?.codes === undefined) ? null : isFirst
     }
   }
   const [by, to] = [runsThere(step.caller), runsThere(step.service)]
-  if (step.kind === 'work' || end === 'service') return to
-  if (end === 'caller') return by
-  return (request: number) => {
-    const [isBy, isTo] = [by(request), to(request)]
+  return (request: number, isTo = to(request)) => {
+    if (step.kind === 'work' || end === 'service') return isTo
+    const isBy = by(request)
+    if (end === 'caller') return isBy
     return isBy === null || isTo === null ? null : isBy !== isTo
   }
 }
@@ -208,6 +204,11 @@ function changeOf(
   const parts = some.map(({ kind, service, caller, part }) => {
     const step: Step = { kind, service, caller, ...(part && { part }) }
     const isThere = thereOf(step, place, sources)
+    const calls = changesOfCalls(sources, step, {
+      ...place,
+      isInside: (request, isTo) => (isThen(request) ? isThere(request, isTo) : null),
+    })
+    if (calls !== null) return isInside ? calls.inside : calls.outside
     const strata = strataOfStep(steps.times, step).map((stratum) => {
       const part = partOfStratum(stratum, (one) => isThen(one) && isThere(one) === isInside)
       // What runs there may be new.
@@ -246,7 +247,8 @@ function mostChanged(covered: readonly Draft[], place: Place, sources: Sources):
   const kinds = new Set(steps.map(({ kind }) => kind))
   const all = changeOf(steps, { place, isInside: true }, sources)
   const others = sources.steps.steps.filter(
-    (step) => kinds.has(step.kind) && !isWait(step) && !changed.has(serviceOf(step, place)),
+    (step) =>
+      kinds.has(step.kind) && step.part !== 'message' && !changed.has(serviceOf(step, place)),
   )
   const unchanged = others.filter((step) => {
     const { calls, us, errorUs } = changeOf([step], { place, isInside: true }, sources)
@@ -263,8 +265,9 @@ function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): 
   const rows = covered.flatMap((draft) =>
     draft.steps.flatMap((step) => {
       const isThere = thereOf(step, place, sources)
+      const calls = changesOfCalls(sources, step, { ...place, isInside: isThere })
       const taking = changeOfStep(sources.steps, step)?.requests ?? []
-      return taking.filter((request) => isThere(request) && isThen(request))
+      return (calls?.requests ?? taking.filter((one) => isThere(one))).filter((one) => isThen(one))
     }),
   )
   const { attribute, value } = place
@@ -347,8 +350,8 @@ function placeWords(
   const isWork = steps.some(({ kind }) => kind === 'work')
   const isCall = steps.some(({ kind }) => kind === 'call')
   const names = new Set(steps.map((step) => serviceOf(step, place)))
-  const changes = steps.map((step) => changeOf([step], asked, sources))
-  const each = changes
+  const each = steps
+    .map((step) => changeOf([step], asked, sources))
     .filter(({ us, errorUs }) => Math.abs(us) > SURE * errorUs)
     .map(({ us, calls }) => us / calls)
   const time = timesText(each, quantity)

@@ -267,7 +267,7 @@ export function placeTitle(step: Step, operation: string): string {
 }
 
 /** One operation within another is named when it changed by this share of the work. */
-const MIN_PART = 0.7
+export const MIN_PART = 0.7
 /** From this share on, the work of an operation that holds another is not all its own. */
 const MIN_SHARED = 0.1
 

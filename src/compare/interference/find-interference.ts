@@ -3,6 +3,7 @@
 import { bisectLeft, max, mean, sum } from 'd3-array'
 import { requireArgument } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
+import { memoized } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { sortAscending } from '../../stats/ascending-order.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
@@ -66,7 +67,8 @@ interface SlowFinding {
  * interferes if calls took longer the more of it was under way by at least a third of the change between
  * the periods: neither load, which lets all overlap more, nor what runs beside a change that hits all
  * calls alike does. Weights do not count: a sample does not tell who else was under way, so that shares
- * of time are those of recorded requests.
+ * of time are those of recorded requests. Of an operation that has other requests too, a group met more of
+ * these: where all of one operation hold up each other, what most of them have in common does not.
  *
  * @param of a comparison, or what has its `steps`
  * @param finding a finding, whose first step counts; nothing is compared unless it is slower
@@ -163,7 +165,7 @@ export interface Tested extends Omit<Others, 'q'> {
 
 /** Compares how much of each group slow calls and usual ones met, at places of one kind. */
 function testGroups(
-  { period }: FlowSet,
+  { period, shapes, shapeOf, labels }: FlowSet,
   {
     shared,
     activity,
@@ -186,7 +188,13 @@ function testGroups(
   const endUs = usualEnds(activity, { period, near })
   const usual = { ...whole, endUs, byEnd: placesInOrder(place, endUs, near) }
   const isSlow = after.excessUs.map((us) => Number(us > 0))
-  const all = othersOf(usual, after)
+  const othersBy = memoized((operation: string | null) => {
+    const operationOf = (shape: number) => labels.get(shapes.labels(shape)[0]!).operation
+    const asOne = Int32Array.from(shapeOf, (shape) =>
+      operation === null || operation === operationOf(shape) ? 0 : -1,
+    )
+    return othersOf(usual, after, asOne)
+  })
   const places = [...new Set(after.place)]
   const placeOf = new Map(places.map((place, i) => [place, i]))
   // All the time of the calls, at each of their places.
@@ -207,7 +215,9 @@ function testGroups(
     return groups.flatMap((name, number): Tested | [] => {
       const of = (values: Float64Array, { startUs: { length } }: Calls) =>
         values.subarray(number * length, (number + 1) * length)
+      const { isPart, ...group } = name
       const own = of(met, after)
+      const all = othersBy(isPart ? group.operation : null)
       const isOther = (calls: StepCalls) => (i: number) => groupOf[calls.request[i]!] !== number
       const [kept, keptBefore] = [after, before].map((calls) =>
         Array.from(calls.request.keys()).filter(isOther(calls)),
@@ -226,8 +236,8 @@ function testGroups(
       })
       const [many, few] = [slow, rest].map((some) => shareOfOthers(some, { met: own, all }).share)
       return {
-        ...name,
-        text: textOf(name),
+        ...group,
+        text: textOf(group),
         shared,
         explained,
         p,
@@ -268,12 +278,13 @@ function usualEnds(
   return usualEndUs
 }
 
-function othersOf(sorted: SortedActivity, calls: StepCalls): Float64Array {
+/** How long other requests were under way, of those that are not left out (-1). */
+function othersOf(sorted: SortedActivity, calls: StepCalls, asOne: Int32Array): Float64Array {
   const { request, place, startUs, endUs } = sorted
-  const asOne = new Uint8Array((request.at(-1) ?? 0) + 1)
   const all = overlapsOf(groupsUnderWay(sorted, asOne), calls, 1)
   return all.map((us, i) => {
     let own = 0
+    if (asOne[calls.request[i]!]! < 0) return us
     const first = bisectLeft(request, calls.request[i]!)
     for (let row = first; request[row] === calls.request[i]; row++) {
       if (place[row] !== calls.place[i]) continue

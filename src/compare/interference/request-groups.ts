@@ -19,6 +19,8 @@ export interface Group {
   operation: string | null
   attribute: string | null
   value: string | null
+  /** Whether others are of the same operation. */
+  readonly isPart: boolean
 }
 
 /** Divides all requests by operation, by names in attributes of roots and of a service, and by both. */
@@ -52,6 +54,7 @@ export function groupsOf(
     operation: names.value(code),
     attribute: null,
     value: null,
+    isPart: false,
   }))
   const named = ({ attribute, values, service: of }: RequestColumn, code: number) =>
     values[code] === ''
@@ -60,14 +63,14 @@ export function groupsOf(
   const single = byName.map((column) =>
     divide(codesOf(column), column.values.length, (code) => {
       const name = named(column, code)
-      return name && { operation: null, ...name }
+      return name && { operation: null, isPart: true, ...name }
     }),
   )
   const both = byName.map((column) => {
     const pairs = codesOf(column).map((code, i) => code * names.size + operations[i]!)
     return divide(pairs, column.values.length * names.size, (pair) => {
       const name = named(column, Math.floor(pair / names.size))
-      return name && { operation: names.value(pair % names.size), ...name }
+      return name && { operation: names.value(pair % names.size), isPart: true, ...name }
     })
   })
   let room = MAX_GROUPS
@@ -121,7 +124,7 @@ function isNamed({ kind, attribute, values }: RequestColumn): boolean {
   return isNameLike(attribute) || !known.every(isNumberText)
 }
 
-export function textOf({ operation, attribute, value }: Group): string {
+export function textOf({ operation, attribute, value }: Omit<Group, 'isPart'>): string {
   const which = attribute === null ? '' : `${printable(attribute)} = ${printable(value ?? '')}`
   if (operation === null) return `requests of ${which}`
   const name = operationName({ operation })

@@ -40,8 +40,8 @@ import {
   conditionOf,
   equivalentsOf,
   operationIs,
+  placesFirst,
   textOf,
-  versionFirst,
 } from './segment-words.ts'
 import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
 import { type SegmentTest, testSegment } from './test-segment.ts'
@@ -349,8 +349,11 @@ function segmentOf(
       ({ codes, rows }) =>
         !isOfTimes || !holdsForAll(codes, rows, { measured, candidate, operation }),
     )
-    .map((one) => conditionOf(one, codesAfter(one.rows, measured)))
-  const told = versionFirst(found, equivalentsOf(candidate, { columns, isInside, measured }))
+    .map((one) => ({
+      column: one.column,
+      told: conditionOf(one, codesAfter(one.rows, measured)),
+    }))
+  const told = placesFirst(found, equivalentsOf(candidate, { columns, isInside, measured }))
   const [, shareOfRequests] = shares(sides)
   const shareOfChange = heldBy(sides)
   const isMore = inside.change > 0

@@ -81,7 +81,7 @@ interface Searched {
  * is sure to have changed; the rest counts as tested, with a p of 1.
  */
 export function searchStepSpans<Found extends Searched>(
-  changes: StepChanges,
+  changes: Pick<StepChanges, 'flows' | 'steps' | 'errors'>,
   columns: DividingColumns,
   searched: (measured: Measured, coded: Divided) => Found[],
 ): Found[] {
@@ -112,7 +112,7 @@ interface Choice {
 }
 
 function stepSpans(
-  { flows, steps, errors }: StepChanges,
+  { flows, steps, errors }: Parameters<typeof searchStepSpans>[0],
   columns: DividingColumns,
   { every, isWanted }: Choice,
 ): StepSpans[] {

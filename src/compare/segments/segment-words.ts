@@ -1,13 +1,26 @@
 // Runs once a request and column: the loops index with `!`.
-import { range, sum } from 'd3-array'
+import { greatest, range, sum } from 'd3-array'
 import { condition, type Subject } from '../../traces/selection/condition.ts'
 import type { Measured } from './measured.ts'
-import { type CodedRows, FIRST_VALUE, MISSING, RARE } from './read-columns.ts'
+import {
+  type CodedRows,
+  FIRST_VALUE,
+  isOfPlace,
+  MISSING,
+  RARE,
+  type RequestColumn,
+} from './read-columns.ts'
 import type { Candidate, Condition } from './scan-conditions.ts'
 import type { Segment, SegmentCondition } from './segments.ts'
 
 export interface Coded extends CodedRows {
   readonly equal: CodedRows[]
+}
+
+/** A condition in words, and the column that it is of. */
+interface Told {
+  readonly column: RequestColumn
+  readonly told: SegmentCondition
 }
 
 /** Conditions that share as many of their requests are equivalent. */
@@ -20,7 +33,7 @@ export function equivalentsOf(
     isInside,
     measured,
   }: { columns: readonly Coded[]; isInside: Uint8Array; measured: Measured },
-): SegmentCondition[] {
+): Told[] {
   const { stratum, conditions } = candidate
   const { offsets, values } = measured
   const [from, to] =
@@ -56,9 +69,8 @@ export function equivalentsOf(
     const own = new Set(within.map(([code]) => code))
     const others = [...counts.keys()].filter((code) => !own.has(code))
     const chosen = column.kind === 'numbers' ? asRange(own, others, column.values.length) : own
-    return chosen === null
-      ? []
-      : [conditionOf({ column, codes: chosen }, codesAfter(codes, measured))]
+    if (chosen === null) return []
+    return [{ column, told: conditionOf({ column, codes: chosen }, codesAfter(codes, measured)) }]
   })
 }
 
@@ -79,25 +91,36 @@ function asRange(
   return new Set([...missing, ...range(outside!.length === 0 ? FIRST_VALUE : low, size)])
 }
 
-/** Conditions and equivalents as told: of places that alone run a version, that, as it can be taken back. */
-export function versionFirst(
-  found: readonly SegmentCondition[],
-  same: readonly SegmentCondition[],
-): Pick<Segment, 'conditions' | 'equivalents'> {
-  const place = found.find(({ attribute, isAttribute }) =>
-    isAttribute ? attribute.startsWith('resource.') : attribute === 'host',
-  )
-  const version = same.find(
-    ({ attribute, service }) => attribute === 'version' && service === place?.service,
-  )
-  const others = same.filter((one) => one !== version).map(({ text }) => text)
-  return version === undefined
-    ? { conditions: found, equivalents: others }
-    : { conditions: [version], equivalents: [textOf(found), ...others] }
+/**
+ * Conditions and equivalents as told: of places that alone run a version, that, as it can be taken back; of a
+ * place that names the same as one of which there are more, that: a host alone in its zone.
+ */
+export function placesFirst(found: readonly Told[], same: readonly Told[]) {
+  const place = found.find(({ told }) => isOfPlace(told.attribute) && told.attribute !== 'version')
+  const ofService = same.filter(({ told }) => told.service === place?.told.service)
+  const closest = greatest([...found.filter(isOnePlace), ...ofService.filter(isOnePlace)], sizeOf)
+  const first = ofService.find(({ told }) => told.attribute === 'version') ?? closest
+  const [conditions, equivalents] = [found, same].map((some) => some.map(({ told }) => told))
+  if (place === undefined || first === undefined || found.includes(first))
+    return { conditions: conditions!, equivalents: textsOf(equivalents!) }
+  const others = equivalents!.filter((one) => one !== first.told)
+  return { conditions: [first.told], equivalents: [textOf(conditions!), ...textsOf(others)] }
+}
+
+function isOnePlace({ told: { attribute, op, values } }: Told): boolean {
+  return isOfPlace(attribute) && attribute !== 'version' && op === 'is' && values.length === 1
+}
+
+function sizeOf({ column }: Told): number {
+  return column.values.length
+}
+
+function textsOf(conditions: readonly SegmentCondition[]): string[] {
+  return conditions.map(({ text }) => text)
 }
 
 export function textOf(conditions: readonly SegmentCondition[]): string {
-  return conditions.map(({ text }) => text).join(' and ')
+  return textsOf(conditions).join(' and ')
 }
 
 export function operationIs(step: Segment['step'], operation: string | null): string {

@@ -9,8 +9,9 @@ import { allVisits, type ShapeVisits } from './visits.ts'
 
 export interface WorkPart {
   readonly operation: string
-  /** Median times that a request spends in it, covered by nothing else, in µs, and their difference. */
+  /** Median times that a request which has it spends in it, covered by nothing else, in µs. */
   readonly medianUs: readonly [before: number, after: number]
+  /** Difference of the medians of all requests, in µs. */
   readonly shiftUs: number
   /** Difference of the means, in µs: those of all parts add up to that of the work. */
   readonly meanUs: number
@@ -70,7 +71,10 @@ export function ownTimes(
  * Divides the change of a service's work among its operations, by time that no call covers; the
  * largest first.
  */
-export function workParts(flows: FlowSet, { service, requests, minority }: StepChange): WorkPart[] {
+export function workParts(
+  flows: FlowSet,
+  { service, requests, minority }: Pick<StepChange, 'service' | 'requests' | 'minority'>,
+): WorkPart[] {
   const all = [BEFORE, AFTER].map(
     (period) => requests.filter((request) => flows.period[request] === period).length,
   )
@@ -89,11 +93,11 @@ export function workParts(flows: FlowSet, { service, requests, minority }: StepC
     .filter(([, own]) => own.some((values, period) => values.length >= MIN_HAVING * all[period]!))
     .map(([operation, own]) => {
       const [before, after] = [usOf(own[BEFORE], BEFORE), usOf(own[AFTER], AFTER)]
-      const medianUs = [median(before), median(after)] as const
+      const having = (period: Period) => median(own[period].map(({ us }) => us))
       return {
         operation,
-        medianUs,
-        shiftUs: medianUs[AFTER] - medianUs[BEFORE],
+        medianUs: [having(BEFORE), having(AFTER)] as const,
+        shiftUs: median(after) - median(before),
         meanUs: (mean(after) as number) - (mean(before) as number),
         isOfCalls: isOfCalls(ofAll.get(operation)!, asked),
       }

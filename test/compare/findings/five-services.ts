@@ -24,6 +24,8 @@ export interface Period {
   readonly database?: (service: string) => number
   /** Where `front` records its calls too: how long they are under way before a service begins, in µs. */
   readonly transitUs?: (service: string, host: string, from: string) => number
+  /** How often `front` calls a service: more than once, on one host after the other. */
+  readonly calls?: (service: string) => number
 }
 
 /**
@@ -38,6 +40,7 @@ export function period({
   isOfTenants = false,
   database = () => 1,
   transitUs,
+  calls: callsOf = () => 1,
 }: Period): SpanTraces {
   const random = randomSource(seed)
   const chance = randomSource(seed + 100)
@@ -45,7 +48,7 @@ export function period({
     const trace = `${seed} ${request}`
     const page = pages[request % pages.length] as string
     const of = { tenant: Math.floor(request / pages.length) % 4, page }
-    let nowUs = seed * 1e10 + request * 1e6
+    let [nowUs, spansMade] = [seed * 1e10 + request * 1e6, 0]
     const work = (
       service: string,
       parent: string | null,
@@ -54,7 +57,7 @@ export function period({
     ) => {
       const usualUs = (4000 + 500 * SERVICES.indexOf(service)) * slower(service, host, of)
       const own = { trace, service, host }
-      const id = `${trace} ${service}`
+      const id = parent === null ? `${trace} front` : `${trace} ${service} ${spansMade++}`
       const startUs = nowUs
       nowUs += random.logNormal(Math.log(usualUs), 0.3)
       const queried = {
@@ -77,20 +80,25 @@ export function period({
       return [{ ...own, ...said, id, parent, startUs, endUs: nowUs }, query, ...called]
     }
     const from = HOSTS[random.integer(3)] as string
-    const call = (service: string): SpanSketch[] => {
-      const [id, parent] = [`${trace} to ${service}`, `${trace} front`]
-      if (transitUs === undefined) return work(service, parent, () => [])
+    const called = SERVICES.filter((service) => service !== 'front').flatMap((service) =>
+      Array.from({ length: callsOf(service) }, (_, nth) => ({
+        service,
+        shard: callsOf(service) === 1 ? undefined : HOSTS[nth % 3],
+      })),
+    )
+    const call = ({ service, shard }: (typeof called)[number]): SpanSketch[] => {
+      const [id, parent] = [`${trace} to ${service} ${spansMade++}`, `${trace} front`]
+      if (transitUs === undefined) return work(service, parent, () => [], shard)
       const startUs = nowUs
       nowUs += random.logNormal(Math.log(300), 0.3)
-      const host = HOSTS[random.integer(3)] as string
+      const host = shard ?? (HOSTS[random.integer(3)] as string)
       nowUs += transitUs(service, host, from)
       const called = work(service, id, () => [], host)
       nowUs += 50
       const own = { trace, service: 'front', id, parent, kind: 'client' as const }
       return [{ ...own, operation: `call ${service}`, startUs, endUs: nowUs }, ...called]
     }
-    const calls = () => SERVICES.filter((service) => service !== 'front').flatMap(call)
-    return work('front', null, calls, from)
+    return work('front', null, () => called.flatMap(call), from)
   })
   return makeSpans(spans.flat())
 }

@@ -6,6 +6,12 @@ import { type Period, period, SERVICES } from './five-services.ts'
 const told = (after: Omit<Period, 'seed'>, before: Omit<Period, 'seed'> = {}) =>
   compare(period({ seed: 1, ...before }), period({ seed: 2, ...after }))
 
+function saysTheSame(comparison: ReturnType<typeof told>) {
+  const snapshot = takeSnapshot(comparison, { ids: true, latenciesOf: () => true })
+  const restored = restoreComparison(JSON.parse(JSON.stringify(snapshot)))
+  expect(restored.findings.text()).toBe(comparison.findings.text())
+}
+
 describe('where all that runs on one host takes twice as long', () => {
   const comparison = told({ slower: (_, host) => (host === 'node-2' ? 2 : 1) })
   const { findings, observedChangeUs } = comparison.findings
@@ -27,11 +33,42 @@ describe('where all that runs on one host takes twice as long', () => {
     expect(Math.abs((first?.requests ?? 0) / (400 * (1 - (2 / 3) ** 5)) - 1)).toBeLessThan(0.05)
   })
 
-  test('a snapshot says the same', () => {
-    const snapshot = takeSnapshot(comparison, { ids: true, latenciesOf: () => true })
-    const restored = restoreComparison(JSON.parse(JSON.stringify(snapshot)))
-    expect(restored.findings.text()).toBe(comparison.findings.text())
-  })
+  test('a snapshot says the same', () => saysTheSame(comparison))
+})
+
+const calls = (service: string) => (service === 'price' ? 3 : 1)
+
+test('a service that requests ask several times, elsewhere at first, is one of those there', () => {
+  const transitUs = () => 200
+  const comparison = told(
+    { calls, transitUs, slower: (_, host) => (host === 'node-2' ? 2 : 1) },
+    { calls, transitUs },
+  )
+  expect(comparison.findings.findings.map(({ title }) => title)).toEqual([
+    expect.stringMatching(/^host = node-2: what 5 services do there takes/),
+  ])
+  saysTheSame(comparison)
+})
+
+test('a service that requests ask several times, and that takes longer everywhere, is none of them', () => {
+  const isSlow = (one: string, host: string) =>
+    one === 'price' || (['auth', 'cart'].includes(one) && host === 'node-1')
+  const transitUs = () => 200
+  const slower = (one: string, host: string) => (isSlow(one, host) ? 2 : 1)
+  const { findings } = told({ calls, transitUs, slower }, { calls, transitUs }).findings
+  expect(findings.map(({ title }) => title).sort()).toEqual([
+    expect.stringMatching(/^host = node-1: what 2 services do there takes/),
+    expect.stringMatching(/^price: price it itself takes 5\.\d+ ms longer a call$/),
+  ])
+})
+
+test('calls to it, and others to and by the same services, are one finding, too', () => {
+  const transitUs = (_: string, to: string, from: string) =>
+    (from === 'node-3') !== (to === 'node-3') ? 3200 : 200
+  const { findings } = told({ calls, transitUs }, { calls, transitUs: () => 200 }).findings
+  expect(findings.map(({ title }) => title)).toEqual([
+    expect.stringMatching(/^host = node-3: calls that enter or leave it, to 4 services,/),
+  ])
 })
 
 test.each([
@@ -54,15 +91,21 @@ test.each([
   )
 })
 
-test.each([
+test.each<[what: string, isSlow: (one: string, host: string) => boolean, often?: Partial<Period>]>([
   ['one service on one host', (one: string, host: string) => one === 'price' && host === 'node-2'],
   ['two services everywhere', (one: string) => SERVICES.indexOf(one) < 2],
   [
     'two of five on one host',
     (one: string, host: string) => SERVICES.indexOf(one) < 2 && host === 'node-2',
   ],
-])('%s that takes longer is no host', (_, isSlow) => {
-  const { findings } = told({ slower: (one, host) => (isSlow(one, host) ? 2 : 1) }).findings
+  [
+    'two of five, most of which requests ask several times, on one host',
+    (one: string, host: string) => ['auth', 'front'].includes(one) && host === 'node-2',
+    { calls: () => 2, transitUs: () => 200 },
+  ],
+])('%s that takes longer is no host', (_, isSlow, often = {}) => {
+  const slower = (one: string, host: string) => (isSlow(one, host) ? 2 : 1)
+  const { findings } = told({ slower, ...often }, often).findings
   expect(findings.length).toBeGreaterThan(0)
   expect(findings.map(({ title }) => title).join()).not.toContain('services do there')
 })

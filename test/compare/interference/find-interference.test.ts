@@ -113,6 +113,11 @@ describe('nobody is named', () => {
       [(random) => [...usual(random), ...exports(random, 3)], { factor: 1.3 }],
     ],
     [
+      'where all of one operation hold up each other, whatever most of these have in common',
+      [bookings, { host: 'node', servers: 10 }],
+      [bookings, { host: 'node', servers: 1 }],
+    ],
+    [
       'where calls come one after the other, and some are long by themselves',
       [(random) => regular(random, 0), { servers: 200 }],
       [(random) => regular(random, 0.05), { servers: 200 }],
@@ -130,6 +135,17 @@ describe('nobody is named', () => {
     expect(findInterference(of, undefined).interferers).toEqual([])
   })
 })
+
+/** Those of three in four tenants are of one; searches on the same host wait for nothing. */
+function bookings(random: Random): Job[] {
+  return ['a', 'a', 'a', 'b'].flatMap((tenant) => [
+    ...stream(random, { tenant, operation: 'search', perSecond: 5, ms: 20, service: 'index' }),
+    ...stream(random, { tenant, operation: 'book', perSecond: 4, ms: 20 }).map((job) => ({
+      ...job,
+      ms: 18 + 4 * random.next(),
+    })),
+  ])
+}
 
 function regular(random: Random, share: number): Job[] {
   return Array.from({ length: PERIOD_MS / 10 }, (_, i) => ({

@@ -13,19 +13,22 @@ export interface Job {
   readonly tenant: string
   readonly operation: string
   readonly ms: number
+  /** Another service beside the database that does it, without waiting. */
+  readonly service?: string
 }
 
-/** The database: how many jobs it does at a time, how much slower it is, and when it stands still. */
+/** The database: how many jobs it does at a time, how much slower it is, when it stands still, and on which host. */
 export interface Database {
   readonly servers?: number
   readonly factor?: number
   readonly stops?: readonly (readonly [fromMs: number, toMs: number])[]
+  readonly host?: string
 }
 
 /** Jobs that arrive at random. */
 export function stream(
   { next }: { next: () => number },
-  { perSecond, ms, ...job }: Pick<Job, 'tenant' | 'operation' | 'ms'> & { perSecond: number },
+  { perSecond, ms, ...job }: Omit<Job, 'atMs'> & { perSecond: number },
 ): Job[] {
   const exponential = (mean: number) => -Math.log(1 - next()) * mean
   const jobs: Job[] = []
@@ -59,19 +62,20 @@ export function usual(random: { next: () => number }, times = 1): Job[] {
 export function queue(
   seed: number,
   jobs: (random: { next: () => number }) => readonly Job[],
-  { servers = 1, factor = 1, stops = [] }: Database = {},
+  { servers = 1, factor = 1, stops = [], host = '' }: Database = {},
 ) {
   const free = new Array<number>(servers).fill(0)
   const us = (ms: number) => Math.round(ms * 1000)
   const random = randomSource(1000 + seed)
   const sorted = jobs(randomSource(seed)).toSorted((a, b) => a.atMs - b.atMs)
   return makeSpans(
-    sorted.flatMap(({ atMs, tenant, operation, ms }, i) => {
+    sorted.flatMap(({ atMs, tenant, operation, ms, service = 'db' }, i) => {
       const server = free.indexOf(Math.min(...free))
-      let beginMs = Math.max(atMs, free[server] as number)
+      const waits = service === 'db'
+      let beginMs = waits ? Math.max(atMs, free[server] as number) : atMs
       for (const [from, to] of stops) if (beginMs >= from && beginMs < to) beginMs = to
       const endMs = beginMs + ms * factor
-      free[server] = endMs
+      if (waits) free[server] = endMs
       const trace = `${seed}-${i}`
       return [
         {
@@ -88,7 +92,8 @@ export function queue(
           trace,
           id: `db${i}`,
           parent: `web${i}`,
-          service: 'db',
+          service,
+          host,
           operation: 'query',
           startUs: us(atMs),
           endUs: us(endMs),

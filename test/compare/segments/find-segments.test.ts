@@ -19,28 +19,28 @@ const found = (incident: Incident) =>
   )
 
 describe('a segment that changed alone is named', () => {
-  test('by the version that its hosts alone run, not by a version of other hosts too', () => {
-    const pods = (seed: number, { newer = [] as string[] } = {}) => {
+  test('by the version that its hosts alone run, not by one of other hosts too; by a host alone in its zone', () => {
+    const pods = (seed: number, { newer = [] as string[], zones = 5 } = {}) => {
       const random = randomSource(seed)
       const spans = Array.from({ length: 900 }, (_, i): SpanSketch[] => {
         const [trace, startUs, host] = [`t${i}`, i * 50_000, `pod-${i % 5}`]
         const us = 5000 * random.logNormal(0, 0.2) + (newer.length > 0 && i % 5 === 2 ? 8000 : 0)
         const version = newer.includes(host) ? '2.1' : '2.0'
         const root = { trace, id: `r${i}`, service: 'web', startUs, endUs: startUs + us + 1000 }
-        const attributes = { 'resource.zone': `zone-${i % 5}` }
+        const attributes = { 'resource.zone': `zone-${(i % 5) % zones}` }
         const price = { service: 'price', host, version, attributes, endUs: startUs + us }
         return [root, { ...root, ...price, id: `p${i}`, parent: `r${i}` }]
       })
       return makeSpans(spans.flat())
     }
-    const told = (newer: string[]) =>
-      findSegments(compare(pods(61), pods(62, { newer }))).segments.map(({ text, equivalents }) => [
-        text,
-        ...equivalents,
-      ])
+    const told = (newer: string[], zones = 5) =>
+      findSegments(compare(pods(61, { zones }), pods(62, { newer, zones }))).segments.map(
+        ({ text, equivalents }) => [text, ...equivalents],
+      )
     const places = ['price host = pod-2', 'price resource.zone = zone-2']
     expect(told(['pod-2'])).toEqual([['price version = 2.1', ...places]])
     expect(told(['pod-2', 'pod-3'])).toEqual([places])
+    expect(told(['pod-2', 'pod-3'], 4)).toEqual([places])
   })
 
   test('by one value, with what the same requests have in common as equivalent', () => {

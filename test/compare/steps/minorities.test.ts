@@ -3,7 +3,7 @@ import type { StepSample } from '../../../src/compare/steps/step-strata.ts'
 import { minorityOf } from '../../../src/compare/steps/tail-counts.ts'
 import { compare } from '../../../src/index.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans } from '../../make-traces.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { type MinorityPeriod, minorityPeriod } from './minority-traces.ts'
 
 type Slow = Required<Pick<MinorityPeriod, 'noise' | 'share' | 'factor'>> &
@@ -199,6 +199,52 @@ test('medians told beside a span within an operation are of that span', () => {
     / its median in these requests is 4[01](\.\d+)? ms, in all before (99\d µs|1(\.0\d?)? ms)/,
   )
 })
+
+test.each([1, 2])(
+  'what is called where a cache misses is named, asked %i times a request',
+  (times) => {
+    //  web GET            ├──────────────────────────────────────┤
+    //  web call            ├──────────────────────┤
+    //  fares Quote          ├─────────────────────┤  of 15 %, which miss,
+    //  fares POST shop         ├──────────────┤      150 ms, after 60 ms more
+    const period = (name: string, slowUs: number) => {
+      const random = randomSource(name === 'before' ? 1 : 2)
+      const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
+        const [trace, startUs] = [`${name}-${i}`, 1e7 * i]
+        let nowUs = startUs + 1000
+        const root = { trace, id: trace, service: 'web', operation: 'GET', startUs }
+        const quotes = Array.from({ length: times }, (_, nth): SpanSketch[] => {
+          const [id, fromUs, isHit] = [`${trace}-${nth}`, nowUs, random.next() > 0.15]
+          nowUs += 3000 * Math.exp(0.2 * random.normal())
+          const own = { trace, service: 'fares' }
+          const shop = { ...own, id: `${id}-s`, parent: id, operation: 'POST shop', startUs: nowUs }
+          nowUs += isHit ? 0 : 150_000 * Math.exp(0.1 * random.normal()) + slowUs
+          const attributes = { 'cache.hit': isHit }
+          const quote = { ...own, id, parent: `${id}-c`, operation: 'Quote', startUs: fromUs }
+          const call = {
+            ...root,
+            id: `${id}-c`,
+            parent: trace,
+            operation: 'call',
+            startUs: fromUs - 50,
+          }
+          return [
+            { ...call, kind: 'client', endUs: nowUs + 550 },
+            { ...quote, attributes, endUs: nowUs + 500 },
+            ...(isHit ? [] : [{ ...shop, endUs: nowUs }]),
+          ]
+        })
+        return [{ ...root, endUs: nowUs + 2000 }, ...quotes.flat()]
+      })
+      return makeSpans(spans.flat(), name)
+    }
+    const [finding] = compare(period('before', 0), period('after', 60_000)).findings.findings
+    expect(finding?.title).toMatch(
+      /^fares: POST shop within Quote takes (5[89]|6\d)(\.\d+)? ms longer( a call)?, only where fares cache\.hit = false$/,
+    )
+    expect(finding?.text).not.toMatch(/ 0 µs/)
+  },
+)
 
 test.each([
   ['of a cache that hits less often', { before: 0.15, after: 0.75 }, 1],

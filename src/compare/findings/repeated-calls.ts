@@ -1,0 +1,79 @@
+// Runs once a call: the loops index with `!`.
+import { memoized, remembered } from '../../core/remembered.ts'
+import { DividingColumns } from '../segments/dividing-columns.ts'
+import type { Measured } from '../segments/measured.ts'
+import { searchStepSpans } from '../segments/measured-spans.ts'
+import type { RequestColumns } from '../segments/request-columns.ts'
+import type { Coded } from '../segments/segment-words.ts'
+import { measureSides } from '../segments/test-segment.ts'
+import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
+import { type Step, stepKey } from '../steps/step-times.ts'
+
+interface Sources {
+  readonly steps: StepChanges
+  readonly columns: RequestColumns
+}
+
+/** Calls of a step of one operation, one by one, and what their own spans say. */
+interface Calls {
+  readonly measured: Measured
+  readonly coded: readonly Coded[]
+}
+
+/** Of services that requests ask several times, the calls of each step; none where these do not say where they are. */
+const callsOf = remembered(({ steps, columns }: Sources) => {
+  const dividing = new DividingColumns(steps, columns)
+  return memoized((key: string): readonly Calls[] => {
+    const change = steps.steps.find((one) => stepKey(one) === key)
+    if (change === undefined || !dividing.isRepeated(change.service)) return []
+    const of = { flows: steps.flows, steps: [change], errors: [] }
+    return searchStepSpans(of, dividing, (measured, { coded }) => {
+      const { within, strata } = measured
+      const isEntry = within === '' || strata.some(({ operation }) => operation === within)
+      return change.kind === 'work' && !isEntry ? [] : [{ measured, coded, found: [], p: 1 }]
+    })
+  })
+})
+
+/** Where calls are of which it is asked: in a place, by requests that ask from it or not. */
+export interface AskedCalls {
+  readonly attribute: string
+  readonly value: string
+  /** Whether a request's calls count where they are in the place, and elsewhere; `null` if not known. */
+  readonly isInside: (request: number, isThere: boolean) => boolean | null
+}
+
+/** By how much calls of a step changed in a place and elsewhere, in µs; `null` where that is not known one by one. */
+export function changesOfCalls(sources: Sources, step: Step, asked: AskedCalls) {
+  const found = callsOf(sources)(stepKey(step)).flatMap(({ measured, coded }) => {
+    const column = coded
+      .flatMap((one) => [one, ...one.equal])
+      .find(({ column: { attribute, service } }) => {
+        return attribute === asked.attribute && service === step.service
+      })
+    if (column === undefined) return []
+    const { codes, column: own } = column
+    const sides = Array.from(measured.requests, (request, row) =>
+      asked.isInside(request, own.values[codes[row]!] === asked.value),
+    )
+    const isInside = Uint8Array.from(sides, (is) => Number(is === true))
+    const isOut = Uint8Array.from(sides, (is) => Number(is === null))
+    const kind = new Uint32Array(isInside.length)
+    const { inside, outside } = measureSides(measured, isInside, { stratum: null, isOut, kind })
+    const requests = measured.requests.filter((_, row) => isInside[row] === 1)
+    return [{ inside, outside, requests }]
+  })
+  const { designEffect = 1 } = changeOfStep(sources.steps, step) ?? {}
+  if (found.length === 0) return null
+  const total = (side: 'inside' | 'outside') => {
+    const own = found.map((one) => one[side]).filter(({ after }) => after > 0)
+    return {
+      calls: own.reduce((sum, { after }) => sum + after, 0),
+      us: own.reduce((sum, { after, change }) => sum + after * (change || 0), 0),
+      errorUs:
+        Math.sqrt(designEffect) * Math.hypot(...own.map((one) => one.after * (one.error || 0))),
+    }
+  }
+  const requests = new Set(found.flatMap((one) => [...one.requests]))
+  return { inside: total('inside'), outside: total('outside'), requests: [...requests] }
+}
