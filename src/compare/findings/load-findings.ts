@@ -86,7 +86,7 @@ function rateFinding(
       isKnown
         ? `the load explains ${percent(Math.min(1, share))} of the ${change}`
         : verdict === 'unseen'
-          ? `before never had this load, so how much of the ${change} it explains cannot be told`
+          ? `before never had this load for long, so how much of the ${change} it explains cannot be told`
           : `too few requests to tell how much of the ${change} that explains`,
     ],
     size: {

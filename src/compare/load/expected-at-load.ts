@@ -21,10 +21,12 @@ const FOLDS = 5
 const RESAMPLES = 200
 /** This share of the windows after must have rates that occurred before. */
 const MIN_WITHIN = 0.5
+/** Rates beyond those of all but this share of the windows before came for moments, too few to learn from. */
+const MOMENTS = 0.05
 
 /** What the rate of arrivals lets expect of response times after, as learned from before. */
 export interface ExpectedAtLoad {
-  /** `'unseen'`: rates after never occurred before; `'independent'`: times ignore the rate. */
+  /** `'unseen'`: rates after never occurred before, or for moments alone; `'independent'`: times ignore the rate. */
   readonly verdict: 'known' | 'unseen' | 'independent' | 'few'
   /** What all requests after take more for the load, in µs; NaN but for `'known'`. */
   readonly contributionUs: number
@@ -47,9 +49,15 @@ export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
   const [before, after] = [loadWindows(flows, BEFORE), loadWindows(flows, AFTER)]
   if (Math.min(before.length, after.length) < MIN_WINDOWS) return untold('few')
   const rates = before.map(({ rate }) => rate).sort((a, b) => a - b)
-  const isWithin = ({ rate }: Window) => rate >= rates[0]! && rate <= rates[rates.length - 1]!
-  if (after.filter(isWithin).length < MIN_WITHIN * after.length) return untold('unseen')
+  const isSeen = (but: number) => {
+    const [low, high] = [quantile(rates, but), quantile(rates, 1 - but)]
+    const within = after.filter(({ rate }) => rate >= low && rate <= high)
+    return within.length >= MIN_WITHIN * after.length
+  }
+  if (!isSeen(0)) return untold('unseen')
   if (gainOf(before) < MIN_GAIN) return untold('independent')
+  // What makes requests wait for a moment does more where it lasts.
+  if (!isSeen(MOMENTS)) return untold('unseen')
   const usualUs = usualOfAllTypesUs(flows)
   const expected = (learned: readonly Window[]) => {
     const predict = predictor(learned)
