@@ -1,0 +1,123 @@
+// Runs once a row and column: the loops index with `!`.
+import { greatest, sum } from 'd3-array'
+import { percent } from '../../core/words.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { normalP } from '../../stats/distributions.ts'
+import { condition } from '../../traces/selection/condition.ts'
+import type { Measured } from './measured.ts'
+import { type CodedRows, FIRST_VALUE, type RequestColumn } from './read-columns.ts'
+import { subjectOf } from './segment-words.ts'
+import type { OtherValues } from './segments.ts'
+
+/** What a value took is known from so many calls before. */
+const MIN_KNOWN = 2
+/** Values of which it is not known may be those of this share of the calls. */
+const MAX_UNKNOWN = 0.05
+/** Calls with the same value changed by less than this share of what all did. */
+export const MAX_LEFT = 1 / 3
+
+/**
+ * Finds attributes whose values calls have more or less often than before, where calls with the same value
+ * hardly changed: cold starts, misses of a cache, longer answers. A segment has calls that take longer than
+ * like ones before; here, only the mix of calls is another.
+ *
+ * Null hypothesis: calls of both periods have values that took as long before, in the mean; by z within
+ * operations. `surely` corrects for how many attributes are tested.
+ *
+ * Sources: Kitagawa 1955, "Components of a difference between two rates"; Oaxaca 1973.
+ */
+export function otherValues(measured: Measured, columns: readonly CodedRows[]): OtherValues[] {
+  const { measure, isSure, step } = measured
+  if (measure !== 'time' || !isSure || step === null || step.kind === 'request') return []
+  return columns.flatMap((coded) => {
+    const { mixUs, leftUs, error, isKnown } = mixOf(measured, coded)
+    const isMost = isKnown && Math.abs(leftUs) < MAX_LEFT * Math.abs(mixUs + leftUs)
+    const p = isKnown ? normalP(mixUs / error, 'two-sided') : 1
+    return { step, us: mixUs, p, text: isMost ? wordsOf(measured, coded) : '' }
+  })
+}
+
+/** Those that explain what calls take, of all that were tested. */
+export function surely(all: readonly OtherValues[], alpha: number): OtherValues[] {
+  return all.filter(({ text, p }) => text !== '' && p * all.length < alpha)
+}
+
+/** What calls after take more, in all, for the values they have, with its standard error, and what is left. */
+function mixOf({ offsets, values, strata }: Measured, { column, codes }: CodedRows) {
+  let [mixUs, leftUs, variance, unknown, calls] = [0, 0, 0, 0, 0]
+  for (const stratum of strata.keys()) {
+    const sideOf = (period: Period) => {
+      const cells = column.values.map(() => ({ count: 0, us: 0 }))
+      const [from, to] = [offsets[2 * stratum + period]!, offsets[2 * stratum + period + 1]!]
+      for (let row = from; row < to; row++) {
+        const cell = cells[codes[row]!]!
+        cell.count++
+        cell.us += values[row]!
+      }
+      return { cells, count: to - from, us: sum(cells, ({ us }) => us) }
+    }
+    const [was, is] = [sideOf(BEFORE), sideOf(AFTER)]
+    calls += is.count
+    const usualUs = was.us / was.count
+    const squares = [0, 0]
+    for (const [code, now] of is.cells.entries()) {
+      const then = was.cells[code]!
+      const isKnown = then.count >= MIN_KNOWN
+      if (!isKnown) unknown += now.count
+      const ofValueUs = isKnown ? then.us / then.count - usualUs : 0
+      mixUs += now.count * ofValueUs
+      leftUs += now.us - now.count * (usualUs + ofValueUs)
+      squares[BEFORE]! += then.count * ofValueUs ** 2
+      squares[AFTER]! += now.count * ofValueUs ** 2
+    }
+    // Of a mean before, as many calls as after.
+    variance += squares[AFTER]! + (is.count / was.count) ** 2 * squares[BEFORE]!
+  }
+  const isKnown = unknown <= MAX_UNKNOWN * calls
+  return { mixUs, leftUs, error: Math.sqrt(variance), isKnown }
+}
+
+/** Says which value is more or less frequent by most, or of numbers, how large they are. */
+function wordsOf(measured: Measured, { column, codes }: CodedRows): string {
+  const shares = [BEFORE, AFTER].map((period) => sharesOf(measured, codes, period as Period))
+  const [before, after] = shares as [Map<number, number>, Map<number, number>]
+  const subject = subjectOf(column)
+  if (column.kind === 'numbers') {
+    const [was, is] = [before, after].map((own) => typical(column, own))
+    return was === is ? '' : `typically ${condition(subject, 'is', [is!]).text} (${was} before)`
+  }
+  const moved = (code: number) => (after.get(code) ?? 0) - (before.get(code) ?? 0)
+  const code = greatest(
+    [...after.keys()].filter((one) => one >= FIRST_VALUE),
+    moved,
+  )
+  if (code === undefined || moved(code) <= 0) return ''
+  const [then, now] = [before, after].map((own) => percent(own.get(code) ?? 0))
+  return `${condition(subject, 'is', [column.values[code]!]).text} in ${now} of calls (${then} before)`
+}
+
+function sharesOf({ offsets }: Measured, codes: Uint16Array, period: Period): Map<number, number> {
+  const counts = new Map<number, number>()
+  for (let group = period as number; group < offsets.length - 1; group += 2) {
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+      counts.set(codes[row]!, (counts.get(codes[row]!) ?? 0) + 1)
+    }
+  }
+  const all = sum(counts.values())
+  return new Map([...counts].map(([code, count]) => [code, count / all]))
+}
+
+/** The median of binned numbers to two digits, evenly spread within its bin. */
+function typical({ values }: RequestColumn, shares: ReadonlyMap<number, number>): string {
+  const half = sum(shares, ([code, share]) => (code < FIRST_VALUE ? 0 : share)) / 2
+  let below = 0
+  for (let code = FIRST_VALUE; code < values.length; code++) {
+    const own = shares.get(code) ?? 0
+    if (own > 0 && below + own >= half) {
+      const [low, high] = [Number(values[code]), Number(values[code + 1] ?? values[code])]
+      return String(Number((low + ((half - below) / own) * (high - low)).toPrecision(2)))
+    }
+    below += own
+  }
+  return ''
+}
