@@ -34,6 +34,8 @@ const FAILED_WEIGHT = 10
 const MADE_GOOD_WEIGHT = 0.1
 /** A message is named if this share of the calls that changed says so. */
 const MOSTLY = 0.5
+/** Services to look at are named up to so many. */
+const MAX_LOOKED_AT = 3
 /** Operations that fail alike are named up to so many. */
 const MAX_NAMED = 2
 
@@ -56,7 +58,7 @@ export function errorFindings(
       ...NO_EVIDENCE,
       kind: 'errors',
       direction: difference > 0 ? 'slower' : 'faster',
-      where: kind === 'work' ? name : `${listed(callers.map(printable), 3)} → ${name}`,
+      where: kind === 'work' ? name : `${listed(callers.map(printable), MAX_LOOKED_AT)} → ${name}`,
       what: errorWords(change),
       key: JSON.stringify([kind, service]),
       categories: categoriesOf(categories, requests),
@@ -72,7 +74,11 @@ export function errorFindings(
         failedText(change),
         ...deadlineNotes(flows, change),
       ],
-      look: change.inner?.peer ? `${name}, ${printable(change.inner.peer)}` : name,
+      // What callers alone recorded may never have arrived: an open breaker, or no connection.
+      look: listed(
+        [...callers, service, ...(change.inner?.peer ? [change.inner.peer] : [])].map(printable),
+        MAX_LOOKED_AT,
+      ),
       services: [service, ...callers],
       calls: [findingCall({ ...change, kind: 'fails', of, previous: null, call: null })],
       tallies: [change, change.inner ?? change],

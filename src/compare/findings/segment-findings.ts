@@ -65,11 +65,17 @@ export function withOtherValues(
   return drafts.map((draft) => {
     const { kind, steps, segment, contributionUs: us, what } = draft
     const [step, ...others] = steps
-    if (kind !== 'latency' || segment || step === undefined || others.length > 0) return draft
+    const isConfinedTo = (segment?.conditions.length ?? 0) > 0
+    if (kind !== 'latency' || isConfinedTo || !step || others.length > 0) return draft
     const own = otherValues.filter((one) => isOfOneStep(one.step, step))
     const best = least(own, (one) => Math.abs(one.us - us))
-    if (best === undefined || best.us / us < 1 - MAX_LEFT) return draft
-    return { ...draft, what: `${what}, as ${best.text}` }
+    if (best !== undefined && best.us / us >= 1 - MAX_LEFT) {
+      return { ...draft, what: `${what}, as ${best.text}` }
+    }
+    // Of all calls otherwise, it is not known what it adds.
+    const [apart] = own.filter((one) => Number.isNaN(one.us) && step.share === undefined)
+    if (apart === undefined) return draft
+    return { ...draft, notes: [...draft.notes, `at the same time, ${apart.text}`] }
   })
 }
 

@@ -1,8 +1,9 @@
 // Runs once a row and column: the loops index with `!`.
-import { greatest, sum } from 'd3-array'
+import { greatest, group, median, range, sum } from 'd3-array'
 import { percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { normalP } from '../../stats/distributions.ts'
+import { mannWhitney } from '../../stats/mann-whitney.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import type { Measured } from './measured.ts'
 import { type CodedRows, FIRST_VALUE, type RequestColumn } from './read-columns.ts'
@@ -13,6 +14,10 @@ import type { OtherValues } from './segments.ts'
 const MIN_KNOWN = 2
 /** Values of which it is not known may be those of this share of the calls. */
 const MAX_UNKNOWN = 0.05
+/** Of pairs of a call before and one after, numbers differ the same way in this share of them. */
+const NEARLY_ALL = 0.9
+/** So do those of the first and second half of a period, in this share, where numbers count. */
+const GROWING = 0.75
 /** Calls with the same value changed by less than this share of what all did. */
 export const MAX_LEFT = 1 / 3
 
@@ -29,12 +34,44 @@ export const MAX_LEFT = 1 / 3
 export function otherValues(measured: Measured, columns: readonly CodedRows[]): OtherValues[] {
   const { measure, isSure, step } = measured
   if (measure !== 'time' || !isSure || step === null || step.kind === 'request') return []
-  return columns.flatMap((coded) => {
+  const main = mainStratum(measured)
+  return columns.map((coded) => {
     const { mixUs, leftUs, error, isKnown } = mixOf(measured, coded)
+    if (isApart(main, coded)) return { step, us: Number.NaN, p: 0, text: wordsOf(main, coded) }
     const isMost = isKnown && Math.abs(leftUs) < MAX_LEFT * Math.abs(mixUs + leftUs)
     const p = isKnown ? normalP(mixUs / error, 'two-sided') : 1
     return { step, us: mixUs, p, text: isMost ? wordsOf(measured, coded) : '' }
   })
+}
+
+/** The calls of the operation that changed by most in all. */
+function mainStratum(measured: Measured): Measured {
+  const { strata, offsets, values } = measured
+  const most = greatest(strata.keys(), (stratum) => {
+    const [was, is] = [0, 1].map((i) =>
+      values.subarray(offsets[2 * stratum + i]!, offsets[2 * stratum + i + 1]!),
+    ) as [Float64Array, Float64Array]
+    return Math.abs(sum(is) - (is.length * sum(was)) / was.length)
+  })!
+  return { ...measured, strata: [strata[most]!], offsets: offsets.subarray(2 * most, 2 * most + 3) }
+}
+
+/** Whether numbers of nearly all calls are larger than before, or smaller, and do not merely grow with time. */
+function isApart({ offsets, blocks }: Measured, { column, codes }: CodedRows): boolean {
+  if (column.kind !== 'numbers') return false
+  const ofPeriod = (period: Period) => range(offsets[period]!, offsets[period + 1]!)
+  const isOrdered = (first: readonly number[], then: readonly number[], share: number) => {
+    const [one, other] = [first, then].map((rows) => rows.map((row) => codes[row]!))
+    return Math.abs(mannWhitney(one!, other!).probabilitySlower - 0.5) > share - 0.5
+  }
+  const isGrowing = (rows: readonly number[]) => {
+    const middle = median(rows, (row) => blocks[row]!)!
+    const [one, other] = group(rows, (row) => blocks[row]! > middle)
+    return one !== undefined && other !== undefined && isOrdered(one[1], other[1], GROWING)
+  }
+  const [before, after] = [ofPeriod(BEFORE), ofPeriod(AFTER)]
+  if ([...before, ...after].some((row) => codes[row]! < FIRST_VALUE)) return false
+  return isOrdered(before, after, NEARLY_ALL) && !isGrowing(before) && !isGrowing(after)
 }
 
 /** Those that explain what calls take, of all that were tested. */

@@ -73,7 +73,7 @@ export interface OtherValues {
   readonly step: Step
   /** `faas.coldstart = true in 46 % of calls (3 % before)`; empty where it does not explain what they take. */
   readonly text: string
-  /** What it adds to all calls after, in µs. */
+  /** What it adds to all calls after, in µs; NaN of numbers of which before had none like those of after. */
   readonly us: number
   /** p of that, for one attribute. */
   readonly p: number

@@ -10,6 +10,8 @@ interface Calls {
   readonly coldMs?: number
   readonly rows?: number
   readonly rowUs?: number
+  /** Number of the first of the rows, each one that a call reads; how many it reads where undefined. */
+  readonly fromRow?: number
   /** Share of calls for tenant `a`, which tells nothing of what they take. */
   readonly ofA?: number
 }
@@ -17,7 +19,7 @@ interface Calls {
 /** 400 requests: `web` calls `fn`, which records whether it starts, rows, a tenant, and a shard of 12. */
 function period(
   seed: number,
-  { cold = 0, coldMs = 1800, rows = 50, rowUs = 1000, ofA = 0.5 }: Calls = {},
+  { cold = 0, coldMs = 1800, rows = 50, rowUs = 1000, fromRow, ofA = 0.5 }: Calls = {},
 ) {
   const random = randomSource(seed)
   const spans = Array.from({ length: 400 }, (_, i): SpanSketch[] => {
@@ -27,7 +29,7 @@ function period(
     const takesUs = (rowUs * read + (isCold ? 1000 * coldMs : 0)) * random.logNormal(0, 0.05)
     const attributes = {
       'faas.coldstart': isCold,
-      'db.rows': read,
+      'db.rows': fromRow === undefined ? read : fromRow + 2 * i + random.integer(9),
       tenant: random.next() < ofA ? 'a' : 'b',
       shard: `s${random.integer(12)}`,
     }
@@ -58,6 +60,19 @@ describe('a step whose calls recorded other values than before', () => {
   test('is told with how large numbers are that are larger', () => {
     const [first] = compared({}, { rows: 65 }).findings.findings
     expect(first?.title).toMatch(/, as typically fn db\.rows = 6\d \((4|5)\d before\)$/)
+  })
+
+  test('is told beside numbers of which before had none like them, which it may take longer for', () => {
+    const [first] = compared({}, { rows: 500, rowUs: 130 }).findings.findings
+    expect(first?.title).not.toContain(', as ')
+    expect(first?.facts).toContainEqual(
+      expect.stringMatching(
+        /^at the same time, typically fn db\.rows = [45]\d0 \([45]\d before\)$/,
+      ),
+    )
+    const { findings } = compared({ fromRow: 0 }, { fromRow: 10_000, rowUs: 1300 }).findings
+    expect(findings).toHaveLength(1)
+    expect(findings[0]?.text).not.toContain('at the same time')
   })
 
   test.each([
