@@ -44,6 +44,8 @@ export function otherValues(measured: Measured, columns: readonly CodedRows[]): 
   })
 }
 
+type Two = [before: Float64Array, after: Float64Array]
+
 /** The calls of the operation that changed by most in all. */
 function mainStratum(measured: Measured): Measured {
   const { strata, offsets, values } = measured
@@ -82,33 +84,31 @@ export function surely(all: readonly OtherValues[], alpha: number): OtherValues[
 /** What calls after take more, in all, for the values they have, with its standard error, and what is left. */
 function mixOf({ offsets, values, strata }: Measured, { column, codes }: CodedRows) {
   let [mixUs, leftUs, variance, unknown, calls] = [0, 0, 0, 0, 0]
+  const ofPeriods = () => [BEFORE, AFTER].map(() => new Float64Array(column.values.length)) as Two
+  const [counts, sumsUs] = [ofPeriods(), ofPeriods()]
   for (const stratum of strata.keys()) {
-    const sideOf = (period: Period) => {
-      const cells = column.values.map(() => ({ count: 0, us: 0 }))
-      const [from, to] = [offsets[2 * stratum + period]!, offsets[2 * stratum + period + 1]!]
-      for (let row = from; row < to; row++) {
-        const cell = cells[codes[row]!]!
-        cell.count++
-        cell.us += values[row]!
+    for (const period of [BEFORE, AFTER] satisfies Period[]) {
+      counts[period].fill(0)
+      sumsUs[period].fill(0)
+      const group = 2 * stratum + period
+      for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+        counts[period][codes[row]!]!++
+        sumsUs[period][codes[row]!]! += values[row]!
       }
-      return { cells, count: to - from, us: sum(cells, ({ us }) => us) }
     }
-    const [was, is] = [sideOf(BEFORE), sideOf(AFTER)]
-    calls += is.count
-    const usualUs = was.us / was.count
-    const squares = [0, 0]
-    for (const [code, now] of is.cells.entries()) {
-      const then = was.cells[code]!
-      const isKnown = then.count >= MIN_KNOWN
-      if (!isKnown) unknown += now.count
-      const ofValueUs = isKnown ? then.us / then.count - usualUs : 0
-      mixUs += now.count * ofValueUs
-      leftUs += now.us - now.count * (usualUs + ofValueUs)
-      squares[BEFORE]! += then.count * ofValueUs ** 2
-      squares[AFTER]! += now.count * ofValueUs ** 2
+    const [then, now] = counts.map((own) => sum(own)) as [number, number]
+    const usualUs = sum(sumsUs[BEFORE]) / then
+    calls += now
+    for (let code = 0; code < column.values.length; code++) {
+      const [had, has] = [counts[BEFORE][code]!, counts[AFTER][code]!]
+      const isKnown = had >= MIN_KNOWN
+      if (!isKnown) unknown += has
+      const ofValueUs = isKnown ? sumsUs[BEFORE][code]! / had - usualUs : 0
+      mixUs += has * ofValueUs
+      leftUs += sumsUs[AFTER][code]! - has * (usualUs + ofValueUs)
+      // Of a mean before, as many calls as after.
+      variance += (has + (now / then) ** 2 * had) * ofValueUs ** 2
     }
-    // Of a mean before, as many calls as after.
-    variance += squares[AFTER]! + (is.count / was.count) ** 2 * squares[BEFORE]!
   }
   const isKnown = unknown <= MAX_UNKNOWN * calls
   return { mixUs, leftUs, error: Math.sqrt(variance), isKnown }
