@@ -21,16 +21,18 @@ const FOLDS = 5
 const RESAMPLES = 200
 /** This share of the windows after must have rates that occurred before. */
 const MIN_WITHIN = 0.5
-/** Rates beyond those of all but this share of the windows before came for moments, too few to learn from. */
+/** Rates beyond those of all but this share of the windows before came for moments alone. */
 const MOMENTS = 0.05
 
 /** What the rate of arrivals lets expect of response times after, as learned from before. */
 export interface ExpectedAtLoad {
-  /** `'unseen'`: rates after never occurred before, or for moments alone; `'independent'`: times ignore the rate. */
+  /** `'unseen'`: rates after never occurred before; `'independent'`: times ignore the rate. */
   readonly verdict: 'known' | 'unseen' | 'independent' | 'few'
   /** What all requests after take more for the load, in µs; NaN but for `'known'`. */
   readonly contributionUs: number
   readonly interval: readonly [low: number, high: number]
+  /** Whether before had such rates for moments alone: what makes requests wait then does more where it lasts. */
+  readonly isOfMoments: boolean
 }
 
 interface Window {
@@ -56,8 +58,6 @@ export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
   }
   if (!isSeen(0)) return untold('unseen')
   if (gainOf(before) < MIN_GAIN) return untold('independent')
-  // What makes requests wait for a moment does more where it lasts.
-  if (!isSeen(MOMENTS)) return untold('unseen')
   const usualUs = usualOfAllTypesUs(flows)
   const expected = (learned: readonly Window[]) => {
     const predict = predictor(learned)
@@ -69,13 +69,15 @@ export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
   ).sort()
   return {
     verdict: 'known',
+    isOfMoments: !isSeen(MOMENTS),
     contributionUs: expected(before),
     interval: [quantile(resampled, 0.025), quantile(resampled, 0.975)],
   }
 }
 
 function untold(verdict: ExpectedAtLoad['verdict']): ExpectedAtLoad {
-  return { verdict, contributionUs: Number.NaN, interval: [Number.NaN, Number.NaN] }
+  const none = [Number.NaN, Number.NaN] as const
+  return { verdict, contributionUs: Number.NaN, interval: none, isOfMoments: false }
 }
 
 /** Returns the rate, and how long requests took, in stretches of time with as many requests each. */

@@ -242,7 +242,7 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
 function verdictText({ verdict, contributionUs }: ReturnType<typeof expectedAtLoad>): string {
   const much = `${formatDuration(Math.abs(contributionUs))} ${contributionUs < 0 ? 'less' : 'more'}`
   return {
-    unseen: 'Before never had the load of after for long, so what it explains cannot be told.',
+    unseen: 'Before never had the load of after, so what it explains cannot be told.',
     independent: 'Before, times do not depend on the load.',
     few: 'Too few stretches to learn from: the line is a guess.',
     known: `At the load of after, requests should take ${much} in all.`,
