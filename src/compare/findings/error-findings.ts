@@ -1,4 +1,4 @@
-import { least, sum } from 'd3-array'
+import { least, range, sum } from 'd3-array'
 import { certaintyText, counted, printable } from '../../core/words.ts'
 import { saysTarget } from '../../flows/call-targets.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -15,6 +15,7 @@ import {
   type InnerCall,
   tallied,
 } from '../steps/compare-errors.ts'
+import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepTimes } from '../steps/step-times.ts'
 import { findingCall } from './call-findings.ts'
@@ -23,7 +24,7 @@ import { ALONE, AS_LIKELY } from './detectable.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { rateSize } from './finding-facts.ts'
 import { formsOf, priceOf } from './form-prices.ts'
-import { leftIn, MIN_ACCOUNTED } from './held-to-requests.ts'
+import { changeOf, leftIn, MIN_ACCOUNTED } from './held-to-requests.ts'
 import { callsText, categoriesOf, listed, ofChances, operationName } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
 
@@ -33,6 +34,8 @@ const FAILED_WEIGHT = 10
 const MADE_GOOD_WEIGHT = 0.1
 /** A message is named if this share of the calls that changed says so. */
 const MOSTLY = 0.5
+/** Services to look at are named up to so many. */
+const MAX_LOOKED_AT = 3
 /** Operations that fail alike are named up to so many. */
 const MAX_NAMED = 2
 
@@ -55,7 +58,7 @@ export function errorFindings(
       ...NO_EVIDENCE,
       kind: 'errors',
       direction: difference > 0 ? 'slower' : 'faster',
-      where: kind === 'work' ? name : `${listed(callers.map(printable), 3)} → ${name}`,
+      where: kind === 'work' ? name : `${listed(callers.map(printable), MAX_LOOKED_AT)} → ${name}`,
       what: errorWords(change),
       key: JSON.stringify([kind, service]),
       categories: categoriesOf(categories, requests),
@@ -71,7 +74,11 @@ export function errorFindings(
         failedText(change),
         ...deadlineNotes(flows, change),
       ],
-      look: change.inner?.peer ? `${name}, ${printable(change.inner.peer)}` : name,
+      // What callers alone recorded may never have arrived: an open breaker, or no connection.
+      look: listed(
+        [...callers, service, ...(change.inner?.peer ? [change.inner.peer] : [])].map(printable),
+        MAX_LOOKED_AT,
+      ),
       services: [service, ...callers],
       calls: [findingCall({ ...change, kind: 'fails', of, previous: null, call: null })],
       tallies: [change, change.inner ?? change],
@@ -104,7 +111,9 @@ export function errorFindings(
 /**
  * Gives failures what their requests take longer than others of the same type beyond what other
  * findings account for in these, or what their calls are waited for less as deadlines are shorter, up
- * to what of the change of all requests nothing else accounts for (`leftUs`).
+ * to what of the change of all requests nothing else accounts for (`leftUs`). Requests that succeed
+ * without the calls may take less, as those of an open circuit breaker do: up to what nothing else
+ * accounts for in their types.
  */
 export function withTimeOfFailures(
   drafts: readonly Draft[],
@@ -118,32 +127,43 @@ export function withTimeOfFailures(
     const change = errorChangeOf(errors, draft.services)
     const isOfMore = draft.direction === 'slower' && draft.calls[0]?.kind === 'fails'
     if (draft.kind !== 'errors' || !isOfMore || change === undefined) return draft
-    if (restUs <= 0) {
-      const savedUs = Math.min(-restUs, savedByDeadlines(times, change.service))
-      restUs += savedUs
-      return { ...draft, contributionUs: 0 - savedUs }
-    }
+    const savedUs = Math.min(Math.max(0, -restUs), savedByDeadlines(times, change.service))
+    restUs += savedUs
+    if (savedUs > 0) return { ...draft, contributionUs: -savedUs }
     const forms = formsOf(flows, (request) => change.failing.has(request))
     const price = priceOf(flows, forms, draft.requests)
     const [low, high] = price.eachInterval
-    if (!(low > 0)) return draft
+    // That failed requests end sooner is no gain: the summary tells it.
+    const isSaving = high < 0 && !draft.failedRequests
+    if (!(low > 0 || isSaving)) return draft
+    const known = { ...of, drafts: others, accounted: MIN_ACCOUNTED, isOfWaits: false }
     const left = leftIn(
       {
         requests: [...change.failing].filter((request) => flows.period[request] === AFTER),
         changeUs: price.contributionUs,
         errorUs: ((high - low) / 2 / normalQuantile(0.975)) * price.requests,
       },
-      { ...of, drafts: others, accounted: MIN_ACCOUNTED, isOfWaits: false },
+      known,
     )
-    if (left === null || left.us < 0) return draft
-    const contributionUs = Math.min(restUs, left.us)
+    if (left === null || left.us < 0 !== isSaving) return draft
+    const alike = isSaving ? changeOf(requestsAlike(flows, change.failing), flows) : null
+    const contributionUs = isSaving
+      ? Math.min(0, Math.max(left.us, (alike && leftIn(alike, known)?.us) ?? 0))
+      : Math.min(Math.max(0, restUs), left.us)
     restUs -= contributionUs
-    const weightUs = Math.max(draft.weightUs ?? 0, contributionUs)
+    const weightUs = Math.max(draft.weightUs ?? 0, Math.abs(contributionUs))
     // Where other findings have most of what these requests take longer, the rest is not told of each.
-    const isMost = contributionUs >= MOSTLY * price.contributionUs
+    const isMost = contributionUs / price.contributionUs >= MOSTLY
     const eachInterval = isMost ? price.eachInterval : draft.eachInterval
     return { ...draft, contributionUs, weightUs, eachInterval }
   })
+}
+
+/** All requests of the types that some are of. */
+function requestsAlike(flows: FlowSet, some: Iterable<number>): Set<number> {
+  const { typeOf } = rootTypes(flows)
+  const types = new Set(Array.from(some, (request) => typeOf[request]))
+  return new Set(range(flows.size).filter((request) => types.has(typeOf[request])))
 }
 
 function deadlineNotes(flows: FlowSet, { failing }: ErrorChange): string[] {

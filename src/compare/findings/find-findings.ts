@@ -53,7 +53,7 @@ import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
 import { requestFindings, unattributedFindings } from './request-findings.ts'
 import { withSameFactor } from './same-factor.ts'
-import { wholeRequests, withSegments } from './segment-findings.ts'
+import { wholeRequests, withOtherValues, withSegments } from './segment-findings.ts'
 import { segmentClause } from './segment-text.ts'
 import { withSharedConditions } from './shared-condition.ts'
 import { withSharedPlaces } from './shared-place.ts'
@@ -292,7 +292,8 @@ function draftsOfSteps({
   const { serviceLogs = [] } = steps.flows
   const others = withServiceLogs(withLogs(ofSteps, logFindings(steps, edges)), serviceLogs)
   const of = { categories: edges.categories, steps }
-  const told = heldToRequests(draftsInTime(withSegments(others, togetherAlike(found), of), of), of)
+  const placed = draftsInTime(withSegments(others, togetherAlike(found), of), of)
+  const told = withOtherValues(heldToRequests(placed, of), segments?.otherValues ?? [])
   const all = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
   const elsewhere = toldAsDelays(of, all)
   const toldUs = sum(all, (draft) => draft.contributionUs - elsewhere(draft))
@@ -301,8 +302,8 @@ function draftsOfSteps({
   const left = unattributedFindings(steps, { drafts, edges, whole })
   const read = columns ?? new RequestColumns(steps.flows)
   const sources = { ...of, columns: read }
-  const placed = withSharedPlaces(withSameFactor([...drafts, ...left], steps), sources)
-  return withSharedConditions(placed, sources)
+  const inPlaces = withSharedPlaces(withSameFactor([...drafts, ...left], steps), sources)
+  return withSharedConditions(inPlaces, sources)
 }
 
 /** Whether a change of calls surely changes how much requests take. */

@@ -127,7 +127,7 @@ function heldTo(draft: Draft, drafts: readonly Draft[], { categories, steps }: C
 }
 
 /** By how much requests after took longer than those before of the same type; `null` where another share fails. */
-function changeOf(all: ReadonlySet<number>, flows: FlowSet) {
+export function changeOf(all: ReadonlySet<number>, flows: FlowSet) {
   const { typeOf } = rootTypes(flows)
   const whole = [...all].filter((request) => !flows.isPart(request))
   const pairsOf = (requests: readonly number[]) =>

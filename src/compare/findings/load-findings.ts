@@ -13,7 +13,7 @@ import { observedChange, weighed } from './weighing.ts'
 const MIN_RATIO = 1.25
 /** The load is told where it explains this share of the change, or where that cannot be known. */
 const MIN_EXPLAINED = 0.2
-/** Where few requests tell of a load, a finding that explains this share of the change comes before it. */
+/** Where few requests, or moments, tell of a load, a finding that explains this share of the change comes before it. */
 const MOST_EXPLAINED = 2 / 3
 /** Pauses matter when they take so much more or less of a period. */
 const MIN_PAUSED = 0.1
@@ -59,14 +59,16 @@ function rateFinding(
   const { ratio, perSecond, p } = rate
   const isMore = ratio > 1
   if (isAlike(ratio) || observedChangeUs > 0 !== isMore) return null
-  const { verdict, contributionUs, interval } = expectedAtLoad(flows)
+  const { verdict, contributionUs, interval, isOfMoments } = expectedAtLoad(flows)
   const share = contributionUs / observedChangeUs
   const { change } = changeWords(flows.quantity, isMore)
-  if (verdict === 'independent' || (verdict === 'known' && share < MIN_EXPLAINED)) return null
+  const isKnown = verdict === 'known' && share >= MIN_EXPLAINED
+  const isSure = interval[0] * interval[1] > 0
+  if (verdict === 'independent') return null
+  if (verdict === 'known' && !isKnown && !(isOfMoments && isSure)) return null
   const after = flows.wholes(AFTER)
-  const isKnown = verdict === 'known'
   // Times that follow the rate wander with it, and may seem to do no more after than before.
-  if (!isAsExpected && !(isKnown && interval[0] * interval[1] > 0)) return null
+  if (!isAsExpected && !(isKnown && isSure)) return null
   const times = isMore ? ratio : 1 / ratio
   const rates = `${perSecond[AFTER].toPrecision(3)} a second, ${perSecond[BEFORE].toPrecision(3)} before`
   return {
@@ -76,7 +78,8 @@ function rateFinding(
       ? `send ${times.toPrecision(2)} times as many requests: ${rates}`
       : `send only one in ${times.toPrecision(2)} requests: ${rates}`,
     isFirst:
-      verdict !== 'few' ||
+      isKnown ||
+      verdict === 'unseen' ||
       others.every((other) => other.contributionUs / observedChange(edges) < MOST_EXPLAINED),
     requests: after,
     concerned: [flows.wholes(BEFORE), after],
@@ -85,9 +88,9 @@ function rateFinding(
     notes: [
       isKnown
         ? `the load explains ${percent(Math.min(1, share))} of the ${change}`
-        : verdict === 'unseen'
-          ? `before never had this load, so how much of the ${change} it explains cannot be told`
-          : `too few requests to tell how much of the ${change} that explains`,
+        : verdict === 'few'
+          ? `too few requests to tell how much of the ${change} that explains`
+          : `before ${verdict === 'unseen' ? 'never had this load' : 'had this load for moments alone'}, so how much of the ${change} it explains cannot be told`,
     ],
     size: {
       value: perSecond[AFTER] - perSecond[BEFORE],

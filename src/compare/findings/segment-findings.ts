@@ -1,11 +1,12 @@
-import { sum } from 'd3-array'
+import { least, sum } from 'd3-array'
 import { moreText } from '../../core/quantity.ts'
 import { percent, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { failuresOf } from '../onset/finding-onsets.ts'
-import type { Segment } from '../segments/segments.ts'
+import { MAX_LEFT } from '../segments/other-values.ts'
+import type { OtherValues, Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
@@ -59,6 +60,28 @@ export function withSegments(
     return isOwn && !isTold ? [segmentDraft(segment, categories)] : []
   })
   return [...told, ...own]
+}
+
+/** Says why steps take longer where what their calls recorded otherwise than before explains it. */
+export function withOtherValues(
+  drafts: readonly Draft[],
+  otherValues: readonly OtherValues[],
+): Draft[] {
+  return drafts.map((draft) => {
+    const { kind, steps, segment, contributionUs: us, what } = draft
+    const [step, ...others] = steps
+    const isConfinedTo = (segment?.conditions.length ?? 0) > 0
+    if (kind !== 'latency' || isConfinedTo || !step || others.length > 0) return draft
+    const own = otherValues.filter((one) => isOfOneStep(one.step, step))
+    const best = least(own, (one) => Math.abs(one.us - us))
+    if (best !== undefined && best.us / us >= 1 - MAX_LEFT) {
+      return { ...draft, what: `${what}, as ${best.text}` }
+    }
+    // Of all calls otherwise, it is not known what it adds.
+    const [apart] = own.filter((one) => Number.isNaN(one.us) && step.share === undefined)
+    if (apart === undefined) return draft
+    return { ...draft, notes: [...draft.notes, `at the same time, ${apart.text}`] }
+  })
 }
 
 /** Drafts whole requests of segments, in their own numbers. */

@@ -21,6 +21,8 @@ const FOLDS = 5
 const RESAMPLES = 200
 /** This share of the windows after must have rates that occurred before. */
 const MIN_WITHIN = 0.5
+/** Rates beyond those of all but this share of the windows before came for moments alone. */
+const MOMENTS = 0.05
 
 /** What the rate of arrivals lets expect of response times after, as learned from before. */
 export interface ExpectedAtLoad {
@@ -29,6 +31,8 @@ export interface ExpectedAtLoad {
   /** What all requests after take more for the load, in µs; NaN but for `'known'`. */
   readonly contributionUs: number
   readonly interval: readonly [low: number, high: number]
+  /** Whether before had such rates for moments alone: what makes requests wait then does more where it lasts. */
+  readonly isOfMoments: boolean
 }
 
 interface Window {
@@ -47,8 +51,12 @@ export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
   const [before, after] = [loadWindows(flows, BEFORE), loadWindows(flows, AFTER)]
   if (Math.min(before.length, after.length) < MIN_WINDOWS) return untold('few')
   const rates = before.map(({ rate }) => rate).sort((a, b) => a - b)
-  const isWithin = ({ rate }: Window) => rate >= rates[0]! && rate <= rates[rates.length - 1]!
-  if (after.filter(isWithin).length < MIN_WITHIN * after.length) return untold('unseen')
+  const isSeen = (but: number) => {
+    const [low, high] = [quantile(rates, but), quantile(rates, 1 - but)]
+    const within = after.filter(({ rate }) => rate >= low && rate <= high)
+    return within.length >= MIN_WITHIN * after.length
+  }
+  if (!isSeen(0)) return untold('unseen')
   if (gainOf(before) < MIN_GAIN) return untold('independent')
   const usualUs = usualOfAllTypesUs(flows)
   const expected = (learned: readonly Window[]) => {
@@ -61,13 +69,15 @@ export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
   ).sort()
   return {
     verdict: 'known',
+    isOfMoments: !isSeen(MOMENTS),
     contributionUs: expected(before),
     interval: [quantile(resampled, 0.025), quantile(resampled, 0.975)],
   }
 }
 
 function untold(verdict: ExpectedAtLoad['verdict']): ExpectedAtLoad {
-  return { verdict, contributionUs: Number.NaN, interval: [Number.NaN, Number.NaN] }
+  const none = [Number.NaN, Number.NaN] as const
+  return { verdict, contributionUs: Number.NaN, interval: none, isOfMoments: false }
 }
 
 /** Returns the rate, and how long requests took, in stretches of time with as many requests each. */

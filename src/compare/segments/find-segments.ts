@@ -20,6 +20,7 @@ import {
   isOfNumbers,
   requestsWithFailing,
 } from './mistaken-conditions.ts'
+import { otherValues, surely } from './other-values.ts'
 import { RequestColumns } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
 import {
@@ -98,7 +99,8 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   const { flows } = steps
   const { quantity } = flows
   if (!options.segments || steps.steps.length === 0) {
-    return new Segments({ options, quantity, segments: [], leftOut: [], omitted: 0 })
+    const none = { segments: [], otherValues: [], leftOut: [], omitted: 0 }
+    return new Segments({ options, quantity, ...none })
   }
   const columns = new DividingColumns(steps, read)
   const failed = failedRequests(flows)
@@ -139,10 +141,12 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
       )
     })
     .filter((segment) => segment.q < options.alpha)
+  const values = searches.flatMap((one) => one.values)
   return new Segments({
     options,
     quantity,
     segments: withoutEchoes(segments, flows, failed).sort((a, b) => sizeOf(b) - sizeOf(a)),
+    otherValues: surely(values, options.alpha),
     leftOut: columns.leftOut,
     omitted,
   })
@@ -225,7 +229,7 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
       tests.clear()
     }
   }
-  return { found, p: smallest }
+  return { found, p: smallest, values: otherValues(measured, columns) }
 }
 
 /**

@@ -68,10 +68,23 @@ export interface Segment {
   readonly q: number
 }
 
+/** What calls recorded otherwise than before, where with the same value they take about as long. */
+export interface OtherValues {
+  readonly step: Step
+  /** `faas.coldstart = true in 46 % of calls (3 % before)`; empty where it does not explain what they take. */
+  readonly text: string
+  /** What it adds to all calls after, in µs; NaN of numbers of which before had none like those of after. */
+  readonly us: number
+  /** p of that, for one attribute. */
+  readonly p: number
+}
+
 interface SegmentColumns {
   readonly options: SegmentOptions
   /** The largest change first. */
   readonly segments: readonly Segment[]
+  /** What calls that take longer recorded otherwise, which explains it. */
+  readonly otherValues: readonly OtherValues[]
   /** Attributes that were not looked at, and why. */
   readonly leftOut: readonly LeftOutAttribute[]
   /** Steps, failures and choices that were not looked at, for lack of room; see `maxSegmentCells`. */

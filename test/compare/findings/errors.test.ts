@@ -94,6 +94,18 @@ describe('of stock that fails in a tenth of the time', () => {
     expect(found[0]?.facts).toContain('no request fails with it')
   })
 
+  test('what requests save while their calls fail at once, and are made good, is no finding of its own', () => {
+    const failing = (i: number) => (i >= 300 && i < 700 ? 1 : 0)
+    const shop = { stockUs: 5000, payEvery: 1 }
+    const found = findings(shop, { ...shop, failing, passesOn: false })
+    expect(found.map(({ kind, where }) => `${kind} ${where}`)).toEqual(['errors stock'])
+    const [first] = found
+    // Of 5 ms, a tenth is left: 400 requests.
+    expect(first?.contributionUs).toBeGreaterThan(-1.05 * 400 * 4500)
+    expect(first?.contributionUs).toBeLessThan(-0.9 * 400 * 4500)
+    expect(first?.facts.join()).toMatch(/requests with it take 4\.\d+ ms less \(95 % CI/)
+  })
+
   test('an outage that begins within the period after is found', () => {
     const [first] = findings({}, { failing: (i) => (i >= 300 ? 0.2 : 0) })
     expect(first).toMatchObject({ kind: 'errors', where: 'stock' })

@@ -81,6 +81,18 @@ describe('findings about load', () => {
     )
   })
 
+  test('a load that before had for a moment alone is told where times follow the load', () => {
+    const gusty = (second: number) => (second > 30 && second < 31 ? 85 : 40 + 10 * Math.sin(second))
+    const findings = (workMs: Behavior['workMs']) =>
+      findingsOf({ perSecond: gusty, workMs }, { perSecond: () => 70, workMs: () => 200 }).findings
+    const [first, load] = findings(loaded)
+    expect([first?.kind, load?.kind]).toEqual(['latency', 'load'])
+    expect(load?.text).toContain(
+      'before had this load for moments alone, so how much of the slowdown it explains cannot be told',
+    )
+    expect(findings(flat).map(({ kind }) => kind)).toEqual(['latency'])
+  })
+
   test('fewer requests that take less say so', () => {
     const [first] = findingsOf(
       { perSecond: waves, workMs: loaded },

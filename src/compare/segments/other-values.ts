@@ -1,0 +1,160 @@
+// Runs once a row and column: the loops index with `!`.
+import { greatest, group, median, range, sum } from 'd3-array'
+import { percent } from '../../core/words.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { normalP } from '../../stats/distributions.ts'
+import { mannWhitney } from '../../stats/mann-whitney.ts'
+import { condition } from '../../traces/selection/condition.ts'
+import type { Measured } from './measured.ts'
+import { type CodedRows, FIRST_VALUE, type RequestColumn } from './read-columns.ts'
+import { subjectOf } from './segment-words.ts'
+import type { OtherValues } from './segments.ts'
+
+/** What a value took is known from so many calls before. */
+const MIN_KNOWN = 2
+/** Values of which it is not known may be those of this share of the calls. */
+const MAX_UNKNOWN = 0.05
+/** Of pairs of a call before and one after, numbers differ the same way in this share of them. */
+const NEARLY_ALL = 0.9
+/** So do those of the first and second half of a period, in this share, where numbers count. */
+const GROWING = 0.75
+/** Calls with the same value changed by less than this share of what all did. */
+export const MAX_LEFT = 1 / 3
+
+/**
+ * Finds attributes whose values calls have more or less often than before, where calls with the same value
+ * hardly changed: cold starts, misses of a cache, longer answers. A segment has calls that take longer than
+ * like ones before; here, only the mix of calls is another.
+ *
+ * Null hypothesis: calls of both periods have values that took as long before, in the mean; by z within
+ * operations. `surely` corrects for how many attributes are tested.
+ *
+ * Sources: Kitagawa 1955, "Components of a difference between two rates"; Oaxaca 1973.
+ */
+export function otherValues(measured: Measured, columns: readonly CodedRows[]): OtherValues[] {
+  const { measure, isSure, step } = measured
+  if (measure !== 'time' || !isSure || step === null || step.kind === 'request') return []
+  const main = mainStratum(measured)
+  return columns.map((coded) => {
+    const { mixUs, leftUs, error, isKnown } = mixOf(measured, coded)
+    if (isApart(main, coded)) return { step, us: Number.NaN, p: 0, text: wordsOf(main, coded) }
+    const isMost = isKnown && Math.abs(leftUs) < MAX_LEFT * Math.abs(mixUs + leftUs)
+    const p = isKnown ? normalP(mixUs / error, 'two-sided') : 1
+    return { step, us: mixUs, p, text: isMost ? wordsOf(measured, coded) : '' }
+  })
+}
+
+type Two = [before: Float64Array, after: Float64Array]
+
+/** The calls of the operation that changed by most in all. */
+function mainStratum(measured: Measured): Measured {
+  const { strata, offsets, values } = measured
+  const most = greatest(strata.keys(), (stratum) => {
+    const [was, is] = [0, 1].map((i) =>
+      values.subarray(offsets[2 * stratum + i]!, offsets[2 * stratum + i + 1]!),
+    ) as [Float64Array, Float64Array]
+    return Math.abs(sum(is) - (is.length * sum(was)) / was.length)
+  })!
+  return { ...measured, strata: [strata[most]!], offsets: offsets.subarray(2 * most, 2 * most + 3) }
+}
+
+/** Whether numbers of nearly all calls are larger than before, or smaller, and do not merely grow with time. */
+function isApart({ offsets, blocks }: Measured, { column, codes }: CodedRows): boolean {
+  if (column.kind !== 'numbers') return false
+  const ofPeriod = (period: Period) => range(offsets[period]!, offsets[period + 1]!)
+  const isOrdered = (first: readonly number[], then: readonly number[], share: number) => {
+    const [one, other] = [first, then].map((rows) => rows.map((row) => codes[row]!))
+    return Math.abs(mannWhitney(one!, other!).probabilitySlower - 0.5) > share - 0.5
+  }
+  const isGrowing = (rows: readonly number[]) => {
+    const middle = median(rows, (row) => blocks[row]!)!
+    const [one, other] = group(rows, (row) => blocks[row]! > middle)
+    return one !== undefined && other !== undefined && isOrdered(one[1], other[1], GROWING)
+  }
+  const [before, after] = [ofPeriod(BEFORE), ofPeriod(AFTER)]
+  if ([...before, ...after].some((row) => codes[row]! < FIRST_VALUE)) return false
+  return isOrdered(before, after, NEARLY_ALL) && !isGrowing(before) && !isGrowing(after)
+}
+
+/** Those that explain what calls take, of all that were tested. */
+export function surely(all: readonly OtherValues[], alpha: number): OtherValues[] {
+  return all.filter(({ text, p }) => text !== '' && p * all.length < alpha)
+}
+
+/** What calls after take more, in all, for the values they have, with its standard error, and what is left. */
+function mixOf({ offsets, values, strata }: Measured, { column, codes }: CodedRows) {
+  let [mixUs, leftUs, variance, unknown, calls] = [0, 0, 0, 0, 0]
+  const ofPeriods = () => [BEFORE, AFTER].map(() => new Float64Array(column.values.length)) as Two
+  const [counts, sumsUs] = [ofPeriods(), ofPeriods()]
+  for (const stratum of strata.keys()) {
+    for (const period of [BEFORE, AFTER] satisfies Period[]) {
+      counts[period].fill(0)
+      sumsUs[period].fill(0)
+      const group = 2 * stratum + period
+      for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+        counts[period][codes[row]!]!++
+        sumsUs[period][codes[row]!]! += values[row]!
+      }
+    }
+    const [then, now] = counts.map((own) => sum(own)) as [number, number]
+    const usualUs = sum(sumsUs[BEFORE]) / then
+    calls += now
+    for (let code = 0; code < column.values.length; code++) {
+      const [had, has] = [counts[BEFORE][code]!, counts[AFTER][code]!]
+      const isKnown = had >= MIN_KNOWN
+      if (!isKnown) unknown += has
+      const ofValueUs = isKnown ? sumsUs[BEFORE][code]! / had - usualUs : 0
+      mixUs += has * ofValueUs
+      leftUs += sumsUs[AFTER][code]! - has * (usualUs + ofValueUs)
+      // Of a mean before, as many calls as after.
+      variance += (has + (now / then) ** 2 * had) * ofValueUs ** 2
+    }
+  }
+  const isKnown = unknown <= MAX_UNKNOWN * calls
+  return { mixUs, leftUs, error: Math.sqrt(variance), isKnown }
+}
+
+/** Says which value is more or less frequent by most, or of numbers, how large they are. */
+function wordsOf(measured: Measured, { column, codes }: CodedRows): string {
+  const shares = [BEFORE, AFTER].map((period) => sharesOf(measured, codes, period as Period))
+  const [before, after] = shares as [Map<number, number>, Map<number, number>]
+  const subject = subjectOf(column)
+  if (column.kind === 'numbers') {
+    const [was, is] = [before, after].map((own) => typical(column, own))
+    return was === is ? '' : `typically ${condition(subject, 'is', [is!]).text} (${was} before)`
+  }
+  const moved = (code: number) => (after.get(code) ?? 0) - (before.get(code) ?? 0)
+  const code = greatest(
+    [...after.keys()].filter((one) => one >= FIRST_VALUE),
+    moved,
+  )
+  if (code === undefined || moved(code) <= 0) return ''
+  const [then, now] = [before, after].map((own) => percent(own.get(code) ?? 0))
+  return `${condition(subject, 'is', [column.values[code]!]).text} in ${now} of calls (${then} before)`
+}
+
+function sharesOf({ offsets }: Measured, codes: Uint16Array, period: Period): Map<number, number> {
+  const counts = new Map<number, number>()
+  for (let group = period as number; group < offsets.length - 1; group += 2) {
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+      counts.set(codes[row]!, (counts.get(codes[row]!) ?? 0) + 1)
+    }
+  }
+  const all = sum(counts.values())
+  return new Map([...counts].map(([code, count]) => [code, count / all]))
+}
+
+/** The median of binned numbers to two digits, evenly spread within its bin. */
+function typical({ values }: RequestColumn, shares: ReadonlyMap<number, number>): string {
+  const half = sum(shares, ([code, share]) => (code < FIRST_VALUE ? 0 : share)) / 2
+  let below = 0
+  for (let code = FIRST_VALUE; code < values.length; code++) {
+    const own = shares.get(code) ?? 0
+    if (own > 0 && below + own >= half) {
+      const [low, high] = [Number(values[code]), Number(values[code + 1] ?? values[code])]
+      return String(Number((low + ((half - below) / own) * (high - low)).toPrecision(2)))
+    }
+    below += own
+  }
+  return ''
+}

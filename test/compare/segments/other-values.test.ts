@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+
+/** What a function does: which of its calls are cold starts, how many rows they read, what either takes. */
+interface Calls {
+  readonly cold?: number
+  readonly coldMs?: number
+  readonly rows?: number
+  readonly rowUs?: number
+  /** Number of the first of the rows, each one that a call reads; how many it reads where undefined. */
+  readonly fromRow?: number
+  /** Share of calls for tenant `a`, which tells nothing of what they take. */
+  readonly ofA?: number
+}
+
+/** 400 requests: `web` calls `fn`, which records whether it starts, rows, a tenant, and a shard of 12. */
+function period(
+  seed: number,
+  { cold = 0, coldMs = 1800, rows = 50, rowUs = 1000, fromRow, ofA = 0.5 }: Calls = {},
+) {
+  const random = randomSource(seed)
+  const spans = Array.from({ length: 400 }, (_, i): SpanSketch[] => {
+    const [trace, startUs] = [`${seed}-${i}`, 5e6 * i]
+    const isCold = random.next() < cold
+    const read = Math.round(rows * random.logNormal(0, 0.5))
+    const takesUs = (rowUs * read + (isCold ? 1000 * coldMs : 0)) * random.logNormal(0, 0.05)
+    const attributes = {
+      'faas.coldstart': isCold,
+      'db.rows': fromRow === undefined ? read : fromRow + 2 * i + random.integer(9),
+      tenant: random.next() < ofA ? 'a' : 'b',
+      shard: `s${random.integer(12)}`,
+    }
+    const endUs = Math.round(startUs + 1000 + takesUs)
+    return [
+      { trace, id: 'r', service: 'web', operation: 'GET', startUs, endUs: endUs + 1000 },
+      { trace, id: 'f', parent: 'r', service: 'fn', startUs: startUs + 1000, endUs, attributes },
+    ]
+  })
+  return makeSpans(spans.flat())
+}
+
+const compared = (before: Calls, after: Calls, seed = 1) =>
+  compare(period(seed, before), period(seed + 100, after))
+
+describe('a step whose calls recorded other values than before', () => {
+  test('is told with the value that became more frequent, where calls with it take as long', () => {
+    const comparison = compared({ cold: 0.03 }, { cold: 0.4 })
+    const [first, ...others] = comparison.findings.findings
+    expect(others).toEqual([])
+    expect(first?.title).toMatch(
+      /^fn: .* itself takes 1\.\d+ s longer in \d\d % of the calls, as fn faas\.coldstart = true in (3\d|4\d) % of calls \([1-5] % before\)$/,
+    )
+    const page = restoreComparison(takeSnapshot(comparison, { latenciesOf: () => true }))
+    expect(page.findings.findings.map(({ title }) => title)).toEqual([first?.title])
+  })
+
+  test('is told with how large numbers are that are larger', () => {
+    const [first] = compared({}, { rows: 65 }).findings.findings
+    expect(first?.title).toMatch(/, as typically fn db\.rows = 6\d \((4|5)\d before\)$/)
+  })
+
+  test('is told beside numbers of which before had none like them, which it may take longer for', () => {
+    const [first] = compared({}, { rows: 500, rowUs: 130 }).findings.findings
+    expect(first?.title).not.toContain(', as ')
+    expect(first?.facts).toContainEqual(
+      expect.stringMatching(
+        /^at the same time, typically fn db\.rows = [45]\d0 \([45]\d before\)$/,
+      ),
+    )
+    const { findings } = compared({ fromRow: 0 }, { fromRow: 10_000, rowUs: 1300 }).findings
+    expect(findings).toHaveLength(1)
+    expect(findings[0]?.text).not.toContain('at the same time')
+  })
+
+  test.each([
+    ['each row takes longer', {}, { rowUs: 1300 }],
+    ['each row takes longer, and a tenant asks more often', {}, { rowUs: 1300, ofA: 0.9 }],
+    ['cold starts take longer', { cold: 0.1 }, { cold: 0.1, coldMs: 5400 }],
+  ])('is told without them where %s', (_, before, after) => {
+    for (let seed = 1; seed <= 5; seed++) {
+      const { findings } = compared(before, after, seed).findings
+      expect(findings).not.toEqual([])
+      for (const { title } of findings) expect(title).not.toContain(', as ')
+    }
+  })
+})
