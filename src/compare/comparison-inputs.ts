@@ -5,7 +5,7 @@ import { FlowSet, type Rename } from '../flows/flow-set.ts'
 import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { requestsBetween, type Selection } from '../flows/select-requests.ts'
 import { type Condition, parseConditions } from '../traces/selection/condition.ts'
-import { linksTraces } from '../traces/selection/sample-traces.ts'
+import { mostLinked } from '../traces/selection/sample-traces.ts'
 import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import type { ComparisonOptions } from './comparison-options.ts'
@@ -93,10 +93,13 @@ function requireRuns(runs: readonly unknown[]): void {
 
 type Periods = readonly [runs: readonly TraceSet[], after: TraceSet]
 
+/** Traces that are linked to each other are drawn together where they are at most this share of all. */
+const MAX_LINKED = 0.001
+
 /**
  * Draws about `sample` requests of each recording that has more, with weights so that they stand for
  * all. Returns the periods as they are where that is impossible: counts are raw, only some recordings
- * have weights, or traces are linked to others.
+ * have weights, or too many traces are linked to each other to be drawn together.
  */
 export function sampledPeriods(
   periods: Periods,
@@ -107,7 +110,8 @@ export function sampledPeriods(
   const spans = recordings.filter((traces) => traces.kind === 'spans')
   const weights = new Set(spans.map(({ weight }) => weight !== undefined))
   const areWeighed = counts === 'weighted' || (counts === 'auto' && weights.size === 1)
-  if (spans.length < recordings.length || !areWeighed || spans.some(linksTraces)) return periods
+  const isLinked = spans.some((traces) => mostLinked(traces) > MAX_LINKED)
+  if (spans.length < recordings.length || !areWeighed || isLinked) return periods
   const sampled = spans.map((traces) =>
     traces.quality().isOfSample ? traces : traces.sample(sample),
   )

@@ -75,13 +75,18 @@ export class Attributes {
   pick(owners: Uint32Array): Attributes {
     const { columns } = this
     const { offsets, entries } = entriesWithin(this.offsets, owners)
-    return new Attributes({
-      ...columns,
-      offsets,
-      key: entries.map((entry) => columns.key[entry]!),
-      type: Uint8Array.from(entries, (entry) => columns.type[entry]!),
-      value: Float64Array.from(entries, (entry) => columns.value[entry]!),
-    })
+    const { length } = entries
+    const key = new Uint32Array(length)
+    const type = new Uint8Array(length)
+    const value = new Float64Array(length)
+    // `from` of a typed array takes ten times as long.
+    for (let i = 0; i < length; i++) {
+      const entry = entries[i]!
+      key[i] = columns.key[entry]!
+      type[i] = columns.type[entry]!
+      value[i] = columns.value[entry]!
+    }
+    return new Attributes({ ...columns, offsets, key, type, value })
   }
 
   /** The text that a code stands for. */

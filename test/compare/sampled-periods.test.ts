@@ -88,6 +88,37 @@ describe('a comparison of at most so many requests of a recording', () => {
   })
 })
 
+test('a sample of traces that are linked to each other tells how long messages wait as all do', () => {
+  // Each request sends a message, which is taken in a trace of its own: 5 ms later, then 15.
+  const recorded = (waitUs: number, count: number) =>
+    makeSpans(
+      Array.from({ length: count }, (_, i): SpanSketch[] => {
+        const startUs = i * 1e6
+        const takenUs = startUs + 1000 + waitUs * (0.7 + ((i * 37) % 100) / 100)
+        const links = [{ trace: `web${i}`, id: 'web' }]
+        const at = { startUs: takenUs, endUs: takenUs + 2000 }
+        return [
+          { trace: `web${i}`, id: 'web', kind: 'producer', startUs, endUs: startUs + 1000 },
+          { trace: `mailer${i}`, id: 'mailer', kind: 'consumer', links, ...at },
+        ]
+      }).flat(),
+    )
+  const periods = [recorded(5000, 2000), recorded(15_000, 3000)] as const
+  const [all, some] = [
+    compare(...periods, { sample: 'all' }),
+    compare(...periods, { sample: 1000 }),
+  ]
+  expect([all.flows.size, some.flows.size]).toEqual([10_000, 2000])
+  expect(some.flows.countedIn(AFTER)).toBeCloseTo(6000, 6)
+  const [own, told] = [all, some].map(({ findings }) =>
+    findings.findings.map(({ where, direction, requests }) => ({ where, direction, requests })),
+  )
+  expect(own).toEqual([{ where: 'web → mailer', direction: 'slower', requests: 3000 }])
+  expect(told).toEqual(own)
+  const [us, ofSome] = [all, some].map(({ findings }) => findings.findings[0]?.steps[0]?.shiftUs)
+  expect(Math.abs((ofSome as number) / (us as number) - 1)).toBeLessThan(0.1)
+})
+
 describe('all requests are compared', () => {
   const [before, few] = [period(false, 300), period(true, 300)]
   const graphs = () =>
@@ -109,7 +140,7 @@ describe('all requests are compared', () => {
       [before, period(true, 300, { probability: 0.5 })],
       {},
     ],
-    ['where traces go on in others', [linked, few], {}],
+    ['where all traces are linked to one', [linked, few], {}],
     ['of trace points', [graphs(), graphs()], {}],
   ] as const)('%s', (_, [one, other], options) => {
     const { flows } = compare(one, other, { sample: 100, ...options })

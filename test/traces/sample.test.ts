@@ -1,6 +1,7 @@
+import { rollup, sum } from 'd3-array'
 import { describe, expect, test } from 'vitest'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
-import { makeSpans } from '../make-traces.ts'
+import { makeSpans, type SpanSketch } from '../make-traces.ts'
 
 /** 1,000 requests of four structures, a second apart; the rarest comes four times. */
 const TRACES = makeSpans(
@@ -54,6 +55,52 @@ describe('a sample', () => {
   test('is another by another seed, and the same by the same', () => {
     expect(TRACES.sample(100).ids).toEqual(some.ids)
     expect(TRACES.sample(100, { seed: 2 }).ids).not.toEqual(some.ids)
+  })
+
+  test('draws traces that are linked to each other together, and counts those of each root exactly', () => {
+    // 2 of 3 requests send a message, which a mailer takes, and every fifth time an index as well.
+    const at = (trace: string, startUs: number) => ({ trace, startUs, endUs: startUs + 500 })
+    const sent = Array.from({ length: 900 }, (_, i): SpanSketch[] => {
+      const links = [{ trace: `r${i}`, id: 'web' }]
+      const receives = (id: string) => ({
+        ...{ id, kind: 'consumer' as const, links },
+        ...at(`${id}${i}`, i * 1e6 + 1000),
+      })
+      const kind = i % 3 === 0 ? 'server' : 'producer'
+      const request = { id: 'web', kind, ...at(`r${i}`, i * 1e6) } as const
+      return [
+        request,
+        ...(kind === 'producer' ? [receives('mailer')] : []),
+        ...(kind === 'producer' && i % 5 === 0 ? [receives('index')] : []),
+      ]
+    }).flat()
+    const all = makeSpans(sent)
+    const drawn = all.sample(300)
+    expect(Math.abs(drawn.size - 300)).toBeLessThanOrEqual(3)
+    const counts = { web: 0, mailer: 0, index: 0 }
+    const weightOf = new Map<string, Set<number>>()
+    drawn.ids.forEach((id, trace) => {
+      const [, root = '', number = ''] = /^(\D+)(\d+)$/.exec(id) ?? []
+      const weight = drawn.weight?.[trace] as number
+      counts[root === 'r' ? 'web' : (root as 'mailer' | 'index')] += weight
+      weightOf.set(number, (weightOf.get(number) ?? new Set()).add(weight))
+    })
+    expect(counts.web).toBeCloseTo(900, 6)
+    expect(counts.mailer).toBeCloseTo(600, 6)
+    expect(counts.index).toBeCloseTo(120, 6)
+    for (const weights of weightOf.values()) expect(weights.size).toBe(1)
+    expect(drawn.links).toHaveLength(2 * drawn.ids.filter((id) => !id.startsWith('r')).length)
+    const { groups } = drawn.quality()
+    expect(
+      Object.fromEntries(
+        rollup(
+          groups,
+          (own) => sum(own, ({ requests }) => requests),
+          ({ root }) => root,
+        ),
+      ),
+    ).toEqual({ 'web call': 900, 'mailer call': 600, 'index call': 120 })
+    expect(sum(groups, ({ sampled }) => sampled)).toBe(drawn.size)
   })
 
   test('counts what each trace stood for before', () => {

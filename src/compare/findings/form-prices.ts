@@ -149,7 +149,7 @@ type Call = Pick<CallChoice, 'of' | 'call'>
 export function isOfOnePeriod(flows: FlowSet, { callers }: CallSites, { of, call }: Call): boolean {
   const isMade = (shape: number) =>
     (callers[shape] ?? []).some(
-      (one) => isSame(one.of, of) && one.calls.some(({ callee }) => isSameCall(call, callee)),
+      ({ kind }) => isSame(kind.of, of) && kind.callees.some((one) => isSameCall(call, one)),
     )
   return !shapesByPeriod(flows).every((shapes) => shapes.some(isMade))
 }
@@ -163,8 +163,8 @@ function readerOf(flows: FlowSet, { callers }: CallSites, changed: readonly Call
   const isOne = (of: Operation, callee: Operation) =>
     changed.some((one) => isSame(one.of, of) && isSameCall(one.call, callee))
   const shapes = Array.from(allVisits(flows), ([shape, { tree }]) => {
-    const made = (callers[shape] ?? []).flatMap(({ of, calls }) =>
-      calls.flatMap(({ callee, span }) => (isOne(of, callee) ? span : [])),
+    const made = (callers[shape] ?? []).flatMap(({ kind, calls }) =>
+      calls.flatMap(({ callee, span }) => (isOne(kind.of, callee) ? span : [])),
     )
     return [shape, { tree, made: new Set(made) }] as const
   })

@@ -61,7 +61,7 @@ function apartInRequests(
 ): ServiceChanges[] {
   let groups: { shapes: Set<number>; members: (ToldCall | RepeatChange)[] }[] = []
   for (const one of [...calls, ...repeats]) {
-    const isOf = (shape: number) => callers[shape]?.some(({ of }) => isSame(of, one.of))
+    const isOf = (shape: number) => callers[shape]?.some(({ kind }) => isSame(kind.of, one.of))
     const shapes = [...callers.keys()].filter(isOf)
     const isWith = (group: (typeof groups)[number]) =>
       shapes.some((shape) => group.shapes.has(shape)) ||

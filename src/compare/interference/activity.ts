@@ -1,5 +1,6 @@
 // Runs once a span of a request: the loops index with `!`.
 import { sum } from 'd3-array'
+import { memoized } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { NS, readTimesNs } from '../../flows/span-tree.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
@@ -149,9 +150,17 @@ function staysByShape(
   flows: FlowSet,
   { kinds, places, called }: { kinds: Dictionary; places: Dictionary; called: ReadonlySet<number> },
 ) {
+  const serviceOf = memoized((service: string) => places.code(`service ${service}`))
+  const hostOf = memoized((host: string) => (host === '' ? NO_HOST : places.code(`host ${host}`)))
+  const kindsOf = memoized((service: string) =>
+    memoized((operation: string) =>
+      memoized((calling: string) => kinds.code(kindOf(service, operation, calling))),
+    ),
+  )
+  const codes = { serviceOf, hostOf, kindsOf }
   const shapes = Array.from(
     allVisits(flows),
-    ([shape, visits]) => [shape, staysOf(flows, { shape, visits, kinds, places })] as const,
+    ([shape, visits]) => [shape, staysOf(flows, { shape, visits, codes })] as const,
   )
   const stays = shapes.flatMap(([, own]) => own)
   const ofCalls = stays.filter(({ kind }) => called.has(kind))
@@ -205,14 +214,19 @@ function newColumns() {
   } as const)
 }
 
+interface Codes {
+  readonly serviceOf: (service: string) => number
+  readonly hostOf: (host: string) => number
+  readonly kindsOf: (service: string) => (operation: string) => (calling: string) => number
+}
+
 function staysOf(
   { labels, shapes }: FlowSet,
   {
     shape,
     visits: { visits, operations },
-    kinds,
-    places,
-  }: { shape: number; visits: ShapeVisits; kinds: Dictionary; places: Dictionary },
+    codes: { serviceOf, hostOf, kindsOf },
+  }: { shape: number; visits: ShapeVisits; codes: Codes },
 ): Stay[] {
   const codes = shapes.labels(shape)
   const recorded = visits.map(({ service, entry, caller }): Stay => {
@@ -222,9 +236,9 @@ function staysOf(
     return {
       span: entry,
       atCaller: call?.span ?? entry,
-      service: places.code(`service ${service}`),
-      kind: kinds.code(kindOf(service, operations[entry]!, calling)),
-      host: host === '' ? NO_HOST : places.code(`host ${host}`),
+      service: serviceOf(service),
+      kind: kindsOf(service)(operations[entry]!)(calling),
+      host: hostOf(host),
     }
   })
   const unrecorded = visits.flatMap(({ entry, calls }) =>
@@ -234,8 +248,8 @@ function staysOf(
         span,
         atCaller: span,
         host: NO_HOST,
-        service: places.code(`service ${service}`),
-        kind: kinds.code(kindOf(service, operations[span]!, operations[entry]!)),
+        service: serviceOf(service),
+        kind: kindsOf(service)(operations[span]!)(operations[entry]!),
       })),
   )
   return [...recorded, ...unrecorded]

@@ -40,8 +40,8 @@ export function placesInOrder(
 
 /** When what was under way began and ended, each ascending. */
 interface UnderWay {
-  readonly begun: readonly number[]
-  readonly ended: readonly number[]
+  readonly begun: Float64Array
+  readonly ended: Float64Array
 }
 
 /** What was under way where calls are, by place and group. */
@@ -54,12 +54,13 @@ export function groupsUnderWay(
   const { byStart, byEnd, startUs, endUs } = activity
   const found = new Map<number, ReadonlyMap<number, UnderWay>>()
   for (const [place, from, to] of stretchesByPlace(activity)) {
-    const starts = rowsByGroup(byStart.subarray(from, to), activity, groupOf)
-    const ends = byEnd ? rowsByGroup(byEnd.subarray(from, to), activity, groupOf) : starts
-    const under = Array.from(starts, ([group, rows]) => {
-      const begun = rows.map((one) => startUs[one]!)
-      const ended = ends.get(group)!.map((one) => endUs[one]!)
-      return [group, byEnd ? { begun, ended } : merged(begun, ended)] as const
+    const starts = timesByGroup(byStart.subarray(from, to), startUs, { ...activity, groupOf })
+    const inOrder = (byEnd ?? byStart).subarray(from, to)
+    const ends = timesByGroup(inOrder, endUs, { ...activity, groupOf })
+    const under = starts.flatMap((begun, group) => {
+      const ended = ends[group]!
+      if (begun.length === 0) return []
+      return [[group, byEnd ? { begun, ended } : merged(begun, ended)] as const]
     })
     found.set(place, new Map(under))
   }
@@ -95,29 +96,38 @@ export function overlapsOf(under: GroupsUnderWay, calls: Calls, groups: number):
   return overlaps.map((us) => (us < MIN_US ? 0 : us))
 }
 
-function rowsByGroup(rows: Uint32Array, { request }: SortedActivity, groupOf: ArrayLike<number>) {
-  const groups = new Map<number, number[]>()
-  for (const row of rows) {
-    const group = groupOf[request[row]!]!
-    if (group < 0) continue
-    const own = groups.get(group)
-    if (own === undefined) groups.set(group, [row])
-    else own.push(row)
+/** Times of rows in their order, by group. */
+function timesByGroup(
+  rows: Uint32Array,
+  us: Float64Array,
+  { request, groupOf }: Pick<SortedActivity, 'request'> & { groupOf: ArrayLike<number> },
+): Float64Array[] {
+  const groups = new Int32Array(rows.length)
+  let most = -1
+  for (let i = 0; i < groups.length; i++) {
+    groups[i] = groupOf[request[rows[i]!]!]!
+    most = Math.max(most, groups[i]!)
   }
-  return groups
+  const { offsets, rows: order } = groupRows(groups, most + 1)
+  const times = new Float64Array(order.length)
+  for (let i = 0; i < times.length; i++) times[i] = us[rows[order[i]!]!]!
+  return Array.from({ length: most + 1 }, (_, group) =>
+    times.subarray(offsets[group], offsets[group + 1]),
+  )
 }
 
-function merged(starts: readonly number[], ends: readonly number[]) {
-  const [begun, ended]: [number[], number[]] = [[], []]
-  starts.forEach((start, i) => {
-    const last = ended.length - 1
-    if (last >= 0 && start <= ended[last]!) ended[last] = Math.max(ended[last]!, ends[i]!)
+/** The same where several at once are one; keeps them in place of those given. */
+function merged(starts: Float64Array, ends: Float64Array): UnderWay {
+  let size = 0
+  for (let i = 0; i < starts.length; i++) {
+    if (size > 0 && starts[i]! <= ends[size - 1]!)
+      ends[size - 1] = Math.max(ends[size - 1]!, ends[i]!)
     else {
-      begun.push(start)
-      ended.push(ends[i]!)
+      starts[size] = starts[i]!
+      ends[size++] = ends[i]!
     }
-  })
-  return { begun, ended }
+  }
+  return { begun: starts.subarray(0, size), ended: ends.subarray(0, size) }
 }
 
 /** Adds, for each moment, the time that was under way before it: since starts, less since ends. */

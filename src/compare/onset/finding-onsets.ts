@@ -187,7 +187,7 @@ export function failuresOf(
   const failing = change && new Set(change.requests)
   const operations = change?.operations ?? [operation]
   const spansOf = sites?.callers.map((callers) =>
-    callers.flatMap(({ of, span }) =>
+    callers.flatMap(({ kind: { of }, span }) =>
       of.service === service && operations.includes(of.operation) ? span : [],
     ),
   )

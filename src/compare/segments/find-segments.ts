@@ -1,5 +1,4 @@
 // Runs once a request and column: the loops index with `!`.
-
 import { sum } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
@@ -97,16 +96,14 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   const { steps, columns: read } = segmentSources('findSegments(comparison)', of)
   const options = readOptions(SEGMENT_OPTIONS, given)
   const { flows } = steps
-  const { quantity } = flows
   if (!options.segments || steps.steps.length === 0) {
     const none = { segments: [], otherValues: [], leftOut: [], omitted: 0 }
-    return new Segments({ options, quantity, ...none })
+    return new Segments({ options, quantity: flows.quantity, ...none })
   }
   const columns = new DividingColumns(steps, read)
   const failed = failedRequests(flows)
   const negligibleUs = options.minimumShare * usualMeanUs(flows) * flows.countedIn(AFTER)
-  const blocks = timeBlocks(flows)
-  const hasFailing = requestsWithFailing(flows)
+  const [blocks, hasFailing] = [timeBlocks(flows), requestsWithFailing(flows)]
   const usualOf = cappedTimes(flows, BEFORE)
   const limits = { ...options, failed, hasFailing, blocks, usualOf, negligibleUs }
   let [cells, omitted] = [0, 0]
@@ -144,7 +141,7 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
   const values = searches.flatMap((one) => one.values)
   return new Segments({
     options,
-    quantity,
+    quantity: flows.quantity,
     segments: withoutEchoes(segments, flows, failed).sort((a, b) => sizeOf(b) - sizeOf(a)),
     otherValues: surely(values, options.alpha),
     leftOut: columns.leftOut,

@@ -1,5 +1,7 @@
 // Runs once a span of a step: the loops index with `!`.
+import { group } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
+import { memoized } from '../../core/remembered.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { coveredNs, markWaitedFor, NS, readTimesNs } from '../../flows/span-tree.ts'
 import { randomSource } from '../../stats/random.ts'
@@ -27,23 +29,28 @@ interface StepSpans {
   readonly measured: () => Measured[]
 }
 
-interface Item {
+/** What spans of one operation have in common, in whichever shape. */
+interface ItemKind {
   readonly found: Found
   readonly stratum: string
   readonly operation: string
   readonly callingOperation: string
+  readonly isCall: boolean
+  readonly worker: string
+  /** Whether it is of what receives a message, which nobody waits for. */
+  readonly isReceived: boolean
+}
+
+interface Item {
+  readonly kind: ItemKind
   /** Span that takes the time, without these. */
   readonly span: number
   readonly others: readonly number[]
-  readonly isCall: boolean
   /** Spans with attributes: what the first did not record, the second may have. */
   readonly own: number
   readonly also: number
   /** Span that tells where it is served, or `NO_PLACE`. */
   readonly place: number
-  readonly worker: string
-  /** Whether it is of what receives a message, which nobody waits for. */
-  readonly isReceived: boolean
 }
 
 type Strata = Map<string, Group & { readonly samples: ReturnType<typeof emptySamples> }>
@@ -142,25 +149,14 @@ function stepSpans(
       markWaitedFor(tree, times, isWaitedFor)
     }
     const isLost = lostCalls(flows)(request)
-    for (const {
-      found: of,
-      span,
-      others,
-      isCall,
-      own,
-      also,
-      worker,
-      place,
-      isReceived,
-      ...at
-    } of items) {
+    for (const { kind, span, others, own, also, place } of items) {
+      const { found: of, operation, callingOperation, stratum, worker, isReceived } = kind
       const unit = of.request.length
       of.request.push(request)
       of.span.push(own)
       of.also.push(also)
       of.place.push(place)
       of.waited.push(isTimed && !isReceived ? isWaitedFor[span]! : 0)
-      const { operation, callingOperation, stratum } = at
       const add = (strata: Strata, value: number) => {
         const { samples } = getOrInsert(strata, stratum, () => {
           return { operation, callingOperation, samples: emptySamples() }
@@ -175,7 +171,7 @@ function stepSpans(
       if (of.failures !== null) add(of.failures, Number(hasFailed(span)))
       if (!isTimed || [span, own, also].some(hasFailed) || isLost?.(worker)) continue
       const [start, end] = [times[2 * span]!, times[2 * span + 1]!]
-      const other = isCall ? extentNs(times, others) : coveredNs(times, others, start, end)
+      const other = kind.isCall ? extentNs(times, others) : coveredNs(times, others, start, end)
       add(of.times, Math.max(0, end - start - other) / NS)
     }
   }
@@ -215,82 +211,97 @@ function plansOf(
 ) {
   const { uncovered } = recordedOtherwise(flows)
   const receivers = messageReceivers(flows)
-  const shapes = allVisits(flows)
+  const ofService = group(steps, ({ kind, service, caller }) =>
+    kind === 'call' ? caller : service,
+  )
+  const kindsOf = memoized((_: StepChange) => new Map<string, ItemKind | null>())
+  let names = 0
+  const numberOf = memoized((_: string) => names++)
   const plans: ({ tree: ShapeVisits['tree']; items: Item[] } | undefined)[] = []
-  for (const [shape, { tree, visits, operations }] of shapes) {
+  for (const [shape, { tree, visits, operations }] of allVisits(flows)) {
     const items: Item[] = []
     const isWithin = (span: number, outer: number): boolean =>
       span === outer || (span > outer && isWithin(tree.parent[span]!, outer))
-    const add = (
+    const nameAt = ({ service }: Visit, span: number) =>
+      callName({ service, operation: operations[span]! })
+    const isReceived = (visit: Visit): boolean =>
+      visit.caller !== null &&
+      (receivers.has(nameAt(visit, visit.entry)) || isReceived(visit.caller))
+    /** `null` where it is not wanted. */
+    const kindOf = (
       change: StepChange,
-      visit: Visit,
-      item: Omit<Item, 'found' | 'stratum' | 'operation' | 'worker' | 'isReceived'> & {
-        readonly of: number
-      },
+      { visit, span, of, own, by }: { visit: Visit } & Record<'span' | 'of' | 'own' | 'by', number>,
     ) => {
-      const { kind, service, caller, part, changed: isSure } = change
-      const step = { kind, service, caller, ...(part && { part }) }
-      const { of, ...others } = item
-      const operation = operations[item.span]!
-      const [to, by] = [operations[of]!, item.callingOperation]
-      // A service is entered by several operations, in one place; its peers enter it in another.
-      const isEntry = item.span === visit.entry && visit.caller?.service !== visit.service
-      const key = JSON.stringify([stepKey(step), isEntry || operation])
-      if (!isWanted(key)) return
-      const into = getOrInsert(found, key, () => ({
-        ...{ step, isSure, isOfEntries: kind === 'work' && item.own === visit.entry },
-        ...{ operations: new Set<string>(), times: new Map() },
-        failures: kind === 'work' && failing.has(service) ? new Map() : null,
-        ...{ request: growingUint32(), span: growingUint32(), place: growingUint32() },
-        ...{ also: growingUint32(), waited: growingUint32() },
-      }))
-      into.operations.add(operation)
-      items.push({
-        ...others,
-        found: into,
-        stratum: JSON.stringify([to, by]),
-        operation: to,
-        isReceived: isReceived(visit),
-        worker: callName({ service: visit.service, operation: operations[visit.entry]! }),
+      const [operation, to] = [operations[span]!, operations[of]!]
+      const isEntry = span === visit.entry && visit.caller?.service !== visit.service
+      const isOwn = own === visit.entry
+      const callingOperation = operations[by] ?? ''
+      const said = [operation, to, callingOperation, operations[visit.entry]!].map(numberOf)
+      const isOfMessage = receivers.size > 0 && isReceived(visit)
+      return getOrInsert(kindsOf(change), `${said} ${isEntry} ${isOwn} ${isOfMessage}`, () => {
+        const { kind, service, caller, part, changed: isSure } = change
+        const step = { kind, service, caller, ...(part && { part }) }
+        // A service is entered by several operations, in one place; its peers enter it in another.
+        const key = JSON.stringify([stepKey(step), isEntry || operation])
+        if (!isWanted(key)) return null
+        const isWork = kind === 'work'
+        const into = getOrInsert(found, key, () => ({
+          ...{ step, isSure, isOfEntries: isWork && isOwn },
+          ...{ operations: new Set<string>(), times: new Map() },
+          failures: isWork && failing.has(service) ? new Map() : null,
+          ...{ request: growingUint32(), span: growingUint32(), place: growingUint32() },
+          ...{ also: growingUint32(), waited: growingUint32() },
+        }))
+        into.operations.add(operation)
+        return {
+          ...{ found: into, operation: to, callingOperation, isCall: kind === 'call' },
+          stratum: JSON.stringify([to, callingOperation]),
+          isReceived: isOfMessage,
+          worker: nameAt(visit, visit.entry),
+        }
       })
     }
-    const isReceived = ({ service, entry, caller }: Visit): boolean =>
-      caller !== null &&
-      (receivers.has(callName({ service, operation: operations[entry]! })) || isReceived(caller))
     for (const visit of visits) {
       const { service, entry, caller, spans, calls } = visit
-      const by = caller === null ? '' : operations[caller.entry]!
-      const isUncovered = spans.some((one) =>
-        uncovered.has(callName({ service, operation: operations[one]! })),
-      )
-      if (isUncovered) continue
-      for (const change of steps) {
+      const by = caller === null ? -1 : caller.entry
+      if (uncovered.size > 0 && spans.some((span) => uncovered.has(nameAt(visit, span)))) continue
+      for (const change of ofService.get(service) ?? []) {
         if (change.kind === 'call') {
-          if (change.caller !== service) continue
           for (const { span, service: callee, called } of calls) {
             if (callee !== change.service || called[0] === span) continue
-            const place = { of: called[0] ?? span, callingOperation: operations[entry]! }
+            const kind = kindOf(change, {
+              visit,
+              span,
+              of: called[0] ?? span,
+              own: span,
+              by: entry,
+            })
+            if (kind === null) continue
             const isServed = called[0] !== undefined && columns.isRepeated(callee)
             const also = isServed ? called[0]! : span
-            const attributes = { own: span, also, place: isServed ? also : NO_PLACE }
-            add(change, visit, { span, others: called, isCall: true, ...place, ...attributes })
+            items.push({
+              kind,
+              span,
+              others: called,
+              own: span,
+              also,
+              place: isServed ? also : NO_PLACE,
+            })
           }
           continue
         }
-        if (change.service !== service) continue
-        const outgoing = calls.map(({ span }) => span)
+        const calledBy = caller?.calls.find((call) => call.called.includes(entry))?.span ?? entry
+        // What a request records once with a service divides all of it.
+        const isRepeated = columns.isRepeated(service)
         for (const span of spans) {
           if (change.part !== undefined && (change.part === 'itself') !== (span === entry)) continue
-          const calledBy = caller?.calls.find((call) => call.called.includes(entry))?.span ?? entry
-          // What a request records once with a service divides all of it.
-          const isRepeated = columns.isRepeated(service)
           const own = span !== entry || isRepeated ? span : calledBy
           if (own === calledBy && own === entry) continue
+          const kind = kindOf(change, { visit, span, of: entry, own, by })
+          if (kind === null) continue
           const also = span === entry ? calledBy : span
-          const others = outgoing.filter((one) => isWithin(one, span))
-          const place = { of: entry, callingOperation: by }
-          const attributes = { own, also, place: isRepeated ? span : NO_PLACE }
-          add(change, visit, { span, others, isCall: false, ...attributes, ...place })
+          const others = calls.flatMap((call) => (isWithin(call.span, span) ? call.span : []))
+          items.push({ kind, span, others, own, also, place: isRepeated ? span : NO_PLACE })
         }
       }
     }

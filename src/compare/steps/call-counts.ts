@@ -65,10 +65,7 @@ export interface CallCounts extends CallChoice {
  * Counts which calls operations make, in what order, given that they were called. Which operation a
  * root calls tells types of requests apart and is not counted, unless it is chosen (`rootCalls`).
  */
-export function callCounts(
-  { sites }: CallSites,
-  roots: RootCalls = { chosen: new Map(), common: new Set(), callOf: new Map() },
-): readonly CallCounts[] {
+export function callCounts({ sites }: CallSites, roots: RootCalls): readonly CallCounts[] {
   const questions = new Map<string, Question>()
   const names = new OperationNames()
   sites.forEach((site, number) => {
@@ -125,14 +122,8 @@ interface Choice extends Omit<CallChoice, 'call'> {
 
 const MAX_PAIRED = 32
 
-function choicesOf(
-  site: CallSite,
-  names: OperationNames,
-  { chosen, common, callOf }: RootCalls,
-): Choice[] {
-  const { of, span, callees, order } = site
-  const type = callOf.get(site.shape) ?? ''
-  const isRoot = span === 0
+function choicesOf(site: CallSite, names: OperationNames, { chosen, common }: RootCalls): Choice[] {
+  const { of, type, isRoot, callees, order } = site
   const made = (calls: readonly Operation[]) => calls.map((call) => ({ call, isDirect: true }))
   const own = (kind: 'again' | 'hedges' | 'outlives', numbers: readonly number[], among?: string) =>
     callees.map((call, number): Choice => {

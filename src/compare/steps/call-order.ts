@@ -1,9 +1,12 @@
 // Runs once a span of a request: the loops index with `!`.
 import { median } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
+import { memoized } from '../../core/remembered.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { NS, readTimesNs } from '../../flows/span-tree.ts'
 import { lostCalls } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
+import { rootCalls } from './root-types.ts'
 import { slowSample } from './slow-sample.ts'
 import { StretchCounts, timeBlocks } from './time-blocks.ts'
 import {
@@ -26,18 +29,26 @@ export function isSameCall(a: Operation | null, b: Operation | null): boolean {
   return a === null || b === null ? a === b : isSame(a, b)
 }
 
-/** A span in which an operation works, and what it calls. */
-export interface Caller {
-  readonly shape: number
-  readonly span: number
+/** What spans have in common that call the same, in whichever shape. */
+export interface CallerKind {
+  readonly number: number
   readonly of: Operation
+  /** Call that tells the type of its requests, or an empty text; see `rootCalls`. */
+  readonly type: string
+  readonly isRoot: boolean
   /** Operation that called this one; empty for the root. */
   readonly context: string
-  readonly calls: readonly MadeCall[]
   /** What is called, each once: callees are numbered by their place here. */
   readonly callees: readonly Operation[]
   /** Callee of each call. */
   readonly numbers: readonly number[]
+}
+
+/** A span in which an operation works, and its calls. */
+export interface Caller {
+  readonly kind: CallerKind
+  readonly span: number
+  readonly calls: readonly MadeCall[]
 }
 
 /** How the calls of one span lie in time; callees by their numbers. */
@@ -62,8 +73,8 @@ export interface Relation {
   readonly before: boolean
 }
 
-/** One order of the calls of one span, in whichever requests. */
-export interface CallSite extends Caller {
+/** One order of the calls of spans of one kind, in whichever requests. */
+export interface CallSite extends CallerKind {
   readonly order: CallOrder
   /** Requests by stretch of time, those before first. */
   readonly requests: StretchCounts
@@ -85,61 +96,53 @@ export class CallSites {
     this.#flows = flows
     const callers: Caller[][] = []
     const trees: ShapeVisits['tree'][] = []
-    const { through } = recordedOtherwise(flows)
+    const reader = callerReader(flows)
     for (const [shape, spans] of allVisits(flows)) {
       trees[shape] = spans.tree
-      callers[shape] = callersOf(shape, spans, through)
+      callers[shape] = reader(shape, spans)
     }
     this.callers = callers
     this.#trees = trees
     const { of: blocks, perRun, runs } = timeBlocks(flows)
     const sites: CallSite[] = []
-    const known = callers.map((own) =>
-      own.map((caller) => ({
-        caller,
-        ofOrder: new Map<string, number>(),
-        turns: NONE,
-        inTurn: [-1, -1],
-      })),
-    )
+    const known = new Map<string, number>()
+    const [turnsOf, turnsOfKind] = [memoized(noTurns<Caller>), memoized(noTurns<CallerKind>)]
     this.#offsets = new Uint32Array(flows.size + 1)
     for (let request = 0; request < flows.size; request++) {
-      this.#offsets[request + 1] = this.#offsets[request]! + known[flows.shapeOf[request]!]!.length
+      this.#offsets[request + 1] =
+        this.#offsets[request]! + callers[flows.shapeOf[request]!]!.length
     }
     // Requests whose latencies are not known have none, nor have callers that lack calls.
     this.#entries = new Uint32Array(this.#offsets[flows.size]!).fill(NO_SITE)
-    const siteOf = (
-      { caller, ofOrder }: { caller: Caller; ofOrder: Map<string, number> },
-      { request, times, like }: { request: number; times: Float64Array; like: string },
-    ) => {
-      const order = this.#orderOf(request, caller, times)
-      const name = `${like} ${order}`
-      const site = ofOrder.get(name) ?? sites.length
-      if (site < sites.length) return site
-      ofOrder.set(name, site)
-      const requests = new StretchCounts(flows, perRun * (runs + 1))
-      const context = `${caller.context}${like}`
-      sites.push({ ...caller, context, order: readOrder(order, caller), requests })
-      return site
-    }
+    const siteOf = (kind: CallerKind, like: string, order: string) =>
+      getOrInsert(known, `${kind.number}${like} ${order}`, () => {
+        const requests = new StretchCounts(flows, perRun * (runs + 1))
+        const context = `${kind.context}${like}`
+        return sites.push({ ...kind, context, order: readOrder(order, kind), requests }) - 1
+      })
     const sample = slowSample(flows)
     this.#eachRequest((request, times) => {
       let entry = this.#offsets[request]! - 1
       // A sample that prefers slow requests has more of what these call.
       const isSlow = sample?.isSlow(request) === true
       const isLost = lostCalls(flows)(request)
-      for (const one of known[flows.shapeOf[request]!]!) {
+      for (const caller of callers[flows.shapeOf[request]!]!) {
         entry++
+        const { kind, span, calls } = caller
         // What is known to lack calls tells nothing of which are made.
-        if (isLost?.(callName(one.caller.of))) continue
+        if (isLost?.(callName(kind.of))) continue
         // What fails calls otherwise: it is compared with what failed.
-        const isFailing = flows.outcomes?.failed(request, one.caller.span) === true
-        if (one.turns === NONE) one.turns = one.caller.calls.toSorted(byStart(times))
-        const isInTurn = !isFailing && this.#areInTurn(one.caller, one.turns, times)
-        const known = isInTurn ? one.inTurn[Number(isSlow)]! : -1
+        const isFailing = flows.outcomes?.failed(request, span) === true
+        // Of one call, the order is known.
+        const turns = calls.length > 1 ? turnsOf(caller) : turnsOfKind(kind)
+        if (calls.length > 1 && turns.calls === NONE) turns.calls = calls.toSorted(byStart(times))
+        const inOrder = calls.length > 1 ? turns.calls : calls
+        const isInTurn = !isFailing && this.#areInTurn(caller, inOrder, times)
+        const inTurn = isInTurn ? turns.sites[Number(isSlow)]! : -1
         const like = `${isSlow ? ' slow' : ''}${isFailing ? ' failing' : ''}`
-        const site = known >= 0 ? known : siteOf(one, { request, times, like })
-        if (isInTurn) one.inTurn[Number(isSlow)] = site
+        const site =
+          inTurn >= 0 ? inTurn : siteOf(kind, like, this.#orderOf(request, caller, times))
+        if (isInTurn) turns.sites[Number(isSlow)] = site
         sites[site]!.requests.add(request, blocks[request]!)
         this.#entries[entry] = site
       }
@@ -165,7 +168,7 @@ export class CallSites {
     const found: [Float64Array[], Float64Array[]] = [[], []]
     this.#eachRequest((request, times) => {
       for (const caller of this.callers[this.#flows.shapeOf[request]!]!) {
-        if (!isSame(caller.of, of)) continue
+        if (!isSame(caller.kind.of, of)) continue
         const spans = callees.map((callee) => firstOf(caller, callee, times))
         if (spans.includes(-1)) continue
         const nodes = [...spans, caller.span].flatMap((span) => [2 * span, 2 * span + 1])
@@ -181,8 +184,8 @@ export class CallSites {
     const [alone, started]: [number[], number[]] = [[], []]
     this.#eachRequest((request, times) => {
       if (this.#flows.period[request] !== period) return
-      for (const { of: one, calls } of this.callers[this.#flows.shapeOf[request]!]!) {
-        if (!isSame(one, of)) continue
+      for (const { kind, calls } of this.callers[this.#flows.shapeOf[request]!]!) {
+        if (!isSame(kind.of, of)) continue
         const own = calls.filter(({ callee }) => isSame(callee, call)).toSorted(byStart(times))
         const [first, second] = own.map(({ span }) => times[2 * span]!)
         if (first === undefined) continue
@@ -210,8 +213,8 @@ export class CallSites {
    * Whether the calls of a span, each to another operation, are made in an order that is known, each
    * once the one before is over, and none outlives it: whatever their times, that is one site.
    */
-  #areInTurn({ span, callees }: Caller, calls: readonly MadeCall[], times: Float64Array): boolean {
-    if (callees.length < calls.length) return false
+  #areInTurn({ span, kind }: Caller, calls: readonly MadeCall[], times: Float64Array): boolean {
+    if (kind.callees.length < calls.length) return false
     const slack = this.#flows.options.slackUs * NS
     const most = times[2 * span + 1]! + slack
     let [started, reached] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
@@ -227,7 +230,8 @@ export class CallSites {
   }
 
   /** Writes how the calls of a span lie in time: equal texts are equal orders. */
-  #orderOf(request: number, { span, calls, callees, numbers }: Caller, times: Float64Array) {
+  #orderOf(request: number, { span, calls, kind }: Caller, times: Float64Array) {
+    const { callees, numbers } = kind
     if (calls.length === 0) return ''
     const slack = this.#flows.options.slackUs * NS
     const startOf = (call: number) => times[2 * calls[call]!.span]!
@@ -296,6 +300,10 @@ export class CallSites {
 const NONE: readonly MadeCall[] = []
 const NO_SITE = 2 ** 32 - 1
 
+function noTurns<Of>(_: Of): { calls: readonly MadeCall[]; readonly sites: number[] } {
+  return { calls: NONE, sites: [-1, -1] }
+}
+
 function byStart(times: Float64Array) {
   return (a: MadeCall, b: MadeCall) => times[2 * a.span]! - times[2 * b.span]!
 }
@@ -308,7 +316,7 @@ function addGroup(groups: string[], group: readonly number[]): void {
   if (groups.at(-1) !== text) groups.push(text)
 }
 
-function readOrder(text: string, { callees: { length: size } }: Caller): CallOrder {
+function readOrder(text: string, { callees: { length: size } }: CallerKind): CallOrder {
   const [flags = '', relations = '', groups = ''] = text.split(' ')
   const having = (flag: number) =>
     Array.from(flags).flatMap((bits, callee) => (Number(bits) & flag ? [callee] : []))
@@ -328,27 +336,38 @@ function readOrder(text: string, { callees: { length: size } }: Caller): CallOrd
   }
 }
 
-function callersOf(shape: number, spans: ShapeVisits, through: ReadonlySet<string>): Caller[] {
-  const isThrough = (span: number) => through.has(callName(operationAt(spans, span)))
-  return spans.visits.flatMap(({ spans: own, caller }) =>
-    own.map((span): Caller => {
-      const calls = callsOf(spans, span, isThrough)
-      const callees: Operation[] = []
-      const numbers = calls.map(({ callee }) => {
-        const known = callees.findIndex((other) => isSame(other, callee))
-        return known >= 0 ? known : callees.push(callee) - 1
-      })
-      return {
-        shape,
-        span,
-        of: operationAt(spans, span),
-        calls,
-        callees,
-        numbers,
-        context: caller === null ? '' : spans.operations[caller.entry]!,
-      }
-    }),
+/** Reads what spans of shapes call; those of one kind share what they have in common. */
+function callerReader(flows: FlowSet) {
+  const { through } = recordedOtherwise(flows)
+  const { callOf } = rootCalls(flows)
+  const kinds = new Map<string, CallerKind>()
+  let count = 0
+  const operations = memoized((service: string) =>
+    memoized((operation: string) => ({ number: count++, of: { service, operation } })),
   )
+  const shared = ({ service, operation }: Operation) => operations(service)(operation)
+  return (shape: number, spans: ShapeVisits): Caller[] => {
+    const type = callOf.get(shape) ?? ''
+    const isThrough = (span: number) => through.has(callName(operationAt(spans, span)))
+    const callerOf = (span: number, context: string): Caller => {
+      const calls = callsOf(spans, span, through.size > 0 ? isThrough : undefined)
+      const { of, number } = shared(operationAt(spans, span))
+      const called = calls.map(({ callee }) => shared(callee))
+      const isRoot = span === 0
+      const made = called.map((one) => one.number)
+      const kind = getOrInsert(kinds, JSON.stringify([number, type, isRoot, context, made]), () => {
+        const callees = [...new Set(called)]
+        const numbers = called.map((one) => callees.indexOf(one))
+        const common = { of, type, isRoot, context, numbers, number: kinds.size }
+        return { ...common, callees: callees.map((one) => one.of) }
+      })
+      return { kind, span, calls: calls.length > 0 ? calls : NONE }
+    }
+    return spans.visits.flatMap(({ spans: own, caller }) => {
+      const context = caller === null ? '' : spans.operations[caller.entry]!
+      return own.map((span) => callerOf(span, context))
+    })
+  }
 }
 
 function firstOf({ calls }: Caller, callee: Operation, times: Float64Array): number {

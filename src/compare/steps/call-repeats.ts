@@ -1,9 +1,11 @@
 // Runs once a request of a repeated call: the loops index with `!`.
+import { getOrInsert } from '../../core/entries.ts'
+import { memoized } from '../../core/remembered.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { differ, equalRows } from '../../stats/weighted-sample.ts'
 import { groupRows } from '../../traces/group-rows.ts'
-import type { Caller, CallSites, Operation } from './call-order.ts'
+import type { Caller, CallerKind, CallSites, Operation } from './call-order.ts'
 import { timeBlocks } from './time-blocks.ts'
 
 /** How many times an operation makes a call, each time that it makes it at all. */
@@ -33,7 +35,8 @@ interface Repeat extends Pick<CallRepeats, 'of' | 'call'> {
 
 /** Collects how many times operations make calls, of calls that some request repeats. */
 export function callRepeats(flows: FlowSet, sites: CallSites): readonly CallRepeats[] {
-  const ofShape = sites.callers.map(repeatsOf)
+  const ofKind = memoized(repeatsOfKind)
+  const ofShape = sites.callers.map((callers) => repeatsOf(callers, ofKind))
   const all = ofShape.flat()
   const repeated = new Set(all.filter(({ times }) => times > 1).map(({ key }) => key))
   const found = new Map<string, Repeated>()
@@ -106,22 +109,25 @@ class GrowingRepeats {
   }
 }
 
-function repeatsOf(callers: readonly Caller[]): Repeat[] {
-  const found = new Map<string, { repeat: Omit<Repeat, 'times'>; calls: number; spans: number }>()
-  for (const { of, context, callees, numbers } of callers) {
-    const times = new Uint32Array(callees.length)
-    for (const callee of numbers) times[callee]!++
-    callees.forEach((call, callee) => {
-      const key = JSON.stringify([of, call])
-      const at = JSON.stringify([key, context])
-      const known = found.get(at) ?? { repeat: { key, context, of, call }, calls: 0, spans: 0 }
-      known.calls += times[callee]!
+function repeatsOf(callers: readonly Caller[], ofKind: typeof repeatsOfKind): Repeat[] {
+  const found = new Map<string, { repeat: Repeat; calls: number; spans: number }>()
+  for (const { kind } of callers) {
+    for (const [at, repeat] of ofKind(kind)) {
+      const known = getOrInsert(found, at, () => ({ repeat, calls: 0, spans: 0 }))
+      known.calls += repeat.times
       known.spans++
-      found.set(at, known)
-    })
+    }
   }
   return Array.from(found.values(), ({ repeat, calls, spans }) => ({
     ...repeat,
     times: calls / spans,
   }))
+}
+
+function repeatsOfKind({ of, context, callees, numbers }: CallerKind) {
+  return callees.map((call, callee): [at: string, Repeat] => {
+    const key = JSON.stringify([of, call])
+    const times = numbers.filter((number) => number === callee).length
+    return [JSON.stringify([key, context]), { key, context, of, call, times }]
+  })
 }

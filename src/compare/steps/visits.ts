@@ -297,7 +297,7 @@ export interface MadeCall {
 export function callsOf(
   spans: ShapeVisits,
   span: number,
-  isThrough: (span: number) => boolean,
+  isThrough?: (span: number) => boolean,
 ): MadeCall[] {
   const { visitOf } = spans
   const made: MadeCall[] = []

@@ -175,7 +175,7 @@ function explainCallsOf(
   const { shapeOf, responseTimeUs } = flows
   const { service, operations } = of
   const spansOf = (request: number) =>
-    (sites?.callers[shapeOf[request] as number] ?? []).flatMap(({ of, span }) =>
+    (sites?.callers[shapeOf[request] as number] ?? []).flatMap(({ kind: { of }, span }) =>
       of.service === service && operations.includes(of.operation) ? span : [],
     )
   const callsIn = (spansOf: (request: number) => readonly number[]) =>

@@ -153,7 +153,8 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
     ids: Array.from(chosen, (trace) => ids[trace]!),
     spanOffsets: offsets,
     spans: { ...(Object.fromEntries(columns) as SpanTraceColumns['spans']), parent },
-    links: traces.links && pairsOfRows(Array.from(traces.links, placesOf(kept))),
+    links:
+      traces.links && pairsOfRows(Array.from(traces.links, placesOf(kept, spans.parent.length))),
     attributes: traces.attributes.pick(kept),
     weight: weight && Float64Array.from(chosen, (trace) => weight[trace]!),
     logs: traces.logs && pickLogs(traces.logs, kept),
@@ -166,8 +167,11 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
   }
 }
 
-/** Where each row is among those that are kept, -1 for nowhere. */
-function placesOf(kept: Uint32Array): (row: number) => number {
-  const places = new Map(Array.from(kept, (row, place) => [row, place]))
-  return (row) => places.get(row) ?? -1
+/** Where each of `size` rows is among those that are kept, -1 for nowhere. */
+function placesOf(kept: Uint32Array, size: number): (row: number) => number {
+  const places = new Int32Array(size).fill(-1)
+  kept.forEach((row, place) => {
+    places[row] = place
+  })
+  return (row) => places[row]!
 }

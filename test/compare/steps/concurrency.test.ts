@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { describe, expect, test } from 'vitest'
 import { checkSentences } from '../../../evaluation/suites/check-sentences.ts'
 import { compare } from '../../../src/index.ts'
@@ -222,6 +223,33 @@ describe('calls in turn whose callees have clocks of their own', () => {
     expect(again?.made[0]).toBe(0)
     expect((again?.made[1] ?? 0) / 300).toBeCloseTo(0.3, 1)
   })
+})
+
+test('spans that make the same calls are one site, whatever else their requests do', () => {
+  // web calls cart, which calls stock once to six times, one after the other.
+  const requests = Array.from({ length: 60 }, (_, i): SpanSketch[] => {
+    const [trace, lookups] = [`${i}`, (i % 6) + 1]
+    const at = (startUs: number, endUs: number) => ({
+      ...{ trace, startUs: 1e6 * i + startUs, endUs: 1e6 * i + endUs },
+    })
+    return [
+      { id: `${i} web`, service: 'web', ...at(0, 9000) },
+      { id: `${i} cart`, parent: `${i} web`, service: 'cart', ...at(100, 8900) },
+      ...Array.from({ length: lookups }, (_, n) => ({
+        ...{ id: `${i} ${n}`, parent: `${i} cart`, service: 'stock' },
+        ...at(1000 * (n + 1), 1000 * (n + 1) + 500),
+      })),
+    ]
+  }).flat()
+  const { sites } = compare(makeSpans(requests), makeSpans(requests, 'after')).steps
+  const counts = sites?.sites.map(({ of, numbers, requests }) => {
+    return `${of.service} ${numbers.length}: ${sum(requests.counts)}`
+  })
+  expect(counts?.toSorted()).toEqual([
+    ...[1, 2, 3, 4, 5, 6].map((calls) => `cart ${calls}: 20`),
+    'stock 0: 420',
+    'web 1: 120',
+  ])
 })
 
 describe('trace points', () => {
