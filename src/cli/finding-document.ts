@@ -217,7 +217,7 @@ function sinceTimes({ isTimeOfDay, until, ...since }: Onset, event: TimedEvent |
   return { ...since, ...times(since), until: until && times(until), follows }
 }
 
-export const INTERFERENCE = about(
+const INTERFERENCE = about(
   'Who holds up its slow calls; null where that was not looked for.',
   record<Interference>({
     slowCalls: about('Calls after that were compared and were slow.', COUNT),

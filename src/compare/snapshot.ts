@@ -19,7 +19,7 @@ import type { Claim } from './findings/find-findings.ts'
 import type { TimedEvent } from './onset/events.ts'
 import type { ColumnsOf } from './segments/read-columns.ts'
 import { RequestColumns, type ResourceUses } from './segments/request-columns.ts'
-import { relays } from './steps/visits.ts'
+import { spanRoles } from './steps/visits.ts'
 
 export interface SnapshotParts {
   /** When requests arrived; always with latencies, as findings ask for it. Default `false`. */
@@ -61,6 +61,7 @@ interface SnapshotData {
   readonly messages: MessageColumns | null
   readonly serviceLogs: readonly ServiceLogChange[]
   readonly relays: readonly string[]
+  readonly peers: readonly string[]
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
   /** What segments are found by, of roots and of services; none without latencies. */
@@ -115,7 +116,8 @@ export function takeSnapshot(
     weight: flows.weight ?? null,
     outcomes: outcomesOf(flows, latenciesOf === undefined),
     serviceLogs: flows.serviceLogs ?? [],
-    relays: areFromSpans(flows) ? [...relays(flows)] : [],
+    relays: areFromSpans(flows) ? [...spanRoles(flows).relays] : [],
+    peers: areFromSpans(flows) ? [...spanRoles(flows).peers] : [],
     logs: (latenciesOf && flows.logs) ?? null,
     messages: (latenciesOf && flows.messages) ?? null,
     columns: latenciesOf === undefined ? [] : comparison.columns.all(),
@@ -217,6 +219,7 @@ function restoreFlows(data: SnapshotData): FlowSet {
       messages: data.messages ?? undefined,
       serviceLogs: data.serviceLogs,
       relays: data.relays,
+      peers: data.peers,
     },
     pickOptions(FLOW_OPTIONS, options),
     new FlowReport(),

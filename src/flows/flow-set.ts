@@ -145,6 +145,8 @@ export interface FlowColumns {
   readonly renames?: readonly Rename[] | undefined
   /** Of a snapshot, which has no kinds of spans: operations that only hand calls on, as sidecars do. */
   readonly relays?: readonly string[] | undefined
+  /** And calls between instances of one service; see `SpanRoles`. */
+  readonly peers?: readonly string[] | undefined
   /**
    * Of flows from spans, the rows of the spans that each request's nodes come from, in its period's
    * trace set: nodes 2k and 2k + 1 of a request are the call and the reply of its k-th.

@@ -128,7 +128,7 @@ export function requestsBetween(flows: FlowSet, ranges: RequestRanges = {}): Sel
   return { before, after }
 }
 
-export function requireRange(option: string, range: RangeUs | null): void {
+function requireRange(option: string, range: RangeUs | null): void {
   if (range === null) return
   const [fromUs, toUs] = Array.isArray(range) ? range : []
   if (Array.isArray(range) && range.length === 2 && Number(fromUs) < Number(toUs)) return

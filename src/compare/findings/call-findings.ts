@@ -7,8 +7,7 @@ import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
-import { isSameChoice } from '../steps/call-counts.ts'
-import { type CallSites, isSame, isSameCall, type Operation } from '../steps/call-order.ts'
+import { type CallSites, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
 import { callWords, doneToo, type ServiceChanges, type ToldCall } from './call-words.ts'
 import {
@@ -36,6 +35,7 @@ import {
   timeOfCalls,
 } from './form-prices.ts'
 import { calledName, categoriesOf, surest } from './names.ts'
+import { alikeRepeats, changedServices, isDoneToo, partlyChanged } from './service-changes.ts'
 import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, type MoveGroup, structureMoves } from './structure-moves.ts'
 
@@ -115,6 +115,7 @@ export function callFindings(
       changedStructure,
       moves: own,
       doing: forms.now,
+      ...(!forms.isWhole && { did: forms.was }),
       isOfCalls,
       ...surest(tests),
     }
@@ -254,54 +255,6 @@ function suspects(
   return [...new Set(names.filter((name) => name !== undefined))]
 }
 
-/** Calls that changed in the requests of a segment alone, counted in these. */
-function partlyChanged({ calls }: StepChanges, segments: readonly Segment[]): ToldCall[] {
-  return segments.flatMap(({ call, inside, requests, p, q }) => {
-    const change = calls.find((one) => call !== null && isSameChoice(one, call))
-    if (change === undefined || change.changed) return []
-    const { before, after, beforeMean, afterMean } = inside
-    const made = [Math.round(beforeMean * before), Math.round(afterMean * after)] as const
-    const within = new Set(requests)
-    return { ...change, made, chances: [before, after], difference: inside.change, p, q, within }
-  })
-}
-
-function changedServices({ calls, repeats }: StepChanges, partly: readonly ToldCall[]) {
-  const changed: ToldCall[] = [
-    ...calls.filter(({ changed: is, kind }) => is && (kind === 'calls' || kind === 'next')),
-    ...partly,
-  ].map((one) => {
-    const repeat = one.kind === 'calls' && repeats.find((other) => isOfSame(one, other))
-    return repeat ? { ...one, times: [repeat.beforeTimes, repeat.afterTimes] as const } : one
-  })
-  const again = calls.filter(
-    ({ changed: is, kind }) => is && (kind === 'again' || kind === 'hedges'),
-  )
-  // What is repeated after a failure, or while it runs, is told as that.
-  const repeated = repeats.filter(
-    (repeat) => repeat.changed && !again.some((one) => isOfSame(one, repeat)),
-  )
-  const services = new Set([...changed, ...repeated].map(({ of }) => of.service))
-  return [...services].map((service) => ({
-    service,
-    calls: changed
-      .filter(({ of }) => of.service === service)
-      .sort((a, b) => changedCalls(b) - changedCalls(a) || plainness(b) - plainness(a)),
-    repeats: repeated.filter(({ of }) => of.service === service),
-  }))
-}
-
-function isOfSame(a: CallChange, b: RepeatChange): boolean {
-  return a.call !== null && isSame(a.of, b.of) && isSame(a.call, b.call)
-}
-
-/** Ranks changes of as many calls: new or gone first, then calls, more often, other services. */
-function plainness({ kind, of, call, difference, made }: CallChange): number {
-  const isWhole = call !== null && made.some((count) => count === 0)
-  const isElsewhere = call !== null && call.service !== of.service
-  return 8 * +isWhole + 4 * +(kind === 'calls') + 2 * +(difference > 0) + +isElsewhere
-}
-
 function headline({ calls: [call], repeats: [repeat] }: ServiceChanges, alike: readonly Alike[]) {
   const isAfterSame = alike.every((one) => isSameCall(previousOf(one), previousOf(alike[0])))
   const previous = isAfterSame ? previousOf(alike[0]) : null
@@ -310,24 +263,6 @@ function headline({ calls: [call], repeats: [repeat] }: ServiceChanges, alike: r
 
 function previousOf(one: Alike | undefined): Operation | null {
   return one && 'previous' in one ? one.previous : null
-}
-
-/** Finds what else changed as a call did: as the same is called more, or less, elsewhere. */
-function isDoneToo({ within, difference, call, previous }: ToldCall) {
-  return (one: ToldCall) =>
-    within === undefined &&
-    one.within === undefined &&
-    one.difference > 0 === difference > 0 &&
-    isSameCall(one.call, call) &&
-    (call !== null || isSameCall(one.previous, previous))
-}
-
-function alikeRepeats(repeats: readonly RepeatChange[]): RepeatChange[] {
-  const isMore = (one: RepeatChange) => one.afterTimes > one.beforeTimes
-  const [first] = repeats
-  return repeats.filter(
-    (one) => first && isSame(one.call, first.call) && isMore(one) === isMore(first),
-  )
 }
 
 function callKey(change: CallChange | RepeatChange): string {

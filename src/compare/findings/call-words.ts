@@ -25,7 +25,7 @@ export function callWords(
     sites,
   }: { readonly isTime: boolean; readonly previous: Operation | null } & Pick<StepChanges, 'sites'>,
 ): string {
-  const [change] = calls
+  const change = calls[0] && asOnlyCall(calls[0], sites)
   if (change === undefined) {
     const { of, call, beforeTimes, afterTimes } = repeat as RepeatChange
     const times = `${rounded(afterTimes)} times instead of ${rounded(beforeTimes)}`
@@ -73,6 +73,17 @@ export function callWords(
   return made[AFTER] === 0
     ? `${name} no longer calls ${what} (${ofChances(change, BEFORE)} calls before)`
     : `${name} calls ${what} only ${shares}`
+}
+
+/** Of an operation that can make one call alone, its making none less often is that call. */
+function asOnlyCall(change: ToldCall, sites: StepChanges['sites']): ToldCall {
+  const { of, call, previous, made, chances, difference } = change
+  if (call !== null || previous !== null) return change
+  const callees = (sites?.sites ?? []).flatMap((site) => (isSame(site.of, of) ? site.callees : []))
+  const [only] = callees
+  if (only === undefined || !callees.every((callee) => isSame(callee, only))) return change
+  const others = [chances[BEFORE] - made[BEFORE], chances[AFTER] - made[AFTER]] as const
+  return { ...change, kind: 'calls', call: only, made: others, difference: -difference }
 }
 
 function rounded(times: number): string {

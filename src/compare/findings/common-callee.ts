@@ -78,9 +78,10 @@ function unansweredCalls(flows: FlowSet, request: number): ReadonlyMap<string, C
   const calls = new Map<string, Calls>()
   const { spanRows, spanOffsets, periods, recordedIn, shapeOf } = flows
   const traces = periods[recordedIn[request]!]
-  const visits = allVisits(flows).get(shapeOf[request]!)
-  if (traces?.kind !== 'spans' || spanRows === undefined || visits === undefined) return calls
-  const { tree, services } = visits
+  if (traces?.kind !== 'spans' || spanRows === undefined) return calls
+  const { tree, services } = allVisits(flows).get(shapeOf[request]!)!
+  // A snapshot may carry the latencies of some requests only.
+  if (flows.latencies(request).length < tree.from.length) return calls
   for (let span = 1; span < tree.size; span++) {
     const row = spanRows[spanOffsets![request]! + span]!
     const isAnswered = tree.firstChild[span]! < tree.firstChild[span + 1]!

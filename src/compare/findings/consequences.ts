@@ -284,8 +284,27 @@ function isGivenUp({ categories, steps }: Compared, { cause, draft }: Pair): boo
   return all > 0 && longer >= MOST * all
 }
 
-/** Without the requests in which calls fail, what follows from failures changes by less than this share. */
+/** Without the requests that have its cause, what follows from it changes by less than this share. */
 const MAX_WITHOUT = 0.5
+
+/** How much longer calls of some requests take than such of before, on average. */
+function shiftIn(
+  strata: readonly StepStratum[],
+  groups: readonly ((request: number) => boolean)[],
+) {
+  let [excessUs, size] = [0, 0]
+  for (const isOf of groups) {
+    for (const { before, after } of strata) {
+      const [then, now] = [before, after].map(({ recorded: { requests, values } }) =>
+        values.filter((_, i) => isOf(at(requests, i))),
+      ) as [Float64Array, Float64Array]
+      if (then.length === 0) continue
+      excessUs += sum(now) - now.length * (mean(then) as number)
+      size += now.length
+    }
+  }
+  return excessUs / size || 0
+}
 
 /**
  * Whether what fails itself, or who calls it, works longer for that: waits for another try, or for a
@@ -304,21 +323,9 @@ function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair)
     return false
   }
   const strata = strataOf(draft, steps)
-  const shiftOf = (isOf: (request: number) => boolean) => {
-    let [excessUs, size] = [0, 0]
-    for (const { before, after } of strata) {
-      const [then, now] = [before, after].map(({ recorded: { requests, values } }) =>
-        values.filter((_, i) => isOf(at(requests, i))),
-      ) as [Float64Array, Float64Array]
-      if (then.length === 0) continue
-      excessUs += sum(now) - now.length * (mean(then) as number)
-      size += now.length
-    }
-    return excessUs / size || 0
-  }
   // Those that are not given up may all be among the fastest.
-  const without = shiftOf((request) => !change.failing.has(request))
-  return without / shiftOf(() => true) < MAX_WITHOUT
+  const without = shiftIn(strata, [(request) => !change.failing.has(request)])
+  return without / shiftIn(strata, [() => true]) < MAX_WITHOUT
 }
 
 /**
@@ -338,7 +345,12 @@ function isSameWork({ categories, steps }: Compared, { cause, draft }: Pair): bo
     draft.steps.some((step) => step.kind === 'work' && step.service === service) ||
     draft.changedEdges.some(({ kind, fromNode }) => kind === 'self' && place(fromNode) === service)
   const isCallOf = draft.steps.some((step) => step.kind === 'call' && step.caller === service)
-  return (
-    ((isAlike && isOwn) || (isSmall && isCallOf)) && shareRequests(categories, { cause, draft })
-  )
+  const isShown = (isAlike && isOwn) || (isSmall && isCallOf)
+  if (!isShown || !shareRequests(categories, { cause, draft })) return false
+  // What takes longer with the same calls as before has another cause.
+  if (cause.did === undefined || cause.doing === undefined) return true
+  const strata = strataOf(draft, steps)
+  const does = new Set([...cause.did, ...cause.doing])
+  const alike = shiftIn(strata, [(request) => does.has(request), (request) => !does.has(request)])
+  return alike / shiftIn(strata, [() => true]) < MAX_WITHOUT
 }

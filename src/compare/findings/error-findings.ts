@@ -194,7 +194,7 @@ export function nearestFailure({ errors }: Pick<StepChanges, 'errors'>): string 
 }
 
 /** Says what fails: `POST /pay fails with “no such promo” in 193 of 2,741 calls (14 of 2,823 before)`. */
-function errorWords(change: ErrorChange) {
+export function errorWords(change: ErrorChange): string {
   const { operations, said, messages, made, difference, inner } = change
   const counts = inner ?? change
   const isOne = operations.length === 1 || inner !== null

@@ -174,6 +174,8 @@ export interface Draft {
   readonly exemplars?: Exemplars
   /** Rows of requests after that do it, where services call otherwise. */
   readonly doing?: readonly number[]
+  /** Rows of requests before that did it, where these chose to, whatever they had met. */
+  readonly did?: readonly number[]
   /** Of calls made otherwise, whether it adds what these take, and nothing else that changed in their requests. */
   readonly isOfCalls?: boolean
   /** Of errors: calls that fail, by operation, and those that its words count. */

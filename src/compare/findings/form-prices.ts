@@ -28,6 +28,8 @@ export interface Forms extends Pick<FormsOfType, 'now' | 'usual'> {
   /** Whether those of the other form are the slowest before. */
   readonly isTail?: boolean
   readonly types: readonly FormsOfType[]
+  /** Requests before whose flow was of the new form. */
+  readonly was: readonly number[]
   readonly counts: RequestCounts
 }
 
@@ -86,6 +88,7 @@ export function formsOf(
     isWhole,
     types,
     now: isWhole ? ofForm(0, AFTER) : types.flatMap((one) => one.now),
+    was: ofForm(0, BEFORE),
     usual: isWhole ? ofAll.flat() : [...new Set(types.flatMap((one) => one.usual))],
     counts: counts.map((two) => two.map(Math.round)) as unknown as RequestCounts,
   }
@@ -261,6 +264,7 @@ export function addPrices(a: Price, b: Price): Price {
       isWhole: a.forms.isWhole,
       types: [...a.forms.types, ...b.forms.types],
       now: [...a.forms.now, ...b.forms.now],
+      was: [...a.forms.was, ...b.forms.was],
       usual: [...a.forms.usual, ...b.forms.usual],
       counts: counts as unknown as RequestCounts,
     },

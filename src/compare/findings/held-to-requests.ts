@@ -1,4 +1,4 @@
-import { group, sum } from 'd3-array'
+import { group, mean, rollup, sum, variance as varianceOf } from 'd3-array'
 import { addAt, at } from '../../core/entries.ts'
 import { moreText } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
@@ -86,7 +86,6 @@ export interface Left {
  * otherwise may do so before, too. Where all requests call otherwise in several ways, each is priced with the others.
  */
 export function heldToRequests(drafts: readonly Draft[], of: Compared): Draft[] {
-  if (of.steps.flows.runs.length > 1) return [...drafts]
   const held = drafts.map((draft) => (draft.kind === 'latency' ? heldTo(draft, drafts, of) : draft))
   const elsewhere = toldAsDelays(of, held)
   const net = held.map((draft) =>
@@ -152,7 +151,14 @@ function changeOf(all: ReadonlySet<number>, flows: FlowSet) {
     }) as [Moments, Moments]
     const size = sum(pair[AFTER], (request) => flows.countOf(request))
     changeUs += size * (after.mean - before.mean)
-    variance += size ** 2 * (before.variance / before.count + after.variance / after.count)
+    const ofRuns = rollup(
+      pair[BEFORE],
+      (own) => mean(own, (request) => at(flows.responseTimeUs, request)),
+      (request) => at(flows.recordedIn, request),
+    )
+    const betweenRuns = (varianceOf(ofRuns.values()) ?? 0) * (1 + 1 / ofRuns.size)
+    variance +=
+      size ** 2 * (before.variance / before.count + after.variance / after.count + betweenRuns)
   }
   return { requests: pairs.flatMap(([, after]) => after), changeUs, errorUs: Math.sqrt(variance) }
 }

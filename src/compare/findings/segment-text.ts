@@ -110,12 +110,17 @@ function searchedIn({ step, call, measure, operation, callingOperation }: Segmen
   // Failures are told by the operation of roots.
   const isTime = measure === 'time'
   const caller = isTime ? callingOperation : operation
-  const by = caller ? ` for ${operationName({ operation: caller })}` : ''
+  const by = forCaller(caller, isTime ? operation : null)
   if (!isTime) return `through ${service}${by}`
   if (operation !== null) return `with ${service} ${operationName({ operation })}${by}`
   return step.caller === null
     ? `through ${service}`
     : `in which ${printable(step.caller)} calls ${service}`
+}
+
+/** For which operation of its caller one is called, unless that has the same name. */
+function forCaller(caller: string | null, operation: string | null): string {
+  return caller && caller !== operation ? ` for ${operationName({ operation: caller })}` : ''
 }
 
 /** Operation that a segment is of: of spans theirs, which may lie within that; empty for several. */
@@ -141,10 +146,7 @@ export function timeWords(segment: Segment, quantity: Quantity) {
   const time = moreText(inside.change, quantity) + (within === null ? '' : ' a call')
   if (step?.kind === 'work' && isInner(segment))
     return `${name} ${segment.alike ? 'take' : 'takes'} ${time}`
-  const by =
-    callingOperation === null || callingOperation === ''
-      ? ''
-      : ` for ${operationName({ operation: callingOperation })}`
+  const by = forCaller(callingOperation, segment.operation)
   if (step?.kind === 'request') return `requests take ${time}`
   if (step?.kind === 'call')
     return `${name === '' ? 'what it calls' : name}${by} takes ${time}${callerSide(quantity)}`

@@ -281,7 +281,7 @@ function placeDraft(covered: readonly Draft[], place: Place, sources: Sources): 
 }
 
 /** The one of several that adds most. */
-export function largestOf(covered: readonly Draft[]): Draft {
+function largestOf(covered: readonly Draft[]): Draft {
   return greatest(covered, (one) => Math.abs(one.contributionUs)) as Draft
 }
 

@@ -16,6 +16,7 @@ import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
 import { commonCallee } from './common-callee.ts'
 import { commonStep, isTold, namePlace, type Place } from './common-step.ts'
 import { deadlineOf } from './deadlines.ts'
+import { errorWords } from './error-findings.ts'
 import type { Draft } from './finding.ts'
 import { burstsText, SECONDS, timeText } from './finding-facts.ts'
 import { listed, operationName } from './names.ts'
@@ -58,7 +59,7 @@ type Times = Pick<StepChanges, 'flows' | 'times'>
  * before; or messages that waited.
  */
 export function slowRequests(
-  steps: Times & Pick<StepChanges, 'options'>,
+  steps: Times & Pick<StepChanges, 'errors' | 'options'>,
   drafts: readonly Draft[],
 ): SlowRequests {
   const ofRequests = findSlowStretch(steps, drafts)
@@ -122,7 +123,7 @@ const BURSTS_LEVEL = 0.001
 const MAX_LISTED = 6
 
 function findFewSlow(
-  { flows, times, options }: Times & Pick<StepChanges, 'options'>,
+  { flows, times, errors, options }: Times & Pick<StepChanges, 'errors' | 'options'>,
   drafts: readonly Draft[],
   { stretch }: { readonly stretch: SlowStretch | null },
 ): FewSlow | null {
@@ -151,7 +152,7 @@ function findFewSlow(
       ({ heldUs }) => sum(heldUs.values()),
     )
   const most =
-    mostOf(farRequests({ flows, times }, after)) ??
+    mostOf(farRequests({ flows, times, errors }, after)) ??
     (stretch === null
       ? mostOf(farCalls({ flows, times }, (MIN_ADDED * allUs) / MAX_FAR))
       : undefined)
@@ -194,16 +195,24 @@ interface Far extends Pick<FewSlow, 'of'> {
   readonly heldUs: ReadonlyMap<number, number>
 }
 
-/** Requests far slower than any of their type before, in the step that holds most of it. */
-function farRequests({ flows, times }: Times, after: Uint32Array): Far[] {
+/** Requests far slower than any of their type before, in the step that holds most of it, or else with what fails in them. */
+function farRequests(
+  { flows, times, errors }: Times & Pick<StepChanges, 'errors'>,
+  after: Uint32Array,
+): Far[] {
   const overAll = overUsual(flows, (own) => FAR * own.at(-1)!, max)
   const excess = overUsual(flows, (own) => quantile(own, 0.5), max)
   const far = Array.from(after).filter((request) => overAll(request) > 0)
   if (far.length > MAX_FAR) return []
   const placeOf = (some: readonly number[]) => commonStep(times, new Set(some), sum(some, excess))
+  // Where a service fails, its times and those of its callers are not compared.
+  const failing = greatest(
+    errors.filter(({ kind }) => kind === 'work'),
+    (one) => sum(far, (request) => Number(one.failing.has(request))),
+  )
   const keyOf = (request: number) => {
     const place = placeOf([request])
-    return place && stepKey(place)
+    return place ? stepKey(place) : failing?.failing.has(request) === true
   }
   const callee = commonCallee(flows, far, excess)
   const isHeld = (request: number) => callee!.heldUs.get(request)! > excess(request) / 2
@@ -213,10 +222,17 @@ function farRequests({ flows, times }: Times, after: Uint32Array): Far[] {
       ? []
       : [{ of: 'requests', place: null, ...callee, heldUs: held(far.filter(isHeld)) }]
   const ofPlaces = Array.from(group(far, keyOf)).flatMap(([key, own]): Far | [] => {
-    const place = key === null ? null : placeOf(own)
+    const heldUs = held(own)
+    if (key === true) {
+      const { service } = failing!
+      const place = { kind: 'work', service, caller: null, operation: '', strata: [] } as const
+      const name = `${printable(service)}, where ${errorWords(failing!)}`
+      return { of: 'requests', place: { ...place, heldUs: sum(heldUs.values()) }, name, heldUs }
+    }
+    const place = key === false ? null : placeOf(own)
     if (place === null) return []
     const { name } = thereOf(flows, place, { slow: own, inside: own })
-    return { of: 'requests', place, name, heldUs: held(own) }
+    return { of: 'requests', place, name, heldUs }
   })
   return [...ofCallee, ...ofPlaces]
 }

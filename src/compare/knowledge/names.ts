@@ -13,7 +13,7 @@ const SERVICE = 'service:'
 const STEP = 'step:'
 
 /** What a service is known by in a knowledge file. */
-export function serviceKey(service: string): string {
+function serviceKey(service: string): string {
   return SERVICE + service
 }
 

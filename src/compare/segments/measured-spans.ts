@@ -233,8 +233,9 @@ function plansOf(
       const { of, ...others } = item
       const operation = operations[item.span]!
       const [to, by] = [operations[of]!, item.callingOperation]
-      // A service is entered by several operations, in one place.
-      const key = JSON.stringify([stepKey(step), item.span === visit.entry || operation])
+      // A service is entered by several operations, in one place; its peers enter it in another.
+      const isEntry = item.span === visit.entry && visit.caller?.service !== visit.service
+      const key = JSON.stringify([stepKey(step), isEntry || operation])
       if (!isWanted(key)) return
       const into = getOrInsert(found, key, () => ({
         ...{ step, isSure, isOfEntries: kind === 'work' && item.own === visit.entry },

@@ -14,7 +14,7 @@ import {
   type Named,
   namedShapes,
   type Operation,
-  relays,
+  spanRoles,
   type Visit,
 } from './visits.ts'
 
@@ -97,7 +97,7 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
     if (spans[BEFORE] <= MAX_IN_OTHER * spans[AFTER]) periodOf.set(name, AFTER)
   }
   // Relays are on the way of calls, which has both of its ends in either period.
-  const between = [...relays(flows)].flatMap((name) => {
+  const between = [...spanRoles(flows).relays].flatMap((name) => {
     const period = periodOf.get(name)
     periodOf.delete(name)
     return period === undefined ? [] : { name, period }

@@ -5,7 +5,7 @@ import { remembered } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { type SpanTree, spanTree } from '../../flows/span-tree.ts'
-import { SERVER } from '../../traces/span-columns.ts'
+import { CLIENT, SERVER } from '../../traces/span-columns.ts'
 import { place } from '../edges/edge-pool.ts'
 
 /** An operation of a service. */
@@ -67,51 +67,79 @@ export interface ShapeVisits {
 /** From so many calls a request on, times are of a call, and a service has several values of an attribute. */
 export const SEVERAL = 1.2
 
-/** An operation relays if so many of its calls do. */
-const MIN_RELAYED = 0.95
+/** An operation relays, or calls its own service, if so many of its calls do. */
+const MIN_ALIKE = 0.95
 
-/**
- * Operations, by `callName`, whose server spans only hand a call on to another server span of their
- * service, as sidecars record them.
- */
-export const relays = remembered((flows: FlowSet): ReadonlySet<string> => {
-  if (flows.relays !== undefined) return new Set(flows.relays)
+/** What the kinds of spans say of operations. */
+export interface SpanRoles {
+  /**
+   * Operations, by `callName`, whose server spans only hand a call on to another server span of their
+   * service, as sidecars record them.
+   */
+  readonly relays: ReadonlySet<string>
+  /** Calls between instances of one service: the operations of both of its sides, by `peerName`. */
+  readonly peers: ReadonlySet<string>
+}
+
+export const spanRoles = remembered((flows: FlowSet): SpanRoles => {
+  if (flows.relays !== undefined) {
+    return { relays: new Set(flows.relays), peers: new Set(flows.peers) }
+  }
   const { spanRows, spanOffsets, shapeOf, recordedIn, periods } = flows
   const requests = rollup(
     shapeOf.keys(),
     (own) => ({ first: own[0]!, count: own.length }),
     (request) => shapeOf[request]!,
   )
-  const counts = new Map<string, [relayed: number, all: number]>()
+  const relays = new Shares()
+  const peers = new Shares()
   for (const [shape, { first, count }] of requests) {
     const traces = periods[recordedIn[first]!]
     if (traces?.kind !== 'spans' || spanRows === undefined || spanOffsets === undefined) continue
     const spans = spansOf(flows, shape)
     const { tree, services } = spans
-    const isServer = (span: number) =>
-      traces.spans.kind[spanRows[spanOffsets[first]! + span]!] === SERVER
+    const kindOf = (span: number) => traces.spans.kind[spanRows[spanOffsets[first]! + span]!]
     for (let span = 1; span < tree.size; span++) {
+      const parent = tree.parent[span]!
+      const isOwn = services[parent] === services[span]
+      if (isOwn && kindOf(parent) === CLIENT) {
+        peers.add(peerName(spans, span), count, kindOf(span) === SERVER)
+      }
       const [child, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
       if (child === end) continue
-      const known = getOrInsert(counts, nameOf(spans, span), (): [number, number] => [0, 0])
       const isRelay =
+        !isOwn &&
         end === child + 1 &&
         services[child] === services[span] &&
-        services[tree.parent[span]!] !== services[span] &&
-        isServer(span) &&
-        isServer(child)
-      known[0] += isRelay ? count : 0
-      known[1] += count
+        kindOf(span) === SERVER &&
+        kindOf(child) === SERVER
+      relays.add(nameOf(spans, span), count, isRelay)
     }
   }
-  const found = [...counts].filter(([, [relayed, all]]) => relayed >= MIN_RELAYED * all)
-  return new Set(found.map(([name]) => name))
+  return { relays: relays.likely(), peers: peers.likely() }
 })
+
+/** How many of what has a name are so. */
+class Shares {
+  readonly #counts = new Map<string, [are: number, all: number]>()
+
+  add(name: string, count: number, is: boolean): void {
+    const known = getOrInsert(this.#counts, name, (): [number, number] => [0, 0])
+    if (is) known[0] += count
+    known[1] += count
+  }
+
+  likely(): ReadonlySet<string> {
+    const likely = [...this.#counts].filter(([, [are, all]]) => are >= MIN_ALIKE * all)
+    return new Set(likely.map(([name]) => name))
+  }
+}
 
 /**
  * Divides spans into visits of services. A span made by its own service whose calls all go to one
  * other service is the caller's side of a call; so is one without calls whose operation names such
  * calls of the same service elsewhere: another's may go anywhere. Relays are on the way of a call.
+ * Instances of one service that call each other are visited apart.
  * Sending a message is work of its sender, who does not wait for what receives it.
  */
 export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeVisits> => {
@@ -120,23 +148,28 @@ export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeV
     spans: spansOf(flows, shape),
   }))
   const calleeOf = new Map<string, string | null>()
+  const roles = spanRoles(flows)
   for (const { spans } of shapes) {
     for (let span = 1; span < spans.tree.size; span++) {
-      const callee = answeredBy(spans, span)
+      const callee = answeredBy(spans, span, roles)
       if (callee === null) continue
       const name = nameOf(spans, span)
       const known = calleeOf.get(name)
       calleeOf.set(name, known === undefined || known === callee ? callee : null)
     }
   }
-  const passing = relays(flows)
-  return new Map(shapes.map(({ shape, spans }) => [shape, divide(spans, { calleeOf, passing })]))
+  return new Map(shapes.map(({ shape, spans }) => [shape, divide(spans, calleeOf, roles)]))
 })
 
 type Spans = ReturnType<typeof spansOf>
 
 function nameOf({ services, operations }: Spans, span: number): string {
   return callName({ service: services[span]!, operation: operations[span]! })
+}
+
+/** The operations of a span and of that which called it, of one service. */
+function peerName(spans: Spans, span: number): string {
+  return `${nameOf(spans, span)}\n${spans.operations[spans.tree.parent[span]!]}`
 }
 
 function spansOf(flows: FlowSet, shape: number) {
@@ -155,28 +188,29 @@ function spansOf(flows: FlowSet, shape: number) {
   return { tree, services, operations, isSending }
 }
 
-/** The one other service that all calls of a span go to; `null` if there is none. */
-function answeredBy({ tree, services, isSending }: Spans, span: number): string | null {
+/** The one service that all calls of a span go to, another or to its peers; `null` if there is none. */
+function answeredBy(spans: Spans, span: number, { peers }: SpanRoles): string | null {
+  const { tree, services, isSending } = spans
   const [first, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
   const parent = tree.parent[span]!
   if (first === end || parent < 0 || services[parent] !== services[span]) return null
   if (isSending[span]) return null
   const callee = services[first]!
-  if (callee === services[span]) return null
-  for (let child = first; child < end; child++) if (services[child] !== callee) return null
+  for (let child = first; child < end; child++) {
+    const isOwn = services[child] === services[span]
+    if (services[child] !== callee || (isOwn && !peers.has(peerName(spans, child)))) return null
+  }
   return callee
 }
 
 function divide(
   spans: Spans,
-  {
-    calleeOf,
-    passing,
-  }: { calleeOf: ReadonlyMap<string, string | null>; passing: ReadonlySet<string> },
+  calleeOf: ReadonlyMap<string, string | null>,
+  roles: SpanRoles,
 ): ShapeVisits {
   const { tree, services, operations, isSending } = spans
   const isRelay = (span: number) =>
-    passing.has(nameOf(spans, span)) && tree.firstChild[span] !== tree.firstChild[span + 1]
+    roles.relays.has(nameOf(spans, span)) && tree.firstChild[span] !== tree.firstChild[span + 1]
   const visits: (Visit & { spans: number[]; calls: OutgoingCall[] })[] = []
   const visitOf: (typeof visits)[number][] = []
   const isCall = new Uint8Array(tree.size)
@@ -184,12 +218,15 @@ function divide(
     const parent = tree.parent[span]!
     const around = parent < 0 ? null : visitOf[parent]!
     const service = services[span]!
-    if (around !== null && service === around.service) {
+    // What a call within a service enters is no caller's side of another of the same name.
+    const isPeer =
+      around !== null && around.entry !== parent && roles.peers.has(peerName(spans, span))
+    if (around !== null && service === around.service && !isPeer) {
       visitOf[span] = around
       const [first, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
       const isLeaf = first === end && !isSending[span]
       const unrecorded = isLeaf ? calleeOf.get(nameOf(spans, span)) : null
-      const callee = answeredBy(spans, span) ?? unrecorded
+      const callee = answeredBy(spans, span, roles) ?? unrecorded
       if (callee == null) around.spans.push(span)
       else {
         isCall[span] = 1

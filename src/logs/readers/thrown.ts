@@ -172,7 +172,7 @@ export function mayBeThrown(text: string): boolean {
 }
 
 /** What a line begins with, as the first line of a stack trace. */
-export function thrownAtStart(line: string): Thrown | undefined {
+function thrownAtStart(line: string): Thrown | undefined {
   const found = firstOf(BEGINNINGS, line)
   return found === undefined ? undefined : (lastMentioned(found.message) ?? found)
 }

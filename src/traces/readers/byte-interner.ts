@@ -142,7 +142,7 @@ export function sameBytes(
 }
 
 /** A hash of bytes: of four at a time, then of the one to three that are left. */
-export function hashBytes(source: DataView, start: number, end: number): number {
+function hashBytes(source: DataView, start: number, end: number): number {
   let hash = 0
   let at = start
   for (; at + 4 <= end; at += 4) hash = hashMore(hash, source.getInt32(at))

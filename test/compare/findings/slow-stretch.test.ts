@@ -238,29 +238,40 @@ test('a few slow requests name the span within a service that holds their time, 
   expect(slowRequests(steps, []).fewSlow).toMatchObject({ requests: 6, where: 'gateway verify' })
 })
 
-test('a few slow requests of a quick kind are told beside a kind that takes most of the time', () => {
-  const period = (name: string, waitUs: number) => {
+describe('a few slow requests of a quick kind', () => {
+  const period = (name: string, waitUs: number, fails = false) => {
     const random = randomSource(name.length)
     const spans = Array.from({ length: 960 }, (_, i): SpanSketch[] => {
       const [trace, startUs] = [`${name}-${i}`, LATER_US + 250_000 * i]
       const workUs = (i % 2 === 0 ? 10_000 : 500_000) * Math.exp(0.3 * random.normal())
-      const endUs = startUs + workUs + (i % 160 === 40 ? waitUs : 0)
+      const isSlow = i % 160 === 40
+      const endUs = startUs + workUs + (isSlow ? waitUs : 0)
       const operation = i % 2 === 0 ? 'GET /search' : 'POST /chat'
-      const call = { trace, parent: trace, service: 'fares', operation: 'QUOTE' }
+      const failed = isSlow && fails && { status: 'error' as const }
+      const call = { trace, parent: trace, service: 'fares', operation: 'QUOTE', ...failed }
       return [
-        { trace, id: trace, service: 'web', operation, startUs, endUs },
+        { trace, id: trace, service: 'web', operation, startUs, endUs, ...failed },
         { ...call, id: `${trace}-call`, startUs: startUs + 100, endUs: endUs - 100 },
       ]
     })
     return makeSpans(spans.flat(), name)
   }
-  const told = (waitUs: number) =>
-    compare(period('before', 0), period('after', waitUs)).findings.text()
-  expect(told(0)).toMatch(/^No significant change\. .* may have been missed/)
-  // 6 s in all: 60 % of what searches take, 2 % of what all do.
-  expect(told(1_000_000)).toMatch(
-    /^Most requests did not change, but a few took far longer\.\nFew but slow: 6 requests took more than 2 times as long as any of their kind before, typically 1 s longer than usual, mostly in fares QUOTE/,
-  )
+  const told = (waitUs: number, fails = false) =>
+    compare(period('before', 0), period('after', waitUs, fails)).findings.text()
+
+  test('are told beside a kind that takes most of the time', () => {
+    expect(told(0)).toMatch(/^No significant change\. .* may have been missed/)
+    // 6 s in all: 60 % of what searches take, 2 % of what all do.
+    expect(told(1_000_000)).toMatch(
+      /^Most requests did not change, but a few took far longer\.\nFew but slow: 6 requests took more than 2 times as long as any of their kind before, typically 1 s longer than usual, mostly in fares QUOTE/,
+    )
+  })
+
+  test('that fail, too few to be a finding, are told with what fails', () => {
+    expect(told(1_000_000, true)).toMatch(
+      /Few but slow: 6 requests took .* mostly in fares, where QUOTE fails in 6 of 960 calls \(0 of 960 before\)/,
+    )
+  })
 })
 
 //  shop   ├──────────────────┤  GET

@@ -1,0 +1,117 @@
+import type { Segment } from '../segments/segments.ts'
+import { isSameChoice } from '../steps/call-counts.ts'
+import { type CallSites, isSame, isSameCall } from '../steps/call-order.ts'
+import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
+import type { ServiceChanges, ToldCall } from './call-words.ts'
+import { changedCalls } from './concurrency-findings.ts'
+
+/** Calls that changed in the requests of a segment alone, counted in these. */
+export function partlyChanged({ calls }: StepChanges, segments: readonly Segment[]): ToldCall[] {
+  return segments.flatMap(({ call, inside, requests, p, q }) => {
+    const change = calls.find((one) => call !== null && isSameChoice(one, call))
+    if (change === undefined || change.changed) return []
+    const { before, after, beforeMean, afterMean } = inside
+    const made = [Math.round(beforeMean * before), Math.round(afterMean * after)] as const
+    const within = new Set(requests)
+    return { ...change, made, chances: [before, after], difference: inside.change, p, q, within }
+  })
+}
+
+/**
+ * What services call otherwise: one entry for what each does otherwise in the same requests or in the
+ * same way, be it a part of requests (`partly`).
+ */
+export function changedServices(
+  { calls, repeats, sites }: StepChanges,
+  partly: readonly ToldCall[],
+): ServiceChanges[] {
+  const changed: ToldCall[] = [
+    ...calls.filter(({ changed: is, kind }) => is && (kind === 'calls' || kind === 'next')),
+    ...partly,
+  ].map((one) => {
+    const repeat = one.kind === 'calls' && repeats.find((other) => isOfSame(one, other))
+    return repeat ? { ...one, times: [repeat.beforeTimes, repeat.afterTimes] as const } : one
+  })
+  const again = calls.filter(
+    ({ changed: is, kind }) => is && (kind === 'again' || kind === 'hedges'),
+  )
+  // What is repeated after a failure, or while it runs, is told as that.
+  const repeated = repeats.filter(
+    (repeat) => repeat.changed && !again.some((one) => isOfSame(one, repeat)),
+  )
+  const services = new Set([...changed, ...repeated].map(({ of }) => of.service))
+  return [...services].flatMap((service) =>
+    apartInRequests(
+      {
+        service,
+        calls: changed
+          .filter(({ of }) => of.service === service)
+          .sort((a, b) => changedCalls(b) - changedCalls(a) || plainness(b) - plainness(a)),
+        repeats: repeated.filter(({ of }) => of.service === service),
+      },
+      sites as CallSites,
+    ),
+  )
+}
+
+/** Divides what changed of a service where no request can have one and another, unless they are alike. */
+function apartInRequests(
+  { service, calls, repeats }: ServiceChanges,
+  { callers }: CallSites,
+): ServiceChanges[] {
+  let groups: { shapes: Set<number>; members: (ToldCall | RepeatChange)[] }[] = []
+  for (const one of [...calls, ...repeats]) {
+    const isOf = (shape: number) => callers[shape]?.some(({ of }) => isSame(of, one.of))
+    const shapes = [...callers.keys()].filter(isOf)
+    const isWith = (group: (typeof groups)[number]) =>
+      shapes.some((shape) => group.shapes.has(shape)) ||
+      group.members.some((other) => isAlike(one, other))
+    const own = groups.filter(isWith)
+    groups = [
+      ...groups.filter((group) => !own.includes(group)),
+      {
+        shapes: new Set([...shapes, ...own.flatMap((group) => [...group.shapes])]),
+        members: [one, ...own.flatMap(({ members }) => members)],
+      },
+    ]
+  }
+  return groups.map(({ members }) => ({
+    service,
+    calls: calls.filter((one) => members.includes(one)),
+    repeats: repeats.filter((one) => members.includes(one)),
+  }))
+}
+
+function isAlike(a: ToldCall | RepeatChange, b: ToldCall | RepeatChange): boolean {
+  if ('kind' in a && 'kind' in b) return isDoneToo(a)(b)
+  return isSameCall(a.call, b.call)
+}
+
+function isOfSame(a: CallChange, b: RepeatChange): boolean {
+  return a.call !== null && isSame(a.of, b.of) && isSame(a.call, b.call)
+}
+
+/** Ranks changes of as many calls: new or gone first, then calls, more often, other services. */
+function plainness({ kind, of, call, difference, made }: CallChange): number {
+  const isWhole = call !== null && made.some((count) => count === 0)
+  const isElsewhere = call !== null && call.service !== of.service
+  return 8 * +isWhole + 4 * +(kind === 'calls') + 2 * +(difference > 0) + +isElsewhere
+}
+
+/** Finds what else changed as a call did: as the same is called more, or less, elsewhere. */
+export function isDoneToo({ within, difference, call, previous }: ToldCall) {
+  return (one: ToldCall) =>
+    within === undefined &&
+    one.within === undefined &&
+    one.difference > 0 === difference > 0 &&
+    isSameCall(one.call, call) &&
+    (call !== null || isSameCall(one.previous, previous))
+}
+
+export function alikeRepeats(repeats: readonly RepeatChange[]): RepeatChange[] {
+  const isMore = (one: RepeatChange) => one.afterTimes > one.beforeTimes
+  const [first] = repeats
+  return repeats.filter(
+    (one) => first && isSame(one.call, first.call) && isMore(one) === isMore(first),
+  )
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+
+const NODES = ['node-1', 'node-2', 'node-3']
+
+interface Cluster {
+  /** By how much longer an instance appends what another sends it, in µs. */
+  readonly appendUs?: (host: string) => number
+  /** Whether a write ends when one of them has appended it. */
+  readonly waitsForOne?: boolean
+  /** By how much longer a call is under way, in µs. */
+  readonly transitUs?: (from: string, to: string) => number
+}
+
+/** 500 writes: an instance of `store` leads each, and waits until the others appended it. */
+function writes(
+  seed: number,
+  { appendUs = () => 0, transitUs = () => 0, waitsForOne = false }: Cluster = {},
+) {
+  const random = randomSource(seed)
+  const around = (us: number) => random.logNormal(Math.log(us), 0.25)
+  const spans = Array.from({ length: 500 }, (_, request): SpanSketch[] => {
+    const trace = `${seed} ${request}`
+    const leader = NODES[request % NODES.length] as string
+    const own = { trace, service: 'store' }
+    const startUs = seed * 1e9 + request * 5e5
+    const sentUs = startUs + around(1000)
+    const appends = NODES.filter((host) => host !== leader).map((host) => {
+      const client = { ...own, id: `${trace} to ${host}`, parent: `${trace} put`, host: leader }
+      const server = { ...own, id: `${trace} at ${host}`, parent: client.id, host }
+      const arrivedUs = sentUs + around(400) + transitUs(leader, host)
+      const endUs = arrivedUs + around(1500) + appendUs(host)
+      const times = { startUs: arrivedUs, endUs }
+      return {
+        endUs: endUs + around(400),
+        spans: [
+          ...[{ ...client, operation: 'append', kind: 'client' as const, startUs: sentUs }],
+          ...[{ ...server, operation: 'append', kind: 'server' as const, ...times }],
+        ],
+      }
+    })
+    const answeredUs = appends.map((one) => one.endUs)
+    const endUs = (waitsForOne ? Math.min : Math.max)(...answeredUs) + around(300)
+    const put = { ...own, id: `${trace} put`, parent: null, host: leader, operation: 'put' }
+    return [
+      { ...put, kind: 'server' as const, startUs, endUs },
+      ...appends.flatMap((one) =>
+        one.spans.map((span) => ({ ...span, endUs: 'endUs' in span ? span.endUs : one.endUs })),
+      ),
+    ]
+  })
+  return makeSpans(spans.flat())
+}
+
+describe('instances of one service that call each other', () => {
+  const slow = compare(writes(1), writes(2, { appendUs: (host) => (host === 'node-2' ? 4000 : 0) }))
+
+  test('what one of them does longer is its own work, not that of those who wait for it', () => {
+    const [first, ...others] = slow.findings.findings
+    expect(others).toEqual([])
+    expect(first?.title).toMatch(
+      /^store: append itself takes 4\.\d+ ms longer a call, only where store host = node-2$/,
+    )
+    // Two of three writes have it follow.
+    expect(first?.requests).toBe(333)
+  })
+
+  test('a snapshot, which has no kinds of spans, says the same', () => {
+    const snapshot = takeSnapshot(slow, { ids: true, latenciesOf: () => true })
+    const restored = restoreComparison(JSON.parse(JSON.stringify(snapshot)))
+    expect(restored.findings.text()).toBe(slow.findings.text())
+  })
+
+  test('a longer way to one of them is told as the way to it', () => {
+    const transitUs = (_: string, to: string) => (to === 'node-3' ? 3000 : 0)
+    const { findings } = compare(writes(1), writes(2, { transitUs }))
+    expect(findings.findings[0]?.title).toMatch(
+      /^store → store: append takes (2\.9|3)\d* ms longer a call in transit, only where store host = node-3$/,
+    )
+  })
+
+  test('costs no more than requests wait for it, whether one run or several are before', () => {
+    const runs = [1, 3, 4].map((seed) => writes(seed, { waitsForOne: true }))
+    const appendUs = (host: string) => (host === 'node-2' ? 4000 : 0)
+    const after = writes(2, { waitsForOne: true, appendUs })
+    for (const before of [runs[0]!, runs]) {
+      const [first] = compare(before, after).findings.findings
+      expect(first?.title).toMatch(/^store: append itself .* where store host = node-2$/)
+      // The faster of two answers comes 0.3 ms later where the other hardly ever is the one.
+      expect(first?.contributionUs).toBeLessThan(0.15 * 333 * 4000)
+    }
+  })
+
+  test('nothing is told where nothing changed', () => {
+    expect(compare(writes(1), writes(3)).findings.findings).toEqual([])
+  })
+})
+
+test('a span within one of the same name is work of its service where it is no call', () => {
+  const nested = (seed: number, innerUs: number) => {
+    const random = randomSource(seed)
+    return makeSpans(
+      Array.from({ length: 300 }, (_, request): SpanSketch[] => {
+        const own = { trace: `${seed} ${request}`, service: 'store', kind: 'internal' as const }
+        const startUs = seed * 1e9 + request * 5e5
+        const endUs = startUs + random.logNormal(Math.log(innerUs), 0.25)
+        const id = `${own.trace} `
+        return [
+          { ...own, id: `${id}1`, parent: null, operation: 'put', startUs, endUs: endUs + 200 },
+          { ...own, id: `${id}2`, parent: `${id}1`, operation: 'sum', startUs, endUs: endUs + 100 },
+          { ...own, id: `${id}3`, parent: `${id}2`, operation: 'sum', startUs, endUs },
+        ]
+      }).flat(),
+    )
+  }
+  const { steps } = compare(nested(1, 1000), nested(2, 2000)).steps
+  expect(steps.map(({ kind }) => kind).sort()).toEqual(['request', 'work'])
+})
