@@ -122,7 +122,11 @@ const FEW_SLOW = record<FewSlow & { readonly text: string | null }>({
     words('requests', 'calls'),
   ),
   requests: COUNT,
-  where: about('Step that holds most of what they took longer.', TEXT),
+  where: about(
+    'Step, or what several services call, that holds most of what they took longer.',
+    TEXT,
+  ),
+  when: about('In which bursts they come; null where most are alone.', orNull(TEXT)),
   typicalUs: about('Median of what they took beyond the median before.', NUMBER),
   excessUs: about('Sum of the same.', NUMBER),
   examples: about('Trace ids of the slowest.', listOf(TEXT)),

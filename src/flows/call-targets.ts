@@ -20,6 +20,14 @@ export function saysTarget(operation: string): boolean {
   return / to \S+$/.test(operation)
 }
 
+/** All that a span says that it calls, the narrowest first: hosts, then the system. */
+export function targetsOf({ attributes }: Pick<SpanTraces, 'attributes'>, span: number): string[] {
+  return SAYING.flatMap((key, i) => {
+    const text = attributes.get(span, key)
+    return (typeof text === 'string' && targetOf(text, i < NAMES)?.[0]) || []
+  }).reverse()
+}
+
 /** What spans of one operation call. */
 interface Calls {
   readonly operation: string

@@ -75,10 +75,10 @@ export function smallPeriods(periods: ComparedPeriods): ComparisonWarning[] {
   const after = flows.wholes(AFTER)
   const many = `${counted(before, 'request')} before and ${grouped(after)} after`
   const isSmall = smPThreshold !== 'auto' && Math.min(before, after) <= smPThreshold
-  const isSpread = !hasTestable(categories) && hasTestableType(flows)
-  if (isSpread && !isSmall) return spreadOverHosts(periods, many)
+  const areOfSteps = !hasTestable(categories) && hasTestableType(flows)
+  if (areOfSteps && !isSmall) return isSpread(periods) ? spreadOverHosts(periods, many) : []
   const problems = [
-    ...(isSpread || hasTestable(categories)
+    ...(areOfSteps || hasTestable(categories)
       ? []
       : ['no category has enough requests in both periods to test its times']),
     ...(isSmall
@@ -96,12 +96,10 @@ export function smallPeriods(periods: ComparedPeriods): ComparisonWarning[] {
 
 /** Where hosts alone make categories too small for a test: findings rest on steps, which are tested. */
 function spreadOverHosts(
-  { flows, categories, options }: ComparedPeriods,
+  { flows, categories }: ComparedPeriods,
   many: string,
 ): ComparisonWarning[] {
-  if (options.omitHosts) return []
   const without = categorize(flows, { omitHosts: true })
-  if (!hasTestable(without)) return []
   return warning('small-periods', {
     finding: `No category alone has enough requests in both periods: there are ${grouped(categories.size)}, of ${many}, and without hosts ${grouped(without.size)}.`,
     effect:
@@ -109,6 +107,11 @@ function spreadOverHosts(
     answer: 'Leave hosts out of labels with `omitHosts: true`.',
     advice: { omitHosts: true },
   })
+}
+
+/** Whether categories without hosts have enough requests to be tested. */
+function isSpread({ flows, options }: ComparedPeriods): boolean {
+  return !options.omitHosts && hasTestable(categorize(flows, { omitHosts: true }))
 }
 
 function hasTestable(categories: ComparedPeriods['categories']): boolean {
@@ -120,7 +123,7 @@ function hasTestable(categories: ComparedPeriods['categories']): boolean {
 /** Whether no category has requests in both periods: their times cannot be compared at all. */
 export function nothingInCommon(periods: ComparedPeriods): ComparisonWarning[] {
   const { categories } = periods
-  if (categories.size === 0 || hasShared(categories)) return []
+  if (categories.size === 0 || hasShared(categories) || isSpread(periods)) return []
   if (isOfOrderAlone(periods)) {
     return warning('nothing-in-common', {
       finding:

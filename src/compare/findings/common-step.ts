@@ -56,7 +56,7 @@ function heldUs({ before, after: { recorded } }: StepStratum, slow: ReadonlySet<
 }
 
 /** A span within a service is named from this share of what is held there on. */
-const MIN_WITHIN = 0.7
+export const MIN_WITHIN = 0.7
 
 interface NamedPlace {
   readonly name: string
@@ -88,12 +88,17 @@ export function namePlace(
   return { name, within: null }
 }
 
-/** Whether a finding may tell of the same: of its services, or of whatever whole requests do. */
-export function isTold({ kind, services }: Draft, place: Place | null): boolean {
-  return (
-    place === null ||
-    kind === 'load' ||
-    kind === 'unattributed' ||
-    services.some((one) => one === place.service || one === place.caller)
-  )
+/**
+ * Whether a finding may tell of the same: of its services, or of whatever whole requests do.
+ *
+ * @param calling services that call one callee, each of which is told only where all are
+ */
+export function isTold(
+  { kind, services }: Draft,
+  place: Place | null,
+  calling: readonly string[] = [],
+): boolean {
+  if (kind === 'load' || kind === 'unattributed') return true
+  if (calling.length > 0) return calling.every((one) => services.includes(one))
+  return place === null || services.some((one) => one === place.service || one === place.caller)
 }

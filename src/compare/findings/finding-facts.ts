@@ -176,8 +176,11 @@ export function burstsFact({ kind, direction }: Draft, bursts: Bursts | null): s
   const isLess = direction === 'faster' || !['latency', 'unattributed', 'errors'].includes(kind)
   if (bursts === null || isLess) return []
   const what = kind === 'errors' ? 'failures' : 'the slow ones'
-  const apart = formatDuration(bursts.apartUs)
-  return [`${what} come in ${bursts.count} bursts, typically ${apart} apart`]
+  return [`${what} come in ${burstsText(bursts)}`]
+}
+
+export function burstsText({ count, apartUs }: Bursts): string {
+  return `${count} bursts, typically ${formatDuration(apartUs)} apart`
 }
 
 /** By how much the share of calls, or of requests, grew. */

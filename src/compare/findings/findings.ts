@@ -13,7 +13,7 @@ import { intervalText, isOpen, lookText, OWN_P, shareText, unsureUs } from './fi
 import { listed } from './names.ts'
 import { fewSlowText, type SlowRequests, stretchText } from './slow-stretch.ts'
 import { stepTitle } from './step-findings.ts'
-import { type FailureShift, isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
+import { clearShift, type FailureShift, type WholeShift } from './whole-shift.ts'
 
 export const FINDINGS_OPTIONS = defineOptions({
   findingsThreshold: number({
@@ -167,11 +167,11 @@ export class Findings extends columnarStage<FindingColumns>() {
 
   /**
    * Mean or median of all requests where the 95 % interval of its difference leaves 0 out though
-   * nothing was found; `null` where something was, or neither moved.
+   * nothing was found; `null` where something was, neither moved, or chance of the mix moved it.
    */
   get unexplained(): WholeShift | null {
     if (this.findings.length + this.otherWay > 0) return null
-    return wholeShifts(this.flows).find(isClear) ?? null
+    return clearShift(this.flows, { mixChanged: this.mixUs !== 0 })
   }
 
   /** Says that nothing was found but some slow requests; `null` without such. */

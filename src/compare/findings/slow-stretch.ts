@@ -7,17 +7,19 @@ import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { rowsByStart } from '../load/arrivals.ts'
+import { type Bursts, burstsOf } from '../onset/bursts.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepSample, StepStratum } from '../steps/step-strata.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
+import { commonCallee } from './common-callee.ts'
 import { commonStep, isTold, namePlace, type Place } from './common-step.ts'
 import { deadlineOf } from './deadlines.ts'
 import { errorWords } from './error-findings.ts'
 import type { Draft } from './finding.ts'
-import { SECONDS, timeText } from './finding-facts.ts'
-import { operationName } from './names.ts'
+import { burstsText, SECONDS, timeText } from './finding-facts.ts'
+import { listed, operationName } from './names.ts'
 import { findSlowWaits } from './slow-waits.ts'
 import { placeTitle } from './step-findings.ts'
 import {
@@ -39,6 +41,8 @@ export interface FewSlow extends Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'e
   readonly requests: number
   /** Step that holds most of it, or the call that all give up at another time than before, and when. */
   readonly where: string
+  /** In which bursts they come (`in 3 bursts, typically 2 min apart`); `null` where most are alone. */
+  readonly when: string | null
 }
 
 export interface SlowRequests {
@@ -59,10 +63,12 @@ export function slowRequests(
   drafts: readonly Draft[],
 ): SlowRequests {
   const ofRequests = findSlowStretch(steps, drafts)
-  return {
-    slowStretch: ofRequests ?? findSlowWaits(steps.flows, drafts),
-    fewSlow: ofRequests === null ? findFewSlow(steps, drafts) : null,
+  const fewSlow = findFewSlow(steps, drafts, { stretch: ofRequests })
+  // Of several stretches alike, one is not all.
+  if (ofRequests !== null && (fewSlow?.when == null || fewSlow.excessUs < ofRequests.excessUs)) {
+    return { slowStretch: ofRequests, fewSlow: null }
   }
+  return { slowStretch: findSlowWaits(steps.flows, drafts), fewSlow }
 }
 
 /**
@@ -87,10 +93,12 @@ export function findSlowStretch(
   if (found === null) return null
   const { rows: inside, slow, told } = found
   const place = commonStep(times, new Set(slow), sum(slow, excess))
-  if (drafts.some((draft) => isTold(draft, place))) return null
+  const callee = commonCallee(flows, slow, excess)
+  const isOfCallee = callee !== null && sum(callee.heldUs.values()) > (place?.heldUs ?? 0)
+  if (drafts.some((draft) => isTold(draft, place, isOfCallee ? callee.services : []))) return null
   // Of types that take long now and then, what is affected need not be slow.
   const heldUs = new Map([...slow].map((request) => [request, excess(request)]))
-  const there = place && thereOf(flows, place, { slow, inside })
+  const there = isOfCallee ? null : place && thereOf(flows, place, { slow, inside })
   for (const [request, us] of there?.heldUs ?? []) heldUs.set(request, us)
   return {
     ...told,
@@ -101,7 +109,7 @@ export function findSlowStretch(
     affected: heldUs.size,
     typicalUs: median(heldUs.values())!,
     excessUs: sum(heldUs.values()),
-    where: there?.name ?? null,
+    where: isOfCallee ? callee.name : (there?.name ?? null),
     examples: slowest(slow, excess).map((one) => ids[one]!),
   }
 }
@@ -111,10 +119,13 @@ const MIN_FAR = 5
 const MAX_FAR = 50
 /** Few requests are told where they add as much to all response times of their kind, few calls to all. */
 const MIN_ADDED = 0.05
+const BURSTS_LEVEL = 0.001
+const MAX_LISTED = 6
 
 function findFewSlow(
   { flows, times, errors, options }: Times & Pick<StepChanges, 'errors' | 'options'>,
   drafts: readonly Draft[],
+  { stretch }: { readonly stretch: SlowStretch | null },
 ): FewSlow | null {
   const { typeOf } = rootTypes(flows)
   const [after = new Uint32Array()] = rowsByStart(flows, AFTER)
@@ -136,31 +147,49 @@ function findFewSlow(
           one.heldUs.size >= MIN_FAR &&
           one.heldUs.size <= MAX_FAR &&
           sum(one.heldUs.values()) >= leastOf(one) &&
-          !drafts.some((draft) => isTold(draft, one.place)),
+          !drafts.some((draft) => isTold(draft, one.place, one.services)),
       ),
       ({ heldUs }) => sum(heldUs.values()),
     )
   const most =
     mostOf(farRequests({ flows, times, errors }, after)) ??
-    mostOf(farCalls({ flows, times }, (MIN_ADDED * allUs) / MAX_FAR))
+    (stretch === null
+      ? mostOf(farCalls({ flows, times }, (MIN_ADDED * allUs) / MAX_FAR))
+      : undefined)
   if (most === undefined) return null
   const { of, name, heldUs } = most
   const requests = [...heldUs.keys()]
   const excess = (request: number) => heldUs.get(request)!
   // What is given up holds the time that it was waited for.
   const deadline = deadlineOf(flows, requests)
+  const types = typesOf(requests)
+  const alike = after.filter((request) => types.has(typeOf[request]!))
+  const bursts = burstsOf(
+    Array.from(alike, (one) => ({ timeUs: flows.arrivalUs(one), value: Number(heldUs.has(one)) })),
+    { least: 2 },
+  )
   return {
     of,
     requests: requests.length,
     where: deadline === null ? name : `${deadline.name}, ${deadline.text}`,
+    when: bursts !== null && bursts.p < BURSTS_LEVEL ? whenText(bursts, flows) : null,
     typicalUs: median(heldUs.values())!,
     excessUs: sum(heldUs.values()),
     examples: slowest(requests, excess).map((one) => flows.ids[one]!),
   }
 }
 
+/** `in 2 bursts, from 10:01:00 and 10:03:00 UTC`; of more than are listed, how long they are apart. */
+function whenText(bursts: Bursts, flows: FlowSet): string {
+  const { count, beginUs } = bursts
+  if (count > MAX_LISTED || periodOverlap(flows) === null) return `in ${burstsText(bursts)}`
+  return `in ${count} bursts, from ${listed(beginUs.map((us) => timeText(us, SECONDS)))} UTC`
+}
+
 interface Far extends Pick<FewSlow, 'of'> {
-  readonly place: Place
+  readonly place: Place | null
+  /** Of no place: all whose calls take longer. */
+  readonly services?: readonly string[]
   readonly name: string
   /** What requests take more than usual. */
   readonly heldUs: ReadonlyMap<number, number>
@@ -185,8 +214,15 @@ function farRequests(
     const place = placeOf([request])
     return place ? stepKey(place) : failing?.failing.has(request) === true
   }
-  return Array.from(group(far, keyOf)).flatMap(([key, own]): Far | [] => {
-    const heldUs = new Map(own.map((request) => [request, excess(request)]))
+  const callee = commonCallee(flows, far, excess)
+  const isHeld = (request: number) => callee!.heldUs.get(request)! > excess(request) / 2
+  const held = (own: readonly number[]) => new Map(own.map((one) => [one, excess(one)]))
+  const ofCallee: Far[] =
+    callee === null
+      ? []
+      : [{ of: 'requests', place: null, ...callee, heldUs: held(far.filter(isHeld)) }]
+  const ofPlaces = Array.from(group(far, keyOf)).flatMap(([key, own]): Far | [] => {
+    const heldUs = held(own)
     if (key === true) {
       const { service } = failing!
       const place = { kind: 'work', service, caller: null, operation: '', strata: [] } as const
@@ -198,6 +234,7 @@ function farRequests(
     const { name } = thereOf(flows, place, { slow: own, inside: own })
     return { of: 'requests', place, name, heldUs }
   })
+  return [...ofCallee, ...ofPlaces]
 }
 
 /**
@@ -345,6 +382,7 @@ export function fewSlowText(few: FewSlow, after: number, quantity: Quantity): st
   return (
     `Few but slow: ${counted(few.requests, 'request')} took more than ${FAR} times as long ${than} before, ` +
     `${slowText(told, after, quantity)}; so few may be chance. ` +
+    `${few.when === null ? '' : `They come ${few.when}. `}` +
     `Slowest: ${few.examples.map(printable).join(', ')}.`
   )
 }

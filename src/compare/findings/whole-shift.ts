@@ -1,13 +1,13 @@
 // Runs once a request: the loops index with `!`.
 import { remembered } from '../../core/remembered.ts'
-import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
 import { designEffects, StretchSums } from '../../stats/design-effects.ts'
 import { normalQuantile, tQuantile } from '../../stats/distributions.ts'
 import { mannWhitney } from '../../stats/mann-whitney.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { equalPair, type SortedPair, sortedPair } from '../../stats/two-sample.ts'
+import { equalPair, type SamplePair, type SortedPair, sortedPair } from '../../stats/two-sample.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 
@@ -34,14 +34,74 @@ export interface WholeShift {
 const FEW = 200
 const LEVEL = 0.05
 
+type Shifts = readonly [mean: WholeShift, median: WholeShift]
+
 /** Returns by how much mean and median of all response times moved; NaN if a period is empty. */
-export const wholeShifts = remembered(
-  (flows: FlowSet): readonly [mean: WholeShift, median: WholeShift] => {
-    const given = flows.responseTimes
-    const pair = sortedPair(given.before, given.after, false, given)
-    return [shiftOf(flows, pair, 'mean'), shiftOf(flows, pair, 'median')]
-  },
-)
+export const wholeShifts = remembered((flows: FlowSet): Shifts => {
+  const weightOf = (request: number) => flows.countOf(request)
+  return shiftsOf({ flows, pair: pairOf(flows.responseTimes), weightOf })
+})
+
+/**
+ * The same of requests after that count as if their types had the shares of before; NaN without types
+ * of both periods. Requests that end before they show theirs count as recorded: what ends them may be a fault.
+ *
+ * Source: Holt and Smith 1979, "Post stratification", Journal of the Royal Statistical Society A 142:33-46.
+ */
+const shiftsOfSameMix = remembered((flows: FlowSet): Shifts => {
+  const { names, typeOf, unknown } = rootTypes(flows)
+  const wholes = [...flows.period.keys()].filter((request) => !flows.isPart(request))
+  const counts = names.map((): [number, number] => [0, 0])
+  for (const one of wholes) counts[typeOf[one]!]![flows.period[one]!]! += flows.countOf(one)
+  const all = flows.countedIn(BEFORE) / flows.countedIn(AFTER)
+  const factors = counts.map(([before, after], type) => (unknown.has(type) ? all : before / after))
+  const weightOf = (request: number) => {
+    const factor = factors[typeOf[request]!]!
+    const isOfBoth = factor > 0 && factor < Number.POSITIVE_INFINITY
+    return isOfBoth ? flows.countOf(request) * (flows.period[request] === BEFORE ? 1 : factor) : 0
+  }
+  const samples = [BEFORE, AFTER].map((period) => {
+    const own = wholes.filter((one) => flows.period[one] === period && weightOf(one) > 0)
+    return [
+      Float64Array.from(own, (one) => flows.responseTimeUs[one]!),
+      Float64Array.from(own, weightOf),
+    ] as const
+  })
+  const [[before, beforeWeights], [after, afterWeights]] = samples as [Sample, Sample]
+  return shiftsOf({ flows, pair: pairOf({ before, after, beforeWeights, afterWeights }), weightOf })
+})
+
+type Sample = readonly [times: Float64Array, weights: Float64Array]
+
+interface Weighed {
+  readonly flows: FlowSet
+  readonly pair: SortedPair
+  readonly weightOf: (request: number) => number
+}
+
+function pairOf(given: SamplePair): SortedPair {
+  return sortedPair(given.before, given.after, false, given)
+}
+
+function shiftsOf(of: Weighed): Shifts {
+  return [shiftOf(of, 'mean'), shiftOf(of, 'median')]
+}
+
+/**
+ * Mean or median that surely moved, and not by chance of the mix; `null` for neither.
+ *
+ * @param mixChanged whether the mix surely is another, which then is told
+ */
+export function clearShift(
+  flows: FlowSet,
+  { mixChanged }: { readonly mixChanged: boolean },
+): WholeShift | null {
+  const ofSameMix = shiftsOfSameMix(flows)
+  const isOfMix = (one: WholeShift) => !Number.isNaN(one.shiftUs) && !isClear(one)
+  const isSure = (shift: WholeShift, i: number) =>
+    isClear(shift) && (mixChanged || !isOfMix(ofSameMix[i]!))
+  return wholeShifts(flows).find(isSure) ?? null
+}
 
 export function isClear(shift: WholeShift): boolean {
   return shift.isRanked && differs(shift)
@@ -52,7 +112,8 @@ export function differs({ interval: [low, high] }: WholeShift): boolean {
   return low > 0 || high < 0
 }
 
-function shiftOf(flows: FlowSet, pair: SortedPair, measure: WholeShift['measure']): WholeShift {
+function shiftOf(of: Weighed, measure: WholeShift['measure']): WholeShift {
+  const { pair } = of
   const [beforeWeights, afterWeights] = pair.weights ?? []
   const { first, second } = pair
   const how = { measure, sorted: true, beforeWeights, afterWeights }
@@ -60,7 +121,7 @@ function shiftOf(flows: FlowSet, pair: SortedPair, measure: WholeShift['measure'
   const levelOf = (values: ArrayLike<number>, weights?: ArrayLike<number>) =>
     measure === 'mean' ? moments(values, weights).mean : quantile(values, 0.5, weights)
   const beforeUs = levelOf(first, beforeWeights)
-  const wider = widening(flows, measure, [beforeUs, levelOf(second, afterWeights)])
+  const wider = widening(of, measure, [beforeUs, levelOf(second, afterWeights)])
   return {
     measure,
     beforeUs,
@@ -79,23 +140,28 @@ function ranksMoved(pair: SortedPair, shiftUs: number): boolean {
 
 /** How many times wider than of independent requests an interval is, as neighbors in time are alike. */
 function widening(
-  flows: FlowSet,
+  { flows, weightOf }: Weighed,
   measure: WholeShift['measure'],
   levels: readonly [before: number, after: number],
 ): number {
   const { of: blocks, perRun, aligned } = timeBlocks(flows)
   const sums: StretchSums[] = []
-  const scales = [BEFORE, AFTER].map((period) => 1 / flows.countedIn(period))
+  const sizes = [0, 0] as [before: number, after: number]
+  const weights = Float64Array.from(flows.period, (period, request) => {
+    const weight = flows.isPart(request) ? 0 : weightOf(request)
+    sizes[period as Period] += weight
+    return weight
+  })
   for (let request = 0; request < flows.size; request++) {
-    if (flows.isPart(request)) continue
-    const period = flows.period[request] as typeof BEFORE | typeof AFTER
+    if (weights[request] === 0) continue
+    const period = flows.period[request] as Period
     const apartUs = flows.responseTimeUs[request]! - levels[period]
     const apart = measure === 'mean' ? apartUs : Math.sign(apartUs)
     const sign = aligned && period === BEFORE ? -1 : 1
     const stretch = aligned ? blocks[request]! % perRun : blocks[request]!
     const run = aligned ? 0 : Math.floor(stretch / perRun)
     sums[run] ??= new StretchSums()
-    sums[run]!.add(stretch, sign * scales[period]! * flows.countOf(request) * apart)
+    sums[run]!.add(stretch, (sign * weights[request]! * apart) / sizes[period])
   }
   const { effects, df } = designEffects([{ periods: sums.filter(() => true) }], {
     lasts: aligned ? false : 'flicker',

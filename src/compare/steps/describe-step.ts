@@ -261,7 +261,11 @@ function describeTimes(
   const minority = few?.minority ?? null
   const changedCalls = calls * (minority?.share ?? 1)
   const isNegligible = Math.abs(shift * changedCalls) < negligibleUs
-  const effect = (shift * calls * weights) / Math.max(1, has.length) / usualUs
+  const contribution = contributionOf(strata, { shift, few })
+  // Of calls in parallel, requests only wait for the slowest.
+  const isParallel = minority === null && strata.some((one) => asWaitedFor(one) !== one)
+  const addedUs = isParallel ? contribution.contributionUs : shift * calls
+  const effect = (addedUs * weights) / Math.max(1, has.length) / usualUs
   return {
     beforeRequests: had.length,
     afterRequests: has.length,
@@ -272,7 +276,7 @@ function describeTimes(
     shiftUs: shift,
     interval: [low, high],
     effect,
-    ...contributionOf(strata, { shift, few }),
+    ...contribution,
     changed: significant && Math.abs(effect) >= minimumEffect && !isNegligible,
   }
 }

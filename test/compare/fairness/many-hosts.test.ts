@@ -47,6 +47,16 @@ describe('of requests spread over so many hosts that no category has enough of t
     )
   })
 
+  test('that no two requests ran on the same hosts is no other order of calls', () => {
+    const comparison = compare(
+      [period({ seed: 1 }), period({ seed: 3, pods: 'other' })],
+      period({ seed: 2, pods: 'new' }),
+    )
+    const codes = comparison.warnings().map(({ code }) => code)
+    expect(codes).toEqual(expect.arrayContaining(['hosts-differ', 'small-periods']))
+    expect(codes).not.toContain('nothing-in-common')
+  })
+
   test('the warning names what makes categories large enough, and does not say that nothing was tested', () => {
     const comparison = compare(period({ seed: 1 }), period({ seed: 2, slowUs: 1000 }))
     expect(comparison.findings.findings[0]?.title).toContain('c: GET')

@@ -336,3 +336,20 @@ test.each([101, 111, 121])(
     expect(Math.abs(addedBy('rank') / (500 * 7000) - 1)).toBeLessThan(0.1)
   },
 )
+
+test.each([111, 121])(
+  'calls in parallel matter by what requests wait for, not by the sum of all calls, seed %i',
+  (seed) => {
+    const [before, after] = [searches(seed), searches(seed + 1, { shards: 1.07 })]
+    const { steps, findings } = compare(before.traces, after.traces)
+    const { q, shiftUs, callsEach, effect, changed } = steps.steps.find(
+      ({ service }) => service === 'index',
+    )!
+    expect(q).toBeLessThan(0.05)
+    // A search takes 95 ms.
+    expect((shiftUs * callsEach) / 95_000).toBeGreaterThan(0.03)
+    expect(effect).toBeLessThan(0.03)
+    expect(changed).toBe(false)
+    expect(findings.findings).toEqual([])
+  },
+)

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { COMPARISON_DOCUMENT } from '../../../src/cli/comparison-document.ts'
 import { comparisonText } from '../../../src/cli/comparison-text.ts'
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
-import { wholeShifts } from '../../../src/compare/findings/whole-shift.ts'
+import { otherMix } from '../../../src/compare/fairness/request-types.ts'
+import { clearShift, wholeShifts } from '../../../src/compare/findings/whole-shift.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource, welch } from '../../../src/stats/index.ts'
@@ -130,6 +131,27 @@ test('of few requests, chance alone is seldom told as a change of the whole', {
     return unexplained !== null
   })
   expect(told.filter(Boolean).length).toBeLessThanOrEqual(5)
+})
+
+test('a mean that moved as one type happened to have more requests is no change, unless the types took longer', () => {
+  const random = randomSource(5)
+  const period = (slow: number, factor = 1) =>
+    makeGraphs(
+      random.shuffle([...Array(600).keys()]).map((i) => {
+        const [type, usualUs] = i < slow ? ['report', 1_000_000] : ['search', 60_000]
+        const latencyUs = [Math.round(usualUs * factor * random.logNormal(0, 0.3))]
+        return { labels: [type, `${type}_done`], edges: [[0, 1]] as const, latencyUs }
+      }),
+    )
+  const before = period(30)
+  const [ofMix, slower] = [period(54), period(54, 1.3)].map((after) => buildFlows([before, after]))
+  for (const flows of [ofMix!, slower!]) {
+    expect(wholeShifts(flows)[0].interval[0]).toBeGreaterThan(0)
+    expect(otherMix(flows)).toBeNull()
+  }
+  expect(clearShift(ofMix!, { mixChanged: false })).toBeNull()
+  expect(clearShift(slower!, { mixChanged: false })?.measure).toBe('mean')
+  expect(compare(before, period(54)).findings.text()).toMatch(/^No significant change\./)
 })
 
 test('intervals of the whole hold the difference of times that wander: most of 40 pairs without a change', () => {

@@ -71,7 +71,7 @@ describe('six requests in which stock takes five seconds longer, apart in time',
     expect(findings.slowStretch).toBeNull()
     expect(findings.fewSlow).toMatchObject({ requests: 6, where: 'stock LOOKUP itself' })
     expect(findings.text()).toMatch(
-      /\nFew but slow: 6 requests took more than 2 times as long as any of their kind before, typically 5 s longer than usual, mostly in stock LOOKUP itself\. This adds 62\.\d ms to the mean; so few may be chance\. Slowest: (after-\d+(, )?){3}\.$/,
+      /\nFew but slow: 6 requests took more than 2 times as long as any of their kind before, typically 5 s longer than usual, mostly in stock LOOKUP itself\. This adds 62\.\d ms to the mean; so few may be chance\. They come in 2 bursts, from 22:17:20 and 22:19:20 UTC\. Slowest: (after-\d+(, )?){3}\.$/,
     )
     expect(findings.text()).not.toContain('no single step')
   })
@@ -310,4 +310,57 @@ test('a few calls far slower than any before are told where other causes keep wh
   expect(fewSlowText).toMatch(
     /^Few but slow: 6 requests took more than 2 times as long in db SELECT as any did before, typically 1 s longer than usual\. This adds 20 ms to the mean; so few may be chance\./,
   )
+})
+
+//  booking  ├──────────┤  POST         quote  ├──────────┤  GET
+//  booking     ├────┤  INSERT          quote     ├────┤  SELECT, both of a database that stalls
+describe('a database that stalls three times, for a few requests of each of two services', () => {
+  const period = (name: string, saying: readonly Record<string, string>[], stallUs = 0) => {
+    const random = randomSource(name.length)
+    const spans = Array.from({ length: 900 }, (_, i): SpanSketch[] => {
+      const [trace, startUs] = [`${name}-${i}`, LATER_US + 250_000 * i]
+      const [service, operation, query] =
+        i % 2 === 0 ? ['booking', 'POST', 'INSERT'] : ['quote', 'GET', 'SELECT']
+      const isStalled = [100, 400, 700].some((from) => i >= from && i < from + 8 && i % 4 < 2)
+      const queryUs = 5000 * Math.exp(0.3 * random.normal()) + (isStalled ? stallUs : 0)
+      const own = { trace, service, startUs: startUs + 5000, endUs: startUs + 5000 + queryUs }
+      return [
+        { trace, id: trace, service, operation, startUs, endUs: own.endUs + 20_000 },
+        {
+          ...own,
+          id: `${trace}-query`,
+          parent: trace,
+          operation: query,
+          kind: 'client',
+          attributes: saying[i % 2]!,
+        },
+      ]
+    })
+    return makeSpans(spans.flat(), name)
+  }
+  const told = (...saying: readonly Record<string, string>[]) =>
+    compare(period('before', saying), period('after', saying, 3e6)).findings
+  const of = (system: string, host: string) => ({ 'db.system': system, 'server.address': host })
+
+  test('is told once, with the database, the services and each stall', () => {
+    const { findings, slowStretch, fewSlow } = told(
+      of('postgresql', 'booking.db'),
+      of('postgresql', 'quote.db'),
+    )
+    expect(findings).toEqual([])
+    expect(slowStretch).toBeNull()
+    expect(fewSlow).toMatchObject({
+      requests: 12,
+      where: 'calls to postgresql by booking and quote',
+      when: 'in 3 bursts, from 22:17:45, 22:19:00 and 22:20:15 UTC',
+    })
+    expect(fewSlow!.excessUs / (12 * 3e6)).toBeCloseTo(1, 1)
+  })
+
+  test('is named by its host where both call one, and is none where they call two', () => {
+    const one = told(of('postgresql', 'main.db'), of('postgresql', 'main.db'))
+    expect(one.fewSlow?.where).toBe('calls to main.db by booking and quote')
+    const two = told(of('postgresql', 'booking.db'), of('mysql', 'quote.db'))
+    expect(two.fewSlow?.where).not.toContain('calls to')
+  })
 })

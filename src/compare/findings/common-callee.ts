@@ -1,0 +1,96 @@
+// Runs once a span of a few requests: the loops index with `!`.
+import { greatest, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
+import { printable } from '../../core/words.ts'
+import { targetsOf } from '../../flows/call-targets.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
+import { coveredNs, NS, readTimesNs } from '../../flows/span-tree.ts'
+import { CLIENT } from '../../traces/span-traces.ts'
+import { allVisits } from '../steps/visits.ts'
+import { MIN_WITHIN } from './common-step.ts'
+import { listed, MAX_NAMED } from './names.ts'
+
+/** What several services call that records no spans, such as a database. */
+export interface Callee {
+  /** `calls to postgresql by booking and quote`. */
+  readonly name: string
+  readonly services: readonly string[]
+  /** What requests waited for it beyond their usual response time, at least, in µs. */
+  readonly heldUs: ReadonlyMap<number, number>
+}
+
+/**
+ * Finds what several services call in which requests spent most of what they took longer, which each of
+ * them may be too little of; `null` for none. That a request would have spent all of its usual time there
+ * is counted against it.
+ *
+ * @param excess what a request took longer than usual, in µs
+ */
+export function commonCallee(
+  flows: FlowSet,
+  requests: Iterable<number>,
+  excess: (request: number) => number,
+): Callee | null {
+  const found = new Map<string, Held>()
+  let allUs = 0
+  let times = new Float64Array(64)
+  for (const request of requests) {
+    const overUs = excess(request)
+    allUs += overUs
+    const calls = unansweredCalls(flows, request)
+    if (calls.size === 0) continue
+    const { tree } = allVisits(flows).get(flows.shapeOf[request]!)!
+    if (times.length < 2 * tree.size) times = new Float64Array(4 * tree.size)
+    readTimesNs(tree, flows.latencies(request), times)
+    const usualUs = flows.responseTimeUs[request]! - overUs
+    for (const [target, { spans, services }] of calls) {
+      const us = coveredNs(times, spans, times[0]!, times[1]!) / NS - usualUs
+      if (!(us > 0)) continue
+      const own = getOrInsert(
+        found,
+        target,
+        (): Held => ({ services: new Set(), heldUs: new Map() }),
+      )
+      own.heldUs.set(request, us)
+      for (const service of services) own.services.add(service)
+    }
+  }
+  const sumOf = ({ heldUs }: Pick<Callee, 'heldUs'>) => sum(heldUs.values())
+  const [target, most] = greatest(found, ([, own]) => sumOf(own)) ?? []
+  if (most === undefined || most.services.size < 2 || sumOf(most) < MIN_WITHIN * allUs) return null
+  const services = [...most.services].sort()
+  const by = listed(services.map(printable), MAX_NAMED)
+  return { name: `calls to ${printable(target!)} by ${by}`, services, heldUs: most.heldUs }
+}
+
+interface Held {
+  readonly services: Set<string>
+  readonly heldUs: Map<number, number>
+}
+
+interface Calls {
+  readonly spans: number[]
+  readonly services: Set<string>
+}
+
+/** Spans that call somebody who records none, by what they say that they call, the narrowest first. */
+function unansweredCalls(flows: FlowSet, request: number): ReadonlyMap<string, Calls> {
+  const calls = new Map<string, Calls>()
+  const { spanRows, spanOffsets, periods, recordedIn, shapeOf } = flows
+  const traces = periods[recordedIn[request]!]
+  if (traces?.kind !== 'spans' || spanRows === undefined) return calls
+  const { tree, services } = allVisits(flows).get(shapeOf[request]!)!
+  // A snapshot may carry the latencies of some requests only.
+  if (flows.latencies(request).length < tree.from.length) return calls
+  for (let span = 1; span < tree.size; span++) {
+    const row = spanRows[spanOffsets![request]! + span]!
+    const isAnswered = tree.firstChild[span]! < tree.firstChild[span + 1]!
+    if (isAnswered || traces.spans.kind[row] !== CLIENT) continue
+    for (const target of targetsOf(traces, row)) {
+      const own = getOrInsert(calls, target, (): Calls => ({ spans: [], services: new Set() }))
+      own.spans.push(span)
+      own.services.add(services[span]!)
+    }
+  }
+  return calls
+}
