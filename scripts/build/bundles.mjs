@@ -183,6 +183,21 @@ function removeOthers(root, names, paths) {
 }
 
 /**
+ * Widgets hold tables and derive none by expressions, for which Arquero brings a parser of JavaScript.
+ *
+ * @type {import('esbuild').Plugin}
+ */
+const noExpressions = {
+  name: 'no expressions',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^acorn$/ }, ({ path }) => ({ path, namespace: 'no-expressions' }))
+    onLoad({ filter: /./, namespace: 'no-expressions' }, () => ({
+      contents: `export function parse() { throw Error('Widgets read no expressions.') }`,
+    }))
+  },
+}
+
+/**
  * A script for pages. That of charts also draws for Node: on this side Vega waits for no canvas
  * package at its top level, and draws SVG just as well.
  *
@@ -204,6 +219,7 @@ export function bundleRuntime(root, entryPoint, outfile) {
     logOverride: { 'commonjs-variable-in-esm': 'silent' },
     // Pages neither read nor write files.
     external: ['./stores/*'],
+    plugins: [noExpressions],
   })
 }
 

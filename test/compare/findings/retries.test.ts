@@ -312,7 +312,7 @@ describe('of calls to a service that records nothing', () => {
     expect(first?.size).toMatchObject({ unit: 'rate', per: 'call' })
     expect(first?.size.value).toBeCloseTo(share, 9)
     expect(first?.facts[0]).toMatch(`${Number((100 * share).toPrecision(2))} % of calls`)
-    expect(first?.look).toBe(to === '' ? 'web' : `web, ${to.slice(4)}`)
+    expect(first?.look).toBe(to === '' ? 'web' : `web and ${to.slice(4)}`)
     // That it calls again, and takes longer for it, is of the same cause.
     expect(others).toEqual([])
     expect(first?.consequences.map(({ kind }) => kind)).toContain('latency')
