@@ -286,24 +286,22 @@ function isGivenUp({ categories, steps }: Compared, { cause, draft }: Pair): boo
 
 /** Without the requests that have its cause, what follows from it changes by less than this share. */
 const MAX_WITHOUT = 0.5
+/** Requests that call alike are compared from this share of those of either period on. */
+const MIN_ALIKE = 0.1
 
-/** How much longer calls of some requests take than such of before, on average. */
-function shiftIn(
-  strata: readonly StepStratum[],
-  groups: readonly ((request: number) => boolean)[],
-) {
-  let [excessUs, size] = [0, 0]
-  for (const isOf of groups) {
-    for (const { before, after } of strata) {
-      const [then, now] = [before, after].map(({ recorded: { requests, values } }) =>
-        values.filter((_, i) => isOf(at(requests, i))),
-      ) as [Float64Array, Float64Array]
-      if (then.length === 0) continue
-      excessUs += sum(now) - now.length * (mean(then) as number)
-      size += now.length
-    }
+/** How much longer calls of some requests take than such of before, in all, and how many there are. */
+function excessIn(strata: readonly StepStratum[], isOf: (request: number) => boolean) {
+  let [us, before, after] = [0, 0, 0]
+  for (const stratum of strata) {
+    const [then, now] = [stratum.before, stratum.after].map(({ recorded: { requests, values } }) =>
+      values.filter((_, i) => isOf(at(requests, i))),
+    ) as [Float64Array, Float64Array]
+    if (then.length === 0) continue
+    us += sum(now) - now.length * (mean(then) as number)
+    before += then.length
+    after += now.length
   }
-  return excessUs / size || 0
+  return { us, before, after, eachUs: us / after || 0 }
 }
 
 /**
@@ -324,8 +322,8 @@ function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair)
   }
   const strata = strataOf(draft, steps)
   // Those that are not given up may all be among the fastest.
-  const without = shiftIn(strata, [(request) => !change.failing.has(request)])
-  return without / shiftIn(strata, [() => true]) < MAX_WITHOUT
+  const without = excessIn(strata, (request) => !change.failing.has(request))
+  return without.eachUs / excessIn(strata, () => true).eachUs < MAX_WITHOUT
 }
 
 /**
@@ -351,6 +349,12 @@ function isSameWork({ categories, steps }: Compared, { cause, draft }: Pair): bo
   if (cause.did === undefined || cause.doing === undefined) return true
   const strata = strataOf(draft, steps)
   const does = new Set([...cause.did, ...cause.doing])
-  const alike = shiftIn(strata, [(request) => does.has(request), (request) => !does.has(request)])
-  return alike / shiftIn(strata, [() => true]) < MAX_WITHOUT
+  const all = excessIn(strata, () => true)
+  const alike = [true, false]
+    .map((is) => excessIn(strata, (request) => does.has(request) === is))
+    .filter(
+      ({ before, after }) => before >= MIN_ALIKE * all.before && after >= MIN_ALIKE * all.after,
+    )
+  const eachUs = sum(alike, ({ us }) => us) / sum(alike, ({ after }) => after) || 0
+  return eachUs / all.eachUs < MAX_WITHOUT
 }
