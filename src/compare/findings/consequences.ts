@@ -8,7 +8,7 @@ import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import { isSame, type Operation } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
-import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
+import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { strataOfStep } from '../steps/step-times.ts'
 import { allVisits } from '../steps/visits.ts'
@@ -116,6 +116,17 @@ export function strataOf(
 ): readonly StepStratum[] {
   const operation = segment?.operation ?? ''
   return steps.flatMap((step) => strataOfStep(times, { ...step, operation }))
+}
+
+/** The strata of what changed of the steps of a draft, of the time that it is told in. */
+export function strataOfDraft(
+  { strata, steps }: Draft,
+  changes: StepChanges,
+): readonly StepStratum[] {
+  return (
+    strata ??
+    steps.flatMap((step) => changedStrata(changes.times, changeOfStep(changes, step) ?? step))
+  )
 }
 
 function isGap({ kind, changedEdges }: Draft): boolean {
@@ -347,7 +358,7 @@ function isSameWork({ categories, steps }: Compared, { cause, draft }: Pair): bo
   if (!isShown || !shareRequests(categories, { cause, draft })) return false
   // What takes longer with the same calls as before has another cause.
   if (cause.did === undefined || cause.doing === undefined) return true
-  const strata = strataOf(draft, steps)
+  const strata = strataOfDraft(draft, steps)
   const does = new Set([...cause.did, ...cause.doing])
   const all = excessIn(strata, () => true)
   const alike = [true, false]

@@ -6,9 +6,9 @@ import { normalP, normalQuantile } from '../../stats/distributions.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { rootTypes } from '../steps/root-types.ts'
-import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-changes.ts'
-import { MIN_ALIKE_P, type StepStratum } from '../steps/step-strata.ts'
-import type { Compared } from './consequences.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
+import { MIN_ALIKE_P } from '../steps/step-strata.ts'
+import { type Compared, strataOfDraft } from './consequences.ts'
 import { type Draft, isStructural } from './finding.ts'
 import { requestsOf } from './names.ts'
 import { isConfined } from './segment-findings.ts'
@@ -183,14 +183,6 @@ function requestsOfDraft(draft: Draft, { categories, steps: changes }: Compared)
       ...before.recorded.requests,
       ...after.recorded.requests,
     ]),
-  )
-}
-
-/** The strata of what changed of the steps of a draft, of the time that it is told in. */
-function strataOfDraft({ strata, steps }: Draft, changes: StepChanges): readonly StepStratum[] {
-  return (
-    strata ??
-    steps.flatMap((step) => changedStrata(changes.times, changeOfStep(changes, step) ?? step))
   )
 }
 
