@@ -1,14 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 /** Folders that have declarations, and theirs below dist. */
 const FOLDERS = { src: 'types', evaluation: 'evaluation-types' }
@@ -18,9 +10,6 @@ const SOURCE_IMPORT = /((?:from|import)\s*\(?\s*["'])(\.\.?\/[^"']+)\.tsx?(["'])
 
 /** Imports of other declarations. */
 const RELATIVE_IMPORT = /(?:from|import)\s*\(?\s*["'](\.\.?\/[^"']+)\.js["']/g
-
-/** Stands for Arquero's declarations. */
-const ARQUERO = 'arquero-table.d.ts'
 
 /** Typed arrays and views have been generic since TypeScript 5.7; tslab's compiler is older. */
 const GENERIC_TYPED_ARRAY =
@@ -46,9 +35,7 @@ export async function emitTypes(root) {
     rmSync(partial, { recursive: true, force: true })
     throw new Error(`The type declarations could not be written:\n${stdout}${stderr}`)
   }
-  const tables = join(partial, 'src', ARQUERO)
-  copyFileSync(join(root, 'scripts', 'build', ARQUERO), tables)
-  for (const file of declarationFiles(partial)) rewrite(file, tables)
+  for (const file of declarationFiles(partial)) rewrite(file)
   // For those who require the library; ES modules can import declarations of CommonJS as well.
   writeFileSync(join(partial, 'src', 'package.json'), '{ "type": "commonjs" }\n')
   for (const [folder, name] of Object.entries(FOLDERS)) {
@@ -105,18 +92,11 @@ function keepReachable(folder, entries) {
   for (const file of declarationFiles(folder)) if (!needed.has(file)) rmSync(file)
 }
 
-/**
- * @param {string} file
- * @param {string} tables the declarations that stand for Arquero's
- */
-function rewrite(file, tables) {
-  const path = relative(dirname(file), tables)
-    .replaceAll('\\', '/')
-    .replace(/\.d\.ts$/, '.js')
+/** @param {string} file */
+function rewrite(file) {
   const text = readFileSync(file, 'utf8')
     .replace(SOURCE_IMPORT, '$1$2.js$3')
     .replace(GENERIC_TYPED_ARRAY, '$1')
     .replaceAll('../src/', `../${FOLDERS.src}/`)
-    .replace(/from (['"])arquero\1/g, `from '${path.startsWith('.') ? path : `./${path}`}'`)
   writeFileSync(file, text)
 }

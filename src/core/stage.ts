@@ -57,21 +57,29 @@ export function tableBundle(table: Table): MimeBundle {
   return { 'text/plain': tableText(table), 'text/html': (notebookHtml ?? tableHtml)(table) }
 }
 
+/** What Arquero's declarations are too narrow for: rows, values, and columns that `aq.names` names. */
+// biome-ignore lint/suspicious/noExplicitAny: Arquero types no row and no value either.
+type Untyped = any
+
 /** An Arquero table that shows itself in a notebook; every verb gives another `StageTable`. */
 export interface StageTable extends ColumnTable, HasMimeBundle {
+  object(row?: number): Untyped
+  objects(options?: Parameters<ColumnTable['objects']>[0]): Untyped[]
+  rename(...columns: Untyped[]): this
+  select(...columns: Untyped[]): this
+  values(name: string): IterableIterator<Untyped>
+  [Symbol.iterator](): IterableIterator<Untyped>
   displayText(): string
   [inspectHook](): string
   [jupyterHook](): MimeBundle
 }
 
-let stageTables:
-  | (new (
-      ...columns: ConstructorParameters<typeof ColumnTable>
-    ) => StageTable)
-  | undefined
+type StageTableClass = new (...columns: ConstructorParameters<typeof ColumnTable>) => StageTable
 
-function stageTableClass() {
-  stageTables ??= class extends columnTable() implements StageTable {
+let stageTables: StageTableClass | undefined
+
+function stageTableClass(): StageTableClass {
+  stageTables ??= class extends columnTable() implements HasMimeBundle {
     // Arquero 8 prints ten rows whatever `limit` says.
     override print(options: Parameters<ColumnTable['print']>[0] = {}): this {
       const { limit = 10, ...rest } = typeof options === 'number' ? { limit: options } : options
@@ -97,7 +105,7 @@ function stageTableClass() {
     [jupyterHook](): MimeBundle {
       return completeBundle(this)
     }
-  }
+  } as unknown as StageTableClass
   return stageTables
 }
 

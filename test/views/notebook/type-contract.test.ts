@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
+import { ColumnTable, Table } from 'arquero'
 import { beforeAll, expect, test } from 'vitest'
 import { listNotebooks } from '../../../scripts/notebook-runner.mjs'
+import { VERBS, verbsCell } from './arquero-verbs.ts'
 import { ROOT, removeFolder, writeCell } from './fixture.ts'
 
 /** tslab's compiler: TypeScript 5.0 with the options tslab gives it. */
@@ -17,6 +19,17 @@ const CELLS = {
     const title: string = new Chart({ mark: 'bar' }, { title: 'T', description: 'D' }).title
     const svg: string = new Chart({}, { title, description: made.columnNames().join() }).svg()
     console.log(svg)`,
+  verbs: verbsCell(),
+  arquero: `
+    import * as aq from 'arquero'
+    import { explore, type StageTable, stageTable } from 'flowdelta'
+    const mine = aq.table({ a: [1, 2] })
+    const theirs = stageTable({ a: [1], b: ['x'] })
+    const joined: aq.ColumnTable = mine.join(theirs, 'a')
+    const plain: aq.ColumnTable = theirs
+    const kept: StageTable = theirs.params({ least: 0 }) && theirs.join_left(mine, 'a')
+    console.log(aq.toArrowIPC(plain)?.length, kept.objects().map((row) => row.b))
+    explore(joined)\nexplore(mine, { limit: 1 })`,
   wrong: `import { Chart } from 'flowdelta'\nnew Chart({}, { title: 1, description: '' })`,
   kind: `import { compare, plot } from 'flowdelta'\nplot(compare(null as any, null as any), 'no such kind')`,
 } as const
@@ -78,6 +91,15 @@ test('tslab’s compiler reads every declaration of flowdelta', () => {
 test('a cell sees the types of charts, tables and statistics', () => {
   expect(diagnostics.get('chart')).toEqual([])
   expect(diagnostics.get('statistics')).toEqual([])
+})
+
+test('a stage table is a table of Arquero’s, and takes all that Arquero’s reference does with one', () => {
+  expect(diagnostics.get('arquero')).toEqual([])
+  expect(diagnostics.get('verbs')).toEqual([])
+  const methods = [ColumnTable, Table].flatMap(({ prototype }) =>
+    Object.getOwnPropertyNames(prototype),
+  )
+  expect(methods.filter((name) => name !== 'constructor' && !(name in VERBS))).toEqual([])
 })
 
 test('a wrong argument is an error, so the types are not lost on the way', () => {
