@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  */
 const FULL = 'test/**/*.full.test.ts'
 /** Tests that start kernels: ZeroMQ's native code wants processes of its own, not worker threads. */
-const NOTEBOOKS = 'test/views/notebook/{notebooks,tslab-session}.test.ts'
+const NOTEBOOKS = 'test/views/notebook/{notebooks,*-session}.test.ts'
 /** Tests that open pages in Chromium. */
 const BROWSER = 'test/**/*-page.test.ts'
 

@@ -19,6 +19,8 @@ const CHANNELS = ['shell', 'iopub', 'stdin', 'control', 'hb']
  * @typedef {object} Kernel
  * @property {(code: string, timeoutMs: number) => Promise<{ status: string, messages: Message[] }>} execute
  *   runs a cell; `messages` are what it published
+ * @property {(type: string, content: object, timeoutMs: number) => Promise<{ content: Record<string, any> | undefined, messages: Message[] }>} ask
+ *   sends a request such as `complete_request`; `content` is that of its reply, if one came in time
  * @property {() => Message[]} late messages published since the last cell ended
  * @property {() => string} log what the kernel process itself printed
  * @property {() => Promise<void>} stop ends the process; harmless when repeated
@@ -160,13 +162,23 @@ class Session {
    * @param {number} timeoutMs
    */
   async execute(code, timeoutMs) {
-    const id = await this.#send('execute_request', { code, silent: false, store_history: true })
+    const request = { code, silent: false, store_history: true }
+    const { content, messages } = await this.ask('execute_request', request, timeoutMs)
+    if (content !== undefined) return { status: String(content.status), messages }
+    return { status: this.#exited ? 'died' : 'timeout', messages }
+  }
+
+  /**
+   * @param {string} type
+   * @param {object} request
+   * @param {number} timeoutMs
+   */
+  async ask(type, request, timeoutMs) {
+    const id = await this.#send(type, request)
     const replied = () => this.#replies.find((reply) => reply.parent_header.msg_id === id)
     const idle = () => this.#published.some((message) => isIdle(message, id))
     const done = await this.#until(() => replied() && idle(), Date.now() + timeoutMs)
-    const messages = this.#published.splice(0)
-    if (done) return { status: String(replied()?.content.status), messages }
-    return { status: this.#exited ? 'died' : 'timeout', messages }
+    return { content: done ? replied()?.content : undefined, messages: this.#published.splice(0) }
   }
 
   late() {

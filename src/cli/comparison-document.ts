@@ -275,7 +275,11 @@ export function findingCalled(comparison: Comparison, which: unknown): PrintedFi
     ...causes.map((finding) => [`#${finding.rank}`, finding] as const),
     ...findings.map((finding) => [finding.id, finding] as const),
   ]
-  return entryNamed(Object.fromEntries(named), rankName(which), 'the rank or the id of a finding')
+  return entryNamed(
+    Object.fromEntries(named),
+    rankName(which),
+    'not the rank or the id of a finding',
+  )
 }
 
 function withExplanation(finding: PrintedFinding, explained: Explained | null): PrintedFinding {

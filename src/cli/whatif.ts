@@ -191,7 +191,7 @@ function findingNamed(findings: Findings | null, name: string): Finding {
     [String(finding.rank), finding] as const,
     [finding.id, finding] as const,
   ])
-  return entryNamed(Object.fromEntries(byName), name, 'the rank or the id of a finding')
+  return entryNamed(Object.fromEntries(byName), name, 'not the rank or the id of a finding')
 }
 
 const TERMS: Terms<DiagnosedScenario, LatencyDiagnosis> = {

@@ -1,3 +1,4 @@
+import { displaySink, inspectHook } from './display.ts'
 import { unicodeEscape } from './escape.ts'
 
 /** Where in the input something stood: as much of it as is known. */
@@ -30,7 +31,15 @@ export class FlowdeltaError extends Error {
     this.advice = advice
     this.code = code
   }
+
+  /** In a notebook an error is its sentence; elsewhere as Node shows it, with its stack. */
+  [inspectHook](_depth: number, options: object, inspect: Inspect): string {
+    if (displaySink() !== undefined) return this.message
+    return inspect(this, { ...options, customInspect: false })
+  }
 }
+
+type Inspect = (value: unknown, options: object) => string
 
 /** A file or a trace that cannot be read as what it claims to be. */
 export class TraceFormatError extends FlowdeltaError {
@@ -78,14 +87,25 @@ export function rejectUnknownOptions(given: object, known: readonly string[], pa
   }
 }
 
-/** The entry of that name; rejects others, with `what` there is and what was meant. */
-export function entryNamed<T>(record: Readonly<Record<string, T>>, name: unknown, what: string): T {
+/**
+ * Returns the entry of that name; rejects others.
+ *
+ * @param isNot what another name is not, such as `'no picture of a comparison'`
+ * @param there what stands before the names that there are
+ */
+export function entryNamed<T>(
+  record: Readonly<Record<string, T>>,
+  name: unknown,
+  isNot: string,
+  there = 'Give',
+): T {
   const names = Object.keys(record)
   if (typeof name === 'string' && names.includes(name)) return record[name] as T
   const meant = typeof name === 'string' ? nearestName(name, names) : undefined
   const hint = meant === undefined ? '' : `Did you mean '${meant}'? `
   const all = names.map((each) => `'${each}'`).join(', ')
-  throw new FlowdeltaError(`${show(name)} is not ${what}. ${hint}Give ${all}.`, {}, 'argument')
+  const given = show(name).replace(/^"|"$/g, "'")
+  throw new FlowdeltaError(`${given} is ${isNot}. ${hint}${there} ${all}.`, {}, 'argument')
 }
 
 /**

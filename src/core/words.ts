@@ -72,6 +72,12 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`
 }
 
+/** A noun with its article, or without one where it is a plural: `a diagnosis`, `an edge`, `findings`. */
+export function withArticle(noun: string): string {
+  if (/[^is]s$/.test(noun)) return noun
+  return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`
+}
+
 /** The first of some names, and how many more there are: `a, b and 1,602 more`. */
 export function firstOf(names: readonly string[], { most = 4, separator = ', ' } = {}): string {
   const left = names.length - most

@@ -3,6 +3,7 @@ import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../core/options.ts'
 import { TIME } from '../core/quantity.ts'
 import { isTable } from '../core/stage.ts'
+import { withArticle } from '../core/words.ts'
 import { CallingContexts } from '../explain/calling-contexts/find-calling-contexts.ts'
 import { Questions } from '../explain/explosion/teach.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
@@ -116,7 +117,7 @@ export function explore(stage: unknown, second?: unknown, third?: unknown): Widg
   const kind = typeof second === 'string' ? second : (kinds[0] as string)
   const makers = widgets as Record<string, Explorer>
   if (TIMED.includes(kind)) requireTimes(stage, kind)
-  const make = entryNamed(makers, kind, `a kind of widget of ${name}`)
+  const make = entryNamed(makers, kind, `no widget of ${withArticle(name)}`, 'It has:')
   const options = (typeof second === 'string' ? third : second) ?? {}
   return make(stage, options as object, { name, kind: kind === kinds[0] ? null : kind })
 }

@@ -9,6 +9,7 @@ import { Ranking } from '../compare/ranking/rank-mutations.ts'
 import { Segments } from '../compare/segments/segments.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../core/options.ts'
+import { withArticle } from '../core/words.ts'
 import { ExplosionDiagnosis } from '../explain/explosion/diagnose-explosion.ts'
 import { ExpectedCategoryCurves } from '../explain/explosion/expected-categories.ts'
 import { HostClasses } from '../explain/explosion/host-classes.ts'
@@ -206,7 +207,8 @@ export function plot<const Of extends Plottable, Kind extends PlotKind<Of>>(
   const draw = entryNamed(
     pictures,
     kind ?? Object.keys(pictures)[0],
-    'a kind of picture of this stage; options are the third argument',
+    `no picture of ${withArticle(classWords(stage))}${typeof kind === 'object' ? '; options are the third argument' : ''}`,
+    'It has:',
   )
   return draw(stage, options as object | undefined) as Picture<Of, Kind>
 }
@@ -225,6 +227,11 @@ function ofPart<Whole, Part, Table extends OptionTable, Drawn>(
     (whole: Whole, given?: Partial<OptionsOf<Table>>) => draw(part(whole), given),
     { options: draw.options },
   )
+}
+
+/** `'edge changes'` for an object of the class `EdgeChanges`. */
+function classWords(stage: Plottable): string {
+  return stage.constructor.name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
 }
 
 function picturesOf(stage: unknown): object | undefined {

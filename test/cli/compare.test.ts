@@ -125,7 +125,7 @@ describe('flowdelta compare', () => {
     const { code, err } = await flowdelta('compare', ...SHORT, '--explain', '7')
     expect(code).toBe(2)
     expect(err).toContain(
-      `"#7" is not the rank or the id of a finding. Did you mean '#1'? Give '#1', `,
+      `'#7' is not the rank or the id of a finding. Did you mean '#1'? Give '#1', `,
     )
   })
 

@@ -147,7 +147,7 @@ describe('--finding', () => {
     const [{ id }] = JSON.parse(out).findings
     const { code, err } = await flowdelta('compare', ...SHORT, '--finding', `${id}0`)
     expect(code).toBe(2)
-    expect(err).toContain(`"${id}0" is not the rank or the id of a finding. Did you mean '${id}'?`)
+    expect(err).toContain(`'${id}0' is not the rank or the id of a finding. Did you mean '${id}'?`)
     const none = await flowdelta(
       'compare',
       ...(await firstSeconds('control', 3)),
@@ -173,7 +173,7 @@ describe('--finding', () => {
     expect(await text('--finding', '1', '--explain', id)).toContain('Finding #1 by parameters: ')
     const wrong = await flowdelta('compare', ...SHORT, '--finding', '7')
     expect(wrong.err).toContain(
-      `"#7" is not the rank or the id of a finding. Did you mean '#1'? Give '#1', '${id}'.`,
+      `'#7' is not the rank or the id of a finding. Did you mean '#1'? Give '#1', '${id}'.`,
     )
   })
 

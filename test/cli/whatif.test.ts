@@ -109,7 +109,7 @@ describe('causes', () => {
     )
     expect(document.truncated.causes).toBeLessThan(40)
     await expect(whatif(...args, '--finding', 'nosuch')).rejects.toThrow(
-      '"nosuch" is not the rank or the id of a finding.',
+      "'nosuch' is not the rank or the id of a finding.",
     )
   })
 

@@ -30,7 +30,7 @@ describe('explore', () => {
 
   test('an unknown kind is answered with those that the stage has', () => {
     expect(() => explore(comparison, 'flow' as never)).toThrow(
-      /"flow" is not a kind of widget of comparison\. Did you mean 'flows'\? Give 'ranking', 'flows', 'timeline'/,
+      /'flow' is no widget of a comparison\. Did you mean 'flows'\? It has: 'ranking', 'flows', 'timeline'/,
     )
   })
 

@@ -24,9 +24,15 @@ test('plot of a whole comparison draws the pictures of its stages', () => {
 test('an unknown kind is refused with the kinds that the stage has', () => {
   const { edges, ranking } = smallComparison()
   expect(() => plot(edges, 'arrivals' as never)).toThrow(
-    `"arrivals" is not a kind of picture of this stage; options are the third argument. Give 'shifts', 'breakdown'.`,
+    "'arrivals' is no picture of edge changes. It has: 'shifts', 'breakdown'.",
   )
-  expect(() => plot(ranking, '__proto__' as never)).toThrow("Give 'contributions'.")
+  expect(() => plot(ranking, '__proto__' as never)).toThrow("It has: 'contributions'.")
+  expect(() => plot(smallComparison(), 'arival' as never)).toThrow(
+    "'arival' is no picture of a comparison. Did you mean 'arrivals'? It has: 'findings', ",
+  )
+  expect(() => plot(ranking, { limit: 3 } as never)).toThrow(
+    '{ limit: 3 } is no picture of a ranking; options are the third argument.',
+  )
 })
 
 test('a misspelt option is refused in every picture, with the one that was probably meant', () => {

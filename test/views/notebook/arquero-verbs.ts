@@ -79,7 +79,7 @@ export const VERBS: Readonly<Record<string, readonly string[]>> = {
   rename: ["t.rename({ x: 'time' })", "t.rename(aq.names('a', 'b', 'c'))"],
   reduce: [
     'class Counter extends aq.Reducer { init() { return { n: 0 } } add(state) { state.n += 1 } ' +
-      'write(state, values, index) { values.n[index] = state.n } }; ' +
+      'write(state, values, index) { values.n[index] = state.n; return 1 } }; ' +
       "return t.groupby('key').reduce(new Counter(['n']))",
   ],
   rollup: [
