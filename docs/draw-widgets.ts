@@ -129,7 +129,7 @@ try {
       colorScheme: dark ? 'dark' : 'light',
     })
     await page.goto(pathToFileURL(file).href)
-    await page.waitForSelector('[data-flowdelta-live] > .flowdelta')
+    await page.waitForSelector('[data-flowdelta-live] .flowdelta')
     await use?.(page)
     // Drawings measure the room they have and draw again; charts are parsed first.
     await page.waitForTimeout(1500)

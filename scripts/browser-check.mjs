@@ -71,7 +71,7 @@ async function checkPage(browser, file) {
   const widgets =
     html.match(/<div (?:data-flowdelta-chart="[^"]*" )?data-flowdelta-widget=/g)?.length ?? 0
   const liveCharts = await waitFor(page.locator('[data-flowdelta-live] > .vega-embed'), charts)
-  const liveWidgets = await waitFor(page.locator('[data-flowdelta-live] > .flowdelta'), widgets)
+  const liveWidgets = await waitFor(page.locator('[data-flowdelta-live] .flowdelta'), widgets)
   if (process.env['FLOWDELTA_PICTURES']) {
     await page.screenshot({ path: file.replace(/\.html$/, '.png'), fullPage: true })
   }

@@ -133,9 +133,13 @@ export function useWidth<T extends HTMLElement>(
 
 /** Returns whether text of an element is being selected: the click that ends a drag is no click. */
 export function isSelectingText(element: Element): boolean {
-  const selection = getSelection()
+  const root: SelectionRoot = element.getRootNode()
+  const selection = root.getSelection?.() ?? getSelection()
   return selection?.type === 'Range' && selection.containsNode(element, true)
 }
+
+/** Chromium keeps the selection within a shadow root apart from that of the page. */
+type SelectionRoot = Node & { getSelection?(): Selection | null }
 
 type Acts = Readonly<Record<string, (() => unknown) | undefined>>
 

@@ -59,12 +59,30 @@ export function defineWidget<Stage, Table extends OptionTable, Data>(
   return definition
 }
 
-/** Draws a widget in place of what an element of this page shows. */
+/** The class of the element that stands in the page for a widget, with the widget as its shadow. */
+export const WIDGET_HOST = 'flowdelta-host'
+
+let widgetStyle: CSSStyleSheet | undefined
+
+/** Makes `next` the style of the widgets that are drawn from now on. */
+export function setWidgetStyle(next: CSSStyleSheet): void {
+  widgetStyle = next
+}
+
+/**
+ * Draws a widget in place of what an element of this page shows. It is drawn into a shadow root,
+ * which no style of the page reaches: front ends of notebooks style every table and summary.
+ */
 export function drawWidget({ name, view }: AnyWidget, props: AnyProps, place: HTMLElement): void {
+  const host = document.createElement('div')
+  host.className = WIDGET_HOST
+  const shadow = host.attachShadow({ mode: 'open' })
+  if (widgetStyle !== undefined) shadow.adoptedStyleSheets = [widgetStyle]
   const live = document.createElement('div')
   live.className = `flowdelta fd-${name}`
+  shadow.append(live)
   render(h(view, props), live)
-  place.replaceChildren(live)
+  place.replaceChildren(host)
 }
 
 export const STAGE_NAME = optionalText('Name of the stage in the line of code')

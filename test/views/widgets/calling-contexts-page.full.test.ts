@@ -20,7 +20,7 @@ import { exploreCode } from '../../../src/views/widgets/define-widget.ts'
 import { compareShops, shopPeriod } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
-import { describeInBrowser } from './open-widgets.ts'
+import { describeInBrowser, focusedIn } from './open-widgets.ts'
 
 const comparison = compareShops({}, { payUs: 4000, archive: 0.3 })
 const contexts = findCallingContexts(comparison.flows)
@@ -208,7 +208,7 @@ describeInBrowser('calling contexts in a page', (open) => {
     const { page, problems } = await open([explore(comparison, 'calling-contexts')])
     await page.locator('[role=treeitem][tabindex="0"]').focus()
     await page.keyboard.press('ArrowDown')
-    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    const focused = () => focusedIn(page).getAttribute('aria-label')
     expect(await focused()).toMatch(/^shop GET:/)
     await page.keyboard.press('ArrowDown')
     const first = await focused()

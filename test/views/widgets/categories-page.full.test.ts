@@ -35,10 +35,8 @@ describeInBrowser('all categories in a page', (open) => {
       await page.mouse.move(box.x + 0.6 * box.width, box.y + 0.6 * box.height)
       await page.mouse.move(box.x + 0.96 * box.width, box.y + 0.82 * box.height)
       await page.mouse.up()
-      await page.waitForFunction((before) => {
-        const code = document.querySelector('.fd-categories .fd-code code')
-        return code?.textContent !== before
-      }, all)
+      const code = page.locator('.fd-categories .fd-code code')
+      await expect.poll(() => code.textContent()).not.toBe(all)
       const shown = await shownIn(page)
       expect(shown.length).toBeGreaterThan(0)
       const framed = categoriesOf(pasted(await codeOf(page)))

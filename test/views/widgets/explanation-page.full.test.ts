@@ -10,7 +10,7 @@ import { explore } from '../../../src/views/explore.ts'
 import { compareRequests, type RequestSketch, requests } from '../../explain/parameters/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { mixed, recorded, rmw } from './explanation-fixture.ts'
-import { describeInBrowser } from './open-widgets.ts'
+import { describeInBrowser, focusedIn } from './open-widgets.ts'
 
 const config = await recorded('mds-config')
 
@@ -120,8 +120,7 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
     await page.keyboard.press('Enter')
     const next = whole.without('web READ · kB')
     await expectShown(page, next, 'what-differs')
-    const focused = () =>
-      page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '')
+    const focused = () => focusedIn(page).getAttribute('aria-label')
     expect(await focused()).toBe('Take out web READ · user')
     await page.keyboard.press(' ')
     expect(await codeOf(page)).toBe(

@@ -5,7 +5,7 @@ import type { FlowsWidgetOptions } from '../../../src/views/widgets/flows/flow-s
 import { makeGraphs } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { CHANGED, flows, newCategory, pastedOptions } from './flow-fixture.ts'
-import { describeInBrowser, type OpenOptions } from './open-widgets.ts'
+import { describeInBrowser, focusedIn, type OpenOptions } from './open-widgets.ts'
 
 const NUMBER = newCategory(CHANGED)
 
@@ -77,16 +77,12 @@ describeInBrowser('the flow comparison in a page', (open) => {
     const { page, problems } = await show({ mode: 'animation' })
     await page.getByLabel('Speed').selectOption('4')
     await page.getByRole('button', { name: 'On by one difference' }).click()
-    await page.waitForFunction(() =>
-      document.querySelector('.fd-code')?.textContent?.includes('at: 0.5'),
-    )
+    await page.locator('.fd-code', { hasText: 'at: 0.5' }).waitFor()
     expect(await page.getByRole('button', { pressed: true }).allTextContents()).toContainEqual(
       expect.stringContaining('takes 2.94 ms longer'),
     )
     await page.getByRole('button', { name: 'Play' }).click()
-    await page.waitForFunction(() =>
-      document.querySelector('.fd-code')?.textContent?.includes('at: 1'),
-    )
+    await page.locator('.fd-code', { hasText: 'at: 1' }).waitFor()
     await page.getByRole('button', { name: 'Play' }).waitFor()
     await page.getByRole('slider').fill('0.6')
     expect((await stateOf(page)).at).toBe(0.6)
@@ -127,8 +123,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     const { page, problems } = await show()
     await page.locator('[data-step][tabindex="0"]').focus()
     await page.keyboard.press('Enter')
-    const focused = () =>
-      page.evaluate(() => document.activeElement?.querySelector('text')?.textContent)
+    const focused = () => focusedIn(page).locator('text').first().textContent()
     expect(await focused()).toBe('A')
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowDown')

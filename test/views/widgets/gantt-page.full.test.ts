@@ -5,7 +5,7 @@ import type { GanttCall, GanttData } from '../../../src/views/widgets/gantt/gant
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { comparison, flows, large, largeId } from './gantt-fixture.ts'
-import { describeInBrowser } from './open-widgets.ts'
+import { describeInBrowser, focusedIn } from './open-widgets.ts'
 
 const names = (page: Page) => page.locator('.fd-gantt-name').allInnerTexts()
 const code = (page: Page) => page.locator('.fd-code code').innerText()
@@ -25,7 +25,7 @@ describeInBrowser('a trace in a page', (open) => {
     expect(await page.locator('.fd-gantt-row').first().getAttribute('aria-expanded')).toBe('false')
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('End')
-    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-call'))
+    const focused = () => focusedIn(page).getAttribute('data-call')
     expect(await focused()).toBe('78')
     await page.keyboard.press('ArrowLeft')
     expect(await focused()).not.toBe('78')

@@ -5,7 +5,7 @@ import type { LogComparison } from '../../../src/logs/compare-logs.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { compareChainedLogs } from '../charts/logs-fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
-import { describeInBrowser } from './open-widgets.ts'
+import { describeInBrowser, focusedIn } from './open-widgets.ts'
 
 const compared = compareChainedLogs()
 
@@ -85,7 +85,7 @@ describeInBrowser('logs in a page', (open) => {
     expect(stops).toBe(1)
     await page.locator('.fd-logs-list button').last().focus()
     await page.keyboard.press('Tab')
-    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    const focused = () => focusedIn(page).getAttribute('aria-label')
     expect(await focused()).toMatch(/^finish, performance: t = /)
     await page.keyboard.press('ArrowDown')
     const name = (await focused())?.split(':')[0]

@@ -1,13 +1,14 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
 import type { MimeBundle } from '../../../src/core/display.ts'
 import { interactiveBundles } from '../../../src/views/notebook/bundle-completer.ts'
 import { compressed } from '../../../src/views/notebook/runtime-html.ts'
 import { setCompressor } from '../../../src/views/page/page-data.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
+import type { FrontEnd } from './front-ends.ts'
 
 const PATHS = ['chromium', 'chromium-browser', 'google-chrome'].map((name) => `/usr/bin/${name}`)
 /** `npm test` looks for one, and installs it where it can. */
@@ -58,17 +59,24 @@ export function describeWithBrowser(name: string, body: (browser: () => Browser)
 
 export interface OpenOptions {
   readonly dark?: boolean
+  /** Whose page it is; by default one without style. */
+  readonly frontEnd?: FrontEnd
   readonly width?: number
+}
+
+/** The element within a widget that has the keyboard. */
+export function focusedIn(page: Page): Locator {
+  return page.locator('.flowdelta :focus')
 }
 
 /** Widgets as they stand in an exported page: opened from disk, without network. */
 async function openPage(
   browser: Browser,
   widgets: readonly Shown[],
-  { dark = false, width = 1100 }: OpenOptions = {},
+  { dark = false, width = 1100, frontEnd }: OpenOptions = {},
 ): Promise<OpenPage> {
   const file = join(temporaryFolder(), 'page.html')
-  writeFileSync(file, pageOf(widgets))
+  writeFileSync(file, pageOf(widgets, frontEnd))
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme: dark ? 'dark' : 'light',
@@ -90,7 +98,8 @@ async function openPage(
   })
   await page.goto(pathToFileURL(file).href)
   await page.waitForFunction(
-    (count) => document.querySelectorAll('[data-flowdelta-live] > .flowdelta').length === count,
+    (count) =>
+      document.querySelectorAll('[data-flowdelta-live] > .flowdelta-host').length === count,
     widgets.length,
   )
   await drawn(page)
@@ -119,12 +128,19 @@ async function drawn(page: Page): Promise<void> {
   })
 }
 
+/** An exported page: outputs stand in it as they are. */
+const BARE: FrontEnd = { body: '', css: '', around: [] }
+
 /** What a notebook's outputs become in an exported page. */
-export function pageOf(widgets: readonly Shown[]): string {
+export function pageOf(widgets: readonly Shown[], { body, css, around }: FrontEnd = BARE): string {
   setCompressor(compressed)
   const complete = interactiveBundles()
-  const outputs = widgets.map(
-    (widget) => `<div>${complete(widget.mimeBundle())['text/html']}</div>`,
-  )
-  return `<!doctype html><html><head><meta charset="utf-8"></head><body>${outputs.join('\n')}</body></html>`
+  // As wide in each front end, whatever it has beside its outputs.
+  const width = around.length > 0 ? ' style="width: 1000px"' : ''
+  const opened = around.map((classes) => `<div class="${classes}">`).join('')
+  const outputs = widgets.map((widget) => {
+    const html = complete(widget.mimeBundle())['text/html']
+    return `${opened}<div${width}>${html}</div>${'</div>'.repeat(around.length)}`
+  })
+  return `<!doctype html><html><head><meta charset="utf-8"><style>${css}</style></head><body ${body}>${outputs.join('\n')}</body></html>`
 }

@@ -226,12 +226,12 @@ describeInBrowser('the threshold in a page', (open) => {
     for (const width of [1600, 800, 1200]) {
       await page.setViewportSize({ width, height: 900 })
       const drawn = around.locator('.fd-chart svg')
-      await page.waitForFunction(() => {
-        const [chart, svg] = ['.fd-chart', '.fd-chart svg'].map((each) =>
-          document.querySelector(`.fd-threshold ${each}`),
-        )
-        return Math.abs((chart?.clientWidth ?? 0) - Number(svg?.getAttribute('width'))) < 24
-      })
+      const margin = () =>
+        around.locator('.fd-chart').evaluate((chart) => {
+          const svg = chart.querySelector('svg')
+          return Math.abs(chart.clientWidth - Number(svg?.getAttribute('width')))
+        })
+      await expect.poll(margin).toBeLessThan(24)
       expect(await drawn.count()).toBe(1)
       expect((await drawn.boundingBox())?.width).toBeGreaterThan(width - 100)
     }

@@ -12,7 +12,7 @@ import type {
   SwimlaneSide,
 } from '../../../src/views/widgets/swimlanes/swimlane-model.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
-import { describeInBrowser } from './open-widgets.ts'
+import { describeInBrowser, focusedIn } from './open-widgets.ts'
 import { swimlanes } from './swimlanes-fixture.ts'
 
 /** `web` calls so many times, one call after the other; of services of their own, or one. */
@@ -170,7 +170,7 @@ describeInBrowser('many lanes in a page', (open) => {
   test('arrow keys go along what is drawn', async () => {
     const { page, problems } = await open([show(calling(1000, () => 'db'))])
     await page.locator('.fd-lane-item[tabindex="0"]').first().focus()
-    const at = () => page.evaluate(() => document.activeElement?.getAttribute('data-item'))
+    const at = () => focusedIn(page).getAttribute('data-item')
     const seen = new Set([await at()])
     for (let i = 0; i < 12; i++) {
       await page.keyboard.press('ArrowRight')

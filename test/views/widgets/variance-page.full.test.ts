@@ -8,7 +8,7 @@ import { explore } from '../../../src/views/explore.ts'
 import type { VarianceData } from '../../../src/views/widgets/variance/variance-data.ts'
 import { makeGraphs, makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
-import { describeInBrowser } from './open-widgets.ts'
+import { describeInBrowser, focusedIn } from './open-widgets.ts'
 import {
   compareChain,
   compareForked,
@@ -100,7 +100,7 @@ describeInBrowser('variance in a page', (open) => {
     await listed(page).first().click()
     await page.locator('.fd-variance-list button').last().focus()
     await page.keyboard.press('Tab')
-    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    const focused = () => focusedIn(page).getAttribute('aria-label')
     expect(await focused()).toMatch(/^m__t__S0 → m__t__S1.* of the variance$/)
     await page.keyboard.press('ArrowDown')
     expect(await focused()).toMatch(/^m__t__S1 → m__t__S2:/)

@@ -105,7 +105,9 @@ function useFocusKept(explanation: Explanation) {
     if (shown.current === explanation) return
     shown.current = explanation
     const section = place.current
-    if (section === null || section.contains(document.activeElement)) return
+    if (section === null) return
+    const { activeElement } = section.getRootNode() as Document | ShadowRoot
+    if (section.contains(activeElement)) return
     const next = section.querySelector<HTMLElement>('.fd-split, .fd-bar button:not(:disabled)')
     next?.focus({ preventScroll: true })
   }, [explanation])

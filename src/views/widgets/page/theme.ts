@@ -1,5 +1,5 @@
 import { INK, type Palette, paletteVariables } from '../../drawing/figure.tsx'
-import type { AnyWidget } from '../define-widget.ts'
+import { type AnyWidget, setWidgetStyle, WIDGET_HOST } from '../define-widget.ts'
 import * as WIDGETS from './views.ts'
 
 const DEFINITIONS: readonly AnyWidget[] = Object.values(WIDGETS)
@@ -17,7 +17,7 @@ const STYLES = DEFINITIONS.map(({ name, style = '' }) => `.flowdelta.fd-${name} 
  */
 const FORCED_COLORS = `
 @media (forced-colors: active) {
-  .flowdelta, [data-jp-theme-light="true"] .flowdelta, [data-jp-theme-light="false"] .flowdelta {
+  .flowdelta {
     --fd-text: CanvasText; --fd-soft: CanvasText; --fd-back: Canvas; --fd-raised: Canvas; --fd-line: GrayText;
     --fd-focus: Highlight; --fd-selected: Highlight;
   }
@@ -35,16 +35,16 @@ const FORCED_COLORS = `
 }
 `
 
-const THEME = `
+/** Within widgets: colors as the reader's system is, unless the page has a theme (below), and all else. */
+const WIDGET_STYLE = `
+:host { ${variables('light')} }
+@media (prefers-color-scheme: dark) { :host { ${variables('dark')} } }
 .flowdelta {
-  ${variables('light')}; --fd-change-ink: var(--fd-change-text);
+  all: initial; display: block; --fd-change-ink: var(--fd-change-text);
   color: var(--fd-text); background: var(--fd-back); border: 1px solid var(--fd-line);
   border-radius: 6px; padding: 10px 12px; font: 13px/1.45 system-ui, sans-serif; max-width: 100%;
   box-sizing: border-box; text-align: left; font-variant-numeric: tabular-nums;
 }
-@media (prefers-color-scheme: dark) { .flowdelta { ${variables('dark')} } }
-[data-jp-theme-light="true"] .flowdelta { ${variables('light')} }
-[data-jp-theme-light="false"] .flowdelta { ${variables('dark')} }
 .flowdelta *, .flowdelta *::before { box-sizing: border-box; }
 .flowdelta h3 { font-size: 15px; margin: 0 0 4px; }
 .flowdelta p { margin: 2px 0 8px; }
@@ -90,8 +90,23 @@ const THEME = `
 ${STYLES.join('\n')}
 ${FORCED_COLORS}`
 
+const LIGHT_PAGES = ['[data-jp-theme-light="true"]', '[data-vscode-theme-kind$="light"]']
+const DARK_PAGES = [
+  '[data-jp-theme-light="false"]',
+  '[data-vscode-theme-kind]:not([data-vscode-theme-kind$="light"])',
+]
+
+/** In the page: colors as the theme of JupyterLab or VS Code is, which widgets inherit. */
+const PAGE_STYLE = `
+:is(${LIGHT_PAGES.join(', ')}) .${WIDGET_HOST} { ${variables('light')} }
+:is(${DARK_PAGES.join(', ')}) .${WIDGET_HOST} { ${variables('dark')} }
+`
+
 export function addTheme(): void {
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(WIDGET_STYLE)
+  setWidgetStyle(sheet)
   const style = document.createElement('style')
-  style.textContent = THEME
+  style.textContent = PAGE_STYLE
   document.head.append(style)
 }

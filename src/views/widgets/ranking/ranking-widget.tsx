@@ -5,7 +5,7 @@ import { restoreComparison } from '../../../compare/snapshot.ts'
 import { fromToText, signedAmount, TIME } from '../../../core/quantity.ts'
 import { columnIn } from '../../../core/stage.ts'
 import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
-import { Button, StateCode } from '../../drawing/controls.tsx'
+import { Button, isSelectingText, StateCode } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, rankColumn } from '../../drawing/data-table.tsx'
 import { Caption, useInk } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, type ViewProps } from '../define-widget.ts'
@@ -139,9 +139,9 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
           rowProps={(entry) => ({
             class: 'fd-openable',
             'aria-selected': entry === open,
-            onClick: ({ target }) => {
+            onClick: ({ target, currentTarget }) => {
               const isButton = (target as Element).closest('button, a') !== null
-              if (!isButton && getSelection()?.isCollapsed !== false) toggle(entry)
+              if (!isButton && !isSelectingText(currentTarget)) toggle(entry)
             },
           })}
           opened={(entry) =>
