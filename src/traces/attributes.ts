@@ -51,6 +51,11 @@ export class Attributes {
     return undefined
   }
 
+  /** The values of `key`, owner by owner, as a column of a table that reads them when asked. */
+  column(key: string): ArrayLike<AttributeValue | undefined> {
+    return new AttributeColumn(this, key)
+  }
+
   /** All parameters of `owner`, in the order they were recorded. */
   *entries(owner: number): Generator<[key: string, value: AttributeValue]> {
     const end = this.offsets[owner + 1] ?? 0
@@ -99,6 +104,28 @@ export class Attributes {
     const value = this.columns.value[entry]!
     const type = this.columns.type[entry]
     return type === TEXT ? this.columns.texts.value(value) : type === TRUTH ? value === 1 : value
+  }
+}
+
+/** Arquero reads columns by `at`, and copies of them by iteration. */
+class AttributeColumn implements ArrayLike<AttributeValue | undefined> {
+  readonly [row: number]: AttributeValue | undefined
+  readonly length: number
+  readonly #attributes: Attributes
+  readonly #key: string
+
+  constructor(attributes: Attributes, key: string) {
+    this.length = Math.max(0, attributes.offsets.length - 1)
+    this.#attributes = attributes
+    this.#key = key
+  }
+
+  at(row: number): AttributeValue | undefined {
+    return this.#attributes.get(row, this.#key)
+  }
+
+  *[Symbol.iterator](): Generator<AttributeValue | undefined> {
+    for (let row = 0; row < this.length; row++) yield this.at(row)
   }
 }
 

@@ -69,14 +69,18 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
     })
   }
 
-  /** One row a span, every column readable; attributes are left out. */
+  /**
+   * One row a span, every column readable, and a column for each attribute: `undefined` where a span
+   * has none. One with the name of another column is `attributes.NAME`. Columns of attributes are
+   * read as they are asked for, and take no memory.
+   */
   spanTable(): StageTable {
-    const { spans } = this
+    const { spans, attributes } = this
     const trace = new Array<string>(spans.parent.length)
     this.ids.forEach((id, i) => {
       trace.fill(id, this.spanOffsets[i], this.spanOffsets[i + 1])
     })
-    return stageTable({
+    const own = {
       trace,
       parent: spans.parent,
       service: Array.from(spans.service, (code) => this.services.value(code)),
@@ -86,7 +90,12 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
       status: Array.from(spans.status, (code) => SPAN_STATUSES[code] ?? 'unset'),
       startUs: spans.startUs,
       durationUs: spans.durationUs,
-    })
+    }
+    const columns = attributes.keys.values.map((key) => [
+      key in own ? `attributes.${key}` : key,
+      attributes.column(key),
+    ])
+    return stageTable({ ...own, ...Object.fromEntries(columns) })
   }
 
   /** How many spans each service reported under each version of itself, by service. */

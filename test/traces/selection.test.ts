@@ -236,6 +236,30 @@ describe('a recording is divided', () => {
   })
 })
 
+test('the table of spans has a column for each attribute, which verbs take as any other', () => {
+  const spans = TRACES.spanTable()
+  const { length } = TRACES.spans.parent
+  for (const key of ['region', 'body.size']) {
+    const expected = Array.from({ length }, (_, span) => TRACES.attributes.get(span, key))
+    expect([...spans.values(key)]).toEqual(expected)
+    expect(new Set(expected).size).toBeGreaterThan(2)
+  }
+  const us = spans.filter((row) => row['region'] === 'us').objects()
+  expect(us.map((row) => row.region)).toEqual(us.map(() => 'us'))
+  expect(spans.groupby('region').count().objects().length).toBe(new Set(spans.array('region')).size)
+  expect(spans.derive({ twice: (row) => row['body.size'] * 2 }).columnNames()).toContain('twice')
+})
+
+test('an attribute with the name of a column keeps both', () => {
+  const attributes = { service: 'mine', kind: 7 }
+  const span = { trace: 't', id: 's', service: 'web', operation: 'GET', startUs: 0, endUs: 5 }
+  const [row] = makeSpans([{ ...span, attributes }])
+    .spanTable()
+    .objects()
+  expect(row).toMatchObject({ service: 'web', kind: 'internal', 'attributes.service': 'mine' })
+  expect(row['attributes.kind']).toBe(7)
+})
+
 describe('traces that were selected', () => {
   const some = TRACES.where('region = us').where('duration > 2ms')
 

@@ -213,8 +213,8 @@ export class ResponseTimeMutations extends Stage {
   }
 
   /**
-   * One row an edge class of a category: changed ones first, the largest shift of means first. Of
-   * one that a period has alone, `direction` says so, and what compares both periods is `NaN`; where
+   * One row an edge class of a category: changed ones first, the largest shift of means first.
+   * `beforeSdUs` and `afterSdUs` are standard deviations. Of one that a period has alone, `direction` says so, and what compares both periods is `NaN`; where
    * the mean went against what the test found, it says `slower in part` (or `faster in part`).
    */
   edgeTable(category: number): StageTable {
@@ -234,6 +234,7 @@ export class ResponseTimeMutations extends Stage {
         changed,
         ...own('beforeMeanUs afterMeanUs'),
         shiftUs,
+        ...own('beforeSdUs afterSdUs'),
         direction: ({ test, beforeMeanUs, afterMeanUs }) =>
           onlyIn(beforeMeanUs, afterMeanUs) ??
           (test ? directionOf(test, afterMeanUs - beforeMeanUs) : ''),
