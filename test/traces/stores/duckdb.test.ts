@@ -174,7 +174,7 @@ describe('spans a line', () => {
     traces
       .spanTable()
       .objects()
-      .map((span) => ({ ...span, host: '', kind: '' }))
+      .map(({ size: _attribute, ...span }) => ({ ...span, host: '', kind: '' }))
 
   test('of JSON are read with their attributes', async () => {
     const lines = rows.map((row) =>
