@@ -1,5 +1,6 @@
 import { connectNotebook } from './views/notebook/connect.ts'
 
+export { CriticalPathFinder } from './calls/critical-path.ts'
 export type { Categories, CategoryOptions } from './compare/categories/categories.ts'
 export { squaredVariation } from './compare/categories/categories.ts'
 export { categorize } from './compare/categories/categorize.ts'
@@ -167,7 +168,6 @@ export {
 } from './explain/variance/variance-marks.ts'
 export { buildFlows } from './flows/build-flows.ts'
 export type { ClockOffset, ClockOffsets } from './flows/clocks/clock-offsets.ts'
-export { CriticalPathFinder } from './flows/critical-path.ts'
 export type { Concurrency, FlowOptions, FlowReport, FlowSet, Period } from './flows/flow-set.ts'
 export { AFTER, BEFORE } from './flows/flow-set.ts'
 export { foldFlows } from './flows/fold/fold-flows.ts'

@@ -13,6 +13,7 @@ const ROOMS: readonly string[] = [
   'traces',
   'logs',
   'flows',
+  'calls',
   'compare',
   'explain',
   'whatif',
@@ -37,7 +38,7 @@ const INNER_ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 /** Where Node's own modules may be used; everything else also runs in a browser. */
 const NODE_ALLOWED =
   /^(cli\/|views\/notebook\/|traces\/readers\/(open-file|read-in-worker|trace-worker)\.ts$|logs\/readers\/log-worker\.ts$|traces\/stores\/)/
-const MOST_LINES = 400
+const MOST_LINES = 800
 
 interface Import {
   readonly file: string

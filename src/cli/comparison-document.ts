@@ -1,3 +1,4 @@
+import type { Account, AccountStep } from '../compare/account.ts'
 import type { Comparison } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
@@ -85,6 +86,31 @@ const CHANGE = record<Comparison>({
     'observedUs − attributedUs − mixUs.',
   ),
   omittedFindings: made(({ findings }) => findings.omitted, COUNT, 'Findings beyond those listed.'),
+})
+
+/** Steps of the account that a document of limited size lists one by one. */
+const STEPS_WITHIN_BUDGET = 15
+
+const ACCOUNT = record<Account>({
+  totalUs: about('Change of the mean response time, after less before.', NUMBER),
+  mixUs: about('What of it another mix of requests makes, each kind as fast as before.', NUMBER),
+  restUs: about('totalUs − mixUs.', NUMBER),
+  steps: about(
+    'Steps on the path of requests, the largest change first; they add up to both means. With a budget, small ones are one step, `other`.',
+    listOf(
+      record<AccountStep>({
+        kind: about(
+          'Work of a service, or a call: the way to another service and back, with that service where it recorded nothing.',
+          words('work', 'call', 'other'),
+        ),
+        service: TEXT,
+        caller: orNull(TEXT),
+        operation: TEXT,
+        beforeUs: about('Mean time of a request in it.', NUMBER),
+        afterUs: NUMBER,
+      }),
+    ),
+  ),
 })
 
 const SLOW_COUNTS = record<SlowStretch['inside']>({ slow: COUNT, requests: COUNT })
@@ -205,6 +231,12 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       ({ comparison }) => comparison,
       CHANGE,
       'The change of the sum of response times after, against the mean before.',
+    ),
+    account: made(
+      ({ comparison: { account }, budget }) =>
+        budget === 0 ? account : account.within(STEPS_WITHIN_BUDGET),
+      ACCOUNT,
+      'Where the time of a mean request goes, in µs; sums add up.',
     ),
     slowStretch: made(
       ({ comparison: { findings } }) =>

@@ -5,6 +5,7 @@ import { AFTER, FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { requestsBetween, selectRequests } from '../flows/select-requests.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
+import { type Account, accountOf } from './account.ts'
 import type { Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
 import {
@@ -67,6 +68,7 @@ const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   evidence: ['responseTime'],
   edges: ['categories'],
   steps: ['flows'],
+  account: ['flows'],
   columns: ['flows'],
   segments: ['steps', 'columns'],
   drafts: ['evidence', 'edges', 'steps', 'segments'],
@@ -86,6 +88,7 @@ interface Stages {
   ranking: Ranking
   edges: EdgeChanges
   steps: StepChanges
+  account: Account
   columns: RequestColumns
   segments: Segments
   /** Findings before they are ranked, and the mutations that each accounts for. */
@@ -292,6 +295,12 @@ export class Comparison extends Stage {
   get steps(): StepChanges {
     this.#stages.steps ??= findStepChanges(this, pickOptions(STAGE_OPTIONS.steps, this.options))
     return this.#stages.steps
+  }
+
+  /** Where the time of a mean request goes, before and after, step by step: sums that add up. */
+  get account(): Account {
+    this.#stages.account ??= accountOf(this.flows)
+    return this.#stages.account
   }
 
   /** What requests are divided by to find segments: attributes, hosts, and services that are called. */

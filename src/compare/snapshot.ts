@@ -1,3 +1,4 @@
+import { spanRoles } from '../calls/visits.ts'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../core/columns.ts'
 import { pickOptions } from '../core/options.ts'
 import type { FlowLogColumns } from '../flows/flow-logs.ts'
@@ -13,13 +14,13 @@ import { GraphTraces } from '../traces/graph-traces.ts'
 import { type Outcome, Outcomes } from '../traces/outcomes.ts'
 import { QualityLog } from '../traces/quality.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
+import { Account, type AccountParts } from './account.ts'
 import { Comparison } from './comparison.ts'
 import type { ComparisonOptions } from './comparison-options.ts'
 import type { Claim } from './findings/find-findings.ts'
 import type { TimedEvent } from './onset/events.ts'
 import type { ColumnsOf } from './segments/read-columns.ts'
 import { RequestColumns, type ResourceUses } from './segments/request-columns.ts'
-import { spanRoles } from './steps/visits.ts'
 
 export interface SnapshotParts {
   /** When requests arrived; always with latencies, as findings ask for it. Default `false`. */
@@ -69,6 +70,7 @@ interface SnapshotData {
   readonly seen: readonly TimedEvent[]
   /** What spans say that they share with others; none without latencies. */
   readonly resources: ResourceUses | null
+  readonly account: AccountParts
   /** What findings account for: the ranked list needs it, and latencies to find it anew. */
   readonly claims: readonly Claim[]
 }
@@ -122,6 +124,7 @@ export function takeSnapshot(
     messages: (latenciesOf && flows.messages) ?? null,
     columns: latenciesOf === undefined ? [] : comparison.columns.all(),
     seen: comparison.seen,
+    account: comparison.account.parts,
     resources: latenciesOf === undefined ? null : comparison.columns.resources(),
     claims,
     ...latenciesOfSome(flows, latenciesOf ?? (() => false)),
@@ -188,6 +191,7 @@ export function restoreComparison(snapshot: ComparisonSnapshot): Comparison {
       flows: folding === null ? flows : foldFlows(flows, folding),
       columns: new RequestColumns(flows, data.columns, data.resources),
       seen: data.seen,
+      account: new Account(data.account, flows.quantity),
       claims: data.claims,
     },
   )

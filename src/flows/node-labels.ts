@@ -17,6 +17,25 @@ export interface NodeLabel {
   readonly logged?: string
 }
 
+/** An operation of a service. */
+export interface Operation {
+  readonly service: string
+  readonly operation: string
+}
+
+export function callName({ service, operation }: Operation): string {
+  return `${service} ${operation}`
+}
+
+export function operationOf(label: NodeLabel): Operation {
+  return { service: place(label), operation: label.operation }
+}
+
+/** Where a node is: its service, or its host where no service was recorded. */
+export function place({ service, host }: NodeLabel): string {
+  return service === '' ? host : service
+}
+
 /** The distinct node labels of a set of flows, numbered in order of first appearance. */
 export class NodeLabels {
   readonly #texts = new Dictionary()

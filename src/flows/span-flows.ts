@@ -131,7 +131,8 @@ class SpanFlowBuilder {
       this.#columns.recordedIn.push(recording)
       this.#columns.traceOf.push(trace)
       this.#columns.startUs.push(calls.startUs[root]!)
-      this.#columns.responseTimeUs.push(Math.round(traces.spans.durationUs[root]! * NS) / NS)
+      // As its latencies have it: rounded otherwise, what lies on its path would not add up.
+      this.#columns.responseTimeUs.push((this.#timesNs[1]! - this.#timesNs[0]!) / NS)
     }
   }
 

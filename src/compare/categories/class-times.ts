@@ -1,6 +1,7 @@
 // Runs once an edge of a request: the loops index with `!`.
+
+import { CriticalPathFinder } from '../../calls/critical-path.ts'
 import { getOrInsert } from '../../core/entries.ts'
-import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { SamplePair } from '../../stats/two-sample.ts'

@@ -1,5 +1,5 @@
 // Runs once an edge of a category: the loops index with `!`.
-import type { NodeLabel } from '../../flows/node-labels.ts'
+import { type NodeLabel, place } from '../../flows/node-labels.ts'
 import { growingColumns } from '../../traces/growing-columns.ts'
 import type { Categories } from '../categories/categories.ts'
 import { PairInterner } from '../categories/structure-colours.ts'
@@ -59,10 +59,6 @@ export class EdgePool {
     const kind = place(fromNode) === place(toNode) ? 'self' : 'network'
     return { from, to, kind, fromNode, toNode, ...(fromRoundBefore && { fromRoundBefore }) }
   }
-}
-
-export function place({ service, host }: NodeLabel): string {
-  return service === '' ? host : service
 }
 
 /** Of the two ends of a way between services, the one that is called or has answered. */

@@ -1,7 +1,8 @@
 // Runs once an edge of a request: the loops index with `!`.
+
+import { CriticalPathFinder } from '../../calls/critical-path.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
-import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { sortAscending } from '../../stats/ascending-order.ts'
@@ -29,8 +30,6 @@ export interface EdgeTotals {
   readonly criticalCalls: Float64Array
   /** The part of all response times that is spent on it, each as often as its request counts. */
   readonly criticalUs: Float64Array
-  /** Time spent on it while another branch was waited for; part of no response time. */
-  readonly waitingUs: Float64Array
   /** How many requests those that have it count as. */
   readonly counted: Float64Array
   /** Sum of their response times, the slowest hundredth cut. */
@@ -205,7 +204,6 @@ function emptyTotals(edges: number): EdgeTotals {
     criticalCalls: zeros(),
     counted: zeros(),
     criticalUs: zeros(),
-    waitingUs: zeros(),
     responseTimeUs: zeros(),
   }
 }
@@ -223,7 +221,7 @@ function addRequest(
   times: ClassTimes,
   { request, first, edges }: { request: number; first: number; edges: Uint32Array },
 ): void {
-  const { requests, criticalCalls, criticalUs, waitingUs, responseTimeUs } = totals
+  const { requests, criticalCalls, criticalUs, responseTimeUs } = totals
   const { latencyUs, weights, starts, counts, critical } = values
   const weight = counted === undefined ? 1 : counted[request]!
   const timeUs = timeOf(request)
@@ -233,7 +231,6 @@ function addRequest(
     requests[edge]!++
     criticalCalls[edge]! += calls
     criticalUs[edge]! += weight * times.criticalUs[sum]!
-    waitingUs[edge]! += weight * times.waitingUs[sum]!
     totals.counted[edge]! += weight
     responseTimeUs[edge]! += weight * timeUs
     const row = first + sum

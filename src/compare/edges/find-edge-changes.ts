@@ -1,18 +1,20 @@
 // Runs for every edge: the loops index with `!`.
 
 import { group, range, sum } from 'd3-array'
+import { roleMeans } from '../../calls/roles.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, readOptions, share } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { isTestable } from '../../stats/two-sample.ts'
 import { type VanElterenResult, vanElteren } from '../../stats/van-elteren.ts'
 import { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from '../mutations/find-response-time-mutations.ts'
-import { calledPlace, type PooledEdge, place } from './edge-pool.ts'
+import type { EdgeKind, PooledEdge } from './edge-pool.ts'
 import { type EdgeStratum, type EdgeTimes, edgeTimes, usualMeanUs } from './edge-times.ts'
 
 /**
@@ -320,43 +322,27 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
 
   /**
    * Where response times are spent: mean time a request by service and kind, on critical paths, so
-   * that the rows of a period add up to its mean response time. `waiting` is time spent waiting
-   * for another branch, beside the critical path and part of no sum.
+   * that the rows of a period add up to its mean response time. Calls stand with the service that is
+   * called; `comparison.account` has them by caller and operation.
    */
   breakdown(): StageTable {
-    const columns = own('service kind beforeUs afterUs changeUs beforeWaitingUs afterWaitingUs')
+    const columns = own('service kind beforeUs afterUs changeUs')
     return rowTable(this.places(), columns, this.categories.flows.quantity)
   }
 
   /** The rows of `breakdown`, the largest change first. */
   places() {
-    const { flows } = this.categories
-    const times = edgeTimes(this.categories)
-    const edges = range(times.size).map((number) => {
-      const edge = times.edge(number)
-      return { number, kind: edge.kind, service: owner(edge) }
+    const { roles, ...means } = roleMeans(recordedFlows(this.categories.flows))
+    const places = group(roles.keys(), (role) => {
+      const { kind, service } = roles[role]!
+      return JSON.stringify([service, kind])
     })
-    const places = group(edges, ({ service, kind }) => JSON.stringify([service, kind]))
     return Array.from(places.values(), (same) => {
-      const { service, kind } = same[0]!
-      const mean = (of: 'criticalUs' | 'waitingUs', period: Period) =>
-        sum(same, ({ number }) => times.totals[period][of][number]!) /
-        Math.max(1, flows.countedIn(period))
-      const [beforeUs, afterUs] = [mean('criticalUs', BEFORE), mean('criticalUs', AFTER)]
-      return {
-        service,
-        kind,
-        beforeUs,
-        afterUs,
-        changeUs: afterUs - beforeUs,
-        beforeWaitingUs: mean('waitingUs', BEFORE),
-        afterWaitingUs: mean('waitingUs', AFTER),
-      }
+      const { service, kind } = roles[same[0]!]!
+      const beforeUs = sum(same, (role) => means.beforeUs[role]!)
+      const afterUs = sum(same, (role) => means.afterUs[role]!)
+      const shown: EdgeKind = kind === 'work' ? 'self' : 'network'
+      return { service, kind: shown, beforeUs, afterUs, changeUs: afterUs - beforeUs }
     }).sort((a, b) => Math.abs(b.changeUs) - Math.abs(a.changeUs))
   }
-}
-
-/** Work belongs to its service; the way between two services to the one that is called. */
-function owner(edge: PooledEdge): string {
-  return edge.kind === 'self' ? place(edge.fromNode) : calledPlace(edge)
 }

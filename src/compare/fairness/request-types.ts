@@ -76,6 +76,20 @@ const replacedTypes = remembered((given: FlowSet) => {
   return { names, replaced, typeOf: typeOf.map((type) => firstOfAll.get(type) ?? type) }
 })
 
+/** Kinds of requests that are compared: by root and first call, one where it only may be called otherwise. */
+export interface RequestKinds {
+  readonly count: number
+  /** Kind of each request. */
+  readonly of: Uint32Array
+  /** Kinds of requests that end before they show theirs. */
+  readonly unknown: ReadonlySet<number>
+}
+
+export function kindsOfRequests(flows: FlowSet): RequestKinds {
+  const { names, typeOf } = replacedTypes(flows)
+  return { count: names.length, of: typeOf, unknown: rootTypes(flows).unknown }
+}
+
 /** Whether requests cannot be compared, as their kinds may be called otherwise after. */
 export function otherKinds({ flows: given }: ComparedPeriods): ComparisonWarning[] {
   const flows = recordedFlows(given)

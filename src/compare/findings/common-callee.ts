@@ -1,12 +1,13 @@
 // Runs once a span of a few requests: the loops index with `!`.
 import { greatest, sum } from 'd3-array'
+import { coveredNs, spanTimes } from '../../calls/span-times.ts'
+import { allVisits } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { printable } from '../../core/words.ts'
 import { targetsOf } from '../../flows/call-targets.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import { coveredNs, NS, readTimesNs } from '../../flows/span-tree.ts'
+import { NS } from '../../flows/span-tree.ts'
 import { CLIENT } from '../../traces/span-traces.ts'
-import { allVisits } from '../steps/visits.ts'
 import { MIN_WITHIN } from './common-step.ts'
 import { listed, MAX_NAMED } from './names.ts'
 
@@ -33,15 +34,12 @@ export function commonCallee(
 ): Callee | null {
   const found = new Map<string, Held>()
   let allUs = 0
-  let times = new Float64Array(64)
   for (const request of requests) {
     const overUs = excess(request)
     allUs += overUs
     const calls = unansweredCalls(flows, request)
     if (calls.size === 0) continue
-    const { tree } = allVisits(flows).get(flows.shapeOf[request]!)!
-    if (times.length < 2 * tree.size) times = new Float64Array(4 * tree.size)
-    readTimesNs(tree, flows.latencies(request), times)
+    const times = spanTimes(flows).of(request)
     const usualUs = flows.responseTimeUs[request]! - overUs
     for (const [target, { spans, services }] of calls) {
       const us = coveredNs(times, spans, times[0]!, times[1]!) / NS - usualUs

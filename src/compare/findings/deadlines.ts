@@ -1,11 +1,12 @@
 // Runs once a span of a request: the loops index with `!`.
 import { greatest, group } from 'd3-array'
+import { spanTimes } from '../../calls/span-times.ts'
+import { allVisits, type ShapeVisits } from '../../calls/visits.ts'
 import { remembered } from '../../core/remembered.ts'
 import { formatDuration, percent } from '../../core/words.ts'
 import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
-import { NS, readTimesNs } from '../../flows/span-tree.ts'
+import { NS } from '../../flows/span-tree.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { allVisits, type ShapeVisits } from '../steps/visits.ts'
 import { placeTitle } from './step-findings.ts'
 
 /** Calls that are given up after another time than before. */
@@ -81,26 +82,22 @@ function deadlineIn(calls: readonly CallTime[]): number | null {
   return spread <= MAX_SPREAD * middle ? middle : null
 }
 
-let moments = new Float64Array(64)
-
 /** How long the spans of a request took, or those of a name. */
 function timesOf(flows: FlowSet, request: number, wanted?: string): CallTime[] {
   const { outcomes, shapeOf } = flows
   const { tree, calls } = callsOf(flows).get(shapeOf[request]!)!
-  const latencyUs = flows.latencies(request)
+  const times = spanTimes(flows).of(request)
   const spans = [...calls.keys()].filter(
     (one) => one > 0 && (wanted === undefined || calls[one]!.name === wanted),
   )
   // A snapshot may carry the latencies of some requests only.
-  if (spans.length === 0 || latencyUs.length < tree.from.length) return []
-  if (moments.length < 2 * tree.size) moments = new Float64Array(4 * tree.size)
-  readTimesNs(tree, latencyUs, moments)
+  if (spans.length === 0 || times.length === 0) return []
   const isCut = (span: number) =>
     outcomes!.failed(request, span) && outcomes!.wasCutShort(request, span)
   return spans.map((span) => {
     const [first, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
     const called = Array.from({ length: end - first }, (_, i) => first + i)
-    const us = (moments[2 * span + 1]! - moments[2 * span]!) / NS
+    const us = (times[2 * span + 1]! - times[2 * span]!) / NS
     return { ...calls[span]!, request, us, isGivenUp: isCut(span) && !called.some(isCut) }
   })
 }

@@ -1,5 +1,6 @@
 import { formatDuration, printable } from '../../core/words.ts'
-import { calledPlace, type PooledEdge, place } from '../edges/edge-pool.ts'
+import { place } from '../../flows/node-labels.ts'
+import { calledPlace, type PooledEdge } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { groupChanges } from './group-changes.ts'

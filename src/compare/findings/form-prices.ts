@@ -1,8 +1,10 @@
 import { median, range, sum } from 'd3-array'
+import { coveredNs, spanTimes } from '../../calls/span-times.ts'
+import { allVisits, childrenOf } from '../../calls/visits.ts'
 import { at } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { coveredNs, NS, readTimesNs } from '../../flows/span-tree.ts'
+import { NS } from '../../flows/span-tree.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
@@ -11,7 +13,6 @@ import type { CallChoice } from '../steps/call-counts.ts'
 import { type CallSites, isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { CallChange } from '../steps/step-changes.ts'
-import { allVisits, childrenOf } from '../steps/visits.ts'
 import { type ConcurrencyChange, isOfOneCall, type RequestCounts } from './concurrency-findings.ts'
 
 /** Requests of one type whose flow is of the new form, and those of the form that it replaces. */
@@ -171,12 +172,9 @@ function readerOf(flows: FlowSet, { callers }: CallSites, changed: readonly Call
   const known = new Map(shapes.filter(([, { made }]) => made.size > 0))
   return (request: number) => {
     const own = known.get(at(flows.shapeOf, request))
-    const latencies = flows.latencies(request)
+    const times = spanTimes(flows).of(request)
     // A snapshot may carry the latencies of some requests only.
-    if (own === undefined || latencies.length < own.tree.from.length) return null
-    const times = new Float64Array(2 * own.tree.size)
-    readTimesNs(own.tree, latencies, times)
-    return { ...own, times }
+    return own === undefined || times.length === 0 ? null : { ...own, times }
   }
 }
 

@@ -1,6 +1,7 @@
 // Runs once a request of a service: the loops index with `!`.
 
 import { group, median, sum } from 'd3-array'
+import { allVisits } from '../../calls/visits.ts'
 import { counted, firstOf, printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -10,7 +11,6 @@ import { countByPeriod } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepSample, StepStratum } from '../steps/step-strata.ts'
 import { stepKey, strataOfStep } from '../steps/step-times.ts'
-import { allVisits } from '../steps/visits.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
 import { surest } from './names.ts'
 

@@ -1,4 +1,5 @@
 import { max } from 'd3-array'
+import { SEVERAL } from '../../calls/visits.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import { onsetsOf } from '../onset/finding-onsets.ts'
@@ -13,7 +14,6 @@ import {
 } from '../steps/step-changes.ts'
 import { partOfStratum, type StepStratum } from '../steps/step-strata.ts'
 import { isOfOneStep, type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
-import { SEVERAL } from '../steps/visits.ts'
 import { failuresThen } from './error-findings.ts'
 import type { Draft } from './finding.ts'
 import { isConfined, segmentDraft } from './segment-findings.ts'

@@ -1,9 +1,9 @@
 // Runs once a message: the loops index with `!`.
 import { group, least, median, range, sort, sum } from 'd3-array'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
+import { operationOf } from '../../flows/node-labels.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { operationOf } from '../steps/visits.ts'
 import type { Draft } from './finding.ts'
 import { placeTitle } from './step-findings.ts'
 import {

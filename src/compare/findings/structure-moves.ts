@@ -1,6 +1,6 @@
 import { addAt, at } from '../../core/entries.ts'
+import { place } from '../../flows/node-labels.ts'
 import type { Categories } from '../categories/categories.ts'
-import { place } from '../edges/edge-pool.ts'
 import { labelDifference } from '../precursors/label-difference.ts'
 import { type Precursors, structureDistances } from '../precursors/match-precursors.ts'
 import type { AnsweredCall, StructureChange, StructureMove } from './finding.ts'

@@ -1,13 +1,14 @@
 // Runs once a span of a request: the loops index with `!`.
 import { sum } from 'd3-array'
+import { spanTimes } from '../../calls/span-times.ts'
+import { allVisits, type ShapeVisits } from '../../calls/visits.ts'
 import { memoized } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import { NS, readTimesNs } from '../../flows/span-tree.ts'
+import { NS } from '../../flows/span-tree.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { rowsWhere } from '../../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { ResourceUses } from '../segments/request-columns.ts'
-import { allVisits, type ShapeVisits } from '../steps/visits.ts'
 
 /** What requests may share: `'service'`, `'host'`, or an attribute such as `lock.name`. */
 export type Shared = string
@@ -67,11 +68,9 @@ export function activitiesOf(
   const places = new Dictionary()
   const visits = allVisits(flows)
   const shapes = staysByShape(flows, { kinds, places, called })
-  const isRead = (request: number) => {
-    // A snapshot may carry the latencies of some requests only.
-    const { from } = visits.get(flows.shapeOf[request]!)!.tree
-    return chosen[request] !== 0 && flows.latencies(request).length >= from.length
-  }
+  const spans = spanTimes(flows)
+  // A snapshot may carry the latencies of some requests only.
+  const isRead = (request: number) => chosen[request] !== 0 && spans.of(request).length > 0
   const requests = rowsWhere(flows.size, isRead)
   const sizeOf = (which: 'all' | 'near') =>
     sum(requests, (one) => shapes.get(flows.shapeOf[one]!)![which].length)
@@ -80,11 +79,10 @@ export function activitiesOf(
   const near = newActivity(sizeOf('near'))
   const nearHosts = new Uint32Array(near.place.length)
   const ofResources = new Map<Shared, ReturnType<typeof newColumns>>()
-  let times = new Float64Array(64)
   let [visit, row, use] = [0, 0, 0]
   for (const request of requests) {
     const shape = flows.shapeOf[request]!
-    const { tree, visits: own, visitOf } = visits.get(shape)!
+    const { visits: own, visitOf } = visits.get(shape)!
     const stays = shapes.get(shape)!
     const recording = flows.recordedIn[request]!
     const requestUs = flows.startUs[request]!
@@ -96,8 +94,7 @@ export function activitiesOf(
     }
     while (use < resources.request.length && resources.request[use]! < request) use++
     if (stays.near.length === 0 && resources.request[use] !== request) continue
-    if (2 * tree.size > times.length) times = new Float64Array(4 * tree.size)
-    readTimesNs(tree, flows.latencies(request), times)
+    const times = spans.of(request)
     for (let i = 0; i < stays.near.length; i++) {
       const { kind, span, atCaller, service, host } = stays.near[i]!
       near.request[row] = request

@@ -1,12 +1,12 @@
 // Runs once a request and column: the loops index with `!`.
 import { rollup } from 'd3-array'
+import { allVisits, SEVERAL } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
 import { lostSome } from '../steps/lost-spans.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { allVisits, SEVERAL } from '../steps/visits.ts'
 import { dividesStrata, type Measured } from './measured.ts'
 import { tellsFailures } from './mistaken-conditions.ts'
 import {

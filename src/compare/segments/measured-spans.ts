@@ -1,9 +1,12 @@
 // Runs once a span of a step: the loops index with `!`.
 import { group } from 'd3-array'
+import { coveredNs, spanTimes } from '../../calls/span-times.ts'
+import { allVisits, type Visit } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
-import { coveredNs, markWaitedFor, NS, readTimesNs } from '../../flows/span-tree.ts'
+import { callName } from '../../flows/node-labels.ts'
+import { messageReceivers, NS } from '../../flows/span-tree.ts'
 import { randomSource } from '../../stats/random.ts'
 import { growingUint32 } from '../../traces/growing-columns.ts'
 import { lostCalls } from '../steps/lost-spans.ts'
@@ -11,13 +14,6 @@ import { recordedOtherwise } from '../steps/recorded-otherwise.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import { type Step, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
-import {
-  allVisits,
-  callName,
-  messageReceivers,
-  type ShapeVisits,
-  type Visit,
-} from '../steps/visits.ts'
 import type { Divided, DividingColumns } from './dividing-columns.ts'
 import { type Group, LIKELY, type Measured, measuredOf } from './measured.ts'
 import { NO_PLACE, type SpanList } from './request-columns.ts'
@@ -131,23 +127,16 @@ function stepSpans(
   const plans = plansOf(flows, timed, { found, isWanted, failing, columns })
   const random = randomSource(1)
   const { of: blocks } = timeBlocks(flows)
-  let [times, isWaitedFor] = [new Float64Array(64), new Uint8Array(64)]
+  const timesOf = spanTimes(flows)
   for (let first = 0; found.size > 0 && first < flows.size; first += every) {
     // What comes in turn would be alike in every so many.
     const request = Math.min(first + random.integer(every), flows.size - 1)
-    const plan = plans[flows.shapeOf[request]!]
-    if (plan === undefined) continue
-    const { tree, items } = plan
+    const items = plans[flows.shapeOf[request]!]
+    if (items === undefined) continue
+    const times = timesOf.of(request)
+    const isWaitedFor = timesOf.waitedFor(request)
     // A snapshot may carry the latencies of some requests only.
-    const isTimed = flows.latencies(request).length >= tree.from.length
-    if (times.length < 2 * tree.size) {
-      times = new Float64Array(4 * tree.size)
-      isWaitedFor = new Uint8Array(2 * tree.size)
-    }
-    if (isTimed) {
-      readTimesNs(tree, flows.latencies(request), times)
-      markWaitedFor(tree, times, isWaitedFor)
-    }
+    const isTimed = times.length > 0
     const isLost = lostCalls(flows)(request)
     for (const { kind, span, others, own, also, place } of items) {
       const { found: of, operation, callingOperation, stratum, worker, isReceived } = kind
@@ -217,7 +206,7 @@ function plansOf(
   const kindsOf = memoized((_: StepChange) => new Map<string, ItemKind | null>())
   let names = 0
   const numberOf = memoized((_: string) => names++)
-  const plans: ({ tree: ShapeVisits['tree']; items: Item[] } | undefined)[] = []
+  const plans: (readonly Item[] | undefined)[] = []
   for (const [shape, { tree, visits, operations }] of allVisits(flows)) {
     const items: Item[] = []
     const isWithin = (span: number, outer: number): boolean =>
@@ -305,7 +294,7 @@ function plansOf(
         }
       }
     }
-    if (items.length > 0) plans[shape] = { tree, items }
+    if (items.length > 0) plans[shape] = items
   }
   return plans
 }

@@ -1,5 +1,6 @@
 // Runs once a request: the loops index with `!`.
 import { greatest, group, max, range, rollup, sum } from 'd3-array'
+import { allVisits } from '../../calls/visits.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
@@ -12,7 +13,6 @@ import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import { placeOf, type StepStratum } from '../steps/step-strata.ts'
 import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
-import { allVisits } from '../steps/visits.ts'
 import type { RequestColumn } from './read-columns.ts'
 
 /** What segments are compared by. */

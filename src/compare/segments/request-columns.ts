@@ -1,5 +1,6 @@
 // Runs once an attribute of a span: the loops index with `!`.
 import { sum } from 'd3-array'
+import { allVisits } from '../../calls/visits.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { namesResource } from '../../traces/attribute-names.ts'
@@ -7,7 +8,6 @@ import { TEXT, TRUTH } from '../../traces/attributes.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
-import { allVisits } from '../steps/visits.ts'
 import { type ColumnsOf, readColumns } from './read-columns.ts'
 
 /** Spans that say which lock, queue or other thing that requests share they use: one row a name. */

@@ -1,9 +1,9 @@
 // Runs once a span of a shape: the loops index with `!`.
 import { sum } from 'd3-array'
+import { callName } from '../../flows/node-labels.ts'
 import { type CallSite, type CallSites, isSame, isSameCall, type Operation } from './call-order.ts'
 import type { RootCalls } from './root-types.ts'
 import type { ChoiceCounts, StretchCounts } from './time-blocks.ts'
-import { callName } from './visits.ts'
 
 /**
  * What an operation may do with calls, whatever else it does: `'calls'`: make one; `'next'`: go on

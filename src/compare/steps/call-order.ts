@@ -1,25 +1,25 @@
 // Runs once a span of a request: the loops index with `!`.
 import { median } from 'd3-array'
+import { spanTimes } from '../../calls/span-times.ts'
+import {
+  allVisits,
+  callsOf,
+  type MadeCall,
+  operationAt,
+  type ShapeVisits,
+} from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
-import { NS, readTimesNs } from '../../flows/span-tree.ts'
+import { callName, type Operation } from '../../flows/node-labels.ts'
+import { NS } from '../../flows/span-tree.ts'
 import { lostCalls } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { slowSample } from './slow-sample.ts'
 import { StretchCounts, timeBlocks } from './time-blocks.ts'
-import {
-  allVisits,
-  callName,
-  callsOf,
-  type MadeCall,
-  type Operation,
-  operationAt,
-  type ShapeVisits,
-} from './visits.ts'
 
-export type { Operation } from './visits.ts'
+export type { Operation } from '../../flows/node-labels.ts'
 
 export function isSame(a: Operation, b: Operation): boolean {
   return a.service === b.service && a.operation === b.operation
@@ -86,7 +86,6 @@ export class CallSites {
   /** Spans that work, of each shape. */
   readonly callers: readonly (readonly Caller[])[]
   readonly #flows: FlowSet
-  readonly #trees: readonly ShapeVisits['tree'][]
   /** Sites of request `i` are entries `#offsets[i]` to `#offsets[i + 1]`. */
   readonly #entries: Uint32Array
   readonly #offsets: Uint32Array
@@ -95,14 +94,11 @@ export class CallSites {
   constructor(flows: FlowSet) {
     this.#flows = flows
     const callers: Caller[][] = []
-    const trees: ShapeVisits['tree'][] = []
     const reader = callerReader(flows)
     for (const [shape, spans] of allVisits(flows)) {
-      trees[shape] = spans.tree
       callers[shape] = reader(shape, spans)
     }
     this.callers = callers
-    this.#trees = trees
     const { of: blocks, perRun, runs } = timeBlocks(flows)
     const sites: CallSite[] = []
     const known = new Map<string, number>()
@@ -197,15 +193,10 @@ export class CallSites {
   }
 
   #eachRequest(visit: (request: number, times: Float64Array) => void): void {
-    let times = new Float64Array(64)
     for (let request = 0; request < this.#flows.size; request++) {
-      const tree = this.#trees[this.#flows.shapeOf[request]!]!
-      const latencies = this.#flows.latencies(request)
-      if (2 * tree.size > times.length) times = new Float64Array(4 * tree.size)
+      const times = spanTimes(this.#flows).of(request)
       // A snapshot may carry the latencies of some requests only.
-      if (latencies.length < tree.from.length) continue
-      readTimesNs(tree, latencies, times)
-      visit(request, times)
+      if (times.length > 0) visit(request, times)
     }
   }
 

@@ -1,6 +1,7 @@
 // Runs once a failing call: the loops index with `!`.
 
 import { group, rollup, sum } from 'd3-array'
+import { allVisits, type ShapeVisits } from '../../calls/visits.ts'
 import { TIME } from '../../core/quantity.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
@@ -17,7 +18,6 @@ import {
   type PlaceCounts,
 } from './error-counts.ts'
 import { type ChoiceCounts, StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
-import { allVisits, type ShapeVisits } from './visits.ts'
 
 /** Corrected p of each group of tests, and when a change counts as one. */
 export interface Corrected extends Pick<EdgeOptions, 'alpha' | 'minimumShare'> {

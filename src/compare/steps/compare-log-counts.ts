@@ -1,5 +1,6 @@
 // Runs once a record: the loops index with `!`.
 import { group, sum } from 'd3-array'
+import { allVisits } from '../../calls/visits.ts'
 import { TIME } from '../../core/quantity.ts'
 import { shortText } from '../../core/words.ts'
 import type { FlowLogColumns } from '../../flows/flow-logs.ts'
@@ -14,7 +15,6 @@ import type { Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
 import type { Corrected } from './compare-errors.ts'
 import { type ChoiceCounts, StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
-import { allVisits } from './visits.ts'
 
 /** What spans of an operation log, compared between the periods. */
 export interface LogChange extends Omit<LogCounts, 'ofRequests'>, CountsTest {

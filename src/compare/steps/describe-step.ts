@@ -1,5 +1,6 @@
 // Runs once a request of a step: the loops index with `!`.
 import { sum } from 'd3-array'
+import { SEVERAL } from '../../calls/visits.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -13,7 +14,6 @@ import type { OperationChange, StepChange } from './step-changes.ts'
 import { partOfStratum, type StepSample, type StepStratum } from './step-strata.ts'
 import { callTimes, type StepTimes } from './step-times.ts'
 import { type MeasuredMinority, type Minority, minorityOf } from './tail-counts.ts'
-import { SEVERAL } from './visits.ts'
 
 export interface TimesTest extends ModeratedShift {
   /** Of tails alone; `NaN` where there are too few values. */

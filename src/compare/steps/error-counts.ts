@@ -1,9 +1,10 @@
 // Runs once a failing span: the loops index with `!`.
+
+import { allVisits, type ShapeVisits, type Visit } from '../../calls/visits.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { Outcome, Outcomes } from '../../traces/outcomes.ts'
 import type { Operation } from './call-order.ts'
 import { StretchCounts, type TimeBlocks } from './time-blocks.ts'
-import { allVisits, type ShapeVisits, type Visit } from './visits.ts'
 
 /**
  * Who fails: a service at its own work (`'work'`), or calls to it of which its own side did not fail

@@ -4,7 +4,8 @@ import { readOptions } from '../../core/options.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
-import { areFromSpans } from '../../flows/span-tree.ts'
+import { callName } from '../../flows/node-labels.ts'
+import { areFromSpans, messageReceivers } from '../../flows/span-tree.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
@@ -27,7 +28,6 @@ import type { StepStratum } from './step-strata.ts'
 import { stepTimes } from './step-times.ts'
 import { testTails } from './tail-counts.ts'
 import { shortStretches, timeBlocks } from './time-blocks.ts'
-import { callName, messageReceivers } from './visits.ts'
 
 /** A change of this share of an operation's calls is called one. */
 const MIN_SHARE = 0.05

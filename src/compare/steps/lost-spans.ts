@@ -1,8 +1,9 @@
 // Runs once a span of a request: the loops index with `!`.
+
+import { namedShapes } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { namedShapes } from './visits.ts'
 
 /**
  * Tells of a request whose calls were lost: of which its trace has the called side apart, though the

@@ -1,22 +1,17 @@
 // Runs once a span of a request: the loops index with `!`.
 import { group, rollup } from 'd3-array'
+import { coveredNs, spanTimes } from '../../calls/span-times.ts'
+import { childrenOf, type Named, namedShapes, spanRoles, type Visit } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { TIME } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { areFromSpans, coveredNs, NS, readTimesNs } from '../../flows/span-tree.ts'
+import type { Operation } from '../../flows/node-labels.ts'
+import { areFromSpans, NS } from '../../flows/span-tree.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { INTERNAL } from '../../traces/span-columns.ts'
 import { timeBlocks } from './time-blocks.ts'
-import {
-  childrenOf,
-  type Named,
-  namedShapes,
-  type Operation,
-  spanRoles,
-  type Visit,
-} from './visits.ts'
 
 /** An operation with spans in one period only, while what calls it is recorded in both and takes as long. */
 export interface RecordedOnce extends Operation {
@@ -214,16 +209,13 @@ function collectCallers(
   }
   const callers = new Map<string, Caller>()
   const { of: blocks } = timeBlocks(flows)
-  let times = new Float64Array(64)
   for (let request = 0; request < flows.size; request++) {
     const shape = shapes.get(flows.shapeOf[request]!)!
     const { tree, names, visitOf } = shape
-    const latencies = flows.latencies(request)
+    const times = spanTimes(flows).of(request)
     // A snapshot may carry the latencies of some requests only.
-    if (latencies.length < tree.from.length) continue
+    if (times.length === 0) continue
     if (!names.some((name) => wanted.has(nameNow(name)))) continue
-    if (times.length < 2 * tree.size) times = new Float64Array(4 * tree.size)
-    readTimesNs(tree, latencies, times)
     const period = flows.period[request] as Period
     const isOnce = (span: number) => periodOf.has(names[span]!)
     const isStep = (span: number) => steps.has(names[span]!)

@@ -1,13 +1,14 @@
 // Runs once a span of a shape: the loops index with `!`.
 import { sum } from 'd3-array'
+import { type Named, namedShapes } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period, type Rename } from '../../flows/flow-set.ts'
+import { callName, type Operation } from '../../flows/node-labels.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import type { AttributeValue } from '../../traces/attributes.ts'
 import { MAX_IN_OTHER, MIN_OF_ALL, MIN_RENAMED } from './recorded-otherwise.ts'
 import { areAlike, Counts, type RootOf, renamesBetween, UNKNOWN, wholeOfShapes } from './renames.ts'
-import { callName, type Named, namedShapes, type Operation } from './visits.ts'
 
 type Wholes = ReadonlyMap<Named, number>
 

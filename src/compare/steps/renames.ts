@@ -1,11 +1,12 @@
 // Runs once a request and span of a shape: the loops index with `!`.
 import { rollup, sum } from 'd3-array'
+import { type Named, namedShapes } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period, type Rename } from '../../flows/flow-set.ts'
+import type { Operation } from '../../flows/node-labels.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { MAX_APART, MIN_RENAMED, MIN_SPANS } from './recorded-otherwise.ts'
-import { type Named, namedShapes, type Operation } from './visits.ts'
 
 /** Requests of one recording that begin with an operation. */
 export interface RootCalls extends Operation {

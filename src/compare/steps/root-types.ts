@@ -1,13 +1,15 @@
 // Runs once a shape: the loops index with `!`.
 import { group, groups, sum } from 'd3-array'
+import { spanTimes } from '../../calls/span-times.ts'
+import { allVisits, callsOf, type MadeCall, operationAt } from '../../calls/visits.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
-import { areFromSpans, readTimesNs } from '../../flows/span-tree.ts'
+import { callName } from '../../flows/node-labels.ts'
+import { areFromSpans } from '../../flows/span-tree.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { isTestable } from '../../stats/two-sample.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
-import { allVisits, callName, callsOf, operationAt } from './visits.ts'
 
 export interface RootTypes {
   /** Service and operation of the root, without its host; where it has several types, also what is called. */
@@ -97,13 +99,11 @@ export const rootCalls = remembered((flows: FlowSet): RootCalls => {
   const { through } = recordedOtherwise(flows)
   const callsAt = (shape: number, span: number): Route => {
     const own = visits.get(shape)!
-    const { tree } = own
-    const latencies = flows.latencies(sample.get(shape)!)
-    const times = new Float64Array(2 * tree.size)
+    const times = spanTimes(flows).of(sample.get(shape)!)
     // A snapshot may carry the latencies of some requests only.
-    if (latencies.length >= tree.from.length) readTimesNs(tree, latencies, times)
+    const startOf = ({ span }: MadeCall) => times[2 * span] ?? 0
     const made = callsOf(own, span, (one) => through.has(callName(operationAt(own, one)))).sort(
-      (a, b) => times[2 * a.span]! - times[2 * b.span]!,
+      (a, b) => startOf(a) - startOf(b),
     )
     const calls = made.map(({ callee }) => callName(callee))
     return {

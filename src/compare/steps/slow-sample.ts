@@ -1,9 +1,10 @@
 // Runs once a request: the loops index with `!`.
 import { bisectLeft, greatest, max, min, range, sum } from 'd3-array'
+import { spanTimes } from '../../calls/span-times.ts'
 import { TIME } from '../../core/quantity.ts'
-import { memoized, remembered } from '../../core/remembered.ts'
+import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { areFromSpans, NS, readTimesNs, spanTree } from '../../flows/span-tree.ts'
+import { areFromSpans, NS } from '../../flows/span-tree.ts'
 import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { vanElteren } from '../../stats/van-elteren.ts'
@@ -86,17 +87,10 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
 /** From the start of each request to the end of its last span, as samplers see it. */
 function timesLasted(flows: FlowSet): Float64Array {
   const isOfSpans = areFromSpans(flows)
-  const treeOf = memoized((shape: number) => spanTree(flows, shape))
-  let times = new Float64Array(64)
+  const times = isOfSpans ? spanTimes(flows) : null
   return Float64Array.from(flows.responseTimeUs, (responseUs, request) => {
-    if (!isOfSpans) return responseUs
-    const latencies = flows.latencies(request)
-    if (latencies.length === 0) return responseUs
-    const tree = treeOf(flows.shapeOf[request]!)
-    if (latencies.length < tree.from.length) return responseUs
-    if (times.length < 2 * tree.size) times = new Float64Array(4 * tree.size)
-    readTimesNs(tree, latencies, times)
-    return (max(times.subarray(0, 2 * tree.size)) as number) / NS
+    const lastNs = times === null ? undefined : max(times.of(request))
+    return lastNs === undefined ? responseUs : lastNs / NS
   })
 }
 

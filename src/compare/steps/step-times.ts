@@ -1,30 +1,16 @@
 // Runs once a span of a request: the loops index with `!`.
+import { coveredNs, type SpanTimes, spanTimes } from '../../calls/span-times.ts'
+import { allVisits, childrenOf, type ShapeVisits, type Visit } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import {
-  areFromSpans,
-  coveredNs,
-  isGivenUp,
-  markWaitedFor,
-  NS,
-  readTimesNs,
-  type SpanTree,
-} from '../../flows/span-tree.ts'
+import { callName, operationOf } from '../../flows/node-labels.ts'
+import { areFromSpans, isGivenUp, messageReceivers, NS } from '../../flows/span-tree.ts'
 import { lostCalls } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { slowSample } from './slow-sample.ts'
 import { comparable, GrowingStratum, type StepStratum, type Times } from './step-strata.ts'
 import { timeBlocks } from './time-blocks.ts'
-import {
-  allVisits,
-  callName,
-  childrenOf,
-  messageReceivers,
-  operationOf,
-  type ShapeVisits,
-  type Visit,
-} from './visits.ts'
 
 /** What takes time: the work of a service, the way to a called service and back, or a request. */
 export type StepKind = 'work' | 'call' | 'request'
@@ -96,6 +82,8 @@ interface Item {
   /** The caller's side of it, which may stop waiting before it is over. */
   readonly atCaller: number
   readonly isCall: boolean
+  /** Whether it is of what receives a message, or of what that calls: nobody waits for it. */
+  readonly isReceived: boolean
   /** Spans that alone count; `undefined` where all of the span does. */
   readonly only?: readonly number[]
   readonly others: readonly number[]
@@ -106,26 +94,21 @@ interface Item {
   readonly worker: string | null
 }
 
-interface Plan {
-  readonly tree: SpanTree
-  readonly items: readonly Item[]
-  /** Spans of what receives messages within the request, and of what that calls. */
-  readonly received: readonly number[]
-}
-
 class StepCollector {
   readonly #flows: FlowSet
   readonly #divided: string | undefined
-  readonly #plans: Plan[] = []
+  /** By shape, and whether it is of slow requests, what is timed. */
+  readonly #plans: (readonly Item[])[] = []
   readonly #sample: ReturnType<typeof slowSample>
   readonly #steps = new Map<string, { step: Step; strata: Map<string, Times> }>()
-  #times = new Float64Array(64)
-  #isWaitedFor = new Uint8Array(64)
+  readonly #spans: SpanTimes
+  #times: Float64Array = new Float64Array()
 
   /** @param divided step of which each call is kept, others not at all */
   constructor(flows: FlowSet, divided?: string) {
     this.#flows = flows
     this.#divided = divided
+    this.#spans = spanTimes(flows)
     const { callOf } = rootCalls(flows)
     this.#sample = slowSample(flows)
     const requests = [BEFORE, AFTER].map(() => new Uint32Array(2 * flows.shapes.size))
@@ -138,12 +121,11 @@ class StepCollector {
     for (const [shape, visits] of allVisits(flows)) {
       for (const isSlow of this.#sample === null ? [false] : [false, true]) {
         const type = callOf.get(shape) ?? undefined
-        const { items, ...others } = this.#plan(visits, { type, isSlow })
         const isWanted = ({ times: [usual] }: Item) => divided === undefined || usual.isByCall
-        const plan = { ...others, items: items.filter(isWanted) }
+        const items = this.#plan(visits, { type, isSlow }).filter(isWanted)
         const number = 2 * shape + Number(isSlow)
-        this.#plans[number] = plan
-        const strata = plan.items.flatMap(({ times }) => times)
+        this.#plans[number] = items
+        const strata = items.flatMap(({ times }) => times)
         for (const stratum of divided === undefined ? new Set(strata) : strata) {
           for (const period of [BEFORE, AFTER]) {
             stratum.samples[period].room += requests[period]![number]!
@@ -159,22 +141,23 @@ class StepCollector {
   }
 
   add(request: number): void {
-    const { tree, items, received } = this.#plans[this.#planOf(request)]!
+    const items = this.#plans[this.#planOf(request)]!
     const period = this.#flows.period[request] as Period
+    this.#times = this.#spans.of(request)
     // A snapshot may carry the latencies of some requests only.
-    if (this.#flows.latencies(request).length < tree.from.length) return
-    this.#read(request, tree)
-    for (let i = 0; i < received.length; i++) this.#isWaitedFor[received[i]!] = 0
+    if (this.#times.length === 0) return
+    const isWaitedFor = this.#spans.waitedFor(request)
     const isLost = lostCalls(this.#flows)(request)
     for (let item = 0; item < items.length; item++) {
-      const { span, atCaller, isCall, only, others, isLeaf, times, worker } = items[item]!
+      const { span, atCaller, isCall, isReceived, only, others, isLeaf, times, worker } =
+        items[item]!
       if (worker !== null && isLost?.(worker)) continue
       const start = this.#times[2 * span]!
       const given = isCall ? Number.POSITIVE_INFINITY : this.#givenUpNs(request, span, atCaller)
       const end = Math.min(this.#times[2 * span + 1]!, given)
       const all = only === undefined ? end - start : coveredNs(this.#times, only, start, end)
       const other = isCall ? this.#extent(others) : coveredNs(this.#times, others, start, end)
-      const isCritical = this.#isWaitedFor[span]!
+      const isCritical = isReceived ? 0 : isWaitedFor[span]!
       const wasGivenUp = given < Number.POSITIVE_INFINITY
       const isTooLate =
         isLeaf && (this.#wasCutShort(request, span) || this.#wasCutShort(request, atCaller))
@@ -235,16 +218,6 @@ class StepCollector {
     }))
   }
 
-  /** Reads when the request's spans started and ended, and which of them were waited for. */
-  #read(request: number, tree: SpanTree): void {
-    if (2 * tree.size > this.#times.length) {
-      this.#times = new Float64Array(4 * tree.size)
-      this.#isWaitedFor = new Uint8Array(2 * tree.size)
-    }
-    readTimesNs(tree, this.#flows.latencies(request), this.#times)
-    markWaitedFor(tree, this.#times, this.#isWaitedFor)
-  }
-
   /** Time from the first start to the last end of spans, which may be on another clock. */
   #extent(spans: readonly number[]): number {
     if (spans.length === 0) return 0
@@ -257,8 +230,11 @@ class StepCollector {
   }
 
   /** @param type of requests of a root that has several */
-  #plan(shape: ShapeVisits, { type, isSlow }: { type: string | undefined; isSlow: boolean }): Plan {
-    const { tree, visits, visitOf, operations } = shape
+  #plan(
+    shape: ShapeVisits,
+    { type, isSlow }: { type: string | undefined; isSlow: boolean },
+  ): readonly Item[] {
+    const { visits, visitOf, operations } = shape
     const stratumOf = (step: Step, key: readonly string[]) =>
       this.#stratum(step, isSlow ? [...key, ' slow'] : key)
     const { uncovered, through } = recordedOtherwise(this.#flows)
@@ -267,10 +243,9 @@ class StepCollector {
       receivers.has(callName({ service, operation: operations[span]! }))
     const isReceived = ({ service, entry, caller }: Visit): boolean =>
       caller !== null && (isReceiver(service, entry) || isReceived(caller))
-    const received = visits
-      .filter(isReceived)
-      .flatMap(({ spans, calls }) => [...spans, ...calls.map(({ span }) => span)])
-    const items = visits.flatMap(({ service, entry, caller, spans, calls }): Item[] => {
+    return visits.flatMap((visit): Item[] => {
+      const { service, entry, caller, spans, calls } = visit
+      const isOfMessage = isReceived(visit)
       const operation = operations[entry]!
       const called = calls.flatMap((call) => call.called.map((one) => operations[one]!))
       const key = [operation, caller === null ? '' : operations[caller.entry]!]
@@ -284,7 +259,16 @@ class StepCollector {
         .map(({ span }) => span)
       const isLeaf = others.length === 0
       const worker = callName({ service, operation })
-      const own = { span: entry, atCaller, isCall: false, others, isLeaf, times: work, worker }
+      const own = {
+        span: entry,
+        atCaller,
+        isCall: false,
+        isReceived: isOfMessage,
+        others,
+        isLeaf,
+        times: work,
+        worker,
+      }
       const isThrough = (one: number) =>
         through.has(callName({ service: visitOf[one]!.service, operation: operations[one]! }))
       const inner = spans.slice(1).filter((one) => !isThrough(one))
@@ -316,6 +300,7 @@ class StepCollector {
             span,
             atCaller: span,
             isCall: true,
+            isReceived: isOfMessage,
             others: called,
             isLeaf: !isAnswered,
             times,
@@ -328,10 +313,17 @@ class StepCollector {
         ...key,
         type ?? called[0] ?? '',
       ])
-      const whole = { span: entry, atCaller, isCall: false, others: [], isLeaf: false, times }
+      const whole = {
+        span: entry,
+        atCaller,
+        isCall: false,
+        isReceived: isOfMessage,
+        others: [],
+        isLeaf: false,
+        times,
+      }
       return [...timed, { ...whole, worker: null }]
     })
-    return { tree, items, received }
   }
 
   #stratum(step: Step, key: readonly string[]): Times {

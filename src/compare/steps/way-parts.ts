@@ -1,9 +1,10 @@
 // Runs once a call of a request: the loops index with `!`.
+import { spanTimes } from '../../calls/span-times.ts'
+import { allVisits, type ShapeVisits } from '../../calls/visits.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { NS, readTimesNs } from '../../flows/span-tree.ts'
+import { NS } from '../../flows/span-tree.ts'
 import { median } from '../../stats/quantile.ts'
 import type { Step } from './step-times.ts'
-import { allVisits, type ShapeVisits } from './visits.ts'
 
 /** Changes of the way to a called service and of the way back, in µs a call. */
 export interface WayParts {
@@ -29,17 +30,14 @@ export function wayParts(
   const visits = allVisits(flows)
   const known = new Map<number, ReturnType<typeof callsOf>>()
   const times = new Map<string, readonly [before: Times, after: Times]>()
-  let moments = new Float64Array(64)
   for (const request of requests) {
     const shape = flows.shapeOf[request]!
     const spans = visits.get(shape)!
     const calls = known.get(shape) ?? callsOf(spans, ways)
     known.set(shape, calls)
-    const { tree } = spans
+    const moments = spanTimes(flows).of(request)
     // A snapshot may carry the latencies of some requests only.
-    if (calls.length === 0 || flows.latencies(request).length < tree.from.length) continue
-    if (moments.length < 2 * tree.size) moments = new Float64Array(4 * tree.size)
-    readTimesNs(tree, flows.latencies(request), moments)
+    if (calls.length === 0 || moments.length === 0) continue
     for (const { span, called, key } of calls) {
       const own = times.get(key) ?? [newTimes(), newTimes()]
       times.set(key, own)

@@ -1,11 +1,12 @@
 // Runs once a span of a request: the loops index with `!`.
 import { mean, sum } from 'd3-array'
+import { coveredNs, spanTimes } from '../../calls/span-times.ts'
+import { allVisits, type ShapeVisits } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { coveredNs, NS, readTimesNs } from '../../flows/span-tree.ts'
+import { NS } from '../../flows/span-tree.ts'
 import { median } from '../../stats/quantile.ts'
 import type { StepChange } from './step-changes.ts'
-import { allVisits, type ShapeVisits } from './visits.ts'
 
 export interface WorkPart {
   readonly operation: string
@@ -40,16 +41,12 @@ export function ownTimes(
   flows: FlowSet,
   { service, requests }: { readonly service: string; readonly requests: Iterable<number> },
 ): ReadonlyMap<string, readonly [before: OwnTimes[], after: OwnTimes[]]> {
-  const ofShape = new Map<number, { tree: ShapeVisits['tree']; parts: Part[] }>()
-  for (const [shape, spans] of allVisits(flows)) {
-    ofShape.set(shape, { tree: spans.tree, parts: partsOf(spans, service) })
-  }
+  const ofShape = new Map<number, Part[]>()
+  for (const [shape, spans] of allVisits(flows)) ofShape.set(shape, partsOf(spans, service))
   const times = new Map<string, [before: OwnTimes[], after: OwnTimes[]]>()
-  let moments = new Float64Array(64)
   for (const request of requests) {
-    const { tree, parts } = ofShape.get(flows.shapeOf[request]!)!
-    if (moments.length < 2 * tree.size) moments = new Float64Array(4 * tree.size)
-    readTimesNs(tree, flows.latencies(request), moments)
+    const parts = ofShape.get(flows.shapeOf[request]!)!
+    const moments = spanTimes(flows).of(request)
     const sums = new Map<string, { us: number; spans: number }>()
     for (const { span, others, operation } of parts) {
       const [start, end] = [moments[2 * span]!, moments[2 * span + 1]!]

@@ -1,9 +1,9 @@
 import { rollup } from 'd3-array'
+import { CriticalPathFinder } from '../../calls/critical-path.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import type { Quantity } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, FlowSet, type Period } from '../../flows/flow-set.ts'
 import { ShapeGraph } from '../../traces/shape-table.ts'
 import { callTree, type FlowCall } from './call-tree.ts'
@@ -64,7 +64,6 @@ class ContextTree {
       sums.requests += weight
       sums.calls += weight * count
     }
-    const waitedUs = finder.waitedUs(request)
     const wholeUs = responseTimeUs[request] as number
     let restUs = wholeUs
     const spend = (context: number, us: number) => {
@@ -72,8 +71,7 @@ class ContextTree {
       sums.selfUs += weight * us
       if (wholeUs > 0) sums.selfRequests += (weight * us) / wholeUs
     }
-    for (const edge of finder.edges(request)) {
-      const us = waitedUs[edge] as number
+    for (const { edge, us } of finder.path(request)) {
       spend(ofEdge[edge] as number, us)
       restUs -= us
     }

@@ -1,6 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { InternalError } from '../../core/errors.ts'
-import { CriticalWalk, planWalk, type WalkPlan } from '../critical-path.ts'
+import { CriticalWalk, planWalk, type WalkPlan } from '../critical-walk.ts'
 import type { FoldStep } from './fold-lanes.ts'
 import { type EdgeRows, edgeRows, type FoldedGraph, forwardOrder } from './folded-graph.ts'
 

@@ -1,6 +1,6 @@
 import { sum } from 'd3-array'
 import type { Comparison } from '../../compare/comparison.ts'
-import { calledPlace, type EdgeKind, place } from '../../compare/edges/edge-pool.ts'
+import { calledPlace, type EdgeKind } from '../../compare/edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
 import { inFew, isOfStep, stepTitle } from '../../compare/findings/step-findings.ts'
 import type { StepChange } from '../../compare/steps/step-changes.ts'
@@ -15,6 +15,7 @@ import {
 } from '../../core/quantity.ts'
 import { counted, grouped, percent, pValue, tooltipText } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { place } from '../../flows/node-labels.ts'
 import { durationAxisWithRoom, linearDurationAxis } from './axes.ts'
 import {
   colorBy,

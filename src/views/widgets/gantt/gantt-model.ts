@@ -1,4 +1,5 @@
 import { group, sort } from 'd3-array'
+import { CriticalPathFinder } from '../../../calls/critical-path.ts'
 import { Comparison } from '../../../compare/comparison.ts'
 import { OptionError } from '../../../core/errors.ts'
 import {
@@ -13,7 +14,6 @@ import { formatDuration, hasWords, spoken, tooltipText } from '../../../core/wor
 import { callTree, type FlowCall } from '../../../explain/calling-contexts/call-tree.ts'
 import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { buildFlows } from '../../../flows/build-flows.ts'
-import { CriticalPathFinder } from '../../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../../flows/flow-set.ts'
 import { type NodeRecord, NodeRecords } from '../../../flows/node-records.ts'
 import { GRAVE_LEVELS, logsOfSpan } from '../../../traces/log-records.ts'
@@ -143,13 +143,9 @@ function requestCalls(
     return [startUs, Math.max(startUs, timeUs[end] as number)]
   })
   const critical = calls.map((): StretchUs[] => [])
-  const [from, to] = [flows.shapes.from(shape), flows.shapes.to(shape)]
-  const [latencyUs, waitedUs] = [flows.latencies(request), finder.waitedUs(request)]
-  for (const edge of finder.edges(request)) {
-    const startUs = timeUs[from[edge] as number] as number
-    const beyondUs = (latencyUs[edge] as number) - (waitedUs[edge] as number)
-    const endUs = (timeUs[to[edge] as number] as number) - beyondUs
-    if (endUs > startUs) critical[callOfEdge[edge] as number]?.push([startUs, endUs])
+  for (const { edge, startUs, us } of finder.path(request)) {
+    const stretch: StretchUs = [offsetUs + startUs, offsetUs + startUs + us]
+    if (us > 0) critical[callOfEdge[edge] as number]?.push(stretch)
   }
   const spanOf = (call: number) => spans[call] as StretchUs
   const children = group(calls.keys(), (call) => calls[call]?.parent ?? -1)

@@ -1,4 +1,5 @@
 import { group, max, rollups, sort } from 'd3-array'
+import { CriticalPathFinder } from '../../../calls/critical-path.ts'
 import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
 import type { Finding } from '../../../compare/findings/finding.ts'
@@ -14,7 +15,6 @@ import {
 import { counted, shortText } from '../../../core/words.ts'
 import { callTree, pointName, pointRole } from '../../../explain/calling-contexts/call-tree.ts'
 import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
-import { CriticalPathFinder } from '../../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
 import type { NodeLabel } from '../../../flows/node-labels.ts'
 import { lanesOf } from '../../charts/lanes.ts'

@@ -1,96 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { ascending } from 'd3-array'
-import { getOrInsert } from '../core/entries.ts'
-import { InternalError, requireStage } from '../core/errors.ts'
-import { TIME } from '../core/quantity.ts'
-import { ShapeGraph } from '../traces/shape-table.ts'
-import { FlowSet } from './flow-set.ts'
-import { isGivenUp } from './span-tree.ts'
 
 /** Arrivals closer than this count as the same moment (rounding of recorded latencies), in µs. */
 const SAME_MOMENT_US = 1e-3
-
-/**
- * Finds critical paths: from the reply back, always to the predecessor that was waited for.
- *
- * A node happens when its last predecessor and the latency behind it are over. Where several
- * arrive at the same moment, the latest predecessor is the one that was waited for; of several
- * equally late, the first by label. The latencies on the path add up to the response time.
- *
- * One finder serves many requests: what depends on structure alone is worked out once a shape.
- *
- * Source: Sambasivan 2013, §2.3.
- */
-export class CriticalPathFinder {
-  readonly #flows: FlowSet
-  /** By shape. */
-  readonly #plans = new Map<number, WalkPlan>()
-  readonly #walk = new CriticalWalk()
-
-  constructor(flows: FlowSet) {
-    requireStage('new CriticalPathFinder(flows)', flows, FlowSet)
-    this.#flows = flows
-  }
-
-  /**
-   * Marks the edges on the critical path of a request with 1 in `onPath`, all others with 0;
-   * edges are those of the request's shape, in its order. `latencyUs` are its latencies, if known.
-   *
-   * @returns latencies of which those on the path end when a caller that failed gave up what goes on
-   */
-  mark(
-    request: number,
-    onPath: Uint8Array,
-    latencyUs: Float64Array = this.#flows.latencies(request),
-  ): Float64Array {
-    onPath.fill(0)
-    const path = this.#follow(request, latencyUs)
-    for (let at = 0; at < path.length; at++) onPath[path[at]!] = 1
-    return this.#waited(request, path, latencyUs)
-  }
-
-  /** Returns the latencies of a request, as `mark` does. */
-  waitedUs(request: number): Float64Array {
-    return this.#waited(request, this.#follow(request), this.#flows.latencies(request))
-  }
-
-  #waited(request: number, path: Uint32Array, latencyUs: Float64Array): Float64Array {
-    const { outcomes, shapeOf, quantity } = this.#flows
-    const { nodes, from, to } = this.plan(shapeOf[request]!)
-    const { timeUs } = this.#walk
-    // Folded flows, and snapshots of them, know how roots ended alone.
-    const spans = outcomes && outcomes.offsets[request + 1]! - outcomes.offsets[request]!
-    if (2 * (spans ?? 0) !== nodes || quantity !== TIME) return latencyUs
-    let [waitedUs, untilUs] = [latencyUs, Number.POSITIVE_INFINITY]
-    for (let at = 0; at < path.length; at++) {
-      const edge = path[at]!
-      const [source, target] = [from[edge]!, to[edge]!]
-      const endUs = Math.min(untilUs, timeUs[target]!)
-      const isReply = (source & target & 1) === 1
-      const over = { caller: target >>> 1, overUs: -latencyUs[edge]! }
-      if (isReply && isGivenUp(this.#flows, request, over)) untilUs = endUs
-      if (timeUs[source]! <= untilUs && endUs === timeUs[target]) continue
-      if (waitedUs === latencyUs) waitedUs = latencyUs.slice()
-      waitedUs[edge] = endUs - Math.min(untilUs, timeUs[source]!)
-    }
-    return waitedUs
-  }
-
-  /** Returns the edges on the critical path of a request, first to last. */
-  edges(request: number): number[] {
-    return Array.from(this.#follow(request)).reverse()
-  }
-
-  #follow(request: number, latencyUs = this.#flows.latencies(request)): Uint32Array {
-    const { shapeOf, responseTimeUs } = this.#flows
-    return this.#walk.follow(this.plan(shapeOf[request]!), latencyUs, responseTimeUs[request]!)
-  }
-
-  /** What is the same for all requests of a shape. */
-  plan(shape: number): WalkPlan {
-    return getOrInsert(this.#plans, shape, () => planShape(this.#flows, shape))
-  }
-}
 
 /** What following the critical path needs to know of a structure. */
 export interface WalkPlan {
@@ -155,20 +66,6 @@ function leavesOf(from: Uint32Array, nodes: number, leftOut: Uint8Array | undefi
   for (let node = 0; node < nodes; node++) if (scratch[node] === 0) leaves.push(node)
   return leaves
 }
-
-function planShape({ shapes, labels }: FlowSet, shape: number): WalkPlan {
-  const graph = GRAPH.load(shapes, shape)
-  if (!graph.acyclic) throw new InternalError(`shape ${shape} has a cycle`)
-  const from = shapes.from(shape)
-  const codes = shapes.labels(shape)
-  const labelOf = (edge: number) => labels.text(codes[from[edge]!]!)
-  return planWalk({ from, to: shapes.to(shape) }, graph.order.subarray(0, graph.nodes), {
-    bySource: (a, b) => ascending(labelOf(a), labelOf(b)),
-  })
-}
-
-/** Serves for shape after shape. */
-const GRAPH = new ShapeGraph()
 
 /** When the nodes of a flow happen, and what its reply waited for; serves request after request. */
 export class CriticalWalk {

@@ -1,41 +1,11 @@
 // Runs once a span of a shape: the loops index with `!`.
 import { rollup } from 'd3-array'
-import { getOrInsert } from '../../core/entries.ts'
-import { remembered } from '../../core/remembered.ts'
-import type { FlowSet } from '../../flows/flow-set.ts'
-import type { NodeLabel } from '../../flows/node-labels.ts'
-import { type SpanTree, spanTree } from '../../flows/span-tree.ts'
-import { CLIENT, SERVER } from '../../traces/span-columns.ts'
-import { place } from '../edges/edge-pool.ts'
-
-/** An operation of a service. */
-export interface Operation {
-  readonly service: string
-  readonly operation: string
-}
-
-export function callName({ service, operation }: Operation): string {
-  return `${service} ${operation}`
-}
-
-export function operationOf(label: NodeLabel): Operation {
-  return { service: place(label), operation: label.operation }
-}
-
-/** Operations that receive messages, by `callName`. */
-export const messageReceivers = remembered(({ messages, labels }: FlowSet) =>
-  namesOf(labels, messages?.receiver),
-)
-
-/** Operations that send messages, by `callName`. */
-const messageSenders = remembered(({ messages, labels }: FlowSet) =>
-  namesOf(labels, messages?.sender),
-)
-
-function namesOf(labels: FlowSet['labels'], codes: Iterable<number> = []): ReadonlySet<string> {
-  const distinct = new Set(codes)
-  return new Set(Array.from(distinct, (code) => callName(operationOf(labels.get(code)))))
-}
+import { getOrInsert } from '../core/entries.ts'
+import { remembered } from '../core/remembered.ts'
+import type { FlowSet } from '../flows/flow-set.ts'
+import { callName, type Operation, operationOf, place } from '../flows/node-labels.ts'
+import { messageSenders, type SpanTree, spanTree } from '../flows/span-tree.ts'
+import { CLIENT, SERVER } from '../traces/span-columns.ts'
 
 export interface OutgoingCall {
   /** Span at the caller; the called span itself where the caller recorded none. */

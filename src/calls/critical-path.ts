@@ -1,0 +1,165 @@
+// Runs once an edge of a request: the loops index with `!`.
+import { ascending } from 'd3-array'
+import { InternalError, requireStage } from '../core/errors.ts'
+import { TIME } from '../core/quantity.ts'
+import { memoized } from '../core/remembered.ts'
+import { CriticalWalk, planWalk, type WalkPlan } from '../flows/critical-walk.ts'
+import { FlowSet } from '../flows/flow-set.ts'
+import { areFromSpans, NS, type SpanTree, spanTree } from '../flows/span-tree.ts'
+import { ShapeGraph } from '../traces/shape-table.ts'
+import { BlockingPath } from './blocking-path.ts'
+import { readTimesNs } from './span-times.ts'
+
+/** An edge on a critical path, and the time on the path that ends where the edge does. */
+export interface PathStep {
+  readonly edge: number
+  /** When that time began, in µs since the request. */
+  readonly startUs: number
+  readonly us: number
+}
+
+/**
+ * Finds critical paths: what a request waited for. The times on a path add up to the response time.
+ *
+ * Of trace points, the path leads from the reply back, always to the predecessor that was waited
+ * for: where several arrive at the same moment, the latest; of several equally late, the first by
+ * label. Of spans it is the blocking path (`BlockingPath`), whatever order of siblings their flow
+ * has: an edge has the time that passed before its end since what the caller waited for last.
+ *
+ * One finder serves many requests: what depends on structure alone is worked out once a shape.
+ *
+ * Source: Sambasivan 2013, §2.3; Zhang et al. 2022, §3.
+ */
+export class CriticalPathFinder {
+  readonly #flows: FlowSet
+  /** What is the same for all requests of a shape. */
+  readonly plan: (shape: number) => WalkPlan
+  readonly #walk = new CriticalWalk()
+  readonly #blocking = new BlockingPath()
+  readonly #edgeTo: (shape: number) => EdgeFinder
+  readonly #edges: number[] = []
+  #timesNs = new Float64Array(64)
+
+  constructor(flows: FlowSet) {
+    requireStage('new CriticalPathFinder(flows)', flows, FlowSet)
+    this.#flows = flows
+    this.plan = memoized((shape) => planShape(flows, shape))
+    this.#edgeTo = memoized((shape) => edgeFinder(spanTree(flows, shape)))
+  }
+
+  /**
+   * Marks the edges on the critical path of a request with 1 in `onPath`, all others with 0;
+   * edges are those of the request's shape, in its order. `latencyUs` are its latencies, if known.
+   *
+   * @returns by edge, its time on the path; of edges off the path, their latency
+   */
+  mark(
+    request: number,
+    onPath: Uint8Array,
+    latencyUs: Float64Array = this.#flows.latencies(request),
+  ): Float64Array {
+    onPath.fill(0)
+    if (this.#isOfSpans(request)) return this.#markSpans(request, onPath, latencyUs)
+    const path = this.#follow(request, latencyUs)
+    for (let at = 0; at < path.length; at++) onPath[path[at]!] = 1
+    return latencyUs
+  }
+
+  /** Returns the critical path of a request, first to last. */
+  path(request: number): PathStep[] {
+    const latencyUs = this.#flows.latencies(request)
+    if (this.#isOfSpans(request)) return this.#stepsOfSpans(request, latencyUs)
+    const { from } = this.plan(this.#flows.shapeOf[request]!)
+    return Array.from(this.#follow(request, latencyUs), (edge) => ({
+      edge,
+      startUs: this.#walk.timeUs[from[edge]!]!,
+      us: latencyUs[edge]!,
+    })).reverse()
+  }
+
+  /** Returns the edges on the critical path of a request, first to last. */
+  edges(request: number): number[] {
+    return this.path(request).map(({ edge }) => edge)
+  }
+
+  #follow(request: number, latencyUs: Float64Array): Uint32Array {
+    const { shapeOf, responseTimeUs } = this.#flows
+    return this.#walk.follow(this.plan(shapeOf[request]!), latencyUs, responseTimeUs[request]!)
+  }
+
+  /** Whether the nodes of a request are calls and replies of spans: those of folded flows are not. */
+  #isOfSpans(request: number): boolean {
+    const { outcomes, shapes, shapeOf, quantity } = this.#flows
+    if (quantity !== TIME || !areFromSpans(this.#flows)) return false
+    const spans = outcomes && outcomes.offsets[request + 1]! - outcomes.offsets[request]!
+    return 2 * (spans ?? 0) === shapes.nodeCount(shapeOf[request]!)
+  }
+
+  #markSpans(request: number, onPath: Uint8Array, latencyUs: Float64Array): Float64Array {
+    const edges = this.#followSpans(request, latencyUs)
+    const waitedUs = latencyUs.slice()
+    const { to } = spanTree(this.#flows, this.#flows.shapeOf[request]!)
+    for (const edge of edges) {
+      onPath[edge] = 1
+      waitedUs[edge] = this.#blocking.nodeNs[to[edge]!]! / NS
+    }
+    return waitedUs
+  }
+
+  #stepsOfSpans(request: number, latencyUs: Float64Array): PathStep[] {
+    const edges = this.#followSpans(request, latencyUs)
+    const { to } = spanTree(this.#flows, this.#flows.shapeOf[request]!)
+    const { nodeNs, endedNs } = this.#blocking
+    return edges
+      .map((edge) => {
+        const node = to[edge]!
+        return { edge, startUs: (endedNs[node]! - nodeNs[node]!) / NS, us: nodeNs[node]! / NS }
+      })
+      .reverse()
+  }
+
+  /** The edges by which the nodes on the path are reached, last to first, until the next call. */
+  #followSpans(request: number, latencyUs: Float64Array): readonly number[] {
+    const shape = this.#flows.shapeOf[request]!
+    const tree = spanTree(this.#flows, shape)
+    const edgeTo = this.#edgeTo(shape)
+    if (2 * tree.size > this.#timesNs.length) this.#timesNs = new Float64Array(4 * tree.size)
+    readTimesNs(tree, latencyUs, this.#timesNs)
+    this.#blocking.follow(tree, this.#timesNs, {
+      slackNs: this.#flows.options.slackUs * NS,
+      hasFailed: (span) => this.#flows.outcomes?.failed(request, span) === true,
+    })
+    const { previous } = this.#blocking
+    this.#edges.length = 0
+    for (let node = 1; previous[node]! >= 0; node = previous[node]!) {
+      this.#edges.push(edgeTo(previous[node]!, node))
+    }
+    return this.#edges
+  }
+}
+
+type EdgeFinder = (source: number, target: number) => number
+
+/** Finds the edge between two nodes; where flows have none, one that ends there and so has the same owner. */
+function edgeFinder({ from, to, timedBy }: SpanTree): EdgeFinder {
+  const nodes = timedBy.length
+  const known = new Map<number, number>()
+  from.forEach((source, edge) => {
+    known.set(source * nodes + to[edge]!, edge)
+  })
+  return (source, target) => known.get(source * nodes + target) ?? timedBy[target]!
+}
+
+function planShape({ shapes, labels }: FlowSet, shape: number): WalkPlan {
+  const graph = GRAPH.load(shapes, shape)
+  if (!graph.acyclic) throw new InternalError(`shape ${shape} has a cycle`)
+  const from = shapes.from(shape)
+  const codes = shapes.labels(shape)
+  const labelOf = (edge: number) => labels.text(codes[from[edge]!]!)
+  return planWalk({ from, to: shapes.to(shape) }, graph.order.subarray(0, graph.nodes), {
+    bySource: (a, b) => ascending(labelOf(a), labelOf(b)),
+  })
+}
+
+/** Serves for shape after shape. */
+const GRAPH = new ShapeGraph()

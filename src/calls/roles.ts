@@ -1,0 +1,107 @@
+// Runs once a span or edge of a request: the loops index with `!`.
+import { getOrInsert } from '../core/entries.ts'
+import { remembered } from '../core/remembered.ts'
+import { AFTER, BEFORE, type FlowSet } from '../flows/flow-set.ts'
+import { place } from '../flows/node-labels.ts'
+import { areFromSpans, NS } from '../flows/span-tree.ts'
+import { CriticalPathFinder } from './critical-path.ts'
+import { spanTimes } from './span-times.ts'
+import { allVisits, type ShapeVisits } from './visits.ts'
+
+/** What a stretch of a request's time is spent on, wherever it occurs. */
+export interface Role {
+  /** Work of a service, or a call: the way to another service and back, with that service where it recorded nothing. */
+  readonly kind: 'work' | 'call'
+  /** The service that works, or that is called. */
+  readonly service: string
+  /** The service that calls it; `null` for where requests begin. */
+  readonly caller: string | null
+  /** Of trace points, the two points of the edge. */
+  readonly operation: string
+}
+
+/** Mean times of a request in each role along its path, in µs; they add up to the mean response time. */
+export interface RoleMeans {
+  readonly roles: readonly Role[]
+  readonly beforeUs: Float64Array
+  readonly afterUs: Float64Array
+}
+
+/** Averages over whole requests, each as often as it counts, whose latencies are known. */
+export const roleMeans = remembered((flows: FlowSet): RoleMeans => {
+  const { roles, ofShape } = rolesByShape(flows)
+  const sums = [BEFORE, AFTER].map(() => new Float64Array(roles.length))
+  const counts = [0, 0]
+  const isOfSpans = areFromSpans(flows)
+  const [spans, finder] = [isOfSpans ? spanTimes(flows) : null, new CriticalPathFinder(flows)]
+  for (let request = 0; request < flows.size; request++) {
+    if (flows.isPart(request) || !hasTimes(flows, request)) continue
+    const period = flows.period[request]!
+    const weight = flows.countOf(request)
+    const [own, of] = [sums[period]!, ofShape.get(flows.shapeOf[request]!)!]
+    counts[period]! += weight
+    if (spans === null) {
+      for (const { edge, us } of finder.path(request)) own[of[edge]!]! += weight * us
+      continue
+    }
+    const onPathNs = spans.onPath(request)
+    for (let span = 0; span < onPathNs.length; span++) {
+      own[of[span]!]! += (weight * onPathNs[span]!) / NS
+    }
+  }
+  const [beforeUs, afterUs] = sums.map((own, period) =>
+    own.map((us) => us / Math.max(1, counts[period]!)),
+  ) as [Float64Array, Float64Array]
+  return { roles, beforeUs, afterUs }
+})
+
+/** Whether the latencies of a request are known: a snapshot may carry those of some only. */
+export function hasTimes({ latencyOffsets, shapes, shapeOf }: FlowSet, request: number): boolean {
+  const known = latencyOffsets[request + 1]! - latencyOffsets[request]!
+  return known === shapes.edgeCount(shapeOf[request]!)
+}
+
+/** The roles that occur, and of each shape those of its spans, or of its edges between trace points. */
+function rolesByShape(flows: FlowSet) {
+  const numbers = new Map<string, number>()
+  const roles: Role[] = []
+  const numberOf = (role: Role) => {
+    const { kind, service, caller, operation } = role
+    const key = JSON.stringify([kind, service, caller, operation])
+    return getOrInsert(numbers, key, () => roles.push(role) - 1)
+  }
+  const visits = areFromSpans(flows) ? allVisits(flows) : null
+  const ofShape = new Map<number, Uint32Array>()
+  for (const shape of new Set(flows.shapeOf)) {
+    const own = visits === null ? rolesOfEdges(flows, shape) : rolesOfSpans(visits.get(shape)!)
+    ofShape.set(shape, Uint32Array.from(own, numberOf))
+  }
+  return { roles, ofShape }
+}
+
+/** Roles of the spans of a shape. */
+function rolesOfSpans({ visitOf, operations }: ShapeVisits): Role[] {
+  return visitOf.map((visit, span): Role => {
+    const call = visit.calls.find((one) => one.span === span && one.called[0] !== span)
+    if (call === undefined) {
+      const caller = visit.caller?.service ?? null
+      return { kind: 'work', service: visit.service, caller, operation: operations[span]! }
+    }
+    const operation = operations[call.called[0] ?? span]!
+    return { kind: 'call', service: call.service, caller: visit.service, operation }
+  })
+}
+
+/** Roles of the edges between trace points: work in one place, or a call of another. */
+function rolesOfEdges({ shapes, labels }: FlowSet, shape: number): Role[] {
+  const codes = shapes.labels(shape)
+  const to = shapes.to(shape)
+  return Array.from(shapes.from(shape), (source, edge): Role => {
+    const from = labels.get(codes[source]!)
+    const target = labels.get(codes[to[edge]!]!)
+    const operation = `${from.operation} → ${target.operation}`
+    const [caller, service] = [place(from), place(target)]
+    if (caller === service) return { kind: 'work', service, caller: null, operation }
+    return { kind: 'call', service, caller, operation }
+  })
+}

@@ -1,0 +1,123 @@
+// Runs once a span of a request: the loops index with `!`.
+import { remembered } from '../core/remembered.ts'
+import type { FlowSet } from '../flows/flow-set.ts'
+import { NS, type SpanTree, spanTree } from '../flows/span-tree.ts'
+import { BlockingPath } from './blocking-path.ts'
+
+/**
+ * When the spans of every request began and ended, and where its time went: what happened, read once.
+ *
+ * Spans are those of the request's shape, in its order. Times are ns since the request began, whole
+ * numbers, so that sums are exact. A request whose latencies are not known, as in some snapshots, has
+ * no times: its lists are empty.
+ */
+export class SpanTimes {
+  readonly #offsets: Uint32Array
+  readonly #ns: Float64Array
+  readonly #pathNs: Float64Array
+  readonly #isWaitedFor: Uint8Array
+
+  constructor(flows: FlowSet) {
+    const { shapeOf, size } = flows
+    this.#offsets = new Uint32Array(size + 1)
+    for (let request = 0; request < size; request++) {
+      const tree = spanTree(flows, shapeOf[request]!)
+      const isKnown = flows.latencies(request).length === tree.from.length
+      this.#offsets[request + 1] = this.#offsets[request]! + (isKnown ? tree.size : 0)
+    }
+    const spans = this.#offsets[size]!
+    this.#ns = new Float64Array(2 * spans)
+    this.#pathNs = new Float64Array(spans)
+    this.#isWaitedFor = new Uint8Array(spans)
+    const path = new BlockingPath()
+    for (let request = 0; request < size; request++) {
+      const first = this.#offsets[request]!
+      if (first === this.#offsets[request + 1]) continue
+      const tree = spanTree(flows, shapeOf[request]!)
+      const times = this.of(request)
+      readTimesNs(tree, flows.latencies(request), times)
+      path.follow(tree, times, {
+        slackNs: flows.options.slackUs * NS,
+        hasFailed: (span) => flows.outcomes?.failed(request, span) === true,
+      })
+      for (let span = 0; span < tree.size; span++) {
+        this.#isWaitedFor[first + span] = Number(path.waitedFor(span))
+        this.#pathNs[first + span]! += path.nodeNs[2 * span + 1]!
+        if (span > 0) this.#pathNs[first + tree.parent[span]!]! += path.nodeNs[2 * span]!
+      }
+    }
+  }
+
+  /** When each span began (entry `2k`) and ended (`2k + 1`). */
+  of(request: number): Float64Array {
+    return this.#ns.subarray(2 * this.#offsets[request]!, 2 * this.#offsets[request + 1]!)
+  }
+
+  /** By span, its own time on the path of its request: these add up to the response time. */
+  onPath(request: number): Float64Array {
+    return this.#pathNs.subarray(this.#offsets[request]!, this.#offsets[request + 1]!)
+  }
+
+  /** By span, 1 where its request waited for it. */
+  waitedFor(request: number): Uint8Array {
+    return this.#isWaitedFor.subarray(this.#offsets[request]!, this.#offsets[request + 1]!)
+  }
+}
+
+/** The times of spans, read once for all that ask. */
+export const spanTimes = remembered((flows: FlowSet) => new SpanTimes(flows))
+
+/** Reads when spans start (entry `2k`) and end (`2k + 1`). */
+export function readTimesNs(
+  { order, timedBy, from }: SpanTree,
+  latencyUs: Float64Array,
+  times: Float64Array,
+): void {
+  for (const node of order) {
+    const edge = timedBy[node]!
+    times[node] = edge < 0 ? 0 : times[from[edge]!]! + Math.round(latencyUs[edge]! * NS)
+  }
+}
+
+/** Returns the time between two moments that any of some spans covers. */
+export function coveredNs(
+  times: ArrayLike<number>,
+  spans: readonly number[],
+  start: number,
+  end: number,
+): number {
+  const order = sortByStart(times, spans)
+  let covered = 0
+  let reached = start
+  for (let i = 0; i < spans.length; i++) {
+    const span = order[i]!
+    const from = Math.max(reached, times[2 * span]!)
+    const until = Math.min(end, times[2 * span + 1]!)
+    if (until <= from) continue
+    covered += until - from
+    reached = until
+  }
+  return covered
+}
+
+/** Fewer spans are sorted by insertion, which calls nothing. */
+const MANY = 16
+/** Serves for call after call: allocating would take longer than sorting. */
+const byStart = new Uint32Array(MANY)
+
+/** The spans in the order of their starts; what it returns may change with the next call. */
+function sortByStart(times: ArrayLike<number>, spans: readonly number[]): ArrayLike<number> {
+  let sorted = 1
+  while (sorted < spans.length && times[2 * spans[sorted - 1]!]! <= times[2 * spans[sorted]!]!)
+    sorted++
+  if (sorted >= spans.length) return spans
+  if (spans.length > MANY) return spans.toSorted((a, b) => times[2 * a]! - times[2 * b]!)
+  for (let i = 0; i < spans.length; i++) {
+    const span = spans[i]!
+    let at = i
+    for (; at > 0 && times[2 * byStart[at - 1]!]! > times[2 * span]!; at--)
+      byStart[at] = byStart[at - 1]!
+    byStart[at] = span
+  }
+  return byStart
+}

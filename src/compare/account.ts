@@ -1,0 +1,130 @@
+// Runs once a request: the loops index with `!`.
+import { sum } from 'd3-array'
+import { hasTimes, type Role, roleMeans } from '../calls/roles.ts'
+import type { Quantity } from '../core/quantity.ts'
+import { own, rowTable, Stage, type StageTable } from '../core/stage.ts'
+import { AFTER, BEFORE, type FlowSet } from '../flows/flow-set.ts'
+import { recordedFlows } from '../flows/fold/folded-flows.ts'
+import { kindsOfRequests } from './fairness/request-types.ts'
+
+/** Mean time of a request in one role, in µs; means of all roles add up to that of the period. */
+export interface AccountStep extends Omit<Role, 'kind'> {
+  /** `'other'`: several small ones as one. */
+  readonly kind: Role['kind'] | 'other'
+  readonly beforeUs: number
+  readonly afterUs: number
+}
+
+/** What an account consists of. */
+export interface AccountParts {
+  readonly totalUs: number
+  readonly mixUs: number
+  readonly steps: readonly AccountStep[]
+}
+
+/**
+ * Where the time of a mean request goes, before and after. Every number adds up: steps to the mean
+ * of each period, `mixUs` and `restUs` to the change between them.
+ */
+export class Account extends Stage {
+  static readonly madeBy: string = 'an account: comparison.account'
+  /** Change of the mean response time, in µs. */
+  readonly totalUs: number
+  /** Part of it that comes of another mix of requests, each kind as fast as before. */
+  readonly mixUs: number
+  /** Steps on the path of requests, the largest change first. */
+  readonly steps: readonly AccountStep[]
+  readonly #quantity: Quantity
+
+  /** Use `comparison.account` instead. */
+  constructor({ totalUs, mixUs, steps }: AccountParts, quantity: Quantity) {
+    super()
+    this.totalUs = totalUs
+    this.mixUs = mixUs
+    this.steps = steps
+    this.#quantity = quantity
+  }
+
+  /** All of it, as a page carries it. */
+  get parts(): AccountParts {
+    const { totalUs, mixUs, steps } = this
+    return { totalUs, mixUs, steps }
+  }
+
+  /** What the mix does not account for: the change within kinds of requests, in µs. */
+  get restUs(): number {
+    return this.totalUs - this.mixUs
+  }
+
+  /** The same with the steps of the largest changes only; the others are one. */
+  within(most: number): Account {
+    if (this.steps.length <= most) return this
+    const [listed, small] = [this.steps.slice(0, most - 1), this.steps.slice(most - 1)]
+    const other: AccountStep = {
+      kind: 'other',
+      service: '',
+      caller: null,
+      operation: '',
+      beforeUs: sum(small, ({ beforeUs }) => beforeUs),
+      afterUs: sum(small, ({ afterUs }) => afterUs),
+    }
+    return new Account({ ...this.parts, steps: [...listed, other] }, this.#quantity)
+  }
+
+  /** One row a step: its mean time before and after, the change, and its share of the whole change. */
+  table(): StageTable {
+    const rows = this.steps.map((step) => {
+      const changeUs = step.afterUs - step.beforeUs
+      return { ...step, changeUs, share: this.totalUs === 0 ? 0 : changeUs / this.totalUs }
+    })
+    const columns = own('kind service caller operation beforeUs afterUs changeUs share')
+    return rowTable(rows, columns, this.#quantity)
+  }
+}
+
+/**
+ * Accounts for the time of all requests along their paths.
+ *
+ * The change of the mean is the change within kinds of requests, each as often as after, and the mix
+ * (Kitagawa 1955, "Components of a difference between two rates").
+ */
+export function accountOf(given: FlowSet): Account {
+  const flows = recordedFlows(given)
+  const { roles, beforeUs, afterUs } = roleMeans(flows)
+  const steps = roles
+    .map((role, i) => ({ ...role, beforeUs: beforeUs[i]!, afterUs: afterUs[i]! }))
+    .sort((a, b) => Math.abs(b.afterUs - b.beforeUs) - Math.abs(a.afterUs - a.beforeUs))
+  return new Account({ ...changeAndMix(flows), steps }, given.quantity)
+}
+
+function changeAndMix(flows: FlowSet): Pick<AccountParts, 'totalUs' | 'mixUs'> {
+  const kinds = kindsOfRequests(flows)
+  const [before, after] = [BEFORE, AFTER].map(() => ({
+    us: new Float64Array(kinds.count),
+    requests: new Float64Array(kinds.count),
+  })) as [KindSums, KindSums]
+  for (let request = 0; request < flows.size; request++) {
+    if (flows.isPart(request) || !hasTimes(flows, request)) continue
+    const { us, requests } = flows.period[request] === BEFORE ? before : after
+    const [kind, weight] = [kinds.of[request]!, flows.countOf(request)]
+    us[kind]! += weight * flows.responseTimeUs[request]!
+    requests[kind]! += weight
+  }
+  const meanUs = ({ us, requests }: KindSums) => sum(us) / Math.max(1, sum(requests))
+  const usualUs = meanUs(before)
+  const mixed = sum(after.requests, (requests, kind) => {
+    if (requests === 0) return 0
+    // What ends a request before it shows its kind is no mix.
+    if (kinds.unknown.has(kind)) return requests * usualUs
+    const own = before.requests[kind]! > 0 ? before : after
+    return (requests * own.us[kind]!) / own.requests[kind]!
+  })
+  const isCompared = sum(before.requests) > 0 && sum(after.requests) > 0
+  const mixUs = isCompared ? mixed / sum(after.requests) - usualUs : 0
+  return { totalUs: meanUs(after) - usualUs, mixUs }
+}
+
+interface KindSums {
+  readonly us: Float64Array
+  readonly requests: Float64Array
+}
