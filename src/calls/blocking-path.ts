@@ -21,7 +21,6 @@ export class BlockingPath {
   /** By node on the path, when that time was over, since the root began. */
   endedNs = new Float64Array(128)
   /** By span, the part of it that is on the path. */
-  #slackNs = 0
   #hasFailed: (span: number) => boolean = () => false
   #fromNs = new Float64Array(64)
   #untilNs = new Float64Array(64)
@@ -30,15 +29,10 @@ export class BlockingPath {
 
   /**
    * @param times start and end of each span, in ns
-   * @param how.slackNs siblings that overlap by no more ran one after the other
+   * @param hasFailed whether a span failed, and gave up what goes on
    */
-  follow(
-    tree: SpanTree,
-    times: ArrayLike<number>,
-    { slackNs, hasFailed }: { slackNs: number; hasFailed: (span: number) => boolean },
-  ): void {
+  follow(tree: SpanTree, times: ArrayLike<number>, hasFailed: (span: number) => boolean): void {
     this.#reserve(tree.size)
-    this.#slackNs = slackNs
     this.#hasFailed = hasFailed
     this.previous.fill(-1, 0, 2 * tree.size)
     this.nodeNs.fill(0, 0, 2 * tree.size)
@@ -59,12 +53,13 @@ export class BlockingPath {
     let untilNs = this.#untilNs[span]!
     let node = 2 * span + 1
     const count = this.#sortChildren(span, tree, times)
-    let isLast = true
+    const { slackNs } = tree
+    let last = -1
     for (let i = 0; i < count; i++) {
       const child = this.#byEnd[i]!
       const startNs = times[2 * child]!
       const endNs = times[2 * child + 1]!
-      const isOutside = isLast && startNs >= untilNs && endNs > untilNs
+      const isOutside = last < 0 && startNs >= untilNs && endNs > untilNs
       const durationNs = endNs - startNs
       if (isOutside && count === 1 && durationNs <= untilNs - fromNs) {
         // On another clock, where only how long it took is known.
@@ -77,7 +72,8 @@ export class BlockingPath {
         untilNs -= durationNs
         break
       }
-      if (isOutside || (!isLast && endNs > untilNs + this.#slackNs)) continue
+      if (isOutside || (last >= 0 && endNs > untilNs + Math.max(slackNs[child]!, slackNs[last]!)))
+        continue
       const childUntilNs = Math.max(fromNs, Math.min(untilNs, endNs))
       const childFromNs = Math.min(childUntilNs, Math.max(fromNs, startNs))
       node = this.#enter(child, node, {
@@ -87,7 +83,7 @@ export class BlockingPath {
         atNs: untilNs,
       })
       untilNs = childFromNs
-      isLast = false
+      last = child
     }
     this.#arrive(node, 2 * span, untilNs - fromNs, untilNs)
   }

@@ -125,10 +125,11 @@ export class CriticalPathFinder {
     const edgeTo = this.#edgeTo(shape)
     if (2 * tree.size > this.#timesNs.length) this.#timesNs = new Float64Array(4 * tree.size)
     readTimesNs(tree, latencyUs, this.#timesNs)
-    this.#blocking.follow(tree, this.#timesNs, {
-      slackNs: this.#flows.options.slackUs * NS,
-      hasFailed: (span) => this.#flows.outcomes?.failed(request, span) === true,
-    })
+    this.#blocking.follow(
+      tree,
+      this.#timesNs,
+      (span) => this.#flows.outcomes?.failed(request, span) === true,
+    )
     const { previous } = this.#blocking
     this.#edges.length = 0
     for (let node = 1; previous[node]! >= 0; node = previous[node]!) {

@@ -36,10 +36,7 @@ export class SpanTimes {
       const tree = spanTree(flows, shapeOf[request]!)
       const times = this.of(request)
       readTimesNs(tree, flows.latencies(request), times)
-      path.follow(tree, times, {
-        slackNs: flows.options.slackUs * NS,
-        hasFailed: (span) => flows.outcomes?.failed(request, span) === true,
-      })
+      path.follow(tree, times, (span) => flows.outcomes?.failed(request, span) === true)
       for (let span = 0; span < tree.size; span++) {
         this.#isWaitedFor[first + span] = Number(path.waitedFor(span))
         this.#pathNs[first + span]! += path.nodeNs[2 * span + 1]!

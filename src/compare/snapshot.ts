@@ -63,6 +63,8 @@ interface SnapshotData {
   readonly serviceLogs: readonly ServiceLogChange[]
   readonly relays: readonly string[]
   readonly peers: readonly string[]
+  /** Services whose clocks are coarse, and by how much. */
+  readonly resolution: readonly (readonly [service: string, us: number])[]
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
   /** What segments are found by, of roots and of services; none without latencies. */
@@ -120,6 +122,7 @@ export function takeSnapshot(
     serviceLogs: flows.serviceLogs ?? [],
     relays: areFromSpans(flows) ? [...spanRoles(flows).relays] : [],
     peers: areFromSpans(flows) ? [...spanRoles(flows).peers] : [],
+    resolution: [...(flows.resolution ?? [])],
     logs: (latenciesOf && flows.logs) ?? null,
     messages: (latenciesOf && flows.messages) ?? null,
     columns: latenciesOf === undefined ? [] : comparison.columns.all(),
@@ -224,6 +227,7 @@ function restoreFlows(data: SnapshotData): FlowSet {
       serviceLogs: data.serviceLogs,
       relays: data.relays,
       peers: data.peers,
+      resolution: new Map(data.resolution),
     },
     pickOptions(FLOW_OPTIONS, options),
     new FlowReport(),

@@ -17,6 +17,7 @@ import { AFTER, BEFORE, type Period } from '../traces/period.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import type { ClockOffsets } from './clocks/clock-offsets.ts'
+import type { ClockResolution } from './clocks/clock-resolution.ts'
 import type { FlowLogColumns } from './flow-logs.ts'
 import { MEASURE, quantityOf } from './measure.ts'
 import type { MessageColumns } from './messages.ts'
@@ -141,6 +142,8 @@ export interface FlowColumns {
   readonly serviceLogs?: readonly ServiceLogChange[] | undefined
   /** Of flows from spans with `clocks: 'aligned'`, how far clocks are apart. */
   readonly clocks?: ClockOffsets | undefined
+  /** Of flows from spans, services whose clocks are coarser than 1 µs. */
+  readonly resolution?: ClockResolution | undefined
   /** Of comparisons, what is called otherwise after: in both periods, it has the name of after. */
   readonly renames?: readonly Rename[] | undefined
   /** Of a snapshot, which has no kinds of spans: operations that only hand calls on, as sidecars do. */
@@ -371,7 +374,7 @@ const MEANINGS = {
   silentAfter: 'spans after that do not say the measure, of operations that do: they have none',
   thinnedBefore: 'requests before that the sample preferred: left out',
   thinnedAfter: 'requests after that the sample preferred: left out',
-  coarseClocks: 'operations whose starts are cut to milliseconds: replies get 1 ms of slack',
+  coarseClocks: 'services whose clocks tick coarsely: calls that overlap by a tick are in turn',
   wideCalls: 'calls with too many children to learn from: built as observed',
 } as const
 

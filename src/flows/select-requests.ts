@@ -53,6 +53,7 @@ export function selectedColumns(flows: FlowSet, { before, after }: Selection): F
     responseTimeUs: Float64Array.from(rows, pick(flows.responseTimeUs)),
     shapeOf: rows.map(pick(flows.shapeOf)),
     clocks: flows.clocks,
+    resolution: flows.resolution,
     renames: flows.renames,
     latencyUs: latencies.entries,
     latencyOffsets: latencies.offsets,

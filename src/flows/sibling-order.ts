@@ -1,7 +1,8 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { max } from 'd3-array'
 import { getOrInsert } from '../core/entries.ts'
 import type { SpanClocks } from './clocks/clock-offsets.ts'
-import { clockResolutionUs } from './clocks/clock-resolution.ts'
+import type { ClockResolution } from './clocks/clock-resolution.ts'
 import { AFTER, BEFORE, type FlowOptions, type FlowReport, type Period } from './flow-set.ts'
 import { LearnedOrder, separatePeriods, type Tally } from './learned-order.ts'
 import {
@@ -31,10 +32,11 @@ export interface SiblingOrder {
   order(recording: number, caller: number, children: Uint32Array): OrderedChildren
 }
 
-/** What every span of each recording calls, and how many recordings are of the period before. */
+/** What every span of each recording calls, how many recordings are of the period before, and coarse clocks. */
 interface NamedRuns {
   readonly names: readonly Uint32Array[]
   readonly runs: number
+  readonly resolution: ClockResolution
 }
 
 /** The rule of a `FlowOptions.concurrency`, learned over all periods where it is `'learned'`. */
@@ -43,21 +45,38 @@ export function siblingOrder(
   named: NamedRuns,
   { concurrency, slackUs }: FlowOptions,
 ): SiblingOrder {
+  const slackOf = recordings.map(({ traces }) => slackOfSpans(traces, named.resolution, slackUs))
   const each = (orderOf: typeof observedOrder): SiblingOrder => ({
     counts: {},
     order: (recording, caller, children) =>
-      orderOf(recordings[recording]!, { caller, children, slackUs }),
+      orderOf(recordings[recording]!, { caller, children, slackOf: slackOf[recording]! }),
   })
   if (concurrency === 'none') return each(concurrentOrder)
   const observed = each(observedOrder)
   if (concurrency === 'observed') return observed
-  return new LearnedSiblingOrder(recordings, named, { slackUs, observed })
+  return new LearnedSiblingOrder(recordings, named, { slackOf, observed })
+}
+
+/** By how much a span may overlap another and still count as over before it, in µs. */
+type SlackOfSpan = (span: number) => number
+
+/** Times are believed up to the slack, or to the resolution of the service's clock where that is coarser. */
+function slackOfSpans(
+  { spans, services }: SpanCalls['traces'],
+  resolution: ClockResolution,
+  slackUs: number,
+): SlackOfSpan {
+  if (resolution.size === 0) return () => slackUs
+  const ofServices = Float64Array.from(services.values, (name) =>
+    Math.max(slackUs, resolution.get(name) ?? 0),
+  )
+  return (span) => ofServices[spans.service[span]!]!
 }
 
 interface Call {
   readonly caller: number
   readonly children: Uint32Array
-  readonly slackUs: number
+  readonly slackOf: SlackOfSpan
 }
 
 function outlives(calls: SpanCalls, child: number, call: Call): boolean {
@@ -65,14 +84,15 @@ function outlives(calls: SpanCalls, child: number, call: Call): boolean {
   return (
     detached[child] === 1 ||
     outside[child] === 1 ||
-    endUs[child]! > endUs[call.caller]! + call.slackUs ||
+    endUs[child]! >
+      endUs[call.caller]! + Math.max(call.slackOf(call.caller), call.slackOf(child)) ||
     startUs[child]! > endUs[call.caller]!
   )
 }
 
 /** `children` come sorted by start, then end: an order in which predecessors come first. */
 function observedOrder(calls: SpanCalls, call: Call): OrderedChildren {
-  const { children, slackUs } = call
+  const { children, slackOf } = call
   const startUs = Float64Array.from(children, (span) => calls.startUs[span]!)
   const endUs = Float64Array.from(children, (span) => calls.endUs[span]!)
   const asynchronous = (child: number) => outlives(calls, children[child]!, call)
@@ -80,10 +100,15 @@ function observedOrder(calls: SpanCalls, call: Call): OrderedChildren {
     return {
       listing: null,
       isByRule: false,
-      precedence: intervalPrecedence({ startUs, endUs, slackUs }, asynchronous),
+      precedence: intervalPrecedence(
+        { startUs, endUs, slackUs: slackOf(call.caller) },
+        asynchronous,
+      ),
     }
   }
-  const precedes = (a: number, b: number) => endUs[a]! <= startUs[b]! + slackUs
+  const slacksUs = Float64Array.from(children, slackOf)
+  const precedes = (a: number, b: number) =>
+    endUs[a]! <= startUs[b]! + Math.max(slacksUs[a]!, slacksUs[b]!)
   const order = children.map((_, i) => i)
   return {
     listing: null,
@@ -163,8 +188,7 @@ class LearnedSiblingOrder implements SiblingOrder {
   readonly #recordings: readonly SpanCalls[]
   readonly #runs: number
   readonly #names: readonly Uint32Array[]
-  readonly #slackUs: number
-  readonly #resolutionUs: Float64Array
+  readonly #slackOf: readonly SlackOfSpan[]
   readonly #observed: SiblingOrder
   readonly #childNumbers = new Map<number, number>()
   readonly #orders = new Map<number, LearnedOrder>()
@@ -178,22 +202,19 @@ class LearnedSiblingOrder implements SiblingOrder {
     differingWaits: 0,
     circularOrders: 0,
     wideCalls: 0,
-    coarseClocks: 0,
   }
 
   constructor(
     recordings: readonly SpanCalls[],
     { names, runs }: NamedRuns,
-    { slackUs, observed }: { slackUs: number; observed: SiblingOrder },
+    { slackOf, observed }: { slackOf: readonly SlackOfSpan[]; observed: SiblingOrder },
   ) {
     this.#recordings = recordings
     this.#runs = runs
     this.#names = names
-    this.#slackUs = slackUs
+    this.#slackOf = slackOf
     this.#observed = observed
-    this.#resolutionUs = clockResolutionUs(recordings, names)
-    this.#seen = new Uint32Array(this.#resolutionUs.length)
-    this.counts.coarseClocks = this.#resolutionUs.filter((resolution) => resolution > 0).length
+    this.#seen = new Uint32Array(1 + Math.max(-1, ...names.map((ofSpans) => max(ofSpans) ?? -1)))
     recordings.forEach((_, recording) => {
       this.#learn(recording)
     })
@@ -261,6 +282,7 @@ class LearnedSiblingOrder implements SiblingOrder {
     const { childOffsets, children, startUs, endUs, outside, clocks } = this.#recordings[recording]!
     const period = this.#periodOf(recording)
     const names = this.#names[recording]!
+    const slackOf = this.#slackOf[recording]!
     const latest = new Latest<Children>()
     const siblings = { rows: children, first: 0, count: 0 }
     for (let caller = 0; caller < names.length; caller++) {
@@ -278,11 +300,12 @@ class LearnedSiblingOrder implements SiblingOrder {
       const replyUs = endUs[caller]!
       for (let j = 0, pair = 0; j < count; j++) {
         const span = children[first + j]!
-        const beginUs = startUs[span]! + this.#slackUs
-        const slackUs = this.#replySlackUs(names[caller]!, names[span]!)
-        replies[j]!.note(period, outside[span] === 0 && endUs[span]! <= replyUs + slackUs)
+        const ownSlackUs = slackOf(span)
+        const latestUs = replyUs + Math.max(slackOf(caller), ownSlackUs)
+        replies[j]!.note(period, outside[span] === 0 && endUs[span]! <= latestUs)
         for (let i = 0; i < j; i++, pair++) {
           const earlier = children[first + i]!
+          const beginUs = startUs[span]! + Math.max(ownSlackUs, slackOf(earlier))
           const gapUs = endUs[earlier]! - beginUs
           if (clocks !== undefined && isInDoubt(clocks, earlier, span, gapUs)) continue
           pairs[pair] ??= [
@@ -312,12 +335,6 @@ class LearnedSiblingOrder implements SiblingOrder {
     const order = this.#orderOf(caller)
     const replies = numbers.map((number) => order.reply(number))
     return latest.add(caller, { names, numbers, replies, pairs: [] })
-  }
-
-  /** A start that was cut to milliseconds moves its span's end by as much. */
-  #replySlackUs(caller: number, child: number): number {
-    const callerUs = this.#resolutionUs[caller]!
-    return Math.max(this.#slackUs, callerUs, this.#resolutionUs[child]!)
   }
 
   #orderOf(name: number): LearnedOrder {

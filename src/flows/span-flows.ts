@@ -7,6 +7,7 @@ import { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import { nameTargets } from './call-targets.ts'
 import { AS_RECORDED, type ClockOffsets, findClockOffsets } from './clocks/clock-offsets.ts'
+import { type ClockResolution, clockResolution } from './clocks/clock-resolution.ts'
 import { flowLogs, shapesByLogs } from './flow-logs.ts'
 import { AFTER, BEFORE, type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
 import { attributeLabels } from './label-attributes.ts'
@@ -29,15 +30,20 @@ export function buildSpanFlows(
   const recordings = nameTargets(given, runs)
   const found = options.clocks === 'aligned' ? findClockOffsets(recordings) : AS_RECORDED
   const calls = recordings.map((traces, i) => indexSpanCalls(traces, found.bySpan[i]))
+  const resolution = clockResolution(recordings)
   const names = nameCalls(recordings)
-  const builder = new SpanFlowBuilder(siblingOrder(calls, { names, runs }, options), names, {
-    attributesOf: attributeLabels(recordings, options.labelBy),
-    slackUs: options.slackUs,
-  })
+  const builder = new SpanFlowBuilder(
+    siblingOrder(calls, { names, runs, resolution }, options),
+    names,
+    {
+      attributesOf: attributeLabels(recordings, options.labelBy),
+      slackUs: options.slackUs,
+    },
+  )
   calls.forEach((one, i) => {
     builder.addRecording(one, i, i < runs ? BEFORE : AFTER)
   })
-  return builder.finish(recordings, runs, { options, clocks: found.clocks })
+  return builder.finish(recordings, runs, { options, resolution, clocks: found.clocks })
 }
 
 interface Request {
@@ -139,7 +145,11 @@ class SpanFlowBuilder {
   finish(
     periods: readonly SpanTraces[],
     runs: number,
-    { options, clocks }: { options: FlowOptions; clocks: ClockOffsets | undefined },
+    {
+      options,
+      resolution,
+      clocks,
+    }: { options: FlowOptions; resolution: ClockResolution; clocks: ClockOffsets | undefined },
   ): FlowSet {
     const report = new FlowReport({
       asynchronousSpans: this.#asynchronousSpans,
@@ -147,6 +157,7 @@ class SpanFlowBuilder {
       outsideParent: this.#outsideParent,
       orderViolations: this.#orderViolations,
       correctedClocks: clocks?.applied.length ?? 0,
+      coarseClocks: resolution.size,
       ...this.#order.counts,
     })
     const weight = this.#weights(periods)
@@ -163,6 +174,7 @@ class SpanFlowBuilder {
         ids: this.#ids,
         weight,
         clocks,
+        resolution,
         ...columns,
         shapeOf: isByLogs ? shapesByLogs(logs, { ...columns, labels, shapes }) : shapeOf,
         outcomes: outcomesOf(periods, columns),

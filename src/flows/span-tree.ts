@@ -35,6 +35,8 @@ export interface SpanTree {
   readonly to: Uint32Array
   /** `UNAWAITED` where flows have it that neither a sibling nor the reply waits, `RECEIVED` for what receives a message; else 0. */
   readonly detached: Uint8Array
+  /** By how many ns a span may overlap another and still count as over before it. */
+  readonly slackNs: Float64Array
 }
 
 /** Takes spans back out of a shape, once: who called whom, and by which edges they are timed. */
@@ -80,7 +82,12 @@ function readTree(flows: FlowSet, shape: number): SpanTree {
         ? 0
         : UNAWAITED
   }
-  return { size, parent, firstChild, order, timedBy, from, to, detached }
+  const { options, resolution } = flows
+  const slackNs = Float64Array.from({ length: size }, (_, span) => {
+    const { service } = labels.get(codes[2 * span]!)
+    return NS * Math.max(options.slackUs, resolution?.get(service) ?? 0)
+  })
+  return { size, parent, firstChild, order, timedBy, from, to, detached, slackNs }
 }
 
 const GRAPH = new ShapeGraph()

@@ -36,9 +36,6 @@ export interface EdgeTotals {
   readonly responseTimeUs: Float64Array
 }
 
-/** An edge is compared in a category when it is critical in this share of a period's requests. */
-const OFTEN_CRITICAL = 0.5
-
 const PERIODS: readonly Period[] = [BEFORE, AFTER]
 
 /**
@@ -97,7 +94,7 @@ export class EdgeTimes {
     return Array.from(this.#rowsOf(edge), (row) => this.#categoryOf[row]!)
   }
 
-  /** Categories with requests in both periods, in which the edge is often critical. */
+  /** Categories in which the edge has values in both periods, on the critical path or beside it. */
   strata(edge: number): readonly EdgeStratum[] {
     const [before, after] = this.#values
     const strata: EdgeStratum[] = []
@@ -129,8 +126,7 @@ export class EdgeTimes {
 
   #isCompared(row: number): boolean {
     const [before, after] = this.#values
-    if (before.counts[row] === 0 || after.counts[row] === 0) return false
-    return isOftenCritical(before, row) || isOftenCritical(after, row)
+    return before.counts[row]! > 0 && after.counts[row]! > 0
   }
 
   #rowsOf(edge: number): Uint32Array {
@@ -176,9 +172,6 @@ interface RowValues {
   /** The latencies of row `r` begin at entry `starts[r]` and are `counts[r]`. */
   readonly starts: Uint32Array
   readonly counts: Uint32Array
-  /** In how many requests a row is critical, and how many could have been. */
-  readonly critical: Uint32Array
-  readonly requests: Uint32Array
 }
 
 function emptyValues(categories: Categories, period: Period, categoryOf: Uint32Array): RowValues {
@@ -191,9 +184,7 @@ function emptyValues(categories: Categories, period: Period, categoryOf: Uint32A
     latencyUs: new Float64Array(length),
     weights: categories.flows.counted && new Float64Array(length),
     starts,
-    requests,
     counts: new Uint32Array(size),
-    critical: new Uint32Array(size),
   }
 }
 
@@ -222,7 +213,7 @@ function addRequest(
   { request, first, edges }: { request: number; first: number; edges: Uint32Array },
 ): void {
   const { requests, criticalCalls, criticalUs, responseTimeUs } = totals
-  const { latencyUs, weights, starts, counts, critical } = values
+  const { latencyUs, weights, starts, counts } = values
   const weight = counted === undefined ? 1 : counted[request]!
   const timeUs = timeOf(request)
   for (let sum = 0; sum < edges.length; sum++) {
@@ -234,16 +225,11 @@ function addRequest(
     totals.counted[edge]! += weight
     responseTimeUs[edge]! += weight * timeUs
     const row = first + sum
-    if (calls > 0) critical[row]!++
-    else if (times.otherCount[sum] === 0) continue
+    if (calls === 0 && times.otherCount[sum] === 0) continue
     const at = starts[row]! + counts[row]!++
     latencyUs[at] = times.latencyUs(sum)
     if (weights !== undefined) weights[at] = weight
   }
-}
-
-function isOftenCritical({ critical, requests }: RowValues, row: number): boolean {
-  return critical[row]! >= OFTEN_CRITICAL * requests[row]!
 }
 
 function worthOfRow({ latencyUs: values, weights, starts, counts }: RowValues, row: number) {

@@ -1,47 +1,72 @@
 // Runs once a span: the loops index with `!`.
-import { max } from 'd3-array'
-import type { SpanCalls } from '../span-calls.ts'
+import { getOrInsert } from '../../core/entries.ts'
+import type { SpanTraces } from '../../traces/span-traces.ts'
 
-const MILLISECOND_US = 1000
-const MILLISECOND_NS = 1_000_000n
-/** Of fewer different starts it may be chance that all of them are on a whole millisecond. */
-const ENOUGH_STARTS = 20
+/** How coarse the clock of each service is, in µs; services with finer clocks are left out. */
+export type ClockResolution = ReadonlyMap<string, number>
+
+/** Grids that times may be cut to, in µs, the coarsest first. */
+const GRIDS_US = [1000, 100, 10]
+/** Of fewer different times it may be chance that they lie on a grid. */
+const ENOUGH_TIMES = 20
+/** Nearly all times of a clock lie on its grid. */
+const NEARLY_ALL = 0.99
 
 /**
- * How far off each operation's starts may be: 1000 µs where all, at 20 or more times, are on a
- * whole millisecond and not all ends are: starts were cut, durations were not. Else 0.
+ * Learns the resolution of clocks from the times themselves: the coarsest grid on which the durations
+ * of a service's spans lie, or their starts while their ends do not. Starts alone may also lie on a
+ * grid because requests arrive in step.
  */
-export function clockResolutionUs(
-  periods: readonly SpanCalls[],
-  names: readonly Uint32Array[],
-): Float64Array {
-  const size = 1 + Math.max(-1, ...names.map((ofSpans) => max(ofSpans) ?? -1))
-  const counts = () => new Uint32Array(size)
-  const [spans, starts, wholeStarts, wholeEnds] = [counts(), counts(), counts(), counts()]
-  const latestUs = new Float64Array(size).fill(Number.NaN)
-  periods.forEach(({ traces }, period) => {
-    const { startUs, durationUs } = traces.spans
-    const phaseUs = Number(traces.epochNs % MILLISECOND_NS) / 1000
-    const ofSpans = names[period] ?? []
-    for (let span = 0; span < ofSpans.length; span++) {
-      const name = ofSpans[span]!
-      const start = phaseUs + startUs[span]!
-      const end = start + durationUs[span]!
-      spans[name]!++
-      if (latestUs[name] !== start) starts[name]!++
-      latestUs[name] = start
-      if (isWhole(start)) wholeStarts[name]!++
-      if (isWhole(end)) wholeEnds[name]!++
+export function clockResolution(recordings: readonly SpanTraces[]): ClockResolution {
+  const known = new Map<string, ServiceTimes>()
+  for (const { spans, services, epochNs } of recordings) {
+    const phaseUs = Number(epochNs % 1_000_000_000n) / 1000
+    const times = services.values.map((name) => getOrInsert(known, name, () => new ServiceTimes()))
+    for (let span = 0; span < spans.service.length; span++) {
+      times[spans.service[span]!]!.add(phaseUs + spans.startUs[span]!, spans.durationUs[span]!)
     }
-  })
-  return Float64Array.from(spans, (count, name) =>
-    wholeStarts[name] === count && wholeEnds[name] !== count && starts[name]! >= ENOUGH_STARTS
-      ? MILLISECOND_US
-      : 0,
-  )
+  }
+  const found = Array.from(known, ([name, times]) => [name, times.resolutionUs()] as const)
+  return new Map(found.filter(([, us]) => us > 0))
+}
+
+class ServiceTimes {
+  #spans = 0
+  readonly #starts = new Set<number>()
+  readonly #durations = new Set<number>()
+  /** How many starts, ends and durations lie on each grid. */
+  readonly #onGrid = GRIDS_US.map(() => ({ starts: 0, ends: 0, durations: 0 }))
+
+  add(startUs: number, durationUs: number): void {
+    this.#spans++
+    if (this.#starts.size < ENOUGH_TIMES) this.#starts.add(startUs)
+    if (this.#durations.size < ENOUGH_TIMES) this.#durations.add(durationUs)
+    for (let grid = GRIDS_US.length - 1; grid >= 0; grid--) {
+      const stepUs = GRIDS_US[grid]!
+      const counts = this.#onGrid[grid]!
+      const [isStart, isDuration] = [isOn(startUs, stepUs), isOn(durationUs, stepUs)]
+      // What is on no finer grid is on no coarser one.
+      if (!isStart && !isDuration && !isOn(startUs + durationUs, stepUs)) return
+      if (isStart) counts.starts++
+      if (isDuration) counts.durations++
+      if (isOn(startUs + durationUs, stepUs)) counts.ends++
+    }
+  }
+
+  resolutionUs(): number {
+    const nearlyAll = NEARLY_ALL * this.#spans
+    const grid = this.#onGrid.findIndex(({ starts, ends, durations }) => {
+      const areStartsCut = starts >= nearlyAll && ends < nearlyAll
+      return (
+        (areStartsCut && this.#starts.size >= ENOUGH_TIMES) ||
+        (durations >= nearlyAll && this.#durations.size >= ENOUGH_TIMES)
+      )
+    })
+    return GRIDS_US[grid] ?? 0
+  }
 }
 
 /** `%` takes several times as long. */
-function isWhole(us: number): boolean {
-  return Math.floor(us / MILLISECOND_US) * MILLISECOND_US === us
+function isOn(us: number, stepUs: number): boolean {
+  return Math.floor(us / stepUs) * stepUs === us
 }

@@ -105,6 +105,7 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
       responseTimeUs: flows.responseTimeUs,
       weight: flows.weight,
       clocks: flows.clocks,
+      resolution: flows.resolution,
       outcomes: flows.outcomes?.roots(),
     },
     { unfolded: flows, folding, folded },

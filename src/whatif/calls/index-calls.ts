@@ -3,7 +3,7 @@ import { sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, nearestName, OptionError, requireStage } from '../../core/errors.ts'
 import { remembered } from '../../core/remembered.ts'
-import { clockResolutionUs } from '../../flows/clocks/clock-resolution.ts'
+import { clockResolution } from '../../flows/clocks/clock-resolution.ts'
 import { indexSpanCalls, type SpanCalls } from '../../flows/span-calls.ts'
 import { SelectableTraces } from '../../traces/selection/selectable-traces.ts'
 import {
@@ -55,7 +55,7 @@ export function indexCalls(
   const forests = calls.map((period, i) =>
     walkCalls(period, { serverOf: serverOf[i]!, roots: rootsOf[i]!, paths }),
   )
-  return { paths, forests, resolutionUs: resolutionOfNames(calls, forests, paths) }
+  return { paths, forests, resolutionUs: resolutionOfNames(periods, paths) }
 }
 
 /** Which calls are requests, instead of those from outside: names that are left out, or empty, may be any. */
@@ -248,20 +248,12 @@ function spanNames({ spans, services, operations }: SpanTraces, paths: CallPaths
   }
 }
 
-function resolutionOfNames(
-  calls: readonly SpanCalls[],
-  forests: readonly CallForest[],
-  paths: CallPaths,
-): Float64Array {
-  const names = forests.map(({ traces, serverSpan, path }) => {
-    // Clients take part under one more name, so that they change nobody's.
-    const ofSpans = new Uint32Array(traces.spans.parent.length).fill(paths.names)
-    serverSpan.forEach((span, call) => {
-      ofSpans[span] = paths.name(path[call]!)
-    })
-    return ofSpans
-  })
-  return clockResolutionUs(calls, names).slice(0, paths.names)
+function resolutionOfNames(periods: readonly SpanTraces[], paths: CallPaths): Float64Array {
+  const resolution = clockResolution(periods)
+  return Float64Array.from(
+    { length: paths.names },
+    (_, name) => resolution.get(paths.named(name).service) ?? 0,
+  )
 }
 
 /**
