@@ -6,7 +6,7 @@ import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { FoldedFlows, type FoldOptions } from '../flows/fold/folded-flows.ts'
 import type { OwnMeasure } from '../flows/measure.ts'
 import type { MessageColumns } from '../flows/messages.ts'
-import { labelText, type NodeLabel, NodeLabels } from '../flows/node-labels.ts'
+import { kindLabel, labelText, type NodeLabel, NodeLabels } from '../flows/node-labels.ts'
 import type { ServiceLogChange } from '../flows/service-logs.ts'
 import { areFromSpans } from '../flows/span-tree.ts'
 import { GraphTraces } from '../traces/graph-traces.ts'
@@ -99,7 +99,7 @@ export function takeSnapshot(
       knowledge: knowledge && { ...knowledge, ignore: [] },
     },
     labels: labelsOf(flows),
-    labelTexts: label && labelsOf(folded).map((node) => [labelText(node), label(node)] as const),
+    labelTexts: label && ruledTexts(folded, label),
     nodes: joined(each.map((shape) => shapes.labels(shape))),
     from: joined(each.map((shape) => shapes.from(shape))),
     to: joined(each.map((shape) => shapes.to(shape))),
@@ -248,6 +248,12 @@ function restoreShapes({ nodes, from, to, nodeCounts, edgeCounts }: SnapshotData
     edge += edgeCount
   })
   return table
+}
+
+/** What a rule makes of labels; it sees them without sizes and attributes. */
+function ruledTexts({ labels }: FlowSet, rule: (node: NodeLabel) => string) {
+  const nodes = Array.from({ length: labels.size }, (_, code) => kindLabel(labels.get(code)))
+  return nodes.map((node) => [labelText(node), rule(node)] as const)
 }
 
 function labelRule(texts: NonNullable<SnapshotData['labelTexts']>) {

@@ -100,6 +100,14 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return this.#catalog.root(category)
   }
 
+  /**
+   * The kind of request that a category belongs to: its root without size and attributes. Requests
+   * change from one category to another within a kind.
+   */
+  kind(category: number): string {
+    return this.#catalog.kind(category)
+  }
+
   /** What is known of a node of a category's structure, before any label rule. */
   nodeLabel(category: number, node: number): NodeLabel {
     const { shapes, labels } = this.flows

@@ -57,8 +57,8 @@ function byDistance(
   category: number,
   others: readonly number[],
 ): number[] {
-  const root = categories.root(category)
-  const alike = others.filter((other) => categories.root(other) === root)
+  const kind = categories.kind(category)
+  const alike = others.filter((other) => categories.kind(other) === kind)
   const { nsed } = structureDistances(categories, options.editTokens).from(category, alike)
   const order = [...alike.keys()].sort((a, b) => at(nsed, a) - at(nsed, b))
   return order.map((i) => at(alike, i))
@@ -192,7 +192,7 @@ function answeredCall(
   categories: Categories,
   { category, last, service }: { category: number; last: number; service: string },
 ): AnsweredCall | null {
-  const { labels, from, to } = categories.structure(category)
+  const { kinds, from, to } = categories.structure(category)
   const before = (node: number) =>
     Array.from(to.keys())
       .filter((edge) => to[edge] === node)
@@ -220,7 +220,7 @@ function answeredCall(
     service: called,
     operation,
     restsOn: [...new Set(others)].filter((other) => other !== called),
-    labels: new Set([...within].map((node) => at(labels, node))),
+    labels: new Set([...within].map((node) => at(kinds, node))),
   }
 }
 

@@ -209,9 +209,9 @@ export function commonTemplate(before: FlowForm, after: FlowForm): TemplateNode[
   const template: TemplateNode[] = []
   // Pushed in reverse: the stack gives the last one back first.
   const push = (of: readonly number[] = [], others: readonly number[] = []) => {
-    const free = group(others, (node) => after.labels[node])
+    const free = group(others, (node) => after.kinds[node])
     const pairs = of.flatMap((node) => {
-      const partner = free.get(before.labels[node])?.shift()
+      const partner = free.get(before.kinds[node])?.shift()
       return partner === undefined ? [] : [{ before: node, after: partner }]
     })
     pending.push(...pairs.reverse())

@@ -11,7 +11,7 @@ import { placesIn } from '../../traces/group-rows.ts'
 import { growingUint32 } from '../../traces/growing-columns.ts'
 import { ShapeTable } from '../../traces/shape-table.ts'
 import { FlowSet } from '../flow-set.ts'
-import { labelText, type NodeLabel, NodeLabels } from '../node-labels.ts'
+import { labelText, NodeLabels, withoutHost } from '../node-labels.ts'
 import { NodeRecords } from '../node-records.ts'
 import { type FoldedShapes, foldShapes, joined, shapeEdges } from './fold-graph.ts'
 import { FOLD_OPTIONS, FoldedFlows, type FoldOptions, recordedFlows } from './folded-flows.ts'
@@ -79,8 +79,7 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
         ...(folded.graphs[shape] ?? { labels: relabel(shape), ...shapeEdges(flows, shape) }),
         rootLabel: (root) => {
           if (size < 0) return root
-          const label = labels.get(root)
-          return labels.code({ ...label, operation: `${label.operation} ${suffixes[size]}` })
+          return labels.code({ ...labels.get(root), size: suffixes[size]! })
         },
       }),
     )
@@ -171,13 +170,13 @@ function rootSuffixes(
   labels: NodeLabels,
   { timesOf, roots }: { timesOf: (times: number) => string; roots: ReadonlySet<number> },
 ): string[] {
+  const hostless = (label: number) => labelText(withoutHost(labels.get(label)))
   const recordedRoots = new Set(
-    [...roots].flatMap((label) => [labels.text(label), withoutHost(labels.get(label))]),
+    [...roots].flatMap((label) => [labels.text(label), hostless(label)]),
   )
   const withHosts = (label: number) => labels.text(label)
-  const withoutHosts = (label: number) => withoutHost(labels.get(label))
   const suffixes = flows.map(({ size }) => size)
-  for (const textOf of [withoutHosts, withHosts]) {
+  for (const textOf of [hostless, withHosts]) {
     const key = (timesOf: KeyOptions['timesOf']) => (flow: SizedGraph, i: number) =>
       `${suffixes[i]} ${structureKey(flow.graph, { textOf, timesOf })}`
     const shown = flows.map(key(null))
@@ -192,9 +191,8 @@ function rootSuffixes(
     })
   }
   flows.forEach(({ graph }, i) => {
-    const root = labels.get(graph.labels[0]!)
-    const label = { ...root, operation: `${root.operation} ${suffixes[i]}` }
-    const isTaken = recordedRoots.has(labelText(label)) || recordedRoots.has(withoutHost(label))
+    const label = { ...labels.get(graph.labels[0]!), size: suffixes[i]! }
+    const isTaken = [label, withoutHost(label)].some((one) => recordedRoots.has(labelText(one)))
     if (!isTaken || suffixes[i]!.includes(' #')) return
     const key = structureKey(graph, { textOf: withHosts, timesOf })
     suffixes[i] += ` #${key}`
@@ -202,21 +200,17 @@ function rootSuffixes(
   return suffixes
 }
 
-function withoutHost(label: NodeLabel): string {
-  return labelText({ ...label, host: '' })
-}
-
 /** Labels, without hosts if so chosen, in an order that no order of recording decides. */
 export function relabeled({ labels: old, shapes }: FlowSet, omitHosts: boolean) {
   const labels = new NodeLabels()
   const codes = Uint32Array.from({ length: old.size }, (_, code) => {
     const label = old.get(code)
-    return labels.code(omitHosts ? { ...label, host: '' } : label)
+    return labels.code(omitHosts ? withoutHost(label) : label)
   })
   const texts = Array.from({ length: labels.size }, (_, code) => ({
     code,
     text: labels.text(code),
-    without: withoutHost(labels.get(code)),
+    without: labelText(withoutHost(labels.get(code))),
   }))
   texts.sort((a, b) => ascending(a.without, b.without) || ascending(a.text, b.text))
   const labelRank = placesIn(texts.map(({ code }) => code))
