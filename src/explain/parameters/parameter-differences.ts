@@ -1,11 +1,13 @@
 import { ascending, rollups, sum } from 'd3-array'
 import { addAt } from '../../core/entries.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { isTestable } from '../../stats/two-sample.ts'
 import { ascendingSample, worthOf } from '../../stats/weighted-sample.ts'
-import type { Parameter } from './parameter-table.ts'
+import type { Parameter, ParameterRows } from './parameter-table.ts'
 
 /** How one parameter differs between two groups of requests. */
 export interface ParameterDifference {
@@ -39,6 +41,10 @@ const COMMONEST = 5
 /** Of q, corrected over all parameters. */
 const LEVEL = 0.05
 
+export function isSignificant({ q }: ParameterDifference): boolean {
+  return q < LEVEL
+}
+
 /**
  * Compares every parameter by itself: significant ones first, as names of many kinds differ much by
  * chance; then the most different. With weights, each row counts as often as its weight says; tests
@@ -67,10 +73,45 @@ export function parameterDifferences(
     .map((difference, i) => ({ ...difference, q: q[i] as number }))
     .sort(
       (a, b) =>
-        Number(b.q < LEVEL) - Number(a.q < LEVEL) ||
+        Number(isSignificant(b)) - Number(isSignificant(a)) ||
         b.effect - a.effect ||
         ascending(a.column, b.column),
     )
+}
+
+/**
+ * Returns the parameters that have other values after than before, though in neither period do they
+ * tell rows of one label from the other. Where no period has enough of both labels, nothing
+ * can be told from the period, and none is returned.
+ */
+export function changesOfPeriod(
+  parameters: readonly Parameter[],
+  { labels, periods, weights }: ParameterRows,
+): ParameterDifference[] {
+  const rowsIn = (period: Period) =>
+    Uint32Array.from(periods.keys()).filter((row) => periods[row] === period)
+  const both = [rowsIn(BEFORE), rowsIn(AFTER)]
+  const telling = both.filter((rows) => {
+    const ofMutation = rows.filter((row) => labels[row] === 1).length
+    return isTestable(rows.length - ofMutation, ofMutation)
+  })
+  if (telling.length === 0 || both.some(({ length }) => length === 0)) return []
+  const differing = (rows: Uint32Array) =>
+    parameterDifferences(
+      parameters.map((parameter) => parameterAt(parameter, rows)),
+      Uint8Array.from(rows, (row) => labels[row] as number),
+      weights && Float64Array.from(rows, (row) => weights[row] as number),
+    ).filter(isSignificant)
+  const tells = new Set(telling.flatMap((rows) => differing(rows).map(({ column }) => column)))
+  return parameterDifferences(parameters, periods, weights).filter(
+    (difference) => isSignificant(difference) && !tells.has(difference.column),
+  )
+}
+
+function parameterAt(parameter: Parameter, rows: Uint32Array): Parameter {
+  return parameter.kind === 'numeric'
+    ? { ...parameter, values: Float64Array.from(rows, (row) => parameter.values[row] as number) }
+    : { ...parameter, codes: Int32Array.from(rows, (row) => parameter.codes[row] as number) }
 }
 
 /** Rows of one group, and how many each counts as; undefined where each once. */

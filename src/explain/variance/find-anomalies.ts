@@ -278,9 +278,9 @@ function explainSides(categories: Categories, sides: Sides, words: GroupWords): 
   const times = responseTimes(categories.flows)
   const table = tableOf(
     categories,
-    (['before', 'after'] as const).map((which, group) => ({
+    (['before', 'after'] as const).map((which) => ({
       category: sides[which].category,
-      period: group as Period,
+      label: which === 'before' ? 0 : 1,
       positions: template.map((node) => node[which]),
       requests: which === 'before' ? usual : sides.after.requests,
     })),

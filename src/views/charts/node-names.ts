@@ -5,6 +5,7 @@ import { meaningOf } from '../../compare/knowledge/parts.ts'
 import { rootTypes } from '../../compare/steps/root-types.ts'
 import { printable, shortText, spoken } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { detailText } from '../../flows/node-labels.ts'
 
 interface NamedNode {
   readonly category: number
@@ -24,7 +25,7 @@ function nodeName(categories: Categories, { category, node, longest }: NamedNode
   const place = known.service === '' || host.startsWith(known.service) ? host : known.service
   const phase = known.phase === 'point' ? '' : known.phase
   return {
-    name: shortText(known.operation === '' ? text : known.operation, longest),
+    name: shortText(`${known.operation}${detailText(known)}` || text, longest),
     where: shortText(spoken([place, phase]).join(' · '), longest),
   }
 }
@@ -45,7 +46,8 @@ export function rootName(categories: Categories, category: number, longest: numb
   const { shape, root } = categories.structure(category)
   if (categories.options.label !== null) return shortText(root, longest)
   const { flows } = categories
-  const { service, operation } = flows.labels.get(flows.shapes.labels(shape)[0] ?? 0)
+  const label = flows.labels.get(flows.shapes.labels(shape)[0] ?? 0)
+  const { service, operation } = label
   const own = spoken([service, operation]).join(' ')
   const { names, typeOf } = rootTypes(flows)
   const [before] = categories.members(category, BEFORE)
@@ -60,7 +62,7 @@ export function rootName(categories: Categories, category: number, longest: numb
   const call = isMade ? distinct : null
   const name = spoken([methodName(own), call && methodName(call)]).join(' → ')
   const meaning = meaningOf(categories, category)
-  const text = name === '' ? root : name
+  const text = name === '' ? root : `${name}${detailText(label)}`
   return shortText(meaning === '' ? text : `${text}: ${meaning}`, longest)
 }
 
