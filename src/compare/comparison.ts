@@ -2,17 +2,18 @@ import { changeOptions, pickOptions, readOptions } from '../core/options.ts'
 import { Stage, type StageTable } from '../core/stage.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { AFTER, FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
-import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { requestsBetween, selectRequests } from '../flows/select-requests.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import type { Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
 import {
+  foldedBy,
   type RequestSelection,
   requirePeriods,
   sampledPeriods,
   selectedRows,
   traceKey,
+  withHostClasses,
   withRenames,
 } from './comparison-inputs.ts'
 import {
@@ -203,14 +204,14 @@ export class Comparison extends Stage {
   }
 
   #buildFlows(): FlowSet {
-    const { fold, omitHosts, knowledge } = this.options
+    const { knowledge } = this.options
     const named = (traces: TraceSet) => nameTraces(traces, knowledge)
     const periods = sampledPeriods([this.runs.map(named), named(this.after)], this.options)
     const built = buildFlows(periods, pickOptions(FLOW_OPTIONS, this.options))
-    const all = withRenames(built, periods)
+    const all = withHostClasses(withRenames(built, periods), this.options)
     const where = (request: number) => this.#only?.has(traceKey(all, request)) ?? true
     const flows = this.#only === null ? all : selectRequests(all, requestsBetween(all, { where }))
-    return fold === 'none' ? flows : foldFlows(flows, { log2: fold === 'log2', omitHosts })
+    return foldedBy(flows, this.options)
   }
 
   get categories(): Categories {

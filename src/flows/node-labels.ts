@@ -72,6 +72,15 @@ export function withoutHost(label: NodeLabel): NodeLabel {
   return { ...label, host: '' }
 }
 
+/** What sets the thread of a Stardust label apart from its machine. */
+export const THREAD = '__'
+
+/** The machine of a node: its host, and of a Stardust label `machine__thread` the first half. */
+export function machineOf({ host, phase }: NodeLabel): string {
+  const end = phase === 'point' ? host.indexOf(THREAD) : -1
+  return end < 0 ? host : host.slice(0, end)
+}
+
 export function parsePointLabel(text: string): NodeLabel {
   return { service: '', ...pointNames(text), phase: 'point' }
 }

@@ -3,28 +3,22 @@ import {
   detailText,
   kindLabel,
   labelText,
+  machineOf,
   type NodeLabel,
   type NodeLabels,
+  THREAD,
   withoutHost,
 } from '../../flows/node-labels.ts'
 
 export type LabelChange = (node: NodeLabel) => NodeLabel
 
-const SEPARATOR = '__'
-
-/** The machine of a node: its host, and of a Stardust label `machine__thread` the first half. */
-export function machineOf({ host, phase }: NodeLabel): string {
-  const end = phase === 'point' ? host.indexOf(SEPARATOR) : -1
-  return end < 0 ? host : host.slice(0, end)
-}
-
 export function threadOf(node: NodeLabel): string {
-  return node.host.slice(machineOf(node).length + SEPARATOR.length)
+  return node.host.slice(machineOf(node).length + THREAD.length)
 }
 
 /** The node on another machine, or on none, with its thread if it has one. */
 export function onMachine(node: NodeLabel, machine: string): NodeLabel {
-  const host = [machine, threadOf(node)].filter((part) => part !== '').join(SEPARATOR)
+  const host = [machine, threadOf(node)].filter((part) => part !== '').join(THREAD)
   return { ...node, host }
 }
 

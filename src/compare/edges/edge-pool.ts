@@ -55,9 +55,11 @@ export class EdgePool {
     const { kinds, classFrom, classTo, loops } = this.#categories.structure(category)
     const [from, to] = [kinds[classFrom[number]!]!, kinds[classTo[number]!]!]
     const isLoop = number >= classFrom.length - loops
-    const fromNode = this.#categories.nodeLabel(category, classFrom[number]!)
-    const toNode = this.#categories.nodeLabel(category, classTo[number]!)
-    const kind = place(fromNode) === place(toNode) ? 'self' : 'network'
+    const ends = [classFrom[number]!, classTo[number]!] as const
+    const [start, end] = ends.map((node) => place(this.#categories.nodeLabel(category, node)))
+    const kind = start === end ? 'self' : 'network'
+    const fromNode = this.#categories.shownNode(category, ends[0])
+    const toNode = this.#categories.shownNode(category, ends[1])
     return { from, to, kind, fromNode, toNode, ...(isLoop && { fromRoundBefore: true }) }
   }
 }

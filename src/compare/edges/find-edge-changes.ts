@@ -334,11 +334,15 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
     const times = edgeTimes(this.categories)
     const edges = range(times.size).map((number) => {
       const edge = times.edge(number)
-      return { number, kind: edge.kind, service: owner(edge) }
+      // Where hosts are left out of labels, trace points have no place: a step stands for itself.
+      const service = owner(edge)
+      const isStep = service === ''
+      const step = `${edge.from} → ${edge.to}`
+      return { number, kind: edge.kind, service: isStep ? step : service, isStep }
     })
     const places = group(edges, ({ service, kind }) => JSON.stringify([service, kind]))
     return Array.from(places.values(), (same) => {
-      const { service, kind } = same[0]!
+      const { service, kind, isStep } = same[0]!
       const mean = (of: 'criticalUs' | 'waitingUs', period: Period) =>
         sum(same, ({ number }) => times.totals[period][of][number]!) /
         Math.max(1, flows.countedIn(period))
@@ -346,6 +350,7 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
       return {
         service,
         kind,
+        isStep,
         beforeUs,
         afterUs,
         changeUs: afterUs - beforeUs,

@@ -55,7 +55,7 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
       ...NO_EVIDENCE,
       kind: otherwise === null ? 'structure' : 'concurrency',
       direction,
-      where: rootsName(moves.map((move) => categories.nodeLabel(move.to, 0))),
+      where: rootsName(moves.map((move) => categories.shownNode(move.to, 0))),
       what: otherwise ?? structureWords(categories, group, services),
       key: changes
         .map(({ change, label }) => `${change} ${label}`)

@@ -3,7 +3,7 @@ import { addAt, at } from '../../core/entries.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
-import type { NodeLabel } from '../../flows/node-labels.ts'
+import { type NodeLabel, withoutHost } from '../../flows/node-labels.ts'
 import { ShapeGraph } from '../../traces/shape-table.ts'
 import type { Categories } from '../categories/categories.ts'
 import { labelRules } from '../categories/label-parts.ts'
@@ -39,7 +39,7 @@ const formsOf = remembered((categories: Categories) => {
   if (!(flows instanceof FoldedFlows)) {
     return (category: number): readonly SharedForm[] => {
       const { kinds: labels, preorder, from, to } = categories.structure(category)
-      const node = (number: number) => categories.nodeLabel(category, number)
+      const node = (number: number) => categories.shownNode(category, number)
       return [{ labels, preorder, from, to, node, requests: 1 }]
     }
   }
@@ -65,7 +65,10 @@ const formsOf = remembered((categories: Categories) => {
         },
         from: shapes.from(shape),
         to: shapes.to(shape),
-        node: (number) => known.get(at(codes, number)),
+        node: (number) => {
+          const node = known.get(at(codes, number))
+          return omitHosts ? withoutHost(node) : node
+        },
         requests,
       }
     })
@@ -197,7 +200,7 @@ function structureDifference(categories: Categories, { from, to }: StructureMove
 }
 
 function rootChange(categories: Categories, category: number): StructureChange {
-  const node = categories.nodeLabel(category, 0)
+  const node = categories.shownNode(category, 0)
   const label = categories.kind(category)
   return { change: 'added', label, node, after: null, answered: null }
 }

@@ -57,6 +57,15 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
   requireStage('foldFlows(flows)', source, FlowSet)
   const flows = recordedFlows(source)
   const folding = readOptions(FOLD_OPTIONS, options)
+  return foldSized(flows, folding, recordedSizes(flows, folding))
+}
+
+/** The same, where sizes of requests are known already: `undefined` for one without. */
+export function foldSized(
+  flows: FlowSet,
+  folding: FoldOptions,
+  sizeOf: (request: number) => string | undefined,
+): FoldedFlows {
   const { labels, relabel, labelRank } = relabeled(flows, folding.omitHosts)
   const folded = foldShapes(flows, {
     relabel,
@@ -64,7 +73,7 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
     least: folding.least,
     similar: folding.similar,
   })
-  const sized = sizeRequests(flows, folded, { labelRank, folding })
+  const sized = sizeRequests(flows, folded, { labelRank, folding, recorded: sizeOf })
   const suffixes = rootSuffixes(sized.sizes, labels, {
     timesOf: (times) => timesText(times, folding),
     roots: new Set(Array.from(flows.shapeOf, (shape) => relabel(shape)[0] as number)),
@@ -110,20 +119,31 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
   )
 }
 
-function sizeRequests(
-  flows: FlowSet,
-  { graphs }: FoldedShapes,
-  { labelRank, folding }: { labelRank: Uint32Array; folding: FoldOptions },
-) {
-  const { sizeAttribute, sizeUnit, log2 } = folding
+/** What roots recorded of their size: `size=320KB`. */
+function recordedSizes(flows: FlowSet, { sizeAttribute, sizeUnit, log2 }: FoldOptions) {
   const records = new NodeRecords(flows)
-  const ofShape = graphs.map((graph) => graph && repetitionsText(graph, { labelRank, log2 }))
-  const recorded = (request: number) => {
+  return (request: number) => {
     if (sizeAttribute === null) return undefined
     const value = records.of(request, 0).find(([key]) => key === sizeAttribute)?.[1]
     if (value === undefined) return undefined
     return `${sizeAttribute}=${sizeText(value, { unit: sizeUnit, log2 })}`
   }
+}
+
+function sizeRequests(
+  flows: FlowSet,
+  { graphs }: FoldedShapes,
+  {
+    labelRank,
+    folding: { log2 },
+    recorded,
+  }: {
+    labelRank: Uint32Array
+    folding: FoldOptions
+    recorded: (request: number) => string | undefined
+  },
+) {
+  const ofShape = graphs.map((graph) => graph && repetitionsText(graph, { labelRank, log2 }))
   const numbers = new Map<string, number>()
   const sizes: SizedGraph[] = []
   const sizeOf = Int32Array.from(flows.shapeOf, (shape, request) => {
@@ -234,7 +254,7 @@ function foldedRecords(flows: FlowSet, parts: FoldedColumns): RecordColumns {
   const traceOf = flows.traceOf.slice()
   return {
     periods: periods.map((traces, period) =>
-      traces.kind === 'graphs' && traces.attributes !== null
+      traces.kind === 'graphs'
         ? graphsOfPeriod(traces, flows, { ...parts, period, traceOf })
         : traces,
     ),

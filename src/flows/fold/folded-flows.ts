@@ -111,6 +111,14 @@ export class FoldedFlows extends FlowSet {
     return selected
   }
 
+  /** Returns the size that a request's root recorded, as its label says it; `undefined` without. */
+  recordedSize(request: number): string | undefined {
+    const { size } = this.labels.get(this.shapes.labels(this.shapeOf[request]!)[0]!)
+    const isRecorded =
+      this.folding.sizeAttribute !== null && size?.startsWith(`${this.folding.sizeAttribute}=`)
+    return isRecorded ? size?.replace(/ #\w+$/, '') : undefined
+  }
+
   /** Returns the folded structure of a request, `undefined` where nothing in it repeats. */
   folded(request: number): FoldedGraph | undefined {
     return this.#result.folded.graphs[this.#shape(request)]

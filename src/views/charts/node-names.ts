@@ -15,13 +15,11 @@ interface NamedNode {
 
 /** Names a node: what happens, and where (service or host, call or reply; may be empty). */
 function nodeName(categories: Categories, { category, node, longest }: NamedNode) {
-  const { shape, labels } = categories.structure(category)
-  const { omitHosts, label } = categories.options
-  const { flows } = categories
+  const { labels } = categories.structure(category)
   const text = labels[node] ?? ''
-  if (label !== null) return { name: shortText(text, longest), where: '' }
-  const known = flows.labels.get(flows.shapes.labels(shape)[node] ?? 0)
-  const host = omitHosts ? '' : known.host
+  if (categories.options.label !== null) return { name: shortText(text, longest), where: '' }
+  const known = categories.shownNode(category, node)
+  const { host } = known
   const place = known.service === '' || host.startsWith(known.service) ? host : known.service
   const phase = known.phase === 'point' ? '' : known.phase
   return {

@@ -1,11 +1,11 @@
-import { machineOf } from '../../compare/categories/label-parts.ts'
-import type { Comparison } from '../../compare/comparison.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { FlowSet } from '../../flows/flow-set.ts'
+import { machineOf } from '../../flows/node-labels.ts'
 import { ascendingSample, equalRows } from '../../stats/weighted-sample.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
+import type { Comparison } from '../comparison.ts'
 import {
   compareHosts,
   HOST_CLASS_OPTIONS,
