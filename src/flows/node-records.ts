@@ -51,10 +51,9 @@ export class NodeRecords {
   #pointRecord(traces: GraphTraces, trace: number, node: number): NodeRecord {
     const { shapes, shapeOf, attributes } = traces
     const host = hostsOfLabels(traces)[shapes.labels(shapeOf[trace]!)[node]!]!
-    return [
-      ...(host === '' ? [] : [['host', host] as const]),
-      ...(attributes === null ? NONE : recordOf(attributes, firstNodes(traces)[trace]! + node)),
-    ]
+    const own = attributes === null ? NONE : recordOf(attributes, firstNodes(traces)[trace]! + node)
+    const isKnown = host === '' || own.some(([key]) => key === 'host')
+    return isKnown ? own : [['host', host], ...own]
   }
 }
 

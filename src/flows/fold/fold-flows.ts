@@ -341,9 +341,12 @@ function timesText(times: number, { log2 }: SizeRule): string {
 
 /**
  * A size in a label: `320KB`, or with `log2` `256KB–512KB`. Bytes are never rounded, so that
- * different sizes look different; a `unit` of `null` is any other number.
+ * different sizes look different; without a unit, any other number.
  */
-function sizeText(value: AttributeValue, { unit, log2 }: SizeRule & { unit: 'bytes' | null }) {
+function sizeText(
+  value: AttributeValue,
+  { unit, log2 }: SizeRule & { unit: FoldOptions['sizeUnit'] },
+) {
   if (typeof value !== 'number') return String(value)
   const plain = (size: number) => (unit === 'bytes' ? bytesText(size) : String(size))
   if (!log2 || !(value > 0)) return plain(value)

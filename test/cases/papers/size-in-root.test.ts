@@ -41,7 +41,7 @@ test('a size that is no number of bytes is shown as it is, and unsized requests 
   const comparison = compare(traces, traces, {
     fold: 'exact',
     sizeAttribute: 'rows',
-    sizeUnit: null,
+    sizeUnit: 'none',
   })
   expect(roots(comparison)).toEqual(['INSERT rows=2048', 'INSERT ×3'])
   expect(roots(comparison.with({ sizeAttribute: null }))).toEqual(['INSERT ×3', 'INSERT ×4'])
