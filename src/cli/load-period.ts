@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { CATEGORY_OPTIONS, type Categories } from '../compare/categories/categories.ts'
 import { categorize } from '../compare/categories/categorize.ts'
+import { foldedBy, withHostClasses } from '../compare/comparison-inputs.ts'
 import { COMPARISON_OPTIONS, FORM_OPTIONS } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
 import { dataQuality } from '../compare/fairness/data-quality.ts'

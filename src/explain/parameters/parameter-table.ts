@@ -20,9 +20,15 @@ import {
   reasonOfTexts,
 } from '../../traces/attribute-names.ts'
 import type { AttributeValue } from '../../traces/attributes.ts'
-import { changesOfPeriod, type ParameterDifference } from './parameter-differences.ts'
+import {
+  changesOfPeriod,
+  type Parameter,
+  type ParameterDifference,
+} from './parameter-differences.ts'
 
-export interface ParameterRows extends RowOrder {
+export type { Parameter, ParameterSource } from './parameter-differences.ts'
+
+interface ParameterRows extends RowOrder {
   /** Row of each one's request in `flows`. */
   readonly requests: Uint32Array
   /** How many rows each counts as; undefined where each once. */
@@ -311,17 +317,6 @@ function sampleSize(sample: Sampling, total: number): number {
   if (sample === 'tenth') return Math.min(total, Math.max(FEWEST, Math.floor(SHARE * total)))
   return sample
 }
-
-/** Where in the flow a parameter was recorded, and under which name. */
-export interface ParameterSource {
-  readonly node: NodeLabel
-  /** Counts nodes of that label in the template, from 1; 0 where there is only one. */
-  readonly occurrence: number
-  readonly attribute: string
-}
-
-/** A low-level parameter: one value a row, with the place it was recorded at. */
-export type Parameter = TreeColumn & { readonly source: ParameterSource }
 
 /** Why a parameter does not take part. */
 export interface LeftOutParameter {
