@@ -104,7 +104,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
    * The kind of request that a category belongs to: its root without size and attributes. Requests
    * change from one category to another within a kind.
    */
-  kind(category: number): string {
+  requestKind(category: number): string {
     return this.#catalog.kind(category)
   }
 

@@ -135,8 +135,8 @@ function byDistance(
   category: number,
   others: readonly number[],
 ): number[] {
-  const kind = categories.kind(category)
-  const alike = others.filter((other) => categories.kind(other) === kind)
+  const kind = categories.requestKind(category)
+  const alike = others.filter((other) => categories.requestKind(other) === kind)
   const { nsed } = structureDistances(categories, options.editTokens).from(category, alike)
   const order = [...alike.keys()].sort((a, b) => at(nsed, a) - at(nsed, b))
   return order.map((i) => at(alike, i))
@@ -201,7 +201,7 @@ function structureDifference(categories: Categories, { from, to }: StructureMove
 
 function rootChange(categories: Categories, category: number): StructureChange {
   const node = categories.shownNode(category, 0)
-  const label = categories.kind(category)
+  const label = categories.requestKind(category)
   return { change: 'added', label, node, after: null, answered: null }
 }
 

@@ -297,7 +297,10 @@ export interface TypeCount {
 function countTypes(categories: Categories, count = categories.count.bind(categories)) {
   const types = new Map<string, TypeCount>()
   return Array.from({ length: categories.size }, (_, category) => {
-    const type = getOrInsert(types, categories.kind(category), () => ({ before: 0, after: 0 }))
+    const type = getOrInsert(types, categories.requestKind(category), () => ({
+      before: 0,
+      after: 0,
+    }))
     type.before += count(category, BEFORE)
     type.after += count(category, AFTER)
     return type

@@ -34,11 +34,11 @@ export function matchPrecursors(
   const options = readOptions(PRECURSOR_OPTIONS, given)
   const { categories, changes } = structural
   const distances = structureDistances(categories, options.editTokens)
-  const byKind = group(structural.precursors, (one) => categories.kind(one))
+  const byKind = group(structural.precursors, (one) => categories.requestKind(one))
   const candidates = new Map<number, CandidateColumns>()
   for (const mutation of structural.mutations) {
     const gained = changes[mutation] as number
-    const sameKind = byKind.get(categories.kind(mutation)) ?? []
+    const sameKind = byKind.get(categories.requestKind(mutation)) ?? []
     const possible = sameKind.filter(
       (precursor) => !options.oneToN || -(changes[precursor] as number) >= gained,
     )

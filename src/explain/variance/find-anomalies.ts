@@ -96,7 +96,7 @@ export function findAnomalies(
   const found = periods.flatMap((period) => {
     const count = (category: number) => categories.count(category, period)
     const all = range(categories.size).filter((category) => count(category) > 0)
-    const kinds = [...group(all, (category) => categories.kind(category)).values()]
+    const kinds = [...group(all, (category) => categories.requestKind(category)).values()]
     return [
       ...all
         .filter((category) => count(category) > large)

@@ -40,5 +40,7 @@ export class MarkedEdges {
 
 function kindsOfRoots(categories: Categories): ReadonlyMap<string, string> {
   const each = range(categories.size)
-  return new Map(each.map((category) => [categories.root(category), categories.kind(category)]))
+  return new Map(
+    each.map((category) => [categories.root(category), categories.requestKind(category)]),
+  )
 }

@@ -24,7 +24,7 @@ describeWithShared('block writes of one, two or four portions', () => {
     expect(some(3, (one) => rootName(categories, one, 99)).sort()).toEqual(
       [128, 256, 64].map((kb) => `NEW_BLOCK_CALL DEFAULT size=${kb}KB`),
     )
-    expect(new Set(some(3, (one) => categories.kind(one))).size).toBe(1)
+    expect(new Set(some(3, (one) => categories.requestKind(one))).size).toBe(1)
     const restored = restoreComparison(
       JSON.parse(JSON.stringify(takeSnapshot(comparison, { latenciesOf: () => true }))),
     )
