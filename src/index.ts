@@ -22,6 +22,9 @@ export type {
   StructureChange,
 } from './compare/findings/finding.ts'
 export type { Findings } from './compare/findings/findings.ts'
+export type { HostClassOptions } from './compare/hosts/compare-hosts.ts'
+export { findHostClasses } from './compare/hosts/find-host-classes.ts'
+export type { HostClass, HostClasses } from './compare/hosts/host-classes.ts'
 export { findInterference } from './compare/interference/find-interference.ts'
 export type { Interference, Others } from './compare/interference/interference.ts'
 export type {
@@ -87,7 +90,6 @@ export type {
   CallingContexts,
 } from './explain/calling-contexts/find-calling-contexts.ts'
 export { findCallingContexts } from './explain/calling-contexts/find-calling-contexts.ts'
-export type { HostClassOptions } from './explain/explosion/compare-hosts.ts'
 export type {
   ExplosionDiagnosis,
   ExplosionOptions,
@@ -105,8 +107,6 @@ export {
   expectedCategoryCurves,
 } from './explain/explosion/expected-categories.ts'
 export type { ExplosionCause, ExplosionPart } from './explain/explosion/find-causes.ts'
-export { findHostClasses } from './explain/explosion/find-host-classes.ts'
-export type { HostClass, HostClasses } from './explain/explosion/host-classes.ts'
 export type { Proposal, Split } from './explain/explosion/proposals.ts'
 export type { Question, Questions, TaughtAnswer } from './explain/explosion/teach.ts'
 export { findQuestions, teach } from './explain/explosion/teach.ts'

@@ -14,6 +14,8 @@ export interface GraphSketch {
   readonly responseTimeUs?: number
   readonly startUs?: number
   readonly id?: string
+  /** What its root recorded. */
+  readonly attributes?: Readonly<Record<string, AttributeValue>>
 }
 
 /** Trace-point graphs as a reader would load them. */
@@ -26,6 +28,9 @@ export function makeGraphs(
   graphs.forEach((graph, i) => {
     const { labels, edges, id = `g${i}`, startUs = i } = rootFirst(graph)
     const latencyUs = Float64Array.from(graph.latencyUs ?? edges.map(() => 1))
+    for (const [key, value] of Object.entries(graph.attributes ?? {})) {
+      builder.addAttribute(0, key, value)
+    }
     builder.add({
       id,
       startUs,

@@ -1,6 +1,6 @@
 // Runs once a span or edge of a request: the loops index with `!`.
 import { getOrInsert } from '../core/entries.ts'
-import { remembered } from '../core/remembered.ts'
+import { memoized, remembered } from '../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../flows/flow-set.ts'
 import { place } from '../flows/node-labels.ts'
 import { areFromSpans, NS } from '../flows/span-tree.ts'
@@ -27,9 +27,21 @@ export interface RoleMeans {
   readonly afterUs: Float64Array
 }
 
-/** Averages over whole requests, each as often as it counts, whose latencies are known. */
-export const roleMeans = remembered((flows: FlowSet): RoleMeans => {
-  const { roles, ofShape } = rolesByShape(flows)
+/**
+ * Averages over whole requests, each as often as it counts, whose latencies are known.
+ *
+ * @param options.omitHosts whether no role is at a host: trace points have no service then
+ */
+export function roleMeans(flows: FlowSet, { omitHosts }: { omitHosts: boolean }): RoleMeans {
+  return meansOf(flows)(omitHosts)
+}
+
+const meansOf = remembered((flows: FlowSet) =>
+  memoized((omitHosts: boolean) => readMeans(flows, omitHosts)),
+)
+
+function readMeans(flows: FlowSet, omitHosts: boolean): RoleMeans {
+  const { roles, ofShape } = rolesByShape(flows, omitHosts)
   const sums = [BEFORE, AFTER].map(() => new Float64Array(roles.length))
   const counts = [0, 0]
   const isOfSpans = areFromSpans(flows)
@@ -53,7 +65,7 @@ export const roleMeans = remembered((flows: FlowSet): RoleMeans => {
     own.map((us) => us / Math.max(1, counts[period]!)),
   ) as [Float64Array, Float64Array]
   return { roles, beforeUs, afterUs }
-})
+}
 
 /** Whether the latencies of a request are known: a snapshot may carry those of some only. */
 export function hasTimes({ latencyOffsets, shapes, shapeOf }: FlowSet, request: number): boolean {
@@ -62,7 +74,7 @@ export function hasTimes({ latencyOffsets, shapes, shapeOf }: FlowSet, request: 
 }
 
 /** The roles that occur, and of each shape those of its spans, or of its edges between trace points. */
-function rolesByShape(flows: FlowSet) {
+function rolesByShape(flows: FlowSet, omitHosts: boolean) {
   const numbers = new Map<string, number>()
   const roles: Role[] = []
   const numberOf = (role: Role) => {
@@ -73,7 +85,8 @@ function rolesByShape(flows: FlowSet) {
   const visits = areFromSpans(flows) ? allVisits(flows) : null
   const ofShape = new Map<number, Uint32Array>()
   for (const shape of new Set(flows.shapeOf)) {
-    const own = visits === null ? rolesOfEdges(flows, shape) : rolesOfSpans(visits.get(shape)!)
+    const own =
+      visits === null ? rolesOfEdges(flows, shape, omitHosts) : rolesOfSpans(visits.get(shape)!)
     ofShape.set(shape, Uint32Array.from(own, numberOf))
   }
   return { roles, ofShape }
@@ -93,14 +106,16 @@ function rolesOfSpans({ visitOf, operations }: ShapeVisits): Role[] {
 }
 
 /** Roles of the edges between trace points: work in one place, or a call of another. */
-function rolesOfEdges({ shapes, labels }: FlowSet, shape: number): Role[] {
+function rolesOfEdges({ shapes, labels }: FlowSet, shape: number, omitHosts: boolean): Role[] {
   const codes = shapes.labels(shape)
   const to = shapes.to(shape)
   return Array.from(shapes.from(shape), (source, edge): Role => {
     const from = labels.get(codes[source]!)
     const target = labels.get(codes[to[edge]!]!)
     const operation = `${from.operation} → ${target.operation}`
-    const [caller, service] = [place(from), place(target)]
+    const [caller, service] = omitHosts
+      ? [from.service, target.service]
+      : [place(from), place(target)]
     if (caller === service) return { kind: 'work', service, caller: null, operation }
     return { kind: 'call', service, caller, operation }
   })

@@ -200,8 +200,9 @@ function placesText({ findings, edges, flows }: Comparison): string[] {
     .places()
     .filter(({ changeUs }) => changeUs * observedChangeUs > 0)
     .slice(0, MAX_PLACES)
-    .map(({ service, kind, changeUs }) => {
-      const where = `${kind === 'self' ? 'work of' : 'network to'} ${shortText(service, 40)}`
+    .map(({ service, kind, isStep, changeUs }) => {
+      const what = kind === 'self' ? 'work of ' : 'network to '
+      const where = `${isStep ? '' : what}${shortText(service, 40)}`
       return `${where} ${signedAmount(changeUs, quantity)}`
     })
   if (places.length === 0) return []

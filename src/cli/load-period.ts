@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { CATEGORY_OPTIONS, type Categories } from '../compare/categories/categories.ts'
 import { categorize } from '../compare/categories/categorize.ts'
-import { COMPARISON_OPTIONS, FOLD_RULE_OPTIONS } from '../compare/comparison-options.ts'
+import { foldedBy, withHostClasses } from '../compare/comparison-inputs.ts'
+import { COMPARISON_OPTIONS, FORM_OPTIONS } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
 import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
@@ -21,7 +22,6 @@ import {
 } from '../core/words.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS } from '../flows/flow-set.ts'
-import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { loadTraces } from '../logs/traced/load-traces.ts'
 import { LOAD_OPTIONS } from '../traces/load-options.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
@@ -201,7 +201,7 @@ export function warnOf(traces: TraceSet, { selected = true } = {}): void {
   for (const line of lines) process.stderr.write(`${visibleText(line)}\n`)
 }
 
-const CATEGORIZED = defineOptions({ ...CATEGORY_OPTIONS, ...FLOW_OPTIONS, ...FOLD_RULE_OPTIONS })
+const CATEGORIZED = defineOptions({ ...CATEGORY_OPTIONS, ...FLOW_OPTIONS, ...FORM_OPTIONS })
 
 export function addOnePeriod(command: Command): Command {
   return addOptions(
@@ -231,8 +231,7 @@ export async function categorizeFiles(
     second ? [named(first), named(second)] : named(first),
     pickOptions(FLOW_OPTIONS, ruled),
   )
-  const { fold, omitHosts } = ruled
-  const flows = fold === 'none' ? built : foldFlows(built, { log2: fold === 'log2', omitHosts })
+  const flows = foldedBy(withHostClasses(built, ruled), ruled)
   return {
     categories: categorize(flows, pickOptions(CATEGORY_OPTIONS, ruled)),
     warnings: withFlags([

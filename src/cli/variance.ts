@@ -222,7 +222,7 @@ function rowsApart(
 ): (spread: CategorySpread) => string {
   const partsOf = ({ category }: CategorySpread) => {
     const labels = Array.from({ length: categories.nodeCount(category) }, (_, node) =>
-      categories.nodeLabel(category, node),
+      categories.shownNode(category, node),
     )
     return new Set([
       ...labels.map(({ service, host }) => (host === '' ? service : `${service}@${host}`)),

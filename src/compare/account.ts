@@ -82,15 +82,20 @@ export class Account extends Stage {
   }
 }
 
+interface AccountSource {
+  readonly flows: FlowSet
+  readonly options: { readonly omitHosts: boolean }
+}
+
 /**
  * Accounts for the time of all requests along their paths.
  *
  * The change of the mean is the change within kinds of requests, each as often as after, and the mix
  * (Kitagawa 1955, "Components of a difference between two rates").
  */
-export function accountOf(given: FlowSet): Account {
+export function accountOf({ flows: given, options }: AccountSource): Account {
   const flows = recordedFlows(given)
-  const { roles, beforeUs, afterUs } = roleMeans(flows)
+  const { roles, beforeUs, afterUs } = roleMeans(flows, options)
   const steps = roles
     .map((role, i) => ({ ...role, beforeUs: beforeUs[i]!, afterUs: afterUs[i]! }))
     .sort((a, b) => Math.abs(b.afterUs - b.beforeUs) - Math.abs(a.afterUs - a.beforeUs))

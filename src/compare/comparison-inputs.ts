@@ -2,13 +2,16 @@ import { FlowdeltaError, requireStage, show } from '../core/errors.ts'
 import { counted } from '../core/words.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { FlowSet, type Rename } from '../flows/flow-set.ts'
+import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { recordedFlows } from '../flows/fold/folded-flows.ts'
+import { relabelFlows } from '../flows/relabel-flows.ts'
 import { requestsBetween, type Selection } from '../flows/select-requests.ts'
 import { type Condition, parseConditions } from '../traces/selection/condition.ts'
 import { mostLinked } from '../traces/selection/sample-traces.ts'
 import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
-import type { ComparisonOptions } from './comparison-options.ts'
+import type { ComparisonOptions, FORM_OPTIONS } from './comparison-options.ts'
+import { findHostClasses } from './hosts/find-host-classes.ts'
 import { renameIn } from './knowledge/names.ts'
 import type { Segment } from './segments/segments.ts'
 import { renamedOperations } from './steps/renamed-operations.ts'
@@ -131,4 +134,25 @@ export function withRenames(built: FlowSet, [runs, after]: Periods): FlowSet {
   }
   if (renames.length === 0) return built
   return new FlowSet({ ...flows, renames }, flows.options, flows.report)
+}
+
+type FormOptions = Pick<ComparisonOptions, keyof typeof FORM_OPTIONS | 'omitHosts'>
+
+/** Flows with classes of hosts in place of hosts, if so chosen. */
+export function withHostClasses(
+  flows: FlowSet,
+  { hostClasses, omitHosts }: Pick<FormOptions, 'hostClasses' | 'omitHosts'>,
+): FlowSet {
+  if (!hostClasses || omitHosts) return flows
+  const classes = findHostClasses(flows)
+  return relabelFlows(flows, [(node) => classes.inClass(node)])
+}
+
+/** Flows with what repeats in them folded, if so chosen. */
+export function foldedBy(
+  flows: FlowSet,
+  { fold, omitHosts, sizeAttribute, sizeUnit, similar }: FormOptions,
+): FlowSet {
+  if (fold === 'none') return flows
+  return foldFlows(flows, { log2: fold === 'log2', omitHosts, sizeAttribute, sizeUnit, similar })
 }

@@ -1,5 +1,13 @@
-import { count, defineOptions, type OptionsOf, type OptionTable, oneOf } from '../core/options.ts'
+import {
+  count,
+  defineOptions,
+  flag,
+  type OptionsOf,
+  type OptionTable,
+  oneOf,
+} from '../core/options.ts'
 import { FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
+import { FOLD_OPTIONS } from '../flows/fold/folded-flows.ts'
 import { CATEGORY_OPTIONS } from './categories/categories.ts'
 import { EDGE_OPTIONS } from './edges/find-edge-changes.ts'
 import { FINDINGS_OPTIONS } from './findings/findings.ts'
@@ -13,14 +21,24 @@ import { PRECURSOR_OPTIONS } from './precursors/match-precursors.ts'
 import { RANKING_OPTIONS } from './ranking/rank-mutations.ts'
 import { SEGMENT_OPTIONS } from './segments/segments.ts'
 
-/** Option that folds what repeats within a flow; see `foldFlows`. */
-export const FOLD_RULE_OPTIONS = defineOptions({
+const { sizeAttribute, sizeUnit, similar } = FOLD_OPTIONS
+
+/** Options that decide what flows look like before they are categorized; see `foldFlows`. */
+export const FORM_OPTIONS = defineOptions({
+  hostClasses: flag({
+    default: false,
+    sentence:
+      'Name classes of hosts that perform alike in place of hosts; see `findHostClasses`. Nothing with `omitHosts`',
+  }),
   fold: oneOf(['none', 'exact', 'log2'], {
     default: 'none',
     sentence:
       'Fold loops and pipeline lanes into one, told apart by their number or its power of two',
     flag: 'fold <rule>',
   }),
+  sizeAttribute,
+  sizeUnit,
+  similar,
 })
 
 /** Option that bounds how many requests are compared; see `sampledPeriods`. */
@@ -38,7 +56,7 @@ const SAMPLE_SIZE_OPTIONS = defineOptions({
 const { smPThreshold: _, ...STRUCTURAL_EVIDENCE_OPTIONS } = STRUCTURAL_OPTIONS
 
 export const STAGE_OPTIONS = {
-  flows: { ...FLOW_OPTIONS, ...FOLD_RULE_OPTIONS, ...SAMPLE_SIZE_OPTIONS },
+  flows: { ...FLOW_OPTIONS, ...FORM_OPTIONS, ...SAMPLE_SIZE_OPTIONS },
   categories: CATEGORY_OPTIONS,
   responseTime: RESPONSE_TIME_OPTIONS,
   structural: STRUCTURAL_OPTIONS,
@@ -86,11 +104,13 @@ const HOSTS = ['omitHosts'] as const
  */
 export function stageOptions(
   name: string,
-  { smPThreshold, fold }: ComparisonOptions,
+  { smPThreshold, fold, hostClasses }: ComparisonOptions,
 ): readonly (keyof ComparisonOptions)[] {
   const table = name in STAGE_OPTIONS ? STAGE_OPTIONS[name as StageName] : {}
   const names = Object.keys(table) as (keyof ComparisonOptions)[]
-  if (name === 'flows') return [...names, 'knowledge', ...(fold === 'none' ? [] : HOSTS)]
+  if (name === 'flows') {
+    return [...names, 'knowledge', ...(fold === 'none' && !hostClasses ? [] : HOSTS)]
+  }
   return name === 'structural' && smPThreshold !== 'auto'
     ? names.filter((option) => option !== 'alpha')
     : names

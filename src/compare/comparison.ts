@@ -2,18 +2,19 @@ import { changeOptions, pickOptions, readOptions } from '../core/options.ts'
 import { Stage, type StageTable } from '../core/stage.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { AFTER, FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
-import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { requestsBetween, selectRequests } from '../flows/select-requests.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { type Account, accountOf } from './account.ts'
 import type { Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
 import {
+  foldedBy,
   type RequestSelection,
   requirePeriods,
   sampledPeriods,
   selectedRows,
   traceKey,
+  withHostClasses,
   withRenames,
 } from './comparison-inputs.ts'
 import {
@@ -68,7 +69,7 @@ const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   evidence: ['responseTime'],
   edges: ['categories'],
   steps: ['flows'],
-  account: ['flows'],
+  account: ['categories'],
   columns: ['flows'],
   segments: ['steps', 'columns'],
   drafts: ['evidence', 'edges', 'steps', 'segments'],
@@ -206,14 +207,14 @@ export class Comparison extends Stage {
   }
 
   #buildFlows(): FlowSet {
-    const { fold, omitHosts, knowledge } = this.options
+    const { knowledge } = this.options
     const named = (traces: TraceSet) => nameTraces(traces, knowledge)
     const periods = sampledPeriods([this.runs.map(named), named(this.after)], this.options)
     const built = buildFlows(periods, pickOptions(FLOW_OPTIONS, this.options))
-    const all = withRenames(built, periods)
+    const all = withHostClasses(withRenames(built, periods), this.options)
     const where = (request: number) => this.#only?.has(traceKey(all, request)) ?? true
     const flows = this.#only === null ? all : selectRequests(all, requestsBetween(all, { where }))
-    return fold === 'none' ? flows : foldFlows(flows, { log2: fold === 'log2', omitHosts })
+    return foldedBy(flows, this.options)
   }
 
   get categories(): Categories {
@@ -299,7 +300,7 @@ export class Comparison extends Stage {
 
   /** Where the time of a mean request goes, before and after, step by step: sums that add up. */
   get account(): Account {
-    this.#stages.account ??= accountOf(this.flows)
+    this.#stages.account ??= accountOf(this.categories)
     return this.#stages.account
   }
 

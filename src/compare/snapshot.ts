@@ -3,11 +3,11 @@ import { decodeColumns, type EncodedColumns, encodeColumns } from '../core/colum
 import { pickOptions } from '../core/options.ts'
 import type { FlowLogColumns } from '../flows/flow-logs.ts'
 import { FLOW_OPTIONS, FlowReport, FlowSet } from '../flows/flow-set.ts'
-import { foldFlows } from '../flows/fold/fold-flows.ts'
+import { foldSized } from '../flows/fold/fold-flows.ts'
 import { FoldedFlows, type FoldOptions } from '../flows/fold/folded-flows.ts'
 import type { OwnMeasure } from '../flows/measure.ts'
 import type { MessageColumns } from '../flows/messages.ts'
-import { labelText, type NodeLabel, NodeLabels } from '../flows/node-labels.ts'
+import { kindLabel, labelText, type NodeLabel, NodeLabels } from '../flows/node-labels.ts'
 import type { ServiceLogChange } from '../flows/service-logs.ts'
 import { areFromSpans } from '../flows/span-tree.ts'
 import { GraphTraces } from '../traces/graph-traces.ts'
@@ -42,6 +42,8 @@ interface SnapshotData {
   readonly edgeCounts: Uint32Array
   /** How to fold the flows again; `null` where they are carried as they are. */
   readonly folding: FoldOptions | null
+  /** What roots recorded of each request's size, as labels say it; `''` for none. */
+  readonly sizes: readonly string[] | null
   readonly period: Uint8Array
   readonly recordedIn: Uint8Array | null
   readonly epochsUs: readonly number[]
@@ -103,13 +105,14 @@ export function takeSnapshot(
       knowledge: knowledge && { ...knowledge, ignore: [] },
     },
     labels: labelsOf(flows),
-    labelTexts: label && labelsOf(folded).map((node) => [labelText(node), label(node)] as const),
+    labelTexts: label && ruledTexts(folded, label),
     nodes: joined(each.map((shape) => shapes.labels(shape))),
     from: joined(each.map((shape) => shapes.from(shape))),
     to: joined(each.map((shape) => shapes.to(shape))),
     nodeCounts: Uint32Array.from(each, (shape) => shapes.nodeCount(shape)),
     edgeCounts: Uint32Array.from(each, (shape) => shapes.edgeCount(shape)),
     folding: refolds ? folded.folding : null,
+    sizes: refolds ? sizesOf(folded) : null,
     period: flows.period,
     recordedIn: flows.runs.length > 1 ? flows.recordedIn : null,
     epochsUs: flows.epochsUs,
@@ -184,14 +187,17 @@ function latenciesOfSome(flows: FlowSet, isWanted: (request: number) => boolean)
 /** Restores a comparison; what needs traces, or was left out, is missing. */
 export function restoreComparison(snapshot: ComparisonSnapshot): Comparison {
   const data = decodeColumns(snapshot)
-  const { options, labelTexts, folding } = data
+  const { options, labelTexts, folding, sizes } = data
   const flows = restoreFlows(data)
   const none = noTraces()
   return new Comparison(
     { runs: [none], after: none },
     { ...options, label: labelTexts && labelRule(labelTexts) },
     {
-      flows: folding === null ? flows : foldFlows(flows, folding),
+      flows:
+        folding === null
+          ? flows
+          : foldSized(flows, folding, (request) => sizes?.[request] || undefined),
       columns: new RequestColumns(flows, data.columns, data.resources),
       seen: data.seen,
       account: new Account(data.account, flows.quantity),
@@ -256,6 +262,17 @@ function restoreShapes({ nodes, from, to, nodeCounts, edgeCounts }: SnapshotData
     edge += edgeCount
   })
   return table
+}
+
+function sizesOf(flows: FoldedFlows): readonly string[] | null {
+  const sizes = Array.from(flows.shapeOf, (_, request) => flows.recordedSize(request) ?? '')
+  return sizes.some((size) => size !== '') ? sizes : null
+}
+
+/** What a rule makes of labels; it sees them without sizes and attributes. */
+function ruledTexts({ labels }: FlowSet, rule: (node: NodeLabel) => string) {
+  const nodes = Array.from({ length: labels.size }, (_, code) => kindLabel(labels.get(code)))
+  return nodes.map((node) => [labelText(node), rule(node)] as const)
 }
 
 function labelRule(texts: NonNullable<SnapshotData['labelTexts']>) {

@@ -5,7 +5,7 @@ import type { SpanTraces } from '../traces/span-traces.ts'
 const MAX_NUMBERS = 12
 
 /**
- * Reads what attributes add to the label of a span, ` [tenant=gold, size=64..128]`, or nothing where it
+ * Reads what attributes add to the label of a span, `tenant=gold, size=64..128`, or nothing where it
  * has none of them. Numbers of many values, over all recordings, stand in buckets by powers of two.
  */
 export function attributeLabels(
@@ -21,7 +21,7 @@ export function attributeLabels(
       if (value === undefined) return []
       return `${name}=${bucketed[i] === true ? bucketText(value) : value}`
     })
-    return parts.length === 0 ? '' : ` [${parts.join(', ')}]`
+    return parts.join(', ')
   }
 }
 

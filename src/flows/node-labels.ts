@@ -13,6 +13,10 @@ export interface NodeLabel {
   /** Host, machine or pod; the empty string where none was recorded. */
   readonly host: string
   readonly phase: Phase
+  /** What `labelBy` adds: `tenant=gold, size=64..128`. */
+  readonly attributes?: string
+  /** Of a folded flow's root, how much of what repeats: `×3 ×1024`, or `size=320KB`. */
+  readonly size?: string
   /** Of a reply with `paths: 'logged'`: statements of the span that tell paths of the code apart. */
   readonly logged?: string
 }
@@ -65,10 +69,35 @@ export class NodeLabels {
 }
 
 /** `frontend@web-1 READ call`; a host that begins with the service's name stands alone. */
-export function labelText({ service, operation, host, phase, logged }: NodeLabel): string {
+export function labelText(label: NodeLabel): string {
+  const { service, host, phase, logged } = label
+  const operation = `${label.operation}${detailText(label)}`
   if (phase === 'point') return host === '' ? operation : `${host}__${operation}`
   const where = host === '' ? service : host.startsWith(service) ? host : `${service}@${host}`
   return `${where} ${operation} ${phase}${logged === undefined ? '' : ` after logging ${logged}`}`
+}
+
+/** Returns what tells requests of one kind apart by their labels, or nothing: ` [tenant=gold] ×4`. */
+export function detailText({ attributes, size }: NodeLabel): string {
+  return `${attributes === undefined ? '' : ` [${attributes}]`}${size === undefined ? '' : ` ${size}`}`
+}
+
+/** Returns a label without attributes and size: the kind of request that begins with it. */
+export function kindLabel({ attributes: _, size: __, ...kind }: NodeLabel): NodeLabel {
+  return kind
+}
+
+export function withoutHost(label: NodeLabel): NodeLabel {
+  return { ...label, host: '' }
+}
+
+/** What sets the thread of a Stardust label apart from its machine. */
+export const THREAD = '__'
+
+/** The machine of a node: its host, and of a Stardust label `machine__thread` the first half. */
+export function machineOf({ host, phase }: NodeLabel): string {
+  const end = phase === 'point' ? host.indexOf(THREAD) : -1
+  return end < 0 ? host : host.slice(0, end)
 }
 
 export function parsePointLabel(text: string): NodeLabel {

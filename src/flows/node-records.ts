@@ -6,6 +6,7 @@ import type { GraphTraces } from '../traces/graph-traces.ts'
 import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
 import { statementText } from './flow-logs.ts'
 import type { FlowSet } from './flow-set.ts'
+import { machineOf, parsePointLabel } from './node-labels.ts'
 
 export type NodeRecord = readonly (readonly [key: string, value: AttributeValue])[]
 
@@ -48,10 +49,17 @@ export class NodeRecords {
   }
 
   #pointRecord(traces: GraphTraces, trace: number, node: number): NodeRecord {
-    if (traces.attributes === null) return NONE
-    return recordOf(traces.attributes, firstNodes(traces)[trace]! + node)
+    const { shapes, shapeOf, attributes } = traces
+    const host = hostsOfLabels(traces)[shapes.labels(shapeOf[trace]!)[node]!]!
+    const own = attributes === null ? NONE : recordOf(attributes, firstNodes(traces)[trace]! + node)
+    const isKnown = host === '' || own.some(([key]) => key === 'host')
+    return isKnown ? own : [['host', host], ...own]
   }
 }
+
+const hostsOfLabels = remembered(({ labels }: GraphTraces) =>
+  labels.map((label) => machineOf(parsePointLabel(label))),
+)
 
 /** The first node of each trace, all nodes of its period counted through. */
 const firstNodes = remembered(({ shapes, shapeOf }: GraphTraces) => {

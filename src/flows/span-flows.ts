@@ -337,12 +337,13 @@ class SpanFlowBuilder {
       const host = spans.host[span]!
       const attributes = this.#attributesOf(traces, span)
       const number = (service * operations.size + operation) * hosts.size + host
-      const key = attributes === '' ? number : `${number}${attributes}`
+      const key = attributes === '' ? number : `${number} ${attributes}`
       labels[span] = getOrInsert(known, key, () => {
         const label = {
           service: services.value(service),
-          operation: `${operations.value(operation)}${attributes}`,
+          operation: operations.value(operation),
           host: hosts.value(host),
+          ...(attributes !== '' && { attributes }),
         }
         const call = this.#labels.code({ ...label, phase: 'call' })
         this.#labels.code({ ...label, phase: 'reply' })

@@ -14,6 +14,8 @@ export type LeftOutReason =
   | 'counter'
   /** One value wherever it is known. */
   | 'constant'
+  /** Other values after than before, but in neither period does it tell requests apart. */
+  | 'period'
   | 'excluded'
 
 export const LEFT_OUT_WORDS: Readonly<Record<LeftOutReason, string>> = {
@@ -24,6 +26,7 @@ export const LEFT_OUT_WORDS: Readonly<Record<LeftOutReason, string>> = {
   unique: 'differs in nearly every request',
   counter: 'only rises or falls as requests arrive',
   constant: 'is the same wherever it is known',
+  period: 'changed with the period alone',
   excluded: 'was taken out',
 }
 

@@ -12,7 +12,7 @@ import {
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
-import type { NodeLabel } from '../../flows/node-labels.ts'
+import { type NodeLabel, withoutHost } from '../../flows/node-labels.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
 import type { SamplePair } from '../../stats/two-sample.ts'
 import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
@@ -100,10 +100,24 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return this.#catalog.root(category)
   }
 
+  /**
+   * The kind of request that a category belongs to: its root without size and attributes. Requests
+   * change from one category to another within a kind.
+   */
+  requestKind(category: number): string {
+    return this.#catalog.kind(category)
+  }
+
   /** What is known of a node of a category's structure, before any label rule. */
   nodeLabel(category: number, node: number): NodeLabel {
     const { shapes, labels } = this.flows
     return labels.get(shapes.labels(this.#catalog.shape(category))[node] as number)
+  }
+
+  /** The same as it may be named: where hosts are left out of labels, the host is that of one request. */
+  shownNode(category: number, node: number): NodeLabel {
+    const label = this.nodeLabel(category, node)
+    return this.options.omitHosts ? withoutHost(label) : label
   }
 
   nodeCount(category: number): number {

@@ -3,10 +3,10 @@ import { OptionError, requireArgument, requireStage } from '../../core/errors.ts
 import { readOptions } from '../../core/options.ts'
 import { FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
-import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { neighborsOf, ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
 import { CATEGORY_OPTIONS, Categories, type CategoryOptions } from './categories.ts'
+import { labelRules } from './label-parts.ts'
 import { StructureCatalog } from './structure-catalog.ts'
 import { type ColouredShape, StructureColours } from './structure-colours.ts'
 
@@ -41,27 +41,33 @@ export function categorize(flows: FlowSet, given: Partial<CategoryOptions> = {})
     categoryOfShape,
     labelOf: labels.of,
     labelTexts: labels.texts,
+    kindOf: labels.kindOf,
+    kindTexts: labels.kinds,
     loopsOf: flows instanceof FoldedFlows ? (shape) => flows.loops(shape) : undefined,
   })
   return new Categories({ flows, options, categoryOf, catalog, undecided: groups.undecided })
 }
 
 /** The label to compare by, for each label code of the flows. */
-function relabel(flows: FlowSet, { omitHosts, label }: CategoryOptions) {
-  const texts = new Dictionary()
-  const rule = label ?? ((node: NodeLabel) => labelText(omitHosts ? { ...node, host: '' } : node))
+function relabel(flows: FlowSet, options: CategoryOptions) {
+  const [texts, kinds] = [new Dictionary(), new Dictionary()]
+  const kindOf: number[] = []
+  const rules = labelRules(options)
   const of = Uint32Array.from({ length: flows.labels.size }, (_, code) => {
-    const text = rule(flows.labels.get(code))
-    if (typeof text !== 'string') {
+    const node = flows.labels.get(code)
+    const kind: unknown = rules.kind(node)
+    if (typeof kind !== 'string') {
       throw new OptionError(
         'label',
-        `a function that gives ${String(text)} for ${flows.labels.text(code)}`,
+        `a function that gives ${String(kind)} for ${flows.labels.text(code)}`,
         'a function that gives a string for every node',
       )
     }
-    return texts.code(text)
+    const text = texts.code(rules.text(node))
+    kindOf[text] = kinds.code(kind)
+    return text
   })
-  return { of, texts: texts.values }
+  return { of, texts: texts.values, kindOf, kinds: kinds.values }
 }
 
 /** Shapes of the same structure, found through their keys. */

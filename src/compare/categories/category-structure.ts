@@ -26,6 +26,9 @@ export interface EdgeClass {
 export interface CategoryStructure extends StructureOutline {
   /** Label of each node, hosts omitted if so chosen. */
   readonly labels: readonly string[]
+  /** Labels without sizes and attributes, as numbers that mean the same in all structures. */
+  readonly kindCodes: Uint32Array
+  readonly kinds: readonly string[]
   readonly root: string
   readonly edgeClasses: readonly EdgeClass[]
   /** Number of each edge's class in `edgeClasses`. */
@@ -53,11 +56,13 @@ interface StructureParts {
   readonly colours: Uint32Array
   readonly loops: readonly ColouredLoop[]
   readonly labelTexts: readonly string[]
+  readonly kindOf: readonly number[]
+  readonly kindTexts: readonly string[]
 }
 
 export function describeStructure(
   outline: StructureOutline,
-  { keys, numbers, colours, loops, labelTexts }: StructureParts,
+  { keys, numbers, colours, loops, labelTexts, kindOf, kindTexts }: StructureParts,
 ): CategoryStructure {
   const { labelCodes, from, to, preorder } = outline
   const rank = placesIn(preorder)
@@ -66,10 +71,12 @@ export function describeStructure(
     (a, b) => rank[a.from]! - rank[b.from]! || rank[a.to]! - rank[b.to]!,
   )
   let labels: readonly string[] | undefined
+  let kinds: readonly string[] | undefined
   let edgeClasses: readonly EdgeClass[] | undefined
   return {
     ...outline,
     root: labelTexts[labelCodes[0]!]!,
+    kindCodes: labelCodes.map((code) => kindOf[code]!),
     loops: behind.length,
     classOf,
     classFrom: withLoops(
@@ -87,6 +94,10 @@ export function describeStructure(
     get labels() {
       labels ??= Array.from(labelCodes, (code) => labelTexts[code]!)
       return labels
+    },
+    get kinds() {
+      kinds ??= Array.from(this.kindCodes, (code) => kindTexts[code]!)
+      return kinds
     },
     get edgeClasses() {
       edgeClasses ??= describeClasses(this)

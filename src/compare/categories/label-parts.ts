@@ -1,23 +1,24 @@
 import { requireFields } from '../../core/errors.ts'
-import { labelText, type NodeLabel, type NodeLabels } from '../../flows/node-labels.ts'
+import {
+  detailText,
+  kindLabel,
+  labelText,
+  machineOf,
+  type NodeLabel,
+  type NodeLabels,
+  THREAD,
+  withoutHost,
+} from '../../flows/node-labels.ts'
 
 export type LabelChange = (node: NodeLabel) => NodeLabel
 
-const SEPARATOR = '__'
-
-/** The machine of a node: its host, and of a Stardust label `machine__thread` the first half. */
-export function machineOf({ host, phase }: NodeLabel): string {
-  const end = phase === 'point' ? host.indexOf(SEPARATOR) : -1
-  return end < 0 ? host : host.slice(0, end)
-}
-
 export function threadOf(node: NodeLabel): string {
-  return node.host.slice(machineOf(node).length + SEPARATOR.length)
+  return node.host.slice(machineOf(node).length + THREAD.length)
 }
 
 /** The node on another machine, or on none, with its thread if it has one. */
 export function onMachine(node: NodeLabel, machine: string): NodeLabel {
-  const host = [machine, threadOf(node)].filter((part) => part !== '').join(SEPARATOR)
+  const host = [machine, threadOf(node)].filter((part) => part !== '').join(THREAD)
   return { ...node, host }
 }
 
@@ -57,21 +58,33 @@ export function labelWithoutThreads(node: NodeLabel): string {
   return labelText(withoutThread(node))
 }
 
-interface Labeled {
-  readonly flows: { readonly labels: NodeLabels }
-  readonly options: {
-    readonly label: ((node: NodeLabel) => string) | null
-    readonly omitHosts: boolean
-  }
+interface LabelOptions {
+  readonly label: ((node: NodeLabel) => string) | null
+  readonly omitHosts: boolean
+}
+
+/**
+ * Returns how nodes are named: `text` tells categories apart; `kind` leaves out size and attributes,
+ * so that it tells kinds of request apart where the node is a root.
+ */
+export function labelRules({ label, omitHosts }: LabelOptions) {
+  const shown = (node: NodeLabel) => labelText(omitHosts ? withoutHost(node) : node)
+  const kind = (node: NodeLabel) => (label ?? shown)(kindLabel(node))
+  const text = (node: NodeLabel) =>
+    label === null ? shown(node) : `${kind(node)}${detailText(node)}`
+  return { text, kind }
 }
 
 export function changesLabels(
-  { flows: { labels }, options: { label, omitHosts } }: Labeled,
+  {
+    flows: { labels },
+    options,
+  }: { readonly flows: { readonly labels: NodeLabels }; readonly options: LabelOptions },
   change: LabelChange,
 ): boolean {
-  const rule = label ?? ((node: NodeLabel) => labelText(omitHosts ? { ...node, host: '' } : node))
+  const { kind } = labelRules(options)
   return Array.from({ length: labels.size }, (_, code) => labels.get(code)).some(
-    (node) => rule(change(node)) !== rule(node),
+    (node) => kind(change(node)) !== kind(node),
   )
 }
 

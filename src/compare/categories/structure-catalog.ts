@@ -15,6 +15,9 @@ export interface CatalogContents {
   /** For each label code of the shapes, the index of its text. */
   readonly labelOf: Uint32Array
   readonly labelTexts: readonly string[]
+  /** For each of these texts, the index of the text without size and attributes. */
+  readonly kindOf: readonly number[]
+  readonly kindTexts: readonly string[]
   /** The shape that each category is shown by. */
   readonly representatives: readonly number[]
   readonly categoryOfShape: readonly (number | undefined)[]
@@ -55,9 +58,17 @@ export class StructureCatalog {
   }
 
   root(category: number): string {
-    const { shapes, labelOf, labelTexts } = this.#contents
-    const label = shapes.labels(this.shape(category))[0] as number
-    return labelTexts[labelOf[label] as number] as string
+    return this.#contents.labelTexts[this.#rootLabel(category)] as string
+  }
+
+  kind(category: number): string {
+    const { kindOf, kindTexts } = this.#contents
+    return kindTexts[kindOf[this.#rootLabel(category)] as number] as string
+  }
+
+  #rootLabel(category: number): number {
+    const { shapes, labelOf } = this.#contents
+    return labelOf[shapes.labels(this.shape(category))[0] as number] as number
   }
 
   get labelCount(): number {
@@ -84,13 +95,14 @@ export class StructureCatalog {
   structure(category: number): CategoryStructure {
     return getOrInsert(this.#structures, category, () => {
       const outline = this.outline(category)
-      const { colours, labelTexts } = this.#contents
+      const { colours, labelTexts, kindOf, kindTexts } = this.#contents
       const ofNodes = colours.colour(outline.shape).colours
       const keys = colours.edgeKeys(ofNodes, outline.from, outline.to)
       const loops = this.#loops(category)
       const numbers = this.#roomFor(keys)
       this.#numbered = category
-      return describeStructure(outline, { keys, numbers, colours: ofNodes, loops, labelTexts })
+      const texts = { labelTexts, kindOf, kindTexts }
+      return describeStructure(outline, { keys, numbers, colours: ofNodes, loops, ...texts })
     })
   }
 

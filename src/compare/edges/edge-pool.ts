@@ -10,7 +10,7 @@ import { PairInterner } from '../categories/structure-colours.ts'
  */
 export type EdgeKind = 'self' | 'network'
 
-/** An edge by the labels at its ends, wherever in whatever category it occurs. */
+/** An edge by the labels at its ends, without sizes and attributes, in whatever category it occurs. */
 export interface PooledEdge {
   readonly from: string
   readonly to: string
@@ -36,11 +36,11 @@ export class EdgePool {
   }
 
   ofClasses(category: number): Uint32Array {
-    const { labelCodes, classFrom, classTo, loops } = this.#categories.structure(category)
+    const { kindCodes, classFrom, classTo, loops } = this.#categories.structure(category)
     const pooled = new Uint32Array(classFrom.length)
     for (let number = 0; number < pooled.length; number++) {
       const loop = number < pooled.length - loops ? 0 : 1
-      const [source, target] = [labelCodes[classFrom[number]!]!, labelCodes[classTo[number]!]!]
+      const [source, target] = [kindCodes[classFrom[number]!]!, kindCodes[classTo[number]!]!]
       pooled[number] = this.#pairs.intern(2 * source + loop, target)
       if (pooled[number]! < this.size) continue
       this.#found.category.push(category)
@@ -52,12 +52,15 @@ export class EdgePool {
   edge(pooled: number): PooledEdge {
     const category = this.#found.category.values[pooled]!
     const number = this.#found.number.values[pooled]!
-    const { edgeClasses, classFrom, classTo } = this.#categories.structure(category)
-    const { from, to, fromRoundBefore } = edgeClasses[number]!
-    const fromNode = this.#categories.nodeLabel(category, classFrom[number]!)
-    const toNode = this.#categories.nodeLabel(category, classTo[number]!)
-    const kind = place(fromNode) === place(toNode) ? 'self' : 'network'
-    return { from, to, kind, fromNode, toNode, ...(fromRoundBefore && { fromRoundBefore }) }
+    const { kinds, classFrom, classTo, loops } = this.#categories.structure(category)
+    const [from, to] = [kinds[classFrom[number]!]!, kinds[classTo[number]!]!]
+    const isLoop = number >= classFrom.length - loops
+    const ends = [classFrom[number]!, classTo[number]!] as const
+    const [start, end] = ends.map((node) => place(this.#categories.nodeLabel(category, node)))
+    const kind = start === end ? 'self' : 'network'
+    const fromNode = this.#categories.shownNode(category, ends[0])
+    const toNode = this.#categories.shownNode(category, ends[1])
+    return { from, to, kind, fromNode, toNode, ...(isLoop && { fromRoundBefore: true }) }
   }
 }
 

@@ -332,17 +332,26 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
 
   /** The rows of `breakdown`, the largest change first. */
   places() {
-    const { roles, ...means } = roleMeans(recordedFlows(this.categories.flows))
+    const { flows, options } = this.categories
+    const { roles, ...means } = roleMeans(recordedFlows(flows), options)
+    // Where hosts are left out of labels, trace points have no place: a step stands for itself.
     const places = group(roles.keys(), (role) => {
-      const { kind, service } = roles[role]!
-      return JSON.stringify([service, kind])
+      const { kind, service, operation } = roles[role]!
+      return JSON.stringify([service, kind, service === '' && operation])
     })
     return Array.from(places.values(), (same) => {
-      const { service, kind } = roles[same[0]!]!
+      const { service, kind, operation } = roles[same[0]!]!
+      const isStep = service === ''
       const beforeUs = sum(same, (role) => means.beforeUs[role]!)
       const afterUs = sum(same, (role) => means.afterUs[role]!)
-      const shown: EdgeKind = kind === 'work' ? 'self' : 'network'
-      return { service, kind: shown, beforeUs, afterUs, changeUs: afterUs - beforeUs }
+      return {
+        service: isStep ? operation : service,
+        kind: (kind === 'work' ? 'self' : 'network') satisfies EdgeKind as EdgeKind,
+        isStep,
+        beforeUs,
+        afterUs,
+        changeUs: afterUs - beforeUs,
+      }
     }).sort((a, b) => Math.abs(b.changeUs) - Math.abs(a.changeUs))
   }
 }

@@ -136,7 +136,12 @@ function groupEdgeChanges(edges: readonly EdgeChange[], direction: Direction): E
   }).map(({ scope, members }) => ({ scope, edges: members }))
 }
 
+/** Scopes that have a name: where hosts are left out of labels, trace points have no place. */
 function scopesOf(edge: EdgeChange): Scope[] {
+  return allScopesOf(edge).filter((scope) => !('service' in scope) || scope.service !== '')
+}
+
+function allScopesOf(edge: EdgeChange): Scope[] {
   const from = place(edge.fromNode)
   if (edge.kind === 'self') {
     return [

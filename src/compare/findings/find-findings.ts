@@ -1,4 +1,5 @@
 import { range, sum } from 'd3-array'
+import { at } from '../../core/entries.ts'
 import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { count, defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
@@ -348,12 +349,14 @@ export function claimMutations(
   const likeliest = (category: number): number | undefined => {
     const shifts = new Map<number, number>()
     const edges = ofEdge.size === 0 ? [] : responseTime.edges(category)
-    for (const { edge, test, beforeMeanUs, afterMeanUs } of edges) {
-      const draft = ofEdge.get(keyOf(edge))
-      if (draft === undefined || test?.rejected !== true) continue
+    const { kinds, classFrom, classTo } = responseTime.categories.structure(category)
+    edges.forEach(({ test, beforeMeanUs, afterMeanUs }, number) => {
+      const [from, to] = [classFrom, classTo].map((ends) => at(kinds, at(ends, number)))
+      const draft = ofEdge.get(keyOf({ from: from as string, to: to as string }))
+      if (draft === undefined || test?.rejected !== true) return
       const shift = Math.abs(afterMeanUs - beforeMeanUs)
       shifts.set(draft, (shifts.get(draft) ?? 0) + shift)
-    }
+    })
     return [...shifts].sort(([, a], [, b]) => b - a)[0]?.[0]
   }
   return [

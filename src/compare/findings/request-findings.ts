@@ -49,7 +49,7 @@ export function requestFindings(
     const counts = requestsOf(categories, members)
     const [, requests] = counts
     const concerned = byRequestsAfter(categories, members)
-    const roots = concerned.map((category) => categories.nodeLabel(category, 0))
+    const roots = concerned.map((category) => categories.shownNode(category, 0))
     const effects = found.map((one) => ({
       share: one.requests / requests,
       ...responseTime.medianEffect(one.category),

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
@@ -17,7 +18,14 @@ import {
   stepName,
   surest,
 } from './names.ts'
-import { changedServices, groupMoves, type MoveGroup, structureMoves } from './structure-moves.ts'
+import {
+  changedServices,
+  groupMoves,
+  type MoveGroup,
+  recordedForm,
+  recordedForms,
+  structureMoves,
+} from './structure-moves.ts'
 
 const MAX_STEPS_NAMED = 2
 const MAX_SERVICES_NAMED = 4
@@ -47,7 +55,7 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
       ...NO_EVIDENCE,
       kind: otherwise === null ? 'structure' : 'concurrency',
       direction,
-      where: rootsName(moves.map((move) => categories.nodeLabel(move.to, 0))),
+      where: rootsName(moves.map((move) => categories.shownNode(move.to, 0))),
       what: otherwise ?? structureWords(categories, group, services),
       key: changes
         .map(({ change, label }) => `${change} ${label}`)
@@ -118,8 +126,8 @@ function errorOfEach(categories: Categories, moves: readonly StructureMove[]): n
 /** Says what requests do otherwise with the same steps; `null` where steps themselves differ. */
 function sameStepsOtherwise(categories: Categories, { from, to }: StructureMove): string | null {
   if (from === to) return null
-  const [before, after] = [categories.structure(from), categories.structure(to)]
-  const [timesBefore, timesAfter] = [timesOf(before.labels), timesOf(after.labels)]
+  const [before, after] = [recordedForm(categories, from), recordedForm(categories, to)]
+  const [timesBefore, timesAfter] = [timesOf(categories, from), timesOf(categories, to)]
   const isSame = timesBefore.size === timesAfter.size && labelsIn(timesBefore, timesAfter)
   if (!isSame) return null
   const repeated = Array.from(after.preorder).find((node) => {
@@ -128,8 +136,11 @@ function sameStepsOtherwise(categories: Categories, { from, to }: StructureMove)
   })
   if (repeated !== undefined) {
     const label = after.labels[repeated] as string
-    const times = `${timesAfter.get(label)} times instead of ${timesBefore.get(label)}`
-    return `requests do ${stepName(categories.nodeLabel(to, repeated))} ${times}`
+    const [was, is] = [timesBefore.get(label) as number, timesAfter.get(label) as number]
+    const rounded = (times: number) => String(Number(times.toFixed(1)))
+    const onAverage = Number.isInteger(was) && Number.isInteger(is) ? '' : ' on average'
+    const times = `${rounded(is)} times instead of ${rounded(was)}${onAverage}`
+    return `requests do ${stepName(after.node(repeated))} ${times}`
   }
   const nodeOf = new Map(after.labels.map((label, node) => [label, node]))
   const matches = before.labels.flatMap((label, node) =>
@@ -139,7 +150,7 @@ function sameStepsOtherwise(categories: Categories, { from, to }: StructureMove)
   const [change] = orderDifference(graph(before), graph(after), matches)
   if (change === undefined) return 'requests do the same steps in another order'
   const { kind, first, second } = change
-  const [one, other] = [first, second].map((node) => stepName(categories.nodeLabel(to, node)))
+  const [one, other] = [first, second].map((node) => stepName(after.node(node)))
   const words: Record<typeof kind, string> = {
     'in turn': `now do ${one} and ${other} one after the other, no longer at the same time`,
     together: `now do ${one} and ${other} at the same time, no longer one after the other`,
@@ -150,9 +161,15 @@ function sameStepsOtherwise(categories: Categories, { from, to }: StructureMove)
   return `requests ${words[kind]}`
 }
 
-function timesOf(labels: readonly string[]): ReadonlyMap<string, number> {
+/** Returns how often requests of a category do each step, on average where sizes share a category. */
+function timesOf(categories: Categories, category: number): ReadonlyMap<string, number> {
   const times = new Map<string, number>()
-  for (const label of labels) times.set(label, (times.get(label) ?? 0) + 1)
+  const forms = recordedForms(categories, category)
+  const all = sum(forms, ({ requests }) => requests)
+  for (const { labels, requests } of forms) {
+    for (const label of labels) times.set(label, (times.get(label) ?? 0) + requests)
+  }
+  for (const [label, requests] of times) times.set(label, requests / all)
   return times
 }
 

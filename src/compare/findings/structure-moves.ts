@@ -1,11 +1,88 @@
+import { rollup } from 'd3-array'
 import { addAt, at } from '../../core/entries.ts'
-import { place } from '../../flows/node-labels.ts'
+import { memoized, remembered } from '../../core/remembered.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
+import { type NodeLabel, place, withoutHost } from '../../flows/node-labels.ts'
+import { ShapeGraph } from '../../traces/shape-table.ts'
 import type { Categories } from '../categories/categories.ts'
+import { labelRules } from '../categories/label-parts.ts'
+import { labelOrder } from '../categories/structure-colours.ts'
+import { depthFirst } from '../categories/structure-outline.ts'
 import { labelDifference } from '../precursors/label-difference.ts'
 import { type Precursors, structureDistances } from '../precursors/match-precursors.ts'
 import type { AnsweredCall, StructureChange, StructureMove } from './finding.ts'
 
 type Change = StructureChange['change']
+
+/** A category's structure as it was recorded: of folded flows, that of one request. */
+export interface RecordedForm {
+  readonly labels: readonly string[]
+  readonly preorder: Uint32Array
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  node(number: number): NodeLabel
+}
+
+/** Of folded flows, requests of one category may have been recorded in several forms. */
+interface SharedForm extends RecordedForm {
+  readonly requests: number
+}
+
+const formsOf = remembered((categories: Categories) => {
+  const { flows } = categories
+  const membersOf = (category: number) => [
+    ...categories.members(category, AFTER),
+    ...categories.members(category, BEFORE),
+  ]
+  if (!(flows instanceof FoldedFlows)) {
+    return (category: number): readonly SharedForm[] => {
+      const { kinds: labels, preorder, from, to } = categories.structure(category)
+      const node = (number: number) => categories.shownNode(category, number)
+      return [{ labels, preorder, from, to, node, requests: 1 }]
+    }
+  }
+  const { shapes, shapeOf, labels: known } = flows.unfolded
+  const omitHosts = categories.options.omitHosts || flows.folding.omitHosts
+  const { kind } = labelRules({ ...categories.options, omitHosts })
+  const texts = Array.from({ length: known.size }, (_, code) => kind(known.get(code)))
+  const order = labelOrder(texts)
+  return memoized((category: number): readonly SharedForm[] => {
+    const counts = rollup(
+      membersOf(category),
+      ({ length }) => length,
+      (one) => at(shapeOf, one),
+    )
+    return Array.from(counts, ([shape, requests]) => {
+      const codes = shapes.labels(shape)
+      let preorder: Uint32Array | undefined
+      return {
+        labels: Array.from(codes, (code) => at(texts, code)),
+        get preorder() {
+          preorder ??= depthFirst(new ShapeGraph().load(shapes, shape), codes, order).preorder
+          return preorder
+        },
+        from: shapes.from(shape),
+        to: shapes.to(shape),
+        node: (number) => {
+          const node = known.get(at(codes, number))
+          return omitHosts ? withoutHost(node) : node
+        },
+        requests,
+      }
+    })
+  })
+})
+
+export function recordedForms(categories: Categories, category: number): readonly SharedForm[] {
+  return formsOf(categories)(category)
+}
+
+/** The form of a category that most of its requests have. */
+export function recordedForm(categories: Categories, category: number): RecordedForm {
+  const [first, ...others] = recordedForms(categories, category) as [SharedForm, ...SharedForm[]]
+  return others.reduce((most, form) => (form.requests > most.requests ? form : most), first)
+}
 
 export interface MoveGroup {
   readonly moves: readonly StructureMove[]
@@ -57,8 +134,8 @@ function byDistance(
   category: number,
   others: readonly number[],
 ): number[] {
-  const root = categories.root(category)
-  const alike = others.filter((other) => categories.root(other) === root)
+  const kind = categories.requestKind(category)
+  const alike = others.filter((other) => categories.requestKind(other) === kind)
   const { nsed } = structureDistances(categories, options.editTokens).from(category, alike)
   const order = [...alike.keys()].sort((a, b) => at(nsed, a) - at(nsed, b))
   return order.map((i) => at(alike, i))
@@ -114,26 +191,25 @@ function nameOf({ change, label }: StructureChange): string {
  */
 function structureDifference(categories: Categories, { from, to }: StructureMove) {
   if (from === to) return [rootChange(categories, to)]
-  const { added, removed } = labelDifference(categories.structure(from), categories.structure(to))
-  if (added.length === 0 && removed.length === 0) return orderDifference(categories, from, to)
+  const [was, is] = [recordedForm(categories, from), recordedForm(categories, to)]
+  const { added, removed } = labelDifference(was, is)
+  if (added.length === 0 && removed.length === 0) return orderDifference(was, is)
   const names = (labels: typeof added) => new Set(labels.map(({ label }) => label))
-  return [
-    ...entries(categories, { category: to, wanted: names(added), change: 'added' }),
-    ...entries(categories, { category: from, wanted: names(removed), change: 'removed' }),
-  ]
+  return [...entries(is, names(added), 'added'), ...entries(was, names(removed), 'removed')]
 }
 
 function rootChange(categories: Categories, category: number): StructureChange {
-  const node = categories.nodeLabel(category, 0)
-  const label = categories.structure(category).root
+  const node = categories.shownNode(category, 0)
+  const label = categories.requestKind(category)
   return { change: 'added', label, node, after: null, answered: null }
 }
 
 function entries(
-  categories: Categories,
-  { category, wanted, change }: { category: number; wanted: ReadonlySet<string>; change: Change },
+  form: RecordedForm,
+  wanted: ReadonlySet<string>,
+  change: Change,
 ): StructureChange[] {
-  const { labels, preorder, from, to } = categories.structure(category)
+  const { labels, preorder, from, to } = form
   const rank = new Uint32Array(labels.length)
   preorder.forEach((node, position) => {
     rank[node] = position
@@ -149,73 +225,60 @@ function entries(
   })
   return [...first.values()]
     .sort((a, b) => at(rank, at(from, a)) - at(rank, at(from, b)))
-    .map((edge) => edgeChange(categories, { category, edge, change }))
+    .map((edge) => edgeChange(form, edge, change))
 }
 
-function orderDifference(categories: Categories, from: number, to: number): StructureChange[] {
-  const names = (category: number) => {
-    const structure = categories.structure(category)
-    const name = (node: number | undefined) => structure.labels[node as number]
-    return Array.from(structure.from, (source, edge) =>
-      JSON.stringify([name(source), name(structure.to[edge])]),
+function orderDifference(was: RecordedForm, is: RecordedForm): StructureChange[] {
+  const names = ({ labels, from, to }: RecordedForm) =>
+    Array.from(from, (source, edge) =>
+      JSON.stringify([at(labels, source), at(labels, at(to, edge))]),
     )
-  }
-  const [before, after] = [names(from), names(to)]
-  const only = (category: number, edges: string[], others: string[], change: Change) => {
+  const [before, after] = [names(was), names(is)]
+  const only = (form: RecordedForm, edges: string[], others: string[], change: Change) => {
     const known = new Set(others)
-    return edges.flatMap((name, edge) =>
-      known.has(name) ? [] : [edgeChange(categories, { category, edge, change })],
-    )
+    return edges.flatMap((name, edge) => (known.has(name) ? [] : [edgeChange(form, edge, change)]))
   }
-  return [...only(to, after, before, 'added'), ...only(from, before, after, 'removed')]
+  return [...only(is, after, before, 'added'), ...only(was, before, after, 'removed')]
 }
 
-function edgeChange(
-  categories: Categories,
-  { category, edge, change }: { category: number; edge: number; change: Change },
-): StructureChange {
-  const { labels, from, to } = categories.structure(category)
-  const source = at(from, edge)
-  const target = at(to, edge)
-  const node = categories.nodeLabel(category, target)
+function edgeChange(form: RecordedForm, edge: number, change: Change): StructureChange {
+  const [source, target] = [at(form.from, edge), at(form.to, edge)]
+  const node = form.node(target)
   return {
     change,
     node,
-    label: at(labels, target),
-    after: { label: at(labels, source), node: categories.nodeLabel(category, source) },
-    answered: answeredCall(categories, { category, last: source, service: node.service }),
+    label: at(form.labels, target),
+    after: { label: at(form.labels, source), node: form.node(source) },
+    answered: answeredCall(form, source, node.service),
   }
 }
 
 /** The call to another service answered last before a node: its answer may decide what follows. */
-function answeredCall(
-  categories: Categories,
-  { category, last, service }: { category: number; last: number; service: string },
-): AnsweredCall | null {
-  const { labels, from, to } = categories.structure(category)
+function answeredCall(form: RecordedForm, last: number, service: string): AnsweredCall | null {
+  const { labels, from, to } = form
   const before = (node: number) =>
     Array.from(to.keys())
       .filter((edge) => to[edge] === node)
       .map((edge) => at(from, edge))
   let reply = last
   for (;;) {
-    const label = categories.nodeLabel(category, reply)
+    const label = form.node(reply)
     if (label.phase !== 'reply') return null
     if (label.service !== service) break
     const [only, ...others] = before(reply)
     if (only === undefined || others.length > 0) return null
     reply = only
   }
-  const { service: called, operation } = categories.nodeLabel(category, reply)
+  const { service: called, operation } = form.node(reply)
   const within = new Set([reply])
   for (const node of within) {
-    const label = categories.nodeLabel(category, node)
+    const label = form.node(node)
     const isCall =
       label.phase === 'call' && label.service === called && label.operation === operation
     if (isCall) continue
     for (const earlier of before(node)) within.add(earlier)
   }
-  const others = [...within].map((node) => categories.nodeLabel(category, node).service)
+  const others = [...within].map((node) => form.node(node).service)
   return {
     service: called,
     operation,
@@ -240,8 +303,8 @@ export function changedServices(categories: Categories, moves: readonly Structur
 }
 
 function placesOf(categories: Categories, category: number): Set<string> {
-  const { preorder } = categories.structure(category)
-  const places = Array.from(preorder, (node) => place(categories.nodeLabel(category, node)))
+  const form = recordedForm(categories, category)
+  const places = Array.from(form.preorder, (node) => place(form.node(node)))
   return new Set(places.filter((name) => name !== ''))
 }
 

@@ -1,5 +1,5 @@
 import { remembered } from '../../core/remembered.ts'
-import { labelText } from '../../flows/node-labels.ts'
+import { labelText, withoutHost } from '../../flows/node-labels.ts'
 import { type LabelChange, withoutIds, withoutThread } from '../categories/label-parts.ts'
 import type { ComparisonOptions } from '../comparison-options.ts'
 import { listed } from '../findings/names.ts'
@@ -28,7 +28,7 @@ export function withKnowledge<Options extends Ruled>(options: Options): Options 
     label:
       changesOf(knowledge).length === 0
         ? label
-        : labelsOf(knowledge)(label ?? (omitHosts ? withoutHost : labelText)),
+        : labelsOf(knowledge)(label ?? (omitHosts ? hostless : labelText)),
   }
 }
 
@@ -38,7 +38,7 @@ function changesOf({ ignore }: Knowledge): LabelChange[] {
 
 type Label = NonNullable<ComparisonOptions['label']>
 
-const withoutHost: Label = (node) => labelText({ ...node, host: '' })
+const hostless: Label = (node) => labelText(withoutHost(node))
 
 /** One function a rule and label, so that stages made with it are known to be the same. */
 const labelsOf = remembered((knowledge: Knowledge) => {

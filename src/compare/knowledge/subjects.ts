@@ -149,7 +149,7 @@ function listSubjects(categories: Categories, kind: string): Map<string, Subject
       from.forEach((start, edge) => {
         const end = to[edge] as number
         const what = `${labels[start]} → ${labels[end]}`
-        const ends = [start, end].map((node) => categories.nodeLabel(category, node))
+        const ends = [start, end].map((node) => categories.shownNode(category, node))
         add(edgeKey(categories, ends), what, { category, also: `edge:${what}` })
       })
     }

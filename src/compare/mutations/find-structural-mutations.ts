@@ -183,7 +183,7 @@ export class StructuralMutations extends columnarStage<StructuralColumns>() {
 
 /** Whether a category holds another share of the requests of its type than before. */
 export interface StructuralTest {
-  /** Share of the requests with the category's root, before. */
+  /** Share of the requests of the category's kind, before. */
   readonly beforeShare: number
   readonly afterShare: number
   /** Fisher's exact test of the two shares. */
@@ -196,7 +196,7 @@ export interface StructuralTest {
 }
 
 /**
- * Tests every category's share of the requests with its root: neither load nor mix pass for
+ * Tests every category's share of the requests of its kind: neither load nor mix pass for
  * structure. Benjamini-Hochberg over categories that could be significant. Sources: Fisher 1922;
  * Benjamini and Hochberg 1995; Tarone 1990 for leaving out what cannot reject.
  */
@@ -297,7 +297,10 @@ export interface TypeCount {
 function countTypes(categories: Categories, count = categories.count.bind(categories)) {
   const types = new Map<string, TypeCount>()
   return Array.from({ length: categories.size }, (_, category) => {
-    const type = getOrInsert(types, categories.root(category), () => ({ before: 0, after: 0 }))
+    const type = getOrInsert(types, categories.requestKind(category), () => ({
+      before: 0,
+      after: 0,
+    }))
     type.before += count(category, BEFORE)
     type.after += count(category, AFTER)
     return type

@@ -8,6 +8,8 @@ export interface LabelCount {
   readonly count: number
 }
 
+type LabeledNodes = Pick<CategoryStructure, 'preorder' | 'labels'>
+
 /** What a mutation's structure has that its precursor's has not, and the reverse. */
 export interface LabelDifference {
   readonly added: readonly LabelCount[]
@@ -21,15 +23,12 @@ export interface LabelDifference {
  * @example
  * labelDifference(categories.structure(precursor), categories.structure(mutation)).added
  */
-export function labelDifference(
-  before: CategoryStructure,
-  after: CategoryStructure,
-): LabelDifference {
+export function labelDifference(before: LabeledNodes, after: LabeledNodes): LabelDifference {
   for (const one of [before, after]) {
     requireFields('labelDifference(before, after)', one, 'preorder', 'labels')
   }
   const counts = new Map<string, number>()
-  const count = ({ preorder, labels }: CategoryStructure, step: number) => {
+  const count = ({ preorder, labels }: LabeledNodes, step: number) => {
     for (const node of preorder) {
       const label = labels[node] as string
       counts.set(label, (counts.get(label) ?? 0) + step)

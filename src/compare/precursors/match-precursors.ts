@@ -11,7 +11,7 @@ import { StructuralMutations } from '../mutations/find-structural-mutations.ts'
 
 /**
  * For every structural mutation, the categories its requests may have belonged to before: those
- * that lost requests and have the same root, weighted by how alike their structures are.
+ * that lost requests and are of the same kind, weighted by how alike their structures are.
  *
  * A candidate's weight is the inverse of its normalized string-edit distance to the mutation,
  * divided by the sum over all candidates. By the 1:N rule one precursor may turn into several
@@ -34,12 +34,12 @@ export function matchPrecursors(
   const options = readOptions(PRECURSOR_OPTIONS, given)
   const { categories, changes } = structural
   const distances = structureDistances(categories, options.editTokens)
-  const byRoot = group(structural.precursors, (one) => categories.root(one))
+  const byKind = group(structural.precursors, (one) => categories.requestKind(one))
   const candidates = new Map<number, CandidateColumns>()
   for (const mutation of structural.mutations) {
     const gained = changes[mutation] as number
-    const sameRoot = byRoot.get(categories.root(mutation)) ?? []
-    const possible = sameRoot.filter(
+    const sameKind = byKind.get(categories.requestKind(mutation)) ?? []
+    const possible = sameKind.filter(
       (precursor) => !options.oneToN || -(changes[precursor] as number) >= gained,
     )
     candidates.set(mutation, weigh(possible, distances.from(mutation, possible)))

@@ -1,6 +1,5 @@
-import { machineOf } from '../../compare/categories/label-parts.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import type { NodeLabel, NodeLabels } from '../../flows/node-labels.ts'
+import { machineOf, type NodeLabel, type NodeLabels } from '../../flows/node-labels.ts'
 import { neighborsOf, ShapeGraph } from '../../traces/shape-table.ts'
 
 export interface FlowCall {

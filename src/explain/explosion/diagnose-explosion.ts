@@ -7,6 +7,8 @@ import {
   withoutThread,
 } from '../../compare/categories/label-parts.ts'
 import type { Comparison } from '../../compare/comparison.ts'
+import { findHostClasses } from '../../compare/hosts/find-host-classes.ts'
+import type { HostClasses } from '../../compare/hosts/host-classes.ts'
 import type { OptionAdvice } from '../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -23,8 +25,6 @@ import {
   findCauses,
   type Variant,
 } from './find-causes.ts'
-import { findHostClasses } from './find-host-classes.ts'
-import type { HostClasses } from './host-classes.ts'
 import {
   bestFirst,
   codeOf,

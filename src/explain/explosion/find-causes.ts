@@ -4,7 +4,6 @@ import { categorize } from '../../compare/categories/categorize.ts'
 import {
   changesLabels,
   type LabelChange,
-  machineOf,
   stripIds,
   threadOf,
   withoutIds,
@@ -14,11 +13,17 @@ import {
 import { getOrInsert } from '../../core/entries.ts'
 import { counted, tooltipText } from '../../core/words.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
-import { AFTER, BEFORE, type Concurrency, type FlowOptions, FlowSet } from '../../flows/flow-set.ts'
-import { NodeLabels } from '../../flows/node-labels.ts'
+import {
+  AFTER,
+  BEFORE,
+  type Concurrency,
+  type FlowOptions,
+  type FlowSet,
+} from '../../flows/flow-set.ts'
+import { machineOf } from '../../flows/node-labels.ts'
+import { relabelFlows } from '../../flows/relabel-flows.ts'
 import { selectRequests } from '../../flows/select-requests.ts'
 import { isTestable } from '../../stats/two-sample.ts'
-import { ShapeTable } from '../../traces/shape-table.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 
 export type Fold = (flows: FlowSet) => FlowSet
@@ -84,24 +89,6 @@ function sameRequests(flows: FlowSet, rebuilt: FlowSet): FlowSet | undefined {
   }
   const [before, after] = [periods[0].reverse(), periods[1].reverse()]
   return selectRequests(rebuilt, { before, after })
-}
-
-/** The same flows with other labels, as a system with such names would have recorded them. */
-function relabelFlows(flows: FlowSet, changes: readonly LabelChange[]): FlowSet {
-  if (changes.length === 0) return flows
-  const labels = new NodeLabels()
-  const codes = Uint32Array.from({ length: flows.labels.size }, (_, code) =>
-    labels.code(changes.reduce((node, change) => change(node), flows.labels.get(code))),
-  )
-  const shapes = new ShapeTable()
-  const numbers = Uint32Array.from({ length: flows.shapes.size }, (_, shape) => {
-    const relabeled = flows.shapes.labels(shape).map((code) => codes[code] as number)
-    const [from, to] = [flows.shapes.from(shape), flows.shapes.to(shape)]
-    const edges = { from, to, edgeCount: from.length }
-    return shapes.intern(relabeled, relabeled.length, edges)
-  })
-  const shapeOf = flows.shapeOf.map((shape) => numbers[shape] as number)
-  return new FlowSet({ ...flows, labels, shapes, shapeOf }, flows.options, flows.report)
 }
 
 /** What can tell requests apart that do the same work. */

@@ -12,6 +12,8 @@ export interface FlowForm {
   readonly category: number
   readonly structureNodes: Uint32Array
   readonly labels: readonly string[]
+  /** Labels without sizes and attributes: what nodes are matched by. */
+  readonly kinds: readonly string[]
   readonly edges: readonly FormEdge[]
   readonly parents: readonly (readonly number[])[]
   readonly children: readonly (readonly number[])[]
@@ -24,7 +26,7 @@ export interface FlowForm {
 
 export function flowForm(categories: Categories, category: number): FlowForm {
   const structure = categories.structure(category)
-  const { preorder, labels, from, to, classOf } = structure
+  const { preorder, labels, kinds, kindCodes, from, to, classOf } = structure
   const ranks = new Map(Array.from(preorder, (node, at) => [node, at]))
   const rankOf = (node: number) => ranks.get(node) as number
   const edges = Array.from(from, (source, edge) => ({
@@ -45,7 +47,8 @@ export function flowForm(categories: Categories, category: number): FlowForm {
     children,
     structureNodes: preorder.slice(),
     labels: Array.from(preorder, (node) => labels[node] as string),
-    tokens: editTokens(structure, 'preorder'),
+    kinds: Array.from(preorder, (node) => kinds[node] as string),
+    tokens: editTokens({ ...structure, labelCodes: kindCodes }, 'preorder'),
     visits: structure.visits.map(rankOf),
     callers: structure.callers.map(rankOf),
   }

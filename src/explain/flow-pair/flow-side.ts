@@ -33,14 +33,13 @@ export function flowSide(
       const structureNode = form.structureNodes[at] as number
       // Edges into such a node have the time to get there in all rounds, not only in the first.
       const name = `${nameOf(label)}${backTo.has(structureNode) ? ', every round' : ''}`
-      const { service, operation, host, phase } = categories.nodeLabel(category, structureNode)
-      const shownHost = categories.options.omitHosts ? '' : host
+      const { service, operation, host, phase } = categories.shownNode(category, structureNode)
       return {
         label,
         name,
         service,
         operation,
-        host: shownHost,
+        host,
         phase,
         structureNode,
         failed: failed[structureNode] ?? 0,

@@ -15,7 +15,7 @@ export function matchNodes(before: FlowForm, after: FlowForm) {
   const pairing = new NodePairing(a, b)
   const script = editScript(a.tokens, b.tokens, {
     likeness: (i, j) =>
-      a.labels[a.callers[i] as number] === b.labels[b.callers[j] as number] ? 1 : 0,
+      a.kinds[a.callers[i] as number] === b.kinds[b.callers[j] as number] ? 1 : 0,
   })
   for (const [nodeA, nodeB] of alignedNodes(script, a, b)) {
     if (pairing.isFree(nodeA, nodeB)) pairing.join(nodeA, nodeB)
@@ -39,15 +39,15 @@ function alignedNodes({ steps }: EditScript, a: FlowForm, b: FlowForm): [number,
         a.visits[step.before] as number,
         b.visits[step.after] as number,
       ])
-  const replaced = nodesOf('substitute').filter(([i, j]) => a.labels[i] === b.labels[j])
+  const replaced = nodesOf('substitute').filter(([i, j]) => a.kinds[i] === b.kinds[j])
   return [...nodesOf('keep'), ...replaced]
 }
 
 function recurringLabels(forms: readonly FlowForm[]): ReadonlySet<string> {
   return new Set(
-    forms.flatMap(({ labels }) => {
+    forms.flatMap(({ kinds }) => {
       const seen = new Set<string>()
-      return labels.filter((label) => {
+      return kinds.filter((label) => {
         const recurs = seen.has(label)
         seen.add(label)
         return recurs
@@ -79,7 +79,7 @@ function likeliest(pairing: NodePairing, a: number): number | undefined {
     ...beside(form.children[a], other.parents),
   ]
   return [...new Set(nearby)]
-    .filter((b) => pairing.isFree(a, b) && other.labels[b] === form.labels[a])
+    .filter((b) => pairing.isFree(a, b) && other.kinds[b] === form.kinds[a])
     .map((b) => ({ b, agreement: pairing.agreement(a, b) }))
     .sort((x, y) => y.agreement - x.agreement || x.b - y.b)
     .find(({ b }) => !pairing.wouldCycle(a, b))?.b
@@ -92,7 +92,7 @@ function matchesOf(pairing: NodePairing, recurring: ReadonlySet<string>): NodeMa
   const same = isSame(pairing)
   return Array.from(ofA.entries()).flatMap(([node, partner]): NodeMatch[] => {
     if (partner < 0) return []
-    const recurs = recurring.has(a.labels[node] as string)
+    const recurs = recurring.has(a.kinds[node] as string)
     const neighbours = Math.max(degree(a, node), degree(b, partner))
     const neighbourShare = neighbours === 0 ? 1 : pairing.agreement(node, partner) / neighbours
     const certainty: Certainty =
@@ -125,8 +125,8 @@ function compareForms(a: FlowForm, b: FlowForm): number {
   return a.edges.length - b.edges.length
 }
 
-function tokenText({ labels, tokens, visits }: FlowForm, at: number): string {
-  return `${labels[visits[at] as number]}\n${(tokens[at] as number) % 2}`
+function tokenText({ kinds, tokens, visits }: FlowForm, at: number): string {
+  return `${kinds[visits[at] as number]}\n${(tokens[at] as number) % 2}`
 }
 
 interface NodePair {
@@ -236,7 +236,7 @@ function breakCycles(pairing: NodePairing, recurring: ReadonlySet<string>): Node
   const { a, ofA } = pairing
   const strength = (node: number) =>
     2 * pairing.agreement(node, ofA[node] as number) +
-    (recurring.has(a.labels[node] as string) ? 0 : 1)
+    (recurring.has(a.kinds[node] as string) ? 0 : 1)
   const parted: NodePair[] = []
   for (let cyclic = cyclicNodes(pairing); cyclic.length > 0; cyclic = cyclicNodes(pairing)) {
     const weakestFirst = cyclic

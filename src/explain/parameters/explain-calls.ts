@@ -227,12 +227,11 @@ function callsOf(categories: Categories, { fromNode, toNode }: EdgeNodes, period
   const flows = recordedFlows(categories.flows)
   const { shapes, labels } = flows
   const edgesOf = new Map<number, readonly number[]>()
-  const matching = (shape: number, root: NodeLabel) => {
+  const matching = (shape: number) => {
     const codes = shapes.labels(shape)
     const [from, to] = [shapes.from(shape), shapes.to(shape)]
-    // A folded flow's root says how often what repeats; recorded, it is called otherwise.
     const isAt = (node: number | undefined, label: NodeLabel) =>
-      isSame(node === 0 ? root : labels.get(codes[node as number] as number), label)
+      isSame(labels.get(codes[node as number] as number), label)
     return Array.from(from, (_, edge) => edge).filter(
       (edge) => isAt(from[edge], fromNode) && isAt(to[edge], toNode),
     )
@@ -241,7 +240,7 @@ function callsOf(categories: Categories, { fromNode, toNode }: EdgeNodes, period
   for (let request = 0; request < flows.size; request++) {
     if (flows.period[request] !== period) continue
     const shape = flows.shapeOf[request] as number
-    const edges = getOrInsert(edgesOf, shape, () => matching(shape, rootLabel(categories, request)))
+    const edges = getOrInsert(edgesOf, shape, () => matching(shape))
     for (const edge of edges) {
       const [from, to] = [shapes.from(shape)[edge] as number, shapes.to(shape)[edge] as number]
       calls.push({

@@ -6,7 +6,7 @@ import type { Finding } from '../../compare/findings/finding.ts'
 import type { Segment } from '../../compare/segments/segments.ts'
 import { requireStage } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
-import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type FlowForm, flowForm } from '../flow-pair/flow-form.ts'
 import { chooseFlows, type FlowChoice, type FlowsToCompare } from '../flow-pair/flow-pair.ts'
@@ -127,7 +127,8 @@ const MOST_SLOW = 10_000
 
 /**
  * Explains a change by low-level parameters. *What differs?* compares the mutation's requests with
- * its precursor's on the part of the flow that both have; *what is slow?* asks which parameters the
+ * its precursor's, those of both periods, on the part of the flow that both have; of one category,
+ * requests after with those before; *what is slow?* asks which parameters the
  * slow requests after have. The question that separates better comes first. Source: Sambasivan
  * 2013, §2.6.6; the second question is an addition.
  */
@@ -139,18 +140,22 @@ export function explainMutation(
   const { question, sample, seed, choice, growth } = explainSettings(options)
   const { categories } = comparison
   const { before, after } = chooseFlows(comparison, what)
+  const own = before.category === after.category
   const members = ({ category, period }: FlowChoice) => [...categories.members(category, period)]
+  const inBoth = ({ category }: FlowChoice) =>
+    ([BEFORE, AFTER] as const).flatMap((period) => members({ category, period }))
   const times = requestTimes(comparison, before, after)
   const table = (sides: readonly ParameterSide[]) => tableOf(categories, sides, { times, choice })
   const differingTable = () => {
-    const groups = sampleRequests([members(before), members(after)], { sample, seed })
+    const grouped = [before, after].map(own ? members : inBoth)
+    const groups = sampleRequests(grouped, { sample, seed })
     const form = ({ category }: FlowChoice) => flowForm(categories, category)
     const template = commonTemplate(form(before), form(after))
-    const side = (which: 'before' | 'after', { category }: FlowChoice, period: Period) => {
+    const side = (which: 'before' | 'after', { category }: FlowChoice, label: 0 | 1) => {
       const positions = template.map((node) => node[which])
-      return { category, period, positions, requests: groups[period] ?? [] }
+      return { category, label, positions, requests: groups[label] ?? [] }
     }
-    return table([side('before', before, BEFORE), side('after', after, AFTER)])
+    return table([side('before', before, 0), side('after', after, 1)])
   }
   const slowTable = () => {
     const slowSample = sample === 'tenth' ? MOST_SLOW : sample
@@ -158,7 +163,7 @@ export function explainMutation(
     const requests = sampled.filter((request) => !Number.isNaN(times.of(request)))
     const { category } = after
     const positions = [...Array(categories.nodeCount(category)).keys()]
-    return table([{ requests, category, positions, period: AFTER }])
+    return table([{ requests, category, positions, label: 1 }])
   }
   const timesOf = (flow: FlowChoice) => {
     const requests = members(flow)
@@ -170,7 +175,6 @@ export function explainMutation(
     slow: question === 'what-differs' || categories.flows.quantity !== TIME ? null : slowTable(),
     slowAboveUs: slowFrom(timesOf(before), timesOf(after)),
   }
-  const own = before.category === after.category
   const { preorder } = categories.structure(after.category)
   const root = placeName(categories.nodeLabel(after.category, preorder[0] as number))
   const subject = {
@@ -191,8 +195,8 @@ export function tableOf(
   { times, choice }: { readonly times: RequestTimes; readonly choice: ParameterChoice },
 ): ParameterTable {
   const { flows } = categories
-  const rows = sides.flatMap(({ requests, period }) =>
-    requests.map((request) => ({ request, label: period, timeUs: times.of(request) })),
+  const rows = sides.flatMap(({ requests, label }) =>
+    requests.map((request) => ({ request, label, timeUs: times.of(request) })),
   )
   const all = collectParameters(categories, sides)
   return new ParameterTable(flows, { all, rows: parameterRows(flows, rows) }, choice)
@@ -209,9 +213,9 @@ export function commonTemplate(before: FlowForm, after: FlowForm): TemplateNode[
   const template: TemplateNode[] = []
   // Pushed in reverse: the stack gives the last one back first.
   const push = (of: readonly number[] = [], others: readonly number[] = []) => {
-    const free = group(others, (node) => after.labels[node])
+    const free = group(others, (node) => after.kinds[node])
     const pairs = of.flatMap((node) => {
-      const partner = free.get(before.labels[node])?.shift()
+      const partner = free.get(before.kinds[node])?.shift()
       return partner === undefined ? [] : [{ before: node, after: partner }]
     })
     pending.push(...pairs.reverse())

@@ -1,5 +1,6 @@
-import { formatDuration, grouped, percent, shortText } from '../../core/words.ts'
+import { formatDuration, grouped, percent, shortText, tooltipText } from '../../core/words.ts'
 import type { PathCondition } from '../../stats/decision-tree/tree-paths.ts'
+import type { ParameterDifference } from './parameter-differences.ts'
 import type { ExplainedPath, Prediction } from './parameter-question.ts'
 
 /** What the two groups of a question are called. */
@@ -90,4 +91,17 @@ function levelText(level: string): string {
 
 function number(value: number): string {
   return Number.isInteger(value) ? grouped(value) : String(Number(value.toPrecision(9)))
+}
+
+export function periodText({ column, before, after }: ParameterDifference): string {
+  const values = [before, after].map(summaryWords).map(tooltipText)
+  return `${tooltipText(column)} changed with the period alone: ${values.join(' before, ')} after.`
+}
+
+export function summaryWords({ quartiles, commonest }: ParameterDifference['before']): string {
+  if (quartiles !== null) {
+    const [low, , middle, , high] = quartiles.map((value) => Number(value.toPrecision(5)))
+    return low === high ? `${low}` : `${low} … ${middle} … ${high}`
+  }
+  return commonest.map(([level, share]) => `${level} ${Math.round(share * 100)} %`).join(', ')
 }

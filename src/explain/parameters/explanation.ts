@@ -21,6 +21,8 @@ import {
   type GroupWords,
   MUTATION_WORDS,
   pathSentence,
+  periodText,
+  summaryWords,
 } from './explanation-words.ts'
 import { type ParameterDifference, parameterDifferences } from './parameter-differences.ts'
 import {
@@ -125,6 +127,11 @@ export class Explanation extends Stage {
       .flatMap((table) => table.leftOut)
       .filter(({ column }) => !used.has(column))
     return [...new Map(leftOut.map((one) => [one.column, one])).values()]
+  }
+
+  /** Parameters that have other values after than before, but tell nothing within a period. */
+  get changedWithPeriod(): readonly ParameterDifference[] {
+    return this.#made.tables.differs?.changedWithPeriod ?? []
   }
 
   /** Parameters that the user took out. */
@@ -285,9 +292,12 @@ export function unansweredText(given: readonly Explanation[]): string | null {
 
 /** What no parameter tells apart, then what was tried for all questions, and what was not. */
 function notTold(all: readonly Explanation[], open: readonly string[]): string[] {
-  const left = all.flatMap(({ leftOut }) => leftOut.filter(({ reason }) => reason !== 'constant'))
+  const left = all.flatMap(({ leftOut }) =>
+    leftOut.filter(({ reason }) => reason !== 'constant' && reason !== 'period'),
+  )
   const count = new Set(left.map(({ column }) => column)).size
   return [
+    ...new Set(all.flatMap((one) => one.changedWithPeriod.map(periodText))),
     ...(open.length > 0
       ? [
           `No parameter tells ${[...new Set(open)].join(', or ')}.`,
@@ -331,14 +341,6 @@ export function titleOf({ subject: { title }, paths, others }: Explanation): str
 
 function nameOf({ subject: { title } }: Explanation): string {
   return tooltipText(title.charAt(0).toLowerCase() + title.slice(1))
-}
-
-function summaryWords({ quartiles, commonest }: ParameterDifference['before']): string {
-  if (quartiles !== null) {
-    const [low, , middle, , high] = quartiles.map((value) => Number(value.toPrecision(5)))
-    return low === high ? `${low}` : `${low} … ${middle} … ${high}`
-  }
-  return commonest.map(([level, share]) => `${level} ${Math.round(share * 100)} %`).join(', ')
 }
 
 const EXPLAIN_OPTIONS = defineOptions({

@@ -1,11 +1,25 @@
 import { ascending, rollups, sum } from 'd3-array'
 import { addAt } from '../../core/entries.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import type { NodeLabel } from '../../flows/node-labels.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
+import type { TreeColumn } from '../../stats/decision-tree/tree.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { isTestable } from '../../stats/two-sample.ts'
 import { ascendingSample, worthOf } from '../../stats/weighted-sample.ts'
-import type { Parameter } from './parameter-table.ts'
+
+/** Where in the flow a parameter was recorded, and under which name. */
+export interface ParameterSource {
+  readonly node: NodeLabel
+  /** Counts nodes of that label in the template, from 1; 0 where there is only one. */
+  readonly occurrence: number
+  readonly attribute: string
+}
+
+/** A low-level parameter: one value a row, with the place it was recorded at. */
+export type Parameter = TreeColumn & { readonly source: ParameterSource }
 
 /** How one parameter differs between two groups of requests. */
 export interface ParameterDifference {
@@ -36,8 +50,14 @@ export interface ParameterSummary {
 }
 
 const COMMONEST = 5
+/** What separates worse explains nothing. */
+export const LEAST_SEPARATION = 0.05
 /** Of q, corrected over all parameters. */
 const LEVEL = 0.05
+
+export function isSignificant({ q }: ParameterDifference): boolean {
+  return q < LEVEL
+}
 
 /**
  * Compares every parameter by itself: significant ones first, as names of many kinds differ much by
@@ -67,10 +87,56 @@ export function parameterDifferences(
     .map((difference, i) => ({ ...difference, q: q[i] as number }))
     .sort(
       (a, b) =>
-        Number(b.q < LEVEL) - Number(a.q < LEVEL) ||
+        Number(isSignificant(b)) - Number(isSignificant(a)) ||
         b.effect - a.effect ||
         ascending(a.column, b.column),
     )
+}
+
+interface ParameterLabels {
+  /** 0 precursor, 1 mutation. */
+  readonly labels: Uint8Array
+  readonly periods: Uint8Array
+  readonly weights?: Float64Array | undefined
+}
+
+/**
+ * Returns the parameters that have other values after than before, though in neither period do they
+ * tell rows of one label from the other. Where each period has hardly
+ * more than one label, as where all requests changed, the period tells as much as anything that
+ * changed with it, and none is returned.
+ */
+export function changesOfPeriod(
+  parameters: readonly Parameter[],
+  { labels, periods, weights }: ParameterLabels,
+): ParameterDifference[] {
+  const rowsIn = (period: Period) =>
+    Uint32Array.from(periods.keys()).filter((row) => periods[row] === period)
+  const both = [rowsIn(BEFORE), rowsIn(AFTER)]
+  const telling = both.filter((rows) => {
+    const ofMutation = rows.filter((row) => labels[row] === 1).length
+    const fewer = Math.min(ofMutation, rows.length - ofMutation)
+    return (
+      isTestable(rows.length - ofMutation, ofMutation) && fewer >= LEAST_SEPARATION * rows.length
+    )
+  })
+  if (telling.length === 0 || both.some(({ length }) => length === 0)) return []
+  const differing = (rows: Uint32Array) =>
+    parameterDifferences(
+      parameters.map((parameter) => parameterAt(parameter, rows)),
+      Uint8Array.from(rows, (row) => labels[row] as number),
+      weights && Float64Array.from(rows, (row) => weights[row] as number),
+    ).filter(isSignificant)
+  const tells = new Set(telling.flatMap((rows) => differing(rows).map(({ column }) => column)))
+  return parameterDifferences(parameters, periods, weights).filter(
+    (difference) => isSignificant(difference) && !tells.has(difference.column),
+  )
+}
+
+function parameterAt(parameter: Parameter, rows: Uint32Array): Parameter {
+  return parameter.kind === 'numeric'
+    ? { ...parameter, values: Float64Array.from(rows, (row) => parameter.values[row] as number) }
+    : { ...parameter, codes: Int32Array.from(rows, (row) => parameter.codes[row] as number) }
 }
 
 /** Rows of one group, and how many each counts as; undefined where each once. */

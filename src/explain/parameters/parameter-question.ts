@@ -13,7 +13,7 @@ import {
 } from '../../stats/decision-tree/tree-paths.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
-import type { ParameterDifference } from './parameter-differences.ts'
+import { LEAST_SEPARATION, type ParameterDifference } from './parameter-differences.ts'
 import type { Parameter, ParameterTable } from './parameter-table.ts'
 
 export interface ParameterQuestion {
@@ -103,8 +103,6 @@ export function askWhatIsSlow(
   return byClass.separation > byTime.separation + SAME ? byClass : byTime
 }
 
-/** A path that separates worse explains nothing. */
-const LEAST_SEPARATION = 0.05
 const LEAST_EFFECT = 0.03
 
 /** Paths of more conditions are read by nobody. */

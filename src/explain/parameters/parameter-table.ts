@@ -3,7 +3,7 @@ import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
 import { naturally } from '../../core/words.ts'
-import type { FlowSet, Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { type NodeRecord, NodeRecords } from '../../flows/node-records.ts'
 import { equalPartitions } from '../../stats/decision-tree/equal-partitions.ts'
@@ -20,6 +20,13 @@ import {
   reasonOfTexts,
 } from '../../traces/attribute-names.ts'
 import type { AttributeValue } from '../../traces/attributes.ts'
+import {
+  changesOfPeriod,
+  type Parameter,
+  type ParameterDifference,
+} from './parameter-differences.ts'
+
+export type { Parameter, ParameterSource } from './parameter-differences.ts'
 
 interface ParameterRows extends RowOrder {
   /** Row of each one's request in `flows`. */
@@ -39,6 +46,7 @@ export function parameterRows(
   return {
     requests,
     labels: Uint8Array.from(rows, ({ label }) => label),
+    periods: Uint8Array.from(requests, (request) => flows.period[request] as number),
     timeUs: Float64Array.from(rows, ({ timeUs }) => timeUs),
     startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
     weights: flows.countsOf(requests),
@@ -56,6 +64,8 @@ export class ParameterTable extends Stage {
   /** Those that may separate the rows. */
   readonly parameters: readonly Parameter[]
   readonly leftOut: readonly LeftOutParameter[]
+  /** Those that changed with the period alone: how they differ between the periods. */
+  readonly changedWithPeriod: readonly ParameterDifference[]
   readonly rows: ParameterRows
   readonly #flows: FlowSet
   readonly #all: readonly Parameter[]
@@ -70,15 +80,20 @@ export class ParameterTable extends Stage {
     this.#flows = flows
     this.#all = all
     this.rows = rows
-    this.leftOut = all.flatMap((parameter) => {
+    const unusable = all.flatMap((parameter): LeftOutParameter[] => {
       const { name: column } = parameter
       if (choice.exclude.includes(column)) return [{ column, reason: 'excluded' }]
       const reason = reasonToLeaveOut(parameter, rows)
       const isUsed = reason !== 'constant' && choice.include.includes(column)
       return reason === null || isUsed ? [] : [{ column, reason }]
     })
-    const leftOut = new Set(this.leftOut.map(({ column }) => column))
-    this.parameters = all.filter(({ name }) => !leftOut.has(name))
+    const leftOut = new Set(unusable.map(({ column }) => column))
+    const left = all.filter(({ name }) => !leftOut.has(name))
+    const isOfPeriod = ({ column }: ParameterDifference) => !choice.include.includes(column)
+    this.changedWithPeriod = changesOfPeriod(left, rows).filter(isOfPeriod)
+    const gone = new Set(this.changedWithPeriod.map(({ column }) => column))
+    this.leftOut = [...unusable, ...Array.from(gone, periodAlone)]
+    this.parameters = left.filter(({ name }) => !gone.has(name))
   }
 
   get size(): number {
@@ -126,6 +141,10 @@ export class ParameterTable extends Stage {
   }
 }
 
+function periodAlone(column: string): LeftOutParameter {
+  return { column, reason: 'period' }
+}
+
 /** The tables that questions are asked of; `null` for a question that is not asked. */
 export interface QuestionTables {
   /** Precursors and mutations. */
@@ -153,7 +172,8 @@ export function requireColumns(questions: QuestionTables, names: readonly string
 export interface ParameterSide {
   readonly requests: readonly number[]
   readonly category: number
-  readonly period: Period
+  /** Which of the two groups they are in. */
+  readonly label: 0 | 1
   readonly positions: readonly number[]
 }
 
@@ -298,17 +318,6 @@ function sampleSize(sample: Sampling, total: number): number {
   return sample
 }
 
-/** Where in the flow a parameter was recorded, and under which name. */
-export interface ParameterSource {
-  readonly node: NodeLabel
-  /** Counts nodes of that label in the template, from 1; 0 where there is only one. */
-  readonly occurrence: number
-  readonly attribute: string
-}
-
-/** A low-level parameter: one value a row, with the place it was recorded at. */
-export type Parameter = TreeColumn & { readonly source: ParameterSource }
-
 /** Why a parameter does not take part. */
 export interface LeftOutParameter {
   readonly column: string
@@ -322,6 +331,7 @@ const MIN_FOR_COUNTER = 20
 export interface RowOrder {
   /** 0 precursor, 1 mutation. */
   readonly labels: Uint8Array
+  readonly periods: Uint8Array
   /** When each row's request arrived, in µs since the start of its period. */
   readonly startUs: Float64Array
 }
@@ -342,11 +352,11 @@ function reasonOfNumbers(values: Float64Array, rows: RowOrder): LeftOutReason | 
   return distinct > NEARLY_UNIQUE * values.length && countsRequests(values, rows) ? 'counter' : null
 }
 
-/** Whether a number goes up, or down, from one request to the next in both groups. */
-function countsRequests(values: Float64Array, { labels, startUs }: RowOrder): boolean {
-  const groups = [0, 1].map((label) =>
+/** Whether a number goes up, or down, from one request to the next in both periods. */
+function countsRequests(values: Float64Array, { periods, startUs }: RowOrder): boolean {
+  const groups = [BEFORE, AFTER].map((period) =>
     Array.from(values, (_, row) => row)
-      .filter((row) => labels[row] === label && !Number.isNaN(values[row] as number))
+      .filter((row) => periods[row] === period && !Number.isNaN(values[row] as number))
       .sort((a, b) => (startUs[a] as number) - (startUs[b] as number)),
   )
   const long = groups.filter(({ length }) => length >= MIN_FOR_COUNTER)

@@ -96,7 +96,7 @@ export function findAnomalies(
   const found = periods.flatMap((period) => {
     const count = (category: number) => categories.count(category, period)
     const all = range(categories.size).filter((category) => count(category) > 0)
-    const kinds = [...group(all, (category) => categories.root(category)).values()]
+    const kinds = [...group(all, (category) => categories.requestKind(category)).values()]
     return [
       ...all
         .filter((category) => count(category) > large)
@@ -278,9 +278,9 @@ function explainSides(categories: Categories, sides: Sides, words: GroupWords): 
   const times = responseTimes(categories.flows)
   const table = tableOf(
     categories,
-    (['before', 'after'] as const).map((which, group) => ({
+    (['before', 'after'] as const).map((which) => ({
       category: sides[which].category,
-      period: group as Period,
+      label: which === 'before' ? 0 : 1,
       positions: template.map((node) => node[which]),
       requests: which === 'before' ? usual : sides.after.requests,
     })),

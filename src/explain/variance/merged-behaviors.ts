@@ -95,13 +95,13 @@ interface CriticalLatencies {
 
 /** Which parameter of the requests differs most between latencies below `fromUs` and the others. */
 function parameterThatTells(
-  { categories: given, category, period }: CategoryVariance,
+  { categories: given, category }: CategoryVariance,
   { requests, timesUs }: CriticalLatencies,
   fromUs: number,
 ): string | null {
   const categories = given as Categories
   const positions = range(categories.nodeCount(category))
-  const side = { requests, category, period: periodOfName(period), positions }
+  const side = { requests, category, label: 0, positions } as const
   const { parameters, rows } = tableOf(categories, [side], {
     times: { name: '', of: () => Number.NaN },
     choice: { include: [], exclude: [] },

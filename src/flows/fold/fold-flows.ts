@@ -11,7 +11,7 @@ import { placesIn } from '../../traces/group-rows.ts'
 import { growingUint32 } from '../../traces/growing-columns.ts'
 import { ShapeTable } from '../../traces/shape-table.ts'
 import { FlowSet } from '../flow-set.ts'
-import { labelText, type NodeLabel, NodeLabels } from '../node-labels.ts'
+import { labelText, NodeLabels, withoutHost } from '../node-labels.ts'
 import { NodeRecords } from '../node-records.ts'
 import { type FoldedShapes, foldShapes, joined, shapeEdges } from './fold-graph.ts'
 import { FOLD_OPTIONS, FoldedFlows, type FoldOptions, recordedFlows } from './folded-flows.ts'
@@ -57,6 +57,15 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
   requireStage('foldFlows(flows)', source, FlowSet)
   const flows = recordedFlows(source)
   const folding = readOptions(FOLD_OPTIONS, options)
+  return foldSized(flows, folding, recordedSizes(flows, folding))
+}
+
+/** The same, where sizes of requests are known already: `undefined` for one without. */
+export function foldSized(
+  flows: FlowSet,
+  folding: FoldOptions,
+  sizeOf: (request: number) => string | undefined,
+): FoldedFlows {
   const { labels, relabel, labelRank } = relabeled(flows, folding.omitHosts)
   const folded = foldShapes(flows, {
     relabel,
@@ -64,7 +73,7 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
     least: folding.least,
     similar: folding.similar,
   })
-  const sized = sizeRequests(flows, folded, { labelRank, folding })
+  const sized = sizeRequests(flows, folded, { labelRank, folding, recorded: sizeOf })
   const suffixes = rootSuffixes(sized.sizes, labels, {
     timesOf: (times) => timesText(times, folding),
     roots: new Set(Array.from(flows.shapeOf, (shape) => relabel(shape)[0] as number)),
@@ -79,8 +88,7 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
         ...(folded.graphs[shape] ?? { labels: relabel(shape), ...shapeEdges(flows, shape) }),
         rootLabel: (root) => {
           if (size < 0) return root
-          const label = labels.get(root)
-          return labels.code({ ...label, operation: `${label.operation} ${suffixes[size]}` })
+          return labels.code({ ...labels.get(root), size: suffixes[size]! })
         },
       }),
     )
@@ -112,20 +120,31 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
   )
 }
 
-function sizeRequests(
-  flows: FlowSet,
-  { graphs }: FoldedShapes,
-  { labelRank, folding }: { labelRank: Uint32Array; folding: FoldOptions },
-) {
-  const { sizeAttribute, sizeUnit, log2 } = folding
+/** What roots recorded of their size: `size=320KB`. */
+function recordedSizes(flows: FlowSet, { sizeAttribute, sizeUnit, log2 }: FoldOptions) {
   const records = new NodeRecords(flows)
-  const ofShape = graphs.map((graph) => graph && repetitionsText(graph, { labelRank, log2 }))
-  const recorded = (request: number) => {
+  return (request: number) => {
     if (sizeAttribute === null) return undefined
     const value = records.of(request, 0).find(([key]) => key === sizeAttribute)?.[1]
     if (value === undefined) return undefined
     return `${sizeAttribute}=${sizeText(value, { unit: sizeUnit, log2 })}`
   }
+}
+
+function sizeRequests(
+  flows: FlowSet,
+  { graphs }: FoldedShapes,
+  {
+    labelRank,
+    folding: { log2 },
+    recorded,
+  }: {
+    labelRank: Uint32Array
+    folding: FoldOptions
+    recorded: (request: number) => string | undefined
+  },
+) {
+  const ofShape = graphs.map((graph) => graph && repetitionsText(graph, { labelRank, log2 }))
   const numbers = new Map<string, number>()
   const sizes: SizedGraph[] = []
   const sizeOf = Int32Array.from(flows.shapeOf, (shape, request) => {
@@ -172,13 +191,13 @@ function rootSuffixes(
   labels: NodeLabels,
   { timesOf, roots }: { timesOf: (times: number) => string; roots: ReadonlySet<number> },
 ): string[] {
+  const hostless = (label: number) => labelText(withoutHost(labels.get(label)))
   const recordedRoots = new Set(
-    [...roots].flatMap((label) => [labels.text(label), withoutHost(labels.get(label))]),
+    [...roots].flatMap((label) => [labels.text(label), hostless(label)]),
   )
   const withHosts = (label: number) => labels.text(label)
-  const withoutHosts = (label: number) => withoutHost(labels.get(label))
   const suffixes = flows.map(({ size }) => size)
-  for (const textOf of [withoutHosts, withHosts]) {
+  for (const textOf of [hostless, withHosts]) {
     const key = (timesOf: KeyOptions['timesOf']) => (flow: SizedGraph, i: number) =>
       `${suffixes[i]} ${structureKey(flow.graph, { textOf, timesOf })}`
     const shown = flows.map(key(null))
@@ -193,9 +212,8 @@ function rootSuffixes(
     })
   }
   flows.forEach(({ graph }, i) => {
-    const root = labels.get(graph.labels[0]!)
-    const label = { ...root, operation: `${root.operation} ${suffixes[i]}` }
-    const isTaken = recordedRoots.has(labelText(label)) || recordedRoots.has(withoutHost(label))
+    const label = { ...labels.get(graph.labels[0]!), size: suffixes[i]! }
+    const isTaken = [label, withoutHost(label)].some((one) => recordedRoots.has(labelText(one)))
     if (!isTaken || suffixes[i]!.includes(' #')) return
     const key = structureKey(graph, { textOf: withHosts, timesOf })
     suffixes[i] += ` #${key}`
@@ -203,21 +221,17 @@ function rootSuffixes(
   return suffixes
 }
 
-function withoutHost(label: NodeLabel): string {
-  return labelText({ ...label, host: '' })
-}
-
 /** Labels, without hosts if so chosen, in an order that no order of recording decides. */
 export function relabeled({ labels: old, shapes }: FlowSet, omitHosts: boolean) {
   const labels = new NodeLabels()
   const codes = Uint32Array.from({ length: old.size }, (_, code) => {
     const label = old.get(code)
-    return labels.code(omitHosts ? { ...label, host: '' } : label)
+    return labels.code(omitHosts ? withoutHost(label) : label)
   })
   const texts = Array.from({ length: labels.size }, (_, code) => ({
     code,
     text: labels.text(code),
-    without: withoutHost(labels.get(code)),
+    without: labelText(withoutHost(labels.get(code))),
   }))
   texts.sort((a, b) => ascending(a.without, b.without) || ascending(a.text, b.text))
   const labelRank = placesIn(texts.map(({ code }) => code))
@@ -241,7 +255,7 @@ function foldedRecords(flows: FlowSet, parts: FoldedColumns): RecordColumns {
   const traceOf = flows.traceOf.slice()
   return {
     periods: periods.map((traces, period) =>
-      traces.kind === 'graphs' && traces.attributes !== null
+      traces.kind === 'graphs'
         ? graphsOfPeriod(traces, flows, { ...parts, period, traceOf })
         : traces,
     ),
@@ -328,9 +342,12 @@ function timesText(times: number, { log2 }: SizeRule): string {
 
 /**
  * A size in a label: `320KB`, or with `log2` `256KB–512KB`. Bytes are never rounded, so that
- * different sizes look different; a `unit` of `null` is any other number.
+ * different sizes look different; without a unit, any other number.
  */
-function sizeText(value: AttributeValue, { unit, log2 }: SizeRule & { unit: 'bytes' | null }) {
+function sizeText(
+  value: AttributeValue,
+  { unit, log2 }: SizeRule & { unit: FoldOptions['sizeUnit'] },
+) {
   if (typeof value !== 'number') return String(value)
   const plain = (size: number) => (unit === 'bytes' ? bytesText(size) : String(size))
   if (!log2 || !(value > 0)) return plain(value)

@@ -38,14 +38,17 @@ export const FOLD_OPTIONS = defineOptions({
     default: 1,
     sentence:
       'Fold only flows whose repetitions take similar times: of each step, which repetition it is explains at most this share of the variance (of logarithms); 1 folds all, 0.14 leaves large effects apart',
+    flag: 'similar <share>',
   }),
   sizeAttribute: optionalText(
     "Root's parameter that decides how often things repeat, shown instead of ×1024, as in size=320KB",
+    'size-attribute <name>',
   ),
-  sizeUnit: oneOf(['bytes', null], {
+  sizeUnit: oneOf(['bytes', 'none'], {
     default: 'bytes',
     sentence:
-      'Unit of `sizeAttribute`: bytes, shown in KB of 1,024 bytes, or null for other numbers',
+      "Unit of `sizeAttribute`: 'bytes', shown in KB of 1,024 bytes, or 'none' for other numbers",
+    flag: 'size-unit <unit>',
   }),
 })
 
@@ -109,6 +112,14 @@ export class FoldedFlows extends FlowSet {
     const selected = new FoldedFlows(columns, this.#result)
     selected.#unfolded = () => select(this.unfolded)
     return selected
+  }
+
+  /** Returns the size that a request's root recorded, as its label says it; `undefined` without. */
+  recordedSize(request: number): string | undefined {
+    const { size } = this.labels.get(this.shapes.labels(this.shapeOf[request]!)[0]!)
+    const isRecorded =
+      this.folding.sizeAttribute !== null && size?.startsWith(`${this.folding.sizeAttribute}=`)
+    return isRecorded ? size?.replace(/ #\w+$/, '') : undefined
   }
 
   /** Returns the folded structure of a request, `undefined` where nothing in it repeats. */

@@ -1,6 +1,6 @@
+import type { HostClass, HostClasses } from '../../compare/hosts/host-classes.ts'
 import { count } from '../../core/options.ts'
 import { counted, percent, pValue, tooltipText } from '../../core/words.ts'
-import type { HostClass, HostClasses } from '../../explain/explosion/host-classes.ts'
 import { colorBy, distinctTexts, matrix, type Row } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 

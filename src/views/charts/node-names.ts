@@ -5,6 +5,7 @@ import { meaningOf } from '../../compare/knowledge/parts.ts'
 import { rootTypes } from '../../compare/steps/root-types.ts'
 import { printable, shortText, spoken } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { detailText } from '../../flows/node-labels.ts'
 
 interface NamedNode {
   readonly category: number
@@ -14,17 +15,15 @@ interface NamedNode {
 
 /** Names a node: what happens, and where (service or host, call or reply; may be empty). */
 function nodeName(categories: Categories, { category, node, longest }: NamedNode) {
-  const { shape, labels } = categories.structure(category)
-  const { omitHosts, label } = categories.options
-  const { flows } = categories
+  const { labels } = categories.structure(category)
   const text = labels[node] ?? ''
-  if (label !== null) return { name: shortText(text, longest), where: '' }
-  const known = flows.labels.get(flows.shapes.labels(shape)[node] ?? 0)
-  const host = omitHosts ? '' : known.host
+  if (categories.options.label !== null) return { name: shortText(text, longest), where: '' }
+  const known = categories.shownNode(category, node)
+  const { host } = known
   const place = known.service === '' || host.startsWith(known.service) ? host : known.service
   const phase = known.phase === 'point' ? '' : known.phase
   return {
-    name: shortText(known.operation === '' ? text : known.operation, longest),
+    name: shortText(`${known.operation}${detailText(known)}` || text, longest),
     where: shortText(spoken([place, phase]).join(' · '), longest),
   }
 }
@@ -45,7 +44,8 @@ export function rootName(categories: Categories, category: number, longest: numb
   const { shape, root } = categories.structure(category)
   if (categories.options.label !== null) return shortText(root, longest)
   const { flows } = categories
-  const { service, operation } = flows.labels.get(flows.shapes.labels(shape)[0] ?? 0)
+  const label = flows.labels.get(flows.shapes.labels(shape)[0] ?? 0)
+  const { service, operation } = label
   const own = spoken([service, operation]).join(' ')
   const { names, typeOf } = rootTypes(flows)
   const [before] = categories.members(category, BEFORE)
@@ -60,7 +60,7 @@ export function rootName(categories: Categories, category: number, longest: numb
   const call = isMade ? distinct : null
   const name = spoken([methodName(own), call && methodName(call)]).join(' → ')
   const meaning = meaningOf(categories, category)
-  const text = name === '' ? root : name
+  const text = name === '' ? root : `${name}${detailText(label)}`
   return shortText(meaning === '' ? text : `${text}: ${meaning}`, longest)
 }
 

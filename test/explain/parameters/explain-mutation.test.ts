@@ -11,16 +11,17 @@ const config = await recordedCase('mds-config')
 const delay = await recordedCase('delay-1ms')
 
 describe('recorded cases', () => {
-  test('rmw: the I/O size at 4096 separates perfectly', () => {
+  // A request of the period after that has a small count still takes the way of before.
+  test('rmw: the I/O size at 4096 separates all but one request', () => {
     const [mutation] = rmw.ranking.mutations
     const explanation = explainMutation(rmw, mutation as { category: number; kind: 'structural' })
     expect(explanation.paths[0]).toMatchObject({
       question: 'what-differs',
       conditions: [{ kind: 'range', column: 'frontend NFS3 WRITE · count', atMost: 4096 }],
       predicts: 'mutation',
-      precision: 1,
+      precision: 110 / 111,
       recall: 1,
-      separation: 1,
+      separation: expect.closeTo(113 / 114, 9),
     })
     expect(explanation.text()).toContain('frontend NFS3 WRITE · count is at most 4,096')
   })

@@ -11,6 +11,7 @@ const node = { service: 's', operation: 'o', host: '', phase: 'call' } as const
 function reason(attribute: string, values: readonly (AttributeValue | undefined)[]) {
   const rows: RowOrder = {
     labels: Uint8Array.from(values, (_, row) => row % 2),
+    periods: Uint8Array.from(values, (_, row) => row % 2),
     startUs: Float64Array.from(values, (_, row) => row),
   }
   const source = { node, occurrence: 0, attribute }

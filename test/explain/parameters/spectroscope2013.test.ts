@@ -58,7 +58,7 @@ describeWithShared('the low-level parameters of the authors’ input', () => {
     expect(paths[0]).toMatchObject({
       question: 'what-differs',
       predicts: 'mutation',
-      requests: 125,
+      requests: 135,
       conditions: [{ kind: 'range', column: SIZE, above: 12_288 }],
       precision: 1,
       recall: 1,
@@ -66,7 +66,7 @@ describeWithShared('the low-level parameters of the authors’ input', () => {
     })
     expect(paths[1]).toMatchObject({
       predicts: 'precursor',
-      requests: 260,
+      requests: 350,
       conditions: [{ kind: 'range', column: SIZE, atMost: 12_288 }],
       precision: 1,
       recall: 1,

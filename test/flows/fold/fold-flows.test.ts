@@ -133,7 +133,7 @@ describe('what tells structures apart', () => {
     const flows = buildFlows(hdfsTraces({ writes: 2, portions: 5 }))
     const sized = foldFlows(flows, { sizeAttribute: 'size' })
     expect(labelsOf(sized)[0]).toMatch(/NEW_BLOCK_CALL size=320KB$/)
-    const plain = foldFlows(flows, { sizeAttribute: 'size', sizeUnit: null, log2: true })
+    const plain = foldFlows(flows, { sizeAttribute: 'size', sizeUnit: 'none', log2: true })
     expect(labelsOf(plain)[0]).toMatch(/NEW_BLOCK_CALL size=262144–524288$/)
     expect(labelsOf(foldFlows(flows, { sizeAttribute: 'bytes' }))[0]).toMatch(/ ×5$/)
   })
@@ -157,7 +157,7 @@ describe('wrong options', () => {
     [
       'an unknown unit',
       { sizeUnit: 'miles' },
-      'Option sizeUnit is "miles". Give \'bytes\' or null.',
+      "Option sizeUnit is \"miles\". Give 'bytes' or 'none'.",
     ],
     ['a parameter that is no name', { sizeAttribute: 4 }, 'Option sizeAttribute is 4.'],
   ]

@@ -19,8 +19,11 @@ describe('a folded flow goes wherever flows go', () => {
 
   test('its parameters are those of the first lane', () => {
     const [record] = [new NodeRecords(flows).of(2, 0)]
-    expect(record).toEqual([['size', 20 * 65536]])
-    expect(new NodeRecords(flows).of(2, 5)).toEqual([])
+    expect(record).toEqual([
+      ['host', 'dn02'],
+      ['size', 20 * 65536],
+    ])
+    expect(new NodeRecords(flows).of(2, 5).map(([key]) => key)).toEqual(['host'])
   })
 
   test('the critical path adds up to the response time', () => {

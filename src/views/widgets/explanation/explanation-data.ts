@@ -102,6 +102,8 @@ export function restoreExplanation({ carried }: ExplanationData) {
     const rows = {
       requests: Uint32Array.from(labels, (_, row) => row),
       labels,
+      // Neither are periods; what changed with them alone is left out already.
+      periods: labels,
       timeUs,
       startUs: new Float64Array(labels.length),
       weights: weights ?? undefined,

@@ -1,9 +1,8 @@
-import { machineOf } from '../../compare/categories/label-parts.ts'
-import type { Comparison } from '../../compare/comparison.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { FlowSet } from '../../flows/flow-set.ts'
+import { machineOf } from '../../flows/node-labels.ts'
 import { ascendingSample, equalRows } from '../../stats/weighted-sample.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import {
@@ -43,11 +42,13 @@ import { HostClasses, nameClasses } from './host-classes.ts'
  * comparison.with({ label: hosts.label }).categories.size // 6
  */
 export function findHostClasses(
-  source: Comparison | FlowSet,
+  source: FlowSet | { readonly flows: FlowSet },
   given: Partial<HostClassOptions> = {},
 ): HostClasses {
   const options = readOptions(HOST_CLASS_OPTIONS, given)
-  const flows = 'flows' in Object(source) ? (source as Comparison).flows : (source as FlowSet)
+  const flows = (
+    'flows' in Object(source) ? (source as { flows: FlowSet }).flows : source
+  ) as FlowSet
   requireStage('findHostClasses(flows)', flows, FlowSet)
   const samples = collectHostSamples(flows)
   const pairs = compareHosts(samples, options)
