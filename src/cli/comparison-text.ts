@@ -374,7 +374,7 @@ function responseTimeLines(
   const after = categories.responseTimeMoments(category, AFTER)
   const changed = responseTime
     .edges(category)
-    .filter(({ test }) => test?.rejected === true)
+    .filter((edge) => edge.changed)
     .sort((a, b) => Math.abs(shift(b)) - Math.abs(shift(a)))
   return [
     `   mean ${fromToText(before.mean, after.mean, quantity)}, ` +

@@ -101,7 +101,7 @@ describe('the change that was made is named first, and significant', () => {
     ],
     ['web call now calls audit call', { audit: true }],
     ['server time of auth call as after', { authMoreUs: 10_000 }],
-    ['server time of cart call with items > 380 as after', { largeCarts: true }],
+    ['server time of cart call with items > 400 as after', { largeCarts: true }],
     ['mix of requests by client as after (desktop 31 % instead of 70 %)', { mobile: 0.7 }],
     ['server time of price call as after', { rarelyMoreUs: 100_000 }],
   ])('%s', (title, changes) => {

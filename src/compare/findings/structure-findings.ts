@@ -9,16 +9,9 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import { orderDifference } from '../precursors/order-difference.ts'
 import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
 import { type Draft, NO_EVIDENCE, type StructureChange, type StructureMove } from './finding.ts'
+import { byRequestsAfter, listed, operationName, requestsOf, rootsName, stepName } from './names.ts'
 import {
-  byRequestsAfter,
-  listed,
-  operationName,
-  requestsOf,
-  rootsName,
-  stepName,
-  surest,
-} from './names.ts'
-import {
+  beyondChance,
   changedServices,
   groupMoves,
   type MoveGroup,
@@ -34,18 +27,15 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
   const { precursors, responseTime, options } = evidence
   const { structural } = precursors
   const { categories } = structural
-  return groupMoves(categories, structureMoves(precursors)).map((group): Draft => {
+  const groups = groupMoves(categories, structureMoves(precursors))
+  return beyondChance(structural, groups).map((group): Draft => {
     const { moves, changes } = group
-    const { requests, contributionUs, eachInterval } = costOfMoves(
-      categories,
-      moves,
-      options.centre,
-    )
+    const cost = costOfMoves(categories, moves, options.centre)
+    const requests = Math.round(cost.requests)
+    const contributionUs = (cost.contributionUs / cost.requests) * requests
     const members = moves.flatMap(({ from, to }) => [to, from])
-    const tests = members
-      .map((category) => structural.test(category))
-      .filter(({ testable }) => testable)
     const services = changedServices(categories, moves)
+    const { p, q } = structural.testMoves(moves)
     const direction = contributionUs < 0 ? 'faster' : 'slower'
     const [first] = moves as [StructureMove, ...StructureMove[]]
     const { from, to } = first
@@ -62,10 +52,10 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
         .sort()
         .join('\n'),
       categories: byRequestsAfter(categories, members),
-      requests: Math.round(requests),
+      requests,
       concerned: requestsOf(categories, [...new Set(moves.map((move) => move.to))]),
       contributionUs,
-      eachInterval,
+      eachInterval: cost.eachInterval,
       probabilitySlower:
         from === to ? Number.NaN : responseTime.medianEffect(to, from).probabilitySlower,
       notes:
@@ -77,7 +67,8 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
       changedEdges: changedWithin(edges, changes),
       changedStructure: changes,
       moves,
-      ...surest(tests),
+      p,
+      q,
     }
   })
 }

@@ -1,4 +1,4 @@
-import { rollup } from 'd3-array'
+import { rollup, sum } from 'd3-array'
 import { addAt, at } from '../../core/entries.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
@@ -9,6 +9,7 @@ import type { Categories } from '../categories/categories.ts'
 import { labelRules } from '../categories/label-parts.ts'
 import { labelOrder } from '../categories/structure-colours.ts'
 import { depthFirst } from '../categories/structure-outline.ts'
+import type { StructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { labelDifference } from '../precursors/label-difference.ts'
 import { type Precursors, structureDistances } from '../precursors/match-precursors.ts'
 import type { AnsweredCall, StructureChange, StructureMove } from './finding.ts'
@@ -161,6 +162,34 @@ export function groupMoves(categories: Categories, moves: readonly StructureMove
     left = left.filter((entry) => !inGroup(entry))
   }
   return groups
+}
+
+/**
+ * Returns the groups of more requests than chance moves. One of fewer joins another of the same
+ * mutation, whose requests are more than chance together.
+ */
+export function beyondChance(
+  structural: StructuralMutations,
+  groups: readonly MoveGroup[],
+): MoveGroup[] {
+  const mutations = new Set(structural.mutations)
+  const requestsOf = ({ moves }: MoveGroup) => sum(moves, (move) => move.requests)
+  const left = [...groups].sort((a, b) => requestsOf(b) - requestsOf(a))
+  const told: MoveGroup[] = []
+  for (let group = left.pop(); group !== undefined; group = left.pop()) {
+    if (structural.testMoves(group.moves).isChange) {
+      told.unshift(group)
+      continue
+    }
+    const { moves } = group
+    const own = new Set(moves.flatMap(({ to }) => (mutations.has(to) ? [to] : [])))
+    const isOfSame = (other: MoveGroup) => other.moves.some(({ to }) => own.has(to))
+    const into = [left, told].find((others) => others.some(isOfSame))
+    const place = into?.findIndex(isOfSame) ?? -1
+    const larger = into?.[place]
+    if (larger) into[place] = { ...larger, moves: [...larger.moves, ...moves] }
+  }
+  return told
 }
 
 function tallyChanges(

@@ -93,6 +93,21 @@ export interface EdgeComparison {
   readonly afterSdUs: number
   /** `null` for edges off the critical path, which are not tested. */
   readonly test: FamilyTest | null
+  /** Whether its latencies surely differ, by enough to matter: what tables, texts and pictures mark. */
+  readonly changed: boolean
+}
+
+/** Share of the mean response time from which on a change of an edge matters. */
+export const LARGE_SHIFT = 0.01
+
+/** Returns the smallest shift of an edge that matters: a share of the whole, or an edge's even part of it. */
+export function largeShiftUs(wholeUs: number, edges: number, share = LARGE_SHIFT): number {
+  return wholeUs * Math.min(share, 1 / Math.max(1, edges))
+}
+
+/** Tells whether an edge's latencies differ though all edges of its flow are tested. */
+export function isSure(test: FamilyTest | null, alpha: number): boolean {
+  return test?.rejected === true && test.q < alpha
 }
 
 /** Says of an edge that one period has alone why nothing of it is compared. */
@@ -182,7 +197,17 @@ export class ResponseTimeMutations extends Stage {
       this.options.correction === 'bh'
         ? (this.options.alpha * selected) / Math.max(1, testable)
         : this.options.alpha
-    return testEdges(this.categories, category, { ...this.options, alpha })
+    const edges = testEdges(this.categories, category, { ...this.options, alpha })
+    const { from, loops } = this.categories.structure(category)
+    const [before, after] = [BEFORE, AFTER].map(
+      (period) => this.categories.responseTimeMoments(category, period).mean,
+    ) as [number, number]
+    const largeUs = largeShiftUs(Number.isNaN(before) ? after : before, from.length + loops)
+    return edges.map((edge) => {
+      const shiftUs = Math.abs(edge.afterMeanUs - edge.beforeMeanUs)
+      const changed = shiftUs > 0 && shiftUs >= largeUs && isSure(edge.test, this.options.alpha)
+      return { ...edge, changed }
+    })
   }
 
   /**
@@ -214,15 +239,16 @@ export class ResponseTimeMutations extends Stage {
 
   /**
    * One row an edge class of a category: changed ones first, the largest shift of means first.
-   * `beforeSdUs` and `afterSdUs` are standard deviations. Of one that a period has alone, `direction` says so, and what compares both periods is `NaN`; where
+   * `rejected` is what the test says, `changed` whether that holds when corrected for all edges and is
+   * 1 % of the response time or more, as pictures mark it. `beforeSdUs` and `afterSdUs` are standard
+   * deviations. Of one that a period has alone, `direction` says so, and what compares both periods is `NaN`; where
    * the mean went against what the test found, it says `slower in part` (or `faster in part`).
    */
   edgeTable(category: number): StageTable {
-    const changed = ({ test }: EdgeComparison) => test?.rejected ?? false
     const shiftUs = ({ beforeMeanUs, afterMeanUs }: EdgeComparison) => afterMeanUs - beforeMeanUs
     const edges = [...this.edges(category)].sort(
       (a, b) =>
-        Number(changed(b)) - Number(changed(a)) ||
+        Number(b.changed) - Number(a.changed) ||
         (Math.abs(shiftUs(b)) || 0) - (Math.abs(shiftUs(a)) || 0),
     )
     return rowTable(
@@ -231,8 +257,7 @@ export class ResponseTimeMutations extends Stage {
         from: ({ edge }) => edge.from,
         to: ({ edge }) => edge.to,
         occurrence: ({ edge }) => edge.occurrence,
-        changed,
-        ...own('beforeMeanUs afterMeanUs'),
+        ...own('changed beforeMeanUs afterMeanUs'),
         shiftUs,
         ...own('beforeSdUs afterSdUs'),
         direction: ({ test, beforeMeanUs, afterMeanUs }) =>
@@ -241,6 +266,7 @@ export class ResponseTimeMutations extends Stage {
         statistic: ({ test }) => test?.statistic ?? Number.NaN,
         p: ({ test }) => test?.p ?? Number.NaN,
         tested: ({ test }) => test?.testable ?? false,
+        rejected: ({ test }) => test?.rejected ?? false,
         onCriticalPath: 'onCriticalPath',
       },
       this.categories.flows.quantity,
@@ -306,7 +332,7 @@ function testEdges(categories: Categories, category: number, options: ResponseTi
     ...spread('before', before),
     ...spread('after', after),
     test: critical[number] ? (tests[next++] as EdgeComparison['test']) : null,
-  })) as EdgeComparison[]
+  })) as Omit<EdgeComparison, 'changed'>[]
 }
 
 function spread(period: 'before' | 'after', { latencyUs, weights }: EdgeSample) {

@@ -129,6 +129,11 @@ export class StructuralMutations extends columnarStage<StructuralColumns>() {
     return this.#tests[category] as StructuralTest
   }
 
+  /** Tests requests that moved between categories, apart from what else these gained or lost. */
+  testMoves(moves: readonly MovedRequests[]): MovesTest {
+    return testMoves(this, moves)
+  }
+
   /** Suggested threshold: by chance, counts change by more in only 5 % of comparisons; see its source. */
   get suggestedThreshold(): number {
     return suggestThreshold(this.categories)
@@ -195,13 +200,60 @@ export interface StructuralTest {
   readonly rejected: boolean
 }
 
+/** Requests that may have belonged to one category and now belong to another. */
+export interface MovedRequests {
+  readonly from: number
+  readonly to: number
+  readonly requests: number
+}
+
+/** Whether more requests moved than chance moves. */
+export interface MovesTest {
+  /** Fisher's exact test of the shares that the moved requests make different, the smaller p of both sides. */
+  readonly p: number
+  /** p corrected as one more test of the categories. */
+  readonly q: number
+  /** Whether a category that changed by as many requests would count as changed. */
+  readonly isChange: boolean
+}
+
+function testMoves(structural: StructuralMutations, moves: readonly MovedRequests[]): MovesTest {
+  const { categories, options } = structural
+  const { alpha, smPThreshold, counts } = options
+  const { sides, tests } = sharesBy(categories)(counts)
+  const requests = sum(moves, (move) => move.requests)
+  const scale = smPThreshold !== 'auto' && counts === 'scaled' ? loadRatio(categories) : 1
+  const p = Math.min(
+    ...(['from', 'to'] as const).map((side) => {
+      // Requests that come from nowhere leave no category.
+      if (side === 'from' && moves.every(({ from, to }) => from === to)) return 1
+      const ids = [...new Set(moves.map((move) => move[side]))]
+      const types = new Map(ids.map((id) => [categories.root(id), id]))
+      const [was, is] = [BEFORE, AFTER].map((period) => ({
+        requests: sum(ids, (id) => sides(id, period).requests),
+        squares: sum(ids, (id) => sides(id, period).squares),
+        all: sum(types.values(), (id) => sides(id, period).all),
+        allSquares: sum(types.values(), (id) => sides(id, period).allSquares),
+      })) as [ShareOfType, ShareOfType]
+      const usual = was.all > 0 ? (is.all / was.all) * was.requests : was.requests
+      const moved = ((side === 'to' ? 1 : -1) * requests) / scale
+      const own = Math.min(is.all, Math.max(0, usual + moved))
+      const squares = is.requests > 0 ? (own * is.squares) / is.requests : own
+      return compareShares(was, { ...is, requests: own, squares }).p
+    }),
+  )
+  const testable = tests.map((test) => (test.least < alpha ? test.p : Number.NaN))
+  const q = benjaminiHochberg([...testable, p]).at(-1) as number
+  return { p, q, isChange: smPThreshold === 'auto' ? q < alpha : requests > smPThreshold }
+}
+
 /**
  * Tests every category's share of the requests of its kind: neither load nor mix pass for
  * structure. Benjamini-Hochberg over categories that could be significant. Sources: Fisher 1922;
  * Benjamini and Hochberg 1995; Tarone 1990 for leaving out what cannot reject.
  */
 function testStructures(categories: Categories, { alpha, counts }: StructuralOptions) {
-  const tests = sharesBy(categories)(counts)
+  const { tests } = sharesBy(categories)(counts)
   const q = benjaminiHochberg(tests.map(({ p, least }) => (least < alpha ? p : Number.NaN)))
   return tests.map(({ beforeShare, afterShare, p, least }, category) => ({
     beforeShare,
@@ -217,49 +269,60 @@ const sharesBy = remembered((categories: Categories) =>
   memoized((counts: Counts) => testShares(categories, counts)),
 )
 
-/**
- * Tests each category's share of its type, whatever the level, with the smallest p it could have;
- * weighted requests count as as many as the sample is worth.
- */
+/** Requests of some categories, and of their types, in one period. */
+interface ShareOfType {
+  readonly requests: number
+  readonly squares: number
+  readonly all: number
+  readonly allSquares: number
+}
+
+/** Tests each category's share of its type, whatever the level, with the smallest p it could have. */
 function testShares(categories: Categories, counts: Counts) {
   const count = counterOf(categories, counts)
   const isWeighted = counts === 'weighted' && categories.flows.weight !== undefined
   const squares = isWeighted ? sumOfWeights(categories, (weight) => weight ** 2) : count
   const [types, typeSquares] = [countTypes(categories, count), countTypes(categories, squares)]
+  const ofPeriod = ({ before, after }: TypeCount, period: Period) =>
+    period === BEFORE ? before : after
+  const sides = (category: number, period: Period): ShareOfType => ({
+    requests: count(category, period),
+    squares: squares(category, period),
+    all: ofPeriod(types[category] as TypeCount, period),
+    allSquares: ofPeriod(typeSquares[category] as TypeCount, period),
+  })
   const leastOf = new Map<string, number>()
-  return range(categories.size).map((category) => {
-    const type = types[category] as TypeCount
-    const ofSquares = typeSquares[category] as TypeCount
-    const own = [BEFORE, AFTER].map((period) => ({
-      requests: count(category, period),
-      squares: squares(category, period),
-      all: period === BEFORE ? type.before : type.after,
-      allSquares: period === BEFORE ? ofSquares.before : ofSquares.after,
-    }))
-    const [was, is] = own as [(typeof own)[number], (typeof own)[number]]
-    const share = (was.requests + is.requests) / (was.all + is.all)
-    // What one request of a period stands for, in the category and outside it; of none, of the other's.
-    const inside = (was.squares + is.squares) / (was.requests + is.requests)
-    const worthOf = ({ requests, squares: square, all, allSquares }: typeof was) => {
-      const within = requests > 0 ? square / requests : inside
-      const without = all > requests ? (allSquares - square) / (all - requests) : within
-      return 1 / ((1 - share) * within + share * without)
-    }
-    const [worthBefore, worthAfter] = [worthOf(was), worthOf(is)]
-    const before = Math.round(was.requests * worthBefore)
-    const after = Math.round(is.requests * worthAfter)
-    const ofBefore = Math.round(was.all * worthBefore)
-    const ofAfter = Math.round(is.all * worthAfter)
+  const tests = range(categories.size).map((category) => {
+    const { counted, ...test } = compareShares(sides(category, BEFORE), sides(category, AFTER))
+    const [before, ofBefore, after, ofAfter] = counted
     const least = getOrInsert(leastOf, `${before + after} ${ofBefore} ${ofAfter}`, () =>
       leastP(before + after, ofBefore, ofAfter),
     )
-    return {
-      beforeShare: was.requests / was.all,
-      afterShare: is.requests / is.all,
-      p: fisherExact(before, ofBefore, after, ofAfter).p,
-      least,
-    }
+    return { ...test, least }
   })
+  return { sides, tests }
+}
+
+/** Compares shares of both periods; weighted requests count as as many as the sample is worth. */
+function compareShares(was: ShareOfType, is: ShareOfType) {
+  const share = (was.requests + is.requests) / (was.all + is.all)
+  // What one request of a period stands for, in the category and outside it; of none, of the other's.
+  const inside = (was.squares + is.squares) / (was.requests + is.requests)
+  const worthOf = ({ requests, squares, all, allSquares }: ShareOfType) => {
+    const within = requests > 0 ? squares / requests : inside
+    const without = all > requests ? (allSquares - squares) / (all - requests) : within
+    return 1 / ((1 - share) * within + share * without)
+  }
+  const counted = [was, is].flatMap((side) => {
+    const worth = worthOf(side)
+    return [Math.round(side.requests * worth), Math.round(side.all * worth)]
+  }) as [before: number, ofBefore: number, after: number, ofAfter: number]
+  return {
+    beforeShare: was.requests / was.all,
+    afterShare: is.requests / is.all,
+    counted,
+    p: fisherExact(...counted).p,
+  }
 }
 
 /**

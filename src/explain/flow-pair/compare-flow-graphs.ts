@@ -1,5 +1,8 @@
 import { group } from 'd3-array'
-import { ResponseTimeMutations } from '../../compare/mutations/find-response-time-mutations.ts'
+import {
+  LARGE_SHIFT,
+  ResponseTimeMutations,
+} from '../../compare/mutations/find-response-time-mutations.ts'
 import { type OrderChange, orderDifference } from '../../compare/precursors/order-difference.ts'
 import {
   OptionError,
@@ -170,9 +173,6 @@ function nameOfLabel(names: ReadableNames | undefined): (label: string) => strin
   if (typeof names === 'function') return names
   return (label) => (Object.hasOwn(names, label) ? (names[label] as string) : label)
 }
-
-/** Where a change of an edge is worth a look, as a share of the mean response time. */
-export const LARGE_SHIFT = 0.01
 
 const SMALLEST = 2
 

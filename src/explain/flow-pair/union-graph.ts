@@ -1,6 +1,8 @@
 import { type EdgeSample, pairOf } from '../../compare/categories/class-times.ts'
 import {
   type FamilyTest,
+  isSure,
+  largeShiftUs,
   type ResponseTimeMutations,
   testFamily,
 } from '../../compare/mutations/find-response-time-mutations.ts'
@@ -80,7 +82,7 @@ export function unionGraph(
   const testOf = edgeTests(responseTime, sides, edges.filter(isShared))
   const { alpha } = responseTime.options
   const wholeUs = before.meanUs ?? after.meanUs ?? 0
-  const largeUs = wholeUs * largeShare(largeShift, edges.length)
+  const largeUs = largeShiftUs(wholeUs, edges.length, largeShift)
   return {
     nodes: order.map((draft, id) => unionNode(id, drafts[draft] as NodeDraft, sides)),
     edges: edges
@@ -214,16 +216,6 @@ function edgeVerdict(
     large,
     reason: large && !changed ? quiet : null,
   }
-}
-
-/** From which share of the response time on a shift is large: of many edges, an edge's even part. */
-export function largeShare(largeShift: number, edges: number): number {
-  return Math.min(largeShift, 1 / Math.max(1, edges))
-}
-
-/** Whether an edge's latencies differ though all edges of its flow are tested. */
-export function isSure(test: FamilyTest | null, alpha: number): boolean {
-  return test?.rejected === true && test.q < alpha
 }
 
 function difference(before: number | null, after: number | null): number | null {

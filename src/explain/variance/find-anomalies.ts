@@ -15,6 +15,7 @@ import { type GroupWords, MUTATION_WORDS, pathSentence } from '../parameters/exp
 import { sampleRequests } from '../parameters/parameter-table.ts'
 import { type EdgeVariance, requestEdges } from './category-variance.ts'
 import { nameOfPeriod, type PeriodName } from './compare-spreads.ts'
+import { modesOf } from './modes.ts'
 
 export const ANOMALY_OPTIONS = defineOptions({
   tail: level({
@@ -68,8 +69,6 @@ export interface Anomaly {
   readonly explanation: Explanation
 }
 
-/** Interquartile ranges above the upper quartile, of logarithms: Tukey's outer fence. */
-const FENCE = 3
 const MAX_EXEMPLARS = 3
 const MAX_USUAL = 2000
 const MAX_TOLD = { anomalies: 5, edges: 2, labels: 4 } as const
@@ -78,8 +77,9 @@ const MIN_SHARE = 0.05
 
 /**
  * Finds requests in the tail of their category's response times, and structures that few requests
- * of their kind have. Slow are those beyond Tukey's outer fence of the logarithms (upper quartile
- * and three interquartile ranges); where there is none, the slowest `tail` of the category. With
+ * of their kind have. Slow are those far out of a mode of their category, as of hits and of misses of a
+ * cache: beyond Tukey's outer fence of its logarithms (upper quartile and three interquartile ranges),
+ * and before the next mode. Where there is none, the slowest `tail` of the category. With
  * `counts: 'weighted'`, requests count as often as their sampling weights say; whether a category is
  * large goes by what was recorded.
  *
@@ -129,25 +129,21 @@ function slowest(
 ): Anomaly[] {
   const { flows } = categories
   const timeOf = (request: number) => flows.responseTimeUs[request] as number
-  const members = [...categories.members(category, period)].sort((a, b) => timeOf(b) - timeOf(a))
-  const { values, weights } = categories.ascendingTimes(category, period)
-  const logs = values.map(Math.log)
-  const upper = quantile(logs, 0.75, weights)
-  const fence = upper + FENCE * (upper - quantile(logs, 0.25, weights))
-  const beyond = members.filter((request) => Math.log(timeOf(request)) > fence).length
+  const members = [...categories.members(category, period)].sort((a, b) => timeOf(a) - timeOf(b))
   const all = categories.counted(category, period)
-  const count =
-    beyond ||
-    slowestCount(
-      members.map((one) => flows.countOf(one)),
-      tail * all,
-    )
-  const slow = members.slice(0, count)
-  const others = members.slice(count)
-  const edges = slowEdges(categories, { category, period }, new Set(slow))
-  const same = { before: { category, requests: others }, after: { category, requests: slow } }
-  const own = { kind: 'slow', farOut: beyond > 0, of: Math.round(all), edges } as const
-  return [anomaly(categories, period, same, { ...own, added: [], removed: [] }, SLOW_WORDS)]
+  const beyond = modesOf(categories.ascendingTimes(category, period)).filter(
+    (mode) => mode.beyond < mode.to,
+  )
+  const end = members.length
+  const rest = slowestCount(members.map((one) => flows.countOf(one)).reverse(), tail * all)
+  const found = beyond.length > 0 ? beyond : [{ beyond: end - rest, to: end }]
+  return found.map((place) => {
+    const [others, slow] = [members.slice(0, place.beyond), members.slice(place.beyond, place.to)]
+    const edges = slowEdges(categories, { category, period }, { slow, others })
+    const same = { before: { category, requests: others }, after: { category, requests: slow } }
+    const own = { kind: 'slow', farOut: beyond.length > 0, of: Math.round(all), edges } as const
+    return anomaly(categories, period, same, { ...own, added: [], removed: [] }, SLOW_WORDS)
+  })
 }
 
 /** How many of the first requests count as no more than `most`; one at least. */
@@ -162,16 +158,20 @@ function slowestCount(counts: readonly number[], most: number): number {
 function slowEdges(
   categories: Categories,
   { category, period }: Place,
-  slow: ReadonlySet<number>,
+  sides: Readonly<Record<'slow' | 'others', readonly number[]>>,
 ): AnomalousEdge[] {
   const { edgeClasses } = categories.structure(category)
   const members = categories.members(category, period)
-  const slowCount = sum(slow, (request) => categories.flows.countOf(request))
-  const usualCount = categories.counted(category, period) - slowCount
+  const [usualCount, slowCount] = [sides.others, sides.slow].map((requests) =>
+    sum(requests, (request) => categories.flows.countOf(request)),
+  ) as [number, number]
+  const [others, slow] = [new Set(sides.others), new Set(sides.slow)]
   const sums = [new Float64Array(edgeClasses.length + 1), new Float64Array(edgeClasses.length + 1)]
   let at = 0
   for (const { criticalUs, responseTimeUs, weight } of requestEdges(categories, category, period)) {
-    const isSlow = slow.has(members[at++] as number)
+    const request = members[at++] as number
+    const isSlow = slow.has(request)
+    if (!isSlow && !others.has(request)) continue
     const means = sums[Number(isSlow)] as Float64Array
     const share = weight / (isSlow ? slowCount : usualCount)
     const add = (us: number, edge: number) => {

@@ -9,6 +9,7 @@ import { tableOf } from '../parameters/explain.ts'
 import { parameterDifferences } from '../parameters/parameter-differences.ts'
 import { type CategoryVariance, type EdgeVariance, requestEdges } from './category-variance.ts'
 import { type PeriodName, periodOfName } from './compare-spreads.ts'
+import { MIN_PART, MIN_REQUESTS, placeBetween } from './modes.ts'
 
 /** Requests of one part of an edge's latencies; with `counts: 'weighted'`, as many as they stand for. */
 export interface Behavior {
@@ -33,13 +34,9 @@ export interface MergedBehaviors extends Pick<EdgeVariance, 'edge' | 'from' | 't
   readonly slower: Behavior
 }
 
-/** Fewer latencies are not tested. */
-const MIN_REQUESTS = 10
 const ALPHA = 0.05
 /** Edges with less of the variance are tested, but not worth more trace points. */
 const MIN_SHARE = 0.05
-/** Each part has this share of the requests at least: a few slow ones are a tail. */
-const MIN_PART = 0.05
 /** A parameter whose values differ between both parts by this share tells which is which. */
 const MIN_TOLD = 0.8
 
@@ -125,24 +122,11 @@ function criticalLatencies({ categories, category, period }: CategoryVariance) {
   return latencies
 }
 
-/**
- * Divides ascending values, on a logarithmic scale, so that the squares within both parts are least;
- * each counts as often as it weighs.
- */
-function parts({ values, weights }: WeightedSample) {
-  const scaled = (values[0] as number) > 0 ? values.map(Math.log) : values
+/** Divides ascending times in the two parts that vary least. */
+function parts(sample: WeightedSample) {
+  const { values, weights } = sample
   const counts = weights ?? values.map(() => 1)
-  const all = sum(counts)
-  const least = Math.max(1, Math.round(MIN_PART * all))
-  const total = sum(scaled, (value, i) => value * (counts[i] as number))
-  let [below, count, most, at] = [0, 0, Number.NEGATIVE_INFINITY, 1]
-  for (let i = 1; i < values.length; i++) {
-    const own = counts[i - 1] as number
-    below += own * (scaled[i - 1] as number)
-    count += own
-    const between = below ** 2 / count + (total - below) ** 2 / (all - count)
-    if (count >= least && all - count >= least && between > most) [most, at] = [between, i]
-  }
+  const at = placeBetween(sample, Math.max(1, Math.round(MIN_PART * sum(counts))))
   const part = (from: number, to: number) => ({
     requests: Math.round(sum(counts.subarray(from, to))),
     medianUs: quantile(values.subarray(from, to), 0.5, weights?.subarray(from, to)),

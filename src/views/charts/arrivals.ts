@@ -21,7 +21,7 @@ const ARRIVALS_CHART_OPTIONS = defineOptions({
     expected: 'two numbers in µs, the smaller first',
     accepts: isRange,
     sentence:
-      'Stretch of each period to draw, from its start; by default as much as fits the limit',
+      'Stretch of each period to draw, from its start; by default as much as fits the limit. Where it holds more requests, bars count them',
   }),
   limit: most(400, 'requests', 'Most requests of each period drawn one by one'),
   ...EVENT_OPTIONS,
@@ -32,13 +32,15 @@ const MAX_HEIGHT = 240
 const MIN_HEIGHT = 28
 const LANE = 12
 const OVERVIEW_HEIGHT = 36
+const DENSITY_HEIGHT = 72
 const BINS = 240
 const PERIODS: readonly Period[] = [0, 1]
 const COLORS = [PALETTE.before, PALETTE.after] as const
 
 /**
  * Draws when requests arrived and how long each took, on one time scale; gaps are times without
- * requests. Beyond `limit` it draws a stretch, below an overview. Source: Sambasivan 2013, §3.3.6.
+ * requests. Beyond `limit` it draws a stretch, below an overview; of a stretch that was asked for, bars
+ * with how many arrive. Source: Sambasivan 2013, §3.3.6.
  */
 export const arrivalsChart = defineChart(
   ARRIVALS_CHART_OPTIONS,
@@ -64,7 +66,9 @@ export const arrivalsChart = defineChart(
       {
         title,
         subtitle: [
-          'Each rectangle is a request from arrival to reply; those under way together are stacked.',
+          window.isDense
+            ? `Each bar counts the requests that arrive in ${formatDuration(binOf(window))}, as more than ${counted(options.limit, 'request')} of a period are too many to draw one by one.`
+            : 'Each rectangle is a request from arrival to reply; those under way together are stacked.',
           pauses(window),
           ...(marks.length === 0 ? [] : [MARKS_MEANING]),
         ],
@@ -79,7 +83,13 @@ export const arrivalsChart = defineChart(
                 const whole = { fromUs: window.firstUs, toUs: window.lastUs }
                 return marked(overview(window, period), period, whole)
               })),
-          ...PERIODS.map((period) => marked(detail(flows, window, period), period, window)),
+          ...PERIODS.map((period) =>
+            marked(
+              window.isDense ? density(window, period) : detail(flows, window, period),
+              period,
+              window,
+            ),
+          ),
         ],
         spacing: 14,
       },
@@ -114,7 +124,7 @@ function pauses({ all }: ArrivalWindow): string {
   return `Longest pause without requests: before ${before}, after ${after}.`
 }
 
-function omissions({ inside, all, fromUs, toUs }: ArrivalWindow): string[] {
+function omissions({ inside, all, fromUs, toUs, isDense }: ArrivalWindow): string[] {
   if (PERIODS.every((period) => inside[period].length === all[period].length)) return []
   const shown = PERIODS.map((period) => {
     const drawn = grouped(inside[period].length)
@@ -124,11 +134,16 @@ function omissions({ inside, all, fromUs, toUs }: ArrivalWindow): string[] {
     fromUs === 0
       ? `the first ${formatDuration(toUs)}`
       : `${formatDuration(fromUs)} to ${formatDuration(toUs)}`
-  return [`Drawn one by one: ${range} (framed in the overview), ${shown.join(', ')}.`]
+  return [
+    `Drawn${isDense ? '' : ' one by one'}: ${range} (framed in the overview), ${shown.join(', ')}.`,
+  ]
 }
 
 type TimePanel = SpecPart & { readonly height: number }
-type TimeRange = Pick<ArrivalWindow, 'fromUs' | 'toUs'>
+interface TimeRange {
+  readonly fromUs: number
+  readonly toUs: number
+}
 
 function detail(flows: FlowSet, window: ArrivalWindow, period: Period): TimePanel {
   const arrivals = window.inside[period]
@@ -177,43 +192,19 @@ function detail(flows: FlowSet, window: ArrivalWindow, period: Period): TimePane
 
 function overview(window: ArrivalWindow, period: Period): TimePanel {
   const { firstUs, lastUs, fromUs, toUs, all } = window
-  const binUs = (lastUs - firstUs) / BINS || 1
-  const counts = all.map((arrivals) => arrivalCounts(arrivals, firstUs, binUs))
-  const values = (counts[period] ?? [])
-    .map((arrivals, bin) => ({
-      fromUs: firstUs + bin * binUs,
-      toUs: firstUs + (bin + 1) * binUs,
-      arrivals,
-      when: `${formatDuration(firstUs + bin * binUs)} and the ${formatDuration(binUs)} after`,
-    }))
-    .filter(({ arrivals }) => arrivals > 0)
   const whole = { fromUs: firstUs, toUs: lastUs }
-  const x = timeOf(period, whole, { field: 'fromUs', title: null })
+  const bars = arrivalBars(all, period, whole)
+  const { x } = bars.encoding
   const frame = { fromUs: Math.max(fromUs, firstUs), toUs: Math.min(toUs, lastUs) }
   const total = counted(all[period].length, 'request')
   return {
     width: WIDTH,
     height: OVERVIEW_HEIGHT,
     title: panelTitle(
-      `${PERIOD_NAMES[period]}, overview: ${total}, by arrival in each ${formatDuration(binUs)}`,
+      `${PERIOD_NAMES[period]}, overview: ${total}, by arrival in each ${formatDuration(binOf(whole))}`,
     ),
     layer: [
-      {
-        data: { values },
-        mark: { type: 'rect', color: COLORS[period], aria: false },
-        encoding: {
-          x,
-          x2: { field: 'toUs' },
-          y: {
-            field: 'arrivals',
-            type: 'quantitative',
-            axis: null,
-            scale: { domain: [0, max(counts.flat()) || 1], nice: false },
-          },
-          y2: { datum: 0 },
-          tooltip: tooltip({ time: 'when', arrivals: ['arrivals', ',d'] }),
-        },
-      },
+      bars,
       {
         data: { values: [frame] },
         mark: { type: 'rect', filled: false, stroke: PALETTE.text, strokeWidth: 1.5 },
@@ -223,11 +214,67 @@ function overview(window: ArrivalWindow, period: Period): TimePanel {
   }
 }
 
-function arrivalCounts(arrivals: readonly Arrival[], firstUs: number, binUs: number): number[] {
-  const binOf = ({ startUs }: Arrival) =>
-    Math.min(BINS - 1, Math.floor((startUs - firstUs) / binUs))
-  const counts = rollup(arrivals, ({ length }) => length, binOf)
-  return range(BINS).map((bin) => counts.get(bin) ?? 0)
+/** How many of the requests in the window arrive when. */
+function density(window: ArrivalWindow, period: Period): TimePanel {
+  const words = counted(window.inside[period].length, 'request')
+  const title = 'time since the start of the period'
+  return {
+    width: WIDTH,
+    height: DENSITY_HEIGHT,
+    title: panelTitle(`${PERIOD_NAMES[period]}: ${words}`),
+    ...arrivalBars(window.inside, period, window, title),
+  }
+}
+
+/** Bars of arrivals in a stretch of time, on one scale for both periods. */
+function arrivalBars(
+  all: ArrivalWindow['all'],
+  period: Period,
+  stretch: TimeRange,
+  title: string | null = null,
+) {
+  const { fromUs } = stretch
+  const binUs = binOf(stretch)
+  const counts = all.map((arrivals) => {
+    const bins = rollup(
+      arrivingIn(arrivals, stretch),
+      ({ length }) => length,
+      ({ startUs }) => Math.min(BINS - 1, Math.floor((startUs - fromUs) / binUs)),
+    )
+    return range(BINS).map((bin) => bins.get(bin) ?? 0)
+  })
+  const values = (counts[period] ?? [])
+    .map((arrivals, bin) => ({
+      fromUs: fromUs + bin * binUs,
+      toUs: fromUs + (bin + 1) * binUs,
+      arrivals,
+      when: `${formatDuration(fromUs + bin * binUs)} and the ${formatDuration(binUs)} after`,
+    }))
+    .filter(({ arrivals }) => arrivals > 0)
+  return {
+    data: { values },
+    mark: { type: 'rect', color: COLORS[period], aria: false },
+    encoding: {
+      x: timeOf(period, stretch, { field: 'fromUs', title }),
+      x2: { field: 'toUs' },
+      y: {
+        field: 'arrivals',
+        type: 'quantitative',
+        axis: null,
+        scale: { domain: [0, max(counts.flat()) || 1], nice: false },
+      },
+      y2: { datum: 0 },
+      tooltip: tooltip({ time: 'when', arrivals: ['arrivals', ',d'] }),
+    },
+  }
+}
+
+function arrivingIn(arrivals: readonly Arrival[], { fromUs, toUs }: TimeRange): Arrival[] {
+  return arrivals.filter(({ startUs }) => startUs >= fromUs && startUs <= toUs)
+}
+
+function binOf({ fromUs, toUs }: TimeRange): number {
+  return (toUs - fromUs) / BINS || 1
 }
 
 function timeOf(
@@ -263,14 +310,22 @@ function arrivalWindow(
   ]
   const within = (byStart: readonly Arrival[]) =>
     byStart.filter(({ startUs, endUs }) => startUs <= toUs && endUs >= fromUs)
+  const inside = [within(before), within(after)] as const
+  const arriving = [
+    arrivingIn(before, { fromUs, toUs }),
+    arrivingIn(after, { fromUs, toUs }),
+  ] as const
+  const isDense = rangeUs !== null && inside.some(({ length }) => length > limit)
   return {
     fromUs,
     toUs,
+    /** Whether a stretch that was asked for has too many to draw one by one. */
+    isDense,
     /** From the first arrival (or 0, where that is near) to the last reply of both periods. */
     firstUs,
     lastUs,
     all: [before, after] as const,
-    inside: [within(before).slice(0, limit), within(after).slice(0, limit)] as const,
+    inside: isDense ? arriving : ([inside[0].slice(0, limit), inside[1].slice(0, limit)] as const),
   }
 }
 

@@ -2,17 +2,16 @@ import { greatest, range, sort } from 'd3-array'
 import type { VNode } from 'preact'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { type SampleTest, testText } from '../../compare/mutations/compare-samples.ts'
-import type {
-  EdgeComparison,
-  ResponseTimeMutations,
+import {
+  type EdgeComparison,
+  LARGE_SHIFT,
+  type ResponseTimeMutations,
 } from '../../compare/mutations/find-response-time-mutations.ts'
-import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
+import { defineOptions, most, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { formatAmount, fromToText, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, grouped, percent, shortText, spoken, tooltipText } from '../../core/words.ts'
-import { LARGE_SHIFT } from '../../explain/flow-pair/compare-flow-graphs.ts'
 import { CORRECTED } from '../../explain/flow-pair/flow-differences.ts'
 import { failedSteps } from '../../explain/flow-pair/flow-side.ts'
-import { isSure, largeShare } from '../../explain/flow-pair/union-graph.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { drawnFlow, drawnName, rootName } from '../charts/node-names.ts'
 import type { FlowLayout } from './flow-layout.ts'
@@ -33,6 +32,11 @@ export const FLOW_DRAWING_OPTIONS = defineOptions({
     'nodes',
     'Nodes that are drawn of a larger flow: its root and the ends of changed edges, then those of the slowest edges',
   ),
+  mark: oneOf(['large', 'rejected'], {
+    default: 'large',
+    sentence:
+      "Edges marked as changed: 'large' ones, as in `edgeTable`, or all that the test rejects, as in the thesis",
+  }),
 })
 
 export interface FlowPicture extends Picture {
@@ -63,6 +67,12 @@ const KINDS = {
 } as const satisfies Record<string, { text: string; look: LineLook }>
 type LineKind = keyof typeof KINDS
 
+/** What lines mean where all edges are marked that the test rejects. */
+const REJECTED: { readonly [kind in LineKind]?: { readonly text: string } } = {
+  changed: { text: 'latency changed significantly, by however little' },
+  unchanged: { text: 'no significant change' },
+}
+
 const MAX_NAME_LENGTH = 34
 const MIN_WIDTH = 440
 
@@ -75,20 +85,15 @@ export function flowPicture(
   category: number,
   given: Partial<OptionsOf<typeof FLOW_DRAWING_OPTIONS>> = {},
 ): FlowPicture {
-  const { limit, keep } = readOptions(FLOW_DRAWING_OPTIONS, given)
-  const { categories, options } = responseTime
-  const { test } = options
+  const { limit, keep, mark } = readOptions(FLOW_DRAWING_OPTIONS, given)
+  const { categories } = responseTime
+  const { test } = responseTime.options
   const of = categories.flows.quantity
   const flow = drawnFlow(categories.structure(category))
   const { labels, classOf } = flow
   const [from, to] = [Array.from(flow.from), Array.from(flow.to)]
   const comparisons = responseTime.edges(category)
-  const { mean } = categories.responseTimeMoments(category, BEFORE)
-  const { mean: meanAfter } = categories.responseTimeMoments(category, AFTER)
-  const largeUs =
-    largeShare(LARGE_SHIFT, flow.from.length) * (Number.isNaN(mean) ? meanAfter : mean)
-  const isChanged = (edge: EdgeComparison) =>
-    shiftUs(edge) >= largeUs && isSure(edge.test, options.alpha)
+  const isChanged = mark === 'large' ? (edge: EdgeComparison) => edge.changed : isRejected
   const known = Array.from(classOf, (number) => comparisons[number]).filter(
     (each) => each !== undefined,
   )
@@ -136,11 +141,10 @@ export function flowPicture(
   const layout = layOutGraph(boxes, lines)
   const entries = (Object.keys(KINDS) as LineKind[])
     .filter((kind) => lines.some((line) => line.kind === kind))
-    .map((kind) => KINDS[kind])
-    .map(({ text, look }) => ({
-      look,
-      text: of === TIME ? text : text.replace('latency changed', 'changed'),
-    }))
+    .map((kind) => {
+      const { look, text } = { ...KINDS[kind], ...(mark === 'rejected' && REJECTED[kind]) }
+      return { look, text: of === TIME ? text : text.replace('latency changed', 'changed') }
+    })
   const width = Math.ceil(Math.max(layout.width, MIN_WIDTH))
   const legend = layOutLegend(entries, width).height
   return {
@@ -150,7 +154,7 @@ export function flowPicture(
         ? 'Time runs down. Beside each edge stands its mean latency, before → after.'
         : `Calls run down. Beside each edge stands its mean of ${of.name}, before → after.`,
       wholeText(responseTime, category),
-      changesText(comparisons, comparisons.filter(isChanged), of),
+      changesText(comparisons, { isMarked: isChanged, isRejected, of }),
     ],
     omissions: [
       part.nodes.length < flow.nextRound &&
@@ -206,6 +210,12 @@ function latenciesText({ beforeMeanUs, afterMeanUs, edge }: EdgeComparison, of: 
   return fromToText(beforeMeanUs, afterMeanUs, of)
 }
 
+type EdgeFilter = (edge: EdgeComparison) => boolean
+
+function isRejected({ test }: EdgeComparison): boolean {
+  return test?.rejected === true
+}
+
 function shiftUs({ beforeMeanUs, afterMeanUs }: EdgeComparison): number {
   return Math.abs(afterMeanUs - beforeMeanUs) || 0
 }
@@ -230,21 +240,27 @@ function wholeText({ categories }: ResponseTimeMutations, category: number): str
 
 function changesText(
   all: readonly EdgeComparison[],
-  changed: readonly EdgeComparison[],
-  of: Quantity,
+  { isMarked, isRejected, of }: Record<'isMarked' | 'isRejected', EdgeFilter> & { of: Quantity },
 ): string {
-  const first = greatest(changed, shiftUs)
+  const [one, several] = of === TIME ? ['latency', 'latencies'] : ['edge', 'edges']
+  const marked = all.filter(isMarked)
+  const rejected = all.filter(isRejected).length
+  const smaller = rejected - marked.length
+  const enough = isMarked === isRejected ? 'changed significantly' : 'changed enough to matter'
+  const first = greatest(marked, shiftUs)
   if (first === undefined) {
-    const isTested = all.some(({ test }) => test?.testable === true)
-    const what = of === TIME ? 'latency' : 'edge'
-    return isTested ? `No ${what} changed enough to matter.` : `No ${what} could be tested.`
+    if (!all.some(({ test }) => test?.testable === true)) return `No ${one} could be tested.`
+    const but = smaller > 0 ? `, though ${grouped(smaller)} changed significantly` : ''
+    return `No ${one} ${enough}${but}.`
   }
   const { edge, beforeMeanUs, afterMeanUs } = first
   const way = afterMeanUs < beforeMeanUs ? 'less' : 'more'
   const count =
-    of === TIME ? counted(changed.length, 'latency', 'latencies') : counted(changed.length, 'edge')
+    smaller > 0
+      ? `${grouped(marked.length)} of the ${grouped(rejected)} ${several} that changed significantly also`
+      : counted(marked.length, one, several)
   const ends = `${shortText(edge.from, 60)} to ${shortText(edge.to, 60)}`
-  return `${count} changed enough to matter${changed.length > 1 ? ', most' : ':'} from ${ends}: ${formatAmount(shiftUs(first), of)} ${way}.`
+  return `${count} ${enough}${marked.length > 1 ? ', most' : ':'} from ${ends}: ${formatAmount(shiftUs(first), of)} ${way}.`
 }
 
 interface FlowGap {

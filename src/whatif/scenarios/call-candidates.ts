@@ -59,8 +59,10 @@ export function firstCandidates(
   const { paths } = context
   const roots = callGroup(paths, rootPaths(paths))
   const kinds = groupsByName(paths, roots.paths)
+  // Of a call that calls nothing, own time is all of its time: an answer where it is all there is.
+  const inside = calledBy(paths, roots).length === 0 ? ownCandidates : insideCandidates
   return distinct([
-    ...insideCandidates(context, roots),
+    ...inside(context, roots),
     ...(kinds.length > 1 ? kinds.flatMap((kind) => serverCandidates(context, kind)) : []),
     ...(services ? groupsByService(paths).flatMap((group) => callCandidates(context, group)) : []),
     ...(structural ? reweightCandidates(context) : []),
@@ -93,40 +95,46 @@ function insideCandidates(context: CandidateContext, group: CallGroup): Candidat
   const called = calledBy(paths, group)
   if (called.length === 0) return []
   const remote = called.filter((path) => twoSided.has(path))
-  const name = groupTitle(paths, group)
-  const reply: ChangedPart = { part: 'reply', paths: group.paths }
-  const own = (what: string, parts: readonly ChangedPart[], within?: CallChange['within']) =>
-    candidates(context, {
-      kind: 'preprocessing',
-      what: `own time of ${name}${what}`,
-      group,
-      parts,
-      ...(within && { within }),
-    })
-  const ownTimeWithin = () => [
-    ...groupsByName(paths, called).flatMap((each) =>
-      own(` just before it calls ${groupName(each)},`, [
-        { part: 'preprocessing', paths: each.paths },
-      ]),
-    ),
-    ...own(' just before it replies,', [reply]),
-  ]
   return [
     ...groupsByName(paths, reachedBy(paths, group)).flatMap((each) =>
       callCandidates(context, each),
     ),
-    ...own('', [{ part: 'preprocessing', paths: called }, reply], ownTimeWithin),
+    ...ownCandidates(context, group),
     ...orderCandidates(context, group),
     ...countCandidates(context, group),
     ...(groupsByName(paths, remote).length < 2
       ? []
       : candidates(context, {
           kind: 'children',
-          what: `network to everything that ${name} calls,`,
+          what: `network to everything that ${groupTitle(paths, group)} calls,`,
           group,
           parts: [{ part: 'network', paths: remote }],
         })),
   ]
+}
+
+/** What a call does itself: before each of its calls, and before it replies. */
+function ownCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
+  const { paths } = context
+  const called = calledBy(paths, group)
+  const own = (what: string, parts: readonly ChangedPart[], within?: CallChange['within']) =>
+    candidates(context, {
+      kind: 'preprocessing',
+      what: `own time of ${groupTitle(paths, group)}${what}`,
+      group,
+      parts,
+      ...(within && { within }),
+    })
+  const reply: ChangedPart = { part: 'reply', paths: group.paths }
+  if (called.length === 0) return own('', [reply])
+  return own('', [{ part: 'preprocessing', paths: called }, reply], () => [
+    ...groupsByName(paths, called).flatMap((each) =>
+      own(` just before it calls ${groupName(each)},`, [
+        { part: 'preprocessing', paths: each.paths },
+      ]),
+    ),
+    ...own(' just before it replies,', [reply]),
+  ])
 }
 
 /** Calls as a whole: on the way, and in the server. */

@@ -2,15 +2,11 @@
 import type { CallPaths } from '../calls/call-paths.ts'
 import type { CallForest } from '../calls/index-calls.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
+import { attributeFeatures, numberFeatures } from './attribute-features.ts'
 import type { CallGroup } from './call-group.ts'
 import { callRows } from './change-parts.ts'
 import type { Feature } from './feature.ts'
-import {
-  attributeFeatures,
-  BUILT_IN_FEATURES,
-  chooseFeature,
-  type FeatureChoice,
-} from './features.ts'
+import { BUILT_IN_FEATURES, chooseFeature, type FeatureChoice } from './features.ts'
 import type { Candidate } from './scenario.ts'
 
 /** What candidates of a diagnosis are made of. */
@@ -46,7 +42,8 @@ export function candidateContext(
 ): CandidateContext {
   const { paths } = base.models
   const twoSided = new Set<number>()
-  for (const { forest } of target === null ? [base] : [base, target]) {
+  const forests = (target === null ? [base] : [base, target]).map(({ forest }) => forest)
+  for (const forest of forests) {
     forest.clientSpan.forEach((client, call) => {
       if (client >= 0) twoSided.add(forest.path[call]!)
     })
@@ -63,8 +60,11 @@ export function candidateContext(
     twoSided,
     features:
       features === 'auto'
-        ? [...BUILT_IN_FEATURES, ...attributeFeatures(base.forest, minimumPartition)]
-        : features.map((feature) => chooseFeature(feature, 'features')),
+        ? [...BUILT_IN_FEATURES, ...attributeFeatures(forests, minimumPartition)]
+        : features.map((feature) => {
+            const chosen = chooseFeature(feature, 'features')
+            return numberFeatures(forests, minimumPartition).get(chosen.name) ?? chosen
+          }),
     shadows: shadowPaths(base.forest, paths),
   }
 }

@@ -1,14 +1,24 @@
 // Over all attributes of a period: the loops index with `!`.
-import { group, sum } from 'd3-array'
+import { group } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
 import { remembered } from '../../core/remembered.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
-import { quantile } from '../../stats/quantile.ts'
 import { SERIES } from '../../traces/attribute-names.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
 import type { CallForest } from '../calls/index-calls.ts'
 import type { ExecutionModel, ExecutionModels } from '../models/execution-models.ts'
+import {
+  ABSENT,
+  ATTRIBUTE,
+  attributeFeature,
+  BIN,
+  EVENT,
+  eventFeature,
+  PRESENCE,
+  PRESENT,
+  presenceFeature,
+} from './attribute-features.ts'
 import { callCounter } from './change-parts.ts'
 import { callFeature, type Feature, partitionBy } from './feature.ts'
 
@@ -166,123 +176,12 @@ const operationFeature: Feature = {
   ofCalls: null,
 }
 
-/** An attribute with more values than this is an id or a measurement, not a kind of request. */
-const MAX_VALUES = 16
-/** Attributes that are looked at. */
-const MAX_KEYS = 24
-/** Quantiles of a measurement's values at which it is divided. */
-const BIN_ENDS = [0.25, 0.5, 0.75] as const
-
-/**
- * The attributes by which the requests of a period can be divided: those with at least two and at
- * most 16 values that `least` requests or more have each, and numbers, which are divided in four by
- * their quartiles. At most 24, those that most requests have.
- */
-export function attributeFeatures(forest: CallForest, least: number): Feature[] {
-  const { requestTrace, requestOffsets, serverSpan, clientSpan, traces } = forest
-  const counted = new Map<string, Map<string, number>>()
-  const numbers = new Map<string, number[]>()
-  const count = (span: number, seen: Set<string>) => {
-    for (const [key, value] of traces.attributes.entries(span)) {
-      // The first of a request's calls that has it counts, as in the feature itself.
-      if (seen.has(key)) continue
-      seen.add(key)
-      if (typeof value === 'number') getOrInsert(numbers, key, () => []).push(value)
-      const values = getOrInsert(counted, key, () => new Map<string, number>())
-      if (values.size <= MAX_VALUES) values.set(`${value}`, (values.get(`${value}`) ?? 0) + 1)
-    }
-  }
-  requestTrace.forEach((_, request) => {
-    const seen = new Set<string>()
-    for (let call = requestOffsets[request]!; call < requestOffsets[request + 1]!; call++) {
-      count(serverSpan[call]!, seen)
-      if (clientSpan[call]! >= 0) count(clientSpan[call]!, seen)
-    }
-  })
-  return Array.from(counted, ([key, values]) => {
-    const sizes = [...values.values()]
-    const isKind = sizes.length <= MAX_VALUES
-    const edges = isKind ? undefined : binEdges(numbers.get(key) ?? [], least)
-    const parts = isKind ? sizes.filter((size) => size >= least).length : (edges?.length ?? 0) + 1
-    return { key, parts, edges, requests: isKind ? sum(sizes) : (numbers.get(key)?.length ?? 0) }
-  })
-    .filter(({ parts }) => parts > 1)
-    .sort((a, b) => b.requests - a.requests || (a.key < b.key ? -1 : 1))
-    .slice(0, MAX_KEYS)
-    .map(({ key, edges }) => attributeFeature(key, edges && { edges }))
-}
-
-/** Where measurements are divided; nowhere where they are too few, or ids: whole numbers, each another. */
-function binEdges(values: readonly number[], least: number): number[] {
-  const sorted = Float64Array.from(values).sort()
-  const isId = sorted.every((value, i) => Number.isInteger(value) && value !== sorted[i - 1])
-  if (isId || sorted.length * BIN_ENDS[0] < least) return []
-  const edges = BIN_ENDS.map((share) => quantile(sorted, share).toPrecision(2))
-  return [...new Set(edges)].map(Number)
-}
-
-/**
- * The value of an attribute: of a call, on its own spans; of a request, on the first of its calls
- * that has it. With a pattern, whether the value (as text) fits it: `fits`, `fits not`, or
- * `absent`.
- */
-function attributeFeature(
-  key: string,
-  { pattern, edges }: { readonly pattern?: RegExp; readonly edges?: readonly number[] } = {},
-): Feature {
-  if (pattern?.global || pattern?.sticky) {
-    throw new OptionError('pattern', pattern, 'a pattern without the flags g and y')
-  }
-  const named = (value: string | undefined) => {
-    if (edges !== undefined) return value === undefined ? undefined : binName(Number(value), edges)
-    if (pattern === undefined) return value
-    if (value === undefined) return 'absent'
-    return pattern.test(value) ? 'fits' : 'fits not'
-  }
-  return {
-    name: pattern === undefined ? `attribute:${key}` : `attribute:${key}~${pattern.source}`,
-    ofRequests({ forest }) {
-      const { requestTrace, requestOffsets } = forest
-      return partitionBy(requestTrace.length, (request) => {
-        const end = requestOffsets[request + 1]!
-        for (let call = requestOffsets[request]!; call < end; call++) {
-          const value = attributeOf(forest, call, key)
-          if (value !== undefined) return named(value)
-        }
-        return named(undefined)
-      })
-    },
-    ofCalls: ({ forest }, calls) =>
-      partitionBy(calls.length, (i) => named(attributeOf(forest, calls[i]!, key))),
-  }
-}
-
-/** `≤ 10`, `> 10 and ≤ 20`, `> 20`; undefined for what is no number. */
-function binName(value: number, edges: readonly number[]): string | undefined {
-  if (Number.isNaN(value)) return undefined
-  const at = edges.findIndex((edge) => value <= edge)
-  const low = edges[at < 0 ? edges.length - 1 : at - 1]
-  const ends = [low === undefined ? '' : `> ${low}`, at < 0 ? '' : `≤ ${edges[at]}`]
-  return ends.filter((end) => end !== '').join(' and ')
-}
-
-/** What `binName` begins with. */
-const BIN = /^[>≤] /
-
-function attributeOf(forest: CallForest, call: number, key: string): string | undefined {
-  const { attributes } = forest.traces
-  const client = forest.clientSpan[call]!
-  const value =
-    attributes.get(forest.serverSpan[call]!, key) ??
-    (client < 0 ? undefined : attributes.get(client, key))
-  return value === undefined ? undefined : String(value)
-}
-
 /**
  * What requests are divided by: `'host'` that served them; `'operation'` they asked for; `'calls'`, what they call in turn; `'load'`,
  * requests in the second before; `'serviceLoad'`, calls to the
  * same service in the second before; `'concurrency'`, requests under way; `'attribute:KEY'`, the value of
- * an attribute; or `{ attribute, pattern }`, whether its value fits a pattern.
+ * an attribute; `'has:KEY'`, whether it has one; `'event:NAME'`, whether such an event happened in it;
+ * or `{ attribute, pattern }`, whether an attribute's value fits a pattern.
  */
 export type FeatureChoice =
   | 'host'
@@ -292,6 +191,8 @@ export type FeatureChoice =
   | 'serviceLoad'
   | 'concurrency'
   | `attribute:${string}`
+  | `has:${string}`
+  | `event:${string}`
   | { readonly attribute: string; readonly pattern: RegExp }
 
 /** Features that all traces have, and that are looked at where none is chosen. */
@@ -303,28 +204,33 @@ export const BUILT_IN_FEATURES: readonly Feature[] = [
   concurrencyFeature,
 ]
 
-const PREFIX = 'attribute:'
+/** What names of features begin with, and what each makes of the rest. */
+const PREFIXES: readonly (readonly [prefix: string, featureOf: (name: string) => Feature])[] = [
+  [ATTRIBUTE, (key) => attributeFeature(key)],
+  [PRESENCE, presenceFeature],
+  [EVENT, eventFeature],
+]
 
 /** @throws OptionError for what is no feature. */
 export function chooseFeature(by: FeatureChoice, option = 'by'): Feature {
   if (typeof by === 'object' && by !== null && by.pattern instanceof RegExp) {
     return attributeFeature(by.attribute, { pattern: by.pattern })
   }
-  if (typeof by === 'string' && by.startsWith(PREFIX) && by.length > PREFIX.length) {
-    return attributeFeature(by.slice(PREFIX.length))
-  }
+  const named = typeof by === 'string' ? by : ''
+  const prefixed = PREFIXES.find(([prefix]) => named.startsWith(prefix) && named !== prefix)
+  if (prefixed !== undefined) return prefixed[1](named.slice(prefixed[0].length))
   const builtIn = [...BUILT_IN_FEATURES, serviceLoadFeature].find(({ name }) => name === by)
   if (builtIn !== undefined) return builtIn
   throw new OptionError(
     option,
     by,
-    `'host', 'operation', 'calls', 'load', 'serviceLoad', 'concurrency', 'attribute:KEY' or { attribute, pattern }`,
+    `'host', 'operation', 'calls', 'load', 'serviceLoad', 'concurrency', 'attribute:KEY', 'has:KEY', 'event:NAME' or { attribute, pattern }`,
   )
 }
 
 /** Whether requests bring it with them: it is not what became of them. */
 export function isGiven({ name }: Feature): boolean {
-  return name === 'operation' || (name.startsWith(PREFIX) && !isMonitored(name))
+  return name === 'operation' || (name.startsWith(ATTRIBUTE) && !isMonitored(name))
 }
 
 /** Whether slowness may change it by itself: requests that take longer are under way together. */
@@ -333,7 +239,7 @@ export function mayFollow({ name }: Feature): boolean {
 }
 
 function isMonitored(name: string): boolean {
-  return name.startsWith(PREFIX + SERIES)
+  return name.startsWith(ATTRIBUTE + SERIES)
 }
 
 /** What something is divided by, in words: `what they call`, `cache.hit`. */
@@ -341,7 +247,9 @@ export function featureWords(feature: string): string {
   if (feature === 'calls') return 'what they call'
   if (feature === 'concurrency') return 'how many are under way'
   if (feature === 'serviceLoad') return 'load of the service'
-  return feature.startsWith(PREFIX) ? feature.slice(PREFIX.length) : feature
+  if (feature.startsWith(PRESENCE)) return `presence of ${feature.slice(PRESENCE.length)}`
+  if (feature.startsWith(EVENT)) return `presence of event ${feature.slice(EVENT.length)}`
+  return feature.startsWith(ATTRIBUTE) ? feature.slice(ATTRIBUTE.length) : feature
 }
 
 /**
@@ -354,12 +262,16 @@ export function partWords(feature: string, part: string): string {
   if (feature === 'operation') return `of ${part}`
   if (feature === 'load' || feature === 'serviceLoad') return `at a load of ${part}`
   if (feature === 'concurrency') return `with ${part} under way`
+  if (feature.startsWith(PRESENCE) || feature.startsWith(EVENT)) {
+    const what = featureWords(feature).replace('presence of ', '')
+    return `${part === PRESENT ? 'with' : 'without'} ${what}`
+  }
   const key = featureWords(feature)
   // Of a pattern the feature is called `KEY~PATTERN`, and its parts are three.
   const at = key.indexOf('~')
   const [name, source] = [key.slice(0, at), key.slice(at + 1)]
   if (at >= 0 && part === 'fits') return `whose ${name} fits /${source}/`
   if (at >= 0 && part === 'fits not') return `whose ${name} does not fit /${source}/`
-  if (at >= 0 && part === 'absent') return `without ${name}`
+  if (at >= 0 && part === ABSENT) return `without ${name}`
   return BIN.test(part) ? `with ${key} ${part}` : `with ${key} = ${part}`
 }

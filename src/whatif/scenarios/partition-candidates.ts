@@ -47,16 +47,22 @@ interface DividedGroup {
  * another period: what if those of one part, of one host, say, were served as they are there?
  */
 export function partitionCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
-  const { base, features, minimumPartition } = context
+  const { base, target, features, minimumPartition } = context
   return features.flatMap((feature) => {
     if (feature.ofCalls === null) return []
-    const partition = namedCalls(base, { group, feature })
-    const parts = largeParts(partition, minimumPartition)
+    const largeIn = (model: RequestModel) => {
+      const partition = namedCalls(model, { group, feature })
+      return largeParts(partition, minimumPartition).map((part) => partition.names[part]!)
+    }
+    const names = largeIn(base)
+    // A kind that comes or goes is a change of the mix, too.
+    const parts = [...new Set([...names, ...(target === null ? [] : largeIn(target))])]
     if (parts.length < 2 || parts.length > MAX_FEATURE_PARTS) return []
-    const names = parts.map((part) => partition.names[part]!)
     return [
-      ...callMixCandidates(context, { group, feature, parts: names }),
-      ...names.flatMap((name) => partCandidates(context, { group, feature, name })),
+      ...callMixCandidates(context, { group, feature, parts }),
+      ...(names.length < 2 ? [] : names).flatMap((name) =>
+        partCandidates(context, { group, feature, name }),
+      ),
     ]
   })
 }

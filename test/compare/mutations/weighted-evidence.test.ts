@@ -76,7 +76,7 @@ const REPEATED = comparison(true, 'raw')
 
 /** Numbers to nine digits; columns that count what was recorded, or tell of chance, are left out. */
 function rows(table: { objects(): object[] }) {
-  const left = new Set('before after requests p q significant mutation changed'.split(' '))
+  const left = new Set('before after requests p q significant mutation changed rejected'.split(' '))
   return table.objects().map((row) =>
     Object.fromEntries(
       Object.entries(row)

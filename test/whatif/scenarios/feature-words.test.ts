@@ -11,6 +11,8 @@ test.each([
   ['attribute:url~^/api', 'fits', 'whose url fits /^/api/'],
   ['attribute:url~^/api', 'fits not', 'whose url does not fit /^/api/'],
   ['attribute:url~^/api', 'absent', 'without url'],
+  ['has:retry', 'present', 'with retry'],
+  ['event:gc', 'absent', 'without event gc'],
 ])('%s, %s: %s', (feature, part, words) => {
   expect(partWords(feature, part)).toBe(words)
 })

@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
 import { RequestModel } from '../../../src/whatif/recompute/request-model.ts'
-import {
-  attributeFeatures,
-  chooseFeature,
-  type FeatureChoice,
-} from '../../../src/whatif/scenarios/features.ts'
+import { attributeFeatures } from '../../../src/whatif/scenarios/attribute-features.ts'
+import { chooseFeature, type FeatureChoice } from '../../../src/whatif/scenarios/features.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
 const modelOf = (spans: readonly SpanSketch[]) =>
@@ -94,21 +91,51 @@ describe('features of requests', () => {
 })
 
 describe('attributeFeatures', () => {
-  const spans = Array.from({ length: 40 }, (_, i) =>
-    request(i, i, {
-      attributes: { hit: i < 15, id: i, rare: i < 2, always: 1, size: i % 20, region: i % 3 },
-    }),
-  )
-  test('finds those that divide requests in a few large parts, and measurements, but no ids', () => {
-    const found = attributeFeatures(modelOf(spans).forest, 10)
+  const spans = Array.from({ length: 80 }, (_, i) => {
+    const size = (i * 37) % 40
+    return request(i, i, {
+      endUs: i + (size > 25 ? 9000 : 1000) + (i % 7),
+      attributes: {
+        hit: i < 15,
+        id: i,
+        rare: i < 2,
+        always: 1,
+        size,
+        noise: (i * 53) % 31,
+        region: i % 3,
+        ...(i % 4 === 0 && { retried: true, attempts: 2 }),
+      },
+    })
+  })
+  const found = attributeFeatures([modelOf(spans).forest], 10)
+
+  test('finds what divides requests in a few large parts, numbers that tell times, and presence', () => {
     expect(found.map(({ name }) => name)).toEqual([
       'attribute:hit',
       'attribute:region',
       'attribute:size',
+      'has:retried',
     ])
   })
 
+  test('cuts a number between slow and fast ones', () => {
+    const size = found.find(({ name }) => name === 'attribute:size')
+    expect(size?.ofRequests(modelOf(spans)).names.toSorted()).toEqual(['> 25', '≤ 25'])
+  })
+
+  test('divides by an attribute that some have, and by an event of several', () => {
+    const events = ['wake', 'sleep'].flatMap((event, i) => [
+      request(i, 0, { attributes: { event } }),
+    ])
+    expect(requestKinds([...events, request(2, 0)], 'event:sleep')).toEqual([
+      'absent',
+      'present',
+      'absent',
+    ])
+    expect(requestKinds(spans.slice(0, 2), 'has:retried')).toEqual(['present', 'absent'])
+  })
+
   test('none where nothing was recorded', () => {
-    expect(attributeFeatures(modelOf([request(0, 0)]).forest, 1)).toEqual([])
+    expect(attributeFeatures([modelOf([request(0, 0)]).forest], 1)).toEqual([])
   })
 })

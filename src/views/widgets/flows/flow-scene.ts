@@ -1,4 +1,5 @@
 import { sum } from 'd3-array'
+import { LARGE_SHIFT } from '../../../compare/mutations/find-response-time-mutations.ts'
 import type { OrderChange } from '../../../compare/precursors/order-difference.ts'
 import {
   count,
@@ -15,7 +16,7 @@ import {
   type CoalescedNode,
   coalesceFlow,
 } from '../../../explain/flow-pair/coalesce-flow.ts'
-import { LARGE_SHIFT, type ReadableNames } from '../../../explain/flow-pair/compare-flow-graphs.ts'
+import type { ReadableNames } from '../../../explain/flow-pair/compare-flow-graphs.ts'
 import type {
   FlowComparison,
   FlowGroup,

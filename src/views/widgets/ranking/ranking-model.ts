@@ -138,7 +138,7 @@ function edgesOf({ responseTime }: Comparison, category: number, name: string) {
         limit: MAX_EDGES,
       },
     ),
-    changedEdges: edges.filter(({ test }) => test?.rejected).length,
+    changedEdges: edges.filter(({ changed }) => changed).length,
     isNew: edges.every(({ beforeMeanUs }) => Number.isNaN(beforeMeanUs)),
   }
 }
