@@ -83,7 +83,7 @@ const EDGE = record<EdgeOf>({
   p: made(({ edge }) => edge.test?.p ?? Number.NaN, MEASURED),
   tested: made(({ edge }) => edge.test?.testable ?? false, FLAG),
   rejected: made(({ edge }) => edge.test?.rejected ?? false, FLAG),
-  effect: made(edgeEffect, orNull(EFFECT), 'null for edges off the critical path.'),
+  effect: made(edgeEffect, orNull(EFFECT), 'null where one period has no times of it.'),
 })
 
 export type MutationOf = Explained<RankedMutation> & {
@@ -211,6 +211,5 @@ function mutationEffect({ comparison, kind, category, precursors }: MutationOf):
 }
 
 function edgeEffect({ comparison, category, edge }: EdgeOf): Effect | null {
-  if (edge.test === null) return null
   return { ...comparison.responseTime.edgeMedianEffect(category, edge.number), q: edge.test.q }
 }

@@ -353,7 +353,7 @@ export function claimMutations(
     edges.forEach(({ test, beforeMeanUs, afterMeanUs }, number) => {
       const [from, to] = [classFrom, classTo].map((ends) => at(kinds, at(ends, number)))
       const draft = ofEdge.get(keyOf({ from: from as string, to: to as string }))
-      if (draft === undefined || test?.rejected !== true) return
+      if (draft === undefined || test.rejected !== true) return
       const shift = Math.abs(afterMeanUs - beforeMeanUs)
       shifts.set(draft, (shifts.get(draft) ?? 0) + shift)
     })

@@ -91,8 +91,7 @@ export interface EdgeComparison {
   readonly afterMeanUs: number
   readonly beforeSdUs: number
   readonly afterSdUs: number
-  /** `null` for edges off the critical path, which are not tested. */
-  readonly test: FamilyTest | null
+  readonly test: FamilyTest
   /** Whether its latencies surely differ, by enough to matter: what tables, texts and pictures mark. */
   readonly changed: boolean
 }
@@ -261,12 +260,11 @@ export class ResponseTimeMutations extends Stage {
         shiftUs,
         ...own('beforeSdUs afterSdUs'),
         direction: ({ test, beforeMeanUs, afterMeanUs }) =>
-          onlyIn(beforeMeanUs, afterMeanUs) ??
-          (test ? directionOf(test, afterMeanUs - beforeMeanUs) : ''),
-        statistic: ({ test }) => test?.statistic ?? Number.NaN,
-        p: ({ test }) => test?.p ?? Number.NaN,
-        tested: ({ test }) => test?.testable ?? false,
-        rejected: ({ test }) => test?.rejected ?? false,
+          onlyIn(beforeMeanUs, afterMeanUs) ?? directionOf(test, afterMeanUs - beforeMeanUs),
+        statistic: ({ test }) => test.statistic ?? Number.NaN,
+        p: ({ test }) => test.p ?? Number.NaN,
+        tested: ({ test }) => test.testable ?? false,
+        rejected: ({ test }) => test.rejected ?? false,
         onCriticalPath: 'onCriticalPath',
       },
       this.categories.flows.quantity,
@@ -313,25 +311,21 @@ export class ResponseTimeMutations extends Stage {
   }
 }
 
-/** Edges are tested when they are on the critical path in this share of either period's requests. */
+/** An edge is on the critical path that is so in this share of either period's requests. */
 const OFTEN_CRITICAL = 0.5
 
-/** Compares the edge classes of one category; those on the critical path are tested. */
+/** Tests the edge classes of one category, on the critical path or beside it. */
 function testEdges(categories: Categories, category: number, options: ResponseTimeOptions) {
   const { edgeClasses } = categories.structure(category)
   const samples = categories.edgeSamples(category)
-  const critical = samples.map(
-    ({ before, after }) => Math.max(before.onCriticalPath, after.onCriticalPath) >= OFTEN_CRITICAL,
-  )
-  const tests = testFamily(samples.filter((_, number) => critical[number]).map(pairOf), options)
-  let next = 0
+  const tests = testFamily(samples.map(pairOf), options)
   return samples.map(({ before, after }, number) => ({
     edge: edgeClasses[number] as EdgeComparison['edge'],
     number,
-    onCriticalPath: critical[number] as boolean,
+    onCriticalPath: Math.max(before.onCriticalPath, after.onCriticalPath) >= OFTEN_CRITICAL,
     ...spread('before', before),
     ...spread('after', after),
-    test: critical[number] ? (tests[next++] as EdgeComparison['test']) : null,
+    test: tests[number],
   })) as Omit<EdgeComparison, 'changed'>[]
 }
 

@@ -123,7 +123,7 @@ export function orderWords(
 export const QUIET_WORDS: Readonly<Record<QuietReason, string>> = {
   variance: 'may be chance',
   'too few requests': 'may be chance, too few requests to test',
-  'off the critical path': 'not tested, as requests seldom wait for it',
+  'never waited for': 'not tested, as no request waits for it',
 }
 
 /** Says how sure the change of an edge is: `p < 0.001`, `may be chance (p = 0.2)`. */

@@ -98,13 +98,13 @@ export interface UnionNode extends Omit<FlowNode, 'structureNode' | 'failed'> {
 }
 
 /** Why a large change of an edge's mean may be chance. */
-export type QuietReason = 'variance' | 'too few requests' | 'off the critical path'
+export type QuietReason = 'variance' | 'too few requests' | 'never waited for'
 
 /** What became of the latency of an edge that is on both sides. */
 export interface EdgeVerdict {
   /** `'changed'` when it is `significant` and `large`. */
   readonly verdict: 'changed' | 'unchanged' | 'untested'
-  /** `null` for an edge off the critical path, which is not tested. */
+  /** `null` for an edge that one side has no times of. */
   readonly p: number | null
   /** p corrected over the tested edges of this comparison. */
   readonly q: number | null

@@ -150,9 +150,6 @@ function unionNode(id: number, { before, after, certainty }: NodeDraft, sides: S
   }
 }
 
-/** As in `responseTime.edges`: tested are edges this often on the critical path of either side. */
-const OFTEN_CRITICAL = 0.5
-
 /**
  * Compares latencies of shared edges: by `responseTime.edges` for one category, else by the same
  * test and rules, the tested edges being one family.
@@ -175,14 +172,7 @@ function edgeTests(
     categories.wholeEdgeSamples(category)[edgeClass]?.[period] as EdgeSample
   const keyOf = (edge: SharedEdge) =>
     `${edge.before.latencies.edgeClass} ${edge.after.latencies.edgeClass}`
-  const tested = new Map(
-    shared
-      .filter(({ before: { latencies }, after: other }) => {
-        const share = Math.max(latencies.criticalShare, other.latencies.criticalShare)
-        return !(share < OFTEN_CRITICAL)
-      })
-      .map((edge) => [keyOf(edge), edge]),
-  )
+  const tested = new Map(shared.map((edge) => [keyOf(edge), edge]))
   const tests = testFamily(
     Array.from(tested.values(), (edge) =>
       pairOf({ before: timesOf(before, edge.before), after: timesOf(after, edge.after) }),
@@ -203,8 +193,8 @@ function edgeVerdict(
   const large = shiftUs !== null && shiftUs !== 0 && Math.abs(shiftUs) >= largeUs
   const significant = isSure(test, alpha)
   const changed = large && significant
-  const quiet =
-    test === null ? 'off the critical path' : test.testable ? 'variance' : 'too few requests'
+  const isWaitedFor = before.meanUs !== null || after.meanUs !== null
+  const quiet = test?.testable ? 'variance' : isWaitedFor ? 'too few requests' : 'never waited for'
   return {
     verdict: changed ? 'changed' : test?.testable ? 'unchanged' : 'untested',
     p: orNull(test?.p ?? Number.NaN),

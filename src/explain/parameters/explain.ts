@@ -261,7 +261,7 @@ function requestTimes(
       number,
       shiftUs: Math.abs(edge.afterMeanUs - edge.beforeMeanUs),
     }))
-    .filter(({ test }) => test?.rejected === true)
+    .filter(({ test }) => test.rejected === true)
     .sort((a, b) => b.shiftUs - a.shiftUs)[0]
   if (moved === undefined) return responseTimes(flows)
   return {

@@ -53,7 +53,7 @@ export function accountForMarks(
     .map((mutation) => {
       const changedEdges = responseTime
         .edges(mutation.category)
-        .filter(({ test }) => test?.rejected)
+        .filter(({ test }) => test.rejected)
         .map((edge) => ({ ...edge, mark: marked.of(edge.edge) }))
       return { mutation, changedEdges, verdict: verdictOf(changedEdges.map(({ mark }) => mark)) }
     })

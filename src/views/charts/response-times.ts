@@ -162,7 +162,7 @@ export const stepTimesChart = defineChart(
 function tellingEdge(edges: readonly EdgeComparison[]): EdgeComparison | undefined {
   const shiftUs = ({ beforeMeanUs, afterMeanUs }: EdgeComparison) =>
     Math.abs(afterMeanUs - beforeMeanUs) || 0
-  const changed = ({ test }: EdgeComparison) => Number(test?.rejected === true)
+  const changed = ({ test }: EdgeComparison) => Number(test.rejected === true)
   return greatest(edges, (a, b) => changed(a) - changed(b) || shiftUs(a) - shiftUs(b))
 }
 

@@ -60,7 +60,7 @@ const KINDS = {
     look: { color: 'soft', width: 1.5 },
   },
   untested: {
-    text: 'not tested (off the critical path, or few requests)',
+    text: 'not tested (few requests)',
     look: { color: 'soft', width: 1.2, dash: '5 3', opacity: 0.7 },
   },
   gap: { text: 'nodes in between are left out', look: { color: 'soft', width: 2, dash: '1.5 4' } },
@@ -120,7 +120,7 @@ export function flowPicture(
     return { name, detail, tooltip: `${full(node)}\n${failed}`, look: { stroke: 'text', width: 2 } }
   })
   const kindOf = (edge: EdgeComparison): LineKind =>
-    isChanged(edge) ? 'changed' : edge.test?.testable ? 'unchanged' : 'untested'
+    isChanged(edge) ? 'changed' : edge.test.testable ? 'unchanged' : 'untested'
   const lines = [
     ...part.edges.flatMap((edge): FlowLine[] => {
       const comparison = known[edge]
@@ -213,7 +213,7 @@ function latenciesText({ beforeMeanUs, afterMeanUs, edge }: EdgeComparison, of: 
 type EdgeFilter = (edge: EdgeComparison) => boolean
 
 function isRejected({ test }: EdgeComparison): boolean {
-  return test?.rejected === true
+  return test.rejected === true
 }
 
 function shiftUs({ beforeMeanUs, afterMeanUs }: EdgeComparison): number {
@@ -221,7 +221,6 @@ function shiftUs({ beforeMeanUs, afterMeanUs }: EdgeComparison): number {
 }
 
 function testedText({ test }: EdgeComparison, kind: SampleTest, of: Quantity): string {
-  if (test === null) return 'not tested: off the critical path'
   const sizes = `${counted(test.beforeCount, 'request')} before, ${test.afterCount} after`
   if (!test.testable) return `not tested: ${sizes}`
   return `${testText(kind, { ...test, p: test.q }, of)}, ${CORRECTED}; ${sizes}`
@@ -249,7 +248,7 @@ function changesText(
   const enough = isMarked === isRejected ? 'changed significantly' : 'changed enough to matter'
   const first = greatest(marked, shiftUs)
   if (first === undefined) {
-    if (!all.some(({ test }) => test?.testable === true)) return `No ${one} could be tested.`
+    if (!all.some(({ test }) => test.testable === true)) return `No ${one} could be tested.`
     const but = smaller > 0 ? `, though ${grouped(smaller)} changed significantly` : ''
     return `No ${one} ${enough}${but}.`
   }

@@ -66,7 +66,7 @@ export function verdictWords(edge: UnionEdge): string {
   if (reason !== null) return `Large change${shift}${chance}.`
   if (significant) return `Changed by little${shift}${chance}.`
   if (verdict === 'unchanged') return `No significant change${shift}${chance}.`
-  return `Not tested${shift}: off the critical path, or too few requests.`
+  return `Not tested${shift}: too few requests.`
 }
 
 function latencyWords(latencies: EdgeLatencies | null): string {
