@@ -89,3 +89,31 @@ describe('findDivergence', () => {
     expect(() => findDivergence(logs, { aplha: 0.1 } as object)).toThrow('no option aplha')
   })
 })
+
+test('the table names the feature that differs most also where no |t| reaches 1', () => {
+  for (const [before, after] of [
+    [
+      [10, 20, 30, 40],
+      [12, 20, 31, 41],
+    ],
+    [
+      [5, 5, 9],
+      [5, 6, 9],
+    ],
+  ]) {
+    const builder = new LogBuilder()
+    for (const [logClass, sizes] of [
+      ['before', before],
+      ['after', after],
+    ] as const) {
+      for (const [i, size] of (sizes ?? []).entries()) {
+        builder.setInstance(logClass, `n${i}`)
+        builder.logState(0, 'size', size)
+      }
+    }
+    const [row] = findDivergence(builder.build()).table().objects() as { t: number }[]
+    expect(Math.abs(Number(row?.t))).toBeGreaterThan(0)
+    expect(Math.abs(Number(row?.t))).toBeLessThan(1)
+    expect(row).toMatchObject({ variable: 'size', feature: 'mean' })
+  }
+})

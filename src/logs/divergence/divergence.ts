@@ -182,7 +182,7 @@ export function largestFinite({ features }: VariableDivergence): number {
 /** Of equally large ones the mean, which is said most plainly, else the first. */
 function largestT(tests: readonly FeatureTest[]): FeatureTest | undefined {
   return tests.reduce<FeatureTest | undefined>((best, each) => {
-    const [known, size] = [Math.abs(best?.t ?? -1), Math.abs(each.t)]
+    const [known, size] = [best === undefined ? -1 : Math.abs(best.t), Math.abs(each.t)]
     return size > known || (size === known && each.feature === 'mean') ? each : best
   }, undefined)
 }
