@@ -39,6 +39,10 @@ export type EventFeature = (typeof EVENT_FEATURES)[number]
  */
 export type StateFeature = (typeof STATE_FEATURES)[number]
 
+/** The two sets of logs to compare: Distalyzer's good and bad. Differences are after minus before. */
+export const LOG_CLASSES = ['before', 'after'] as const
+export type LogClass = (typeof LOG_CLASSES)[number]
+
 /** Begins the names of states that say how long after the message before it an event came. */
 export const WAIT_NAME = 'ms until '
 

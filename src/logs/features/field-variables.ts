@@ -1,5 +1,8 @@
+import { sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { readDuration } from '../../core/words.ts'
 import {
+  isNameLike,
   LEFT_OUT_WORDS,
   type LeftOutReason,
   namesFew,
@@ -8,6 +11,14 @@ import {
 } from '../../traces/attribute-names.ts'
 import type { LogBuilder } from './log-builder.ts'
 import type { FieldLeftOut } from './log-report.ts'
+import {
+  addRun,
+  type FieldRun,
+  identityOf,
+  isOneValue,
+  newFieldRun,
+  takeValue,
+} from './run-identity.ts'
 
 /** A field of a message that is part of what it says. */
 export type LogField = readonly [key: string, value: string | number | boolean]
@@ -31,6 +42,10 @@ export interface Column {
   values: Map<string, number> | null
   readonly codes: number[]
   readonly example: string
+  /** Whether it had values that are no numbers. */
+  isText: boolean
+  /** Its values, in whatever event, an instance each. */
+  readonly run: FieldRun
 }
 
 export interface EventFields {
@@ -41,26 +56,35 @@ export interface EventFields {
 /**
  * Makes variables of the fields of messages. A number is a state `event.field`. A text of few values, or a
  * number that is a code, is a facet of its event: `event · field=value` is an event of its own. What is an id, a
- * time, an address or another text in each message is left out, and listed; so is what never varies.
+ * time, an address or another text in each message is left out, and listed; so is what never varies, and what
+ * names the instance or the class of a message.
  */
 export class FieldVariables {
   readonly #builder: LogBuilder
   /** What all messages so far come to, by event. */
   readonly events = new Map<string, EventFields>()
+  readonly #runs = new Map<string, FieldRun>()
 
   constructor(builder: LogBuilder) {
     this.#builder = builder
   }
 
   /** Adds events of another, whose codes are these here. */
-  add(others: FieldVariables['events'], { event, state }: ReturnType<LogBuilder['add']>): void {
+  add(
+    others: FieldVariables['events'],
+    { event, state, instance }: ReturnType<LogBuilder['add']>,
+  ): void {
+    const added = new Set<FieldRun>()
     for (const [name, { messages, columns }] of others) {
       const own = this.events.get(name) ?? { messages: 0, columns: new Map<string, Column>() }
       own.messages += messages
       this.events.set(name, own)
-      for (const [key, { known, stateCode, values, codes, ...column }] of columns) {
-        const all = own.columns.get(key) ?? { ...newColumn(key, ''), ...column }
+      for (const [key, { known, stateCode, values, codes, run, ...column }] of columns) {
+        const all = own.columns.get(key) ?? { ...this.#newColumn(key, ''), ...column }
         own.columns.set(key, all)
+        all.isText ||= column.isText
+        if (!added.has(run)) addRun(all.run, run, instance)
+        added.add(run)
         all.known += known
         all.stateCode = Math.max(all.stateCode, state[stateCode] ?? -1)
         all.codes.push(...codes.map((code) => event[code] as number))
@@ -78,12 +102,13 @@ export class FieldVariables {
     const own = this.events.get(event) ?? { messages: 0, columns: new Map<string, Column>() }
     if (own.messages++ === 0) this.events.set(event, own)
     for (const [key, value] of fields) {
-      const column = own.columns.get(key) ?? newColumn(key, value)
+      const column = own.columns.get(key) ?? this.#newColumn(key, value)
       if (column.known++ === 0) {
         if (own.columns.size === MAX_FIELDS) continue
         own.columns.set(key, column)
       }
       if (column.reason !== null && !FEW_TELL.has(column.reason)) continue
+      takeValue(column.run, value, instance)
       // What was a facet before is none of a number.
       const known = typeof value === 'string' ? column.values?.get(value) : undefined
       if (known !== undefined) {
@@ -97,6 +122,7 @@ export class FieldVariables {
         this.#builder.state(instance, column.stateCode, timeUs, number)
         continue
       }
+      column.isText = true
       this.#facet(column, `${event} · ${key}=`, String(value), { instance, timeUs })
     }
   }
@@ -125,25 +151,55 @@ export class FieldVariables {
   /** All messages were taken: takes back what turned out to be no variable, and facets that were `asked` for. */
   finish(asked: readonly string[] = []): void {
     const leftOut = new Map<string, FieldLeftOut>()
+    const identities = this.#identities(asked)
     for (const { messages, columns } of this.events.values()) {
       for (const [field, column] of columns) {
-        const reason = asked.includes(field) ? '' : reasonOf(column, messages)
+        const { codes, stateCode, known, example } = column
+        const identity = identities.get(field)
+        const own = asked.includes(field) ? '' : reasonOf(column, messages)
+        const reason = identity?.reason ?? own
         if (reason === null) continue
-        this.#builder.dropEvents(column.codes)
-        if (reason === '' || column.stateCode >= 0) continue
+        this.#builder.dropEvents(codes)
+        if (identity !== undefined) this.#builder.dropState(stateCode)
+        if (reason === '' || (stateCode >= 0 && identity === undefined)) continue
         const key = `${field} ${reason}`
-        const known = leftOut.get(key)?.messages ?? 0
-        leftOut.set(key, { field, reason, messages: known + column.known, example: column.example })
+        const all = known + (leftOut.get(key)?.messages ?? 0)
+        leftOut.set(key, { field, example, ...identity, reason, messages: all })
       }
     }
     this.#builder.noteLeftOut([...leftOut.values()].sort((a, b) => b.messages - a.messages))
   }
-}
 
-function newColumn(key: string, value: LogField[1]): Column {
-  const example = String(value).slice(0, MAX_LENGTH)
-  const start = { known: 0, stateCode: -1, values: new Map<string, number>() }
-  return { ...start, reason: reasonOfName(key), codes: [], example }
+  /**
+   * Fields that name the instance or the class of a message, and numbers that never vary. What only one event
+   * says may be how it went, and a number that only some messages have an amount.
+   */
+  #identities(asked: readonly string[]): ReadonlyMap<string, Pick<FieldLeftOut, 'reason'>> {
+    const found = new Map<string, Pick<FieldLeftOut, 'reason' | 'byClass'>>()
+    const all = sum(this.events.values(), ({ messages }) => messages)
+    for (const [field, run] of this.#runs) {
+      if (run.varies || asked.includes(field) || field === 'level') continue
+      const columns = Array.from(this.events.values(), (event) => event.columns.get(field) ?? [])
+      const isContext = columns.flat().length > 1
+      const isNumber = columns.flat().every(({ isText }) => !isText)
+      if (isNumber && run.messages < all && !isNameLike(field)) continue
+      if (isNumber && isOneValue(run)) found.set(field, { reason: '' })
+      const identity = identityOf(run, (instance) => this.#builder.classOf(instance))
+      if (identity === undefined) continue
+      const { isUnique, byClass } = identity
+      const isNamed = isNameLike(field) || (isUnique && run.values.length > 2)
+      if (!isContext && !isNamed) continue
+      found.set(field, { reason: 'names the run', ...(byClass && { byClass }) })
+    }
+    return found
+  }
+
+  #newColumn(key: string, value: LogField[1]): Column {
+    const example = String(value).slice(0, MAX_LENGTH)
+    const start = { known: 0, stateCode: -1, values: new Map<string, number>(), isText: false }
+    const run = getOrInsert(this.#runs, key, newFieldRun)
+    return { ...start, reason: reasonOfName(key), codes: [], example, run }
+  }
 }
 
 /** Why a field has no facets: '' if that is nothing to tell; `null` if it has them. */

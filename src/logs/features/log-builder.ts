@@ -4,9 +4,9 @@ import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { joinAsked } from './asked-field.ts'
+import { type DerivedStates, withDerived } from './derived-states.ts'
 import {
   EVENT_FEATURES,
-  type Feature,
   LEVELS,
   type Level,
   STATE_FEATURES,
@@ -21,16 +21,8 @@ import {
   type SkippedLine,
   thinnedVariables,
 } from './log-report.ts'
-import { codeOfClass, type LogClass, LogSet, laidOut } from './log-set.ts'
+import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
 import { type ClosedInstance, type InstanceFeatures, OpenInstance } from './open-instance.ts'
-
-/**
- * States by name, and how each is computed: from features of variables, by default a
- * state's mean and an event's number; NaN for what an instance has not, but for `'count'`.
- */
-export type DerivedStates = Readonly<
-  Record<string, (of: (variable: string, feature?: Feature) => number) => number>
->
 
 /**
  * Takes log messages one by one: for logs that flowdelta has no reader for.
@@ -76,9 +68,9 @@ export class LogBuilder {
   #badBy: { readonly field: string; readonly feature: StateFeature } | undefined
   /** By event, as ranks. */
   readonly #levels: number[] = []
-  readonly #dropped = new Set<number>()
+  readonly #dropped = { event: new Set<number>(), state: new Set<number>() }
   #excluded: readonly { readonly name: string; readonly pattern: RegExp }[] = []
-  #derived: readonly (readonly [string, DerivedStates[string]])[] = []
+  #derived: DerivedStates = {}
   readonly #droppedInstances = new Set<number>()
 
   /**
@@ -154,7 +146,11 @@ export class LogBuilder {
 
   /** Takes events back that turned out to be none. */
   dropEvents(codes: readonly number[]): void {
-    for (const code of codes) this.#dropped.add(code)
+    for (const code of codes) this.#dropped.event.add(code)
+  }
+
+  dropState(code: number): void {
+    this.#dropped.state.add(code)
   }
 
   /** Notes fields that are no variables. */
@@ -171,6 +167,12 @@ export class LogBuilder {
   /** Says of which class an instance is, whatever was said before. */
   setClass(instance: number, logClass: LogClass): void {
     this.#classOf[instance] = codeOfClass(logClass)
+  }
+
+  /** Of which class an instance is; undefined for one that is left out. */
+  classOf(instance: number): LogClass | undefined {
+    const isLeftOut = this.#droppedInstances.has(instance)
+    return isLeftOut ? undefined : LOG_CLASSES[this.#classOf[instance] ?? 0]
   }
 
   /** Leaves an instance out. */
@@ -191,7 +193,7 @@ export class LogBuilder {
 
   /** Adds states that are computed from the features of an instance. */
   derive(derived: DerivedStates): void {
-    this.#derived = Object.entries(derived)
+    this.#derived = derived
   }
 
   #close(open: OpenInstance): ClosedInstance {
@@ -200,32 +202,7 @@ export class LogBuilder {
         ? -1
         : this.stateCode(`${WAIT_NAME}${this.#names.event.value(event)}`)
     const closed = open.close(this.#hasWaits ? waitCode : undefined)
-    const { codes, values } = closed.states
-    const added = this.#derived.flatMap(([name, compute]) => {
-      const value = compute((variable, feature) => this.#featureOf(closed, variable, feature))
-      return Number.isFinite(value) ? [{ code: this.stateCode(name), value }] : []
-    })
-    const features = added.flatMap(({ value }) =>
-      STATE_FEATURES.map((feature) => (feature === 'mean' ? value : Number.NaN)),
-    )
-    const states = {
-      codes: Int32Array.from([...codes, ...added.map(({ code }) => code)]),
-      values: Float64Array.from([...values, ...features]),
-    }
-    return added.length === 0 ? closed : { ...closed, states }
-  }
-
-  #featureOf({ events, states }: ClosedInstance, variable: string, given?: Feature): number {
-    const isState =
-      given === undefined
-        ? states.codes.includes(this.stateCode(variable))
-        : (STATE_FEATURES as readonly Feature[]).includes(given)
-    const { codes, values } = isState ? states : events
-    const types: readonly Feature[] = isState ? STATE_FEATURES : EVENT_FEATURES
-    const at = codes.indexOf(isState ? this.stateCode(variable) : this.eventCode(variable))
-    if (at < 0) return given === 'count' ? 0 : Number.NaN
-    const feature = given ?? (isState ? 'mean' : 'count')
-    return values[at * types.length + types.indexOf(feature)]!
+    return withDerived(closed, this.#derived, this.#names)
   }
 
   /** Says which field of messages makes instances bad, and by which of its values. */
@@ -267,6 +244,7 @@ export class LogBuilder {
     return {
       instances: kept.map((i) => ({
         ...(this.#instances[i] as ClosedInstance),
+        code: i,
         id: this.#ids[i]!,
         facets: this.#facets[i] ?? 0,
       })),
@@ -284,8 +262,9 @@ export class LogBuilder {
   add(
     logClass: LogClass,
     { instances, names, levels, notes }: ReturnType<LogBuilder['pack']>,
-  ): Record<VariableKind, readonly number[]> {
+  ): Record<VariableKind | 'instance', readonly number[]> {
     const codes = {
+      instance: [] as number[],
       event: names.event.map((name) => this.eventCode(name)),
       state: names.state.map((name) => this.stateCode(name)),
     }
@@ -293,8 +272,9 @@ export class LogBuilder {
       ...own,
       codes: own.codes.map((code) => codes[kind][code]!),
     })
-    for (const { id, facets, ...each } of instances) {
+    for (const { id, code: own, facets, ...each } of instances) {
       const instance = this.instanceCode(logClass, id)
+      codes.instance[own] = instance
       this.#facets[instance] = facets
       this.#instances[instance] = {
         ...each,
@@ -339,8 +319,18 @@ export class LogBuilder {
         this.#levels.flatMap((rank, code) => [[names.event[code]!, LEVELS[rank]!] as const]),
       ),
       runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
-      events: laidOut(names.event, EVENT_FEATURES, events, droppedOf(names.event, this.#dropped)),
-      states: laidOut(names.state, STATE_FEATURES, states, droppedOf(names.state, left)),
+      events: laidOut(
+        names.event,
+        EVENT_FEATURES,
+        events,
+        droppedOf(names.event, this.#dropped.event),
+      ),
+      states: laidOut(
+        names.state,
+        STATE_FEATURES,
+        states,
+        droppedOf(names.state, [...this.#dropped.state, ...(left ?? [])]),
+      ),
       report: new LogReport({
         ...this.#notes.data,
         messages: {

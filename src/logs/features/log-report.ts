@@ -2,7 +2,7 @@ import { ascending, group, max } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { describePlace, type Place } from '../../core/errors.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import type { VariableKind } from './features.ts'
+import type { LogClass, VariableKind } from './features.ts'
 import type { ClosedInstance } from './open-instance.ts'
 
 export interface SkippedLine extends Place {
@@ -41,6 +41,8 @@ export interface FieldLeftOut {
   /** Messages that have it. */
   readonly messages: number
   readonly example: string
+  /** Of what names the run, some values of each class, if the classes share none. */
+  readonly byClass?: Readonly<Record<LogClass, readonly string[]>>
 }
 
 interface LogReportData {

@@ -5,15 +5,19 @@ import { InternalError } from '../../core/errors.ts'
 import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
 import { requireOneOf } from '../../stats/require-option.ts'
 import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
-import type { EventFeature, Feature, Level, StateFeature, VariableKind } from './features.ts'
+import {
+  type EventFeature,
+  type Feature,
+  type Level,
+  LOG_CLASSES,
+  type LogClass,
+  type StateFeature,
+  type VariableKind,
+} from './features.ts'
 import type { LogReport } from './log-report.ts'
 import type { InstanceFeatures } from './open-instance.ts'
 
-export { AFTER, BEFORE }
-
-/** The two sets of logs to compare: Distalyzer's good and bad. Differences are after minus before. */
-export const LOG_CLASSES = ['before', 'after'] as const
-export type LogClass = (typeof LOG_CLASSES)[number]
+export { AFTER, BEFORE, LOG_CLASSES, type LogClass }
 
 /** @throws OptionError for any other class */
 export function codeOfClass(logClass: LogClass): Period {

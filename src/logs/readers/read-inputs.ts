@@ -45,8 +45,9 @@ export function inputReader(builder: LogBuilder, settings: ReadSettings, templat
     },
     /** All inputs were read. */
     finish(): FieldVariables['events'] {
-      fields.finish(division?.badIf.map(({ attribute }) => attribute))
+      // Which class an instance is of tells what names it.
       divided?.finish()
+      fields.finish(division?.badIf.map(({ attribute }) => attribute))
       return fields.events
     },
   }

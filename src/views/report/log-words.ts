@@ -26,6 +26,7 @@ import {
 import {
   featureText,
   isEventTime,
+  type LogClass,
   VARIABLE_KINDS,
   WAIT_NAME,
 } from '../../logs/features/features.ts'
@@ -36,6 +37,7 @@ import { orderText, tText, valueText } from '../charts/log-values.ts'
 
 export const MAX_VARIABLE_LENGTH = 70
 const MAX_FIELDS = 6
+const MAX_IDENTITY_LENGTH = 40
 const MAX_TITLE_LENGTH = 120
 const MAX_GRAPHS = 2
 const GRAVE = 2
@@ -187,8 +189,21 @@ export function inputText({ logs }: LogComparison): string {
     `${counted(messages.event, 'event message')} of ${counted(logs.events.names.length, 'event')}, ` +
     `${counted(messages.state, 'state message')} of ${counted(logs.states.names.length, 'variable')}.`
   if (fieldsLeftOut.length === 0) return read
-  const leftOut = fieldsLeftOut.map(({ field, reason }) => `${field} ${reason}`)
+  const leftOut = fieldsLeftOut.map(
+    ({ field, reason, byClass }) =>
+      `${field} ${reason}${byClass === undefined ? '' : ` (${runText(byClass)})`}`,
+  )
   return `${read} No variables: ${firstOf(leftOut, { most: MAX_FIELDS })}.`
+}
+
+function runText(byClass: Readonly<Record<LogClass, readonly string[]>>): string {
+  const some = (logClass: LogClass) =>
+    `${firstOf(byClass[logClass].map(identityText), { most: 2 })} ${logClass}`
+  return `${some('before')}, ${some('after')}`
+}
+
+function identityText(value: string): string {
+  return shortText(value, MAX_IDENTITY_LENGTH)
 }
 
 export function performanceSentences({ divergence, tail, logs, options }: LogComparison): string[] {
