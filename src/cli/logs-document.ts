@@ -1,4 +1,5 @@
 import type { LogComparison } from '../logs/compare-logs.ts'
+import { logsTitle } from '../views/report/log-headline.ts'
 import {
   about,
   COUNT,
@@ -55,6 +56,13 @@ const PARAMETERS = record<LogComparison['options']>({
   class: made((options) => CLASSES[options.class], CLASS),
 })
 
+const OF_CLASS = record<NonNullable<LogComparison['records']>['before']>({
+  count: COUNT,
+  mean: MEASURED,
+  median: MEASURED,
+  p99: MEASURED,
+})
+
 const PERFORMANCE = record<LogComparison>({
   metric: made(({ options }) => options.metric, ANYTHING),
   node: made(({ tail }) => tail.metric.name, TEXT, 'Name of performance in graphs.'),
@@ -69,6 +77,17 @@ const PERFORMANCE = record<LogComparison>({
   t: made(({ divergence }) => divergence.performance.t, MEASURED),
   p: made(({ divergence }) => divergence.performance.p, MEASURED),
   heavyTail: made(({ tail }) => tail.isHeavy, FLAG),
+  unit: made(({ tail }) => tail.metric.quantity?.text, optional(TEXT)),
+  records: made(
+    ({ records }) => records,
+    optional(
+      record<NonNullable<LogComparison['records']>>({
+        good: made(({ before }) => before, OF_CLASS),
+        bad: made(({ after }) => after, OF_CLASS),
+      }),
+    ),
+    'Of a metric that instances log many times: its records; median and p99 are of an instance.',
+  ),
   suggestion: made(({ tail }) => tail.suggestion || undefined, optional(TEXT)),
 })
 
@@ -127,8 +146,19 @@ export const LOGS_DOCUMENT = document<PrintedLogs>('logs', 'What `flowdelta logs
     record<Readonly<Record<'event' | 'state', number>>>({ event: COUNT, state: COUNT }),
   ),
   performance: made(({ compared }) => compared, PERFORMANCE),
+  headline: made(
+    ({ compared }) => compared,
+    record<LogComparison>({
+      title: made(logsTitle, TEXT),
+      path: made(
+        ({ attention }) => attention.headline?.path.map(({ name }) => name).reverse() ?? [],
+        listOf(TEXT),
+        'From the cause to what performance depends on directly; empty where no path says so.',
+      ),
+    }),
+  ),
   variables: made(
-    ({ compared, limit }) => compared.divergence.variables.slice(0, limit),
+    ({ compared, limit }) => compared.variables.slice(0, limit),
     listOf(VARIABLE),
     'Best first; cut at --limit.',
   ),

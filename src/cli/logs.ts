@@ -6,14 +6,15 @@ import { counted, grouped, shortText, spoken } from '../core/words.ts'
 import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
 import type { DerivedStates } from '../logs/features/derived-states.ts'
-import type { VariableKind } from '../logs/features/features.ts'
+import type { Feature } from '../logs/features/features.ts'
 import type { LogClass, LogSet } from '../logs/features/log-set.ts'
-import { fullName, type Metric, statesOfField } from '../logs/performance/performance-metric.ts'
+import { fullName, type Metric } from '../logs/performance/performance-metric.ts'
 import { loadLogs } from '../logs/readers/load-logs.ts'
 import { LOG_READ_OPTIONS, type LogFields } from '../logs/readers/log-read-options.ts'
 import { skipAdvice, skipText } from '../logs/readers/log-sink.ts'
 import { tText } from '../views/charts/log-values.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
+import { causeText, decoyText, fewText, pacedText } from '../views/report/log-headline.ts'
 import {
   differenceOf,
   differences,
@@ -87,7 +88,7 @@ export function addLogs(command: Command): void {
     .addOption(new Option('--by <field>', 'Same as --instance').conflicts('instance'))
     .option(
       '--metric <name>',
-      "What performance is: 'runTime', an event (its last time), a state variable (its final value) or a field of several events (its largest); event:NAME or state:NAME where both have the name (default: the number that --bad-if goes by, else runTime)",
+      "What performance is: 'runTime', an event (its last time), or a state variable or field (the mean of its values; maximum:NAME, minimum:NAME or final:NAME for another); event:NAME or state:NAME where both have the name (default: the number that --bad-if goes by, else runTime)",
     )
     .option(
       '--template <expression...>',
@@ -134,7 +135,7 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
   })
   const compared = compareLogs(logs, {
     ...optionsFrom(COMPARE_OPTIONS, flags),
-    ...(flags.metric !== undefined && { metric: metricOf(logs, flags.metric, flags) }),
+    ...(flags.metric !== undefined && { metric: metricOf(logs, flags.metric) }),
     class: flags.class,
   })
   const warnings = compared.warnings().map(({ code, message, advice }) => ({
@@ -241,29 +242,35 @@ function logClass(given: string): LogClass {
   throw new InvalidArgumentError('Allowed choices are before, after.')
 }
 
+/** What may stand before the name of a variable: its kind, or what is meant of a state. */
+const METRIC_PREFIXES: ReadonlyMap<string, Feature> = new Map<string, Feature>([
+  ['event', 'lastAbsolute'],
+  ['state', 'mean'],
+  ['final', 'final'],
+  ['maximum', 'maximum'],
+  ['minimum', 'minimum'],
+])
+
 /**
- * Reads `--metric`: `runTime`, the name of a variable (of a state, its final value, or its mean with
- * `--window`), or one with its kind before it, `event:q` or
- * `state:q`, where an event and a state variable have one name.
+ * Reads `--metric`: `runTime`, the name of a variable, or one with its kind before it, `event:q` or
+ * `state:q`, where an event and a state variable have one name; `final:q` is the last value of a state.
  *
  * @throws FlowdeltaError for a name that both kinds have
  */
-function metricOf(logs: LogSet, name: string, { window }: LogsFlags): Metric {
+function metricOf(logs: LogSet, name: string): Metric {
   const { events, states } = logs
   const given = fullName(logs, name)
   const isEvent = events.indexOf(given) !== undefined
   const isState = states.indexOf(given) !== undefined
   if (isEvent && isState && given !== 'runTime') {
     throw new FlowdeltaError(
-      `Metric ${show(given)} is an event and a state variable. Give --metric ${show(`event:${given}`)} (its last time) or --metric ${show(`state:${given}`)} (its final value).`,
+      `Metric ${show(given)} is an event and a state variable. Give --metric ${show(`event:${given}`)} (its last time) or --metric ${show(`state:${given}`)} (its mean value).`,
     )
   }
-  const [, kind, variable] = /^(event|state):(.*)$/s.exec(given) ?? []
-  // Of a window its mean tells more than its end.
-  const isField = isState || statesOfField(logs, given).length > 1
-  if (isField && window !== undefined) return { variable: given, feature: 'mean' }
-  if (isEvent || isState || kind === undefined || variable === undefined) return given
-  return { variable, feature: (kind as VariableKind) === 'event' ? 'lastAbsolute' : 'final' }
+  const [, kind = '', variable] = /^(\w+):(.*)$/s.exec(given) ?? []
+  const feature = METRIC_PREFIXES.get(kind)
+  if (isEvent || isState || feature === undefined || variable === undefined) return given
+  return { variable, feature }
 }
 
 const ROLES: readonly string[] = ['time', 'name', 'value', 'instance']
@@ -304,14 +311,18 @@ const NODES = 10
 function logsText({ compared, warnings, limit }: PrintedLogs, flags: readonly Option[]): string {
   const onlyAfter = newMessagesText(compared, limit)
   const isFirst = newComesFirst(compared)
+  const cause = causeText(compared)
   return spoken([
     isFirst && onlyAfter,
+    cause !== undefined &&
+      spoken([`${cause}.`, pacedText(compared), decoyText(compared)]).join(' '),
     warningLines(warnings).join('\n'),
     `${inputText(compared)}${skippedText(compared, flags)}`,
     performanceSentences(compared).join('\n'),
     variablesText(compared, limit),
     !isFirst && onlyAfter,
-    ...tellingGraphs(compared).map(graphText),
+    ...tellingGraphs(compared).map((graph) => graphText(graph, compared)),
+    fewText(compared),
   ]).join('\n\n')
 }
 
@@ -330,7 +341,7 @@ function variablesText(compared: LogComparison, limit: number): string {
   const found = differences(compared)
   const { told } = found
   const rows = told.slice(0, limit).map((variable) => {
-    const { what, t } = differenceOf(variable)
+    const { what, t } = differenceOf(variable, compared)
     const name = shortText(variable.name, MAX_VARIABLE_LENGTH)
     return [name, variable.kind, tText(variable.score), what, t]
   })
@@ -357,12 +368,12 @@ function newMessagesText(compared: LogComparison, limit: number): string {
   ].join('\n')
 }
 
-function graphText(graph: AttentionGraph): string {
+function graphText(graph: AttentionGraph, compared: LogComparison): string {
   const { variablesLeftOut = 0 } = graph
-  const lines = graphLines(graph)
+  const lines = graphLines(graph, compared)
   const left = lines.length - NODES
   return spoken([
-    `Look first at ${graphTitle(graph)}`,
+    `Look first at ${graphTitle(graph, compared)}`,
     ...lines.slice(0, NODES),
     left > 0 && `   and ${grouped(left)} more`,
     variablesLeftOut > 0 &&

@@ -13,13 +13,21 @@ import { counted, firstOf, grouped } from '../core/words.ts'
 import { ATTENTION_OPTIONS, type Attention, focusAttention } from './attention/focus-attention.ts'
 import { DEPENDENCY_OPTIONS, type DependencyNetworks } from './dependencies/dependency-networks.ts'
 import { learnDependencies } from './dependencies/learn-dependencies.ts'
-import { DIVERGENCE_OPTIONS, type Divergence } from './divergence/divergence.ts'
+import {
+  DIVERGENCE_OPTIONS,
+  type Divergence,
+  type VariableDivergence,
+} from './divergence/divergence.ts'
 import { findDivergence } from './divergence/find-divergence.ts'
+import { type PacedEvent, pacedEvent } from './divergence/paced-events.ts'
 import { LOG_CLASSES, LogSet } from './features/log-set.ts'
+import { metricRecords } from './performance/metric-records.ts'
 import {
   METRIC_OPTIONS,
+  type Metric,
   type MetricTail,
   metricTail,
+  performanceMetric,
   requirePerformance,
 } from './performance/performance-metric.ts'
 import { isLost, skipAdvice, skipText } from './readers/log-sink.ts'
@@ -57,7 +65,23 @@ export function compareLogs(
   const given = options?.metric ?? logs.metric
   const chosen = readOptions(LOG_OPTIONS, { ...options, ...(given && { metric: given }) })
   requirePerformance(logs, chosen.metric)
-  return new LogComparison(logs, chosen)
+  return new LogComparison(instancesFor(logs, chosen.metric), chosen, {}, logs)
+}
+
+/** Fewer windows of a class that have the metric say less than the whole log. */
+const MIN_WINDOWS = 5
+
+/** The logs themselves, or their windows where the metric is logged throughout one long log a class. */
+function instancesFor(logs: LogSet, metric: Metric): LogSet {
+  const { logs: windows } = logs.windows ?? {}
+  const { variable } = performanceMetric(logs, metric)
+  if (windows === undefined || variable?.kind !== 'state') return logs
+  const { values } = performanceMetric(windows, metric)
+  const having = LOG_CLASSES.map(
+    (_, code) =>
+      values.filter((value, i) => windows.classOf[i] === code && !Number.isNaN(value)).length,
+  )
+  return having.every((count) => count >= MIN_WINDOWS) ? windows : logs
 }
 
 const STAGE_OPTIONS = {
@@ -93,13 +117,22 @@ interface Stages {
 
 /** A comparison of two sets of logs, stage by stage. `compareLogs` makes it. */
 export class LogComparison extends Stage {
+  /** What is compared: the logs that were given, or the windows that they were cut into. */
   readonly logs: LogSet
   readonly options: LogComparisonOptions
+  /** The logs that were given. */
+  readonly whole: LogSet
   readonly #stages: Partial<Stages>
 
-  constructor(logs: LogSet, options: LogComparisonOptions, stages: Partial<Stages> = {}) {
+  constructor(
+    logs: LogSet,
+    options: LogComparisonOptions,
+    stages: Partial<Stages> = {},
+    whole: LogSet = logs,
+  ) {
     super()
     this.logs = logs
+    this.whole = whole
     this.options = options
     this.#stages = stages
   }
@@ -111,7 +144,10 @@ export class LogComparison extends Stage {
    */
   with(changes: Partial<LogComparisonOptions>): LogComparison {
     const options = changeOptions(LOG_OPTIONS, this.options, changes)
-    if (options.metric !== this.options.metric) requirePerformance(this.logs, options.metric)
+    if (options.metric !== this.options.metric) {
+      const other = compareLogs(this.whole, options)
+      if (other.logs !== this.logs) return other
+    }
     const shared: Partial<Stages> = {}
     for (const name of Object.keys(STAGE_OPTIONS) as StageName[]) {
       if (!this.#isStale(name, options)) this.#share(name, shared, () => this[name])
@@ -119,12 +155,17 @@ export class LogComparison extends Stage {
     if (this.#onlyPrunes(options)) {
       this.#share('networks', shared, () => this.networks.pruned(options.minSplit))
     }
-    return new LogComparison(this.logs, options, shared)
+    return new LogComparison(this.logs, options, shared, this.whole)
   }
 
   /** Whether performance has a heavy tail, and what to do about it. */
   get tail(): MetricTail {
     return this.#stage('tail', (options) => metricTail(this.logs, options))
+  }
+
+  /** What the records of performance come to, where instances have several. */
+  get records(): ReturnType<typeof metricRecords> {
+    return metricRecords(this.whole, performanceMetric(this.whole, this.options.metric))
   }
 
   /** What differs between the classes. */
@@ -144,9 +185,29 @@ export class LogComparison extends Stage {
     )
   }
 
+  /** Of one log each, which no test can compare, the event whose pace changed; undefined for more. */
+  get paced(): PacedEvent | undefined {
+    const { before, after } = this.logs.counts
+    const { beforeMean, afterMean } = this.divergence.performance
+    const isTime = this.tail.metric.unit === 'absolute time'
+    return before === 1 && after === 1 && isTime
+      ? pacedEvent(this.logs, afterMean - beforeMean)
+      : undefined
+  }
+
+  /** Variables in the order in which they tell: those of the headline, then as `divergence` has them. */
+  get variables(): readonly VariableDivergence[] {
+    const { headline } = this.attention
+    const path = headline?.path.toReversed() ?? []
+    const first = path.flatMap(
+      ({ name }) => this.divergence.variable(headline?.graph.kind ?? 'event', name) ?? [],
+    )
+    return [...first, ...this.divergence.variables.filter((each) => !first.includes(each))]
+  }
+
   /** Is it a fair comparison? What was not read, or cannot be told, and what to do about it. */
   warnings(): readonly LogWarning[] {
-    return logWarnings(this.logs)
+    return logWarnings(this)
   }
 
   /** What to look at first, a row a graph. */
@@ -214,14 +275,14 @@ const MAX_SKIPPED_SHARE = 0.05
 const SHOWN = 3
 
 /** What was not read of two sets of logs, or cannot be told from them, the gravest first. */
-function logWarnings(logs: LogSet): readonly LogWarning[] {
+function logWarnings({ logs, whole }: LogComparison): readonly LogWarning[] {
   return [
-    ...linesSkipped(logs),
-    ...sameFiles(logs),
+    ...linesSkipped(whole),
+    ...sameFiles(whole),
     ...oneInstance(logs),
-    ...emptyInstances(logs),
-    ...unreadFiles(logs),
-    ...nothingExcluded(logs),
+    ...emptyInstances(whole),
+    ...unreadFiles(whole),
+    ...nothingExcluded(whole),
   ]
 }
 

@@ -277,7 +277,7 @@ describe('for others', () => {
   test('a page and a comment say the same as the text, and names are text', async () => {
     const { out } = await slow('--markdown', '--out', at('logs.html'))
     expect(out).toMatch(/^### Logged only after: lost /)
-    expect(out).toMatch(/\| ms until locked .* \| state \| mean value 22.9 → 903 \| \d/)
+    expect(out).toMatch(/\| ms until locked .* \| state \| mean value 22.9 ms → 903 ms \| \d/)
     expect(out).not.toMatch(/<script|@\w|#\d(?!\d*;)/)
     // No sentence is cut, however many names it has.
     expect(out).toMatch(/^<sub>[^…]{161,}\. Made by flowdelta/m)

@@ -50,7 +50,7 @@ describe('findDivergence', () => {
     expect(once).toMatchObject({ tested: false, t: Number.NaN, significant: false, beforeCount: 1 })
   })
 
-  test('two constants that differ rank first, and are as divergent as can be', () => {
+  test('two constants that differ are as divergent as can be, and come after what varies', () => {
     const builder = new LogBuilder()
     for (let i = 0; i < 40; i++) {
       builder.setInstance(i < 20 ? 'before' : 'after', `n${i}`)
@@ -58,10 +58,11 @@ describe('findDivergence', () => {
       builder.logState(1, 'size', i < 20 ? i : 1000 + i)
     }
     const [first, second] = findDivergence(builder.build()).variables
-    expect([first?.name, first?.score, second?.name]).toEqual([
+    expect([first?.name, second?.name, second?.score, second?.idle]).toEqual([
+      'size',
       'version',
       Number.POSITIVE_INFINITY,
-      'size',
+      'constant',
     ])
   })
 

@@ -85,7 +85,7 @@ describe('performanceMetric', () => {
     ...performanceMetric(logs, metric).values,
   ]
 
-  test('is the run time, an event’s last time, or a state’s final value', () => {
+  test('is the run time, an event’s last time, or the mean of a state’s values', () => {
     expect(valuesOf('runTime')).toEqual([40, 40])
     expect(valuesOf('done')).toEqual([30, Number.NaN])
     expect(valuesOf('rate')).toEqual([5, 5])
@@ -110,11 +110,11 @@ describe('performanceMetric', () => {
   fields.logEvent(1, 'start')
   const ofFields = fields.build()
 
-  test('is a field of several events: its largest value unless another feature is named', () => {
+  test('is a field of several events: the mean of its values unless another feature is named', () => {
     const values = (metric: Metric) => [...performanceMetric(ofFields, metric).values]
-    expect(values('ms')).toEqual([7, 4, 30, Number.NaN])
+    expect(values('ms')).toEqual([7, 4, 14, Number.NaN])
     expect(values({ variable: 'ms', feature: 'minimum' })).toEqual([7, 4, 3, Number.NaN])
-    expect(values({ variable: 'ms', feature: 'mean' })).toEqual([7, 4, 14, Number.NaN])
+    expect(values({ variable: 'ms', feature: 'maximum' })).toEqual([7, 4, 30, Number.NaN])
     expect(() => values({ variable: 'ms', feature: 'final' })).toThrow(
       'Option metric.feature is "final". Give maximum, minimum or mean: 2 events have "ms".',
     )

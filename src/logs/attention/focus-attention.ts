@@ -1,4 +1,4 @@
-import { ascending, group, rollup } from 'd3-array'
+import { ascending, greatest, group, rollup } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, oneOf, readOptions, share } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -38,7 +38,46 @@ export function focusAttention(
       return { ...graphOf(network, divergence, chosen), sharesDenominator: isTime && isShare }
     })
     .sort((a, b) => isLast(a) - isLast(b) || b.score - a.score || isMean(b) - isMean(a))
-  return new Attention({ options: chosen, graphs })
+  return new Attention({
+    options: chosen,
+    graphs,
+    headline: headlineOf(graphs, divergence, isTime),
+  })
+}
+
+/**
+ * The strongest path of the first graph that has one. All on it differ; timers are on none. Times of events
+ * say little of a time since the start, as they are part of it: they come last.
+ */
+function headlineOf(
+  graphs: readonly AttentionGraph[],
+  divergence: Divergence,
+  isTime: boolean,
+): AttentionPath | null {
+  if (!divergence.performance.significant) return null
+  const isPart = ({ featureType }: AttentionGraph) => isTime && isEventTime(featureType)
+  const order = [...graphs.filter((one) => !isPart(one)), ...graphs.filter(isPart)]
+  for (const graph of order) {
+    if (graph.sharesDenominator) continue
+    const path = strongestPath(graph, divergence)
+    if (path.length > 0) return { graph, path }
+  }
+  return null
+}
+
+function strongestPath(graph: AttentionGraph, divergence: Divergence): readonly AttentionNode[] {
+  const { order, parentOf } = attentionTree(graph)
+  const nodeOf = new Map(graph.nodes.map((node) => [node.name, node]))
+  const paths = new Map<string, { readonly path: readonly AttentionNode[]; readonly sum: number }>()
+  paths.set(graph.metric, { path: [], sum: 0 })
+  for (const name of order.slice(1)) {
+    const node = nodeOf.get(name)
+    const known = paths.get(parentOf.get(name) ?? '')
+    const isIdle = divergence.variable(graph.kind, name)?.idle !== null
+    if (node === undefined || known === undefined || !node.significant || isIdle) continue
+    paths.set(name, { path: [...known.path, node], sum: known.sum + node.term })
+  }
+  return greatest(paths.values(), ({ sum }) => sum)?.path ?? []
 }
 
 function requireSame(divergence: Divergence, networks: DependencyNetworks): void {
@@ -201,6 +240,13 @@ export interface AttentionGraph {
   readonly edges: readonly AttentionEdge[]
 }
 
+/** A path of dependencies that ends at performance. */
+export interface AttentionPath {
+  readonly graph: AttentionGraph
+  /** What performance depends on directly first. */
+  readonly path: readonly AttentionNode[]
+}
+
 /** What to look at first: what `focusAttention` finds. */
 export class Attention extends columnarStage<{
   readonly options: AttentionOptions
@@ -209,6 +255,8 @@ export class Attention extends columnarStage<{
    * share their denominator with performance come after all others, unless asked otherwise.
    */
   readonly graphs: readonly AttentionGraph[]
+  /** What the comparison is about, if performance differs and depends on what differs. */
+  readonly headline: AttentionPath | null
 }>() {
   /** The graphs of events or of states, best first. */
   of(kind: VariableKind): readonly AttentionGraph[] {
@@ -269,6 +317,7 @@ export function attentionTree({ metric, nodes, edges }: AttentionGraph) {
   const rank = new Map(nodes.map(({ name }, at) => [name, at]))
   const depth = new Map([[metric, 0]])
   const parentEdge = new Map<string, AttentionEdge>()
+  const parentOf = new Map<string, string>()
   const order: string[] = []
   const pending = [metric]
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
@@ -279,8 +328,9 @@ export function attentionTree({ metric, nodes, edges }: AttentionGraph) {
     for (const { edge, other } of below) {
       depth.set(other, Number(depth.get(name)) + 1)
       parentEdge.set(other, edge)
+      parentOf.set(other, name)
     }
     pending.push(...below.map(({ other }) => other).reverse())
   }
-  return { order, depth, parentEdge }
+  return { order, depth, parentEdge, parentOf }
 }

@@ -2,7 +2,7 @@ import { group, index, max, sum } from 'd3-array'
 import { defineOptions, level, type OptionsOf, oneOf } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import type { WelchResult } from '../../stats/welch.ts'
-import type { Feature, VariableKind } from '../features/features.ts'
+import { type Feature, isEventTime, type VariableKind } from '../features/features.ts'
 import type { LogClass, LogSet } from '../features/log-set.ts'
 import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 
@@ -58,6 +58,11 @@ export interface VariableDivergence {
   /** Sum of |t| over significant features; Infinity where two constants differ. */
   readonly score: number
   readonly presence: Presence
+  /**
+   * Why it can be no cause: a state that is constant in each class, or a timer, whose number of messages is the
+   * run time divided by a period. Null for all others.
+   */
+  readonly idle: 'constant' | 'timer' | null
   /** How grave its messages are: 0 for what only tells, then warnings, errors, and what was thrown. */
   readonly gravity: number
   readonly features: readonly FeatureTest[]
@@ -68,7 +73,7 @@ interface DivergenceColumns {
   readonly options: DivergenceOptions
   /**
    * The most divergent first, events and states together, but before them events that most instances
-   * of one class have and hardly any of the other. Of those without a significant difference
+   * of one class have and hardly any of the other; constants and timers after all others that differ. Of those without a significant difference
    * come first what was logged only after, then what was logged only before: events before states,
    * the gravest first, then those in more instances and more messages. Then what differs most.
    */
@@ -169,9 +174,14 @@ export function byPresence(a: VariableDivergence, b: VariableDivergence): number
   )
 }
 
-/** The significant feature of a variable with the largest |t|; undefined where none is. */
+/**
+ * The significant feature of a variable with the largest |t|; undefined where none is. A time as a share of the
+ * run also differs where the run alone does, and tells only where nothing else does.
+ */
 export function strongestDifference({ features }: VariableDivergence): FeatureTest | undefined {
-  return largestT(features.filter(({ significant }) => significant))
+  const differing = features.filter(({ significant }) => significant)
+  const isShare = ({ feature }: FeatureTest) => isEventTime(feature) && feature.endsWith('Relative')
+  return largestT(differing.filter((test) => !isShare(test))) ?? largestT(differing)
 }
 
 /** The largest finite |t| of a variable; 0 where there is none. */

@@ -24,6 +24,7 @@ import {
   type Presence,
   type VariableDivergence,
 } from './divergence.ts'
+import { isTimer } from './timers.ts'
 
 /**
  * Finds what differs between two sets of logs: Welch's t-test of every feature of every variable.
@@ -130,8 +131,27 @@ function variablesOf(
       0,
     )
     const gravity = kind === 'event' ? gravityOf(name, logs.levels?.get(name)) : 0
-    return { name, kind, features: own, presence: presenceOf(variable), score, gravity }
+    const presence = presenceOf(variable)
+    return {
+      name,
+      kind,
+      features: own,
+      presence,
+      score,
+      gravity,
+      idle: idleOf(logs, kind, { variable, own }),
+    }
   })
+}
+
+function idleOf(
+  logs: LogSet,
+  kind: VariableKind,
+  { variable, own }: { readonly variable: number; readonly own: readonly FeatureTest[] },
+): VariableDivergence['idle'] {
+  if (kind === 'event') return isTimer(logs, variable) ? 'timer' : null
+  const mean = own.find(({ feature }) => feature === 'mean')
+  return mean !== undefined && Math.abs(mean.t) === Number.POSITIVE_INFINITY ? 'constant' : null
 }
 
 const THROWN = 4
@@ -160,6 +180,9 @@ function leastP({
 }
 
 function mostDivergentFirst(a: VariableDivergence, b: VariableDivergence): number {
+  if (a.score > 0 && b.score > 0 && (a.idle === null) !== (b.idle === null)) {
+    return a.idle === null ? -1 : 1
+  }
   if (bySeparation(a, b) !== 0) return bySeparation(a, b)
   if (a.score !== b.score) return b.score - a.score
   if (a.score > 0) return ascending(`${a.kind} ${a.name}`, `${b.kind} ${b.name}`)

@@ -1,5 +1,5 @@
 import type { Dictionary } from '../../traces/dictionary.ts'
-import { STATE_FEATURES, type StateFeature } from './features.ts'
+import { COLUMNS, type StateFeature } from './features.ts'
 import type { InstanceFeatures } from './open-instance.ts'
 
 /** The units in which a time or a size may stand once more. */
@@ -19,7 +19,7 @@ export function joinAsked(
   dictionary: Dictionary,
   { field, feature }: { readonly field: string; readonly feature: StateFeature },
 ) {
-  const [width, at] = [STATE_FEATURES.length, STATE_FEATURES.indexOf(feature)]
+  const [width, at] = [COLUMNS.state.length, COLUMNS.state.indexOf(feature)]
   const rows = states.map(
     ({ codes, values }) => new Map(Array.from(codes, (code, i) => [code, values[i * width + at]])),
   )
@@ -42,7 +42,7 @@ export function joinAsked(
   const most = feature === 'minimum' ? Math.min : Math.max
   const joined = states.map(({ codes, values }, i) => {
     const own = found.flatMap((each) => rows[i]?.get(each) ?? [])
-    const added = STATE_FEATURES.map((each) => (each === feature ? most(...own) : Number.NaN))
+    const added = COLUMNS.state.map((each) => (each === feature ? most(...own) : Number.NaN))
     if (own.length === 0) return { codes, values }
     return {
       codes: Int32Array.from([...codes, code]),

@@ -1,5 +1,5 @@
 import type { Dictionary } from '../../traces/dictionary.ts'
-import { EVENT_FEATURES, type Feature, STATE_FEATURES, type VariableKind } from './features.ts'
+import { COLUMNS, type Feature, STATE_FEATURES, type VariableKind } from './features.ts'
 import type { ClosedInstance } from './open-instance.ts'
 
 /**
@@ -23,7 +23,10 @@ export function withDerived(
   })
   if (added.length === 0) return closed
   const features = added.flatMap(({ value }) =>
-    STATE_FEATURES.map((feature) => (feature === 'mean' ? value : Number.NaN)),
+    COLUMNS.state.map((column) => {
+      if (column === 'records') return 1
+      return column === 'mean' ? value : Number.NaN
+    }),
   )
   const states = {
     codes: Int32Array.from([...codes, ...added.map(({ code }) => code)]),
@@ -44,7 +47,7 @@ function featureOf(
       ? states.codes.includes(state)
       : (STATE_FEATURES as readonly Feature[]).includes(given)
   const { codes, values } = isState ? states : events
-  const types: readonly Feature[] = isState ? STATE_FEATURES : EVENT_FEATURES
+  const types: readonly string[] = isState ? COLUMNS.state : COLUMNS.event
   const at = codes.indexOf(isState ? state : names.event.code(variable))
   if (at < 0) return given === 'count' ? 0 : Number.NaN
   const feature = given ?? (isState ? 'mean' : 'count')

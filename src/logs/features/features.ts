@@ -23,6 +23,20 @@ export const STATE_FEATURES = [
   'threeQuartersRelative',
 ] as const
 
+/** What is known of an event besides, and not tested: between messages the median gap, and how far gaps spread. */
+export const EVENT_SUMMARIES = ['gap', 'gapSpread'] as const
+
+/** What is known of a state variable besides, and not tested: its records, their median and their 99th percentile. */
+export const STATE_SUMMARIES = ['records', 'median', 'p99'] as const
+
+export type Summary = (typeof EVENT_SUMMARIES)[number] | (typeof STATE_SUMMARIES)[number]
+
+/** The numbers of a variable in one instance, in their order. */
+export const COLUMNS = {
+  event: [...EVENT_FEATURES, ...EVENT_SUMMARIES],
+  state: [...STATE_FEATURES, ...STATE_SUMMARIES],
+} as const
+
 /**
  * What is kept of the messages of one event in one instance. Absolute times are microseconds since
  * the instance's start, relative ones shares of its run time; both NaN without a message. `count`

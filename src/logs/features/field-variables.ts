@@ -44,6 +44,8 @@ export interface Column {
   readonly example: string
   /** Whether it had values that are no numbers. */
   isText: boolean
+  /** Whether numbers had a unit of time. */
+  isDuration: boolean
   /** Its values, in whatever event, an instance each. */
   readonly run: FieldRun
 }
@@ -83,6 +85,7 @@ export class FieldVariables {
         const all = own.columns.get(key) ?? { ...this.#newColumn(key, ''), ...column }
         own.columns.set(key, all)
         all.isText ||= column.isText
+        all.isDuration ||= column.isDuration
         if (!added.has(run)) addRun(all.run, run, instance)
         added.add(run)
         all.known += known
@@ -119,6 +122,7 @@ export class FieldVariables {
       const isNumber = !Number.isNaN(number)
       if (isNumber && column.reason === null && !IS_CODE.test(key)) {
         if (column.stateCode < 0) column.stateCode = this.#builder.stateCode(`${event}.${key}`)
+        column.isDuration ||= typeof value === 'string' && !IS_NUMBER.test(value)
         this.#builder.state(instance, column.stateCode, timeUs, number)
         continue
       }
@@ -155,6 +159,7 @@ export class FieldVariables {
     for (const { messages, columns } of this.events.values()) {
       for (const [field, column] of columns) {
         const { codes, stateCode, known, example } = column
+        if (column.isDuration) this.#builder.noteDuration(stateCode)
         const identity = identities.get(field)
         const own = asked.includes(field) ? '' : reasonOf(column, messages)
         const reason = identity?.reason ?? own
@@ -196,9 +201,10 @@ export class FieldVariables {
 
   #newColumn(key: string, value: LogField[1]): Column {
     const example = String(value).slice(0, MAX_LENGTH)
-    const start = { known: 0, stateCode: -1, values: new Map<string, number>(), isText: false }
+    const start = { known: 0, stateCode: -1, values: new Map<string, number>() }
+    const is = { isText: false, isDuration: false }
     const run = getOrInsert(this.#runs, key, newFieldRun)
-    return { ...start, reason: reasonOfName(key), codes: [], example, run }
+    return { ...start, ...is, reason: reasonOfName(key), codes: [], example, run }
   }
 }
 

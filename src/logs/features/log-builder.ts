@@ -4,12 +4,12 @@ import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { joinAsked } from './asked-field.ts'
+import { cutWindows, type Row } from './cut-windows.ts'
 import { type DerivedStates, withDerived } from './derived-states.ts'
 import {
-  EVENT_FEATURES,
+  COLUMNS,
   LEVELS,
   type Level,
-  STATE_FEATURES,
   type StateFeature,
   type VariableKind,
   WAIT_NAME,
@@ -64,6 +64,7 @@ export class LogBuilder {
   /** Messages of each instance that only tell others apart. */
   readonly #facets: number[] = []
   readonly #facetCodes = new Set<number>()
+  readonly #durations = new Set<number>()
   #hasWaits = false
   #badBy: { readonly field: string; readonly feature: StateFeature } | undefined
   /** By event, as ranks. */
@@ -147,6 +148,11 @@ export class LogBuilder {
   /** Takes events back that turned out to be none. */
   dropEvents(codes: readonly number[]): void {
     for (const code of codes) this.#dropped.event.add(code)
+  }
+
+  /** Says that a state is a duration in ms. */
+  noteDuration(code: number): void {
+    this.#durations.add(code)
   }
 
   dropState(code: number): void {
@@ -293,12 +299,23 @@ export class LogBuilder {
 
   /** The features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
-    const kept = this.#kept()
-    const ids = kept.map((i) => this.#ids[i]!)
-    const instances = kept.map((i) => {
+    const rows = this.#kept().map((i): Row => {
       const each = this.#instances[i]!
-      return each instanceof OpenInstance ? this.#close(each) : each
+      const closed = each instanceof OpenInstance ? this.#close(each) : each
+      const classCode = this.#classOf[i]!
+      return { id: this.#ids[i]!, classCode, facets: this.#facets[i] ?? 0, closed }
     })
+    const cut = cutWindows(
+      rows,
+      this.#kept().map((i) => this.#instances[i]),
+      (open) => this.#close(open),
+    )
+    return this.#logSet(rows, cut && { lengthUs: cut.lengthUs, logs: this.#logSet(cut.rows) })
+  }
+
+  #logSet(rows: readonly Row[], windows?: LogSet['windows']): LogSet {
+    const ids = rows.map(({ id }) => id)
+    const instances = rows.map(({ closed }) => closed)
     const names = { event: this.#names.event.values, state: this.#names.state.values }
     const events = instances.map((instance) => instance.events)
     const given = instances.map((instance) => instance.states)
@@ -314,27 +331,29 @@ export class LogBuilder {
       ...(this.#badBy !== undefined &&
         variable !== undefined &&
         !isExcluded(variable) && { metric: { variable, feature: this.#badBy.feature } }),
-      classOf: Uint8Array.from(kept, (i) => this.#classOf[i]!),
+      ...(windows !== undefined && { windows }),
+      durations: new Set(Array.from(this.#durations, (code) => names.state[code]!)),
+      classOf: Uint8Array.from(rows, ({ classCode }) => classCode),
       levels: new Map(
         this.#levels.flatMap((rank, code) => [[names.event[code]!, LEVELS[rank]!] as const]),
       ),
       runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
       events: laidOut(
         names.event,
-        EVENT_FEATURES,
+        COLUMNS.event,
         events,
         droppedOf(names.event, this.#dropped.event),
       ),
       states: laidOut(
         names.state,
-        STATE_FEATURES,
+        COLUMNS.state,
         states,
         droppedOf(names.state, [...this.#dropped.state, ...(left ?? [])]),
       ),
       report: new LogReport({
         ...this.#notes.data,
         messages: {
-          event: sum(kept, (i, at) => instances[at]!.messages.event - (this.#facets[i] ?? 0)),
+          event: sum(rows, ({ closed, facets }) => closed.messages.event - facets),
           state: sum(instances, ({ messages }) => messages.state),
         },
         thinned: thinnedVariables(instances, names),

@@ -6,16 +6,20 @@ import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
 import { requireOneOf } from '../../stats/require-option.ts'
 import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
 import {
+  EVENT_SUMMARIES,
   type EventFeature,
   type Feature,
   type Level,
   LOG_CLASSES,
   type LogClass,
+  STATE_SUMMARIES,
   type StateFeature,
+  type Summary,
   type VariableKind,
 } from './features.ts'
 import type { LogReport } from './log-report.ts'
 import type { InstanceFeatures } from './open-instance.ts'
+import { DURATION_UNIT, type Unit, unitOfName } from './units.ts'
 
 export { AFTER, BEFORE, LOG_CLASSES, type LogClass }
 
@@ -34,6 +38,10 @@ interface LogSetData {
   readonly runTimeUs: Float64Array
   /** What made instances of one source bad, where that is a number: their performance, if nothing else is said. */
   readonly metric?: { readonly variable: string; readonly feature: StateFeature }
+  /** The same messages in windows, where each class is one long log. */
+  readonly windows?: { readonly lengthUs: number; readonly logs: LogSet }
+  /** States that text says with a unit, read in ms. */
+  readonly durations?: ReadonlySet<string>
   /** The gravest level of each event that has any. */
   readonly levels?: ReadonlyMap<string, Level>
   readonly events: VariableFeatures<EventFeature>
@@ -55,6 +63,11 @@ export class LogSet extends columnarStage<LogSetData>() {
 
   features(kind: VariableKind): VariableFeatures {
     return (kind === 'event' ? this.events : this.states) as VariableFeatures
+  }
+
+  /** The unit of a state variable, if its name or its texts say it. */
+  unitOf(state: string): Unit | undefined {
+    return this.durations?.has(state) ? DURATION_UNIT : unitOfName(state)
   }
 
   /** How many instances of each class there are. */
@@ -122,7 +135,7 @@ interface VariableEntries<F extends Feature = Feature> {
   /** Ascending. */
   readonly instances: Int32Array
   /** One feature, beside `instances`. */
-  readonly values: (type: F) => Float64Array
+  readonly values: (type: F | Summary) => Float64Array
 }
 
 interface EntryPlaces {
@@ -139,10 +152,11 @@ interface EntryPlaces {
 export class VariableFeatures<F extends Feature = Feature> {
   /** Names of the variables, ascending. */
   readonly names: readonly string[]
+  /** Features, which are tested; columns may be there of summaries, too. */
   readonly types: readonly F[]
   readonly instances: number
   readonly #places: EntryPlaces
-  readonly #columns: ReadonlyMap<Feature, Float64Array>
+  readonly #columns: ReadonlyMap<Feature | Summary, Float64Array>
   #indexes: ReadonlyMap<string, number> | undefined
 
   /**
@@ -153,7 +167,7 @@ export class VariableFeatures<F extends Feature = Feature> {
   constructor(
     names: readonly string[],
     instances: number,
-    columns: ReadonlyMap<F, Float64Array>,
+    columns: ReadonlyMap<F | Summary, Float64Array>,
     places: EntryPlaces = everywhere(names.length, instances),
   ) {
     const entries = places.instances.length
@@ -162,7 +176,7 @@ export class VariableFeatures<F extends Feature = Feature> {
       throw new InternalError(`${values.length} values of ${type} for ${entries} entries`)
     }
     this.names = names
-    this.types = [...columns.keys()]
+    this.types = [...columns.keys()].filter((type) => !SUMMARIES.has(type)) as F[]
     this.instances = instances
     this.#places = places
     this.#columns = columns
@@ -184,14 +198,14 @@ export class VariableFeatures<F extends Feature = Feature> {
    * One feature of one variable, a number an instance: where it was not logged NaN, and 0 of the
    * number of messages.
    */
-  of(variable: number, type: F): Float64Array {
+  of(variable: number, type: F | Summary): Float64Array {
     const found = new Float64Array(this.instances)
     this.copy(variable, type, found)
     return found
   }
 
   /** As `of`, into an array that is there: for those who go through all variables. */
-  copy(variable: number, type: F, target: Float64Array): void {
+  copy(variable: number, type: F | Summary, target: Float64Array): void {
     const { starts, instances } = this.#places
     const values = this.#column(type)
     const end = starts[variable + 1]!
@@ -215,12 +229,17 @@ export class VariableFeatures<F extends Feature = Feature> {
     return this.#indexes.get(name)
   }
 
-  #column(type: F): Float64Array {
+  #column(type: F | Summary): Float64Array {
     const values = this.#columns.get(type)
+    if (values === undefined && SUMMARIES.has(type)) {
+      return new Float64Array(this.#places.instances.length).fill(Number.NaN)
+    }
     if (values === undefined) throw new RangeError(`There is no feature ${type} of this kind.`)
     return values
   }
 }
+
+const SUMMARIES: ReadonlySet<Feature | Summary> = new Set([...EVENT_SUMMARIES, ...STATE_SUMMARIES])
 
 function everywhere(variables: number, instances: number): EntryPlaces {
   return {
@@ -232,7 +251,7 @@ function everywhere(variables: number, instances: number): EntryPlaces {
 /** Lays the features of single instances out by feature and variable, in the order of names. */
 export function laidOut<F extends Feature>(
   names: readonly string[],
-  types: readonly F[],
+  types: readonly (F | Summary)[],
   instances: readonly InstanceFeatures[],
   dropped: ReadonlySet<number>,
 ): VariableFeatures<F> {

@@ -52,10 +52,42 @@ export class OpenInstance {
     if (timeUs > this.#lastUs) this.#lastUs = timeUs
   }
 
+  /** From its start to its last message. */
+  get spanUs(): number {
+    return this.#lastUs - this.#startedUs
+  }
+
+  get #startedUs(): number {
+    return Math.min(this.startUs, this.#firstUs)
+  }
+
+  /** The same messages as instances of so long each, without the end that is no whole one. */
+  windows(lengthUs: number): readonly OpenInstance[] {
+    const windows = Array.from({ length: Math.floor(this.spanUs / lengthUs) }, (_, i) => {
+      const window = new OpenInstance()
+      window.startUs = this.#startedUs + i * lengthUs
+      return window
+    })
+    const at = (timeUs: number) => windows[Math.floor((timeUs - this.#startedUs) / lengthUs)]
+    for (const [code, { times, kept, stride }] of present(this.#events)) {
+      // Of a sample each stands for several.
+      for (let i = 0; i < kept * stride; i++) {
+        const timeUs = times[Math.floor(i / stride)]!
+        at(timeUs)?.event(code, timeUs)
+      }
+    }
+    for (const [code, { moments, values }] of present(this.#states)) {
+      for (let i = 0; i < moments.kept; i++) {
+        at(moments.times[i]!)?.state(code, moments.times[i]!, values[i]!)
+      }
+    }
+    return windows
+  }
+
   /** @param waitCode code of the state that waits for an event are; absent for no waits, −1 for none */
   close(waitCode?: (event: number) => number): ClosedInstance {
     const isEmpty = this.#lastUs < this.#firstUs
-    const startUs = Math.min(this.startUs, this.#firstUs)
+    const startUs = this.#startedUs
     const run: Run = { startUs, runTimeUs: isEmpty ? Number.NaN : this.#lastUs - startUs }
     const events = present(this.#events)
     const states = present(this.#states)
@@ -214,17 +246,34 @@ interface Run {
   readonly runTimeUs: number
 }
 
-/** The features of one event in one instance, in the order of `EVENT_FEATURES`. */
+/** The numbers of one event in one instance, in the order of `COLUMNS`. */
 function eventFeatures(series: EventSeries, { startUs, runTimeUs }: Run): number[] {
-  const times = series.times.subarray(0, series.kept)
-  const median = quantile(series.ascending ? times : times.toSorted(), 0.5)
+  const kept = series.times.subarray(0, series.kept)
+  const times = series.ascending ? kept : kept.toSorted()
+  const median = quantile(times, 0.5)
   const absolute = [series.first, median, series.last].map((timeUs) => timeUs - startUs)
-  return [...absolute, ...absolute.map((timeUs) => timeUs / runTimeUs), series.count]
+  const shares = absolute.map((timeUs) => timeUs / runTimeUs)
+  return [...absolute, ...shares, series.count, ...gapsOf(series, times)]
+}
+
+/** Fewer gaps say nothing about their spread. */
+const MIN_GAPS = 3
+const MAX_GAPS = 256
+
+/** The median gap between messages, and the middle half of gaps as a share of it; of many messages, of the first. */
+function gapsOf({ stride }: EventSeries, times: Float64Array): [gap: number, spread: number] {
+  if (times.length <= MIN_GAPS || stride > 1) return [Number.NaN, Number.NaN]
+  const gaps = times
+    .slice(1, MAX_GAPS + 1)
+    .map((timeUs, i) => timeUs - times[i]!)
+    .sort()
+  const gap = quantile(gaps, 0.5)
+  return [gap, gap > 0 ? (quantile(gaps, 0.75) - quantile(gaps, 0.25)) / gap : Number.NaN]
 }
 
 const SNAPSHOTS = [0.25, 0.5, 0.75]
 
-/** The features of one state variable in one instance, in the order of `STATE_FEATURES`. */
+/** The numbers of one state variable in one instance, in the order of `COLUMNS`. */
 function stateFeatures(
   series: StateSeries,
   { startUs, runTimeUs }: Run,
@@ -240,7 +289,9 @@ function stateFeatures(
   })
   const range = maximum - minimum
   const scale = (value: number) => (range > 0 ? (value - minimum) / range : Number.NaN)
-  return [minimum, mean, maximum, final, ...snapshots, ...snapshots.map(scale)]
+  const sorted = values.slice(0, times.length).sort()
+  const records = [series.moments.count, quantile(sorted, 0.5), quantile(sorted, 0.99)]
+  return [minimum, mean, maximum, final, ...snapshots, ...snapshots.map(scale), ...records]
 }
 
 function inOrder({ moments, values }: StateSeries) {

@@ -13,11 +13,12 @@ import {
   WAIT_NAME,
 } from '../features/features.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
+import type { Unit } from '../features/units.ts'
 
 /**
  * What is meant by performance, a number an instance: `'runTime'` (from its start to its last
- * message), the name of an event (when it last happened, since the start), of a state variable
- * (its final value) or of a field of several events (its largest value), or any feature of a variable.
+ * message), the name of an event (when it last happened, since the start), of a state variable or of a
+ * field of several events (the mean of its values), or any feature of a variable.
  */
 export type Metric = string | { readonly variable: string; readonly feature: Feature }
 
@@ -43,10 +44,13 @@ export interface PerformanceMetric {
    * time; `'value'` for everything else.
    */
   readonly unit: 'absolute time' | 'relative time' | 'value'
+  /** What values are in, if they are no times since the start and their name or text says it. */
+  readonly quantity?: Unit
   /** The variable it is a feature of, which explains nothing then; none for the run time. */
   readonly variable?: {
     readonly kind: VariableKind
     readonly name: string
+    readonly feature: Feature
     /** Where it is a field of several events, the states that have it, or its number once more. */
     readonly states?: readonly string[]
   }
@@ -61,7 +65,7 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
   const field = typeof metric === 'string' ? metric : String(metric?.variable)
   const ofEvents = statesOfField(logs, field)
   if (ofEvents.length > 1) {
-    const feature = typeof metric === 'string' ? 'maximum' : requireFeature(metric).feature
+    const feature = typeof metric === 'string' ? 'mean' : requireFeature(metric).feature
     return fieldOfEvents(logs, { field, feature, states: ofEvents })
   }
   const { variable: given, feature } =
@@ -77,7 +81,8 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
     name: unlike(variable, logs.features(isState ? 'event' : 'state').names),
     values: features.of(index, feature),
     unit: unitOf(feature),
-    variable: { kind, name: variable },
+    ...(isState && quantityOf(logs, variable)),
+    variable: { kind, name: variable, feature },
   }
 }
 
@@ -144,6 +149,11 @@ export function statesOfField(logs: LogSet, field: string): string[] {
   return isField && meant.every((name) => logs.states.indexOf(name) !== undefined) ? meant : []
 }
 
+function quantityOf(logs: LogSet, state: string): Pick<PerformanceMetric, 'quantity'> {
+  const quantity = logs.unitOf(state)
+  return quantity === undefined ? {} : { quantity }
+}
+
 /** A field of several events: its largest or least value of an instance, or the mean of all. */
 function fieldOfEvents(
   logs: LogSet,
@@ -163,9 +173,8 @@ function fieldOfEvents(
   const copies: string[] = []
   for (const name of states) {
     const event = name.slice(0, -field.length - 1)
-    const code = logs.events.indexOf(event)
-    const times = code === undefined ? undefined : logs.events.of(code, 'count')
     const own = valuesOf(name)
+    const records = logs.states.of(logs.states.indexOf(name)!, 'records')
     const isNumbered = (other: string) => other.startsWith(`${event} #`)
     for (const other of logs.states.names.filter(isNumbered)) {
       const pairs = Array.from(valuesOf(other), (value, i) => [value, own[i]!] as const)
@@ -175,7 +184,7 @@ function fieldOfEvents(
       if (Number.isNaN(value)) return
       const known = totals[instance]!
       if (feature === 'mean') {
-        const weight = times?.[instance] ?? 1
+        const weight = records[instance]!
         totals[instance] = known + weight * value
         counts[instance]! += weight
       } else {
@@ -192,7 +201,8 @@ function fieldOfEvents(
     name: unlike(field, logs.events.names),
     values,
     unit: 'value',
-    variable: { kind: 'state', name: field, states: [...states, ...copies] },
+    ...quantityOf(logs, states[0] ?? field),
+    variable: { kind: 'state', name: field, feature, states: [...states, ...copies] },
   }
 }
 
@@ -200,10 +210,10 @@ function mainFeature({ events, states }: LogSet, name: string): Feature {
   const isState = states.names.includes(name)
   if (isState && events.names.includes(name)) {
     throw new FlowdeltaError(
-      `Metric ${show(name)} is an event and a state variable. Give { variable: ${show(name)}, feature: 'lastAbsolute' } or { …, feature: 'final' }.`,
+      `Metric ${show(name)} is an event and a state variable. Give { variable: ${show(name)}, feature: 'lastAbsolute' } or { …, feature: 'mean' }.`,
     )
   }
-  return isState ? 'final' : 'lastAbsolute'
+  return isState ? 'mean' : 'lastAbsolute'
 }
 
 function requireFeature(metric: unknown): { variable: string; feature: Feature } {

@@ -17,7 +17,7 @@ import {
 } from './log-read-options.ts'
 import { adviceFor, skipText } from './log-sink.ts'
 import { logfmtPairs } from './logfmt.ts'
-import { inputReader, type Naming, readInThreads } from './read-inputs.ts'
+import { inputReader, isOneEach, type Naming, readInThreads } from './read-inputs.ts'
 import { hasFreeText, recognizeLogFormat } from './read-log-file.ts'
 
 /** The logs to compare: of what went well, and of what did not; `[]` where there are none. */
@@ -89,7 +89,7 @@ export async function loadLogs(
   const builder = new LogBuilder()
   if (options.derive !== undefined) builder.derive(options.derive)
   if (options.exclude?.length) builder.exclude(options.exclude)
-  const reader = inputReader(builder, settings, templates)
+  const reader = inputReader(builder, settings, templates, isOneEach(all))
   const read = await readInThreads(all, options, templates)
   if (read === undefined) for (const one of all) await reader.read(one)
   else for (const [i, one] of read.entries()) reader.add((all[i] as (typeof all)[0])[0], one)

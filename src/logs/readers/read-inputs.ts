@@ -19,8 +19,13 @@ type ReadInput = ReturnType<LogBuilder['pack']> & { readonly fields: FieldVariab
 /** Less is read before threads have begun. */
 const MIN_BYTES = 1 << 24
 
-/** Reads inputs into a builder, one after the other. */
-export function inputReader(builder: LogBuilder, settings: ReadSettings, templates: Naming) {
+/** Reads inputs into a builder, one after the other; instances are closed when they are read, unless `isOpen`. */
+export function inputReader(
+  builder: LogBuilder,
+  settings: ReadSettings,
+  templates: Naming,
+  isOpen = false,
+) {
   const { division, hasWaits, instance } = settings
   if (hasWaits) builder.addWaits()
   const fields = new FieldVariables(builder)
@@ -37,7 +42,7 @@ export function inputReader(builder: LogBuilder, settings: ReadSettings, templat
         const sink = new LogWriter({ ...to, id, logClass, file: source.name, pathInstance })
         await readLogFile(source, { settings, sink, isRequired: isFile })
       }
-      if (instance === undefined && !isDivided) builder.close(pathInstance)
+      if (instance === undefined && !isDivided && !isOpen) builder.close(pathInstance)
     },
     /** Adds what a thread has read. */
     add(logClass: LogClass, read: ReadInput): void {
@@ -65,7 +70,8 @@ export async function readInThreads(
   const { instance, division } = readSettings(options)
   const isDivided = division !== null && (division.splitAt !== null || division.badIf.length > 0)
   const bytes = sum(all, ([, { files }]) => sum(files, (file) => file.bytes))
-  const isApart = instance === undefined && !isDivided && options.derive === undefined
+  const isApart =
+    instance === undefined && !isDivided && options.derive === undefined && !isOneEach(all)
   const isWorth = all.length > 1 && bytes >= MIN_BYTES && all.every(([, { isPath }]) => isPath)
   if (!isApart || !isWorth) return undefined
   const given = { ...options, templates: options.templates && ('mined' as const) }
@@ -79,6 +85,11 @@ export async function readInThreads(
   await Promise.allSettled(threads.map(work))
   await Promise.all(threads.map((thread) => thread.end()))
   return answers.every((answer) => answer !== undefined) ? (answers as ReadInput[]) : undefined
+}
+
+/** Whether each class is one log, which may be cut into windows. */
+export function isOneEach(all: readonly ClassedInput[]): boolean {
+  return all.length === 2 && all[0]?.[0] !== all[1]?.[0]
 }
 
 /** What a thread does: answers what an input says. */

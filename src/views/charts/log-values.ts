@@ -1,8 +1,9 @@
-import { formatDuration, grouped, percent, pValue, shortNumber } from '../../core/words.ts'
+import { formatDuration, grouped, percent, pValue } from '../../core/words.ts'
 import type { AttentionEdge } from '../../logs/attention/focus-attention.ts'
 import type { FeatureTest } from '../../logs/divergence/divergence.ts'
 import { type Feature, isEventTime } from '../../logs/features/features.ts'
 import { LOG_CLASSES, type LogClass } from '../../logs/features/log-set.ts'
+import { quantityText, type Unit } from '../../logs/features/units.ts'
 
 export type FeatureUnit = 'time' | 'share' | 'number'
 
@@ -11,11 +12,11 @@ export function unitOf(feature: Feature): FeatureUnit {
   return isEventTime(feature) ? 'time' : 'number'
 }
 
-export function valueText(feature: Feature, value: number): string {
+export function valueText(feature: Feature, value: number, quantity?: Unit | undefined): string {
   if (Number.isNaN(value)) return 'none'
   const unit = unitOf(feature)
   if (unit === 'time') return formatDuration(value)
-  return unit === 'share' ? percent(value) : shortNumber(value).replace('-', '−')
+  return unit === 'share' ? percent(value) : quantityText(value, quantity).replace('-', '−')
 }
 
 /** Welch's t in three digits; two constants that differ are infinitely far apart. */

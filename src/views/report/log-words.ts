@@ -6,7 +6,6 @@ import {
   grouped,
   percent,
   pValue,
-  shortNumber,
   shortText,
   spoken,
 } from '../../core/words.ts'
@@ -30,6 +29,7 @@ import {
   VARIABLE_KINDS,
   WAIT_NAME,
 } from '../../logs/features/features.ts'
+import { quantityText } from '../../logs/features/units.ts'
 import { usualDoubling } from '../../logs/performance/instance-weights.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
@@ -38,7 +38,6 @@ import { orderText, tText, valueText } from '../charts/log-values.ts'
 export const MAX_VARIABLE_LENGTH = 70
 const MAX_FIELDS = 6
 const MAX_IDENTITY_LENGTH = 40
-const MAX_TITLE_LENGTH = 120
 const MAX_GRAPHS = 2
 const GRAVE = 2
 
@@ -86,11 +85,24 @@ export function differences(compared: LogComparison) {
   return {
     told: told
       .filter((each) => each.score > 0 && !small.includes(each))
-      .sort((one, other) => bySeparation(one, other) || other.score - one.score || 0),
+      .sort(
+        (one, other) =>
+          placeOf(one, compared) - placeOf(other, compared) ||
+          bySeparation(one, other) ||
+          other.score - one.score ||
+          0,
+      ),
     moved: told.filter(({ score }) => score === 0).length,
     small: small.length,
     byNumber: changedByNumber(compared),
   }
+}
+
+/** The headline's path comes first, constants and timers last. */
+function placeOf({ name, kind, idle }: VariableDivergence, { attention }: LogComparison): number {
+  const { graph, path = [] } = attention.headline ?? {}
+  const at = graph?.kind === kind ? path.findLastIndex((node) => node.name === name) : -1
+  return at >= 0 ? path.length - 1 - at : path.length + Number(idle !== null)
 }
 
 /** A standard deviation as a multiple of the median distance to the median, of a normal distribution. */
@@ -133,7 +145,7 @@ function withoutTimes(variable: VariableDivergence): VariableDivergence {
   return { ...variable, features, score }
 }
 
-function isWait({ kind, name }: VariableDivergence): boolean {
+export function isWait({ kind, name }: VariableDivergence): boolean {
   return kind === 'state' && name.startsWith(WAIT_NAME)
 }
 
@@ -142,13 +154,17 @@ function shiftOf({ features }: VariableDivergence): number {
   return mean === undefined ? 0 : Math.abs(mean.afterMean - mean.beforeMean)
 }
 
-export function differenceOf(variable: VariableDivergence): { readonly what: string; t: string } {
+export function differenceOf(
+  variable: VariableDivergence,
+  { logs }: LogComparison,
+): { readonly what: string; t: string } {
   const { feature, beforeMean, afterMean, t } = strongestDifference(variable) as FeatureTest
   const { before, after, beforeMessages, afterMessages } = variable.presence
   if (feature === 'count' && before === beforeMessages && after === afterMessages) {
     return { what: `in ${percent(beforeMean)} → ${percent(afterMean)} of instances`, t: tText(t) }
   }
-  const [was, is] = [beforeMean, afterMean].map((mean) => valueText(feature, mean))
+  const unit = variable.kind === 'state' ? logs.unitOf(variable.name) : undefined
+  const [was, is] = [beforeMean, afterMean].map((mean) => valueText(feature, mean, unit))
   return { what: `${featureText(feature)} ${was} → ${is}`, t: tText(t) }
 }
 
@@ -181,11 +197,13 @@ export function leftOutSentences(
 }
 
 /** What was read: instances, messages, and what is no variable. */
-export function inputText({ logs }: LogComparison): string {
+export function inputText({ logs, whole }: LogComparison): string {
   const { before, after } = logs.counts
-  const { messages, fieldsLeftOut } = logs.report
+  const { messages, fieldsLeftOut } = whole.report
+  const of =
+    logs === whole ? 'instance' : `window of ${formatDuration(whole.windows?.lengthUs ?? 0)}`
   const read =
-    `${counted(before, 'instance')} before and ${grouped(after)} after: ` +
+    `${counted(before, of, of.replace(/^\w+/, '$&s'))} before and ${grouped(after)} after: ` +
     `${counted(messages.event, 'event message')} of ${counted(logs.events.names.length, 'event')}, ` +
     `${counted(messages.state, 'state message')} of ${counted(logs.states.names.length, 'variable')}.`
   if (fieldsLeftOut.length === 0) return read
@@ -194,6 +212,16 @@ export function inputText({ logs }: LogComparison): string {
       `${field} ${reason}${byClass === undefined ? '' : ` (${runText(byClass)})`}`,
   )
   return `${read} No variables: ${firstOf(leftOut, { most: MAX_FIELDS })}.`
+}
+
+/** What many records of performance come to: `300 records before, 302 after; median 99 → 405, p99 …`. */
+function recordsText(
+  { before, after }: NonNullable<LogComparison['records']>,
+  text: (value: number) => string,
+): string {
+  const counts = `${counted(before.count, 'record')} before and ${grouped(after.count)} after`
+  if (Number.isNaN(before.median) || Number.isNaN(after.median)) return `It has ${counts}.`
+  return `It has ${counts}: median ${text(before.median)} → ${text(after.median)}, p99 ${text(before.p99)} → ${text(after.p99)}.`
 }
 
 function runText(byClass: Readonly<Record<LogClass, readonly string[]>>): string {
@@ -206,24 +234,31 @@ function identityText(value: string): string {
   return shortText(value, MAX_IDENTITY_LENGTH)
 }
 
-export function performanceSentences({ divergence, tail, logs, options }: LogComparison): string[] {
+export function performanceSentences(compared: LogComparison): string[] {
+  const { divergence, tail, logs, options } = compared
   const { beforeMean, afterMean, beforeCount, afterCount, tested, p, significant } =
     divergence.performance
-  const { unit, values } = tail.metric
+  const { unit, values, quantity } = tail.metric
+  const { records } = compared
   const name = shortText(tail.metric.name, MAX_VARIABLE_LENGTH)
   const { before, after } = logs.counts
   const text = (value: number) =>
-    unit === 'absolute time' ? formatDuration(value) : shortNumber(value)
+    unit === 'absolute time' ? formatDuration(value) : quantityText(value, quantity)
   const says = !tested
     ? `too few instances to test: ${grouped(beforeCount)} before, ${grouped(afterCount)} after`
     : `${pValue(p)}${significant ? '' : ', no significant difference'}`
   const { weights } = options
+  const averages =
+    records === undefined || weights !== 'none'
+      ? { before: beforeMean, after: afterMean }
+      : { before: records.before.mean, after: records.after.mean }
   const isByLatency =
     weights === 'latency' || (typeof weights === 'object' && !('length' in weights))
   const { doublingMs = 'auto' } = typeof weights === 'object' && isByLatency ? weights : {}
   const doubling = doublingMs === 'auto' ? usualDoubling(values) : 1000 * Number(doublingMs)
   return spoken([
-    `Performance is ${name}: ${text(beforeMean)} on average before, ${text(afterMean)} after (${says}).`,
+    `Performance is ${name}: ${text(averages.before)} on average before, ${text(averages.after)} after (${says}).`,
+    records !== undefined && recordsText(records, text),
     (beforeCount < before || afterCount < after) &&
       `${grouped(beforeCount)} of ${counted(before, 'instance')} before and ${grouped(afterCount)} of ${grouped(after)} after have it; the others count in no mean of it, and teach no dependency.`,
     isByLatency &&
@@ -239,11 +274,18 @@ export function performanceSentences({ divergence, tail, logs, options }: LogCom
  */
 export function tellingGraphs(compared: LogComparison): readonly AttentionGraph[] {
   const { told } = differences(compared)
-  const kinds = VARIABLE_KINDS.toSorted((a) => (a === told[0]?.kind ? -1 : 0))
+  const { headline } = compared.attention
+  const first = headline?.graph.kind ?? told[0]?.kind
+  const kinds = VARIABLE_KINDS.toSorted((a) => (a === first ? -1 : 0))
   return kinds.flatMap((kind) => {
-    const differing = new Set(told.flatMap((each) => (each.kind === kind ? each.name : [])))
+    const differing = new Set(
+      told.flatMap((each) => (each.kind === kind && each.idle === null ? each.name : [])),
+    )
     const left = new Set(differing)
-    const graphs = compared.attention.of(kind).filter(({ nodes, sharesDenominator }) => {
+    const ordered = compared.attention
+      .of(kind)
+      .toSorted((a, b) => Number(b === headline?.graph) - Number(a === headline?.graph))
+    const graphs = ordered.filter(({ nodes, sharesDenominator }) => {
       const own = nodes.slice(1).filter((node) => node.significant && left.has(node.name))
       if (own.length === 0 || (sharesDenominator && left.size < differing.size)) return false
       for (const { name } of own) left.delete(name)
@@ -254,33 +296,24 @@ export function tellingGraphs(compared: LogComparison): readonly AttentionGraph[
 }
 
 /** What a graph is of: `states by mean value (score 0.9). In the after period run time depends on`. */
-export function graphTitle(graph: AttentionGraph): string {
+export function graphTitle(graph: AttentionGraph, { attention }: LogComparison): string {
   const { kind, featureType, score, metric, class: of } = graph
-  return `${kind}s by ${featureText(featureType)} (score ${score.toPrecision(2)}). In the ${of} period ${shortText(metric, MAX_VARIABLE_LENGTH)} depends on`
+  const { headline } = attention
+  const path = headline?.graph === graph ? headline.path.toReversed() : []
+  const names = path.map(({ name }) => shortText(name, MAX_VARIABLE_LENGTH)).join(', then ')
+  return `${names === '' ? '' : `${names}: `}${kind}s by ${featureText(featureType)} (score ${score.toPrecision(2)}). In the ${of} period ${shortText(metric, MAX_VARIABLE_LENGTH)} depends on`
 }
 
 /** A graph as lines: below each variable what leads there. */
-export function graphLines(graph: AttentionGraph): string[] {
+export function graphLines(graph: AttentionGraph, { divergence }: LogComparison): string[] {
   const { order, depth, parentEdge } = attentionTree(graph)
   const nodeOf = new Map(graph.nodes.map((node) => [node.name, node]))
   return order.slice(1).map((name) => {
     const { t, significant } = nodeOf.get(name) as AttentionNode
     const edge = parentEdge.get(name) as AttentionEdge
-    const says = significant ? `t = ${tText(t)}` : 'does not differ'
+    const isTimer = divergence.variable(graph.kind, name)?.idle === 'timer'
+    const differs = significant ? `t = ${tText(t)}` : 'does not differ'
+    const says = isTimer ? `a timer, ${differs}` : differs
     return `${'   '.repeat(depth.get(name) as number)}${shortText(name, MAX_VARIABLE_LENGTH)} (${says}; ${percent(edge.weight)} of the instances${orderText(name, edge)})`
   })
-}
-
-export function logsTitle(compared: LogComparison): string {
-  const [error] = newErrors(compared)
-  if (error !== undefined) return `Logged only after: ${shortText(error.name, MAX_TITLE_LENGTH)}`
-  const [first] = differences(compared).told
-  if (first === undefined) return 'No variable of the logs differs significantly'
-  const mean = first.features.find(({ feature }) => feature === 'mean')
-  if (!isWait(first) || mean === undefined) {
-    return `${shortText(first.name, MAX_TITLE_LENGTH)}: ${differenceOf(first).what}`
-  }
-  const [was, is] = [mean.beforeMean, mean.afterMean].map((ms) => formatDuration(1000 * ms))
-  const event = shortText(first.name.slice(WAIT_NAME.length), MAX_TITLE_LENGTH)
-  return `${event} comes ${is} after the message before it, where it took ${was}`
 }

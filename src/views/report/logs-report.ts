@@ -1,10 +1,11 @@
-import { counted } from '../../core/words.ts'
+import { counted, spoken } from '../../core/words.ts'
 import type { LogComparison } from '../../logs/compare-logs.ts'
 import { strongestDifference } from '../../logs/divergence/divergence.ts'
 import { tText } from '../charts/log-values.ts'
 import { logVariableChart } from '../charts/logs.ts'
 import { dependenciesDrawing } from '../drawing/drawn-stages.tsx'
 import { figure, type Html, html, htmlTable, named, reportPage } from './html.ts'
+import { decoyText, fewText, logsTitle, pacedText } from './log-headline.ts'
 import {
   differenceOf,
   differences,
@@ -13,7 +14,6 @@ import {
   graphTitle,
   inputText,
   leftOutSentences,
-  logsTitle,
   newComesFirst,
   newEvents,
   newnessText,
@@ -25,6 +25,15 @@ import { markdownTable, written } from './markdown-text.ts'
 const MAX_NAME_LENGTH = 160
 /** Of sentences in Markdown, which name several variables. */
 const MAX_SENTENCE_LENGTH = 1200
+
+function performanceLead(compared: LogComparison): string[] {
+  return spoken([
+    ...performanceSentences(compared),
+    decoyText(compared),
+    pacedText(compared),
+    fewText(compared),
+  ])
+}
 
 interface Part {
   readonly heading: string
@@ -54,7 +63,7 @@ function partsOf(compared: LogComparison, maxRows: number): readonly Part[] {
       lead: differencesText(compared, told.length),
       columns: ['variable', 'kind', 'what differs most', 't', 'score'],
       rows: told.slice(0, maxRows).map((variable) => {
-        const { what, t } = differenceOf(variable)
+        const { what, t } = differenceOf(variable, compared)
         return [variable.name, variable.kind, what, t, tText(variable.score)]
       }),
       notes: [...more(told.length), ...leftOutSentences(found, compared)],
@@ -77,7 +86,7 @@ export function logsPage(
     html`<header>
 <p class="kicker">Logs of two periods compared</p>
 <h1>${title}</h1>
-<p class="lead">${performanceSentences(compared).join(' ')}</p>
+<p class="lead">${performanceLead(compared).join(' ')}</p>
 <p class="soft">${inputText(compared)}</p>
 ${periods}
 </header>
@@ -111,7 +120,9 @@ function partSection({ heading, lead, columns, rows, notes }: Part): Html {
 function variableFigure(compared: LogComparison): Html | string {
   const [first] = differences(compared).told
   if (first === undefined) return ''
-  const feature = strongestDifference(first)?.feature ?? null
+  const { graph, path } = compared.attention.headline ?? {}
+  const isHeadline = path?.at(-1)?.name === first.name
+  const feature = (isHeadline ? graph?.featureType : strongestDifference(first)?.feature) ?? null
   const { name, kind } = first
   return figure(
     logVariableChart(compared.divergence, { name, kind, feature }),
@@ -136,16 +147,16 @@ export function logsMarkdown(compared: LogComparison, madeBy: string): string {
     '',
   ])
   const graphs = tellingGraphs(compared).flatMap((graph) => [
-    `<details><summary>Look first at ${cell(graphTitle(graph))} …</summary>`,
+    `<details><summary>Look first at ${cell(graphTitle(graph, compared))} …</summary>`,
     '',
-    ...graphLines(graph)
+    ...graphLines(graph, compared)
       .slice(0, 8)
       .map((line) => `${line.replace(/\S.*/, '').slice(3)}- ${cell(line.trim())}`),
     '',
     '</details>',
     '',
   ])
-  const sentences = performanceSentences(compared).map(sentence)
+  const sentences = performanceLead(compared).map(sentence)
   return [
     `### ${cell(logsTitle(compared))}`,
     '',

@@ -1,0 +1,121 @@
+import { greatest } from 'd3-array'
+import { formatDuration, grouped, shortText } from '../../core/words.ts'
+import type { LogComparison } from '../../logs/compare-logs.ts'
+import type { FeatureTest, VariableDivergence } from '../../logs/divergence/divergence.ts'
+import { featureText, isEventTime, WAIT_NAME } from '../../logs/features/features.ts'
+import type { PerformanceMetric } from '../../logs/performance/performance-metric.ts'
+import { valueText } from '../charts/log-values.ts'
+import { differenceOf, differences, isWait, newErrors } from './log-words.ts'
+
+const MAX_TITLE_LENGTH = 120
+
+/** What the comparison comes to, in a sentence. */
+export function logsTitle(compared: LogComparison): string {
+  const [error] = newErrors(compared)
+  if (error !== undefined) return `Logged only after: ${shortText(error.name, MAX_TITLE_LENGTH)}`
+  const cause = causeText(compared)
+  if (cause !== undefined) return cause
+  const first = differences(compared).told.find(({ idle }) => idle === null)
+  if (first === undefined) return 'No variable of the logs differs significantly'
+  return isWait(first)
+    ? waitText(first)
+    : `${titleName(first)}: ${differenceOf(first, compared).what}`
+}
+
+function titleName({ name }: Pick<VariableDivergence, 'name'>): string {
+  return shortText(name, MAX_TITLE_LENGTH)
+}
+
+function waitText({ name, features }: VariableDivergence): string {
+  const { beforeMean, afterMean } = features.find(
+    ({ feature }) => feature === 'mean',
+  ) as FeatureTest
+  const [was, is] = [beforeMean, afterMean].map((ms) => formatDuration(1000 * ms))
+  const event = shortText(name.slice(WAIT_NAME.length), MAX_TITLE_LENGTH)
+  return `${event} comes ${is} after the message before it, where it took ${was}`
+}
+
+/** Why performance differs: what it depends on, or of one log each what changed its pace; undefined otherwise. */
+export function causeText(compared: LogComparison): string | undefined {
+  const { attention, divergence, paced, tail } = compared
+  const { beforeMean, afterMean } = divergence.performance
+  const changed = `${titleName(tail.metric)} ${changeText(tail.metric, afterMean - beforeMean)}`
+  if (paced !== undefined) {
+    const [was, is] = [paced.beforeGapUs, paced.afterGapUs].map(formatDuration)
+    return `${changed} because ${titleName(paced)} comes every ${is} instead of every ${was}`
+  }
+  const { graph, path = [] } = attention.headline ?? {}
+  const variable = divergence.variable(graph?.kind ?? 'event', path.at(-1)?.name ?? '')
+  const test = variable?.features.find(({ feature }) => feature === graph?.featureType)
+  if (variable === undefined || test === undefined) return undefined
+  const through = path.slice(0, -1).reverse().map(titleName)
+  return `${changed} because ${movedText(variable, test, compared)}${through.length === 0 ? '' : `, through ${through.join(' and ')}`}`
+}
+
+function changeText({ unit, variable }: PerformanceMetric, change: number): string {
+  if (unit !== 'absolute time') return change > 0 ? 'is larger' : 'is smaller'
+  if (variable === undefined) return change > 0 ? 'is longer' : 'is shorter'
+  return change > 0 ? 'comes later' : 'comes earlier'
+}
+
+function movedText(
+  variable: VariableDivergence,
+  { feature, beforeMean, afterMean }: FeatureTest,
+  { logs }: LogComparison,
+): string {
+  if (isWait(variable) && feature === 'mean') return waitText(variable)
+  const name = titleName(variable)
+  const unit = variable.kind === 'state' ? logs.unitOf(variable.name) : undefined
+  const [was, is] = [beforeMean, afterMean].map((mean) => valueText(feature, mean, unit))
+  if (feature === 'count') return `${name} is logged ${is} times instead of ${was}`
+  if (isEventTime(feature))
+    return `${name} comes at ${is} instead of ${was} (${featureText(feature)})`
+  const verb = afterMean > beforeMean ? 'rises' : 'falls'
+  return `${name} ${verb} from ${was} to ${is} (${featureText(feature)})`
+}
+
+/** How much of the change an event's pace accounts for, of one log each. */
+export function pacedText({ paced, divergence }: LogComparison): string | undefined {
+  if (paced === undefined) return undefined
+  const { beforeMean, afterMean } = divergence.performance
+  const { beforeCount, afterCount, changeUs } = paced
+  const [were, are] = [beforeCount, afterCount].map(grouped)
+  const times = were === are ? `${are} times` : `${were} times before and ${are} after`
+  return `It comes ${times}, which accounts for ${formatDuration(Math.abs(changeUs))} of ${formatDuration(Math.abs(afterMean - beforeMean))}. With one log each, no test says how sure that is.`
+}
+
+/** Why the variable that differs most is no cause; undefined where it may be one. */
+export function decoyText({ attention, divergence, tail }: LogComparison): string | undefined {
+  const { headline, graphs } = attention
+  const most = greatest(divergence.variables, ({ score }) => score)
+  if (headline === null || most === undefined) return undefined
+  if (headline.path.some(({ name }) => name === most.name)) return undefined
+  const isReached = graphs.some(
+    ({ kind, nodes, sharesDenominator }) =>
+      kind === most.kind &&
+      !sharesDenominator &&
+      nodes.some(({ name, significant }) => significant && name === most.name),
+  )
+  if (most.idle === null && isReached) return undefined
+  const why = {
+    constant: 'it is the same in all instances of a period',
+    timer: 'it is a timer: it comes as often as the run is long',
+    none: `${titleName(tail.metric)} does not depend on it`,
+  }
+  return `${titleName(most)} differs most, but ${why[most.idle ?? 'none']}.`
+}
+
+/** How many instances would do where there are too few to learn dependencies from, and none was found. */
+export function fewText({
+  attention,
+  divergence,
+  networks,
+  logs,
+}: LogComparison): string | undefined {
+  const { minLeaf, minSplit } = networks.options
+  const enough = Math.ceil((2 * minLeaf) / minSplit - 1e-9)
+  const { before, after } = logs.counts
+  const isFew = Math.min(before, after) < enough
+  if (attention.headline !== null || !divergence.performance.significant || !isFew) return undefined
+  return `${grouped(before)} instances before and ${grouped(after)} after are few to learn what performance depends on; ${grouped(enough)} of each would do.`
+}
