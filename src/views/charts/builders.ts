@@ -76,7 +76,7 @@ export function digits(value: number, count = 6): number {
   return Number(value.toPrecision(count))
 }
 
-export function ruleAt(value: number, mark: SpecPart = { color: '#555555' }): SpecPart {
+export function ruleAt(value: number, mark: SpecPart = { color: PALETTE.rule }): SpecPart {
   return {
     data: { values: [{}] },
     mark: { type: 'rule', tooltip: false, ...mark },

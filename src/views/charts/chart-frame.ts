@@ -1,19 +1,10 @@
 import { type OptionsOf, type OptionTable, readOptions } from '../../core/options.ts'
+import { PALETTE } from '../page/palette.ts'
 import { Chart } from './chart.ts'
 import type { VegaLiteSpec } from './svg-renderer.ts'
 import { textWidth } from './text-width.ts'
 
-/** The colors of every chart; safe for color-blind readers. */
-export const PALETTE = {
-  before: '#E69F00',
-  after: '#0072B2',
-  change: '#D55E00',
-  rest: '#7F7F7F',
-  faint: '#B8B8B8',
-  band: '#EDEDED',
-  text: '#333333',
-  softText: '#666666',
-} as const
+export { PALETTE } from '../page/palette.ts'
 
 export const PERIOD_NAMES = ['before', 'after'] as const
 
@@ -65,9 +56,9 @@ const CONFIG = {
   font: 'sans-serif',
   view: { stroke: null },
   axis: {
-    gridColor: '#E6E6E6',
-    domainColor: '#888888',
-    tickColor: '#888888',
+    gridColor: PALETTE.grid,
+    domainColor: PALETTE.axis,
+    tickColor: PALETTE.axis,
     labelColor: PALETTE.text,
     titleColor: PALETTE.text,
     titleFontWeight: 'normal',
@@ -107,7 +98,7 @@ export function framedChart(
       anchor: 'start',
       offset: 14,
       fontSize: TITLE_SIZE,
-      color: '#111111',
+      color: PALETTE.title,
       subtitlePadding: 5,
       subtitleFontSize: SUBTITLE_SIZE,
       subtitleColor: PALETTE.softText,

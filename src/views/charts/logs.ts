@@ -223,7 +223,7 @@ function featureStrip(logs: LogSet, { name, kind }: VariableDivergence, test: Fe
   return {
     title: panelTitle(
       `${featureText(feature)}: ${says.join('; ')}`,
-      significant ? PALETTE.change : PALETTE.text,
+      significant ? PALETTE.changeText : PALETTE.text,
     ),
     width: 520,
     height: LOG_CLASSES.length * ROW,

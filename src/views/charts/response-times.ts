@@ -342,7 +342,10 @@ function gapMark({ test, before, after }: Gap, { domain, scale }: Axis, of: Quan
           },
         },
         { mark: { ...text, color: 'white', stroke: 'white', strokeWidth: 4 }, encoding: at },
-        { mark: { ...text, color }, encoding: at },
+        {
+          mark: { ...text, color: test.rejected ? PALETTE.changeText : PALETTE.softText },
+          encoding: at,
+        },
       ],
     },
   ]

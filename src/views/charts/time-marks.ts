@@ -121,7 +121,8 @@ export function withMarks(
   const drawn = marks.map(({ kind, isLeft, labelY, ...one }): SpecPart => {
     const color = kind === 'finding' ? PALETTE.change : PALETTE.text
     // White around the letters, to be read over bars.
-    const paints = labelY === null ? [] : [{ stroke: 'white', strokeWidth: 3 }, { color }]
+    const ink = kind === 'finding' ? PALETTE.changeText : PALETTE.text
+    const paints = labelY === null ? [] : [{ stroke: 'white', strokeWidth: 3 }, { color: ink }]
     return {
       data: { values: [{ ...one, said: tooltipText(one.said) }] },
       layer: [

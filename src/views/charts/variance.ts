@@ -6,6 +6,7 @@ import type { CategoryVariance, EdgeVariance } from '../../explain/variance/cate
 import { type PeriodName, periodOfName } from '../../explain/variance/compare-spreads.ts'
 import type { VarianceSources } from '../../explain/variance/find-variance.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { DIVERGING } from '../page/palette.ts'
 import { openShareAxis } from './axes.ts'
 import { bars, colorBy, matrix, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
@@ -145,7 +146,6 @@ function restStep(label: string, share: number) {
 const CELL = 40
 const MAX_NAME_LENGTH = 34
 /** Purple to green through white: safe for color-blind readers, and no period's color. */
-const DIVERGING = ['#762A83', '#C2A5CF', '#F7F7F7', '#A6DBA0', '#1B7837']
 const ALPHA = 0.05
 
 /**

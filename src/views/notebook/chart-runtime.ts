@@ -1,7 +1,7 @@
 import * as vega from 'vega'
 import embed, { type VisualizationSpec } from 'vega-embed'
 import * as vegaLite from 'vega-lite'
-import { closedLoader, drawChart } from '../page/draw-chart.ts'
+import { closedLoader, drawChart, drawThemed } from '../page/draw-chart.ts'
 import { type PageData, readPageData } from '../page/page-data.ts'
 import {
   type ChartPage,
@@ -36,7 +36,7 @@ async function replacePicture(place: HTMLElement, spec: VisualizationSpec): Prom
   const view = document.createElement('div')
   place.append(view)
   try {
-    await embed(view, spec, EMBED_OPTIONS as never)
+    await drawThemed({ draw: embed, options: EMBED_OPTIONS, place: view }, spec)
     place.replaceChildren(view)
   } catch (error) {
     view.remove()

@@ -1,6 +1,8 @@
 import type { Loader, loader } from 'vega'
-import type { EmbedOptions, default as embed, VisualizationSpec } from 'vega-embed'
+import type { EmbedOptions, default as embed, Result, VisualizationSpec } from 'vega-embed'
+import { schemeOf, watchScheme } from './color-scheme.ts'
 import type { ChartPage, DrawnChart, Frame } from './page-promise.ts'
+import { themedSpec } from './palette.ts'
 
 export async function drawChart(
   draw: typeof embed,
@@ -9,14 +11,59 @@ export async function drawChart(
 ): Promise<DrawnChart> {
   const place = document.createElement('div')
   element.append(place)
-  const own = { ...options, actions: false } as EmbedOptions
-  const { finalize, view } = await draw(place, spec as VisualizationSpec, own)
-  if (onFrame !== undefined) view.addSignalListener('frame', (_, frame) => onFrame(frame as Frame))
+  const own = { ...options, actions: false }
+  const remove = await drawThemed(
+    { draw, options: own, place },
+    spec as VisualizationSpec,
+    (view) => {
+      if (onFrame !== undefined) {
+        view.addSignalListener('frame', (_, frame) => onFrame(frame as Frame))
+      }
+    },
+  )
   return {
     remove: () => {
-      finalize()
+      remove()
       place.remove()
     },
+  }
+}
+
+interface ChartPlace {
+  readonly draw: typeof embed
+  readonly options: object
+  readonly place: HTMLElement
+}
+
+/** Draws a chart in the colors of its page, anew whenever these change; the answer lets go of it. */
+export async function drawThemed(
+  { draw, options, place }: ChartPlace,
+  spec: VisualizationSpec,
+  onView: (view: Result['view']) => void = () => {},
+): Promise<() => void> {
+  const embedded = async () => {
+    const themed = themedSpec(
+      spec as unknown as Readonly<Record<string, unknown>>,
+      schemeOf(place),
+    ) as VisualizationSpec
+    const result = await draw(place, themed, options as EmbedOptions)
+    onView(result.view)
+    return result
+  }
+  let isGone = false
+  let drawing = embedded()
+  await drawing
+  const stop = watchScheme(place, () => {
+    drawing = drawing.then(async (known) => {
+      if (isGone) return known
+      known.finalize()
+      return embedded()
+    })
+  })
+  return () => {
+    isGone = true
+    stop()
+    void drawing.then(({ finalize }) => finalize())
   }
 }
 

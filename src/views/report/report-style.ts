@@ -1,17 +1,7 @@
-import { PALETTE } from '../charts/chart-frame.ts'
+import { DARK_COLORS, PALETTE } from '../page/palette.ts'
 
 /** What charts draw in, and in what where the reader wants a dark page. */
-const DARK_CHART: readonly (readonly [light: string, dark: string])[] = [
-  ['white', '#1b1e23'],
-  ['#111111', '#f1f3f5'],
-  [PALETTE.text, '#dfe3e8'],
-  [PALETTE.softText, '#a9b0b8'],
-  ['#E6E6E6', '#353a42'],
-  ['#888888', '#757d87'],
-  ['#555555', '#9aa2ab'],
-  [PALETTE.after, '#4fa9e2'],
-  [PALETTE.change, '#ff8a4c'],
-]
+const DARK_CHART = [['white', '#1b1e23'], ...DARK_COLORS]
 
 const darkCharts = DARK_CHART.map(
   ([light, dark]) =>

@@ -2,7 +2,7 @@ import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 import { sizedSpec } from '../charts/chart-frame.ts'
 import { renderSvg, type VegaLiteSpec } from '../charts/svg-renderer.ts'
 import { useWidth } from '../drawing/controls.tsx'
-import { MediumContext, useInk } from '../drawing/figure.tsx'
+import { MediumContext } from '../drawing/figure.tsx'
 import {
   type ChartPage,
   type DrawnChart,
@@ -35,7 +35,6 @@ const TRIAL = 4000
 /** Draws a chart as wide as its place: once to learn what its axes take, then in the room left. */
 function LiveChart({ spec, onFrame }: ChartProps) {
   const [place, room] = useWidth<HTMLDivElement>()
-  const ink = useInk()
   const { current: width } = useRef({ room })
   if (Math.abs(room - width.room) > MIN_CHANGE) width.room = room
   // Specs are made anew with every rendering; only another chart is drawn again.
@@ -49,7 +48,7 @@ function LiveChart({ spec, onFrame }: ChartProps) {
       if (element === null || isGone) return
       const own = JSON.parse(text)
       const frame = onFrame === undefined ? {} : FRAME
-      const whole = { ...own, ...frame, config: { ...themeConfig(ink), ...own.config } }
+      const whole = { ...own, ...frame }
       const sized = (plot: number) => sizedSpec(whole, plot, width.room)
       const aside = document.createElement('div')
       const trial = await page.drawChart(aside, sized(TRIAL))
@@ -66,22 +65,6 @@ function LiveChart({ spec, onFrame }: ChartProps) {
     }
   }, [text, width.room])
   return <div ref={place} class="fd-chart" />
-}
-
-function themeConfig({ text, soft, line }: ReturnType<typeof useInk>) {
-  return {
-    background: 'transparent',
-    axis: {
-      labelColor: soft,
-      titleColor: text,
-      gridColor: line,
-      domainColor: line,
-      tickColor: line,
-    },
-    legend: { labelColor: text, titleColor: text },
-    title: { color: text, subtitleColor: soft },
-    header: { labelColor: text, titleColor: text },
-  }
 }
 
 function stillChart(spec: VegaLiteSpec) {

@@ -83,7 +83,7 @@ const WIDGET_STYLE = `
 .flowdelta th .fd-sort { background: none; border: 0; padding: 0; font-weight: 600; white-space: nowrap; }
 .flowdelta .fd-more { margin-top: 6px; }
 .flowdelta td button { white-space: nowrap; }
-.flowdelta svg text { fill: var(--fd-text); }
+.flowdelta svg:where(:not(.marks)) text { fill: var(--fd-text); }
 .flowdelta svg text.fd-soft { fill: var(--fd-soft); }
 .flowdelta .fd-code { display: flex; gap: 8px; align-items: center; margin-top: 8px; padding-top: 8px; border-top: 1px solid var(--fd-line); }
 .flowdelta .fd-code code { font: 12px/1.4 ui-monospace, monospace; background: var(--fd-raised); padding: 3px 6px; border-radius: 4px; user-select: all; overflow-wrap: anywhere; color: inherit; direction: ltr; unicode-bidi: isolate; }

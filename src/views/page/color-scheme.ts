@@ -1,0 +1,50 @@
+import type { Scheme } from './palette.ts'
+
+/** What front-ends write their theme into: JupyterLab, VS Code, and pages of documentation. */
+const THEME_ATTRIBUTES = ['class', 'data-jp-theme-light', 'data-theme', 'data-vscode-theme-kind']
+const IS_DARK = '(prefers-color-scheme: dark)'
+
+/** Whether what stands behind an element is light or dark: a widget, a front-end's page, or none. */
+export function schemeOf(element: Element): Scheme {
+  for (let at: Element | null = element; at !== null; at = parentOf(at)) {
+    const [red = 0, green = 0, blue = 0, opacity = 1] = numbersIn(
+      getComputedStyle(at).backgroundColor,
+    )
+    if (opacity > HALF) return red + green + blue < HALF * 3 * 255 ? 'dark' : 'light'
+  }
+  const { colorScheme } = getComputedStyle(document.documentElement)
+  return colorScheme.includes('dark') && matchMedia(IS_DARK).matches ? 'dark' : 'light'
+}
+
+const HALF = 0.5
+
+function numbersIn(color: string): number[] {
+  return Array.from(color.matchAll(/[\d.]+/g), ([number]) => Number(number))
+}
+
+/** Out of shadow roots, too. */
+function parentOf(element: Element): Element | null {
+  const root = element.getRootNode()
+  return element.parentElement ?? (root instanceof ShadowRoot ? root.host : null)
+}
+
+/** Calls `changed` whenever the scheme behind an element becomes another, until the answer is called. */
+export function watchScheme(element: Element, changed: (scheme: Scheme) => void): () => void {
+  let known = schemeOf(element)
+  const look = () => {
+    const scheme = schemeOf(element)
+    if (scheme === known) return
+    known = scheme
+    changed(scheme)
+  }
+  const system = matchMedia(IS_DARK)
+  system.addEventListener('change', look)
+  const attributes = new MutationObserver(look)
+  for (const root of [document.documentElement, document.body]) {
+    attributes.observe(root, { attributeFilter: THEME_ATTRIBUTES })
+  }
+  return () => {
+    system.removeEventListener('change', look)
+    attributes.disconnect()
+  }
+}
