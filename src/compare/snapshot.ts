@@ -1,6 +1,7 @@
 import { spanRoles } from '../calls/visits.ts'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../core/columns.ts'
 import { pickOptions } from '../core/options.ts'
+import type { Resolution } from '../flows/clocks/clock-resolution.ts'
 import type { FlowLogColumns } from '../flows/flow-logs.ts'
 import { FLOW_OPTIONS, FlowReport, FlowSet } from '../flows/flow-set.ts'
 import { foldSized } from '../flows/fold/fold-flows.ts'
@@ -65,8 +66,8 @@ interface SnapshotData {
   readonly serviceLogs: readonly ServiceLogChange[]
   readonly relays: readonly string[]
   readonly peers: readonly string[]
-  /** Services whose clocks are coarse, and by how much. */
-  readonly resolution: readonly (readonly [service: string, us: number])[]
+  /** Services whose clocks are coarse, and how coarse. */
+  readonly resolution: readonly (readonly [service: string, of: Resolution])[]
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
   /** What segments are found by, of roots and of services; none without latencies. */

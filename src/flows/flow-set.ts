@@ -142,7 +142,7 @@ export interface FlowColumns {
   readonly serviceLogs?: readonly ServiceLogChange[] | undefined
   /** Of flows from spans with `clocks: 'aligned'`, how far clocks are apart. */
   readonly clocks?: ClockOffsets | undefined
-  /** Of flows from spans, services whose clocks are coarser than 1 µs. */
+  /** Of flows from spans, how coarse the clocks of services are. */
   readonly resolution?: ClockResolution | undefined
   /** Of comparisons, what is called otherwise after: in both periods, it has the name of after. */
   readonly renames?: readonly Rename[] | undefined
@@ -374,7 +374,8 @@ const MEANINGS = {
   silentAfter: 'spans after that do not say the measure, of operations that do: they have none',
   thinnedBefore: 'requests before that the sample preferred: left out',
   thinnedAfter: 'requests after that the sample preferred: left out',
-  coarseClocks: 'services whose clocks tick coarsely: calls that overlap by a tick are in turn',
+  coarseClocks:
+    'services whose clocks tick coarsely: where only starts are cut, calls that overlap by a tick are in turn',
   wideCalls: 'calls with too many children to learn from: built as observed',
 } as const
 

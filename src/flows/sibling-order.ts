@@ -68,7 +68,7 @@ function slackOfSpans(
 ): SlackOfSpan {
   if (resolution.size === 0) return () => slackUs
   const ofServices = Float64Array.from(services.values, (name) =>
-    Math.max(slackUs, resolution.get(name) ?? 0),
+    Math.max(slackUs, resolution.get(name)?.overlapUs ?? 0),
   )
   return (span) => ofServices[spans.service[span]!]!
 }

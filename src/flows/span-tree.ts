@@ -85,7 +85,7 @@ function readTree(flows: FlowSet, shape: number): SpanTree {
   const { options, resolution } = flows
   const slackNs = Float64Array.from({ length: size }, (_, span) => {
     const { service } = labels.get(codes[2 * span]!)
-    return NS * Math.max(options.slackUs, resolution?.get(service) ?? 0)
+    return NS * Math.max(options.slackUs, resolution?.get(service)?.overlapUs ?? 0)
   })
   return { size, parent, firstChild, order, timedBy, from, to, detached, slackNs }
 }

@@ -48,8 +48,12 @@ describe('starts that were cut to milliseconds', () => {
     expect(reportOf({ count: 20 })).toMatchObject({ coarseClocks: 2, asynchronousSpans: 0 })
   })
 
-  test('an operation whose ends are whole milliseconds too keeps its own order', () => {
-    expect(reportOf({ childUs: 5000 })).toMatchObject({ coarseClocks: 1 })
+  test('calls of a service whose ends are whole milliseconds, too, overlap as recorded', () => {
+    const { resolution } = buildFlows(requests({ childUs: 5000 }))
+    expect(Object.fromEntries(resolution ?? [])).toEqual({
+      r: { tickUs: 1000, overlapUs: 1000 },
+      a: { tickUs: 1000, overlapUs: 0 },
+    })
   })
 
   test('both periods are told apart from the epoch, not from the first span', () => {

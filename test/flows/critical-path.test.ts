@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { buildFlows } from '../../src/flows/build-flows.ts'
 import { CriticalPathFinder } from '../../src/calls/critical-path.ts'
+import { buildFlows } from '../../src/flows/build-flows.ts'
 import { type GraphSketch, makeGraphs, makeSpans } from '../make-traces.ts'
 
 /** The path of each graph, as pairs of node numbers. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { buildFlows } from '../../src/flows/build-flows.ts'
 import { CriticalPathFinder } from '../../src/calls/critical-path.ts'
+import { buildFlows } from '../../src/flows/build-flows.ts'
 import type { Concurrency, FlowSet } from '../../src/flows/flow-set.ts'
 import type { NodeLabel } from '../../src/flows/node-labels.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'

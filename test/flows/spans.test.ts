@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { buildFlows } from '../../src/flows/build-flows.ts'
 import { CriticalPathFinder } from '../../src/calls/critical-path.ts'
+import { buildFlows } from '../../src/flows/build-flows.ts'
 import type { FlowSet } from '../../src/flows/flow-set.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 import { describeWithShared, sharedJson } from '../shared.ts'

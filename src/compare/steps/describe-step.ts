@@ -12,7 +12,7 @@ import { cappedTimes, SLOWEST, usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import type { OperationChange, StepChange } from './step-changes.ts'
 import { partOfStratum, type StepSample, type StepStratum } from './step-strata.ts'
-import { callTimes, type StepTimes } from './step-times.ts'
+import { callTimes, type Step, type StepTimes } from './step-times.ts'
 import { type MeasuredMinority, type Minority, minorityOf } from './tail-counts.ts'
 
 export interface TimesTest extends ModeratedShift {
@@ -25,6 +25,8 @@ export interface Limits extends EdgeOptions {
   readonly usualOf: (request: number) => number
   /** Times of a step's calls, where a request has several. */
   readonly callsOf: (step: StepTimes) => readonly StepStratum[]
+  /** How coarse the clocks are that a step is timed by, in µs. */
+  readonly resolutionOf: (step: Step) => number
   /** How many requests each counts as; undefined where each counts once. */
   readonly counted: Float64Array | undefined
 }
@@ -50,6 +52,11 @@ export function limitsOf(flows: FlowSet, options: EdgeOptions): Limits {
     negligibleUs: options.minimumShare * usualMeanUs(flows) * flows.wholes(AFTER),
     usualOf: cappedTimes(flows, BEFORE),
     callsOf: remembered((step: StepTimes) => callTimes(flows, step)?.strata ?? []),
+    resolutionOf: ({ service, caller }) =>
+      Math.max(
+        flows.resolution?.get(service)?.tickUs ?? 0,
+        (caller !== null && flows.resolution?.get(caller)?.tickUs) || 0,
+      ),
     counted: flows.counted,
   }
 }
@@ -219,14 +226,12 @@ function distinct(lists: readonly ArrayLike<number>[]): number[] {
 function describeTimes(
   { step, strata, test }: { step: StepTimes; strata: readonly StepStratum[]; test: StepTest },
   significant: boolean,
-  { alpha, minimumEffect, negligibleUs, usualOf, callsOf, counted }: Limits,
+  { alpha, minimumEffect, negligibleUs, usualOf, callsOf, resolutionOf, counted }: Limits,
 ): Omit<OperationChange, 'operation'> {
-  const typical = significant
-    ? stratifiedShift(
-        strata.map(({ before, after }) => ({ before: before.values, after: after.values })),
-        { level: 0.95, sorted: true },
-      )
-    : { shift: 0, low: Number.NaN, high: Number.NaN }
+  const tickUs = resolutionOf(step)
+  const { isOfMean, ...typical } = significant
+    ? typicalShift(strata, tickUs)
+    : { shift: 0, low: Number.NaN, high: Number.NaN, isOfMean: false }
   const had = distinct(strata.map(({ before }) => before.recorded.requests))
   const has = distinct(strata.map(({ after }) => after.recorded.requests))
   const calls = strata.reduce((sum, { after }) => sum + after.calls, 0)
@@ -241,7 +246,7 @@ function describeTimes(
     test.tailP < alpha ? normalQuantile(0.975) : MIN_CLEAR * Math.sqrt(test.designEffect)
   // Fewer that are slow, by means alone, may be others: only tails tell that some became faster.
   const leastUs = test.tailP < alpha ? Number.NEGATIVE_INFINITY : 0
-  const all = { typicalUs: typical.shift * calls, calls, sureness, leastUs }
+  const all = { typicalUs: typical.shift * calls, calls, sureness, leastUs, isOfMean, tickUs }
   const isTested = significant && !Number.isNaN(test.tailP)
   const ofRequests = isTested ? fewOf(strata, all) : null
   const operations = new Set(strata.map(({ operation }) => operation))
@@ -281,6 +286,26 @@ function describeTimes(
   }
 }
 
+/**
+ * Estimates what a typical call changed by, in µs: the Hodges-Lehmann shift, or that of the mean where
+ * it is less than a tick of a coarse clock, which cuts the times of most calls to what they were.
+ */
+function typicalShift(strata: readonly StepStratum[], tickUs: number) {
+  if (tickUs > 0) {
+    const calls = sum(strata, ({ after }) => after.calls)
+    const { us, error } = excessOf(strata, ({ after }) => after.calls, SLOWEST)
+    const [shift, width] = [us / calls, (normalQuantile(0.975) * error) / calls]
+    if (Math.abs(shift) < tickUs) {
+      return { shift, low: shift - width, high: shift + width, isOfMean: true }
+    }
+  }
+  const shift = stratifiedShift(
+    strata.map(({ before, after }) => ({ before: before.values, after: after.values })),
+    { level: 0.95, sorted: true },
+  )
+  return { ...shift, isOfMean: false }
+}
+
 /** Where tails do not tell that some changed, means do from so many standard errors on. */
 const MIN_CLEAR = 3
 
@@ -295,6 +320,8 @@ function fewOf(
     calls,
     sureness,
     leastUs,
+    isOfMean,
+    tickUs,
     eachRequest = 1,
   }: {
     readonly typicalUs: number
@@ -303,6 +330,9 @@ function fewOf(
     readonly sureness: number
     /** What the change is at least. */
     readonly leastUs: number
+    /** Whether the typical change is the mean of all calls, these included. */
+    readonly isOfMean: boolean
+    readonly tickUs: number
     readonly eachRequest?: number
   },
 ) {
@@ -321,7 +351,10 @@ function fewOf(
   const whole = excessOf(strata, ({ after }) => after.calls, cutOf(few.minority))
   const isClear = [whole, { us, error }].every((one) => Math.abs(one.us) > sureness * one.error)
   const isOfFew = share > 0 && us * whole.us > 0 && us > leastUs
-  if (!isOfFew || !isClear || Math.abs(typicalUs) > Math.abs(few.typicalUs * changed) / 2)
+  // Times that differ by two ticks, one at either end, may be equal ones.
+  if (isOfMean && Math.abs(few.typicalUs) < 2 * tickUs) return null
+  const othersUs = isOfMean ? typicalUs - us : typicalUs
+  if (!isOfFew || !isClear || Math.abs(othersUs) > Math.abs(few.typicalUs * changed) / 2)
     return null
   return {
     ...few,

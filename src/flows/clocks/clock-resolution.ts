@@ -2,8 +2,16 @@
 import { getOrInsert } from '../../core/entries.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 
-/** How coarse the clock of each service is, in µs; services with finer clocks are left out. */
-export type ClockResolution = ReadonlyMap<string, number>
+/** How coarse a clock is, in µs. */
+export interface Resolution {
+  /** The grid that its times lie on. */
+  readonly tickUs: number
+  /** By how much calls one after the other may seem to overlap: a tick where starts or durations are cut alone. */
+  readonly overlapUs: number
+}
+
+/** By service; services with clocks finer than 10 µs are left out. */
+export type ClockResolution = ReadonlyMap<string, Resolution>
 
 /** Grids that times may be cut to, in µs, the coarsest first. */
 const GRIDS_US = [1000, 100, 10]
@@ -13,9 +21,8 @@ const ENOUGH_TIMES = 20
 const NEARLY_ALL = 0.99
 
 /**
- * Learns the resolution of clocks from the times themselves: the coarsest grid on which the durations
- * of a service's spans lie, or their starts while their ends do not. Starts alone may also lie on a
- * grid because requests arrive in step.
+ * Learns the resolution of clocks from the times themselves: the coarsest grid on which nearly all
+ * starts of a service's spans lie, or nearly all durations.
  */
 export function clockResolution(recordings: readonly SpanTraces[]): ClockResolution {
   const known = new Map<string, ServiceTimes>()
@@ -26,8 +33,12 @@ export function clockResolution(recordings: readonly SpanTraces[]): ClockResolut
       times[spans.service[span]!]!.add(phaseUs + spans.startUs[span]!, spans.durationUs[span]!)
     }
   }
-  const found = Array.from(known, ([name, times]) => [name, times.resolutionUs()] as const)
-  return new Map(found.filter(([, us]) => us > 0))
+  return new Map(
+    [...known].flatMap(([name, times]) => {
+      const resolution = times.resolution()
+      return resolution === null ? [] : [[name, resolution]]
+    }),
+  )
 }
 
 class ServiceTimes {
@@ -53,16 +64,18 @@ class ServiceTimes {
     }
   }
 
-  resolutionUs(): number {
+  resolution(): Resolution | null {
     const nearlyAll = NEARLY_ALL * this.#spans
-    const grid = this.#onGrid.findIndex(({ starts, ends, durations }) => {
-      const areStartsCut = starts >= nearlyAll && ends < nearlyAll
-      return (
-        (areStartsCut && this.#starts.size >= ENOUGH_TIMES) ||
-        (durations >= nearlyAll && this.#durations.size >= ENOUGH_TIMES)
-      )
-    })
-    return GRIDS_US[grid] ?? 0
+    const [hasStarts, hasDurations] = [this.#starts, this.#durations].map(
+      ({ size }) => size >= ENOUGH_TIMES,
+    )
+    const grid = this.#onGrid.findIndex(
+      ({ starts, durations }) =>
+        (hasStarts && starts >= nearlyAll) || (hasDurations && durations >= nearlyAll),
+    )
+    const [tickUs, counts] = [GRIDS_US[grid], this.#onGrid[grid]]
+    if (tickUs === undefined || counts === undefined) return null
+    return { tickUs, overlapUs: counts.ends >= nearlyAll ? 0 : tickUs }
   }
 }
 

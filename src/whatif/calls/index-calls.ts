@@ -252,7 +252,7 @@ function resolutionOfNames(periods: readonly SpanTraces[], paths: CallPaths): Fl
   const resolution = clockResolution(periods)
   return Float64Array.from(
     { length: paths.names },
-    (_, name) => resolution.get(paths.named(name).service) ?? 0,
+    (_, name) => resolution.get(paths.named(name).service)?.overlapUs ?? 0,
   )
 }
 
