@@ -1,7 +1,7 @@
 import { range } from 'd3-array'
 import { describe, expect, test } from 'vitest'
-import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { CriticalPathFinder } from '../../../src/calls/critical-path.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { lengthUs, uncovered } from '../../../src/views/drawing/time-range.tsx'
 import { explore } from '../../../src/views/explore.ts'
 import { exploreCode } from '../../../src/views/widgets/define-widget.ts'
