@@ -77,6 +77,13 @@ export class CriticalPathFinder {
     })).reverse()
   }
 
+  /** Returns when the nodes of a request happen, in µs since it began. */
+  nodeTimes(request: number): Float64Array {
+    this.#follow(request, this.#flows.latencies(request))
+    const { nodes } = this.plan(this.#flows.shapeOf[request]!)
+    return this.#walk.timeUs.slice(0, nodes)
+  }
+
   /** Returns the edges on the critical path of a request, first to last. */
   edges(request: number): number[] {
     return this.path(request).map(({ edge }) => edge)

@@ -1,12 +1,11 @@
 import { rollup } from 'd3-array'
+import { callTree, type FlowCall } from '../../calls/call-tree.ts'
 import { CriticalPathFinder } from '../../calls/critical-path.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import type { Quantity } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, FlowSet, type Period } from '../../flows/flow-set.ts'
-import { ShapeGraph } from '../../traces/shape-table.ts'
-import { callTree, type FlowCall } from './call-tree.ts'
 
 /**
  * The calling context tree of all requests of a period, or of two: for every chain of calls the
@@ -132,28 +131,6 @@ const noTotals = (): ContextTotals => ({
   selfRequests: 0,
   totalRequests: 0,
 })
-
-export function nodeTimes(flows: FlowSet, request: number): Float64Array {
-  const shape = flows.shapeOf[request] as number
-  const graph = new ShapeGraph().load(flows.shapes, shape)
-  const [from, to] = [flows.shapes.from(shape), flows.shapes.to(shape)]
-  const latencyUs = flows.latencies(request)
-  const leaving: number[][] = Array.from({ length: graph.nodes }, () => [])
-  from.forEach((node, edge) => {
-    leaving[node]?.push(edge)
-  })
-  const timeUs = new Float64Array(graph.nodes).fill(Number.NEGATIVE_INFINITY)
-  for (const node of graph.order.subarray(0, graph.nodes)) {
-    const time = timeUs[node] as number
-    if (time === Number.NEGATIVE_INFINITY) timeUs[node] = 0
-    for (const edge of leaving[node] as number[]) {
-      const arrivalUs = (timeUs[node] as number) + (latencyUs[edge] as number)
-      const target = to[edge] as number
-      timeUs[target] = Math.max(timeUs[target] as number, arrivalUs)
-    }
-  }
-  return timeUs
-}
 
 /** What one period says of a calling context; times are sums over the period's requests. */
 export interface ContextTotals {

@@ -1,4 +1,5 @@
 import { group, sort } from 'd3-array'
+import { callTree, type FlowCall } from '../../../calls/call-tree.ts'
 import { CriticalPathFinder } from '../../../calls/critical-path.ts'
 import { Comparison } from '../../../compare/comparison.ts'
 import { OptionError } from '../../../core/errors.ts'
@@ -11,8 +12,6 @@ import {
   text,
 } from '../../../core/options.ts'
 import { formatDuration, hasWords, spoken, tooltipText } from '../../../core/words.ts'
-import { callTree, type FlowCall } from '../../../explain/calling-contexts/call-tree.ts'
-import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { buildFlows } from '../../../flows/build-flows.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../../flows/flow-set.ts'
 import { type NodeRecord, NodeRecords } from '../../../flows/node-records.ts'
@@ -136,7 +135,7 @@ function requestCalls(
   const shape = flows.shapeOf[request] as number
   const { calls, callOfEdge } = callTree(flows, shape)
   const offsetUs = (flows.startUs[request] as number) - beginUs
-  const timeUs = nodeTimes(flows, request).map((us) => us + offsetUs)
+  const timeUs = finder.nodeTimes(request).map((us) => us + offsetUs)
   const spans = calls.map(({ start, end }): StretchUs => {
     const startUs = timeUs[start] as number
     if (end < 0) return [startUs, startUs + (flows.responseTimeUs[request] as number)]

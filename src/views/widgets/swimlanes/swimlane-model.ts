@@ -1,4 +1,5 @@
 import { group, max, rollups, sort } from 'd3-array'
+import { callTree, pointName, pointRole } from '../../../calls/call-tree.ts'
 import { CriticalPathFinder } from '../../../calls/critical-path.ts'
 import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
@@ -13,8 +14,6 @@ import {
   optionalNumber,
 } from '../../../core/options.ts'
 import { counted, shortText } from '../../../core/words.ts'
-import { callTree, pointName, pointRole } from '../../../explain/calling-contexts/call-tree.ts'
-import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
 import type { NodeLabel } from '../../../flows/node-labels.ts'
 import { lanesOf } from '../../charts/lanes.ts'
@@ -245,9 +244,10 @@ function pointTraffic(flows: FlowSet, request: number) {
   const shape = shapeOf[request] as number
   const nodes = Array.from(shapes.labels(shape), (code) => labels.get(code))
   const lanes = nodes.map(({ host, service }) => host || service || 'no host')
-  const timeUs = nodeTimes(flows, request)
+  const finder = new CriticalPathFinder(flows)
+  const timeUs = finder.nodeTimes(request)
   const onPath = new Uint8Array(shapes.from(shape).length)
-  new CriticalPathFinder(flows).mark(request, onPath)
+  finder.mark(request, onPath)
   const edges = Array.from(shapes.from(shape), (from, edge) => {
     const to = shapes.to(shape)[edge] as number
     const stretch: StretchUs = [timeUs[from] as number, timeUs[to] as number]

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { callTree } from '../../../src/explain/calling-contexts/call-tree.ts'
-import { nodeTimes } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
-import { buildFlows } from '../../../src/flows/build-flows.ts'
-import type { FlowSet } from '../../../src/flows/flow-set.ts'
-import { chains, makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { chains, makeGraphs, makeSpans, type SpanSketch } from '../make-traces.ts'
+import { callTree } from '../../src/calls/call-tree.ts'
+import { CriticalPathFinder } from '../../src/calls/critical-path.ts'
+import { buildFlows } from '../../src/flows/build-flows.ts'
+import type { FlowSet } from '../../src/flows/flow-set.ts'
 
 /** Calls as `name(what it calls)`. */
 function nested(flows: FlowSet, shape = 0): string {
@@ -36,7 +36,7 @@ describe('the calls of spans', () => {
 
   test('happen when the spans did', () => {
     const flows = buildFlows(makeSpans(SPANS), { concurrency: 'observed' })
-    const timeUs = nodeTimes(flows, 0)
+    const timeUs = new CriticalPathFinder(flows).nodeTimes(0)
     const { calls } = callTree(flows, 0)
     const times = calls.map(({ name, start, end }) => [name, timeUs[start], timeUs[end]])
     expect(new Set(times)).toEqual(
@@ -150,6 +150,6 @@ describe('the calls of trace points', () => {
   test('one node alone is a request', () => {
     const flows = buildFlows(makeGraphs([{ labels: ['only'], edges: [], responseTimeUs: 5 }]))
     expect(callTree(flows, 0)).toMatchObject({ calls: [{ name: 'only', end: -1 }] })
-    expect(Array.from(nodeTimes(flows, 0))).toEqual([0])
+    expect(Array.from(new CriticalPathFinder(flows).nodeTimes(0))).toEqual([0])
   })
 })

@@ -1,6 +1,6 @@
-import type { FlowSet } from '../../flows/flow-set.ts'
-import { machineOf, type NodeLabel, type NodeLabels } from '../../flows/node-labels.ts'
-import { neighborsOf, ShapeGraph } from '../../traces/shape-table.ts'
+import type { FlowSet } from '../flows/flow-set.ts'
+import { machineOf, type NodeLabel, type NodeLabels } from '../flows/node-labels.ts'
+import { neighborsOf, ShapeGraph } from '../traces/shape-table.ts'
 
 export interface FlowCall {
   readonly start: number
