@@ -1,4 +1,5 @@
 import { sum } from 'd3-array'
+import { type AccountStep, withoutSmall } from '../compare/account.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { remembered } from '../core/remembered.ts'
 import { grouped } from '../core/words.ts'
@@ -31,6 +32,9 @@ const LENGTHS = [Number.POSITIVE_INFINITY, 10, 3]
 
 const TOP_MUTATIONS = 10
 
+/** Steps of the account, tried one after the other. */
+const STEPS = [Number.POSITIVE_INFINITY, 15, 5]
+
 /** Bytes that no mutation goes below: more of them need not be written to be cut. */
 const MIN_MUTATION_BYTES = 400
 
@@ -47,10 +51,15 @@ export function withinBudget(
   document: Json,
   { budget, all }: { budget: number; all: { categories: number; mutations: number } },
 ): Json {
-  if (budget === 0 || Buffer.byteLength(printedJson(document)) <= budget) return document
+  if (budget === 0) return document
+  for (const most of STEPS) {
+    const whole = withSteps(document, most)
+    if (Buffer.byteLength(printedJson(whole)) <= budget) return whole
+  }
   const full = document as Json & Lists
+  let mostSteps = 1
   const render = (lists: Lists) => ({
-    ...document,
+    ...withSteps(document, mostSteps),
     ...lists,
     truncated: all,
     leftOut: leftOut(full, { kept: lists, all, budget }),
@@ -82,6 +91,13 @@ export function withinBudget(
   const allCauses = full.findings.filter(isCause).every(keepFinding)
   full.warnings.every((warning) => keep({ warnings: [...kept.warnings, warning] }))
   if (allCauses) full.findings.filter((finding) => !isCause(finding)).every(keepFinding)
+  const keepSteps = (steps: number) => {
+    mostSteps = steps
+    if (keep({})) return true
+    mostSteps = 1
+    return false
+  }
+  if (allCauses) STEPS.some(keepSteps)
   // Room that is too small for the next finding is not for mutations.
   const mutations = allCauses ? full.mutations : []
   mutations.slice(0, TOP_MUTATIONS).every(keepMutation)
@@ -104,6 +120,12 @@ export function withinBudget(
     .every((category) => keep({ categories: withCategory(kept.categories, category) }))
   lengthen('mutations', () => true)
   return render(kept)
+}
+
+/** Lists so many steps of a document's account at the most, small ones as one. */
+export function withSteps(document: Json, most: number): Json {
+  const account = document['account'] as { readonly steps: readonly AccountStep[] }
+  return { ...document, account: { ...account, steps: withoutSmall(account.steps, most) } }
 }
 
 /** Bytes of a document as it is printed; its entries, of which most were in the last one, are measured once. */

@@ -88,15 +88,12 @@ const CHANGE = record<Comparison>({
   omittedFindings: made(({ findings }) => findings.omitted, COUNT, 'Findings beyond those listed.'),
 })
 
-/** Steps of the account that a document of limited size lists one by one. */
-const STEPS_WITHIN_BUDGET = 15
-
 const ACCOUNT = record<Account>({
   totalUs: about('Change of the mean response time, after less before.', NUMBER),
   mixUs: about('What of it another mix of requests makes, each kind as fast as before.', NUMBER),
   restUs: about('totalUs − mixUs.', NUMBER),
   steps: about(
-    'Steps on the path of requests, the largest change first; they add up to both means. With a budget, small ones are one step, `other`.',
+    'Steps on the path of requests, the largest change first; they add up to both means. Where --budget left some out, these are one, `other`.',
     listOf(
       record<AccountStep>({
         kind: about(
@@ -233,8 +230,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       'The change of the sum of response times after, against the mean before.',
     ),
     account: made(
-      ({ comparison: { account }, budget }) =>
-        budget === 0 ? account : account.within(STEPS_WITHIN_BUDGET),
+      ({ comparison: { account } }) => account,
       ACCOUNT,
       'Where the time of a mean request goes, in µs; sums add up.',
     ),

@@ -7,6 +7,7 @@ import type { Comparison } from '../compare/comparison.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { fingerprint } from '../core/fingerprint.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import { withSteps } from './comparison-budget.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT, findingCalled } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { exampleOf } from './example-calls.ts'
@@ -14,6 +15,8 @@ import type { Flags } from './flags.ts'
 import { SEGMENT } from './segment-document.ts'
 
 const DEFAULT_BUDGET = 8000
+/** Steps of an account that an answer lists one by one. */
+const MAX_STEPS = 6
 const MIN_BUDGET = 1000
 const MAX_BUDGET = 32_000
 /** Comparisons whose results are kept. */
@@ -111,7 +114,8 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     answer: async (asked) => {
       const { key, comparison } = await compared(asked)
       const printed = { comparison, limit: MAX_LISTED, explained: null, budget: 0 }
-      const { findings, warnings, ...rest } = COMPARISON_DOCUMENT.write(printed)
+      const document = withSteps(COMPARISON_DOCUMENT.write(printed), MAX_STEPS)
+      const { findings, warnings, ...rest } = document
       const text = comparison.findings.text()
       return { comparison: key, text, findings, warnings, ...rest }
     },

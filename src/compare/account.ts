@@ -56,21 +56,6 @@ export class Account extends Stage {
     return this.totalUs - this.mixUs
   }
 
-  /** The same with the steps of the largest changes only; the others are one. */
-  within(most: number): Account {
-    if (this.steps.length <= most) return this
-    const [listed, small] = [this.steps.slice(0, most - 1), this.steps.slice(most - 1)]
-    const other: AccountStep = {
-      kind: 'other',
-      service: '',
-      caller: null,
-      operation: '',
-      beforeUs: sum(small, ({ beforeUs }) => beforeUs),
-      afterUs: sum(small, ({ afterUs }) => afterUs),
-    }
-    return new Account({ ...this.parts, steps: [...listed, other] }, this.#quantity)
-  }
-
   /** One row a step: its mean time before and after, the change, and its share of the whole change. */
   table(): StageTable {
     const rows = this.steps.map((step) => {
@@ -80,6 +65,21 @@ export class Account extends Stage {
     const columns = own('kind service caller operation beforeUs afterUs changeUs share')
     return rowTable(rows, columns, this.#quantity)
   }
+}
+
+/** Lists so many steps at the most: the first ones, and the others as one. */
+export function withoutSmall(steps: readonly AccountStep[], most: number): readonly AccountStep[] {
+  if (steps.length <= most) return steps
+  const small = steps.slice(most - 1)
+  const other: AccountStep = {
+    kind: 'other',
+    service: '',
+    caller: null,
+    operation: '',
+    beforeUs: sum(small, ({ beforeUs }) => beforeUs),
+    afterUs: sum(small, ({ afterUs }) => afterUs),
+  }
+  return [...steps.slice(0, most - 1), other]
 }
 
 interface AccountSource {

@@ -87,7 +87,7 @@ describe('flowdelta compare', () => {
       question: 'what-differs',
       conditions: [{ column: 'frontend NFS3 WRITE · count', op: '<=', value: 4096 }],
       predicts: 'mutation',
-      precision: 1,
+      precision: expect.closeTo(110 / 111, 6),
       recall: 1,
     }
     expect(document.mutations[0].explanation.paths[0]).toMatchObject(first)
@@ -163,6 +163,10 @@ describe('flowdelta compare', () => {
       concurrency: 'observed',
       clocks: 'recorded',
       omitHosts: true,
+      hostClasses: false,
+      sizeAttribute: null,
+      sizeUnit: 'bytes',
+      similar: 1,
       fold: 'none',
       knowledge: null,
       measure: 'time',

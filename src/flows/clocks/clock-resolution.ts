@@ -13,16 +13,20 @@ export interface Resolution {
 /** By service; services with clocks finer than 10 µs are left out. */
 export type ClockResolution = ReadonlyMap<string, Resolution>
 
-/** Grids that times may be cut to, in µs, the coarsest first. */
-const GRIDS_US = [1000, 100, 10]
-/** Of fewer different times it may be chance that they lie on a grid. */
-const ENOUGH_TIMES = 20
+/** Grids that times may be cut to, in µs, the coarsest first; each holds a tenth of the next finer one. */
+const GRIDS_US = [10_000, 1000, 100, 10]
+/** Of fewer spans it may be chance that their times lie on a grid. */
+const ENOUGH_SPANS = 20
+/** As it may be of fewer different times. */
+const ENOUGH_TIMES = 3
 /** Nearly all times of a clock lie on its grid. */
 const NEARLY_ALL = 0.99
+/** A tenth of them lies on the next coarser one; where it is this share, requests arrive in step. */
+const MAX_COARSER = 0.5
 
 /**
- * Learns the resolution of clocks from the times themselves: the coarsest grid on which nearly all
- * starts of a service's spans lie, or nearly all durations.
+ * Learns the resolution of clocks from the times themselves: the grid on which nearly all starts of a
+ * service's spans lie, or nearly all durations, and few of them on the next coarser one.
  */
 export function clockResolution(recordings: readonly SpanTraces[]): ClockResolution {
   const known = new Map<string, ServiceTimes>()
@@ -42,40 +46,48 @@ export function clockResolution(recordings: readonly SpanTraces[]): ClockResolut
 }
 
 class ServiceTimes {
-  #spans = 0
-  readonly #starts = new Set<number>()
-  readonly #durations = new Set<number>()
-  /** How many starts, ends and durations lie on each grid. */
-  readonly #onGrid = GRIDS_US.map(() => ({ starts: 0, ends: 0, durations: 0 }))
+  readonly #starts = new GridCounts()
+  readonly #durations = new GridCounts()
+  readonly #ends = new GridCounts()
 
   add(startUs: number, durationUs: number): void {
-    this.#spans++
-    if (this.#starts.size < ENOUGH_TIMES) this.#starts.add(startUs)
-    if (this.#durations.size < ENOUGH_TIMES) this.#durations.add(durationUs)
-    for (let grid = GRIDS_US.length - 1; grid >= 0; grid--) {
-      const stepUs = GRIDS_US[grid]!
-      const counts = this.#onGrid[grid]!
-      const [isStart, isDuration] = [isOn(startUs, stepUs), isOn(durationUs, stepUs)]
-      // What is on no finer grid is on no coarser one.
-      if (!isStart && !isDuration && !isOn(startUs + durationUs, stepUs)) return
-      if (isStart) counts.starts++
-      if (isDuration) counts.durations++
-      if (isOn(startUs + durationUs, stepUs)) counts.ends++
-    }
+    this.#starts.add(startUs)
+    this.#durations.add(durationUs)
+    this.#ends.add(startUs + durationUs)
   }
 
   resolution(): Resolution | null {
-    const nearlyAll = NEARLY_ALL * this.#spans
-    const [hasStarts, hasDurations] = [this.#starts, this.#durations].map(
-      ({ size }) => size >= ENOUGH_TIMES,
-    )
-    const grid = this.#onGrid.findIndex(
-      ({ starts, durations }) =>
-        (hasStarts && starts >= nearlyAll) || (hasDurations && durations >= nearlyAll),
-    )
-    const [tickUs, counts] = [GRIDS_US[grid], this.#onGrid[grid]]
-    if (tickUs === undefined || counts === undefined) return null
-    return { tickUs, overlapUs: counts.ends >= nearlyAll ? 0 : tickUs }
+    const tickUs = Math.max(this.#starts.tickUs(), this.#durations.tickUs())
+    if (tickUs === 0) return null
+    return { tickUs, overlapUs: this.#ends.areOn(tickUs) ? 0 : tickUs }
+  }
+}
+
+class GridCounts {
+  #times = 0
+  readonly #different = new Set<number>()
+  readonly #onGrid = GRIDS_US.map(() => 0)
+
+  add(us: number): void {
+    this.#times++
+    if (this.#different.size < ENOUGH_TIMES) this.#different.add(us)
+    // What is on no finer grid is on no coarser one.
+    for (let grid = GRIDS_US.length - 1; grid >= 0 && isOn(us, GRIDS_US[grid]!); grid--) {
+      this.#onGrid[grid]!++
+    }
+  }
+
+  areOn(stepUs: number): boolean {
+    return this.#onGrid[GRIDS_US.indexOf(stepUs)]! >= NEARLY_ALL * this.#times
+  }
+
+  /** The step of the grid that they are cut to, 0 for none. */
+  tickUs(): number {
+    if (this.#times < ENOUGH_SPANS || this.#different.size < ENOUGH_TIMES) return 0
+    const grid = GRIDS_US.findIndex((stepUs) => this.areOn(stepUs))
+    // The first is there to tell times in step.
+    const isInStep = grid < 1 || this.#onGrid[grid - 1]! > MAX_COARSER * this.#times
+    return isInStep ? 0 : GRIDS_US[grid]!
   }
 }
 

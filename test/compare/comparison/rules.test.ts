@@ -134,13 +134,13 @@ describe('response-time mutations', () => {
           edge.from,
           edge.to,
           onCriticalPath,
-          test?.rejected,
+          test.rejected,
         ]),
     ).toEqual([
       ['CALL', 'LEFT', true, true],
-      ['CALL', 'RIGHT', false, undefined],
+      ['CALL', 'RIGHT', false, false],
       ['LEFT', 'JOIN', true, false],
-      ['RIGHT', 'JOIN', false, undefined],
+      ['RIGHT', 'JOIN', false, false],
     ])
   })
 })
