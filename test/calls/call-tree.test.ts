@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { chains, makeGraphs, makeSpans, type SpanSketch } from '../make-traces.ts'
 import { callTree } from '../../src/calls/call-tree.ts'
 import { CriticalPathFinder } from '../../src/calls/critical-path.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import type { FlowSet } from '../../src/flows/flow-set.ts'
+import { chains, makeGraphs, makeSpans, type SpanSketch } from '../make-traces.ts'
 
 /** Calls as `name(what it calls)`. */
 function nested(flows: FlowSet, shape = 0): string {
