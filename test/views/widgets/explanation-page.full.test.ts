@@ -158,16 +158,16 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
       Locator,
     ]
     await dots.locator('svg').waitFor()
-    expect(await dots.locator('.mark-symbol.role-mark path').count()).toBe(222)
+    expect(await dots.locator('.mark-symbol.role-mark path').count()).toBe(224)
     const shares = await bars
       .locator('.mark-rect.role-mark path')
       .evaluateAll((marks) => marks.map((mark) => mark.getAttribute('aria-label') ?? ''))
     expect(
       shares.map((words) => /value: ([\d,]+).*share of the group: (.*)$/.exec(words)?.slice(1)),
     ).toEqual([
-      ['4,096', '0 %'],
+      ['4,096', '1 %'],
       ['4,096', '100 %'],
-      ['16,384', '100 %'],
+      ['16,384', '99 %'],
       ['16,384', '0 %'],
     ])
     // The last lies above all others.
