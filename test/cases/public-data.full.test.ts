@@ -13,11 +13,13 @@ async function shared(
   )
 }
 
-/** What the first three results accuse: the changed edge of each with the largest shift. */
+/** What the first three results accuse: of what requests wait for, the changed edge with the largest shift. */
 async function accused(folder: string): Promise<string[]> {
   const { ranking, responseTime } = await shared(folder)
   return ranking.mutations.slice(0, 3).map(({ category }) => {
-    const changed = responseTime.edges(category).filter((edge) => edge.test?.rejected)
+    const changed = responseTime
+      .edges(category)
+      .filter(({ test, onCriticalPath }) => test.rejected && onCriticalPath)
     const shift = (edge: (typeof changed)[number]) => edge.afterMeanUs - edge.beforeMeanUs
     const [worst] = changed.sort((a, b) => shift(b) - shift(a))
     return worst === undefined ? 'nothing' : `${worst.edge.from} → ${worst.edge.to}`
