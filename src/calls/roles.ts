@@ -8,7 +8,7 @@ import { CriticalPathFinder } from './critical-path.ts'
 import { spanTimes } from './span-times.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
 
-/** What a stretch of a request's time is spent on, wherever it occurs. */
+/** Work or a call that takes some of a request's time. */
 export interface Role {
   /** Work of a service, or a call: the way to another service and back, with that service where it recorded nothing. */
   readonly kind: 'work' | 'call'
@@ -16,7 +16,7 @@ export interface Role {
   readonly service: string
   /** The service that calls it; `null` for where requests begin. */
   readonly caller: string | null
-  /** Of trace points, the two points of the edge. */
+  /** The operation; for trace points, both ends of the edge. */
   readonly operation: string
 }
 

@@ -90,7 +90,10 @@ const CHANGE = record<Comparison>({
 
 const ACCOUNT = record<Account>({
   totalUs: about('Change of the mean response time, after less before.', NUMBER),
-  mixUs: about('What of it another mix of requests makes, each kind as fast as before.', NUMBER),
+  mixUs: about(
+    'The part that comes of another mix of requests, each kind as fast as before.',
+    NUMBER,
+  ),
   restUs: about('totalUs − mixUs.', NUMBER),
   steps: about(
     'Steps on the path of requests, the largest change first; they add up to both means. Where --budget left some out, these are one, `other`.',
