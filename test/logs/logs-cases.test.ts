@@ -120,6 +120,15 @@ describe('a metric that is logged many times', () => {
     // What comes once is of the whole logs.
     expect(compared.with({ metric: 'runTime' }).logs).toBe(logs)
   })
+
+  test('is read without windows where one time is decades off', async () => {
+    const off = log('old', [
+      { ts: '1970-01-01T00:00:00.000Z', msg: 'request done', took_us: 1 },
+      ...Array.from({ length: 50 }, (_, i) => ({ ts: at(i), msg: 'request done', took_us: 1 })),
+    ])
+    const logs = await loadLogs({ before: requests(2, 1000, 1000), after: off })
+    expect(logs.counts).toEqual({ before: 1, after: 1 })
+  })
 })
 
 test('of one start each, the event whose pace changed is told', async () => {
