@@ -256,9 +256,9 @@ export function cappedTimes(
   flows: FlowSet,
   period: Period,
   mostUs = longestTimes(flows)[period],
+  timesUs = flows.responseTimeUs,
 ): (request: number) => number {
-  const { responseTimeUs } = flows
-  return (request) => Math.min(mostUs, responseTimeUs[request]!)
+  return (request) => Math.min(mostUs, timesUs[request]!)
 }
 
 const longestTimes = remembered((flows: FlowSet): readonly [before: number, after: number] => {

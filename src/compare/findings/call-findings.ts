@@ -114,6 +114,7 @@ export function callFindings(
       services: suspects(service, { previous, called, changedStructure: structure }),
       changedStructure,
       moves: own,
+      forms,
       doing: forms.now,
       ...(!forms.isWhole && { did: forms.was }),
       isOfCalls,

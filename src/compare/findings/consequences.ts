@@ -26,9 +26,20 @@ export interface Compared {
   readonly steps: StepChanges
 }
 
+/** What its own evidence says a draft adds, whatever else does. */
+function estimateOf({ estimateUs, contributionUs }: Draft): number {
+  return Math.abs(estimateUs ?? contributionUs)
+}
+
 export function byContribution(a: Draft, b: Draft): number {
-  const weight = ({ weightUs, contributionUs }: Draft) => Math.abs(weightUs ?? contributionUs)
+  const weight = (one: Draft) => one.weightUs ?? estimateOf(one)
   return weight(b) - weight(a) || a.q - b.q
+}
+
+/** A draft, and those that follow from it. */
+export interface Group {
+  cause: Draft
+  readonly consequences: Draft[]
 }
 
 /**
@@ -37,7 +48,7 @@ export function byContribution(a: Draft, b: Draft): number {
  */
 export function nestConsequences(compared: Compared, drafts: readonly Draft[], isFaster: boolean) {
   const { categories } = compared
-  const causes: { cause: Draft; readonly consequences: Draft[] }[] = []
+  const causes: Group[] = []
   const givenUp = memoized((cause: Draft) =>
     drafts.some((draft) => isGivenUp(compared, { cause, draft })),
   )
@@ -74,8 +85,14 @@ export function nestConsequences(compared: Compared, drafts: readonly Draft[], i
     (a, b) =>
       placeOf(a.cause) - placeOf(b.cause) ||
       (isFaster ? 0 : isGain(a.cause) - isGain(b.cause)) ||
-      byContribution(a.cause, b.cause),
+      toldUs(b) - toldUs(a) ||
+      a.cause.q - b.cause.q,
   )
+}
+
+/** What a cause and its consequences are ranked by. */
+function toldUs({ cause, consequences }: Pick<Group, 'cause' | 'consequences'>): number {
+  return Math.max(cause.weightUs ?? 0, Math.abs(withConsequences(cause, consequences)))
 }
 
 function isGain({ kind, direction }: Draft): number {
@@ -87,26 +104,12 @@ function placeOf({ kind, isFirst = false }: Draft): number {
   return isFirst ? 0 : kind === 'unattributed' ? 2 : 1
 }
 
-/**
- * What a finding adds with the delays and failures under it, the retries of these (of a delay, what they take beyond
- * it), and calls made otherwise that share with it what their requests take, of which one has no interval
- * (`heldToRequests`), or that are made after it where it adds what its own calls take.
- */
+/** What a finding adds with its consequences; one that covers others adds what they do. */
 export function withConsequences(
-  { kind, contributionUs, covers, eachInterval, services, isOfCalls }: Draft,
-  consequences: readonly Pick<Finding, 'kind' | 'calls' | 'contributionUs' | 'eachInterval'>[],
+  { contributionUs, covers }: Draft,
+  consequences: readonly Pick<Finding, 'contributionUs'>[],
 ): number {
-  if (covers !== undefined) return contributionUs
-  const added = consequences.filter((one) => {
-    const isRetry = one.calls.some((call) => call.kind === 'again' || call.kind === 'repeats')
-    if (isStructural(one) && isRetry)
-      return kind === 'errors' || one.contributionUs * contributionUs > 0
-    if (!isStructural(one)) return true
-    const isAfterIt = one.calls.some(({ previous }) => previous?.service === services[0])
-    const isShared = Number.isNaN(eachInterval[0] + one.eachInterval[0])
-    return isStructural({ kind }) && (isShared || (isOfCalls === true && isAfterIt))
-  })
-  return contributionUs + sum(added, (one) => one.contributionUs)
+  return contributionUs + (covers ? 0 : sum(consequences, (one) => one.contributionUs))
 }
 
 /** The times of all operations of a draft's steps; its steps name but the first of these. */
@@ -168,7 +171,7 @@ function isConsequence({ categories, steps }: Compared, { cause, draft }: Pair):
   const isSameService =
     draft.kind === 'latency' &&
     draft.services[0] === cause.services[0] &&
-    Math.abs(draft.contributionUs) <= Math.abs(cause.contributionUs)
+    estimateOf(draft) <= estimateOf(cause)
   if (isSameService) return shareRequests(categories, { cause, draft })
   const [step] = cause.changedEdges
   const [other] = draft.changedEdges
@@ -349,7 +352,7 @@ function isSameWork({ categories, steps }: Compared, { cause, draft }: Pair): bo
   const isOther = called.length > 0 && called.every(({ operation }) => operation !== inner)
   if (inner && inner !== draft.steps[0]?.operation && isOther) return false
   const isAlike = cause.direction === draft.direction
-  const isSmall = Math.abs(draft.contributionUs) < Math.abs(cause.contributionUs)
+  const isSmall = estimateOf(draft) < estimateOf(cause)
   const isOwn =
     draft.steps.some((step) => step.kind === 'work' && step.service === service) ||
     draft.changedEdges.some(({ kind, fromNode }) => kind === 'self' && place(fromNode) === service)

@@ -1,30 +1,23 @@
-import { least, range, sum } from 'd3-array'
+import { least } from 'd3-array'
 import { certaintyText, counted, printable } from '../../core/words.ts'
 import { saysTarget } from '../../flows/call-targets.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { normalQuantile } from '../../stats/distributions.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
-import type { Categories } from '../categories/categories.ts'
 import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
 import {
   countByPeriod,
   type ErrorChange,
-  errorChangeOf,
   type InnerCall,
   tallied,
 } from '../steps/compare-errors.ts'
-import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import type { StepTimes } from '../steps/step-times.ts'
 import { findingCall } from './call-findings.ts'
 import { deadlineOf } from './deadlines.ts'
 import { ALONE, AS_LIKELY } from './detectable.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { rateSize } from './finding-facts.ts'
-import { formsOf, priceOf } from './form-prices.ts'
-import { changeOf, leftIn, MIN_ACCOUNTED } from './held-to-requests.ts'
 import { callsText, categoriesOf, listed, ofChances, operationName } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
 
@@ -108,77 +101,10 @@ export function errorFindings(
   })
 }
 
-/**
- * Gives failures what their requests take longer than others of the same type beyond what other
- * findings account for in these, or what their calls are waited for less as deadlines are shorter, up
- * to what of the change of all requests nothing else accounts for (`leftUs`). Requests that succeed
- * without the calls may take less, as those of an open circuit breaker do: up to what nothing else
- * accounts for in their types.
- */
-export function withTimeOfFailures(
-  drafts: readonly Draft[],
-  of: { readonly categories: Categories; readonly steps: StepChanges },
-  leftUs: number,
-): Draft[] {
-  const { errors, flows, times } = of.steps
-  const others = drafts.filter(({ kind }) => kind !== 'errors')
-  let restUs = leftUs
-  return drafts.map((draft) => {
-    const change = errorChangeOf(errors, draft.services)
-    const isOfMore = draft.direction === 'slower' && draft.calls[0]?.kind === 'fails'
-    if (draft.kind !== 'errors' || !isOfMore || change === undefined) return draft
-    const savedUs = Math.min(Math.max(0, -restUs), savedByDeadlines(times, change.service))
-    restUs += savedUs
-    if (savedUs > 0) return { ...draft, contributionUs: -savedUs }
-    const forms = formsOf(flows, (request) => change.failing.has(request))
-    const price = priceOf(flows, forms, draft.requests)
-    const [low, high] = price.eachInterval
-    // That failed requests end sooner is no gain: the summary tells it.
-    const isSaving = high < 0 && !draft.failedRequests
-    if (!(low > 0 || isSaving)) return draft
-    const known = { ...of, drafts: others, accounted: MIN_ACCOUNTED, isOfWaits: false }
-    const left = leftIn(
-      {
-        requests: [...change.failing].filter((request) => flows.period[request] === AFTER),
-        changeUs: price.contributionUs,
-        errorUs: ((high - low) / 2 / normalQuantile(0.975)) * price.requests,
-      },
-      known,
-    )
-    if (left === null || left.us < 0 !== isSaving) return draft
-    const alike = isSaving ? changeOf(requestsAlike(flows, change.failing), flows) : null
-    const contributionUs = isSaving
-      ? Math.min(0, Math.max(left.us, (alike && leftIn(alike, known)?.us) ?? 0))
-      : Math.min(Math.max(0, restUs), left.us)
-    restUs -= contributionUs
-    const weightUs = Math.max(draft.weightUs ?? 0, Math.abs(contributionUs))
-    // Where other findings have most of what these requests take longer, the rest is not told of each.
-    const isMost = contributionUs / price.contributionUs >= MOSTLY
-    const eachInterval = isMost ? price.eachInterval : draft.eachInterval
-    return { ...draft, contributionUs, weightUs, eachInterval }
-  })
-}
-
-/** All requests of the types that some are of. */
-function requestsAlike(flows: FlowSet, some: Iterable<number>): Set<number> {
-  const { typeOf } = rootTypes(flows)
-  const types = new Set(Array.from(some, (request) => typeOf[request]))
-  return new Set(range(flows.size).filter((request) => types.has(typeOf[request])))
-}
-
 function deadlineNotes(flows: FlowSet, { failing }: ErrorChange): string[] {
   const after = [...failing].filter((request) => flows.period[request] === AFTER)
   const deadline = deadlineOf(flows, after)
   return deadline === null ? [] : [`calls are ${deadline.text}`]
-}
-
-function savedByDeadlines(times: readonly StepTimes[], service: string): number {
-  const strata = times.flatMap((step) =>
-    step.service === service && step.kind !== 'request' && step.part === undefined
-      ? step.strata
-      : [],
-  )
-  return sum(strata, ({ before, after }) => before.cutUs * after.criticalCalls)
 }
 
 /** A draft of failures in the numbers of the requests of some time: calls, and how many of them fail. */

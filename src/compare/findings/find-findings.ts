@@ -1,4 +1,4 @@
-import { range, sum } from 'd3-array'
+import { range } from 'd3-array'
 import { at } from '../../core/entries.ts'
 import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
@@ -37,10 +37,9 @@ import { callFindings } from './call-findings.ts'
 import { byContribution, nestConsequences, withConsequences } from './consequences.ts'
 import { detectableShifts, findingsLevel, nearestStep } from './detectable.ts'
 import { edgeFindings } from './edge-findings.ts'
-import { errorFindings, nearestFailure, withTimeOfFailures } from './error-findings.ts'
+import { errorFindings, nearestFailure } from './error-findings.ts'
 import type { Draft, Finding } from './finding.ts'
 import {
-  apartFacts,
   burstsFact,
   factsOf,
   meaningFact,
@@ -49,9 +48,9 @@ import {
   sizeOf,
 } from './finding-facts.ts'
 import { Findings } from './findings.ts'
-import { heldToRequests } from './held-to-requests.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
+import { Prices } from './prices.ts'
 import { requestFindings, unattributedFindings } from './request-findings.ts'
 import { withSameFactor } from './same-factor.ts'
 import { wholeRequests, withOtherValues, withSegments } from './segment-findings.ts'
@@ -63,7 +62,6 @@ import { exemplarsOf, slowExamples } from './slow-examples.ts'
 import { slowRequests } from './slow-stretch.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
-import { toldAsDelays } from './told-as-delays.ts'
 import { observedChange, weighed } from './weighing.ts'
 import { differs, failureShift, wholeShifts } from './whole-shift.ts'
 
@@ -170,7 +168,6 @@ export function groupFindings(
   const mutationsOf = (draft: Draft) =>
     ranking.mutations.filter((mutation) => draftOf.get(keyOf(mutation)) === draft)
   const isFaster = changeIsClear && observedChangeUs < 0
-  const toldElsewhere = toldAsDelays(compared, drafts)
   const found = nestConsequences(compared, drafts, isFaster)
   const causes = found.filter(
     ({ cause: { kind, direction } }) =>
@@ -190,16 +187,19 @@ export function groupFindings(
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...others } = draft
-    const { scope: ___, strata: ____, tallies: _____, isOfCalls: ______, ...timed } = others
+    const {
+      scope: ___,
+      strata: ____,
+      tallies: _____,
+      isOfCalls: ______,
+      forms: _______,
+      estimateUs: ________,
+      ...timed
+    } = others
     const { inTime = onsets.get(draft)!, ...told } = timed
     const { began, bursts } = inTime
-    const contributionUs = withConsequences(draft, consequences) - toldElsewhere(draft)
+    const contributionUs = withConsequences(draft, consequences)
     const clearUs = changeIsClear ? observedChangeUs : Number.NaN
-    const apart = apartFacts(
-      draft,
-      { contributionUs, consequences, observedChangeUs: clearUs },
-      quantity,
-    )
     const ofPeriods = (counted: (period: Period) => number) =>
       [Math.round(counted(BEFORE)), Math.round(counted(AFTER))] as const
     const all = ofPeriods((period) => flows.countedIn(period))
@@ -210,7 +210,7 @@ export function groupFindings(
     const parts = withoutNames(key, knowledge).split('\n').sort()
     const id = `${draft.kind}-${fingerprint(parts.join('\n'))}`
     const facts = [
-      ...factsOf(draft, { all: Math.max(requests, draft.requests), quantity, apart }),
+      ...factsOf(draft, { all: Math.max(requests, draft.requests), quantity }),
       ...meaningFact(categories, draft),
       ...sinceFact(since, follows),
       ...burstsFact(draft, bursts),
@@ -294,13 +294,11 @@ function draftsOfSteps({
   const others = withServiceLogs(withLogs(ofSteps, logFindings(steps, edges)), serviceLogs)
   const of = { categories: edges.categories, steps }
   const placed = draftsInTime(withSegments(others, togetherAlike(found), of), of)
-  const told = withOtherValues(heldToRequests(placed, of), segments?.otherValues ?? [])
-  const all = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
-  const elsewhere = toldAsDelays(of, all)
-  const toldUs = sum(all, (draft) => draft.contributionUs - elsewhere(draft))
-  const drafts = withTimeOfFailures(all, of, observedChange(edges) - toldUs)
+  const prices = new Prices(steps)
+  const told = withOtherValues(prices.priced(placed), segments?.otherValues ?? [])
+  const drafts = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
   const whole = draftsInTime(wholeRequests(found, edges.categories), of)
-  const left = unattributedFindings(steps, { drafts, edges, whole })
+  const left = unattributedFindings(steps, { drafts, edges, whole, prices })
   const read = columns ?? new RequestColumns(steps.flows)
   const sources = { ...of, columns: read }
   const inPlaces = withSharedPlaces(withSameFactor([...drafts, ...left], steps), sources)

@@ -25,8 +25,6 @@ const MAX_MEANINGS = 2
 const MAX_ID_LENGTH = 12
 const SHORT_ID_LENGTH = 8
 
-/** What is told apart from the cost of a finding's own requests differs from it by more than this share. */
-const MAX_APART = 0.05
 /** Below this share of pairs, a reader may need to know what share means nothing. */
 const HARDLY = 0.65
 
@@ -36,13 +34,10 @@ const SHORT_US = 2e6
 export const SECONDS = 19
 const MILLISECONDS = 23
 
-/**
- * @param all requests after
- * @param apart what more is to be said of the cost: see `apartFacts`
- */
+/** @param options.all requests after */
 export function factsOf(
   draft: Draft,
-  { all, quantity, apart }: { all: number; quantity: Quantity; apart: string[] },
+  { all, quantity }: { all: number; quantity: Quantity },
 ): string[] {
   const { requests, contributionUs, direction, probabilitySlower, notes, q } = draft
   const chance = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
@@ -58,7 +53,7 @@ export function factsOf(
   const isOfRequests = draft.kind !== 'load' || contributionUs !== 0
   return [
     ...(isOfRequests ? [`${grouped(requests)} of ${grouped(all)} requests`] : []),
-    ...(each === 0 ? [] : [eachText(each, draft, quantity), ...apart]),
+    ...(each === 0 ? [] : [eachText(each, draft, quantity)]),
     ...(Number.isNaN(chance)
       ? []
       : [
@@ -67,26 +62,6 @@ export function factsOf(
     `${isOpen(draft) ? OWN_P : ''}${certaintyText(q)}`,
     ...notes,
   ]
-}
-
-/** Where a finding adds something else in all than its requests times what each takes, says why. `observedChangeUs` is NaN where that may be chance. */
-export function apartFacts(
-  { requests, contributionUs: ownUs }: Draft,
-  told: Pick<Finding, 'contributionUs' | 'consequences'> & { observedChangeUs: number },
-  quantity: Quantity,
-): string[] {
-  const { contributionUs, consequences, observedChangeUs } = told
-  const otherUs = ownUs - contributionUs
-  if (requests === 0 || Math.abs(otherUs) <= MAX_APART * Math.abs(ownUs)) return []
-  if (!consequences.some(({ kind }) => kind === 'latency')) {
-    const does = otherUs * ownUs > 0 ? 'count' : 'hide'
-    return [`other findings ${does} ${formatAmount(Math.abs(otherUs), quantity)} of it`]
-  }
-  const isPart = ownUs / observedChangeUs > 0
-  const own = isPart
-    ? partText(ownUs, observedChangeUs, quantity)
-    : `${signedAmount(ownUs, quantity)} in all`
-  return [`${own} on its own`]
 }
 
 /** What p is of, beside a cost that may be chance. */

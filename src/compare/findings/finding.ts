@@ -12,6 +12,7 @@ import type { CountsTest } from '../steps/compare-counts.ts'
 import type { TalliedCalls } from '../steps/compare-errors.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import type { Step } from '../steps/step-times.ts'
+import type { Forms } from './form-prices.ts'
 
 /** A part of a flow that requests gained or lost. */
 export interface StructureChange {
@@ -137,6 +138,8 @@ export interface Draft {
   readonly concerned: readonly [before: number, after: number]
   /** Part of the change of all response times after, in µs; negative where it saves. */
   readonly contributionUs: number
+  /** What its own evidence says it adds, in µs, whatever else does; its contribution unless given. */
+  readonly estimateUs?: number
   /** Of errors, how many more requests after fail with it; negative for fewer. */
   readonly failedRequests?: number
   /** Of what services log, how deep in their requests: what is deeper may be the cause. */
@@ -172,6 +175,8 @@ export interface Draft {
   readonly isOfSegment?: boolean
   /** Trace ids of requests to look at, where they are not the typical ones of its categories. */
   readonly exemplars?: Exemplars
+  /** Which requests call otherwise, and which as is usual. */
+  readonly forms?: Forms
   /** Rows of requests after that do it, where services call otherwise. */
   readonly doing?: readonly number[]
   /** Rows of requests before that did it, where these chose to, whatever they had met. */
@@ -228,7 +233,9 @@ export function isStructural({ kind }: Pick<Draft, 'kind'>): boolean {
 export interface Finding
   extends Omit<
     Draft,
+    | 'estimateUs'
     | 'key'
+    | 'forms'
     | 'notes'
     | 'weightUs'
     | 'depth'

@@ -111,12 +111,13 @@ export interface Price {
  * before is no part of it: what the calls take that changed (`callsUs`).
  *
  * @param changed requests after that have the new form and would have had the usual one before
+ * @param options.timesUs what each request takes, if not its response time
  */
 export function priceOf(
   flows: FlowSet,
   forms: Forms,
   changed: number,
-  { callsUs }: { readonly callsUs?: Float64Array } = {},
+  { callsUs, timesUs }: { readonly callsUs?: Float64Array; readonly timesUs?: Float64Array } = {},
 ): Price {
   const known = forms.types.filter(({ now, usual }) => now.length > 0 && usual.length > 0)
   const isOfCalls = callsUs !== undefined && known.every(({ period }) => period === BEFORE)
@@ -125,7 +126,9 @@ export function priceOf(
     const isCutAlike = forms.isWhole || forms.isTail === true
     const mostUs = longestOf(flows, isCutAlike ? [...own, ...other] : own)
     const timesOf = (one: Period, longestUs?: number) =>
-      isOfCalls ? (request: number) => at(callsUs, request) : cappedTimes(flows, one, longestUs)
+      isOfCalls
+        ? (request: number) => at(callsUs, request)
+        : cappedTimes(flows, one, longestUs, timesUs)
     const now = meanOf(flows, own, timesOf(AFTER, mostUs))
     const usual = meanOf(flows, other, timesOf(period, isCutAlike ? mostUs : undefined))
     const weight = sum(own, (request) => flows.countOf(request))

@@ -1,8 +1,9 @@
+import { sum } from 'd3-array'
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
-import { normalQuantile } from '../../stats/distributions.ts'
+import { normalP, normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
@@ -14,7 +15,6 @@ import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
 import { commonStep, namePlace, type Place } from './common-step.ts'
 import { type Deadline, deadlineOf } from './deadlines.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { type Left, leftIn, MIN_ACCOUNTED } from './held-to-requests.ts'
 import {
   byRequestsAfter,
   categoriesOf,
@@ -23,6 +23,7 @@ import {
   rootsName,
   surest,
 } from './names.ts'
+import type { Prices } from './prices.ts'
 import { requestsAfter } from './segment-findings.ts'
 import { findingStep, inFew, slowNotes } from './step-findings.ts'
 
@@ -83,6 +84,8 @@ function medians(categories: Categories, category: number) {
   return { beforeUs, shiftUs: median(AFTER) - beforeUs }
 }
 
+/** Findings account for requests that changed when they add up to this share of it. */
+const MIN_ACCOUNTED = 0.8
 /** What is left over counts as all of a shift from this share of it on. */
 const MOSTLY = 0.95
 
@@ -92,6 +95,7 @@ const MIN_ACCOUNTED_SEGMENT = 0.5
 interface Told {
   readonly drafts: readonly Draft[]
   readonly edges: EdgeChanges
+  readonly prices: Prices
 }
 
 /**
@@ -102,15 +106,51 @@ interface Told {
  */
 export function unattributedFindings(
   steps: StepChanges,
-  { drafts, edges, whole }: Told & { readonly whole: readonly Draft[] },
+  { drafts, edges, whole, prices }: Told & { readonly whole: readonly Draft[] },
 ): Draft[] {
   // A sample that prefers slow requests makes all of them look slower.
   if (slowSample(steps.flows) !== null) return []
-  const ofSegments = whole.flatMap((draft) => segmentLeft(draft, steps, { drafts, edges }))
-  return [...ofSegments, ...rootsLeft(steps, { drafts: [...drafts, ...ofSegments], edges })]
+  const ofSegments = whole.flatMap((draft) => segmentLeft(draft, steps, { drafts, edges, prices }))
+  for (const draft of ofSegments) {
+    prices.spread(draft, requestsAfter(draft.segment as Segment, steps.flows))
+  }
+  return [...ofSegments, ...rootsLeft(steps, { drafts: [...drafts, ...ofSegments], edges, prices })]
 }
 
-function segmentLeft(draft: Draft, steps: StepChanges, { drafts, edges }: Told): Draft[] {
+/** What some requests changed by that findings do not account for. */
+interface Left {
+  readonly us: number
+  readonly unsureUs: number
+  /** Whether findings account for nothing of it. */
+  readonly isAll: boolean
+  /** p of what is left beside findings; `NaN` where they account for nothing, as requests were tested. */
+  readonly p: number
+}
+
+/** Returns what findings leave of the change of some requests; `null` if that is small or may be chance. */
+function leftIn(
+  changed: Record<'changeUs' | 'errorUs', number> & { readonly requests: readonly number[] },
+  { drafts, prices, accounted }: Omit<Told, 'edges'> & { readonly accounted: number },
+): Left | null {
+  const parts = drafts.map((draft) => {
+    const { contributionUs, eachInterval, requests } = draft
+    const us = prices.addedTo(changed.requests, draft)
+    const [low, high] = eachInterval
+    const share = Math.abs(us / contributionUs)
+    return { us, unsureUs: (share * requests * (high - low)) / 2 || 0 }
+  })
+  const us = changed.changeUs - sum(parts, (part) => part.us)
+  const isAll = parts.every((part) => part.us === 0)
+  const unsureUs = Math.hypot(
+    isAll ? 0 : normalQuantile(0.975) * changed.errorUs,
+    ...parts.map((part) => part.unsureUs),
+  )
+  const isLarge = Math.abs(us) > Math.max(unsureUs, (1 - accounted) * Math.abs(changed.changeUs))
+  const p = isAll ? Number.NaN : normalP((normalQuantile(0.975) * us) / unsureUs, 'two-sided')
+  return isLarge ? { us, isAll, unsureUs, p } : null
+}
+
+function segmentLeft(draft: Draft, steps: StepChanges, { drafts, prices }: Told): Draft[] {
   const { flows } = steps
   const { contributionUs: changeUs, requests: count } = draft
   const requests = requestsAfter(draft.segment as Segment, flows)
@@ -118,7 +158,7 @@ function segmentLeft(draft: Draft, steps: StepChanges, { drafts, edges }: Told):
   const errorUs = ((high - low) / 2 / normalQuantile(0.975)) * count
   const left = leftIn(
     { changeUs, errorUs, requests },
-    { drafts, categories: edges.categories, steps, accounted: MIN_ACCOUNTED_SEGMENT },
+    { drafts, prices, accounted: MIN_ACCOUNTED_SEGMENT },
   )
   if (left === null || left.us * changeUs < 0) return []
   const eachUs = left.us / count
@@ -159,7 +199,7 @@ function lookAt(place: Place | null, deadline: Deadline | null) {
   return { look: printable(services[0] as string), services } as Pick<Draft, 'look' | 'services'>
 }
 
-function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
+function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft[] {
   const { steps, times, flows } = changes
   const { categories } = edges
   return steps.flatMap((step): Draft | [] => {
@@ -172,7 +212,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges }: Told): Draft[] {
     const each = concerned[AFTER] / after.length
     const left = leftIn(
       { requests: all, changeUs: step.observedUs * each, errorUs: step.observedError * each },
-      { drafts, categories, steps: changes, accounted: MIN_ACCOUNTED },
+      { drafts, prices, accounted: MIN_ACCOUNTED },
     )
     if (left === null || left.us * shiftUs < 0) return []
     const operation = changedOnes[0] ?? operations[0]

@@ -1,0 +1,123 @@
+// Runs once a span of a request: the loops index with `!`.
+import type { FlowSet } from '../flows/flow-set.ts'
+import { RECEIVED, type SpanTree, spanTree } from '../flows/span-tree.ts'
+import { type SpanTimes, spanTimes } from './span-times.ts'
+
+/** What differs in a request from what was recorded; by span. */
+export interface Changed {
+  /** The share that is left of how long it takes. */
+  readonly keep: ArrayLike<number>
+  /** What it takes more than that, in ns. */
+  readonly moreNs: ArrayLike<number>
+}
+
+/**
+ * Recomputes how long requests of spans would have taken if some of their spans had taken another time.
+ *
+ * A call begins as long after the calls that were over before it as it did, and its caller ends as
+ * long after the last one it waited for. Unchanged requests take what they took. One object serves
+ * request after request.
+ *
+ * Source: Ostrowski, Mann, Sandler 2011, "Diagnosing latency in multi-tier black-box services", §3.
+ */
+export class Replay {
+  readonly #flows: FlowSet
+  readonly #times: SpanTimes
+  #calls = roomFor(64)
+
+  constructor(flows: FlowSet) {
+    this.#flows = flows
+    this.#times = spanTimes(flows)
+  }
+
+  /** How long a request would have taken, in ns; NaN if its times are not known. */
+  durationNs(request: number, { keep, moreNs }: Changed): number {
+    const times = this.#times.of(request)
+    if (times.length === 0) return Number.NaN
+    const tree = spanTree(this.#flows, this.#flows.shapeOf[request]!)
+    const isWaitedFor = this.#times.waitedFor(request)
+    if (tree.size > this.#calls.takes.length) this.#calls = roomFor(2 * tree.size)
+    for (let span = tree.size - 1; span >= 0; span--) {
+      const ns = this.#replaySpan(span, { tree, times, isWaitedFor })
+      this.#calls.takes[span] = Math.max(0, keep[span]! * ns + moreNs[span]!)
+    }
+    return this.#calls.takes[0]!
+  }
+
+  #replaySpan(span: number, { tree, times, isWaitedFor }: Recorded): number {
+    const [startNs, endNs] = [times[2 * span]!, times[2 * span + 1]!]
+    const lengthNs = endNs - startNs
+    const count = this.#sortCalls(span, tree, times)
+    if (count === 0) return lengthNs
+    const { byStart, byEnd, takes, ends } = this.#calls
+    const only = byStart[0]!
+    const onlyNs = times[2 * only + 1]! - times[2 * only]!
+    // Its caller may have another clock, by which it lies elsewhere.
+    if (count === 1 && tree.detached[only] === 0 && onlyNs <= lengthNs) {
+      return lengthNs - onlyNs + takes[only]!
+    }
+    for (let i = 0; i < count; i++) ends[byStart[i]!] = Number.NaN
+    /** When the last call that is over ended, as recorded and now, since the span began. */
+    let [endedNs, nowNs, over] = [0, 0, 0]
+    const passUntil = (ns: number) => {
+      for (; over < count; over++) {
+        const call = byEnd[over]!
+        const thenNs = times[2 * call + 1]! - startNs
+        // One that has not begun is not over, whatever the resolution of its clock.
+        if (thenNs > ns + tree.slackNs[call]! || Number.isNaN(ends[call]!)) return
+        endedNs = Math.max(endedNs, thenNs)
+        nowNs = Math.max(nowNs, ends[call]!)
+      }
+    }
+    for (let i = 0; i < count; i++) {
+      const call = byStart[i]!
+      const fromNs = times[2 * call]! - startNs
+      passUntil(fromNs)
+      ends[call] = nowNs + fromNs - endedNs + takes[call]!
+    }
+    passUntil(lengthNs)
+    let takesNs = nowNs + lengthNs - endedNs
+    for (; over < count; over++) {
+      const call = byEnd[over]!
+      const [fromNs, untilNs] = [times[2 * call]! - startNs, times[2 * call + 1]! - startNs]
+      if (isWaitedFor[call] === 0 || fromNs >= lengthNs || untilNs <= lengthNs) continue
+      // It outlives its caller, which waited for it until then.
+      const beganNs = ends[call]! - takes[call]!
+      takesNs = Math.max(beganNs, ends[call]! - (untilNs - lengthNs))
+    }
+    return takesNs
+  }
+
+  /** Lists what a span calls and may wait for, by start and by end; what receives its messages is none of it. */
+  #sortCalls(span: number, { firstChild, detached }: SpanTree, times: ArrayLike<number>): number {
+    let count = 0
+    for (let child = firstChild[span]!; child < firstChild[span + 1]!; child++) {
+      if (detached[child] === RECEIVED) continue
+      this.#calls.byStart[count] = child
+      this.#calls.byEnd[count++] = child
+    }
+    if (count > 1) {
+      const starts = this.#calls.byStart.subarray(0, count)
+      starts.sort((a, b) => times[2 * a]! - times[2 * b]! || times[2 * a + 1]! - times[2 * b + 1]!)
+      const ends = this.#calls.byEnd.subarray(0, count)
+      ends.sort((a, b) => times[2 * a + 1]! - times[2 * b + 1]! || times[2 * a]! - times[2 * b]!)
+    }
+    return count
+  }
+}
+
+/** By span: how long it takes now, and when it ends now since its caller began. */
+function roomFor(size: number) {
+  return {
+    takes: new Float64Array(size),
+    ends: new Float64Array(size),
+    byStart: new Uint32Array(size),
+    byEnd: new Uint32Array(size),
+  }
+}
+
+interface Recorded {
+  readonly tree: SpanTree
+  readonly times: ArrayLike<number>
+  readonly isWaitedFor: ArrayLike<number>
+}

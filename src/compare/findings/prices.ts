@@ -1,0 +1,569 @@
+// Runs once a call of a request: the loops index with `!`.
+import { bisectLeft, group, mean, range, sum } from 'd3-array'
+import { Replay } from '../../calls/replay.ts'
+import { coveredNs, spanTimes } from '../../calls/span-times.ts'
+import {
+  allVisits,
+  callsOf,
+  childrenOf,
+  operationAt,
+  type ShapeVisits,
+} from '../../calls/visits.ts'
+import { addAt } from '../../core/entries.ts'
+import { memoized } from '../../core/remembered.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import type { Operation } from '../../flows/node-labels.ts'
+import { isGivenUp, NS, type SpanTree, spanTree } from '../../flows/span-tree.ts'
+import type { Segment } from '../segments/segments.ts'
+import { isSame, isSameCall } from '../steps/call-order.ts'
+import { errorChangeOf } from '../steps/compare-errors.ts'
+import { type RootTypes, rootTypes } from '../steps/root-types.ts'
+import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-changes.ts'
+import type { StepStratum } from '../steps/step-strata.ts'
+import { type Step, strataOfStep } from '../steps/step-times.ts'
+import { strataOfDraft } from './consequences.ts'
+import { type Draft, type FindingCall, type FindingStep, isStructural } from './finding.ts'
+import { formsOf, MIN_USUAL, priceOf } from './form-prices.ts'
+import { isConfined } from './segment-findings.ts'
+
+/** Slower calls than this share are as much slower as the others: one that hangs says nothing of them. */
+const TYPICAL = 0.99
+
+/**
+ * What findings add to requests after: what these take less when they are recomputed with what the
+ * finding is about as it was before. Findings are priced one after the other, each on what the earlier
+ * ones left, so that prices add up: times first, then failures, then calls made otherwise.
+ *
+ * Source: Ostrowski, Mann, Sandler 2011, "Diagnosing latency in multi-tier black-box services".
+ */
+export class Prices {
+  readonly #changes: StepChanges
+  readonly #flows: FlowSet
+  readonly #types: RootTypes
+  readonly #replay: Replay
+  /** Spans of request `i` are entries `#offsets[i]` to `#offsets[i + 1]`; only those after have any. */
+  readonly #offsets: Uint32Array
+  readonly #keep: Float64Array
+  readonly #moreNs: Float64Array
+  /** What requests take without the findings priced so far. */
+  readonly #leftUs: Float64Array
+  /** By key of a draft, what it adds to each request. */
+  readonly #addedUs = new Map<string, Map<number, number>>()
+  #touched = new Set<number>()
+
+  constructor(changes: StepChanges) {
+    const { flows } = changes
+    this.#changes = changes
+    this.#flows = flows
+    this.#types = rootTypes(flows)
+    this.#replay = new Replay(flows)
+    this.#offsets = new Uint32Array(flows.size + 1)
+    for (let request = 0; request < flows.size; request++) {
+      const isAfter = flows.period[request] === AFTER
+      const spans = isAfter ? spanTree(flows, flows.shapeOf[request]!).size : 0
+      this.#offsets[request + 1] = this.#offsets[request]! + spans
+    }
+    const spans = this.#offsets[flows.size]!
+    this.#keep = new Float64Array(spans).fill(1)
+    this.#moreNs = new Float64Array(spans)
+    this.#leftUs = flows.responseTimeUs.slice()
+  }
+
+  /** Prices findings, each on what the earlier ones left, and returns them in their order. */
+  priced(drafts: readonly Draft[]): Draft[] {
+    const order = [...drafts.keys()].sort((a, b) => inOrder(drafts[a]!, drafts[b]!))
+    const found = drafts.slice()
+    for (const at of order) {
+      const draft = drafts[at]!
+      found[at] = { ...this.#price(draft), estimateUs: draft.contributionUs }
+    }
+    return found
+  }
+
+  /** What a finding adds to some requests, in µs. */
+  addedTo(requests: Iterable<number>, { key }: Draft): number {
+    const own = this.#addedUs.get(key)
+    return own === undefined ? 0 : sum(requests, (one) => (own.get(one) ?? 0) * this.#counts(one))
+  }
+
+  /** Lays what a finding adds to its requests, found otherwise, to these alike. */
+  spread(draft: Draft, requests: readonly number[]): void {
+    const eachUs = draft.contributionUs / sum(requests, (one) => this.#counts(one))
+    this.#addedUs.set(draft.key, new Map(requests.map((one) => [one, eachUs])))
+    for (const one of requests) addAt(this.#leftUs, one, -eachUs)
+  }
+
+  #counts(request: number): number {
+    return this.#flows.countOf(request)
+  }
+
+  #price(draft: Draft): Draft {
+    this.#touched = new Set()
+    switch (draft.kind) {
+      case 'latency':
+        for (const step of draft.steps) this.#takeExcess(draft, step)
+        break
+      case 'errors':
+        return this.#priceFailures(draft)
+      case 'structure':
+      case 'concurrency': {
+        if (isOfForms(draft)) this.#takeForms(draft)
+        for (const call of countedCalls(draft)) this.#takeCalls(draft, call)
+        break
+      }
+      default:
+        return draft
+    }
+    const addedUs = new Map<number, number>()
+    for (const request of this.#touched) {
+      const [from, to] = [this.#offsets[request]!, this.#offsets[request + 1]!]
+      const changed = {
+        keep: this.#keep.subarray(from, to),
+        moreNs: this.#moreNs.subarray(from, to),
+      }
+      const nowUs = this.#replay.durationNs(request, changed) / NS
+      if (Number.isNaN(nowUs)) continue
+      addedUs.set(request, this.#leftUs[request]! - nowUs)
+      this.#leftUs[request] = nowUs
+    }
+    return this.#told(draft, addedUs)
+  }
+
+  #told(draft: Draft, addedUs: ReadonlyMap<number, number>): Draft {
+    this.#addedUs.set(draft.key, new Map(addedUs))
+    const contributionUs = sum(addedUs, ([one, us]) => us * this.#counts(one))
+    return {
+      ...draft,
+      contributionUs,
+      eachInterval: movedTo(draft, contributionUs),
+    }
+  }
+
+  /**
+   * Has calls of a step take what they took before: the fastest as long as the fastest then, and so on.
+   * Where some calls alone got slower, these are the slowest; any call may be one of them.
+   */
+  #takeExcess(draft: Draft, step: FindingStep): void {
+    if (step.part === 'message' || step.kind === 'request') return
+    const inside = insideOf(draft, this.#changes)
+    const spansOf = memoized((shape: number) =>
+      spansOfStep(allVisits(this.#flows).get(shape)!, step),
+    )
+    for (const stratum of strataOf(draft, step, this.#changes)) {
+      const callsOf = ({ recorded }: StepStratum['before'], isAll: boolean) =>
+        [...new Set(recorded.requests)].flatMap((request): StepCall[] =>
+          isAll || inside === null || inside(request)
+            ? spansOf(this.#flows.shapeOf[request]!)
+                .filter((one) => isOfStratum(one, stratum))
+                .map((one) => ({ request, span: one.span, us: this.#timeUs(request, one) }))
+            : [],
+        )
+      const inBefore = callsOf(stratum.before, false)
+      // A value that is new has no times before.
+      const before = inBefore.length > 0 ? inBefore : callsOf(stratum.before, true)
+      const after = callsOf(stratum.after, false).sort(byTime)
+      const share = draft.direction === 'faster' ? undefined : shareOf(draft, step, after.length)
+      this.#takeRanks(before, after, share)
+    }
+  }
+
+  /** What a call of a step takes itself, as long as anybody waits for it, in µs. */
+  #timeUs(request: number, { span, calls, others, atCaller, inner, tree }: StepSpan): number {
+    const times = spanTimes(this.#flows).of(request)
+    const startNs = times[2 * span]!
+    const overUs = (times[2 * span + 1]! - times[2 * atCaller + 1]!) / NS
+    const isLate = isGivenUp(this.#flows, request, { caller: atCaller, overUs })
+    const endNs = isLate ? times[2 * atCaller + 1]! : times[2 * span + 1]!
+    const otherNs = others
+      ? Math.max(0, ...calls.map((one) => times[2 * one + 1]!)) -
+        Math.min(...calls.map((one) => times[2 * one]!))
+      : coveredNs(times, calls, startNs, endNs)
+    const ownUs = Math.max(0, endNs - startNs - (calls.length === 0 ? 0 : otherNs)) / NS
+    const offset = this.#offsets[request]!
+    if (this.#offsets[request + 1] === offset) return ownUs
+    const gone = inner.filter((one) => this.#keep[offset + one] === 0)
+    const goneNs = sum(gone, (one) => ownNs(times, one, tree))
+    return Math.max(0, ownUs + (this.#moreNs[offset + span]! - goneNs) / NS)
+  }
+
+  /**
+   * Has calls after, the fastest first, take what calls before of the same rank took.
+   *
+   * @param share which share of the calls alone changed, the slowest; they gain no more than all lost
+   */
+  #takeRanks(before: readonly StepCall[], after: readonly StepCall[], share?: number): void {
+    if (before.length === 0 || after.length === 0) return
+    const usual = new Ranks(before.toSorted(byTime), this.#flows)
+    const changed =
+      share === undefined ? after : after.slice(Math.round((1 - share) * after.length))
+    const weights = changed.map(({ request }) => this.#counts(request))
+    const total = sum(weights)
+    let passed = 0
+    const moreUs = changed.map(({ us }, i) => {
+      const rank = (passed + weights[i]! / 2) / total
+      passed += weights[i]!
+      return us - usual.at(rank)
+    })
+    if (share === undefined) {
+      const typical = Math.floor(TYPICAL * (changed.length - 1))
+      moreUs.fill(moreUs[typical]!, typical)
+    } else {
+      const allUs = sum(after, ({ request, us }) => us * this.#counts(request))
+      const weight = sum(after, ({ request }) => this.#counts(request))
+      const leftUs = allUs - weight * usual.mean
+      const takenUs = sum(moreUs, (us, i) => us * weights[i]!)
+      const part = Math.max(0, Math.min(1, leftUs / takenUs))
+      for (const [i, us] of moreUs.entries()) moreUs[i] = part * us
+    }
+    changed.forEach(({ request, span }, i) => {
+      addAt(this.#moreNs, this.#offsets[request]! + span, -moreUs[i]! * NS)
+      this.#touched.add(request)
+    })
+  }
+
+  /** Has an operation make a call as often as before: takes out those made beyond, puts in those made no longer. */
+  #takeCalls({ segment, doing }: Draft, { of, call }: FindingCall): void {
+    const made = memoized((shape: number) => madeBy(allVisits(this.#flows).get(shape)!, of, call))
+    const inside = segment === undefined || doing !== undefined ? null : new Set(segment.requests)
+    const rows: MadeRow[] = []
+    const callUs = { us: 0, count: 0 }
+    for (let request = 0; request < this.#flows.size; request++) {
+      const { callers, calls } = made(this.#flows.shapeOf[request]!)
+      if (callers.length === 0 || (inside !== null && !inside.has(request))) continue
+      rows.push({ request, type: this.#types.typeOf[request]!, calls: calls.length })
+      if (this.#flows.period[request] === AFTER) continue
+      const onPathNs = spanTimes(this.#flows).onPath(request)
+      if (onPathNs.length === 0) continue
+      callUs.us += sum(calls, (one) => sum(one.below, (span) => onPathNs[span]!)) / NS
+      callUs.count += calls.length
+    }
+    const eachUs = callUs.us / callUs.count || 0
+    const all = rows.filter(({ request }) => this.#flows.period[request] === BEFORE)
+    for (const own of group(rows, ({ type }) => type).values()) {
+      const before = own.filter(({ request }) => this.#flows.period[request] === BEFORE)
+      const after = own.filter(({ request }) => this.#flows.period[request] === AFTER)
+      const then = before.length >= MIN_USUAL ? before : all
+      if (then.length === 0 || after.length === 0) continue
+      const usual = then.map(({ calls }) => calls).sort((a, b) => a - b)
+      // Of those that make as many calls, which would make another number is drawn evenly.
+      after.sort((a, b) => a.calls - b.calls || evenly(a.request) - evenly(b.request))
+      after.forEach(({ request, calls }, rank) => {
+        const was = usual[Math.floor(((rank + 0.5) / after.length) * usual.length)]!
+        if (was === calls) return
+        this.#touched.add(request)
+        const first = this.#offsets[request]!
+        const own = made(this.#flows.shapeOf[request]!)
+        for (const span of own.calls.slice(was).flatMap(({ below }) => below)) {
+          this.#keep[first + span] = 0
+          this.#moreNs[first + span] = 0
+        }
+        if (was > calls) addAt(this.#moreNs, first + own.callers[0]!, (was - calls) * eachUs * NS)
+      })
+    }
+  }
+
+  /** Has requests with failures beyond those of before take what others of their type do. */
+  #priceFailures(draft: Draft): Draft {
+    const change = errorChangeOf(this.#changes.errors, draft.services)
+    const isOfMore = draft.direction === 'slower' && draft.calls[0]?.kind === 'fails'
+    if (!isOfMore || change === undefined) return draft
+    const forms = formsOf(this.#flows, (request) => change.failing.has(request))
+    const { eachInterval } = priceOf(this.#flows, forms, draft.requests, { timesUs: this.#leftUs })
+    const [low, high] = eachInterval
+    // That failed requests end sooner is no gain: the summary tells it.
+    const isSaving = high < 0 && !draft.failedRequests
+    if (!(low > 0 || isSaving)) return draft
+    const addedUs = new Map<number, number>()
+    const share = Math.min(1, draft.requests / sum(forms.now, (one) => this.#counts(one)))
+    for (const { now, usual } of forms.types) {
+      if (usual.length === 0) continue
+      const usualUs = mean(usual, (one) => this.#leftUs[one]!) as number
+      for (const one of now) addedUs.set(one, share * (this.#leftUs[one]! - usualUs))
+    }
+    const totalUs = sum(addedUs, ([one, us]) => us * this.#counts(one))
+    // Those that fail may be the slow ones whatever fails: they add no more than all of their types do.
+    const leftUs = this.#changeLeft(forms.now)
+    const mostUs = atMost(totalUs, leftUs)
+    if (mostUs === 0 || mostUs < 0 !== isSaving) return draft
+    for (const [one, us] of addedUs) addedUs.set(one, (us * mostUs) / totalUs)
+    for (const [one, us] of addedUs) addAt(this.#leftUs, one, -us)
+    const told = this.#told(draft, addedUs)
+    const weightUs = Math.max(draft.weightUs ?? 0, Math.abs(told.contributionUs))
+    return {
+      ...told,
+      direction: draft.direction,
+      weightUs,
+      eachInterval: movedTo({ ...draft, eachInterval, contributionUs: 0 }, 0),
+    }
+  }
+
+  /** By how much requests after take longer than those before of the types that some are of, as is left; all, or some. */
+  #changeLeft(some: readonly number[], counted?: ReadonlySet<number>): number {
+    const { typeOf } = this.#types
+    const types = new Set(some.map((one) => typeOf[one]))
+    const own = range(this.#flows.size).filter((one) => types.has(typeOf[one]))
+    return sum(group(own, (one) => typeOf[one]).values(), (ofType) => {
+      const isBefore = (one: number) => this.#flows.period[one] === BEFORE
+      const usualUs = mean(ofType.filter(isBefore), (one) => this.#leftUs[one]!)
+      if (usualUs === undefined) return 0
+      const after = ofType.filter((one) => counted?.has(one) ?? !isBefore(one))
+      return sum(after, (one) => (this.#leftUs[one]! - usualUs) * this.#counts(one))
+    })
+  }
+
+  /** Has requests that call otherwise take as long as those that do not, where the operation does that. */
+  #takeForms({ forms, requests, calls }: Draft): void {
+    if (forms === undefined) return
+    const { contributionUs } = priceOf(this.#flows, forms, requests, { timesUs: this.#leftUs })
+    const after = forms.now.filter((one) => this.#flows.period[one] === AFTER)
+    const addedUs = atMost(contributionUs, this.#changeLeft(after, new Set(after)))
+    const eachUs = addedUs / sum(after, (one) => this.#counts(one)) || 0
+    const caller = memoized((shape: number) => {
+      const spans = allVisits(this.#flows).get(shape)!
+      const isOne = (span: number) => calls.some(({ of }) => isSame(operationAt(spans, span), of))
+      return Math.max(0, range(spans.tree.size).findIndex(isOne))
+    })
+    for (const request of after) {
+      const span = caller(this.#flows.shapeOf[request]!)
+      addAt(this.#moreNs, this.#offsets[request]! + span, -eachUs * NS)
+      this.#touched.add(request)
+    }
+  }
+}
+
+/** A change, of which no more is told than another change in the same direction. */
+function atMost(us: number, otherUs: number): number {
+  return us < 0 ? Math.max(us, Math.min(0, otherUs)) : Math.min(us, Math.max(0, otherUs))
+}
+
+/** Changes of how often calls are made. */
+const COUNTED: ReadonlySet<FindingCall['kind']> = new Set(['calls', 'next', 'repeats'])
+
+/** The calls whose number changed, each once. */
+function countedCalls({ calls }: Draft): FindingCall[] {
+  const known = new Map(
+    calls.flatMap((one) =>
+      one.call === null || !COUNTED.has(one.kind)
+        ? []
+        : [[JSON.stringify([one.of, one.call]), one] as const],
+    ),
+  )
+  return [...known.values()]
+}
+
+/** Whether a finding is priced by what whole requests take that call otherwise, in another order or not waiting. */
+function isOfForms(draft: Draft): boolean {
+  return isStructural(draft) && countedCalls(draft).length === 0
+}
+
+/** Calls within a service are part of its work: they are taken out before that is compared. */
+function inOrder(a: Draft, b: Draft): number {
+  const us = ({ contributionUs }: Draft) => Math.abs(contributionUs)
+  return placeOf(a) - placeOf(b) || us(b) - us(a)
+}
+
+function placeOf(draft: Draft): number {
+  if (draft.kind === 'latency') return 1
+  if (!isStructural(draft)) return 3
+  const isInner = draft.calls.every(({ of, call }) => call === null || of.service === call.service)
+  return isInner ? 0 : 2
+}
+
+/** The interval of what a finding adds to each of its requests, where it adds another amount in all. */
+function movedTo(
+  { eachInterval: [low, high], contributionUs, requests }: Draft,
+  us: number,
+): Draft['eachInterval'] {
+  const byUs = (us - contributionUs) / Math.max(1, requests)
+  return [low + byUs, high + byUs]
+}
+
+/** Which requests a finding is about, of its segment, or of the time that it is told in; `null` for all. */
+function insideOf(draft: Draft, changes: StepChanges): ((request: number) => boolean) | null {
+  const { strata } = draft
+  if (strata !== undefined) {
+    const own = new Set(
+      strataOfDraft(draft, changes).flatMap(({ before, after }) => [
+        ...before.recorded.requests,
+        ...after.recorded.requests,
+      ]),
+    )
+    return (request) => own.has(request)
+  }
+  const segment = onlySegment(draft)
+  if (segment === undefined) return null
+  const own = new Set(segment.requests)
+  return (request) => own.has(request)
+}
+
+/** The segment that a finding is all about. */
+function onlySegment(draft: Draft): Segment | undefined {
+  const { segment, isOfSegment = false } = draft
+  return segment && (isOfSegment || isConfined(draft, segment)) ? segment : undefined
+}
+
+/** Which share of so many calls changed, where some alone did. */
+function shareOf(draft: Draft, { share }: FindingStep, calls: number): number | undefined {
+  const segment = onlySegment(draft)
+  if (segment === undefined) return share
+  return segment.within === null ? undefined : Math.min(1, segment.inside.after / calls)
+}
+
+/** The times of what changed of a step, in the operations of the finding's segment, or of its time. */
+function strataOf(draft: Draft, step: Step, changes: StepChanges): StepStratum[] {
+  const { strata } = draft
+  const { operation, callingOperation } = onlySegment(draft) ?? {}
+  const all =
+    strata === undefined
+      ? changedStrata(changes.times, changeOfStep(changes, step) ?? step)
+      : strataOfStep(changes.times, { ...step, operation: '' }).filter((one) =>
+          strata.some((own) => isOfStratum(own, one)),
+        )
+  return all.filter((one) =>
+    isOfStratum(
+      {
+        operation: operation ?? one.operation,
+        callingOperation: callingOperation ?? one.callingOperation,
+      },
+      one,
+    ),
+  )
+}
+
+type Site = Pick<StepStratum, 'operation' | 'callingOperation'>
+
+function isOfStratum(a: Site, b: Site): boolean {
+  return a.operation === b.operation && a.callingOperation === b.callingOperation
+}
+
+interface StepSpan extends Site {
+  readonly span: number
+  /** Its caller's side, which may not wait to its end. */
+  readonly atCaller: number
+  /** What it calls, whose time is not its own. */
+  readonly calls: readonly number[]
+  /** Whether what it calls may have another clock. */
+  readonly others: boolean
+  /** Other spans whose time is its own. */
+  readonly inner: readonly number[]
+  readonly tree: SpanTree
+}
+
+/** Spans of a shape that have the time of a step. */
+function spansOfStep(shape: ShapeVisits, { kind, service, caller, part }: Step): StepSpan[] {
+  const { visits, operations, tree } = shape
+  if (kind === 'work') {
+    return visits
+      .filter((visit) => visit.service === service)
+      .map(({ entry, caller: by, calls, spans }) => ({
+        span: entry,
+        atCaller: by?.calls.find((one) => one.called.includes(entry))?.span ?? entry,
+        calls: part === 'itself' ? childrenOf(shape, entry) : calls.map(({ span }) => span),
+        others: false,
+        inner: part === 'itself' ? [] : spans.slice(1),
+        tree,
+        operation: operations[entry]!,
+        callingOperation: by === null ? '' : operations[by.entry]!,
+      }))
+  }
+  return visits
+    .filter((visit) => visit.service === caller)
+    .flatMap(({ entry, calls }) =>
+      calls
+        .filter((one) => one.service === service && one.called[0] !== one.span)
+        .map(({ span, called }) => ({
+          span,
+          atCaller: span,
+          calls: called,
+          others: true,
+          inner: [],
+          tree,
+          operation: operations[called[0] ?? span]!,
+          callingOperation: operations[entry]!,
+        })),
+    )
+}
+
+interface MadeRow {
+  readonly request: number
+  readonly type: number
+  readonly calls: number
+}
+
+/** Spans of an operation, and the calls of one kind that they make, each with all spans below. */
+function madeBy(shape: ShapeVisits, of: Operation, call: Operation | null) {
+  const { tree } = shape
+  const callers: number[] = []
+  const calls: { readonly span: number; readonly below: readonly number[] }[] = []
+  for (let span = 0; span < tree.size; span++) {
+    if (!isSame(operationAt(shape, span), of)) continue
+    callers.push(span)
+    for (const one of callsOf(shape, span)) {
+      if (isSameCall(one.callee, call))
+        calls.push({ span: one.span, below: spansBelow(shape, one.span) })
+    }
+  }
+  return { callers, calls }
+}
+
+function spansBelow({ tree: { firstChild } }: ShapeVisits, span: number): number[] {
+  const below = [span]
+  for (const one of below) {
+    for (let child = firstChild[one]!; child < firstChild[one + 1]!; child++) below.push(child)
+  }
+  return below
+}
+
+/** Places requests evenly between 0 and 1, whatever their rows. */
+function evenly(request: number): number {
+  return (request * 0.618_033_988_749_895) % 1
+}
+
+/** Times of calls by the share of calls that take less. */
+class Ranks {
+  readonly #flows: FlowSet
+  readonly #calls: readonly StepCall[]
+  readonly #shares: Float64Array
+
+  /** @param calls the fastest first */
+  constructor(calls: readonly StepCall[], flows: FlowSet) {
+    this.#flows = flows
+    this.#calls = calls
+    let passed = 0
+    this.#shares = Float64Array.from(calls, ({ request }) => {
+      const weight = flows.countOf(request)
+      passed += weight
+      return passed - weight / 2
+    }).map((share) => share / passed)
+  }
+
+  get mean(): number {
+    const weights = this.#calls.map(({ request }) => this.#flows.countOf(request))
+    return sum(this.#calls, ({ us }, i) => us * weights[i]!) / sum(weights)
+  }
+
+  /** The time at a share, between the two nearest. */
+  at(share: number): number {
+    const [calls, shares] = [this.#calls, this.#shares]
+    const next = bisectLeft(shares, share)
+    if (next === 0 || next === calls.length) return calls[Math.max(0, next - 1)]!.us
+    const [low, high] = [calls[next - 1]!.us, calls[next]!.us]
+    return low + ((high - low) * (share - shares[next - 1]!)) / (shares[next]! - shares[next - 1]!)
+  }
+}
+
+/** The part of a span's time that none of its calls covers. */
+function ownNs(times: Float64Array, span: number, tree: SpanTree): number {
+  const [startNs, endNs] = [times[2 * span]!, times[2 * span + 1]!]
+  return endNs - startNs - coveredNs(times, childrenOf({ tree }, span), startNs, endNs)
+}
+
+interface StepCall {
+  readonly request: number
+  readonly span: number
+  readonly us: number
+}
+
+function byTime(a: StepCall, b: StepCall): number {
+  return a.us - b.us
+}
