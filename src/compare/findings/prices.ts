@@ -316,7 +316,8 @@ export class Prices {
     if (forms === undefined) return
     const { contributionUs } = priceOf(this.#flows, forms, requests, { timesUs: this.#leftUs })
     const after = forms.now.filter((one) => this.#flows.period[one] === AFTER)
-    const addedUs = atMost(contributionUs, this.#changeLeft(after, new Set(after)))
+    const own = forms.isWhole ? undefined : new Set(after)
+    const addedUs = atMost(contributionUs, this.#changeLeft(after, own))
     const eachUs = addedUs / sum(after, (one) => this.#counts(one)) || 0
     const caller = memoized((shape: number) => {
       const spans = allVisits(this.#flows).get(shape)!
