@@ -3,7 +3,7 @@ import { grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
-import type { FindingCall } from './finding.ts'
+import type { FindingCall, RequestCounts } from './finding.ts'
 import { calledName, listed, operationName } from './names.ts'
 
 export interface ConcurrencyChange {
@@ -11,9 +11,6 @@ export interface ConcurrencyChange {
   readonly calls: readonly [CallChange, ...CallChange[]]
   readonly isNew: (request: number) => boolean | undefined
 }
-
-export type RequestCounts = readonly [before: RequestCount, after: RequestCount]
-type RequestCount = readonly [n: number, of: number]
 
 const MAX_CALLS_NAMED = 4
 const MAX_OPERATIONS_NAMED = 3

@@ -1,3 +1,4 @@
+import type { Period } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { EdgeChange } from '../edges/find-edge-changes.ts'
 import type { Interference } from '../interference/interference.ts'
@@ -12,7 +13,6 @@ import type { CountsTest } from '../steps/compare-counts.ts'
 import type { TalliedCalls } from '../steps/compare-errors.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import type { Step } from '../steps/step-times.ts'
-import type { Forms } from './form-prices.ts'
 
 /** A part of a flow that requests gained or lost. */
 export interface StructureChange {
@@ -102,6 +102,28 @@ export type StepScope =
   | { readonly of: 'service'; readonly service: string }
   /** One operation in several services, which run the same code. */
   | { readonly of: 'operation'; readonly operation: string }
+
+export type RequestCounts = readonly [before: RequestCount, after: RequestCount]
+type RequestCount = readonly [n: number, of: number]
+
+/** Requests of one type whose flow is of the new form, and those of the form that it replaces. */
+export interface FormsOfType {
+  readonly now: readonly number[]
+  readonly usual: readonly number[]
+  readonly period: Period
+}
+
+/** Requests whose flow is of the new form, and those of the form that it replaces. */
+export interface Forms extends Pick<FormsOfType, 'now' | 'usual'> {
+  /** Whether types have all requests that could have either form: those after, and those before. */
+  readonly isWhole: boolean
+  /** Whether those of the other form are the slowest before. */
+  readonly isTail?: boolean
+  readonly types: readonly FormsOfType[]
+  /** Requests before whose flow was of the new form. */
+  readonly was: readonly number[]
+  readonly counts: RequestCounts
+}
 
 /** Where spans run, by what resources say: one host, zone or version. */
 export interface FindingPlace {

@@ -13,26 +13,8 @@ import type { CallChoice } from '../steps/call-counts.ts'
 import { type CallSites, isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { CallChange } from '../steps/step-changes.ts'
-import { type ConcurrencyChange, isOfOneCall, type RequestCounts } from './concurrency-findings.ts'
-
-/** Requests of one type whose flow is of the new form, and those of the form that it replaces. */
-interface FormsOfType {
-  readonly now: readonly number[]
-  readonly usual: readonly number[]
-  readonly period: Period
-}
-
-/** Requests whose flow is of the new form, and those of the form that it replaces. */
-export interface Forms extends Pick<FormsOfType, 'now' | 'usual'> {
-  /** Whether types have all requests that could have either form: those after, and those before. */
-  readonly isWhole: boolean
-  /** Whether those of the other form are the slowest before. */
-  readonly isTail?: boolean
-  readonly types: readonly FormsOfType[]
-  /** Requests before whose flow was of the new form. */
-  readonly was: readonly number[]
-  readonly counts: RequestCounts
-}
+import { type ConcurrencyChange, isOfOneCall } from './concurrency-findings.ts'
+import type { Forms, FormsOfType, RequestCounts } from './finding.ts'
 
 /** Fewest requests after that tell what the usual form takes. */
 export const MIN_USUAL = 10
