@@ -1,3 +1,4 @@
+import { Account } from '../compare/account.ts'
 import { Categories } from '../compare/categories/categories.ts'
 import { Comparison } from '../compare/comparison.ts'
 import { EdgeChanges } from '../compare/edges/find-edge-changes.ts'
@@ -43,6 +44,7 @@ import { errorsChart, loadChart } from './charts/over-time.ts'
 import { parameterDifferencesChart } from './charts/parameter-differences.ts'
 import { parameterStripChart } from './charts/parameter-strip.ts'
 import { edgeTimesChart, responseTimesChart, stepTimesChart } from './charts/response-times.ts'
+import { accountChart, ribbonChart } from './charts/ribbon.ts'
 import {
   squaredVariationChart,
   type VariationSets,
@@ -66,11 +68,13 @@ const OF_VARIATION_SETS = { variation: variationSetsChart }
  * their class, the special before the general.
  */
 export const PLOTTED = [
+  [Account, { ribbon: accountChart }],
   [Attention, OF_DEPENDENCIES],
   [Categories, { variation: squaredVariationChart, arrivals: arrivalsChart }],
   [
     Comparison,
     {
+      ribbon: ribbonChart,
       findings: ofPart((whole: Comparison) => whole.findings, findingsChart),
       contributions: ofPart((whole: Comparison) => whole.ranking, contributionsChart),
       shifts: shiftsChart,
