@@ -41,7 +41,7 @@ export const ribbonChart = defineChart(
 
 /** Whether more than chance changed: where nothing did, no part is told. */
 export function ribbonIsClear({ findings }: Comparison): boolean {
-  return findings.findings.length > 0 || findings.changeIsClear
+  return findings.findings.length > 0 || findings.changeIsClear || findings.unexplainedShare > 0
 }
 
 function accountFor(comparison: Comparison, category: number | null, id: string | null): Account {

@@ -26,11 +26,11 @@ import { differenceText, durationText, headline, intervalText, periodTimes } fro
 import { amounts, figure, type Html, html, htmlTable, named, reportPage, traceIds } from './html.ts'
 import {
   accountingSection,
-  breakdownSection,
   fairnessSection,
   mutationsSection,
   notesSection,
   powerSection,
+  ribbonSection,
 } from './html-sections.ts'
 import { logsPage } from './logs-report.ts'
 import { power } from './power.ts'
@@ -103,6 +103,7 @@ ${shifts.length === 0 ? '' : shiftTable(shifts, of)}
 ${periods(files, periodTimes(comparison))}
 </header>
 <main>
+${ribbonSection(comparison)}
 ${fairnessSection(comparison)}
 ${
   none
@@ -119,7 +120,6 @@ ${
 ${accountingSection(comparison)}`
 }
 ${whatIf === null ? '' : whatIfSection(whatIf, explained)}
-${breakdownSection(comparison)}
 ${mutationsSection(comparison)}
 ${none ? '' : seen}
 ${notesSection(comparison)}
