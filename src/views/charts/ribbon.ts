@@ -2,7 +2,7 @@ import { cross, max, range, sum } from 'd3-array'
 import { type Account, accountOf } from '../../compare/account.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { OptionError } from '../../core/errors.ts'
-import { count, defineOptions, most, optionalCount, optionalText } from '../../core/options.ts'
+import { count, defineOptions, most, optionalNumber, optionalText } from '../../core/options.ts'
 import { formatAmount, moreText, signedAmount, TIME } from '../../core/quantity.ts'
 import { counted } from '../../core/words.ts'
 import { BEFORE } from '../../flows/flow-set.ts'
@@ -29,7 +29,7 @@ export const accountChart = defineChart(ACCOUNT_OPTIONS, (account: Account, opti
 export const ribbonChart = defineChart(
   {
     ...ACCOUNT_OPTIONS,
-    category: optionalCount('Category whose requests are drawn; by default all requests'),
+    category: optionalNumber('Category whose requests are drawn; by default all requests'),
     finding: optionalText('Id of the finding whose requests are drawn', null),
   },
   (comparison: Comparison, { category, finding, ...options }) =>

@@ -161,7 +161,7 @@ export function ribbonSection(comparison: Comparison): Html {
   const means = (['beforeUs', 'afterUs'] as const).map((us) =>
     sum(account.steps, (step) => step[us]),
   )
-  return html`<section><h2>Where the ${of.name} of a mean request goes</h2>${figure(
+  return html`<section><h2>Where the ${of.name} goes</h2>${figure(
     ribbonChart(comparison, { width: RIBBON_WIDTH }),
     `Both bars have one scale. Each is a mean request, cut into the steps that it waits for, in their order. Dark parts are what changed: they and what the gray ones changed by add up.`,
   )}<details><summary>The same as a table</summary>${htmlTable(

@@ -92,6 +92,7 @@ export function reportHtml(
   const of = comparison.flows.quantity
   const none = findings.length === 0
   const seen = powerSection(known)
+  const ribbon = ribbonSection(comparison)
   return reportPage(
     title,
     html`<header>
@@ -103,7 +104,7 @@ ${shifts.length === 0 ? '' : shiftTable(shifts, of)}
 ${periods(files, periodTimes(comparison))}
 </header>
 <main>
-${ribbonSection(comparison)}
+${none ? '' : ribbon}
 ${fairnessSection(comparison)}
 ${
   none
@@ -120,6 +121,7 @@ ${
 ${accountingSection(comparison)}`
 }
 ${whatIf === null ? '' : whatIfSection(whatIf, explained)}
+${none ? ribbon : ''}
 ${mutationsSection(comparison)}
 ${none ? '' : seen}
 ${notesSection(comparison)}

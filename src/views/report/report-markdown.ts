@@ -87,7 +87,9 @@ export function reportMarkdown(
 /** Comments show neither SVG nor pictures that they carry: blocks of text are seen everywhere. */
 function picture(comparison: Comparison): string[] {
   const lines = ribbonLines(comparison, WIDTH)
-  return lines.length === 0 ? [] : ['```', ...lines, '```', '']
+  // Nothing that is mentioned or referred to, even where that counts within code.
+  const plain = lines.map((line) => line.replace(/[@#](?=\w)/g, '$&\u200b'))
+  return lines.length === 0 ? [] : ['```', ...plain, '```', '']
 }
 
 function notes(comparison: Comparison): string[] {
