@@ -163,7 +163,7 @@ export function ribbonSection(comparison: Comparison): Html {
   )
   return html`<section><h2>Where the ${of.name} goes</h2>${figure(
     ribbonChart(comparison, { width: RIBBON_WIDTH }),
-    `Both bars have one scale. Each is a mean request, cut into the steps that it waits for, in their order. Dark parts are what changed: they and what the gray ones changed by add up.`,
+    `Both bars have one scale. Each is a mean request, cut into the steps that it waits for, in their order. Strong colors are what changed: they and the change of the gray parts add up.`,
   )}<details><summary>The same as a table</summary>${htmlTable(
     [{ title: 'step', names: true }, ...amounts('before', 'after', 'change')],
     withoutSmall(account.steps, MAX_STEPS).map((step) => [

@@ -22,7 +22,7 @@ type Labelled = { readonly text: string; readonly atUs: number; readonly edge: n
 
 const labelsOf = (comparison: Comparison) => dataOf(ribbonChart(comparison))[3] as Labelled[]
 
-/** Expects parts to add up to both means, and dark pieces and what is gray to the change. */
+/** Expects parts to add up to both means. */
 function expectToAddUp(comparison: Comparison) {
   const { account } = comparison
   for (const limit of [0, 1, 3, 6]) {
