@@ -97,9 +97,10 @@ describeWithBrowser('charts by themselves', (browser) => {
       colorScheme: scheme,
       viewport: { width: 1200, height: 900 },
     })
-    writeFileSync(file, pageOf(charts()))
+    // Charts look at it when they are drawn, which may be before a style is added.
+    const style = `<style>body { background: ${back} !important }</style>`
+    writeFileSync(file, pageOf(charts()).replace('<body', `${style}<body`))
     await page.goto(pathToFileURL(file).href)
-    await page.addStyleTag({ content: `body { background: ${back} !important }` })
     await settled(page)
     await photographed(page, `charts-${scheme}-${back.slice(1)}`)
     const letters = await expectReadable(page)
