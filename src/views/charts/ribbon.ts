@@ -87,11 +87,12 @@ interface Look {
 }
 
 function drawn(account: Account, { limit, width, isClear }: Look): Chart {
-  // What has no room for its name is not told apart.
-  for (let left = isClear ? limit : 0; ; left--) {
+  const cut = (longest: number) => ribbonParts(account, { limit: isClear ? limit : 0, longest })
+  // As many labels as there is room for, with shorter names rather than fewer.
+  for (let named = limit; ; named--) {
     for (const longest of NAMES) {
-      const parts = ribbonParts(account, { limit: left, longest })
-      const labels = placeLabels(parts, account, width - AROUND)
+      const parts = cut(longest)
+      const labels = placeLabels(parts, account, { width: width - AROUND, named })
       if (labels !== null) return picture(account, { parts, labels, width, isClear })
     }
   }
@@ -168,7 +169,7 @@ function picture(account: Account, { parts, labels, width, isClear }: Drawn): Ch
   return framedChart(
     {
       title: titleOf(account, means),
-      subtitle: subtitles(account, { parts, isClear }),
+      subtitle: subtitles(account, { parts, labels, isClear }),
       width: width - 2 * BAR,
     },
     {
@@ -259,10 +260,9 @@ function titleOf({ totalUs, quantity: of }: Account, [beforeUs, afterUs]: readon
     : `A mean request ${verb} ${moreText(totalUs, of)}`
 }
 
-function subtitles(
-  { totalUs, mixUs, quantity: of }: Account,
-  { parts, isClear }: Pick<Drawn, 'parts' | 'isClear'>,
-): string[] {
+function subtitles(account: Account, { parts, labels, isClear }: Omit<Drawn, 'width'>): string[] {
+  const { totalUs, mixUs, quantity: of } = account
+  const more = unplacedLabels(parts, account).slice(labels.length)
   const small = parts.filter(({ change }) => change === 'little')
   const [steps, count] = [small, parts].map((some) => sum(some, (part) => part.steps)) as [
     number,
@@ -271,6 +271,9 @@ function subtitles(
   const smallUs = sum(small, ({ beforeUs, afterUs }) => afterUs - beforeUs)
   return [
     ...(isClear ? [] : ['Chance alone may have made the difference: no part of it is told.']),
+    ...(more.length === 0
+      ? []
+      : [`+${more.length} more: ${more.map(({ text }) => text).join(' · ')}.`]),
     ...(steps === 0
       ? []
       : [
@@ -339,7 +342,7 @@ const MAX_TRIES = 20_000
 function placeLabels(
   parts: readonly RibbonPart[],
   account: Account,
-  width: number,
+  { width, named }: { readonly width: number; readonly named: number },
 ): readonly Label[] | null {
   const longestUs = Math.max(...meansOf(parts))
   const least = Math.min(NARROWEST, width)
@@ -368,7 +371,7 @@ function placeLabels(
     }
     return null
   }
-  return arranged(unplacedLabels(parts, account), [])
+  return arranged(unplacedLabels(parts, account).slice(0, named), [])
 }
 
 const CHOICES = cross(range(MAX_ROWS), ALIGNS)

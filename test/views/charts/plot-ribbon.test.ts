@@ -1,6 +1,8 @@
 import { range, sum } from 'd3-array'
 import { describe, expect, test } from 'vitest'
+import { Account } from '../../../src/compare/account.ts'
 import type { Comparison } from '../../../src/compare/comparison.ts'
+import { TIME } from '../../../src/core/quantity.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { ribbonChart } from '../../../src/views/charts/ribbon.ts'
 import { ribbonParts } from '../../../src/views/charts/ribbon-parts.ts'
@@ -125,6 +127,20 @@ describe('the ribbon', () => {
     expect(ribbonChart(await recordedCase('delay-1ms')).description).toMatch(
       /^Gray: 37 other steps, \+[\d.]+ µs in all\.$/,
     )
+  })
+
+  test('says below its title what has no room for a label, so that all parts are told', () => {
+    const steps = range(5).map((i) => ({
+      ...{ kind: 'work' as const, caller: null, beforeUs: 0, afterUs: 100, startUs: i },
+      ...{ service: `a service with a long name ${i}`, operation: `an operation ${i}` },
+    }))
+    const account = new Account({ totalUs: 500, mixUs: 0, steps }, TIME)
+    const chart = plot(account, 'ribbon', { width: 640 })
+    const labels = dataOf(chart)[3] as Labelled[]
+    const [, more = '0'] = /\+(\d) more: /.exec(chart.description) ?? []
+    expect(labels.length).toBeLessThan(5)
+    expect(labels.length + Number(more)).toBe(5)
+    expect(chart.description.match(/\+100 µs/g)).toHaveLength(Number(more))
   })
 
   test('is also of one kind of request, and of one finding', () => {
