@@ -89,7 +89,7 @@ test('the first lines of README run as a script and write their chart', () => {
   const printed = node('first.mjs')
   expect(printed).toContain('#1  storage-data and storage-meta: SN WRITE itself takes')
   expect(printed).toMatch(/│|rank/)
-  expect(readFileSync(join(FOLDER, 'contributions.svg'), 'utf8')).toMatch(/^<svg/)
+  expect(readFileSync(join(FOLDER, 'ribbon.svg'), 'utf8')).toMatch(/^<svg/)
 })
 
 /** As an ES module the first lines of README, as CommonJS a program that uses each entry point. */

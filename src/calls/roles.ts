@@ -25,46 +25,65 @@ export interface RoleMeans {
   readonly roles: readonly Role[]
   readonly beforeUs: Float64Array
   readonly afterUs: Float64Array
+  /** When a role's time on the path begins, since its request did: the order of the walk. */
+  readonly startUs: Float64Array
 }
 
 /**
  * Averages over whole requests, each as often as it counts, whose latencies are known.
  *
  * @param options.omitHosts whether no role is at a host: trace points have no service then
+ * @param isWanted of which requests; without it, of all
  */
-export function roleMeans(flows: FlowSet, { omitHosts }: { omitHosts: boolean }): RoleMeans {
-  return meansOf(flows)(omitHosts)
+export function roleMeans(
+  flows: FlowSet,
+  { omitHosts }: { omitHosts: boolean },
+  isWanted?: Wanted,
+): RoleMeans {
+  return isWanted ? readMeans(flows, omitHosts, isWanted) : meansOf(flows)(omitHosts)
 }
+
+/** Whether a request counts. */
+export type Wanted = (request: number) => boolean
 
 const meansOf = remembered((flows: FlowSet) =>
   memoized((omitHosts: boolean) => readMeans(flows, omitHosts)),
 )
 
-function readMeans(flows: FlowSet, omitHosts: boolean): RoleMeans {
+function readMeans(flows: FlowSet, omitHosts: boolean, isWanted: Wanted = () => true): RoleMeans {
   const { roles, ofShape } = rolesByShape(flows, omitHosts)
   const sums = [BEFORE, AFTER].map(() => new Float64Array(roles.length))
   const counts = [0, 0]
+  const [starts, times] = [new Float64Array(roles.length), new Float64Array(roles.length)]
   const isOfSpans = areFromSpans(flows)
   const [spans, finder] = [isOfSpans ? spanTimes(flows) : null, new CriticalPathFinder(flows)]
   for (let request = 0; request < flows.size; request++) {
-    if (flows.isPart(request) || !hasTimes(flows, request)) continue
+    if (flows.isPart(request) || !hasTimes(flows, request) || !isWanted(request)) continue
     const period = flows.period[request]!
     const weight = flows.countOf(request)
     const [own, of] = [sums[period]!, ofShape.get(flows.shapeOf[request]!)!]
     counts[period]! += weight
     if (spans === null) {
-      for (const { edge, us } of finder.path(request)) own[of[edge]!]! += weight * us
+      for (const { edge, us, startUs } of finder.path(request)) {
+        own[of[edge]!]! += weight * us
+        starts[of[edge]!]! += weight * startUs
+        times[of[edge]!]! += weight
+      }
       continue
     }
-    const onPathNs = spans.onPath(request)
+    const [onPathNs, atNs] = [spans.onPath(request), spans.of(request)]
     for (let span = 0; span < onPathNs.length; span++) {
+      if (onPathNs[span] === 0) continue
       own[of[span]!]! += (weight * onPathNs[span]!) / NS
+      starts[of[span]!]! += (weight * atNs[2 * span]!) / NS
+      times[of[span]!]! += weight
     }
   }
   const [beforeUs, afterUs] = sums.map((own, period) =>
     own.map((us) => us / Math.max(1, counts[period]!)),
   ) as [Float64Array, Float64Array]
-  return { roles, beforeUs, afterUs }
+  const startUs = starts.map((us, role) => us / (times[role]! || 1))
+  return { roles, beforeUs, afterUs, startUs }
 }
 
 /** Whether the latencies of a request are known: a snapshot may carry those of some only. */

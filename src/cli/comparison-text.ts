@@ -20,6 +20,7 @@ import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
 import { ascendingSample } from '../stats/weighted-sample.ts'
 import { rootName } from '../views/charts/node-names.ts'
+import { ribbonLines } from '../views/charts/ribbon-text.ts'
 import { causeText, type ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
 import type { PrintedComparison, WholeFinding } from './comparison-document.ts'
 import { exampleTexts } from './example-calls.ts'
@@ -156,9 +157,9 @@ function verboseBlocks(
   const { mutations } = comparison.ranking
   const shown = mutations.slice(0, limit)
   return [
-    overview(comparison),
+    [overview(comparison), ...ribbonLines(comparison, textWidth())].join('\n'),
     ...withFlags(warnings).map(({ code, message, detail }) => `! ${code}: ${message} ${detail}`),
-    [comparison.findings.text(), ...placesText(comparison)].join('\n'),
+    comparison.findings.text(),
     mutationCounts(comparison),
     ...shown.map((mutation) => mutationText(comparison, mutation)),
     ...(mutations.length === 0 ? [nothingFound(comparison)] : []),
@@ -171,10 +172,11 @@ function shortBlocks(
   comparison: Comparison,
   { maxLines, warnings: all }: { readonly maxLines: number; readonly warnings: Warnings },
 ): string[] {
-  const head = overview(comparison).split('\n')
-  const findings = [...comparison.findings.text().split('\n'), ...placesText(comparison)].flatMap(
-    (line) => wrapped(line),
-  )
+  const head = [...overview(comparison).split('\n'), ...ribbonLines(comparison, textWidth())]
+  const findings = comparison.findings
+    .text()
+    .split('\n')
+    .flatMap((line) => wrapped(line))
   const warnings = all.flatMap((one) => (isHint(one) ? [] : `! ${one.code}: ${one.finding}`))
   const mutations = comparison.ranking.mutations.length
   const foot = [
@@ -188,28 +190,6 @@ function shortBlocks(
   return [head, shownWarnings, shownFindings, foot]
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
-}
-
-const MAX_PLACES = 3
-
-/** Where a mean request has what no finding explains, chance or not. */
-function placesText({ findings, edges, flows }: Comparison): string[] {
-  const { observedChangeUs, unexplainedShare, quantity } = findings
-  if (unexplainedShare === 0) return []
-  const places = edges
-    .places()
-    .filter(({ changeUs }) => changeUs * observedChangeUs > 0)
-    .slice(0, MAX_PLACES)
-    .map(({ service, kind, isStep, changeUs }) => {
-      const what = kind === 'self' ? 'work of ' : 'network to '
-      const where = `${isStep ? '' : what}${shortText(service, 40)}`
-      return `${where} ${signedAmount(changeUs, quantity)}`
-    })
-  if (places.length === 0) return []
-  const shiftUs = observedChangeUs / Math.max(1, flows.countedIn(AFTER))
-  return [
-    `Of the ${signedAmount(shiftUs, quantity)} of a mean request, chance included: ${places.join(', ')}.`,
-  ]
 }
 
 /** How to read more, of what there is more of. */

@@ -34,7 +34,18 @@ export function printJson(document: unknown): void {
 }
 
 export function printText(text: string): void {
-  process.stdout.write(visibleText(text.endsWith('\n') ? text : `${text}\n`))
+  const shown = visibleText(text.endsWith('\n') ? text : `${text}\n`)
+  process.stdout.write(isColored() ? colored(shown) : shown)
+}
+
+/** On a terminal, unless its user wants no colors (https://no-color.org). */
+function isColored(): boolean {
+  return process.stdout.isTTY && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb'
+}
+
+/** Colors blocks that changed, and fades those that did not. */
+function colored(text: string): string {
+  return text.replace(/[█▓▒]+/g, '\u001b[33m$&\u001b[39m').replace(/░+/g, '\u001b[2m$&\u001b[22m')
 }
 
 export function warningLines(warnings: readonly PrintedWarning[]): string[] {

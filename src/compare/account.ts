@@ -1,6 +1,6 @@
 // Runs once a request: the loops index with `!`.
 import { sum } from 'd3-array'
-import { hasTimes, type Role, roleMeans } from '../calls/roles.ts'
+import { hasTimes, type Role, roleMeans, type Wanted } from '../calls/roles.ts'
 import type { Quantity } from '../core/quantity.ts'
 import { own, rowTable, Stage, type StageTable } from '../core/stage.ts'
 import { AFTER, BEFORE, type FlowSet } from '../flows/flow-set.ts'
@@ -15,11 +15,16 @@ export interface AccountStep extends Omit<Role, 'kind'> {
   readonly afterUs: number
 }
 
+/** A step and when it begins, on average, since its request did. */
+export interface TimedStep extends AccountStep {
+  readonly startUs: number
+}
+
 /** What an account consists of. */
 export interface AccountParts {
   readonly totalUs: number
   readonly mixUs: number
-  readonly steps: readonly AccountStep[]
+  readonly steps: readonly TimedStep[]
 }
 
 /**
@@ -33,8 +38,9 @@ export class Account extends Stage {
   /** Part of it that comes of another mix of requests, each kind as fast as before. */
   readonly mixUs: number
   /** Steps on the path of requests, the largest change first. */
-  readonly steps: readonly AccountStep[]
-  readonly #quantity: Quantity
+  readonly steps: readonly TimedStep[]
+  /** What its numbers are of: time, unless something else is compared. */
+  readonly quantity: Quantity
 
   /** Use `comparison.account` instead. */
   constructor({ totalUs, mixUs, steps }: AccountParts, quantity: Quantity) {
@@ -42,7 +48,7 @@ export class Account extends Stage {
     this.totalUs = totalUs
     this.mixUs = mixUs
     this.steps = steps
-    this.#quantity = quantity
+    this.quantity = quantity
   }
 
   /** All of it, as a page carries it. */
@@ -63,7 +69,7 @@ export class Account extends Stage {
       return { ...step, changeUs, share: this.totalUs === 0 ? 0 : changeUs / this.totalUs }
     })
     const columns = own('kind service caller operation beforeUs afterUs changeUs share')
-    return rowTable(rows, columns, this.#quantity)
+    return rowTable(rows, columns, this.quantity)
   }
 }
 
@@ -88,28 +94,34 @@ interface AccountSource {
 }
 
 /**
- * Accounts for the time of all requests along their paths.
+ * Accounts for the time of all requests along their paths, or of those that are wanted.
  *
  * The change of the mean is the change within kinds of requests, each as often as after, and the mix
  * (Kitagawa 1955, "Components of a difference between two rates").
  */
-export function accountOf({ flows: given, options }: AccountSource): Account {
+export function accountOf({ flows: given, options }: AccountSource, isWanted?: Wanted): Account {
   const flows = recordedFlows(given)
-  const { roles, beforeUs, afterUs } = roleMeans(flows, options)
+  const { roles, beforeUs, afterUs, startUs } = roleMeans(flows, options, isWanted)
   const steps = roles
-    .map((role, i) => ({ ...role, beforeUs: beforeUs[i]!, afterUs: afterUs[i]! }))
+    .map((role, i) => ({
+      ...role,
+      ...{ beforeUs: beforeUs[i]!, afterUs: afterUs[i]!, startUs: startUs[i]! },
+    }))
     .sort((a, b) => Math.abs(b.afterUs - b.beforeUs) - Math.abs(a.afterUs - a.beforeUs))
-  return new Account({ ...changeAndMix(flows), steps }, given.quantity)
+  return new Account({ ...changeAndMix(flows, isWanted), steps }, given.quantity)
 }
 
-function changeAndMix(flows: FlowSet): Pick<AccountParts, 'totalUs' | 'mixUs'> {
+function changeAndMix(
+  flows: FlowSet,
+  isWanted: Wanted = () => true,
+): Pick<AccountParts, 'totalUs' | 'mixUs'> {
   const kinds = kindsOfRequests(flows)
   const [before, after] = [BEFORE, AFTER].map(() => ({
     us: new Float64Array(kinds.count),
     requests: new Float64Array(kinds.count),
   })) as [KindSums, KindSums]
   for (let request = 0; request < flows.size; request++) {
-    if (flows.isPart(request) || !hasTimes(flows, request)) continue
+    if (flows.isPart(request) || !hasTimes(flows, request) || !isWanted(request)) continue
     const { us, requests } = flows.period[request] === BEFORE ? before : after
     const [kind, weight] = [kinds.of[request]!, flows.countOf(request)]
     us[kind]! += weight * flows.responseTimeUs[request]!

@@ -14,7 +14,7 @@ import { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { type WidgetCall, type WidgetDefinition, widgetProps } from './widgets/define-widget.ts'
 import * as WIDGETS from './widgets/page/views.ts'
-import { exploreTable } from './widgets/table/table-widget.ts'
+import { exploreTable } from './widgets/table/explore-table.ts'
 import { Widget } from './widgets/widget.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { Account } from '../compare/account.ts'
 import { Categories } from '../compare/categories/categories.ts'
 import { Comparison } from '../compare/comparison.ts'
 import { EdgeChanges } from '../compare/edges/find-edge-changes.ts'
@@ -28,21 +29,19 @@ import { arrivalsChart } from './charts/arrivals.ts'
 import { categoryCountsChart } from './charts/category-counts.ts'
 import type { Chart, Drawing } from './charts/chart.ts'
 import type { DefinedChart } from './charts/chart-frame.ts'
-import { breakdownChart, edgeChangesChart, shiftsChart } from './charts/edges.ts'
+import { divergenceChart } from './charts/divergence.ts'
+import { edgeChangesChart, shiftsChart } from './charts/edges.ts'
 import { expectedCategoriesChart, explosionChart, foldedSizesChart } from './charts/explosion.ts'
-import {
-  contributionsChart,
-  findingsChart,
-  interferenceChart,
-  segmentsChart,
-} from './charts/findings.ts'
+import { contributionsChart, findingsChart, interferenceChart } from './charts/findings.ts'
 import { hostClassesChart } from './charts/host-classes.ts'
 import { latencyProfilesChart } from './charts/latency-profiles.ts'
-import { divergenceChart, logVariableChart } from './charts/logs.ts'
+import { logVariableChart } from './charts/logs.ts'
 import { errorsChart, loadChart } from './charts/over-time.ts'
 import { parameterDifferencesChart } from './charts/parameter-differences.ts'
 import { parameterStripChart } from './charts/parameter-strip.ts'
 import { edgeTimesChart, responseTimesChart, stepTimesChart } from './charts/response-times.ts'
+import { accountChart, ribbonChart } from './charts/ribbon.ts'
+import { segmentsChart } from './charts/segments.ts'
 import {
   squaredVariationChart,
   type VariationSets,
@@ -66,15 +65,16 @@ const OF_VARIATION_SETS = { variation: variationSetsChart }
  * their class, the special before the general.
  */
 export const PLOTTED = [
+  [Account, { ribbon: accountChart }],
   [Attention, OF_DEPENDENCIES],
   [Categories, { variation: squaredVariationChart, arrivals: arrivalsChart }],
   [
     Comparison,
     {
+      ribbon: ribbonChart,
       findings: ofPart((whole: Comparison) => whole.findings, findingsChart),
       contributions: ofPart((whole: Comparison) => whole.ranking, contributionsChart),
       shifts: shiftsChart,
-      breakdown: ofPart((whole: Comparison) => whole.edges, breakdownChart),
       counts: ofPart((whole: Comparison) => whole.structural, categoryCountsChart),
       segments: ofPart((whole: Comparison) => whole.segments, segmentsChart),
       interference: ofPart(interferenceOf, interferenceChart),
@@ -89,7 +89,7 @@ export const PLOTTED = [
     },
   ],
   [Divergence, { variables: divergenceChart, variable: logVariableChart }],
-  [EdgeChanges, { shifts: edgeChangesChart, breakdown: breakdownChart }],
+  [EdgeChanges, { shifts: edgeChangesChart }],
   [ExecutionModels, { profiles: latencyProfilesChart, model: executionModelDrawing }],
   [ExpectedCategoryCurves, { expected: expectedCategoriesChart }],
   [

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { expect, test, vi } from 'vitest'
-import { cutAtPart, textTable } from '../../src/cli/printing.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { cutAtPart, printText, textTable } from '../../src/cli/printing.ts'
 import { flowdelta } from './run-cli.ts'
 
 const HEAD = ['from', 'to', 'takes']
@@ -87,4 +87,32 @@ test('an error of flowdelta itself exits as no regression does, nor wrong input'
   problem = Object.assign(new Error('EACCES: open /x'), { syscall: 'open' })
   const { code, err } = await flowdelta('demo', '--out')
   expect([code, err]).toEqual([2, 'flowdelta: EACCES: open /x.\n'])
+})
+
+describe('blocks of a picture', () => {
+  const printed = (isTTY: boolean, noColor: string) => {
+    vi.stubEnv('NO_COLOR', noColor)
+    vi.stubEnv('TERM', 'xterm')
+    const before = Object.getOwnPropertyDescriptor(process.stdout, 'isTTY')
+    Object.defineProperty(process.stdout, 'isTTY', { value: isTTY, configurable: true })
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    try {
+      printText('after ░░█▓')
+      return String(write.mock.calls[0]?.[0])
+    } finally {
+      write.mockRestore()
+      vi.unstubAllEnvs()
+      if (before === undefined) Reflect.deleteProperty(process.stdout, 'isTTY')
+      else Object.defineProperty(process.stdout, 'isTTY', before)
+    }
+  }
+
+  test('have colors on a terminal', () => {
+    expect(printed(true, '')).toBe('after \u001b[2m░░\u001b[22m\u001b[33m█▓\u001b[39m\n')
+  })
+
+  test('are plain where NO_COLOR is set, and where text is piped', () => {
+    expect(printed(true, '1')).toBe('after ░░█▓\n')
+    expect(printed(false, '')).toBe('after ░░█▓\n')
+  })
 })

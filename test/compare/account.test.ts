@@ -1,6 +1,6 @@
 import { sum } from 'd3-array'
 import { describe, expect, test } from 'vitest'
-import { withoutSmall } from '../../src/compare/account.ts'
+import { accountOf, withoutSmall } from '../../src/compare/account.ts'
 import { compare } from '../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../src/compare/snapshot.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
@@ -52,11 +52,11 @@ describe('an account', () => {
       steps: [
         {
           ...{ kind: 'work', service: 'store', caller: 'web', operation: 'call' },
-          ...{ beforeUs: 100, afterUs: 150 },
+          ...{ beforeUs: 100, afterUs: 150, startUs: 140 / 3 },
         },
         {
           ...{ kind: 'work', service: 'web', caller: null, operation: 'GET /one' },
-          ...{ beforeUs: 20, afterUs: 30 },
+          ...{ beforeUs: 20, afterUs: 30, startUs: 0 },
         },
       ],
     })
@@ -77,11 +77,28 @@ describe('an account', () => {
     expect(back.totalUs).toBeCloseTo(-there.totalUs, 9)
     const stepsOf = ({ steps }: typeof there) =>
       new Map(
-        steps.map(({ beforeUs, afterUs, ...role }) => [JSON.stringify(role), [beforeUs, afterUs]]),
+        steps.map(({ beforeUs, afterUs, startUs: _, ...role }) => [
+          JSON.stringify(role),
+          [beforeUs, afterUs],
+        ]),
       )
     for (const [role, [beforeUs, afterUs]] of stepsOf(there)) {
       expect(stepsOf(back).get(role)).toEqual([afterUs, beforeUs])
     }
+  })
+
+  test('can be made of some requests only', () => {
+    const before = requestsOf('before', [ONE, TWO])
+    const { categories } = compare(
+      before,
+      requestsOf('after', [ONE, { ...TWO, calls: [100, 240] }]),
+    )
+    const { totalUs, steps } = accountOf(
+      categories,
+      (request) => categories.flows.responseTimeUs[request] !== 120,
+    )
+    expect(totalUs).toBe(40)
+    expect(sum(steps, ({ beforeUs }) => beforeUs)).toBe(330)
   })
 
   test('of few steps adds the others up', () => {

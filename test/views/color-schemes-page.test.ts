@@ -8,6 +8,7 @@ import { explore, plot } from '../../src/index.ts'
 import { compareShops } from '../compare/findings/fixture.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { compareChainedLogs } from './charts/logs-fixture.ts'
+import { expectReadable, settled } from './readable.ts'
 import { mixed } from './widgets/explanation-fixture.ts'
 import { describeInBrowser, describeWithBrowser, pageOf } from './widgets/open-widgets.ts'
 
@@ -32,84 +33,6 @@ const charts = () => [
   plot(logs.divergence, 'variable'),
   plot(variance),
 ]
-
-/** Contrast that letters of any size need (WCAG 2.2, 1.4.3). */
-const MIN_CONTRAST = 4.5
-
-interface Letters {
-  readonly text: string
-  readonly contrast: number
-  readonly ink: string
-  readonly behind: string
-}
-
-/** Every text in every chart, with the contrast to what is painted behind its middle. */
-function lettersOf(page: Page): Promise<Letters[]> {
-  // Locators look into shadow roots.
-  return page.locator('svg.marks text').evaluateAll((texts) => {
-    const rootOf = (text: Element) => text.getRootNode() as Document | ShadowRoot
-    for (const root of new Set(texts.map(rootOf))) {
-      const style = document.createElement('style')
-      style.textContent = 'svg.marks * { pointer-events: all !important }'
-      const place = root instanceof ShadowRoot ? root : document.head
-      place.append(style)
-    }
-    const numbers = (color: string) => Array.from(color.matchAll(/[\d.]+/g), Number)
-    const isPainted = (color: string) => {
-      const [, , , opacity = 1] = numbers(color)
-      return color !== 'none' && color !== '' && opacity > 0.5
-    }
-    const luminance = (color: string) => {
-      const [red = 0, green = 0, blue = 0] = numbers(color).map((value) => {
-        const share = value / 255
-        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
-      })
-      return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    }
-    const backOf = (text: Element) => {
-      text.scrollIntoView({ block: 'center', inline: 'center' })
-      const { x, y, width, height } = text.getBoundingClientRect()
-      for (const one of rootOf(text).elementsFromPoint(x + width / 2, y + height / 2)) {
-        if (one.tagName === 'text' || one.tagName === 'tspan') continue
-        const { fill, fillOpacity, opacity, backgroundColor } = getComputedStyle(one)
-        const isShape = one instanceof SVGGeometryElement
-        if (isShape && Number(fillOpacity) * Number(opacity) > 0.5 && isPainted(fill)) return fill
-        if (!(one instanceof SVGElement) && isPainted(backgroundColor)) return backgroundColor
-      }
-      return 'rgb(255, 255, 255)'
-    }
-    const found: { text: string; contrast: number; ink: string; behind: string }[] = []
-    for (const text of texts) {
-      const { fill, opacity } = getComputedStyle(text)
-      const isHalo = text.hasAttribute('stroke')
-      // What has an outline is the halo of the same letters, which are drawn above it.
-      if (text.textContent?.trim() === '' || Number(opacity) === 0 || isHalo) continue
-      const behind = backOf(text)
-      const [light, dark] = [luminance(fill), luminance(behind)].sort((a, b) => b - a)
-      const contrast = (Number(light) + 0.05) / (Number(dark) + 0.05)
-      found.push({ text: text.textContent ?? '', contrast, ink: fill, behind })
-    }
-    return found
-  })
-}
-
-async function expectReadable(page: Page): Promise<Letters[]> {
-  const letters = await lettersOf(page)
-  expect(letters.length).toBeGreaterThan(5)
-  expect(letters.filter(({ contrast }) => contrast < MIN_CONTRAST)).toEqual([])
-  return letters
-}
-
-/** Waits until charts are drawn, and drawn anew. */
-async function settled(page: Page): Promise<void> {
-  let known = -1
-  for (let same = 0, looks = 0; same < 2 && looks < 40; looks++) {
-    await page.waitForTimeout(200)
-    const count = await page.locator('svg.marks text').count()
-    same = count === known && count > 0 ? same + 1 : 0
-    known = count
-  }
-}
 
 function rgb(hex: string): string {
   const parts = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16))
@@ -174,9 +97,10 @@ describeWithBrowser('charts by themselves', (browser) => {
       colorScheme: scheme,
       viewport: { width: 1200, height: 900 },
     })
-    writeFileSync(file, pageOf(charts()))
+    // Charts look at it when they are drawn, which may be before a style is added.
+    const style = `<style>body { background: ${back} !important }</style>`
+    writeFileSync(file, pageOf(charts()).replace('<body', `${style}<body`))
     await page.goto(pathToFileURL(file).href)
-    await page.addStyleTag({ content: `body { background: ${back} !important }` })
     await settled(page)
     await photographed(page, `charts-${scheme}-${back.slice(1)}`)
     const letters = await expectReadable(page)

@@ -1,170 +1,25 @@
-import { sum } from 'd3-array'
 import type { Comparison } from '../../compare/comparison.ts'
-import { calledPlace, type EdgeKind } from '../../compare/edges/edge-pool.ts'
+import { calledPlace } from '../../compare/edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
 import { inFew, isOfStep, stepTitle } from '../../compare/findings/step-findings.ts'
 import type { StepChange } from '../../compare/steps/step-changes.ts'
 import type { Step } from '../../compare/steps/step-times.ts'
 import { defineOptions, flag, most, type OptionsOf } from '../../core/options.ts'
-import {
-  changeWords,
-  formatAmount,
-  type Quantity,
-  signedAmount,
-  TIME,
-} from '../../core/quantity.ts'
+import { changeWords, type Quantity, signedAmount } from '../../core/quantity.ts'
 import { counted, grouped, percent, pValue, tooltipText } from '../../core/words.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
-import { durationAxisWithRoom, linearDurationAxis } from './axes.ts'
+import { linearDurationAxis } from './axes.ts'
 import {
   colorBy,
-  digits,
   distinctTexts,
   emptyView,
   on,
-  periodColor,
-  quantity,
   ROW,
   rowNames,
   ruleAt,
-  textBeside,
   tooltip,
 } from './builders.ts'
-import { defineChart, framedChart, PALETTE, PERIOD_NAMES } from './chart-frame.ts'
-
-/**
- * Draws where the time of a mean request goes: each service's work and the network, on critical
- * paths only, so that the bars of a period add up to its mean response time.
- */
-export const breakdownChart = defineChart(
-  {
-    limit: most(12, 'places', 'Most places drawn, largest change first; the others share one bar'),
-  },
-  (edges: EdgeChanges, { limit }) => {
-    const breakdown = breakdownRows(edges, limit)
-    const { rows } = breakdown
-    const of = edges.categories.flows.quantity
-    const labels = distinctTexts(rows.map(labelOf), 44)
-    const axis = durationAxisWithRoom(
-      rows.flatMap(({ beforeUs, afterUs }) => [beforeUs, afterUs]),
-      {
-        title: of === TIME ? 'mean time per request on critical paths' : 'mean of a request',
-        of,
-      },
-    )
-    const y = { ...rowNames(), scale: { paddingInner: 0.2 } }
-    return framedChart(
-      {
-        title: `Where the ${of.name} of a mean request goes`,
-        subtitle: [...sums(edges, breakdown), ...largest(rows[0], of)],
-        width: 640,
-      },
-      {
-        width: 420,
-        height: Math.max(1, rows.length) * 38,
-        layer: [
-          {
-            data: { values: rows.flatMap((row, i) => barsOf(row, labels[i] as string, of)) },
-            mark: { type: 'bar' },
-            encoding: {
-              x: on(axis, 'timeUs'),
-              y,
-              yOffset: { field: 'period', type: 'nominal', scale: { domain: [...PERIOD_NAMES] } },
-              color: periodColor('period', { title: null }),
-              tooltip: tooltip({
-                place: 'label',
-                period: 'period',
-                [`mean ${of === TIME ? 'time ' : ''}per request`]: 'time',
-              }),
-            },
-          },
-          {
-            data: { values: rows.map((row, i) => changeOf(row, labels[i] as string, of)) },
-            ...textBeside({ field: 'change', x: quantity('endUs'), y }),
-          },
-          ruleAt(0),
-        ],
-      },
-    )
-  },
-)
-
-function sums({ categories: { flows } }: EdgeChanges, { beforeUs, afterUs }: Breakdown): string[] {
-  const [before, after] = [flows.count(BEFORE), flows.count(AFTER)]
-  const amount = (value: number) => amountOf(value, flows.quantity)
-  if (before + after === 0) return ['There are no requests.']
-  if (before === 0) return [`No requests before; a mean one takes ${amount(afterUs)} after.`]
-  if (after === 0) return [`No requests after; a mean one took ${amount(beforeUs)} before.`]
-  return [
-    `It took ${amount(beforeUs)} before and ${amount(afterUs)} after.`,
-    ...(flows.quantity === TIME
-      ? ['Work is time inside a service; network is the way to it and back, with all queues.']
-      : ['Work is what a service has itself; network what callers have of a call.']),
-  ]
-}
-
-function amountOf(value: number, of: Quantity): string {
-  return formatAmount(value, of).replace('-', '−')
-}
-
-function largest(first: PlaceTime | undefined, of: Quantity): string[] {
-  if (first === undefined || first.changeUs === 0) return []
-  return [
-    `Largest change: ${distinctTexts([labelOf(first)], 44)[0]}, ${signedAmount(first.changeUs, of)}.`,
-  ]
-}
-
-function labelOf({ service, kind }: PlaceTime): string {
-  const name = KIND_NAMES[kind]
-  return `${service}${name === '' ? '' : ` · ${name}`}`
-}
-
-function barsOf({ beforeUs, afterUs }: PlaceTime, label: string, of: Quantity) {
-  return [beforeUs, afterUs].map((us, period) => ({
-    label,
-    period: PERIOD_NAMES[period] as string,
-    timeUs: digits(us),
-    time: amountOf(us, of),
-  }))
-}
-
-function changeOf({ beforeUs, afterUs, changeUs }: PlaceTime, label: string, of: Quantity) {
-  const endUs = digits(Math.max(0, beforeUs, afterUs))
-  return { label, endUs, change: signedAmount(changeUs, of) }
-}
-
-export interface PlaceTime {
-  readonly service: string
-  /** Work of the service, the way to it and back, or all places that have no row of their own. */
-  readonly kind: EdgeKind | 'others'
-  readonly beforeUs: number
-  readonly afterUs: number
-  readonly changeUs: number
-}
-
-export type Breakdown = ReturnType<typeof breakdownRows>
-
-export const KIND_NAMES: Readonly<Record<PlaceTime['kind'], string>> = {
-  self: 'work',
-  network: 'network',
-  others: '',
-}
-
-export function breakdownRows(edges: EdgeChanges, limit: number) {
-  const all = edges.places()
-  const sums = (rows: readonly PlaceTime[]) => ({
-    beforeUs: sum(rows, ({ beforeUs }) => beforeUs),
-    afterUs: sum(rows, ({ afterUs }) => afterUs),
-    changeUs: sum(rows, ({ changeUs }) => changeUs),
-  })
-  // A row for a single other place would say less than its own.
-  const others = all.length <= limit + 1 ? [] : all.slice(limit)
-  const service = counted(others.length, 'other place')
-  const last: PlaceTime[] =
-    others.length === 0 ? [] : [{ service, kind: 'others', ...sums(others) }]
-  return { rows: [...all.slice(0, all.length - others.length), ...last], ...sums(all) }
-}
+import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
 
 const LOOKS = [
   { name: 'changed', color: PALETTE.change },

@@ -8,9 +8,8 @@ import {
   SLOW,
 } from '../../compare/interference/interference.ts'
 import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
-import { ofText, type Segment, type Segments } from '../../compare/segments/segments.ts'
 import { most } from '../../core/options.ts'
-import { fromToText, type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
+import { signedAmount, TIME } from '../../core/quantity.ts'
 import {
   counted,
   firstOf,
@@ -116,88 +115,6 @@ function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
       ]).join(', '),
       share: share >= 0 ? percent(share) : '–',
     }
-  })
-}
-
-const SEGMENT_LOOKS = [
-  { name: 'share of such requests', color: PALETTE.rest },
-  { name: 'share of the change', color: PALETTE.change },
-]
-
-/** Draws each segment as two bars: its share of the requests, and of the change. */
-export const segmentsChart = defineChart(
-  { limit: most(10, 'segments', 'Most segments drawn, largest first') },
-  ({ segments, omitted, quantity }: Segments, { limit }) => {
-    const shown = segments.slice(0, limit)
-    const rows = segmentRows(shown, quantity)
-    return framedChart(
-      {
-        title: 'Where the change is: few requests, most of the change',
-        subtitle:
-          shown.length === 0
-            ? 'No segment: nothing that was recorded tells which requests changed, beyond what findings say.'
-            : 'Each segment by its share of the requests that have the step, and of their change. Below its name: before → after.',
-        omissions: [
-          segments.length > limit &&
-            `Shows the first ${limit} of ${counted(segments.length, 'segment')}.`,
-          omitted > 0 && `${counted(omitted, 'step')} not looked at: raise \`maxSegmentCells\`.`,
-        ],
-        width: 760,
-      },
-      bars({
-        rows,
-        axis: shareAxis('share', { room: 0.4 }),
-        to: 'share',
-        text: 'amount',
-        width: 340,
-        color: colorBy(SEGMENT_LOOKS, rows),
-        tooltip: { segment: 'segment', share: 'kind', inside: 'inside', outside: 'outside' },
-      }),
-    )
-  },
-)
-
-function labelOf(segment: Segment): string {
-  const of = ofText(segment)
-  const conditions = segment.text.split(' and ')
-  const fails = segment.measure === 'time' ? '' : ' fails'
-  return `${of}${fails}: ${conditions.map((one) => one.replace(`${of} `, '')).join(' and ')}`
-}
-
-export function segmentSides(
-  { measure, inside, outside }: Pick<Segment, 'measure' | 'inside' | 'outside'>,
-  quantity: Quantity,
-) {
-  const of = ({ beforeMean, afterMean }: typeof inside) =>
-    measure === 'time'
-      ? fromToText(beforeMean, afterMean, quantity)
-      : `${percent(beforeMean)} → ${percent(afterMean)}`
-  return { inside: of(inside), outside: of(outside) }
-}
-
-function segmentRows(segments: readonly Segment[], quantity: Quantity) {
-  const labels = distinctTexts(segments, 72, labelOf)
-  return segments.flatMap((segment, i) => {
-    const { shareOfRequests, shareOfChange, within } = segment
-    const sides = segmentSides(segment, quantity)
-    const shared = { segment: labels[i] as string, ...sides }
-    return [
-      {
-        ...shared,
-        kind: 'share of such requests',
-        share: shareOfRequests,
-        label: shared.segment,
-        amount: `${percent(shareOfRequests)} of ${within === null ? 'requests' : 'calls'}`,
-      },
-      {
-        ...shared,
-        kind: 'share of the change',
-        share: shareOfChange,
-        // Below the name of its segment stands what was measured; spaces make labels distinct.
-        label: `${sides.inside} (others ${sides.outside})${' '.repeat(i)}`,
-        amount: `${percent(shareOfChange)} of the change`,
-      },
-    ]
   })
 }
 

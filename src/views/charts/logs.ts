@@ -1,124 +1,17 @@
-import { max } from 'd3-array'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { most, optionalText, optionalWord } from '../../core/options.ts'
-import { counted, grouped, percent, pValue, shortText, tooltipText } from '../../core/words.ts'
-import {
-  type Divergence,
-  type FeatureTest,
-  strongestDifference,
-  type VariableDivergence,
+import { counted, grouped, shortText, tooltipText } from '../../core/words.ts'
+import type {
+  Divergence,
+  FeatureTest,
+  VariableDivergence,
 } from '../../logs/divergence/divergence.ts'
 import { type Feature, featureText, type VariableKind } from '../../logs/features/features.ts'
 import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../../logs/features/log-set.ts'
-import {
-  type Axis,
-  linearDurationAxis,
-  logAxis,
-  logDurationAxis,
-  numberExtent,
-  plainAxis,
-} from './axes.ts'
-import {
-  apart,
-  bars,
-  colorBy,
-  distinctTexts,
-  on,
-  panelTitle,
-  periodColor,
-  ROW,
-  spread,
-  tooltip,
-} from './builders.ts'
+import { type Axis, linearDurationAxis, logAxis, logDurationAxis, numberExtent } from './axes.ts'
+import { apart, on, panelTitle, periodColor, ROW, spread, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
-import { missingText, testSize, testText, thinned, tText, unitOf, valueText } from './log-values.ts'
-
-/** How much longer a bar is that stands for an infinite score. */
-const BEYOND = 1.1
-const LOOKS = [
-  { name: 'later, more or larger after', color: PALETTE.after },
-  { name: 'earlier, fewer or smaller after', color: PALETTE.before },
-] as const
-const CORRECTIONS = { bonferroni: 'Bonferroni', bh: 'Benjamini-Hochberg', none: 'uncorrected' }
-
-/**
- * Draws which variables of logs differ most, by the sum of |t| over their significant features.
- * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.2; the drawing is our own.
- */
-export const divergenceChart = defineChart(
-  {
-    kind: optionalWord(['event', 'state'], 'Kind of variables; by default both'),
-    limit: most(20, 'variables', 'Most variables drawn, most divergent first'),
-  },
-  (divergence: Divergence, { kind, limit }) => {
-    const { alpha, correction } = divergence.options
-    const ofKind = divergence.variables.filter((each) => kind === null || each.kind === kind)
-    const differing = ofKind.filter(({ score }) => score > 0)
-    const drawn = differing.slice(0, limit)
-    const { before, after } = divergence.logs.counts
-    const test = `Welch's t, ${percent(alpha)} level, ${CORRECTIONS[correction]}`
-    const largest = max(drawn, ({ score }) => (Number.isFinite(score) ? score : 0)) || 1
-    const end = largest * BEYOND
-    const rows = rowsOf(drawn, end)
-    return framedChart(
-      {
-        title: `What differs between ${counted(before, 'instance')} before and ${grouped(after)} after`,
-        subtitle:
-          drawn.length === 0
-            ? `None of ${counted(ofKind.length, 'variable')} differs significantly (${test}).`
-            : [
-                `${counted(differing.length, 'variable')} of ${grouped(ofKind.length)} differ${differing.length === 1 ? 's' : ''} significantly (${test}).`,
-                'Beside each bar: the feature that differs most, before → after.',
-              ],
-        omissions:
-          drawn.length < differing.length && `Shows the ${grouped(drawn.length)} most divergent.`,
-        width: 760,
-      },
-      bars({
-        rows,
-        axis: plainAxis([0, end], {
-          title: 'sum of |t| over features that differ',
-          tickCount: 5,
-          grid: false,
-        }),
-        to: 'score',
-        text: 'text',
-        color: colorBy(LOOKS, rows, { field: 'direction' }),
-        tooltip: {
-          variable: 'full',
-          kind: 'kind',
-          'sum of |t|': 'sum',
-          'what differs most': 'test',
-          'what differs': 'features',
-        },
-        width: 340,
-      }),
-    )
-  },
-)
-
-function rowsOf(drawn: readonly VariableDivergence[], end: number) {
-  const labels = distinctTexts(drawn, 46, ({ name }) => name)
-  return drawn.map((variable, i) => {
-    const { feature, t, p, beforeMean, afterMean } = strongestDifference(variable) as FeatureTest
-    const isInfinite = !Number.isFinite(variable.score)
-    const means = `${valueText(feature, beforeMean)} → ${valueText(feature, afterMean)}`
-    return {
-      label: labels[i] as string,
-      score: Math.min(variable.score, end),
-      direction: LOOKS[t > 0 ? 0 : 1].name,
-      text: `${isInfinite ? '∞; ' : ''}${featureText(feature)} ${means}`,
-      full: tooltipText(variable.name),
-      kind: variable.kind,
-      sum: tText(variable.score),
-      test: `t = ${tText(t)}, ${pValue(p)}`,
-      features: variable.features
-        .filter(({ significant }) => significant)
-        .map((each) => featureText(each.feature))
-        .join('; '),
-    }
-  })
-}
+import { missingText, testSize, testText, thinned, unitOf, valueText } from './log-values.ts'
 
 const MAX_DOTS = 600
 const LONG_NUMBER = 1e6

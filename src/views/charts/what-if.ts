@@ -1,4 +1,4 @@
-import { extent, group } from 'd3-array'
+import { extent } from 'd3-array'
 import { most } from '../../core/options.ts'
 import {
   counted,
@@ -10,7 +10,6 @@ import {
   signedDuration,
   tooltipText,
 } from '../../core/words.ts'
-import type { DiagnosedScenario } from '../../whatif/diagnosis/diagnosed-scenario.ts'
 import type { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { type DivergenceName, divergenceText } from '../../whatif/diagnosis/target-divergence.ts'
 import { type ProfileSummary, profileQuantiles } from '../../whatif/recompute/latency-profile.ts'
@@ -18,6 +17,7 @@ import type { SingleChange, SingleChanges } from '../../whatif/scenarios/single-
 import { linearDurationAxis, plainAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts, rowNames, ruleAt, textBeside } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
+import { type DiagnosisRow, diagnosisRows } from './diagnosis-rows.ts'
 
 const MAX_NAME_LENGTH = 46
 const MAX_LEVEL = 8
@@ -191,33 +191,6 @@ function quantilePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[], name: 
 
 function thickRule(value: number, color: string): SpecPart {
   return ruleAt(value, { color, strokeWidth: 2.5 })
-}
-
-export type DiagnosisRow = ReturnType<typeof diagnosisRows>[number]
-
-/** The best `limit` scenarios and what they lie within, each below its parent, best first. */
-export function diagnosisRows({ ranked }: LatencyDiagnosis, limit: number) {
-  const kept = new Set<number>()
-  for (const { rank } of ranked.slice(0, limit)) {
-    for (let at = rank; at > 0 && !kept.has(at); at = parentRank(ranked, at)) kept.add(at)
-  }
-  const children = group(
-    ranked.filter(({ rank }) => kept.has(rank)),
-    ({ rank }) => parentRank(ranked, rank),
-  )
-  const rows: { cause: DiagnosedScenario; level: number }[] = []
-  const list = (parent: number, level: number) => {
-    for (const cause of children.get(parent) ?? []) {
-      rows.push({ cause, level })
-      list(cause.rank, level + 1)
-    }
-  }
-  list(0, 0)
-  return rows
-}
-
-function parentRank(ranked: readonly DiagnosedScenario[], rank: number): number {
-  return ranked[rank - 1]?.parent?.rank ?? 0
 }
 
 const MEASURES = ['p50Us', 'p99Us'] as const

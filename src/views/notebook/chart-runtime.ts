@@ -32,9 +32,10 @@ async function showChart(id: string, data: PageData): Promise<void> {
 }
 
 /** The picture stays where it is until the chart is drawn beside it, and for good if it fails. */
-async function replacePicture(place: HTMLElement, spec: VisualizationSpec): Promise<void> {
+async function replacePicture(place: HTMLElement, given: VisualizationSpec): Promise<void> {
   const view = document.createElement('div')
   place.append(view)
+  const spec = fitted(given, place.clientWidth)
   try {
     await drawThemed({ draw: embed, options: EMBED_OPTIONS, place: view }, spec)
     place.replaceChildren(view)
@@ -42,6 +43,12 @@ async function replacePicture(place: HTMLElement, spec: VisualizationSpec): Prom
     view.remove()
     throw error
   }
+}
+
+/** A chart that fits its place takes the width there is, up to its own. */
+function fitted(spec: VisualizationSpec, room: number): VisualizationSpec {
+  if (!('autosize' in spec && 'width' in spec && typeof spec.width === 'number')) return spec
+  return { ...spec, width: Math.min(spec.width, room || spec.width) }
 }
 
 // Node has no page and draws its pictures with the same Vega.

@@ -1,3 +1,5 @@
+import { sum } from 'd3-array'
+import { withoutSmall } from '../../compare/account.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { type NoteThread, saidText } from '../../compare/knowledge/notes.ts'
 import { notesIn } from '../../compare/knowledge/subjects.ts'
@@ -5,8 +7,9 @@ import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-m
 import { changeWords, fromToText, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { type Breakdown, breakdownChart, breakdownRows, KIND_NAMES } from '../charts/edges.ts'
 import { rootName } from '../charts/node-names.ts'
+import { ribbonChart } from '../charts/ribbon.ts'
+import { stepName } from '../charts/ribbon-parts.ts'
 import {
   amountTexts,
   chanceText,
@@ -75,7 +78,9 @@ function mutationRow(comparison: Comparison, mutation: RankedMutation) {
   }
 }
 
-const MAX_PLACES = 9
+const MAX_STEPS = 10
+/** Of a page of a report. */
+const RIBBON_WIDTH = 950
 const MAX_MUTATIONS = 12
 
 export function fairnessSection(comparison: Comparison): Html {
@@ -148,26 +153,25 @@ function partRow(
   ]
 }
 
-export function breakdownSection({ edges }: Comparison): Html {
-  const breakdown = breakdownRows(edges, MAX_PLACES)
-  const of = edges.categories.flows.quantity
-  if (breakdown.rows.length === 0) return html``
-  return html`<section><h2>Where the ${of.name} goes</h2>${figure(
-    breakdownChart(edges, { limit: MAX_PLACES }),
-    `Each place has two bars: orange before, blue after. ${of === TIME ? 'Where blue is longer, requests lose time. Time that another branch of the request covers is left out, so that bars' : 'Bars'} of one color add up to a mean request.`,
-  )}<details><summary>The same as a table</summary>${breakdownTable(breakdown, of)}</details></section>`
-}
-
-function breakdownTable({ rows, beforeUs, afterUs }: Breakdown, of: Quantity): Html {
-  return htmlTable(
-    [{ title: 'service', names: true }, { title: 'kind' }, ...amounts('before', 'after', 'change')],
-    rows.map((row) => [
-      row.service === '' ? html`<i>unnamed</i>` : named(row.service),
-      KIND_NAMES[row.kind],
-      ...amountTexts(row.beforeUs, row.afterUs, of),
-    ]),
-    { foot: [['a mean request', '', ...amountTexts(beforeUs, afterUs, of)]] },
+/** Begins a report: where the time of a mean request went, as a picture and as a table. */
+export function ribbonSection(comparison: Comparison): Html {
+  const { account, flows } = comparison
+  if (flows.count(BEFORE) === 0 || flows.count(AFTER) === 0) return html``
+  const of = flows.quantity
+  const means = (['beforeUs', 'afterUs'] as const).map((us) =>
+    sum(account.steps, (step) => step[us]),
   )
+  return html`<section><h2>Where the ${of.name} goes</h2>${figure(
+    ribbonChart(comparison, { width: RIBBON_WIDTH }),
+    `Both bars have one scale. Each is a mean request, cut into the steps that it waits for, in their order. Strong colors are what changed: they and the change of the gray parts add up.`,
+  )}<details><summary>The same as a table</summary>${htmlTable(
+    [{ title: 'step', names: true }, ...amounts('before', 'after', 'change')],
+    withoutSmall(account.steps, MAX_STEPS).map((step) => [
+      named(stepName(step)),
+      ...amountTexts(step.beforeUs, step.afterUs, of),
+    ]),
+    { foot: [['a mean request', ...amountTexts(means[0] as number, means[1] as number, of)]] },
+  )}</details></section>`
 }
 
 export function mutationsSection(comparison: Comparison): Html {

@@ -26,11 +26,11 @@ import { differenceText, durationText, headline, intervalText, periodTimes } fro
 import { amounts, figure, type Html, html, htmlTable, named, reportPage, traceIds } from './html.ts'
 import {
   accountingSection,
-  breakdownSection,
   fairnessSection,
   mutationsSection,
   notesSection,
   powerSection,
+  ribbonSection,
 } from './html-sections.ts'
 import { logsPage } from './logs-report.ts'
 import { power } from './power.ts'
@@ -92,6 +92,7 @@ export function reportHtml(
   const of = comparison.flows.quantity
   const none = findings.length === 0
   const seen = powerSection(known)
+  const ribbon = ribbonSection(comparison)
   return reportPage(
     title,
     html`<header>
@@ -103,6 +104,7 @@ ${shifts.length === 0 ? '' : shiftTable(shifts, of)}
 ${periods(files, periodTimes(comparison))}
 </header>
 <main>
+${none ? '' : ribbon}
 ${fairnessSection(comparison)}
 ${
   none
@@ -119,7 +121,7 @@ ${
 ${accountingSection(comparison)}`
 }
 ${whatIf === null ? '' : whatIfSection(whatIf, explained)}
-${breakdownSection(comparison)}
+${none ? ribbon : ''}
 ${mutationsSection(comparison)}
 ${none ? '' : seen}
 ${notesSection(comparison)}

@@ -9,15 +9,8 @@ import { changeWords } from '../../core/quantity.ts'
 import { traceLink, traceTemplate } from '../../core/trace-links.ts'
 import { counted, grouped, shortText } from '../../core/words.ts'
 import { LogComparison } from '../../logs/compare-logs.ts'
-import { breakdownRows, KIND_NAMES } from '../charts/edges.ts'
-import {
-  amountTexts,
-  certainty,
-  differenceText,
-  durationText,
-  headline,
-  shareText,
-} from './headline.ts'
+import { ribbonLines } from '../charts/ribbon-text.ts'
+import { certainty, differenceText, durationText, headline, shareText } from './headline.ts'
 import { accounting, elsewhereText, type Part } from './html-sections.ts'
 import { logsMarkdown } from './logs-report.ts'
 import {
@@ -34,7 +27,8 @@ import { whatIfMarkdown } from './what-if-section.ts'
 /** A comment is read at a glance: more is counted, and in the HTML report. */
 const MAX_FINDINGS = 5
 const MAX_WARNINGS = 4
-const MAX_PLACES = 5
+/** Characters of a line of blocks. */
+const WIDTH = 100
 const MAX_NOTES = 4
 const MAX_KINDS = 3
 const MAX_TRACES = 1
@@ -72,13 +66,13 @@ export function reportMarkdown(
     '',
     written(lead, MAX_TEXT_LENGTH),
     '',
+    ...picture(comparison),
     ...warnings(comparison),
     ...(none ? [] : [...findingsTable(comparison), '', ...details(comparison, template)]),
     ...folded(
       'Which single change explains it',
       whatIf === null ? [] : whatIfMarkdown(whatIf, whatIf.explains(comparison.findings)),
     ),
-    ...folded(`Where the ${quantity.name} of a mean request goes`, breakdown(comparison)),
     ...folded(
       `The smallest ${changeWords(quantity, true).change} that would have been noticed`,
       seen(power(comparison, MAX_KINDS)),
@@ -88,6 +82,14 @@ export function reportMarkdown(
     '',
   ]
   return lines.join('\n')
+}
+
+/** Comments show neither SVG nor pictures that they carry: blocks of text are seen everywhere. */
+function picture(comparison: Comparison): string[] {
+  const lines = ribbonLines(comparison, WIDTH)
+  // Nothing that is mentioned or referred to, even where that counts within code.
+  const plain = lines.map((line) => line.replace(/[@#](?=\w)/g, '$&\u200b'))
+  return lines.length === 0 ? [] : ['```', ...plain, '```', '']
 }
 
 function notes(comparison: Comparison): string[] {
@@ -170,23 +172,6 @@ function traces({ exemplars }: Finding, template: string | undefined): string {
     exemplars[period].length === 0 ? [] : [`${period} ${listed(exemplars[period]).join(', ')}`],
   )
   return parts.length === 0 ? '' : ` Traces: ${parts.join('; ')}.`
-}
-
-function breakdown({ edges }: Comparison): string[] {
-  const { rows, beforeUs, afterUs } = breakdownRows(edges, MAX_PLACES)
-  const of = edges.categories.flows.quantity
-  return markdownTable(
-    ['service', 'kind', 'before', 'after', 'change'],
-    [
-      ...rows.map((row) => [
-        written(row.service, MAX_NAME_LENGTH),
-        KIND_NAMES[row.kind],
-        ...amountTexts(row.beforeUs, row.afterUs, of),
-      ]),
-      ['*a mean request*', '', ...amountTexts(beforeUs, afterUs, of)],
-    ],
-    ['left', 'left', 'right', 'right', 'right'],
-  )
 }
 
 function seen(known: Power): string[] {

@@ -22,8 +22,11 @@ const FRAME = { params: [{ name: 'frame', select: 'interval', views: [FRAMED] }]
 
 /** Shows a Vega-Lite chart in a widget: by vega-embed in a page, as a picture in a still. */
 export function VegaChart(props: ChartProps) {
-  const { parts, isStill } = useContext(MediumContext)
-  if (parts !== null) parts.push(stillChart(props.spec))
+  const { parts, isStill, width } = useContext(MediumContext)
+  const { spec } = props
+  // What fits its place says so.
+  if (parts !== null)
+    parts.push(stillChart('autosize' in spec ? sizedSpec(spec, width, width) : spec))
   return isStill ? null : <LiveChart {...props} />
 }
 

@@ -212,7 +212,7 @@ describe('a comparison by tokens', () => {
     expect(names.filter((name) => /Us2?$/.test(name))).toEqual(['startUs'])
     expect(names).toContain('contributionInputTokens')
     const kinds = [
-      ...(['findings', 'contributions', 'shifts', 'breakdown', 'segments'] as const),
+      ...(['findings', 'contributions', 'ribbon', 'shifts', 'segments'] as const),
       ...(['response-times', 'flow', 'variation', 'counts'] as const),
     ]
     const pictures = kinds.map((kind) => plot(comparison, kind))

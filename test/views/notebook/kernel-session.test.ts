@@ -73,7 +73,7 @@ test.each([
   expect(printed).toEqual([])
 })
 
-const KINDS = "'findings', 'contributions', 'shifts', 'breakdown', 'counts', 'segments', "
+const KINDS = "'ribbon', 'findings', 'contributions', 'shifts', 'counts', 'segments', "
 
 test.each([
   [
@@ -86,7 +86,7 @@ test.each([
   ],
   [
     "fd.plot(comparison.edges, 'shift').spec",
-    "'shift' is no picture of edge changes. Did you mean 'shifts'? It has: 'shifts', 'breakdown'.",
+    "'shift' is no picture of edge changes. Did you mean 'shifts'? It has: 'shifts'.",
   ],
   [
     "const kind = 'rankng'\nexplore(comparison, kind)",

@@ -24,15 +24,15 @@ const hostile = () =>
   })
 
 describe('the HTML page', () => {
-  test('answers in this order: how much, is it fair, what, does it add up, where, what else', () => {
+  test('answers in this order: how much, where, is it fair, what, does it add up, what else', () => {
     const page = reportHtml(slower(), { files: { before: ['a.gz'], after: ['b.gz'] } })
     const headings = Array.from(page.matchAll(/<h[12][^>]*>(.*?)<\/h/g), ([, text]) => text)
     expect(headings[0]).toMatch(/^Requests take .* longer on average/)
     expect(headings.slice(1)).toEqual([
+      'Where the time goes',
       'Is this comparison fair?',
       'What changed',
       'Do the findings add up?',
-      'Where the time goes',
       'Kinds of request that changed',
       'The smallest slowdown that would have been noticed',
     ])
@@ -192,14 +192,18 @@ describe('the Markdown summary', () => {
     expect(markdown).toMatch(
       /Traces: before \[`t1-\d+`\]\(http:\/\/localhost:16686\/trace\/t1-\d+\)/,
     )
-    expect(markdown.match(/<details>/g)).toHaveLength(3)
-    expect(markdown.match(/<\/details>/g)).toHaveLength(3)
+    expect(markdown).toMatch(
+      /\n```\nbefore [░█]+ [\d.]+ ms\nafter {2}[░█]+ [\d.]+ ms\n +█ \+\d+ µs stock: LOOKUP\n```\n/,
+    )
+    expect(markdown.match(/<details>/g)).toHaveLength(2)
+    expect(markdown.match(/<\/details>/g)).toHaveLength(2)
   })
 
-  test('draws as a table and three folds', () => {
+  test('draws as a picture, a table and two folds', () => {
     const html = marked.parse(reportMarkdown(slower()), { gfm: true, async: false })
-    expect(html.match(/<table>/g)).toHaveLength(3)
-    expect(html.match(/<details>/g)).toHaveLength(3)
+    expect(html.match(/<pre>/g)).toHaveLength(1)
+    expect(html.match(/<table>/g)).toHaveLength(2)
+    expect(html.match(/<details>/g)).toHaveLength(2)
     expect(html.match(/<ol>/g)).toHaveLength(1)
   })
 
@@ -227,7 +231,7 @@ describe('the Markdown summary', () => {
     const html = marked.parse(markdown, { gfm: true, async: false })
     const elements = new Set(Array.from(html.matchAll(/<([a-z]\w*)/gi), ([, name]) => name))
     const known =
-      'h3 p strong em table thead tbody tr th td details summary ol ul li code a sub span blockquote'
+      'h3 p pre strong em table thead tbody tr th td details summary ol ul li code a sub span blockquote'
     expect([...elements].filter((name) => !known.split(' ').includes(name ?? ''))).toEqual([])
     const links = Array.from(html.matchAll(/href="([^"]*)"/g), ([, href]) => href ?? '')
     expect(links.filter((href) => !href.startsWith('https://t.example/'))).toEqual([])

@@ -4,7 +4,10 @@ import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { type StageTable, setTableHtml, stageTable } from '../../../src/core/stage.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
-import { explorableTableHtml, exploreTable } from '../../../src/views/widgets/table/table-widget.ts'
+import {
+  explorableTableHtml,
+  exploreTable,
+} from '../../../src/views/widgets/table/explore-table.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser, type OpenPage } from './open-widgets.ts'
 

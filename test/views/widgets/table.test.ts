@@ -3,6 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type StageTable, stageTable } from '../../../src/core/stage.ts'
 import {
+  explorableTableHtml,
+  exploreTable,
+} from '../../../src/views/widgets/table/explore-table.ts'
+import {
   columnFilter,
   searchFilter,
   tableColumns,
@@ -10,7 +14,6 @@ import {
   valueAt,
 } from '../../../src/views/widgets/table/table-columns.ts'
 import { columnSummarizer } from '../../../src/views/widgets/table/table-view.tsx'
-import { explorableTableHtml, exploreTable } from '../../../src/views/widgets/table/table-widget.ts'
 import {
   keptRows,
   sortedRows,

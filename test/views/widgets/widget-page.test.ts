@@ -23,14 +23,7 @@ describe('a page with widgets and charts', () => {
   })
 
   test('stays under 1.5 MB with ten charts, two flows and a widget', () => {
-    const kinds = [
-      'findings',
-      'contributions',
-      'shifts',
-      'breakdown',
-      'counts',
-      'variation',
-    ] as const
+    const kinds = ['findings', 'contributions', 'shifts', 'ribbon', 'counts', 'variation'] as const
     const charts = [
       ...kinds.map((kind) => plot(comparison, kind)),
       ...[0, 1].flatMap((category) => [

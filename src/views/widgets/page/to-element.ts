@@ -3,7 +3,7 @@ import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
 import { isTable } from '../../../core/stage.ts'
 import { Chart, Drawing } from '../../charts/chart.ts'
 import { type ChartPage, runtimePromise } from '../../page/page-promise.ts'
-import { exploreTable } from '../table/table-widget.ts'
+import { exploreTable } from '../table/explore-table.ts'
 import { Widget } from '../widget.ts'
 
 /**

@@ -21,8 +21,9 @@ import { traceLink, traceTemplate } from '../../../core/trace-links.ts'
 import { explainMutation } from '../../../explain/parameters/explain.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { quantile } from '../../../stats/quantile.ts'
-import { segmentSides } from '../../charts/findings.ts'
 import { rootName } from '../../charts/node-names.ts'
+import { ribbonChart } from '../../charts/ribbon.ts'
+import { segmentSides } from '../../charts/segments.ts'
 import { STAGE_NAME, widgetProps } from '../define-widget.ts'
 import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
 import { flowsWidget } from '../flows/flows-widget.ts'
@@ -80,6 +81,7 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
     ids.map((id) => ({ id, link: template === null ? null : traceLink(template, id) }))
   return {
     snapshot: takeSnapshot(comparison),
+    ribbon: ribbonChart(comparison).spec,
     findings: comparison.findings.findings.map((finding) => {
       const { rank, title, text, look, segment } = finding
       const clause = segmentClause(finding)

@@ -21,6 +21,7 @@ import {
   TABLE_STYLE,
 } from '../table/table-head.tsx'
 import { type UsedTable, useTable } from '../table/use-table.ts'
+import { VegaChart } from '../vega-chart.tsx'
 import { FindingsPane, RankingDetails } from './ranking-details.tsx'
 import {
   RANKING_WIDGET_OPTIONS,
@@ -38,6 +39,7 @@ import { ThresholdPane } from './threshold-pane.tsx'
 import { medianUs, TimesCurves, TimesPlot } from './times-plot.tsx'
 
 const RANKING_STYLE = `
+.fd-ribbon { max-width: 1160px; min-height: 200px; }
 .fd-fit { container-type: inline-size; }
 .fd-openable > td { white-space: nowrap; }
 .fd-mutation { position: sticky; left: 12px; width: calc(100cqw - 30px); }
@@ -92,6 +94,9 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
   const { totalRows } = rows
   return (
     <section aria-label="Ranking browser">
+      <div class="fd-ribbon">
+        <VegaChart spec={data.ribbon} />
+      </div>
       <FindingsPane findings={data.findings} name={call.name} />
       <div class="fd-bar">
         <SearchField table={table} label="Only mutations with" />

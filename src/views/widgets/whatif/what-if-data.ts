@@ -9,7 +9,7 @@ import {
 } from '../../../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { findSingleChanges } from '../../../whatif/scenarios/single-changes.ts'
-import { diagnosisRows } from '../../charts/what-if.ts'
+import { diagnosisRows } from '../../charts/diagnosis-rows.ts'
 import { restoreRequests, sampleRequests } from './request-sample.ts'
 import { PARTS, type WhatIfUnit } from './what-if-options.ts'
 import { carriedProfile } from './what-if-profiles.tsx'

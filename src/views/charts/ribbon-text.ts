@@ -1,0 +1,55 @@
+import { sum } from 'd3-array'
+import type { Comparison } from '../../compare/comparison.ts'
+import { formatAmount, signedAmount } from '../../core/quantity.ts'
+import { shortText } from '../../core/words.ts'
+import { PERIOD_NAMES } from './chart-frame.ts'
+import { ribbonIsClear } from './ribbon.ts'
+import { type RibbonPart, ribbonParts } from './ribbon-parts.ts'
+
+/** What parts are written in, the largest change first, and all that hardly changed. */
+const BLOCKS = ['█', '▓', '▒'] as const
+const REST = '░'
+const INDENT = ' '.repeat('before '.length)
+const MAX_NAME = 46
+
+/**
+ * Writes a mean request as two lines of blocks, before and after, on one scale, and a third with
+ * what changed; nothing where that may be chance.
+ */
+export function ribbonLines(comparison: Comparison, width: number): string[] {
+  const { account, flows } = comparison
+  if (!ribbonIsClear(comparison)) return []
+  const parts = ribbonParts(account, { limit: BLOCKS.length, longest: MAX_NAME })
+  const changeUs = ({ beforeUs, afterUs }: RibbonPart) => afterUs - beforeUs
+  const changed = parts
+    .filter(({ change }) => change !== 'little')
+    .sort((a, b) => Math.abs(changeUs(b)) - Math.abs(changeUs(a)))
+  const lengths = PERIOD_NAMES.map((period) => parts.map((part) => part[`${period}Us`]))
+  const means = lengths.map((us) => sum(us))
+  if (changed.length === 0 || means.includes(0)) return []
+  const amounts = means.map((us) => formatAmount(us, flows.quantity))
+  const room = width - INDENT.length - 1 - Math.max(...amounts.map(({ length }) => length))
+  const scale = room / Math.max(...means)
+  let said = INDENT
+  const blockOf = new Map<RibbonPart, string>()
+  for (const [i, part] of changed.entries()) {
+    const block = BLOCKS[i] as string
+    const head = `${i === 0 ? '' : '  '}${block} ${signedAmount(changeUs(part), flows.quantity)} `
+    const left = width - said.length - head.length
+    // A name that would be cut has no part, but the first.
+    if (i > 0 && part.name.length > left) break
+    said += head + shortText(part.name, Math.max(1, left))
+    blockOf.set(part, block)
+  }
+  const bars = lengths.map((ofPeriod, period) => {
+    let atUs = 0
+    const blocks = ofPeriod.map((us, i) => {
+      const from = Math.round(atUs * scale)
+      atUs += us
+      const block = blockOf.get(parts[i] as RibbonPart) ?? REST
+      return block.repeat(Math.round(atUs * scale) - from)
+    })
+    return `${`${PERIOD_NAMES[period]} `.padEnd(INDENT.length)}${blocks.join('')} ${amounts[period]}`
+  })
+  return [...bars, said]
+}

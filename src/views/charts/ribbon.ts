@@ -1,0 +1,414 @@
+import { cross, max, range, sum } from 'd3-array'
+import { type Account, accountOf } from '../../compare/account.ts'
+import type { Comparison } from '../../compare/comparison.ts'
+import { OptionError } from '../../core/errors.ts'
+import { count, defineOptions, most, optionalNumber, optionalText } from '../../core/options.ts'
+import { formatAmount, moreText, signedAmount, TIME } from '../../core/quantity.ts'
+import { counted } from '../../core/words.ts'
+import { BEFORE } from '../../flows/flow-set.ts'
+import { DIVERGING } from '../page/palette.ts'
+import { digits, tooltip } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
+import { type RibbonPart, ribbonParts } from './ribbon-parts.ts'
+import { textWidth } from './text-width.ts'
+
+const LIMIT = most(5, 'parts', 'Most changed parts that are named, the largest')
+const WIDTH = count({ default: 1160, min: 640, unit: 'pixels', sentence: 'Width of the picture' })
+const ACCOUNT_OPTIONS = defineOptions({ limit: LIMIT, width: WIDTH })
+
+/** Draws an account as a ribbon: see {@link ribbonChart}. */
+export const accountChart = defineChart(ACCOUNT_OPTIONS, (account: Account, options) =>
+  drawn(account, { ...options, isClear: true }),
+)
+
+/**
+ * Draws where a mean request has become slower: it before and after, cut into the steps on its path.
+ * Parts add up to the change.
+ */
+export const ribbonChart = defineChart(
+  {
+    ...ACCOUNT_OPTIONS,
+    category: optionalNumber('Category whose requests are drawn; by default all requests'),
+    finding: optionalText('Id of the finding whose requests are drawn', null),
+  },
+  (comparison: Comparison, { category, finding, ...options }) =>
+    drawn(accountFor(comparison, category, finding), {
+      ...options,
+      isClear: category !== null || ribbonIsClear(comparison),
+    }),
+)
+
+/** Whether more than chance changed: where nothing did, no part is told. */
+export function ribbonIsClear({ findings }: Comparison): boolean {
+  return findings.findings.length > 0 || findings.changeIsClear || findings.unexplainedShare > 0
+}
+
+function accountFor(comparison: Comparison, category: number | null, id: string | null): Account {
+  const { categories, findings } = comparison
+  if (category === null && id === null) return comparison.account
+  const finding = findings.findings.find((one) => one.id === id)
+  if (id !== null && finding === undefined) {
+    const ids = findings.findings.map((one) => one.id).join(', ')
+    throw new OptionError('finding', id, ids || 'null: nothing was found')
+  }
+  if (category !== null && category >= categories.size) {
+    throw new OptionError('category', category, `a category from 0 to ${categories.size - 1}`)
+  }
+  const wanted = new Set(finding?.categories ?? [category])
+  // What these requests were before.
+  const was = new Set([...wanted, ...(finding?.moves ?? []).map(({ from }) => from)])
+  const { categoryOf, flows } = categories
+  return accountOf(categories, (request) =>
+    (flows.period[request] === BEFORE ? was : wanted).has(categoryOf[request] as number),
+  )
+}
+
+/** Pixels of the picture, from above: labels, the bar before, ribbons, the bar after, labels. */
+const BAR = 42
+const RIBBONS = 58
+const ROW = 19
+const FONT = 12
+/** What stands beside the bars. */
+const AROUND = 110
+/** Of the bars, in pages narrower than the picture. */
+const NARROWEST = 600
+/** Characters of names, where there is room for them. */
+const NAMES = [46, 36] as const
+/** Shares of the change that the mix has from which on it is told. */
+const MIN_MIX = 0.1
+
+const COLORS = { more: PALETTE.change, less: DIVERGING[0], little: PALETTE.faint } as const
+
+interface Look {
+  readonly limit: number
+  readonly width: number
+  readonly isClear: boolean
+}
+
+function drawn(account: Account, { limit, width, isClear }: Look): Chart {
+  const cut = (longest: number) => ribbonParts(account, { limit: isClear ? limit : 0, longest })
+  // As many labels as there is room for, with shorter names rather than fewer.
+  for (let named = limit; ; named--) {
+    for (const longest of NAMES) {
+      const parts = cut(longest)
+      const labels = placeLabels(parts, account, { width: width - AROUND, named })
+      if (labels !== null) return picture(account, { parts, labels, width, isClear })
+    }
+  }
+}
+
+interface Drawn extends Pick<Look, 'width' | 'isClear'> {
+  readonly parts: readonly RibbonPart[]
+  readonly labels: readonly Label[]
+}
+
+function picture(account: Account, { parts, labels, width, isClear }: Drawn): Chart {
+  const of = account.quantity
+  const rows = (side: Label['side']) =>
+    1 + (max(labels, (label) => (label.side === side ? label.row : -1)) ?? -1)
+  const before = rows('above') * ROW
+  const after = before + BAR + RIBBONS
+  const height = after + BAR + rows('below') * ROW
+  const bars = [before, after]
+  const means = meansOf(parts)
+  const x = {
+    field: 'fromUs',
+    type: 'quantitative',
+    axis: null,
+    scale: { domain: [0, Math.max(...means) || 1], nice: false },
+  }
+  const y = {
+    field: 'y',
+    type: 'quantitative',
+    scale: { domain: [height, 0], nice: false },
+    axis: {
+      ...{
+        title: null,
+        domain: false,
+        ticks: false,
+        grid: false,
+        labelPadding: 10,
+        labelOffset: -8,
+      },
+      ...{ labelFontSize: FONT, labelLineHeight: 16, values: bars.map((top) => top + BAR / 2) },
+      labelExpr: bars
+        .map((top, i) => [
+          `datum.value === ${top + BAR / 2}`,
+          JSON.stringify([PERIOD_NAMES[i], formatAmount(means[i] ?? 0, of)]),
+        ])
+        .reduceRight((other, [test, text]) => `${test} ? ${text} : ${other}`, "''"),
+    },
+  }
+  const x2 = { field: 'toUs' }
+  const color = {
+    field: 'change',
+    type: 'nominal',
+    legend: null,
+    scale: { domain: Object.keys(COLORS), range: Object.values(COLORS) },
+  }
+  const said = tooltip({ step: 'name', before: 'before', after: 'after', change: 'amount' })
+  const pieces = piecesOf(parts, account)
+  const marked = labels.map(({ side, row, text, ...label }) => {
+    const edge = side === 'above' ? before : after + BAR
+    const far = side === 'above' ? edge - row * ROW : edge + row * ROW
+    const way = side === 'above' ? -1 : 1
+    const middle = far + way * (ROW / 2 + 2)
+    // Under a text in the middle of its line ends that, beside another it goes on.
+    const end = label.align === 'center' ? far + way * (row === 0 ? 4 : 3) : middle
+    return {
+      ...label,
+      edge,
+      end,
+      middle,
+      text,
+      dx: { left: BESIDE, right: -BESIDE, center: 0 }[label.align],
+    }
+  })
+  const labelX = { ...x, field: 'atUs' }
+  return framedChart(
+    {
+      title: titleOf(account, means),
+      subtitle: subtitles(account, { parts, labels, isClear }),
+      width: width - 2 * BAR,
+    },
+    {
+      width,
+      height,
+      autosize: { type: 'fit-x', contains: 'padding' },
+      layer: [
+        {
+          data: {
+            values: pieces.flatMap(({ sides: [from, to], ...piece }) => [
+              { ...piece, ...from, y: before },
+              { ...piece, ...from, y: before + BAR },
+              { ...piece, ...to, y: after },
+              { ...piece, ...to, y: after + BAR },
+            ]),
+          },
+          mark: {
+            type: 'area',
+            orient: 'horizontal',
+            interpolate: 'monotone',
+            stroke: 'white',
+            strokeWidth: 1,
+          },
+          encoding: {
+            ...{ x, x2, y, color, ...faint(0.4), tooltip: said },
+            detail: [{ field: 'part' }, { field: 'isSame' }],
+          },
+        },
+        {
+          data: {
+            values: pieces.flatMap(({ sides, ...piece }) =>
+              sides.map((side, i) => ({
+                ...piece,
+                ...side,
+                y: bars[i] as number,
+                bottom: (bars[i] as number) + BAR,
+              })),
+            ),
+          },
+          mark: { type: 'rect', stroke: 'white', strokeWidth: 1 },
+          encoding: { x, x2, y, y2: { field: 'bottom' }, color, ...faint(1), tooltip: said },
+        },
+        {
+          data: { values: marked },
+          mark: { type: 'rule', color: PALETTE.rule, tooltip: false },
+          encoding: { x: labelX, y: { ...y, field: 'edge' }, y2: { field: 'end' } },
+        },
+        {
+          data: { values: marked },
+          mark: {
+            type: 'text',
+            fontSize: FONT,
+            align: { expr: 'datum.align' },
+            dx: { expr: 'datum.dx' },
+            baseline: 'middle',
+            color: PALETTE.text,
+            limit: 0,
+            tooltip: false,
+          },
+          encoding: {
+            x: labelX,
+            y: { ...y, field: 'middle' },
+            text: { field: 'text', type: 'nominal' },
+          },
+        },
+      ],
+    },
+  )
+}
+
+/** What a part has in both periods is fainter than its change. */
+function faint(opacity: number): SpecPart {
+  const condition = { test: 'datum.isSame', value: 0.4 * opacity }
+  return { fillOpacity: { condition, value: opacity } }
+}
+
+function meansOf(parts: readonly RibbonPart[]): [beforeUs: number, afterUs: number] {
+  return [sum(parts, ({ beforeUs }) => beforeUs), sum(parts, ({ afterUs }) => afterUs)]
+}
+
+function titleOf({ totalUs, quantity: of }: Account, [beforeUs, afterUs]: readonly number[]) {
+  if (beforeUs === 0 || afterUs === 0) {
+    return `No requests ${beforeUs === 0 ? 'before' : 'after'} to compare with`
+  }
+  const [verb, same] = of === TIME ? ['takes', 'as long'] : ['has', 'as much']
+  return totalUs === 0
+    ? `A mean request ${verb} ${same} as before`
+    : `A mean request ${verb} ${moreText(totalUs, of)}`
+}
+
+function subtitles(account: Account, { parts, labels, isClear }: Omit<Drawn, 'width'>): string[] {
+  const { totalUs, mixUs, quantity: of } = account
+  const more = unplacedLabels(parts, account).slice(labels.length)
+  const small = parts.filter(({ change }) => change === 'little')
+  const [steps, count] = [small, parts].map((some) => sum(some, (part) => part.steps)) as [
+    number,
+    number,
+  ]
+  const smallUs = sum(small, ({ beforeUs, afterUs }) => afterUs - beforeUs)
+  return [
+    ...(isClear ? [] : ['Chance alone may have made the difference: no part of it is told.']),
+    ...(more.length === 0
+      ? []
+      : [`+${more.length} more: ${more.map(({ text }) => text).join(' · ')}.`]),
+    ...(steps === 0
+      ? []
+      : [
+          `Gray: ${counted(steps, steps < count ? 'other step' : 'step')}, ${signedAmount(smallUs, of)} in all.`,
+        ]),
+    ...(Math.abs(mixUs) < MIN_MIX * Math.abs(totalUs) || mixUs === 0
+      ? []
+      : [`Other kinds of request than before make ${signedAmount(mixUs, of)} of the change.`]),
+  ]
+}
+
+/** Each part as it lies in both bars: what both have of it, and what one has more. */
+function piecesOf(parts: readonly RibbonPart[], { quantity: of }: Account) {
+  const atUs = [0, 0]
+  const sidesOf = (lengths: readonly number[]) =>
+    lengths.map((us, period) => {
+      const fromUs = atUs[period] as number
+      atUs[period] = fromUs + us
+      return { fromUs: digits(fromUs, 9), toUs: digits(fromUs + us, 9) }
+    }) as [Side, Side]
+  return parts.flatMap((part, i) => {
+    const { name, change, beforeUs, afterUs, steps } = part
+    const sameUs = change === 'little' ? 0 : Math.min(beforeUs, afterUs)
+    const said = {
+      part: i,
+      name: name || counted(steps, 'step'),
+      change,
+      before: formatAmount(beforeUs, of),
+      after: formatAmount(afterUs, of),
+      amount: signedAmount(afterUs - beforeUs, of),
+    }
+    return [
+      { ...said, isSame: true, sides: sidesOf([sameUs, sameUs]) },
+      { ...said, isSame: false, sides: sidesOf([beforeUs - sameUs, afterUs - sameUs]) },
+    ].filter(({ sides }) => sides.some(({ fromUs, toUs }) => toUs > fromUs))
+  })
+}
+
+interface Side {
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+/** A text at the end of a line from a part: below the bar after if it grew, else above that before. */
+interface Label {
+  readonly side: 'above' | 'below'
+  readonly row: number
+  readonly align: (typeof ALIGNS)[number]
+  readonly atUs: number
+  readonly text: string
+}
+
+const ALIGNS = ['center', 'left', 'right'] as const
+const MAX_ROWS = 5
+/** Between two texts, between a text and the line of another, and between a text and its own line. */
+const GAP = 12
+const CLEAR = 3
+const BESIDE = 6
+/** Arrangements that are looked at before one part fewer is named. */
+const MAX_TRIES = 20_000
+
+/**
+ * Places the labels of parts, the largest change first, each in the nearest row where it touches no
+ * other, however wide the page is; `null` where there is no such arrangement.
+ */
+function placeLabels(
+  parts: readonly RibbonPart[],
+  account: Account,
+  { width, named }: { readonly width: number; readonly named: number },
+): readonly Label[] | null {
+  const longestUs = Math.max(...meansOf(parts))
+  const least = Math.min(NARROWEST, width)
+  const widths = range(0, 1.01, 0.25).map((share) => least + (width - least) * share)
+  let tries = 0
+  const isFree = (label: Label, others: readonly Label[]) =>
+    widths.every((whole) => {
+      const [from, to] = extentOf(label, whole / longestUs)
+      return (
+        from >= 0 && to <= whole && others.every((one) => areApart(label, one, whole / longestUs))
+      )
+    })
+  const arranged = (
+    labels: readonly Unplaced[],
+    placed: readonly Label[],
+  ): readonly Label[] | null => {
+    const [first, ...others] = labels
+    if (first === undefined) return placed
+    const beside = placed.filter(({ side }) => side === first.side)
+    for (const [row, align] of CHOICES) {
+      if (tries++ > MAX_TRIES) return null
+      const label = { ...first, row, align }
+      if (!isFree(label, beside)) continue
+      const all = arranged(others, [...placed, label])
+      if (all !== null) return all
+    }
+    return null
+  }
+  return arranged(unplacedLabels(parts, account).slice(0, named), [])
+}
+
+const CHOICES = cross(range(MAX_ROWS), ALIGNS)
+
+type Unplaced = Omit<Label, 'row' | 'align'>
+
+function unplacedLabels(parts: readonly RibbonPart[], account: Account): Unplaced[] {
+  const labels = piecesOf(parts, account).flatMap(({ sides, name, amount, part, isSame }) => {
+    const { change, beforeUs, afterUs } = parts[part] as RibbonPart
+    if (change === 'little' || isSame) return []
+    const { fromUs, toUs } = sides[change === 'more' ? 1 : 0]
+    const news = beforeUs === 0 ? ' (new)' : afterUs === 0 ? ' (gone)' : ''
+    return {
+      side: change === 'more' ? ('below' as const) : ('above' as const),
+      atUs: (fromUs + toUs) / 2,
+      text: `${amount} ${name}${news}`,
+      changeUs: Math.abs(afterUs - beforeUs),
+    }
+  })
+  return labels.sort((a, b) => b.changeUs - a.changeUs).map(({ changeUs: _, ...label }) => label)
+}
+
+function extentOf({ align, atUs, text }: Label, scale: number): readonly [number, number] {
+  const [at, wide] = [atUs * scale, textWidth(text, FONT)]
+  const from =
+    align === 'left' ? at + BESIDE : align === 'right' ? at - BESIDE - wide : at - wide / 2
+  return [from, from + wide]
+}
+
+/** Whether texts of two labels are apart, and the line to the farther one passes the nearer text. */
+function areApart(a: Label, b: Label, scale: number): boolean {
+  const [near, far] = a.row <= b.row ? [a, b] : [b, a]
+  const [from, to] = extentOf(near, scale)
+  if (near.row < far.row) {
+    const line = far.atUs * scale
+    return line < from - CLEAR || line > to + CLEAR
+  }
+  const [start, end] = extentOf(far, scale)
+  return end < from - GAP || start > to + GAP
+}
