@@ -209,7 +209,7 @@ export function binOf(number: number, lows: ArrayLike<number>): number {
 }
 
 /** A number that rises, or falls, in this share of the steps from unit to unit counts them. */
-const RISING = 0.98
+const RISING = 0.95
 const MIN_FOR_COUNTER = 20
 
 /** Whether numbers go up, or down, from one unit to the next in each of some recordings. */
