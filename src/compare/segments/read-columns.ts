@@ -61,8 +61,10 @@ export interface ColumnsOf {
 
 /** Values that fewer requests have are no segment, in each of both periods together. */
 export const MIN_REQUESTS = 10
-/** Numbers of more values than this are cut at quantiles into as many bins. */
-const BINS = 16
+/** Numbers of more values than this are cut. */
+const MAX_VALUES = 16
+/** Places where they may be cut, evenly spread: which one is used, what is asked decides. */
+const MAX_CUTS = 64
 const MAX_CODES = 4_000
 
 export interface Units {
@@ -140,7 +142,7 @@ function codedColumn(
   if (dropped !== null) return dropped
   const own = { attribute, service, hasMissing: known < units }
   const numbers = numbersOf(column)
-  if (numbers !== null && values.length > BINS) {
+  if (numbers !== null && values.length > MAX_VALUES) {
     const all = new Float64Array(known)
     let [next, before] = [0, 0]
     for (const wanted of [true, false]) {
@@ -183,7 +185,9 @@ function codedColumn(
 function quantiles(sorted: Float64Array): number[] {
   const { length } = sorted
   return [
-    ...new Set(Array.from({ length: BINS }, (_, i) => sorted[Math.floor((i * length) / BINS)]!)),
+    ...new Set(
+      Array.from({ length: MAX_CUTS }, (_, i) => sorted[Math.floor((i * length) / MAX_CUTS)]!),
+    ),
   ]
 }
 
