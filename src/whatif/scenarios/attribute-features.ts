@@ -7,6 +7,7 @@ import { remembered } from '../../core/remembered.ts'
 import { growRegressionTree } from '../../stats/decision-tree/grow-regression-tree.ts'
 import type { RegressionNode } from '../../stats/decision-tree/tree.ts'
 import { type AttributeValue, TEXT } from '../../traces/attributes.ts'
+import { rowsWhere } from '../../traces/group-rows.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
 import { type CallForest, callWeights } from '../calls/index-calls.ts'
 import { type Feature, partitionBy } from './feature.ts'
@@ -180,7 +181,7 @@ function cutsOf(
     const isId = numbers?.length === known && numbers.every(Number.isInteger)
     if (numbers === null || isId || known < 2 * least) return []
     const { latencyUs, serverUs, requestOffsets, request } = forest
-    const calls = Uint32Array.from(codes.keys()).filter((call) => codes[call]! > 0)
+    const calls = rowsWhere(codes.length, (call) => codes[call]! > 0)
     const values = Float64Array.from(calls, (call) => numbers[codes[call]! - 1]!)
     const weights = callWeights(forest, calls)
     const times = [
