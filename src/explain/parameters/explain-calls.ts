@@ -10,7 +10,6 @@ import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
-import { NodeRecords } from '../../flows/node-records.ts'
 import { randomSource } from '../../stats/random.ts'
 import { PRESENCE } from '../../traces/attribute-names.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
@@ -20,10 +19,9 @@ import { askWhatIsSlow, slowFrom } from './parameter-question.ts'
 import {
   type Parameter,
   type ParameterChoice,
-  ParameterColumns,
-  ParameterTable,
-  parameterRows,
+  type ParameterTable,
   placeName,
+  readTable,
   requireColumns,
   sampleRequests,
 } from './parameter-table.ts'
@@ -191,7 +189,7 @@ function explainCallsOf(
   const isOfCalls = calls.length > 0
   const place = isOfCalls ? { ...REQUEST, service, operation: operations[0] ?? '' } : REQUEST
   const [rows = []] = sampleRequests([isOfCalls ? calls : callsIn(() => [0])], { sample, seed })
-  const how = { choice, withRoot: true, ...(isLeftOut && { isLeftOut }) }
+  const how = { choice, withRoot: true, isLeftOut }
   const differs = callTable(comparison, { fromNode: place, toNode: place }, rows, how)
   const tables = { differs, slow: null, slowAboveUs: Number.NaN }
   requireColumns(tables, [...choice.include, ...choice.exclude])
@@ -209,7 +207,7 @@ interface CallsAsked {
   readonly period: Period
   readonly isSo: (request: number, span: number) => boolean
   readonly words: GroupWords
-  readonly isLeftOut?: (parameter: Parameter, labels: Uint8Array) => boolean
+  readonly isLeftOut?: ((parameter: Parameter, labels: Uint8Array) => boolean) | undefined
 }
 
 /** Whether a parameter says how a call ended, or only failing calls record it: it is no reason that they do. */
@@ -274,15 +272,14 @@ function callTable(
   {
     choice,
     withRoot,
-    isLeftOut = () => false,
+    isLeftOut,
   }: {
     readonly choice: ParameterChoice
     readonly withRoot: boolean
-    readonly isLeftOut?: (parameter: Parameter, labels: Uint8Array) => boolean
+    readonly isLeftOut?: ((parameter: Parameter, labels: Uint8Array) => boolean) | undefined
   },
 ): ParameterTable {
   const flows = recordedFlows(categories.flows)
-  const records = new NodeRecords(flows)
   const requests = rows.map(({ request }) => request)
   const root = commonRoot(categories, requests) ?? REQUEST
   const { fromNode, toNode } = edge
@@ -290,24 +287,17 @@ function callTable(
   const isOneSpan = fromNode.phase === 'call' && toNode.phase === 'reply'
   const ends = isOneSpan && isSameCall(fromNode, toNode) ? [fromNode] : [fromNode, toNode]
   const hasRoot = withRoot && !ends.some((end) => isSameCall(end, root))
-  const places = [...(hasRoot ? [root] : []), ...ends]
-  const columns = new ParameterColumns(rows.length, places)
   // The parameters of a span are at its call, the node before its reply.
-  const callNode = (node: number) =>
-    flows.spanRows !== undefined && node % 2 === 1 ? node - 1 : node
-  rows.forEach(({ request, from, to }, row) => {
-    const nodes = [...(hasRoot ? [0] : []), from, ...(ends.length === 1 ? [] : [to])]
-    nodes.forEach((node, place) => {
-      columns.add(row, place, records.of(request, callNode(node)))
-      columns.add(row, place, records.logged(request, callNode(node)))
-    })
-    if (hasRoot && root === REQUEST) {
-      columns.add(row, 0, [['operation', placeName(rootLabel(categories, request))]])
-    }
-  })
-  const ofRows = parameterRows(flows, rows)
-  const all = columns.finish().filter((parameter) => !isLeftOut(parameter, ofRows.labels))
-  return new ParameterTable(flows, { all, rows: ofRows }, choice)
+  const callNode = (node: number) => (flows.spanRows === undefined ? node : node - (node % 2))
+  const recorded = rows.map(({ request, label, timeUs, from, to }) => ({
+    request,
+    label,
+    timeUs,
+    nodes: [...(hasRoot ? [0] : []), from, ...(ends.length === 1 ? [] : [to])].map(callNode),
+    ...(hasRoot && root === REQUEST && { name: placeName(rootLabel(categories, request)) }),
+  }))
+  const places = [...(hasRoot ? [root] : []), ...ends]
+  return readTable(flows, { places, rows: recorded }, choice, isLeftOut)
 }
 
 function isSameCall(a: NodeLabel, b: NodeLabel): boolean {

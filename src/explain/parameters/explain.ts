@@ -6,6 +6,7 @@ import type { Finding } from '../../compare/findings/finding.ts'
 import type { Segment } from '../../compare/segments/segments.ts'
 import { requireStage } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
+import { memoized } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type FlowForm, flowForm } from '../flow-pair/flow-form.ts'
@@ -15,12 +16,10 @@ import { type ExplainOptions, Explanation, explainSettings } from './explanation
 import { MUTATION_WORDS, PERIOD_WORDS } from './explanation-words.ts'
 import { slowFrom } from './parameter-question.ts'
 import {
-  collectParameters,
   type ParameterChoice,
-  type ParameterSide,
-  ParameterTable,
-  parameterRows,
+  type ParameterTable,
   placeName,
+  readTable,
   requireColumns,
   sampleRequests,
 } from './parameter-table.ts'
@@ -189,17 +188,36 @@ export function explainMutation(
   return new Explanation(subject, { tables, choice, growth })
 }
 
+/** Requests of one category, and where in its depth-first order the places of the template are. */
+interface ParameterSide {
+  readonly requests: readonly number[]
+  readonly category: number
+  /** Which of the two groups they are in. */
+  readonly label: 0 | 1
+  readonly positions: readonly number[]
+}
+
+/** The parameters at the places of a template: a row a request, a column a place and attribute. */
 export function tableOf(
   categories: Categories,
   sides: readonly ParameterSide[],
   { times, choice }: { readonly times: RequestTimes; readonly choice: ParameterChoice },
 ): ParameterTable {
   const { flows } = categories
-  const rows = sides.flatMap(({ requests, label }) =>
-    requests.map((request) => ({ request, label, timeUs: times.of(request) })),
-  )
-  const all = collectParameters(categories, sides)
-  return new ParameterTable(flows, { all, rows: parameterRows(flows, rows) }, choice)
+  const { category, positions } = sides[0] as ParameterSide
+  const { preorder } = categories.structure(category)
+  const places = positions.map((at) => categories.nodeLabel(category, preorder[at] as number))
+  const rows = sides.flatMap(({ requests, label, positions }) => {
+    const nodesOf = memoized((shape: number) => {
+      const nodes = categories.preorderOf(shape)
+      return positions.map((at) => nodes[at] as number)
+    })
+    return requests.map((request) => {
+      const nodes = nodesOf(flows.shapeOf[request] as number)
+      return { request, label, timeUs: times.of(request), nodes }
+    })
+  })
+  return readTable(flows, { places, rows }, choice)
 }
 
 type TemplateNode = Readonly<Record<'before' | 'after', number>>

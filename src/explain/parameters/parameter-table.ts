@@ -1,25 +1,25 @@
-import type { Categories } from '../../compare/categories/categories.ts'
-import { getOrInsert } from '../../core/entries.ts'
+import {
+  type AttributeColumn,
+  AttributeReader,
+  countsUnits,
+  numbersOf,
+  reasonOfNames,
+} from '../../calls/attribute-columns.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { Stage, type StageTable, stageTable } from '../../core/stage.ts'
 import { naturally } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
-import { type NodeRecord, NodeRecords } from '../../flows/node-records.ts'
+import { NodeRecords } from '../../flows/node-records.ts'
 import { equalPartitions } from '../../stats/decision-tree/equal-partitions.ts'
 import type { TreeColumn } from '../../stats/decision-tree/tree.ts'
 import { randomSource } from '../../stats/random.ts'
 import {
-  isNameLike,
-  isNumberText,
   type LeftOutReason,
   NEARLY_UNIQUE,
-  namesFew,
   PRESENCE,
   reasonOfName,
-  reasonOfTexts,
 } from '../../traces/attribute-names.ts'
-import type { AttributeValue } from '../../traces/attributes.ts'
 import {
   changesOfPeriod,
   type Parameter,
@@ -37,20 +37,43 @@ interface ParameterRows extends RowOrder {
   readonly timeUs: Float64Array
 }
 
-/** Rows of requests, or of calls of them. */
-export function parameterRows(
+/** A request, or a call of it. */
+export interface TableRow {
+  readonly request: number
+  /** Which of the two groups it is in. */
+  readonly label: number
+  readonly timeUs: number
+  /** Of each place, the node where it is recorded. */
+  readonly nodes: readonly number[]
+  /** Name of the request, where the first place begins requests of several kinds. */
+  readonly name?: string
+}
+
+/** Reads what rows recorded at some places of the flow: a column a place and attribute. */
+export function readTable(
   flows: FlowSet,
-  rows: readonly { readonly request: number; readonly label: number; readonly timeUs: number }[],
-): ParameterRows {
+  { places, rows }: { readonly places: readonly NodeLabel[]; readonly rows: readonly TableRow[] },
+  choice: ParameterChoice,
+  isLeftOut: (parameter: Parameter, labels: Uint8Array) => boolean = () => false,
+): ParameterTable {
   const requests = Uint32Array.from(rows, ({ request }) => request)
-  return {
-    requests,
-    labels: Uint8Array.from(rows, ({ label }) => label),
-    periods: Uint8Array.from(requests, (request) => flows.period[request] as number),
-    timeUs: Float64Array.from(rows, ({ timeUs }) => timeUs),
-    startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
-    weights: flows.countsOf(requests),
-  }
+  const labels = Uint8Array.from(rows, ({ label }) => label)
+  const all = readParameters(flows, places, rows)
+  return new ParameterTable(
+    flows,
+    {
+      all: all.filter((parameter) => !isLeftOut(parameter, labels)),
+      rows: {
+        requests,
+        labels,
+        periods: Uint8Array.from(requests, (request) => flows.period[request] as number),
+        timeUs: Float64Array.from(rows, ({ timeUs }) => timeUs),
+        startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
+        weights: flows.countsOf(requests),
+      },
+    },
+    choice,
+  )
 }
 
 /** Parameters that the user puts back or takes out, by name. */
@@ -168,85 +191,51 @@ export function requireColumns(questions: QuestionTables, names: readonly string
   )
 }
 
-/** Requests of one category, and where in its depth-first order the places of the template are. */
-export interface ParameterSide {
-  readonly requests: readonly number[]
-  readonly category: number
-  /** Which of the two groups they are in. */
-  readonly label: 0 | 1
-  readonly positions: readonly number[]
-}
-
-/** The parameters at the places of a template: a row a request, a column a place and attribute. */
-export function collectParameters(
-  categories: Categories,
-  sides: readonly ParameterSide[],
+/** One column a place and attribute, in their order; places of one name are counted. */
+function readParameters(
+  flows: FlowSet,
+  places: readonly NodeLabel[],
+  rows: readonly TableRow[],
 ): Parameter[] {
-  const { flows } = categories
-  const { category, positions } = sides[0] as ParameterSide
-  const { preorder } = categories.structure(category)
-  const places = positions.map((at) => categories.nodeLabel(category, preorder[at] as number))
-  const rows = sides.reduce((sum, { requests }) => sum + requests.length, 0)
-  const columns = new ParameterColumns(rows, places)
   const records = new NodeRecords(flows)
-  let row = 0
-  for (const side of sides) {
-    for (const request of side.requests) {
-      const nodes = categories.preorderOf(flows.shapeOf[request] as number)
-      side.positions.forEach((position, place) => {
-        const node = nodes[position] as number
-        columns.add(row, place, records.of(request, node))
-        columns.add(row, place, records.logged(request, node))
-      })
-      row++
-    }
-  }
-  return columns.finish()
-}
-
-type Values = (AttributeValue | undefined)[]
-
-export class ParameterColumns {
-  readonly #rows: number
-  readonly #places: readonly { readonly node: NodeLabel; readonly found: Map<string, Values> }[]
-
-  constructor(rows: number, places: readonly NodeLabel[]) {
-    this.#rows = rows
-    this.#places = places.map((node) => ({ node, found: new Map() }))
-  }
-
-  add(row: number, place: number, record: NodeRecord): void {
-    const attributes = this.#places[place]?.found as Map<string, Values>
-    for (const [key, value] of record) {
-      const values = getOrInsert(attributes, key, () => new Array(this.#rows).fill(undefined))
-      values[row] = value
-    }
-  }
-
-  /** One column a place and attribute, in their order; places of one name are counted. */
-  finish(): Parameter[] {
-    const places = this.#places
-      .filter(({ found }) => found.size > 0)
-      .map((place) => ({ ...place, name: placeName(place.node) }))
-    return places.flatMap((place) => {
-      const alike = places.filter(({ name }) => name === place.name)
-      const occurrence = alike.length === 1 ? 0 : alike.indexOf(place) + 1
-      const name = occurrence === 0 ? place.name : `${place.name}#${occurrence}`
-      return [...place.found]
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .flatMap(([attribute, values]) => {
-          const column = (called: string, recorded: Values) => ({
-            ...typedColumn(`${name} · ${called}`, recorded, { isName: isNameLike(attribute) }),
-            source: { node: place.node, occurrence, attribute: called },
-          })
-          const own = column(attribute, values)
-          if (!values.includes(undefined)) return [own]
-          // That something was not recorded may be what requests have in common.
-          const isThere = values.map((value) => (value === undefined ? 'no' : 'yes'))
-          return [own, column(`${attribute}${PRESENCE}`, isThere)]
-        })
+  const readers = places.map(() => new AttributeReader(rows.length))
+  rows.forEach(({ request, nodes, name }, row) => {
+    if (name !== undefined) readers[0]?.add(row, 'operation', name)
+    nodes.forEach((node, place) => {
+      for (const record of [records.of(request, node), records.logged(request, node)]) {
+        for (const [key, value] of record) readers[place]?.add(row, key, value)
+      }
     })
-  }
+  })
+  const found = readers.flatMap((reader, place) => {
+    const node = places[place] as NodeLabel
+    const columns = reader.finish().sort((a, b) => (a.attribute < b.attribute ? -1 : 1))
+    return columns.length === 0 ? [] : [{ node, name: placeName(node), columns }]
+  })
+  return found.flatMap(({ node, name, columns }, at) => {
+    const alike = [...found.keys()].filter((other) => found[other]?.name === name)
+    const occurrence = alike.length === 1 ? 0 : alike.indexOf(at) + 1
+    const place = occurrence === 0 ? name : `${name}#${occurrence}`
+    return columns.flatMap((column) => {
+      const { attribute, codes, known } = column
+      const source = { node, occurrence, attribute }
+      const own = { ...typedColumn(`${place} · ${attribute}`, column), source }
+      if (known === rows.length) return [own]
+      // That something was not recorded may be what requests have in common.
+      const presence = `${attribute}${PRESENCE}`
+      const isThere = Int32Array.from(codes, (code) => Math.min(1, code))
+      return [
+        own,
+        {
+          name: `${place} · ${presence}`,
+          kind: 'categorical',
+          codes: isThere,
+          levels: ['no', 'yes'],
+          source: { ...source, attribute: presence },
+        },
+      ]
+    })
+  })
 }
 
 export function placeName({ service, operation }: NodeLabel): string {
@@ -254,37 +243,23 @@ export function placeName({ service, operation }: NodeLabel): string {
   return [service, what].filter((part) => part !== '').join(' ')
 }
 
-/** Values as a column: numeric if all are finite numbers, else categorical with sorted levels. */
-export function typedColumn(
-  name: string,
-  values: readonly (AttributeValue | undefined)[],
-  { isName = false }: { readonly isName?: boolean } = {},
-): TreeColumn {
-  const known = new Set(values.filter((value) => value !== undefined))
-  const all = [...known]
-  // 1.1 and 1.10 are versions: two names, one number.
-  const numbers = new Set(all.map(Number))
-  if (!isName && all.length > 0 && all.every(isNumeric) && numbers.size === all.length) {
-    return {
-      name,
-      kind: 'numeric',
-      values: Float64Array.from(values, (value) =>
-        value === undefined ? Number.NaN : Number(value),
-      ),
-    }
+/** A column of a tree: numeric if its values are numbers, else categorical with sorted levels. */
+export function typedColumn(name: string, column: AttributeColumn): TreeColumn {
+  const { codes, values } = column
+  const numbers = numbersOf(column)
+  if (numbers !== null) {
+    const own = Float64Array.from(codes, (code) => numbers[code - 1] ?? Number.NaN)
+    return { name, kind: 'numeric', values: own }
   }
-  const texts = values.map((value) => (value === undefined ? undefined : String(value)))
-  const levels = [...new Set(texts.filter((text) => text !== undefined))].sort(naturally)
-  const codeOf = new Map(levels.map((level, code) => [level, code]))
-  const codes = Int32Array.from(texts, (text) =>
-    text === undefined ? -1 : (codeOf.get(text) ?? -1),
-  )
-  return { name, kind: 'categorical', codes, levels }
-}
-
-function isNumeric(value: AttributeValue): boolean {
-  if (typeof value === 'number') return Number.isFinite(value)
-  return typeof value === 'string' && isNumberText(value)
+  const texts = values.map(String)
+  const levels = [...new Set(texts)].sort(naturally)
+  const levelOf = new Map(levels.map((level, at) => [level, at]))
+  return {
+    name,
+    kind: 'categorical',
+    codes: Int32Array.from(codes, (code) => levelOf.get(texts[code - 1] as string) ?? -1),
+    levels,
+  }
 }
 
 /** How many requests a table is made from. */
@@ -324,10 +299,6 @@ export interface LeftOutParameter {
   readonly reason: LeftOutReason
 }
 
-/** A number that rises in this share of the steps from request to request counts them. */
-const RISING = 0.98
-const MIN_FOR_COUNTER = 20
-
 export interface RowOrder {
   /** 0 precursor, 1 mutation. */
   readonly labels: Uint8Array
@@ -338,37 +309,27 @@ export interface RowOrder {
 
 /** Why a parameter is of no use for telling requests apart; `null` where it may be. */
 export function reasonToLeaveOut(parameter: Parameter, rows: RowOrder): LeftOutReason | null {
-  const named = reasonOfName(parameter.source.attribute)
-  if (parameter.kind === 'numeric') return named ?? reasonOfNumbers(parameter.values, rows)
+  const { attribute } = parameter.source
+  if (parameter.kind === 'numeric') {
+    return reasonOfName(attribute) ?? reasonOfNumbers(parameter.values, rows)
+  }
   const { codes, levels } = parameter
   const known = codes.reduce((count, code) => count + Number(code >= 0), 0)
-  const isKind = named === 'identifier' && namesFew(levels.length, known)
-  return named !== null && !isKind ? named : reasonOfTexts(levels, known)
+  return reasonOfNames(attribute, levels, known)
 }
 
-function reasonOfNumbers(values: Float64Array, rows: RowOrder): LeftOutReason | null {
+function reasonOfNumbers(
+  values: Float64Array,
+  { periods, startUs }: RowOrder,
+): LeftOutReason | null {
   const distinct = new Set(values.filter((value) => !Number.isNaN(value))).size
   if (distinct < 2) return 'constant'
-  return distinct > NEARLY_UNIQUE * values.length && countsRequests(values, rows) ? 'counter' : null
-}
-
-/** Whether a number goes up, or down, from one request to the next in both periods. */
-function countsRequests(values: Float64Array, { periods, startUs }: RowOrder): boolean {
-  const groups = [BEFORE, AFTER].map((period) =>
-    Array.from(values, (_, row) => row)
+  if (distinct <= NEARLY_UNIQUE * values.length) return null
+  const arrived = [BEFORE, AFTER].map((period) =>
+    Array.from(values.keys())
       .filter((row) => periods[row] === period && !Number.isNaN(values[row] as number))
-      .sort((a, b) => (startUs[a] as number) - (startUs[b] as number)),
+      .sort((a, b) => (startUs[a] as number) - (startUs[b] as number))
+      .map((row) => values[row] as number),
   )
-  const long = groups.filter(({ length }) => length >= MIN_FOR_COUNTER)
-  return long.length > 0 && long.every((group) => isRising(group, values))
-}
-
-function isRising(group: readonly number[], values: Float64Array): boolean {
-  let [up, down] = [0, 0]
-  for (let i = 1; i < group.length; i++) {
-    const step = (values[group[i] as number] as number) - (values[group[i - 1] as number] as number)
-    if (step > 0) up++
-    else if (step < 0) down++
-  }
-  return Math.max(up, down) >= RISING * (group.length - 1)
+  return countsUnits(arrived) ? 'counter' : null
 }

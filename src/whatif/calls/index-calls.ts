@@ -5,6 +5,8 @@ import { FlowdeltaError, nearestName, OptionError, requireStage } from '../../co
 import { remembered } from '../../core/remembered.ts'
 import { clockResolution } from '../../flows/clocks/clock-resolution.ts'
 import { indexSpanCalls, type SpanCalls } from '../../flows/span-calls.ts'
+import { groupRows } from '../../traces/group-rows.ts'
+import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import { SelectableTraces } from '../../traces/selection/selectable-traces.ts'
 import {
   CLIENT,
@@ -145,85 +147,63 @@ function walkCalls(
 ): CallForest {
   const { traces } = calls
   const { startUs, durationUs } = traces.spans
-  const size = countCalls(calls, serverOf, roots)
-  const columns = {
-    requestOffsets: new Uint32Array(roots.length + 1),
-    requestTrace: tracesOf(traces, roots),
-    weight: new Float64Array(roots.length).fill(1),
-    request: new Uint32Array(size),
-    parent: new Int32Array(size).fill(NONE),
-    childOffsets: new Uint32Array(size + 1),
-    children: new Uint32Array(size - roots.length),
-    offsetUs: new Float64Array(size),
-    latencyUs: new Float64Array(size),
-    serverUs: new Float64Array(size),
-    path: new Uint32Array(size),
-    serverSpan: new Uint32Array(size),
-    clientSpan: new Int32Array(size).fill(NONE),
-    detached: new Uint8Array(size),
-  }
-  const nameOf = spanNames(traces, paths)
   const endUs = (span: number) => startUs[span]! + durationUs[span]!
-  const byTime = (a: number, b: number) =>
-    startUs[a]! - startUs[b]! ||
-    startUs[a]! + durationUs[a]! - startUs[b]! - durationUs[b]! ||
-    a - b
-  let next = 0
-  let children = 0
-
-  const addCall = (caller: number, span: number): void => {
-    const call = next++
-    const server = serverOf[span]!
-    const own = server < 0 ? span : server
-    columns.serverSpan[call] = own
-    if (server >= 0) columns.clientSpan[call] = span
-    columns.latencyUs[call] = durationUs[span]!
-    columns.serverUs[call] = durationUs[own]!
-    columns.path[call] = paths.child(caller < 0 ? null : columns.path[caller]!, nameOf(own))
-    if (caller < 0) return
-    columns.parent[call] = caller
-    const callerSpan = columns.serverSpan[caller]!
-    columns.offsetUs[call] = startUs[span]! - startUs[callerSpan]!
-    // By the recorded times of both: the server's span may be on another clock than its client's.
-    const isOutside = startUs[span]! > endUs(callerSpan) || endUs(span) < startUs[callerSpan]!
-    columns.detached[call] = isOutside ? 1 : calls.detached[span]!
-    columns.children[children++] = call
+  const byTime = (a: number, b: number) => startUs[a]! - startUs[b]! || endUs(a) - endUs(b) || a - b
+  const servedBy = (span: number) => (serverOf[span]! < 0 ? span : serverOf[span]!)
+  const walked = growingColumns({ span: 'u32', parent: 'i32', request: 'u32' })
+  const add = (span: number, parent: number, request: number) => {
+    walked.span.push(span)
+    walked.parent.push(parent)
+    walked.request.push(request)
   }
-
+  const requestOffsets = new Uint32Array(roots.length + 1)
   roots.forEach((root, request) => {
-    const weight = traces.weight?.[columns.requestTrace[request]!]
-    if (weight !== undefined && weight > 0) columns.weight[request] = weight
-    let call = next
-    addCall(NONE, root)
-    for (; call < next; call++) {
-      columns.request[call] = request
-      columns.childOffsets[call] = children
-      const span = columns.serverSpan[call]!
+    let call = walked.span.length
+    add(root, NONE, request)
+    for (; call < walked.span.length; call++) {
+      const span = servedBy(walked.span.values[call]!)
       const below = calls.children.subarray(calls.childOffsets[span], calls.childOffsets[span + 1])
       // They come sorted but for those that start before their caller.
       for (const child of below.length < 2 ? below : below.slice().sort(byTime))
-        addCall(call, child)
+        add(child, call, request)
     }
-    columns.requestOffsets[request + 1] = next
+    requestOffsets[request + 1] = call
   })
-  columns.childOffsets[size] = children
-  return { traces, ...columns }
-}
-
-/** How many calls are below some roots, they included. */
-function countCalls(
-  { childOffsets, children }: SpanCalls,
-  serverOf: Int32Array,
-  roots: Uint32Array,
-): number {
-  let calls = 0
-  const pending = Array.from(roots)
-  for (let span = pending.pop(); span !== undefined; span = pending.pop()) {
-    calls++
-    const own = serverOf[span]! < 0 ? span : serverOf[span]!
-    for (let at = childOffsets[own]!; at < childOffsets[own + 1]!; at++) pending.push(children[at]!)
+  const { span, parent, request } = finishColumns(walked)
+  const serverSpan = span.map(servedBy)
+  const nameOf = spanNames(traces, paths)
+  const path = new Uint32Array(span.length)
+  const offsetUs = new Float64Array(span.length)
+  const detached = new Uint8Array(span.length)
+  span.forEach((own, call) => {
+    const caller = parent[call]!
+    path[call] = paths.child(caller < 0 ? null : path[caller]!, nameOf(serverSpan[call]!))
+    if (caller < 0) return
+    const around = serverSpan[caller]!
+    offsetUs[call] = startUs[own]! - startUs[around]!
+    // By the recorded times of both: the server's span may be on another clock than its client's.
+    const isOutside = startUs[own]! > endUs(around) || endUs(own) < startUs[around]!
+    detached[call] = isOutside ? 1 : calls.detached[own]!
+  })
+  const requestTrace = tracesOf(traces, roots)
+  const { offsets: childOffsets, rows: children } = groupRows(parent, span.length)
+  return {
+    traces,
+    requestOffsets,
+    requestTrace,
+    weight: Float64Array.from(requestTrace, (trace) => traces.weight?.[trace] || 1),
+    request,
+    parent,
+    childOffsets,
+    children,
+    offsetUs,
+    latencyUs: Float64Array.from(span, (own) => durationUs[own]!),
+    serverUs: Float64Array.from(serverSpan, (own) => durationUs[own]!),
+    path,
+    serverSpan,
+    clientSpan: Int32Array.from(span, (own) => (serverOf[own]! < 0 ? NONE : own)),
+    detached,
   }
-  return calls
 }
 
 /** Returns the trace of each of some spans, which ascend. */

@@ -64,7 +64,7 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
   features: custom<readonly FeatureChoice[] | 'auto'>({
     default: 'auto',
     sentence:
-      "Features that divide requests and calls; 'auto' is host, operation, calls, load, concurrency, attributes of at most 16 values, numbers, cut where they tell slow calls from fast ones, and attributes and events that some calls of an operation have; 'serviceLoad', 'attribute:KEY', 'has:KEY' and 'event:NAME' can be asked for",
+      "Features that divide requests and calls; 'auto' is host, operation, calls, load, concurrency, attributes of at most 16 values, numbers of many or rare values, cut where they tell slow calls from fast ones, and attributes and events that some calls of an operation have; 'serviceLoad', 'attribute:KEY', 'has:KEY' and 'event:NAME' can be asked for",
     accepts: (value) => value === 'auto' || Array.isArray(value),
     expected: "'auto' or a list of features",
     flag: 'features <list>',

@@ -1,9 +1,14 @@
 // Over all attributes of a period: the loops index with `!`.
-import { greatest, sum } from 'd3-array'
+import { greatest, rollup, sum } from 'd3-array'
+import { type AttributeColumn, AttributeReader, numbersOf } from '../../calls/attribute-columns.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
+import { remembered } from '../../core/remembered.ts'
 import { growRegressionTree } from '../../stats/decision-tree/grow-regression-tree.ts'
 import type { RegressionNode } from '../../stats/decision-tree/tree.ts'
+import { type AttributeValue, TEXT } from '../../traces/attributes.ts'
+import { rowsWhere } from '../../traces/group-rows.ts'
+import { saysOutcome } from '../../traces/outcomes.ts'
 import { type CallForest, callWeights } from '../calls/index-calls.ts'
 import { type Feature, partitionBy } from './feature.ts'
 
@@ -26,135 +31,137 @@ const MAX_KEYS = 24
 /** Cuts one after the other at which a measurement is divided: into four parts at most. */
 const MAX_CUTS_DEEP = 2
 
+/** What the calls of a period recorded, by name; events as `event:NAME`. */
+const recordedIn = remembered((forest: CallForest): ReadonlyMap<string, AttributeColumn> => {
+  const { serverSpan, clientSpan, traces } = forest
+  const { attributes } = traces
+  const reader = new AttributeReader(serverSpan.length)
+  const eventKey = attributes.keys.find(EVENT_KEY)
+  serverSpan.forEach((server, call) => {
+    for (const span of [server, clientSpan[call]!]) {
+      if (span < 0) continue
+      reader.read(call, attributes, span)
+      if (eventKey === undefined) continue
+      attributes.visit(span, (key, value, type) => {
+        const name = type === TEXT ? attributes.text(value) : String(value)
+        if (key === eventKey) reader.add(call, EVENT + name, true)
+      })
+    }
+  })
+  return new Map(reader.finish().map((column) => [column.attribute, column]))
+})
+
 /**
- * The attributes and events by which requests can be divided: those with at least two and at most 16
- * values that `least` requests or more of a period have each; numbers, cut where they tell slow calls
- * from fast ones; and what some calls of an operation have and others lack. At most 24 by value and 24
- * by presence, those that most requests have.
+ * Finds what divides requests: attributes of at least two and at most 16 values that `least` requests of
+ * a period have each; numbers, cut where they tell slow calls from fast ones; and what some calls of an
+ * operation have and others lack. At most 24 by value and 24 by presence, those that most requests have.
  */
 export function attributeFeatures(forests: readonly CallForest[], least: number): Feature[] {
-  const { values, presences } = knownAttributes(forests, least)
-  const most = (found: readonly KnownFeature[]) =>
-    [...found]
-      .sort((a, b) => b.requests - a.requests || (a.feature.name < b.feature.name ? -1 : 1))
-      .slice(0, MAX_KEYS)
-      .map(({ feature }) => feature)
-  return [...most(values), ...most(presences)]
-}
-
-/** The numbers among the attributes, divided where they tell slow calls from fast ones; by name. */
-export function numberFeatures(
-  forests: readonly CallForest[],
-  least: number,
-): ReadonlyMap<string, Feature> {
-  const { values } = knownAttributes(forests, least)
-  return new Map(values.filter(({ isCut }) => isCut).map(({ feature }) => [feature.name, feature]))
+  const values: KnownFeature[] = []
+  const presences = new Map<string, KnownFeature>()
+  const callsOf = forests.map(({ path }) => tallied(path))
+  for (const key of new Set(forests.flatMap((forest) => [...recordedIn(forest).keys()]))) {
+    if (key === EVENT_KEY) continue
+    const isEvent = key.startsWith(EVENT)
+    const own = columnsOf(forests, key)
+    const requests = sum(own, ({ codes }, period) => firstCodes(forests[period]!, codes).length)
+    const feature = isEvent ? null : valueFeature(forests, key, least)
+    if (feature !== null) values.push({ feature, requests })
+    const having = own.map(({ codes }, period) =>
+      tallied(forests[period]!.path.filter((_, call) => codes[call]! > 0)),
+    )
+    const lacks = (path: number) =>
+      callsOf.some(
+        (calls, period) => (calls.get(path) ?? 0) - (having[period]!.get(path) ?? 0) >= least,
+      )
+    if (!having.some((paths) => [...paths].some(([path, has]) => has >= least && lacks(path))))
+      continue
+    // What the same calls have is one feature.
+    const mark = own
+      .map(({ codes, known }) =>
+        codes.reduce(
+          (hash, code, call) => (code > 0 ? (Math.imul(hash, 31) + call) | 0 : hash),
+          known,
+        ),
+      )
+      .join()
+    getOrInsert(presences, mark, () => ({ requests, feature: presenceFeature(key) }))
+  }
+  return [...mostRecorded(values), ...mostRecorded([...presences.values()])]
 }
 
 interface KnownFeature {
   readonly feature: Feature
   /** How many requests have it. */
   readonly requests: number
-  readonly isCut?: boolean
 }
 
-/** An attribute, or an event, of one period. */
-interface Recorded {
-  /** How many requests have each value first. */
-  readonly values: Map<string, number>
-  /** Of each call that has it as a number: the call, and that. */
-  readonly calls: number[]
-  readonly numbers: number[]
-  /** How many calls along each path have it. */
-  readonly ofPath: Map<number, number>
-  /** The same for what the same calls have. */
-  mark: number
-  requests: number
+function mostRecorded(found: KnownFeature[]): Feature[] {
+  return found
+    .sort((a, b) => b.requests - a.requests || (a.feature.name < b.feature.name ? -1 : 1))
+    .slice(0, MAX_KEYS)
+    .map(({ feature }) => feature)
 }
 
-function knownAttributes(forests: readonly CallForest[], least: number) {
-  const periods = forests.map(recordedIn)
-  const callsOf = forests.map(({ path }) => tallied(path))
-  const values: KnownFeature[] = []
-  const presences = new Map<string, KnownFeature>()
-  for (const key of new Set(periods.flatMap((period) => [...period.keys()]))) {
-    const own = periods.map((period) => period.get(key))
-    const requests = sum(own, (one) => one?.requests ?? 0)
-    const isEvent = key.startsWith(EVENT)
-    const large = new Set<string>()
-    for (const one of own) {
-      for (const [value, size] of one?.values ?? []) if (size >= least) large.add(value)
-    }
-    const isKind = own.every((one) => (one?.values.size ?? 0) <= MAX_VALUES)
-    const edges = isKind ? undefined : cutsOf(forests, own, least)
-    if (!isEvent && (isKind ? large.size > 1 : edges!.length > 0)) {
-      values.push({
-        requests,
-        feature: attributeFeature(key, edges && { edges }),
-        isCut: edges !== undefined,
-      })
-    }
-    const isPart = own.some((one, period) =>
-      Array.from(one?.ofPath ?? []).some(([path, has]) => {
-        const all = forests.map((_, other) => callsOf[other]!.get(path) ?? 0)
-        const having = own.map((each) => each?.ofPath.get(path) ?? 0)
-        const lacks = all.some((count, other) => count - having[other]! >= least)
-        return has >= least && lacks && callsOf[period]!.has(path)
-      }),
-    )
-    // What the same calls have is one feature.
-    const mark = own.map((one) => `${one?.requests} ${one?.mark}`).join()
-    if (isPart && !presences.has(mark)) {
-      const feature = isEvent ? eventFeature(key.slice(EVENT.length)) : presenceFeature(key)
-      presences.set(mark, { requests, feature })
-    }
-  }
-  return { values, presences: [...presences.values()] }
+function columnsOf(forests: readonly CallForest[], key: string): AttributeColumn[] {
+  return forests.map((forest) => columnOf(forest, key))
+}
+
+function columnOf(forest: CallForest, key: string): AttributeColumn {
+  const none = () => ({ codes: new Uint32Array(forest.path.length), values: [], known: 0 })
+  return recordedIn(forest).get(key) ?? { attribute: key, dropped: null, ...none() }
 }
 
 function tallied(of: Iterable<number>): Map<number, number> {
-  const counts = new Map<number, number>()
-  for (const one of of) counts.set(one, (counts.get(one) ?? 0) + 1)
-  return counts
+  return rollup(
+    of,
+    ({ length }) => length,
+    (one) => one,
+  )
 }
 
-/** What the calls of a period have: attributes by key, and events as `event:NAME`. */
-function recordedIn(forest: CallForest): Map<string, Recorded> {
-  const { requestTrace, requestOffsets, serverSpan, clientSpan, path, traces } = forest
-  const recorded = new Map<string, Recorded>()
-  requestTrace.forEach((_, request) => {
-    const seen = new Set<string>()
-    for (let call = requestOffsets[request]!; call < requestOffsets[request + 1]!; call++) {
-      const ofCall = new Set<string>()
-      for (const span of [serverSpan[call]!, clientSpan[call]!]) {
-        if (span < 0) continue
-        for (const [own, value] of traces.attributes.entries(span)) {
-          const key = own === EVENT_KEY ? `${EVENT}${value}` : own
-          if (ofCall.has(key)) continue
-          ofCall.add(key)
-          const one = getOrInsert(recorded, key, newlyRecorded)
-          one.ofPath.set(path[call]!, (one.ofPath.get(path[call]!) ?? 0) + 1)
-          one.mark = (Math.imul(one.mark, 31) + call + 1) | 0
-          if (typeof value === 'number') {
-            one.calls.push(call)
-            one.numbers.push(value)
-          }
-          // The first of a request's calls that has it counts, as in the feature itself.
-          if (seen.has(key)) continue
-          seen.add(key)
-          one.requests++
-          const text = String(value)
-          if (one.values.size > MAX_VALUES && !one.values.has(text)) continue
-          one.values.set(text, (one.values.get(text) ?? 0) + 1)
-        }
-      }
-    }
-  })
-  return recorded
+/** Of each request that has an attribute: the code of its first call that has it. */
+function firstCodes(forest: CallForest, codes: Uint32Array): Uint32Array {
+  return forest.requestTrace
+    .map((_, request) => codes[firstCall(forest, codes, request)] ?? 0)
+    .filter((code) => code > 0)
 }
 
-function newlyRecorded(): Recorded {
-  return { values: new Map(), calls: [], numbers: [], ofPath: new Map(), mark: 0, requests: 0 }
+/** The first call of a request that has an attribute; -1 where none has. */
+function firstCall({ requestOffsets }: CallForest, codes: Uint32Array, request: number): number {
+  const end = requestOffsets[request + 1]!
+  for (let call = requestOffsets[request]!; call < end; call++) if (codes[call]! > 0) return call
+  return -1
+}
+
+/**
+ * Divides by the values of an attribute: by each where several are frequent and few are rare; numbers else
+ * where they tell slow calls from fast ones. `null` where neither divides.
+ */
+export function valueFeature(
+  forests: readonly CallForest[],
+  key: string,
+  least: number,
+): Feature | null {
+  const columns = columnsOf(forests, key)
+  const counts = columns.map(({ codes, values }, period) =>
+    rollup(
+      firstCodes(forests[period]!, codes),
+      ({ length }) => length,
+      (code) => values[code - 1]!,
+    ),
+  )
+  const all = new Set(counts.flatMap((own) => [...own.keys()]))
+  const isFrequent = (value: AttributeValue) => (own: (typeof counts)[number]) =>
+    (own.get(value) ?? 0) >= least
+  const frequent = [...all].filter((value) => counts.some(isFrequent(value)))
+  const rare = [...all].filter((value) => !counts.every(isFrequent(value)))
+  const isKind = counts.every(({ size }) => size <= MAX_VALUES)
+  // Several rare numbers would become one kind, whatever their order; outcomes have none.
+  const isCut = !isKind || (rare.length > 1 && !saysOutcome(key))
+  const edges = isCut ? cutsOf(forests, columns, least) : []
+  if (edges.length > 0) return attributeFeature(key, { edges })
+  return isKind && frequent.length > 1 ? attributeFeature(key) : null
 }
 
 /**
@@ -164,21 +171,25 @@ function newlyRecorded(): Recorded {
  */
 function cutsOf(
   forests: readonly CallForest[],
-  own: readonly (Recorded | undefined)[],
+  columns: readonly AttributeColumn[],
   least: number,
 ): number[] {
-  const trees = own.flatMap((one, period) => {
+  const trees = columns.flatMap((column, period) => {
     const forest = forests[period]!
-    if (one === undefined || isId(one.numbers) || one.numbers.length < 2 * least) return []
+    const { codes, known } = column
+    const numbers = numbersOf(column)
+    const isId = numbers?.length === known && numbers.every(Number.isInteger)
+    if (numbers === null || isId || known < 2 * least) return []
     const { latencyUs, serverUs, requestOffsets, request } = forest
-    const values = Float64Array.from(one.numbers)
-    const weights = callWeights(forest, one.calls)
+    const calls = rowsWhere(codes.length, (call) => codes[call]! > 0)
+    const values = Float64Array.from(calls, (call) => numbers[codes[call]! - 1]!)
+    const weights = callWeights(forest, calls)
     const times = [
       (call: number) => serverUs[call]!,
       (call: number) => latencyUs[requestOffsets[request[call]!]!]!,
     ]
     return times.map((timeOf) => {
-      const target = timesByPath(forest, one.calls, timeOf)
+      const target = timesByPath(forest, calls, timeOf)
       const { root } = growRegressionTree([{ name: '', kind: 'numeric', values }], target, {
         minLeaf: least,
         maxDepth: MAX_CUTS_DEEP,
@@ -192,33 +203,26 @@ function cutsOf(
   const sorted = best.values.toSorted()
   const edges = thresholds(best.root).map((last) => {
     const next = sorted.find((value) => value > last) ?? last
-    const middle = Number(((last + next) / 2).toPrecision(2))
+    const half = (last + next) / 2
+    const middle = Number((sorted.every(Number.isInteger) ? Math.floor(half) : half).toPrecision(2))
     return middle >= last && middle < next ? middle : last
   })
   return [...new Set(edges)].sort((a, b) => a - b)
 }
 
-function isId(numbers: readonly number[]): boolean {
-  return new Set(numbers).size === numbers.length && numbers.every(Number.isInteger)
-}
-
 /** Logarithms of times of calls, beside the mean of all calls along the same path. */
 function timesByPath(
   { path }: CallForest,
-  calls: readonly number[],
+  calls: Uint32Array,
   timeOf: (call: number) => number,
 ): Float64Array {
-  const logs = calls.map((call) => Math.log(Math.max(1, timeOf(call))))
-  const ofPath = new Map<number, { sum: number; count: number }>()
-  calls.forEach((call, i) => {
-    const all = getOrInsert(ofPath, path[call]!, () => ({ sum: 0, count: 0 }))
-    all.sum += logs[i]!
-    all.count++
-  })
-  return Float64Array.from(calls, (call, i) => {
-    const all = ofPath.get(path[call]!)!
-    return logs[i]! - all.sum / all.count
-  })
+  const logs = Float64Array.from(calls, (call) => Math.log(Math.max(1, timeOf(call))))
+  const means = rollup(
+    calls.keys(),
+    (own) => sum(own, (i) => logs[i]!) / own.length,
+    (i) => path[calls[i]!]!,
+  )
+  return logs.map((log, i) => log - means.get(path[calls[i]!]!)!)
 }
 
 function thresholds(node: RegressionNode): number[] {
@@ -239,65 +243,43 @@ export function attributeFeature(
   if (pattern?.global || pattern?.sticky) {
     throw new OptionError('pattern', pattern, 'a pattern without the flags g and y')
   }
-  const named = (value: string | undefined) => {
-    if (edges !== undefined) return value === undefined ? undefined : binName(Number(value), edges)
-    if (pattern === undefined) return value
-    if (value === undefined) return ABSENT
-    return pattern.test(value) ? 'fits' : 'fits not'
-  }
-  return {
-    name: pattern === undefined ? ATTRIBUTE + key : `${ATTRIBUTE}${key}~${pattern.source}`,
-    ofRequests({ forest }) {
-      const { requestTrace, requestOffsets } = forest
-      return partitionBy(requestTrace.length, (request) => {
-        const end = requestOffsets[request + 1]!
-        for (let call = requestOffsets[request]!; call < end; call++) {
-          const value = attributeOf(forest, call, key)
-          if (value !== undefined) return named(value)
-        }
-        return named(undefined)
-      })
-    },
-    ofCalls: ({ forest }, calls) =>
-      partitionBy(calls.length, (i) => named(attributeOf(forest, calls[i]!, key))),
-  }
+  const name = pattern === undefined ? ATTRIBUTE + key : `${ATTRIBUTE}${key}~${pattern.source}`
+  return recordedFeature(name, key, (value) => {
+    if (pattern !== undefined && value === undefined) return ABSENT
+    if (value === undefined) return undefined
+    if (edges !== undefined) return binName(Number(value), edges)
+    return pattern === undefined ? String(value) : pattern.test(String(value)) ? 'fits' : 'fits not'
+  })
 }
 
-/** Whether a call, or any call of a request, has an attribute. */
+/** Whether a call, or any call of a request, has an attribute, or an event `event:NAME`. */
 export function presenceFeature(key: string): Feature {
-  return featureOfPresence(
-    PRESENCE + key,
-    (forest, call) => attributeOf(forest, call, key) !== undefined,
-  )
+  const name = key.startsWith(EVENT) ? key : PRESENCE + key
+  return recordedFeature(name, key, (value) => (value === undefined ? ABSENT : PRESENT))
 }
 
-/** Whether an event happened in a call, or in any call of a request. */
-export function eventFeature(name: string): Feature {
-  return featureOfPresence(EVENT + name, (forest, call) =>
-    [forest.serverSpan[call]!, forest.clientSpan[call]!].some((span) => {
-      if (span < 0) return false
-      for (const [key, value] of forest.traces.attributes.entries(span)) {
-        if (key === EVENT_KEY && value === name) return true
-      }
-      return false
-    }),
-  )
-}
-
-function featureOfPresence(
+function recordedFeature(
   name: string,
-  has: (forest: CallForest, call: number) => boolean,
+  key: string,
+  nameOf: (value: AttributeValue | undefined) => string | undefined,
 ): Feature {
-  const part = (isPresent: boolean) => (isPresent ? PRESENT : ABSENT)
+  const partOf = (forest: CallForest) => {
+    const { codes, values } = columnOf(forest, key)
+    const names = [nameOf(undefined), ...values.map(nameOf)]
+    return { codes, of: (call: number) => names[codes[call] ?? 0] }
+  }
   return {
     name,
-    ofRequests: ({ forest }) =>
-      partitionBy(forest.requestTrace.length, (request) => {
-        const [first, end] = [forest.requestOffsets[request]!, forest.requestOffsets[request + 1]!]
-        for (let call = first; call < end; call++) if (has(forest, call)) return PRESENT
-        return ABSENT
-      }),
-    ofCalls: ({ forest }, calls) => partitionBy(calls.length, (i) => part(has(forest, calls[i]!))),
+    ofRequests({ forest }) {
+      const { codes, of } = partOf(forest)
+      return partitionBy(forest.requestTrace.length, (request) =>
+        of(firstCall(forest, codes, request)),
+      )
+    },
+    ofCalls({ forest }, calls) {
+      const { of } = partOf(forest)
+      return partitionBy(calls.length, (i) => of(calls[i]!))
+    },
   }
 }
 
@@ -312,12 +294,3 @@ function binName(value: number, edges: readonly number[]): string | undefined {
 
 /** What `binName` begins with. */
 export const BIN = /^[>≤] /
-
-function attributeOf(forest: CallForest, call: number, key: string): string | undefined {
-  const { attributes } = forest.traces
-  const client = forest.clientSpan[call]!
-  const value =
-    attributes.get(forest.serverSpan[call]!, key) ??
-    (client < 0 ? undefined : attributes.get(client, key))
-  return value === undefined ? undefined : String(value)
-}

@@ -238,8 +238,12 @@ function reweightCandidates(context: CandidateContext): Candidate[] {
     if (parts.length === 0 || partition.names.length < 2) return []
     if (target !== null) {
       const large = parts.map((part) => partition.names[part] as string)
-      const [before, after] = [partition, feature.ofRequests(target)] as const
-      return [mixCandidate(context, feature, [onlyLarge(before, large), onlyLarge(after, large)])]
+      const both = [partition, feature.ofRequests(target)] as const
+      const small = both.flatMap(({ names }) => names.filter((name) => !large.includes(name)))
+      const [only = 'others', ...more] = new Set(small)
+      const kept = [...large, more.length === 0 ? only : 'others']
+      const [before, after] = [onlyLarge(both[0], kept), onlyLarge(both[1], kept)]
+      return [mixCandidate(context, feature, [before, after])]
     }
     if (parts.length > MAX_FEATURE_PARTS) return []
     return parts.flatMap((part) =>
@@ -248,11 +252,10 @@ function reweightCandidates(context: CandidateContext): Candidate[] {
   })
 }
 
-/** Parts too small to weigh by themselves become one; both periods are divided alike. */
-function onlyLarge({ names, codes }: Partition, large: readonly string[]): Partition {
-  const others = large.length
-  const numbers = names.map((name) => (large.includes(name) ? large.indexOf(name) : others))
-  return { names: [...large, 'others'], codes: codes.map((code) => numbers[code] ?? -1) }
+/** Parts too small to weigh by themselves become the last; both periods are divided alike. */
+function onlyLarge({ names, codes }: Partition, kept: readonly string[]): Partition {
+  const numbers = names.map((name) => (kept.includes(name) ? kept.indexOf(name) : kept.length - 1))
+  return { names: kept, codes: codes.map((code) => numbers[code] ?? -1) }
 }
 
 /** ` (mobile 70 % instead of 30 %)`: the part whose share changed most. */

@@ -2,7 +2,7 @@
 import type { CallPaths } from '../calls/call-paths.ts'
 import type { CallForest } from '../calls/index-calls.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
-import { attributeFeatures, numberFeatures } from './attribute-features.ts'
+import { ATTRIBUTE, attributeFeatures, valueFeature } from './attribute-features.ts'
 import type { CallGroup } from './call-group.ts'
 import { callRows } from './change-parts.ts'
 import type { Feature } from './feature.ts'
@@ -63,7 +63,10 @@ export function candidateContext(
         ? [...BUILT_IN_FEATURES, ...attributeFeatures(forests, minimumPartition)]
         : features.map((feature) => {
             const chosen = chooseFeature(feature, 'features')
-            return numberFeatures(forests, minimumPartition).get(chosen.name) ?? chosen
+            if (typeof feature !== 'string' || !feature.startsWith(ATTRIBUTE)) return chosen
+            return (
+              valueFeature(forests, feature.slice(ATTRIBUTE.length), minimumPartition) ?? chosen
+            )
           }),
     shadows: shadowPaths(base.forest, paths),
   }

@@ -14,7 +14,6 @@ import {
   attributeFeature,
   BIN,
   EVENT,
-  eventFeature,
   PRESENCE,
   PRESENT,
   presenceFeature,
@@ -208,7 +207,7 @@ export const BUILT_IN_FEATURES: readonly Feature[] = [
 const PREFIXES: readonly (readonly [prefix: string, featureOf: (name: string) => Feature])[] = [
   [ATTRIBUTE, (key) => attributeFeature(key)],
   [PRESENCE, presenceFeature],
-  [EVENT, eventFeature],
+  [EVENT, (name) => presenceFeature(EVENT + name)],
 ]
 
 /** @throws OptionError for what is no feature. */

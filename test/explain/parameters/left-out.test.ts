@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { AttributeReader } from '../../../src/calls/attribute-columns.ts'
 import {
   type RowOrder,
   reasonToLeaveOut,
@@ -15,7 +16,17 @@ function reason(attribute: string, values: readonly (AttributeValue | undefined)
     startUs: Float64Array.from(values, (_, row) => row),
   }
   const source = { node, occurrence: 0, attribute }
-  return reasonToLeaveOut({ ...typedColumn(attribute, values), source }, rows)
+  return reasonToLeaveOut({ ...typed(attribute, values), source }, rows)
+}
+
+function typed(attribute: string, values: readonly (AttributeValue | undefined)[]) {
+  const reader = new AttributeReader(values.length)
+  values.forEach((value, row) => {
+    if (value !== undefined) reader.add(row, attribute, value)
+  })
+  const [column = { attribute, codes: new Uint32Array(values.length), values: [], known: 0 }] =
+    reader.finish()
+  return typedColumn(attribute, { dropped: null, ...column })
 }
 
 const numbers = Array.from({ length: 60 }, (_, i) => (i * 37) % 61)
@@ -118,14 +129,14 @@ describe('by values', () => {
 
 describe('typed columns', () => {
   test('numbers, also as text, are numeric; names and mixtures are categorical', () => {
-    expect(typedColumn('x', [1, '2.5', undefined])).toMatchObject({ kind: 'numeric' })
-    expect(typedColumn('x', ['00501', '10001']).kind).toBe('categorical')
-    expect(typedColumn('x', [1, 'many'])).toMatchObject({ levels: ['1', 'many'] })
-    expect(typedColumn('x', [true, false, undefined])).toMatchObject({
+    expect(typed('x', [1, '2.5', undefined])).toMatchObject({ kind: 'numeric' })
+    expect(typed('x', ['00501', '10001']).kind).toBe('categorical')
+    expect(typed('x', [1, 'many'])).toMatchObject({ levels: ['1', 'many'] })
+    expect(typed('x', [true, false, undefined])).toMatchObject({
       levels: ['false', 'true'],
       codes: Int32Array.of(1, 0, -1),
     })
-    expect(typedColumn('x', [Number.POSITIVE_INFINITY, 1]).kind).toBe('categorical')
-    expect(typedColumn('x', [undefined]).kind).toBe('categorical')
+    expect(typed('x', [Number.POSITIVE_INFINITY, 1]).kind).toBe('categorical')
+    expect(typed('x', [undefined]).kind).toBe('categorical')
   })
 })
