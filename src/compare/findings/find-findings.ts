@@ -1,5 +1,5 @@
-import { range } from 'd3-array'
-import { at } from '../../core/entries.ts'
+import { range, sum } from 'd3-array'
+import { addAt, at } from '../../core/entries.ts'
 import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { count, defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
@@ -318,7 +318,29 @@ function draftsOfEdges({ evidence, edges }: FindingSources): Draft[] {
     edges,
   })
   const recorded = [...ofEdges, ...ofRequests].map((draft) => weighed(draft, edges.categories))
-  return [...recorded, ...structureFindings(evidence, edges)].sort(byContribution)
+  const structural = structureFindings(evidence, edges)
+  return [...recorded, ...withoutDelays(structural, recorded, edges.categories)].sort(
+    byContribution,
+  )
+}
+
+/** Leaves of the price of another structure what delays do not account for: what these add to its requests. */
+function withoutDelays(
+  structural: readonly Draft[],
+  delays: readonly Draft[],
+  categories: Categories,
+): Draft[] {
+  const delayUs = new Float64Array(categories.size)
+  for (const { categories: ids, contributionUs } of delays) {
+    const requests = sum(ids, (id) => categories.counted(id, AFTER))
+    for (const id of ids) addAt(delayUs, id, contributionUs / requests || 0)
+  }
+  return structural.map((draft) => {
+    const { contributionUs, moves } = draft
+    const toldUs = sum(moves, ({ to, requests }) => requests * at(delayUs, to))
+    const part = Math.min(1, Math.max(0, toldUs / contributionUs || 0))
+    return { ...draft, contributionUs: (1 - part) * contributionUs, estimateUs: contributionUs }
+  })
 }
 
 function anyTestable({ evidence: { responseTime }, edges, steps }: FindingSources) {

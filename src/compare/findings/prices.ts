@@ -1,5 +1,5 @@
 // Runs once a call of a request: the loops index with `!`.
-import { bisectLeft, group, mean, range, sum } from 'd3-array'
+import { bisectLeft, deviation, group, mean, range, sum } from 'd3-array'
 import { Replay } from '../../calls/replay.ts'
 import { coveredNs, spanTimes } from '../../calls/span-times.ts'
 import {
@@ -8,12 +8,14 @@ import {
   childrenOf,
   operationAt,
   type ShapeVisits,
+  type Visit,
 } from '../../calls/visits.ts'
 import { addAt } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { Operation } from '../../flows/node-labels.ts'
 import { isGivenUp, NS, type SpanTree, spanTree } from '../../flows/span-tree.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSame, isSameCall } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
@@ -132,11 +134,11 @@ export class Prices {
   #told(draft: Draft, addedUs: ReadonlyMap<number, number>): Draft {
     this.#addedUs.set(draft.key, new Map(addedUs))
     const contributionUs = sum(addedUs, ([one, us]) => us * this.#counts(one))
-    return {
-      ...draft,
-      contributionUs,
-      eachInterval: movedTo(draft, contributionUs),
-    }
+    const eachInterval =
+      countedCalls(draft).length > 0
+        ? intervalOf(addedUs, contributionUs / draft.requests, draft.requests)
+        : movedTo(draft, contributionUs)
+    return { ...draft, contributionUs, eachInterval }
   }
 
   /**
@@ -147,7 +149,7 @@ export class Prices {
     if (step.part === 'message' || step.kind === 'request') return
     const inside = insideOf(draft, this.#changes)
     const spansOf = memoized((shape: number) =>
-      spansOfStep(allVisits(this.#flows).get(shape)!, step),
+      spansOfStep(allVisits(this.#flows).get(shape)!, step, onlySegment(draft)?.within ?? null),
     )
     for (const stratum of strataOf(draft, step, this.#changes)) {
       const callsOf = ({ recorded }: StepStratum['before'], isAll: boolean) =>
@@ -299,16 +301,23 @@ export class Prices {
 
   /** By how much requests after take longer than those before of the types that some are of, as is left; all, or some. */
   #changeLeft(some: readonly number[], counted?: ReadonlySet<number>): number {
-    const { typeOf } = this.#types
+    const { typeOf, unknown } = this.#types
     const types = new Set(some.map((one) => typeOf[one]))
-    const own = range(this.#flows.size).filter((one) => types.has(typeOf[one]))
-    return sum(group(own, (one) => typeOf[one]).values(), (ofType) => {
-      const isBefore = (one: number) => this.#flows.period[one] === BEFORE
-      const usualUs = mean(ofType.filter(isBefore), (one) => this.#leftUs[one]!)
-      if (usualUs === undefined) return 0
-      const after = ofType.filter((one) => counted?.has(one) ?? !isBefore(one))
-      return sum(after, (one) => (this.#leftUs[one]! - usualUs) * this.#counts(one))
-    })
+    const isBefore = (one: number) => this.#flows.period[one] === BEFORE
+    const leftUs = (one: number) => this.#leftUs[one]!
+    const all = range(this.#flows.size)
+    const ofAllUs = mean(all.filter(isBefore), leftUs)
+    const own = all.filter((one) => types.has(typeOf[one]))
+    return sum(
+      group(own, (one) => typeOf[one]!),
+      ([type, ofType]) => {
+        // What ends before it shows its type has been of any.
+        const usualUs = unknown.has(type) ? ofAllUs : mean(ofType.filter(isBefore), leftUs)
+        if (usualUs === undefined) return 0
+        const after = ofType.filter((one) => counted?.has(one) ?? !isBefore(one))
+        return sum(after, (one) => (this.#leftUs[one]! - usualUs) * this.#counts(one))
+      },
+    )
   }
 
   /** Has requests that call otherwise take as long as those that do not, where the operation does that. */
@@ -357,7 +366,7 @@ function isOfForms(draft: Draft): boolean {
   return isStructural(draft) && countedCalls(draft).length === 0
 }
 
-/** Calls within a service are part of its work: they are taken out before that is compared. */
+/** Calls cost what they take now: they are taken out before times are compared, as are orders within a service. */
 function inOrder(a: Draft, b: Draft): number {
   const us = ({ contributionUs }: Draft) => Math.abs(contributionUs)
   return placeOf(a) - placeOf(b) || us(b) - us(a)
@@ -367,7 +376,18 @@ function placeOf(draft: Draft): number {
   if (draft.kind === 'latency') return 1
   if (!isStructural(draft)) return 3
   const isInner = draft.calls.every(({ of, call }) => call === null || of.service === call.service)
-  return isInner ? 0 : 2
+  return isInner || !isOfForms(draft) ? 0 : 2
+}
+
+/** The 95 % interval of what calls add to each of so many requests, by how much it differs between requests. */
+function intervalOf(
+  addedUs: ReadonlyMap<number, number>,
+  eachUs: number,
+  requests: number,
+): Draft['eachInterval'] {
+  const error = (deviation(addedUs.values()) ?? Number.NaN) * Math.sqrt(addedUs.size)
+  const width = (normalQuantile(0.975) * error) / requests
+  return [eachUs - width, eachUs + width]
 }
 
 /** The interval of what a finding adds to each of its requests, where it adds another amount in all. */
@@ -450,9 +470,32 @@ interface StepSpan extends Site {
   readonly tree: SpanTree
 }
 
-/** Spans of a shape that have the time of a step. */
-function spansOfStep(shape: ShapeVisits, { kind, service, caller, part }: Step): StepSpan[] {
+/** Spans of a shape that have the time of a step: of work, those of one operation within it, where it is that. */
+function spansOfStep(
+  shape: ShapeVisits,
+  { kind, service, caller, part }: Step,
+  within: string | null,
+): StepSpan[] {
   const { visits, operations, tree } = shape
+  const isWithin = ({ spans }: Visit) => spans.slice(1).some((one) => operations[one] === within)
+  if (kind === 'work' && within !== null && visits.some(isWithin)) {
+    return visits
+      .filter((visit) => visit.service === service)
+      .flatMap(({ entry, caller: by, spans }) =>
+        spans
+          .filter((one) => operations[one] === within)
+          .map((span) => ({
+            span,
+            atCaller: span,
+            calls: childrenOf(shape, span),
+            others: false,
+            inner: [],
+            tree,
+            operation: operations[entry]!,
+            callingOperation: by === null ? '' : operations[by.entry]!,
+          })),
+      )
+  }
   if (kind === 'work') {
     return visits
       .filter((visit) => visit.service === service)

@@ -77,10 +77,11 @@ describeWithShared('the recorded case leftover-moves', () => {
     const load = (name: string) =>
       loadTraces(sharedFile(`cases/papers/leftover-moves/${name}.dot.gz`) as string, { name })
     const found = structures(compare(await load('before'), await load('after'), { counts: 'raw' }))
-    expect(found.map(({ requests }) => requests)).toEqual([328, 210])
+    // With its consequences, the one of fewer requests adds more.
+    expect(found.map(({ requests }) => requests)).toEqual([210, 328])
     expect(found.map(({ title }) => title)).toEqual([
-      'READ_CALL DEFAULT: requests now do DISK DEFAULT instead of MEM DEFAULT',
       'READ_CALL DEFAULT: requests now also go to e2__t',
+      'READ_CALL DEFAULT: requests now do DISK DEFAULT instead of MEM DEFAULT',
     ])
   })
 })
