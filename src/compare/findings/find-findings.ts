@@ -48,6 +48,7 @@ import {
   sizeOf,
 } from './finding-facts.ts'
 import { Findings } from './findings.ts'
+import { MIN_USUAL } from './form-prices.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
 import { Prices } from './prices.ts'
@@ -295,7 +296,8 @@ function draftsOfSteps({
   const of = { categories: edges.categories, steps }
   const placed = draftsInTime(withSegments(others, togetherAlike(found), of), of)
   const prices = new Prices(steps)
-  const told = withOtherValues(prices.priced(placed), segments?.otherValues ?? [])
+  const groups = nestConsequences(of, placed, observedChange(edges) < 0)
+  const told = withOtherValues(prices.priced(placed, groups), segments?.otherValues ?? [])
   const drafts = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
   const whole = draftsInTime(wholeRequests(found, edges.categories), of)
   const left = unattributedFindings(steps, { drafts, edges, whole, prices })
@@ -337,7 +339,11 @@ function withoutDelays(
   }
   return structural.map((draft) => {
     const { contributionUs, moves } = draft
-    const toldUs = sum(moves, ({ to, requests }) => requests * at(delayUs, to))
+    const toldUs = sum(moves, ({ from, to, requests }) => {
+      // The usual form is that of after where enough requests have it: delayed, too.
+      const isUsual = categories.count(from, AFTER) >= MIN_USUAL
+      return requests * (at(delayUs, to) - (isUsual ? at(delayUs, from) : 0))
+    })
     const part = Math.min(1, Math.max(0, toldUs / contributionUs || 0))
     return { ...draft, contributionUs: (1 - part) * contributionUs, estimateUs: contributionUs }
   })

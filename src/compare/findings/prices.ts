@@ -8,7 +8,6 @@ import {
   childrenOf,
   operationAt,
   type ShapeVisits,
-  type Visit,
 } from '../../calls/visits.ts'
 import { addAt } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
@@ -23,7 +22,7 @@ import { type RootTypes, rootTypes } from '../steps/root-types.ts'
 import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { type Step, strataOfStep } from '../steps/step-times.ts'
-import { strataOfDraft } from './consequences.ts'
+import { type Group, strataOfDraft } from './consequences.ts'
 import { type Draft, type FindingCall, type FindingStep, isStructural } from './finding.ts'
 import { formsOf, MIN_USUAL, priceOf } from './form-prices.ts'
 import { isConfined } from './segment-findings.ts'
@@ -71,15 +70,21 @@ export class Prices {
     this.#leftUs = flows.responseTimeUs.slice()
   }
 
-  /** Prices findings, each on what the earlier ones left, and returns them in their order. */
-  priced(drafts: readonly Draft[]): Draft[] {
-    const order = [...drafts.keys()].sort((a, b) => inOrder(drafts[a]!, drafts[b]!))
-    const found = drafts.slice()
-    for (const at of order) {
-      const draft = drafts[at]!
-      found[at] = { ...this.#price(draft), estimateUs: draft.contributionUs }
-    }
-    return found
+  /**
+   * Prices findings, each on what the earlier ones left, and returns them in their order. What follows
+   * from a cause is priced after it; failures after what they make their callers do.
+   */
+  priced(drafts: readonly Draft[], groups: readonly Group[]): Draft[] {
+    const order = groups
+      .toSorted((a, b) => inOrder(a.cause, b.cause))
+      .flatMap(({ cause, consequences }) => {
+        const after = consequences.toSorted(inOrder)
+        return cause.kind === 'errors' ? [...after, cause] : [cause, ...after]
+      })
+    const found = new Map(
+      order.map((draft) => [draft, { ...this.#price(draft), estimateUs: draft.contributionUs }]),
+    )
+    return drafts.map((draft) => found.get(draft) ?? draft)
   }
 
   /** What a finding adds to some requests, in µs. */
@@ -149,7 +154,7 @@ export class Prices {
     if (step.part === 'message' || step.kind === 'request') return
     const inside = insideOf(draft, this.#changes)
     const spansOf = memoized((shape: number) =>
-      spansOfStep(allVisits(this.#flows).get(shape)!, step, onlySegment(draft)?.within ?? null),
+      spansOfStep(allVisits(this.#flows).get(shape)!, step, withinOf(draft)),
     )
     for (const stratum of strataOf(draft, step, this.#changes)) {
       const callsOf = ({ recorded }: StepStratum['before'], isAll: boolean) =>
@@ -423,6 +428,12 @@ function onlySegment(draft: Draft): Segment | undefined {
   return segment && (isOfSegment || isConfined(draft, segment)) ? segment : undefined
 }
 
+/** Operations whose spans alone changed. */
+function withinOf(draft: Draft): readonly string[] {
+  const { within, alike = [] } = onlySegment(draft) ?? {}
+  return within ? [within, ...alike] : []
+}
+
 /** Which share of so many calls changed, where some alone did. */
 function shareOf(draft: Draft, { share }: FindingStep, calls: number): number | undefined {
   const segment = onlySegment(draft)
@@ -474,26 +485,24 @@ interface StepSpan extends Site {
 function spansOfStep(
   shape: ShapeVisits,
   { kind, service, caller, part }: Step,
-  within: string | null,
+  within: readonly string[],
 ): StepSpan[] {
   const { visits, operations, tree } = shape
-  const isWithin = ({ spans }: Visit) => spans.slice(1).some((one) => operations[one] === within)
-  if (kind === 'work' && within !== null && visits.some(isWithin)) {
+  const isOne = (span: number) => within.includes(operations[span]!)
+  if (kind === 'work' && visits.some(({ spans }) => spans.slice(1).some(isOne))) {
     return visits
       .filter((visit) => visit.service === service)
       .flatMap(({ entry, caller: by, spans }) =>
-        spans
-          .filter((one) => operations[one] === within)
-          .map((span) => ({
-            span,
-            atCaller: span,
-            calls: childrenOf(shape, span),
-            others: false,
-            inner: [],
-            tree,
-            operation: operations[entry]!,
-            callingOperation: by === null ? '' : operations[by.entry]!,
-          })),
+        spans.filter(isOne).map((span) => ({
+          span,
+          atCaller: span,
+          calls: childrenOf(shape, span),
+          others: false,
+          inner: [],
+          tree,
+          operation: operations[entry]!,
+          callingOperation: by === null ? '' : operations[by.entry]!,
+        })),
       )
   }
   if (kind === 'work') {

@@ -206,7 +206,10 @@ test('what a step takes longer for some time is not left over in the requests of
   expect(drafts.map(({ where }) => where)).toEqual(['stock'])
   const cold = Array.from({ length: 120 }, (_, i) => flows.ids.indexOf(`after-${i}`))
   const prices = new Prices(steps)
-  const [priced] = prices.priced(drafts)
+  const [priced] = prices.priced(
+    drafts,
+    drafts.map((cause) => ({ cause, consequences: [] })),
+  )
   // What is left is less than findings leave.
   expect(prices.addedTo(cold, priced!) / (120 * 21_000)).toBeGreaterThan(0.8)
 })
