@@ -46,6 +46,8 @@ export class Prices {
   readonly #offsets: Uint32Array
   readonly #keep: Float64Array
   readonly #moreNs: Float64Array
+  /** The part of it that is a span's own work. */
+  readonly #workNs: Float64Array
   /** What requests take without the findings priced so far. */
   readonly #leftUs: Float64Array
   /** By key of a draft, what it adds to each request. */
@@ -67,6 +69,7 @@ export class Prices {
     const spans = this.#offsets[flows.size]!
     this.#keep = new Float64Array(spans).fill(1)
     this.#moreNs = new Float64Array(spans)
+    this.#workNs = new Float64Array(spans)
     this.#leftUs = flows.responseTimeUs.slice()
   }
 
@@ -174,6 +177,14 @@ export class Prices {
     }
   }
 
+  /** Has a span of a request take more, which is its own work or not. */
+  #add(request: number, span: number, { us, isOfWork }: { us: number; isOfWork: boolean }): void {
+    const at = this.#offsets[request]! + span
+    addAt(this.#moreNs, at, us * NS)
+    if (isOfWork) addAt(this.#workNs, at, us * NS)
+    this.#touched.add(request)
+  }
+
   /** What a call of a step takes itself, as long as anybody waits for it, in µs. */
   #timeUs(request: number, { span, calls, others, atCaller, inner, tree }: StepSpan): number {
     const times = spanTimes(this.#flows).of(request)
@@ -190,7 +201,7 @@ export class Prices {
     if (this.#offsets[request + 1] === offset) return ownUs
     const gone = inner.filter((one) => this.#keep[offset + one] === 0)
     const goneNs = sum(gone, (one) => ownNs(times, one, tree))
-    return Math.max(0, ownUs + (this.#moreNs[offset + span]! - goneNs) / NS)
+    return Math.max(0, ownUs + (this.#workNs[offset + span]! - goneNs) / NS)
   }
 
   /**
@@ -223,8 +234,7 @@ export class Prices {
       for (const [i, us] of moreUs.entries()) moreUs[i] = part * us
     }
     changed.forEach(({ request, span }, i) => {
-      addAt(this.#moreNs, this.#offsets[request]! + span, -moreUs[i]! * NS)
-      this.#touched.add(request)
+      this.#add(request, span, { us: -moreUs[i]!, isOfWork: true })
     })
   }
 
@@ -257,14 +267,14 @@ export class Prices {
       after.forEach(({ request, calls }, rank) => {
         const was = usual[Math.floor(((rank + 0.5) / after.length) * usual.length)]!
         if (was === calls) return
-        this.#touched.add(request)
         const first = this.#offsets[request]!
         const own = made(this.#flows.shapeOf[request]!)
         for (const span of own.calls.slice(was).flatMap(({ below }) => below)) {
           this.#keep[first + span] = 0
           this.#moreNs[first + span] = 0
         }
-        if (was > calls) addAt(this.#moreNs, first + own.callers[0]!, (was - calls) * eachUs * NS)
+        const us = Math.max(0, was - calls) * eachUs
+        this.#add(request, own.callers[0]!, { us, isOfWork: of.service === call?.service })
       })
     }
   }
@@ -326,7 +336,8 @@ export class Prices {
   }
 
   /** Has requests that call otherwise take as long as those that do not, where the operation does that. */
-  #takeForms({ forms, requests, calls }: Draft): void {
+  #takeForms(draft: Draft): void {
+    const { forms, requests, calls } = draft
     if (forms === undefined) return
     const { contributionUs } = priceOf(this.#flows, forms, requests, { timesUs: this.#leftUs })
     const after = forms.now.filter((one) => this.#flows.period[one] === AFTER)
@@ -338,10 +349,10 @@ export class Prices {
       const isOne = (span: number) => calls.some(({ of }) => isSame(operationAt(spans, span), of))
       return Math.max(0, range(spans.tree.size).findIndex(isOne))
     })
+    const isOfWork = isInner(draft)
     for (const request of after) {
       const span = caller(this.#flows.shapeOf[request]!)
-      addAt(this.#moreNs, this.#offsets[request]! + span, -eachUs * NS)
-      this.#touched.add(request)
+      this.#add(request, span, { us: -eachUs, isOfWork })
     }
   }
 }
@@ -380,8 +391,12 @@ function inOrder(a: Draft, b: Draft): number {
 function placeOf(draft: Draft): number {
   if (draft.kind === 'latency') return 1
   if (!isStructural(draft)) return 3
-  const isInner = draft.calls.every(({ of, call }) => call === null || of.service === call.service)
-  return isInner || !isOfForms(draft) ? 0 : 2
+  return isInner(draft) || !isOfForms(draft) ? 0 : 2
+}
+
+/** Whether calls within a service changed, which are part of its work. */
+function isInner({ calls }: Draft): boolean {
+  return calls.every(({ of, call }) => of.service === call?.service)
 }
 
 /** The 95 % interval of what calls add to each of so many requests, by how much it differs between requests. */
@@ -438,7 +453,8 @@ function withinOf(draft: Draft): readonly string[] {
 function shareOf(draft: Draft, { share }: FindingStep, calls: number): number | undefined {
   const segment = onlySegment(draft)
   if (segment === undefined) return share
-  return segment.within === null ? undefined : Math.min(1, segment.inside.after / calls)
+  const { within, alike = [], inside } = segment
+  return within === null ? undefined : Math.min(1, ((1 + alike.length) * inside.after) / calls)
 }
 
 /** The times of what changed of a step, in the operations of the finding's segment, or of its time. */
