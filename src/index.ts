@@ -2,7 +2,7 @@ import { connectNotebook } from './views/notebook/connect.ts'
 
 export type { PathStep } from './calls/critical-path.ts'
 export { CriticalPathFinder } from './calls/critical-path.ts'
-export type { Account, AccountStep } from './compare/account.ts'
+export type { Account, AccountFinding, AccountStep } from './compare/account.ts'
 export type { Categories, CategoryOptions } from './compare/categories/categories.ts'
 export { squaredVariation } from './compare/categories/categories.ts'
 export { categorize } from './compare/categories/categorize.ts'

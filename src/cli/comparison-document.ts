@@ -1,4 +1,4 @@
-import type { Account, AccountStep } from '../compare/account.ts'
+import type { Account, AccountFinding, AccountStep } from '../compare/account.ts'
 import type { Comparison } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
@@ -94,7 +94,11 @@ const ACCOUNT = record<Account>({
     'The part that comes of another mix of requests, each kind as fast as before.',
     NUMBER,
   ),
-  restUs: about('totalUs − mixUs.', NUMBER),
+  restUs: about('What neither the mix nor findings account for.', NUMBER),
+  findings: about(
+    'What each finding adds to a request after, on average, with its consequences. Findings, mix and rest add up to the total.',
+    listOf(record<AccountFinding>({ id: TEXT, us: NUMBER })),
+  ),
   steps: about(
     'Steps on the path of requests, the largest change first; they add up to both means. Where --budget left some out, these are one, `other`.',
     listOf(
@@ -233,7 +237,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       'The change of the sum of response times after, against the mean before.',
     ),
     account: made(
-      ({ comparison: { account } }) => account,
+      ({ comparison: { account, findings } }) => account.withFindings(findings),
       ACCOUNT,
       'Where the time of a mean request goes, in µs; sums add up.',
     ),

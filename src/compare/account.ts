@@ -6,6 +6,7 @@ import { own, rowTable, Stage, type StageTable } from '../core/stage.ts'
 import { AFTER, BEFORE, type FlowSet } from '../flows/flow-set.ts'
 import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { kindsOfRequests } from './fairness/request-types.ts'
+import type { Findings } from './findings/findings.ts'
 
 /** Mean time of a request in one role, in µs; means of all roles add up to that of the period. */
 export interface AccountStep extends Omit<Role, 'kind'> {
@@ -20,6 +21,12 @@ export interface TimedStep extends AccountStep {
   readonly startUs: number
 }
 
+/** What a finding adds to a mean request after, with its consequences, in µs. */
+export interface AccountFinding {
+  readonly id: string
+  readonly us: number
+}
+
 /** What an account consists of. */
 export interface AccountParts {
   readonly totalUs: number
@@ -29,7 +36,7 @@ export interface AccountParts {
 
 /**
  * Where the time of a mean request goes, before and after. Every number adds up: steps to the mean
- * of each period, `mixUs` and `restUs` to the change between them.
+ * of each period; findings, `mixUs` and `restUs` to the change between them.
  */
 export class Account extends Stage {
   static readonly madeBy: string = 'an account: comparison.account'
@@ -39,12 +46,19 @@ export class Account extends Stage {
   readonly mixUs: number
   /** Steps on the path of requests, the largest change first. */
   readonly steps: readonly TimedStep[]
+  /** What findings add; none unless it is an account `withFindings`. */
+  readonly findings: readonly AccountFinding[]
   /** What its numbers are of: time, unless something else is compared. */
   readonly quantity: Quantity
 
   /** Use `comparison.account` instead. */
-  constructor({ totalUs, mixUs, steps }: AccountParts, quantity: Quantity) {
+  constructor(
+    { totalUs, mixUs, steps }: AccountParts,
+    quantity: Quantity,
+    findings: readonly AccountFinding[] = [],
+  ) {
     super()
+    this.findings = findings
     this.totalUs = totalUs
     this.mixUs = mixUs
     this.steps = steps
@@ -57,9 +71,16 @@ export class Account extends Stage {
     return { totalUs, mixUs, steps }
   }
 
-  /** What the mix does not account for: the change within kinds of requests, in µs. */
+  /** What neither the mix nor findings account for, in µs. */
   get restUs(): number {
-    return this.totalUs - this.mixUs
+    return this.totalUs - this.mixUs - sum(this.findings, ({ us }) => us)
+  }
+
+  /** The same account with what findings add, one entry a cause. */
+  withFindings({ findings, flows }: Pick<Findings, 'findings' | 'flows'>): Account {
+    const requests = flows.countedIn(AFTER)
+    const added = findings.map(({ id, contributionUs }) => ({ id, us: contributionUs / requests }))
+    return new Account(this.parts, this.quantity, added)
   }
 
   /** One row a step: its mean time before and after, the change, and its share of the whole change. */
