@@ -1,11 +1,12 @@
 // Runs once a call of a request: the loops index with `!`.
-import { bisectLeft, deviation, group, mean, range, sum } from 'd3-array'
+import { bisectLeft, deviation, group, mean, range, rollup, sum } from 'd3-array'
 import { Replay } from '../../calls/replay.ts'
 import { coveredNs, spanTimes } from '../../calls/span-times.ts'
 import {
   allVisits,
   callsOf,
   childrenOf,
+  type MadeCall,
   operationAt,
   type ShapeVisits,
 } from '../../calls/visits.ts'
@@ -117,7 +118,8 @@ export class Prices {
         return this.#priceFailures(draft)
       case 'structure':
       case 'concurrency': {
-        if (isOfForms(draft)) this.#takeForms(draft)
+        if (isOfOverlap(draft)) this.#takeOverlap(draft)
+        else if (isOfForms(draft)) this.#takeForms(draft)
         for (const call of countedCalls(draft)) this.#takeCalls(draft, call)
         break
       }
@@ -335,6 +337,34 @@ export class Prices {
     )
   }
 
+  /** Has calls overlap as they did before: what these took at the same time, requests wait for otherwise. */
+  #takeOverlap({ forms, calls }: Draft): void {
+    const pairs = memoized((shape: number) =>
+      pairedCalls(allVisits(this.#flows).get(shape)!, calls),
+    )
+    const overlapUs = (request: number) => {
+      const times = spanTimes(this.#flows).of(request)
+      return sum(pairs(this.#flows.shapeOf[request]!), ({ spans }) => {
+        const allNs = sum(spans, (span) => times[2 * span + 1]! - times[2 * span]!)
+        const covered = coveredNs(times, spans, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)
+        return (allNs - covered) / NS
+      })
+    }
+    const isBefore = (one: number) => this.#flows.period[one] === BEFORE
+    const all = range(this.#flows.size).filter(
+      (one) =>
+        pairs(this.#flows.shapeOf[one]!).length > 0 && spanTimes(this.#flows).of(one).length > 0,
+    )
+    const ofType = (one: number) => this.#types.typeOf[one]!
+    const usualUs = rollup(all.filter(isBefore), (own) => mean(own, overlapUs)!, ofType)
+    for (const request of forms?.now ?? []) {
+      const [first] = pairs(this.#flows.shapeOf[request]!)
+      const usual = usualUs.get(ofType(request))
+      if (isBefore(request) || first === undefined || usual === undefined) continue
+      this.#add(request, first.caller, { us: overlapUs(request) - usual, isOfWork: false })
+    }
+  }
+
   /** Has requests that call otherwise take as long as those that do not, where the operation does that. */
   #takeForms(draft: Draft): void {
     const { forms, requests, calls } = draft
@@ -360,6 +390,26 @@ export class Prices {
 /** A change, of which no more is told than another change in the same direction. */
 function atMost(us: number, otherUs: number): number {
   return us < 0 ? Math.max(us, Math.min(0, otherUs)) : Math.min(us, Math.max(0, otherUs))
+}
+
+/** Whether calls of several operations overlap that did not before, or no longer do. */
+function isOfOverlap({ kind, calls, forms }: Draft): boolean {
+  const isOrder = calls.every((call) => call.kind === 'together' || call.kind === 'in turn')
+  return kind === 'concurrency' && isOrder && forms?.isWhole === false
+}
+
+/** The calls of a shape whose order changed, by their caller. */
+function pairedCalls(shape: ShapeVisits, changed: readonly FindingCall[]) {
+  return range(shape.tree.size).flatMap((caller) => {
+    const own = changed.filter(({ of }) => isSame(operationAt(shape, caller), of))
+    if (own.length === 0) return []
+    const isOne = ({ callee }: MadeCall) =>
+      own.some(({ previous, call }) => isSameCall(previous, callee) || isSameCall(call, callee))
+    const spans = callsOf(shape, caller)
+      .filter(isOne)
+      .map(({ span }) => span)
+    return spans.length > 1 ? [{ caller, spans }] : []
+  })
 }
 
 /** Changes of how often calls are made. */
