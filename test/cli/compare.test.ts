@@ -261,7 +261,7 @@ describe('--fail-on', () => {
     flowdelta('compare', ...SHORT, ...conditions.flatMap((each) => ['--fail-on', each]))
 
   test('of several conditions names those that hold, when a finding adds between 3 and 20 % to all response times', async () => {
-    const holding = ['contribution>3%', 'contribution>3% and contribution>10ms', 'any']
+    const holding = ['contribution>3%', 'contribution>3% and contribution>3ms', 'any']
     const both = 'contribution>3% and contribution>1s'
     const { code, err } = await failOn(...holding, both, 'contribution>20%', 'shift>10s')
     expect(code).toBe(1)

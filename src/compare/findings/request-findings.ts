@@ -223,8 +223,9 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
     const sureness = surenessOf(left, changes, of)
     if (sureness === null) return []
     const slower = shiftUs > 0
-    const place = commonStep(times, new Set(all), step.observedUs)
-    const deadline = deadlineOf(flows, after)
+    const place = commonStep(times, new Set(all), left.us)
+    const deadline = left.isAll ? deadlineOf(flows, after) : null
+    const mostly = mostIn(flows, all, { place, deadline })
     return {
       ...NO_EVIDENCE,
       kind: 'unattributed',
@@ -235,8 +236,9 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
         `requests take ${moreText(part === '' ? eachUs : shiftUs, flows.quantity)}` +
         inFew(step, 'them') +
         (left.isAll
-          ? `${mostIn(flows, all, { place, deadline })}; no single step changed enough to be sure of`
-          : part || ', which no single step explains'),
+          ? `${mostly}; no single step changed enough to be sure of`
+          : part || ', which no single step explains') +
+        (left.isAll ? '' : mostly),
       categories: categoriesOf(categories, after),
       requests: concerned[AFTER],
       concerned,
@@ -244,7 +246,8 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
       ...sureness,
       probabilitySlower: step.probabilitySlower,
       notes: slowNotes(flows, step),
-      ...(left.isAll && lookAt(place, deadline)),
+      ...(left.isAll ? {} : { look: 'its steps, in comparison.account' }),
+      ...lookAt(place, deadline),
       steps: [findingStep(step)],
     }
   })

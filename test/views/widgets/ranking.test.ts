@@ -138,7 +138,7 @@ describe('the ranking browser', () => {
     })
     expect(dataOf(other).findings[0]).toMatchObject({ where: 'all', segment: undefined })
     const svg = explore(confined).svg()
-    expect(svg).toContain('2 findings, one for each cause:')
+    expect(svg).toContain('3 findings, one for each cause:')
     expect(svg).toContain('in which requests')
   })
 
