@@ -1,20 +1,18 @@
 // Runs for every edge: the loops index with `!`.
 
-import { group, range, sum } from 'd3-array'
-import { roleMeans } from '../../calls/roles.ts'
+import { range } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, readOptions, share } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { isTestable } from '../../stats/two-sample.ts'
 import { type VanElterenResult, vanElteren } from '../../stats/van-elteren.ts'
 import { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from '../mutations/find-response-time-mutations.ts'
-import type { EdgeKind, PooledEdge } from './edge-pool.ts'
+import type { PooledEdge } from './edge-pool.ts'
 import { type EdgeStratum, type EdgeTimes, edgeTimes, usualMeanUs } from './edge-times.ts'
 
 /**
@@ -318,40 +316,5 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
       },
       this.categories.flows.quantity,
     )
-  }
-
-  /**
-   * Where response times are spent: mean time a request by service and kind, on critical paths, so
-   * that the rows of a period add up to its mean response time. Calls stand with the service that is
-   * called; `comparison.account` has them by caller and operation.
-   */
-  breakdown(): StageTable {
-    const columns = own('service kind beforeUs afterUs changeUs')
-    return rowTable(this.places(), columns, this.categories.flows.quantity)
-  }
-
-  /** The rows of `breakdown`, the largest change first. */
-  places() {
-    const { flows, options } = this.categories
-    const { roles, ...means } = roleMeans(recordedFlows(flows), options)
-    // Where hosts are left out of labels, trace points have no place: a step stands for itself.
-    const places = group(roles.keys(), (role) => {
-      const { kind, service, operation } = roles[role]!
-      return JSON.stringify([service, kind, service === '' && operation])
-    })
-    return Array.from(places.values(), (same) => {
-      const { service, kind, operation } = roles[same[0]!]!
-      const isStep = service === ''
-      const beforeUs = sum(same, (role) => means.beforeUs[role]!)
-      const afterUs = sum(same, (role) => means.afterUs[role]!)
-      return {
-        service: isStep ? operation : service,
-        kind: (kind === 'work' ? 'self' : 'network') satisfies EdgeKind as EdgeKind,
-        isStep,
-        beforeUs,
-        afterUs,
-        changeUs: afterUs - beforeUs,
-      }
-    }).sort((a, b) => Math.abs(b.changeUs) - Math.abs(a.changeUs))
   }
 }

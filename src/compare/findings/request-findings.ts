@@ -12,6 +12,7 @@ import type { Segment } from '../segments/segments.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
 import { slowSample } from '../steps/slow-sample.ts'
 import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
+import { isOfOneStep } from '../steps/step-times.ts'
 import { commonStep, namePlace, type Place } from './common-step.ts'
 import { type Deadline, deadlineOf } from './deadlines.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
@@ -223,7 +224,9 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
     const sureness = surenessOf(left, changes, of)
     if (sureness === null) return []
     const slower = shiftUs > 0
-    const place = commonStep(times, new Set(all), left.us)
+    const told = drafts.flatMap((draft) => draft.steps)
+    const others = times.filter((one) => !told.some((own) => isOfOneStep(own, one)))
+    const place = commonStep(others, new Set(all), left.us)
     const deadline = left.isAll ? deadlineOf(flows, after) : null
     const mostly = mostIn(flows, all, { place, deadline })
     return {

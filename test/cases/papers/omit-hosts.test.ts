@@ -5,11 +5,11 @@ import { describeWithShared } from '../../shared.ts'
 import { paperCase, period, some } from './sketches.ts'
 
 /** Everything that a comparison names: findings, where to look, where time is spent. */
-function named({ findings, edges }: Comparison): string {
+function named({ findings, account }: Comparison): string {
   return [
     findings.text(),
     ...findings.findings.flatMap(({ services }) => services),
-    ...edges.places().map(({ service }) => service),
+    ...account.steps.flatMap(({ service, operation }) => [service, operation]),
   ].join('\n')
 }
 
@@ -57,9 +57,9 @@ describe('one of six stores is slow', () => {
   test('no store is named without hosts; steps say where the time goes, and add up to it', () => {
     const comparison = compare(before, after, { omitHosts: true })
     expect(named(comparison)).not.toMatch(/st\d|web\d/)
-    const places = comparison.edges.places()
-    expect(places[0]).toMatchObject({ service: 'BEGIN → END', kind: 'self', isStep: true })
-    const us = places.reduce((sum, { changeUs }) => sum + changeUs, 0)
+    const { steps } = comparison.account
+    expect(steps[0]).toMatchObject({ service: '', operation: 'BEGIN → END', kind: 'work' })
+    const us = steps.reduce((sum, { beforeUs, afterUs }) => sum + afterUs - beforeUs, 0)
     expect(us * 300).toBeCloseTo(comparison.findings.observedChangeUs, 3)
   })
 

@@ -46,13 +46,13 @@ export const allOptions: fc.Arbitrary<Partial<ComparisonOptions>> = fc
 /** All that a comparison says: every table, and every finding and rank with what hangs on it. */
 export function everything(comparison: Comparison) {
   const { categories, responseTime, structural, precursors, evidence, ranking, edges } = comparison
-  const { segments, findings } = comparison
+  const { segments, findings, account } = comparison
   const tested = { responseTime, structural, precursors, evidence, ranking, edges, segments }
   const stages = { categories, ...tested }
   const tables = Object.entries(stages).map(([name, stage]) => [name, stage.table().objects()])
   return {
     tables: Object.fromEntries(tables),
-    breakdown: edges.breakdown().objects(),
+    account: account.table().objects(),
     mutations: ranking.mutations.map(({ precursors, ...mutation }) => ({
       ...mutation,
       precursors,

@@ -1,4 +1,4 @@
-import { max, sum } from 'd3-array'
+import { max, rollup, sum } from 'd3-array'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { type EdgeChange, findEdgeChanges } from '../../../src/compare/edges/find-edge-changes.ts'
@@ -62,18 +62,6 @@ describe('edges pooled over categories', () => {
     expect(Math.abs(observedChangeUs) / usualUs).toBeLessThan(0.02)
   })
 
-  test('the breakdown adds up to the mean response time of each period', () => {
-    const { flows } = comparison
-    const mean = (from: number, to: number) =>
-      flows.responseTimeUs.slice(from, to).reduce((sum, time) => sum + time, 0) / (to - from)
-    const table = edges.breakdown()
-    const sum = (name: string) =>
-      (table.array(name) as Float64Array).reduce((total, value) => total + value, 0)
-    expect(sum('beforeUs')).toBeCloseTo(mean(0, 300), 6)
-    expect(sum('afterUs')).toBeCloseTo(mean(300, 600), 6)
-    expect([table.get('service', 0), table.get('kind', 0)]).toEqual(['pay', 'self'])
-  })
-
   test.each([
     [{ alpha: 0 }, 'Option alpha is 0. Give a level between 0 and 1.'],
     [{ minimumEffect: -1 }, 'Option minimumEffect is -1. Give a share, 0 or more.'],
@@ -116,14 +104,16 @@ function withHangs(name: string, every: number) {
 
 test('what a server does after its caller gave up is no time of the request', () => {
   const comparison = compare(withHangs('before', 20), withHangs('after', 10))
-  const rows = comparison.edges
-    .places()
-    .map(({ service, kind, afterUs }) => [`${service} ${kind}`, Math.round(afterUs)])
-  expect(Object.fromEntries(rows)).toEqual({
-    'shop self': 2000,
+  const spentUs = rollup(
+    comparison.account.steps,
+    (steps) => Math.round(sum(steps, ({ afterUs }) => afterUs)),
+    ({ service, kind }) => `${service} ${kind}`,
+  )
+  expect(Object.fromEntries(spentUs)).toEqual({
+    'shop work': 2000,
     // 0.5 ms there, and of those that are not given up as much back.
-    'vendor network': Math.round(500 + 0.9 * 500),
-    'vendor self': Math.round(0.9 * 19_000 + 0.1 * 999_500),
+    'vendor call': Math.round(500 + 0.9 * 500),
+    'vendor work': Math.round(0.9 * 19_000 + 0.1 * 999_500),
   })
   const contexts = findCallingContexts(comparison.flows).contexts
   const vendorUs = sum(contexts, ({ service, after }) => (service === 'vendor' ? after.selfUs : 0))

@@ -143,7 +143,7 @@ test('their sources of variance', () => {
 })
 
 test('and where time is spent', () => {
-  const spent = (one: typeof WEIGHTED) => rows(one.edges.breakdown())
+  const spent = (one: typeof WEIGHTED) => rows(one.account.table())
   expect(spent(WEIGHTED)).toEqual(spent(REPEATED))
 })
 
