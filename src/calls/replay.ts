@@ -1,5 +1,7 @@
 // Runs once a span of a request: the loops index with `!`.
+import { memoized } from '../core/remembered.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
+import { callName, operationOf } from '../flows/node-labels.ts'
 import { RECEIVED, type SpanTree, spanTree } from '../flows/span-tree.ts'
 import { type SpanTimes, spanTimes } from './span-times.ts'
 
@@ -23,11 +25,20 @@ export interface Changed {
 export class Replay {
   readonly #flows: FlowSet
   readonly #times: SpanTimes
+  /** By shape, 1 for spans of operations that requests wait for at times: others run along with what they wait for. */
+  readonly #mayHold: (shape: number) => Uint8Array
   #calls = roomFor(64)
 
   constructor(flows: FlowSet) {
     this.#flows = flows
     this.#times = spanTimes(flows)
+    const isHolding = waitedOperations(flows)
+    this.#mayHold = memoized((shape) => {
+      const codes = flows.shapes.labels(shape)
+      return Uint8Array.from({ length: codes.length / 2 }, (_, span) =>
+        Number(isHolding(codes[2 * span]!)),
+      )
+    })
   }
 
   /** How long a request would have taken, in ns; NaN if its times are not known. */
@@ -36,18 +47,19 @@ export class Replay {
     if (times.length === 0) return Number.NaN
     const tree = spanTree(this.#flows, this.#flows.shapeOf[request]!)
     const isWaitedFor = this.#times.waitedFor(request)
+    const mayHold = this.#mayHold(this.#flows.shapeOf[request]!)
     if (tree.size > this.#calls.takes.length) this.#calls = roomFor(2 * tree.size)
     for (let span = tree.size - 1; span >= 0; span--) {
-      const ns = this.#replaySpan(span, { tree, times, isWaitedFor })
+      const ns = this.#replaySpan(span, { tree, times, isWaitedFor, mayHold })
       this.#calls.takes[span] = Math.max(0, keep[span]! * ns + moreNs[span]!)
     }
     return this.#calls.takes[0]!
   }
 
-  #replaySpan(span: number, { tree, times, isWaitedFor }: Recorded): number {
+  #replaySpan(span: number, { tree, times, isWaitedFor, mayHold }: Recorded): number {
     const [startNs, endNs] = [times[2 * span]!, times[2 * span + 1]!]
     const lengthNs = endNs - startNs
-    const count = this.#sortCalls(span, tree, times)
+    const count = this.#sortCalls(span, { tree, times, mayHold })
     if (count === 0) return lengthNs
     const { byStart, byEnd, takes, ends } = this.#calls
     const only = byStart[0]!
@@ -89,10 +101,17 @@ export class Replay {
   }
 
   /** Lists what a span calls and may wait for, by start and by end; what receives its messages is none of it. */
-  #sortCalls(span: number, { firstChild, detached }: SpanTree, times: ArrayLike<number>): number {
+  #sortCalls(
+    span: number,
+    {
+      tree: { firstChild, detached },
+      times,
+      mayHold,
+    }: Pick<Recorded, 'tree' | 'times' | 'mayHold'>,
+  ): number {
     let count = 0
     for (let child = firstChild[span]!; child < firstChild[span + 1]!; child++) {
-      if (detached[child] === RECEIVED) continue
+      if (detached[child] === RECEIVED || mayHold[child] === 0) continue
       this.#calls.byStart[count] = child
       this.#calls.byEnd[count++] = child
     }
@@ -120,4 +139,20 @@ interface Recorded {
   readonly tree: SpanTree
   readonly times: ArrayLike<number>
   readonly isWaitedFor: ArrayLike<number>
+  readonly mayHold: ArrayLike<number>
+}
+
+/** Tells by the code of its label whether any request waits for an operation. */
+function waitedOperations(flows: FlowSet): (code: number) => boolean {
+  const { shapes, shapeOf, labels, size } = flows
+  const times = spanTimes(flows)
+  const nameOf = memoized((code: number) => callName(operationOf(labels.get(code))))
+  const names = new Set<string>()
+  for (let request = 0; request < size; request++) {
+    const codes = shapes.labels(shapeOf[request]!)
+    times.waitedFor(request).forEach((is, span) => {
+      if (is === 1) names.add(nameOf(codes[2 * span]!))
+    })
+  }
+  return (code) => names.has(nameOf(code))
 }
