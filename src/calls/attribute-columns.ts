@@ -11,10 +11,10 @@ import {
 import { type Attributes, type AttributeValue, TEXT, TRUTH } from '../traces/attributes.ts'
 import type { Dictionary } from '../traces/dictionary.ts'
 
-/** What was recorded under one name: one value a unit, which may be a request, a call or a span. */
+/** An attribute of all units, which are requests, calls or spans. A unit has at most one value. */
 export interface AttributeColumn {
   readonly attribute: string
-  /** Of each unit, 1 + the place of its value; 0 where none was recorded. */
+  /** One code a unit: index of its value in `values` plus 1, or 0 if none was recorded. */
   readonly codes: Uint32Array
   /** Different ones, in the order in which they came. */
   readonly values: readonly AttributeValue[]

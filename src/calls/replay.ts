@@ -5,11 +5,11 @@ import { callName, operationOf } from '../flows/node-labels.ts'
 import { RECEIVED, type SpanTree, spanTree } from '../flows/span-tree.ts'
 import { type SpanTimes, spanTimes } from './span-times.ts'
 
-/** What differs in a request from what was recorded; by span. */
+/** Changes to make to a recorded request, one entry a span. */
 export interface Changed {
-  /** The share that is left of how long it takes. */
+  /** Factor of its duration: 1 keeps it, 0 removes it. */
   readonly keep: ArrayLike<number>
-  /** What it takes more than that, in ns. */
+  /** Time to add to that, in ns. */
   readonly moreNs: ArrayLike<number>
 }
 

@@ -94,9 +94,9 @@ const ACCOUNT = record<Account>({
     'The part that comes of another mix of requests, each kind as fast as before.',
     NUMBER,
   ),
-  restUs: about('What neither the mix nor findings account for.', NUMBER),
+  restUs: about('The part of the change that neither the mix nor a finding explains.', NUMBER),
   findings: about(
-    'What each finding adds to a request after, on average, with its consequences. Findings, mix and rest add up to the total.',
+    'Mean time that each finding adds to a request after, including its consequences. Findings, mix and rest add up to the total.',
     listOf(record<AccountFinding>({ id: TEXT, us: NUMBER })),
   ),
   steps: about(

@@ -21,7 +21,7 @@ export interface TimedStep extends AccountStep {
   readonly startUs: number
 }
 
-/** What a finding adds to a mean request after, with its consequences, in µs. */
+/** Mean time that a finding adds to a request after, including its consequences. */
 export interface AccountFinding {
   readonly id: string
   readonly us: number
@@ -46,7 +46,7 @@ export class Account extends Stage {
   readonly mixUs: number
   /** Steps on the path of requests, the largest change first. */
   readonly steps: readonly TimedStep[]
-  /** What findings add; none unless it is an account `withFindings`. */
+  /** Findings with the time they add; empty until `withFindings` is called. */
   readonly findings: readonly AccountFinding[]
   /** What its numbers are of: time, unless something else is compared. */
   readonly quantity: Quantity
@@ -71,12 +71,12 @@ export class Account extends Stage {
     return { totalUs, mixUs, steps }
   }
 
-  /** What neither the mix nor findings account for, in µs. */
+  /** Part of the change that neither the mix nor a finding explains, in µs. */
   get restUs(): number {
     return this.totalUs - this.mixUs - sum(this.findings, ({ us }) => us)
   }
 
-  /** The same account with what findings add, one entry a cause. */
+  /** Returns this account with the time that each finding adds. */
   withFindings({ findings, flows }: Pick<Findings, 'findings' | 'flows'>): Account {
     const requests = flows.countedIn(AFTER)
     const added = findings.map(({ id, contributionUs }) => ({ id, us: contributionUs / requests }))

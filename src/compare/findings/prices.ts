@@ -16,6 +16,7 @@ import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { Operation } from '../../flows/node-labels.ts'
 import { isGivenUp, NS, type SpanTree, spanTree } from '../../flows/span-tree.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
+import { SLOWEST } from '../edges/edge-times.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSame, isSameCall } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
@@ -28,13 +29,10 @@ import { type Draft, type FindingCall, type FindingStep, isStructural } from './
 import { formsOf, MIN_USUAL, priceOf } from './form-prices.ts'
 import { isConfined } from './segment-findings.ts'
 
-/** Slower calls than this share are as much slower as the others: one that hangs says nothing of them. */
-const TYPICAL = 0.99
-
 /**
- * What findings add to requests after: what these take less when they are recomputed with what the
- * finding is about as it was before. Findings are priced one after the other, each on what the earlier
- * ones left, so that prices add up: times first, then failures, then calls made otherwise.
+ * Prices findings: how much less requests after would take if one thing were as it was before, found by
+ * recomputing them. Findings are priced one after the other, each on what the earlier ones left, so
+ * prices add up. Calls that are made more or less often come first, then times, then failures.
  *
  * Source: Ostrowski, Mann, Sandler 2011, "Diagnosing latency in multi-tier black-box services".
  */
@@ -114,8 +112,13 @@ export class Prices {
       case 'latency':
         for (const step of draft.steps) this.#takeExcess(draft, step)
         break
-      case 'errors':
-        return this.#priceFailures(draft)
+      case 'errors': {
+        const eachInterval = this.#takeFailures(draft)
+        if (eachInterval === null) return draft
+        const priced = this.#recomputed(draft)
+        const weightUs = Math.max(draft.weightUs ?? 0, Math.abs(priced.contributionUs))
+        return { ...priced, weightUs, eachInterval }
+      }
       case 'structure':
       case 'concurrency': {
         if (isOfOverlap(draft)) this.#takeOverlap(draft)
@@ -126,6 +129,11 @@ export class Prices {
       default:
         return draft
     }
+    return this.#recomputed(draft)
+  }
+
+  /** A finding with what the requests take less that it took something out of. */
+  #recomputed(draft: Draft): Draft {
     const addedUs = new Map<number, number>()
     for (const request of this.#touched) {
       const [from, to] = [this.#offsets[request]!, this.#offsets[request + 1]!]
@@ -138,11 +146,7 @@ export class Prices {
       addedUs.set(request, this.#leftUs[request]! - nowUs)
       this.#leftUs[request] = nowUs
     }
-    return this.#told(draft, addedUs)
-  }
-
-  #told(draft: Draft, addedUs: ReadonlyMap<number, number>): Draft {
-    this.#addedUs.set(draft.key, new Map(addedUs))
+    this.#addedUs.set(draft.key, addedUs)
     const contributionUs = sum(addedUs, ([one, us]) => us * this.#counts(one))
     const eachInterval =
       countedCalls(draft).length > 0
@@ -166,7 +170,7 @@ export class Prices {
         [...new Set(recorded.requests)].flatMap((request): StepCall[] =>
           isAll || inside === null || inside(request)
             ? spansOf(this.#flows.shapeOf[request]!)
-                .filter((one) => isOfStratum(one, stratum))
+                .filter((one) => isOfStratum(one, stratum) && !this.#isGone(request, one.span))
                 .map((one) => ({ request, span: one.span, us: this.#timeUs(request, one) }))
             : [],
         )
@@ -177,6 +181,12 @@ export class Prices {
       const share = draft.direction === 'faster' ? undefined : shareOf(draft, step, after.length)
       this.#takeRanks(before, after, share)
     }
+  }
+
+  /** Whether an earlier finding took a span out. */
+  #isGone(request: number, span: number): boolean {
+    const offset = this.#offsets[request]!
+    return this.#offsets[request + 1]! > offset && this.#keep[offset + span] === 0
   }
 
   /** Has a span of a request take more, which is its own work or not. */
@@ -201,7 +211,7 @@ export class Prices {
     const ownUs = Math.max(0, endNs - startNs - (calls.length === 0 ? 0 : otherNs)) / NS
     const offset = this.#offsets[request]!
     if (this.#offsets[request + 1] === offset) return ownUs
-    const gone = inner.filter((one) => this.#keep[offset + one] === 0)
+    const gone = inner.filter((one) => this.#isGone(request, one))
     const goneNs = sum(gone, (one) => ownNs(times, one, tree))
     return Math.max(0, ownUs + (this.#workNs[offset + span]! - goneNs) / NS)
   }
@@ -225,7 +235,8 @@ export class Prices {
       return us - usual.at(rank)
     })
     if (share === undefined) {
-      const typical = Math.floor(TYPICAL * (changed.length - 1))
+      // A call that hangs says nothing of the others.
+      const typical = Math.floor((1 - SLOWEST) * (changed.length - 1))
       moreUs.fill(moreUs[typical]!, typical)
     } else {
       const allUs = sum(after, ({ request, us }) => us * this.#counts(request))
@@ -281,39 +292,35 @@ export class Prices {
     }
   }
 
-  /** Has requests with failures beyond those of before take what others of their type do. */
-  #priceFailures(draft: Draft): Draft {
+  /**
+   * Has requests with failures beyond those of before take what others of their type do.
+   *
+   * @returns the interval of what each takes more; `null` where that may be nothing
+   */
+  #takeFailures(draft: Draft): Draft['eachInterval'] | null {
     const change = errorChangeOf(this.#changes.errors, draft.services)
     const isOfMore = draft.direction === 'slower' && draft.calls[0]?.kind === 'fails'
-    if (!isOfMore || change === undefined) return draft
+    if (!isOfMore || change === undefined) return null
     const forms = formsOf(this.#flows, (request) => change.failing.has(request))
     const { eachInterval } = priceOf(this.#flows, forms, draft.requests, { timesUs: this.#leftUs })
     const [low, high] = eachInterval
     // That failed requests end sooner is no gain: the summary tells it.
     const isSaving = high < 0 && !draft.failedRequests
-    if (!(low > 0 || isSaving)) return draft
-    const addedUs = new Map<number, number>()
+    if (!(low > 0 || isSaving)) return null
     const share = Math.min(1, draft.requests / sum(forms.now, (one) => this.#counts(one)))
-    for (const { now, usual } of forms.types) {
-      if (usual.length === 0) continue
-      const usualUs = mean(usual, (one) => this.#leftUs[one]!) as number
-      for (const one of now) addedUs.set(one, share * (this.#leftUs[one]! - usualUs))
-    }
-    const totalUs = sum(addedUs, ([one, us]) => us * this.#counts(one))
+    const moreUs = forms.types.flatMap(({ now, usual }) => {
+      const usualUs = mean(usual, (one) => this.#leftUs[one]!)
+      if (usualUs === undefined) return []
+      return now.map((one) => [one, share * (this.#leftUs[one]! - usualUs)] as const)
+    })
+    const totalUs = sum(moreUs, ([one, us]) => us * this.#counts(one))
     // Those that fail may be the slow ones whatever fails: they add no more than all of their types do.
-    const leftUs = this.#changeLeft(forms.now)
-    const mostUs = atMost(totalUs, leftUs)
-    if (mostUs === 0 || mostUs < 0 !== isSaving) return draft
-    for (const [one, us] of addedUs) addedUs.set(one, (us * mostUs) / totalUs)
-    for (const [one, us] of addedUs) addAt(this.#leftUs, one, -us)
-    const told = this.#told(draft, addedUs)
-    const weightUs = Math.max(draft.weightUs ?? 0, Math.abs(told.contributionUs))
-    return {
-      ...told,
-      direction: draft.direction,
-      weightUs,
-      eachInterval: movedTo({ ...draft, eachInterval, contributionUs: 0 }, 0),
+    const mostUs = atMost(totalUs, this.#changeLeft(forms.now))
+    if (mostUs === 0 || mostUs < 0 !== isSaving) return null
+    for (const [request, us] of moreUs) {
+      this.#add(request, 0, { us: (-us * mostUs) / totalUs, isOfWork: false })
     }
+    return eachInterval
   }
 
   /** By how much requests after take longer than those before of the types that some are of, as is left; all, or some. */
