@@ -123,8 +123,10 @@ export class Prices {
       case 'concurrency': {
         if (isOfOverlap(draft)) this.#takeOverlap(draft)
         else if (isOfForms(draft)) this.#takeForms(draft)
-        for (const call of countedCalls(draft)) this.#takeCalls(draft, call)
-        break
+        const unsureUs = Math.hypot(
+          ...countedCalls(draft).map((call) => this.#takeCalls(draft, call)),
+        )
+        return this.#recomputed(draft, unsureUs)
       }
       default:
         return draft
@@ -132,8 +134,12 @@ export class Prices {
     return this.#recomputed(draft)
   }
 
-  /** A finding with what the requests take less that it took something out of. */
-  #recomputed(draft: Draft): Draft {
+  /**
+   * Returns a finding with the time that it adds, by recomputing the requests that it touches.
+   *
+   * @param unsureUs standard error of the time of calls that were put in
+   */
+  #recomputed(draft: Draft, unsureUs = 0): Draft {
     const addedUs = new Map<number, number>()
     for (const request of this.#touched) {
       const [from, to] = [this.#offsets[request]!, this.#offsets[request + 1]!]
@@ -150,7 +156,7 @@ export class Prices {
     const contributionUs = sum(addedUs, ([one, us]) => us * this.#counts(one))
     const eachInterval =
       countedCalls(draft).length > 0
-        ? intervalOf(addedUs, contributionUs / draft.requests, draft.requests)
+        ? intervalOf(addedUs, { ...draft, contributionUs }, unsureUs)
         : movedTo(draft, contributionUs)
     return { ...draft, contributionUs, eachInterval }
   }
@@ -251,12 +257,16 @@ export class Prices {
     })
   }
 
-  /** Has an operation make a call as often as before: takes out those made beyond, puts in those made no longer. */
-  #takeCalls({ segment, doing }: Draft, { of, call }: FindingCall): void {
+  /**
+   * Has an operation make a call as often as before: takes out those made beyond, puts in those made no longer.
+   *
+   * @returns the standard error of the time of those put in
+   */
+  #takeCalls({ segment, doing }: Draft, { of, call }: FindingCall): number {
     const made = memoized((shape: number) => madeBy(allVisits(this.#flows).get(shape)!, of, call))
     const inside = segment === undefined || doing !== undefined ? null : new Set(segment.requests)
     const rows: MadeRow[] = []
-    const callUs = { us: 0, count: 0 }
+    const callsUs: number[] = []
     for (let request = 0; request < this.#flows.size; request++) {
       const { callers, calls } = made(this.#flows.shapeOf[request]!)
       if (callers.length === 0 || (inside !== null && !inside.has(request))) continue
@@ -264,10 +274,10 @@ export class Prices {
       if (this.#flows.period[request] === AFTER) continue
       const onPathNs = spanTimes(this.#flows).onPath(request)
       if (onPathNs.length === 0) continue
-      callUs.us += sum(calls, (one) => sum(one.below, (span) => onPathNs[span]!)) / NS
-      callUs.count += calls.length
+      for (const { below } of calls) callsUs.push(sum(below, (span) => onPathNs[span]!) / NS)
     }
-    const eachUs = callUs.us / callUs.count || 0
+    const eachUs = mean(callsUs) ?? 0
+    let putIn = 0
     const all = rows.filter(({ request }) => this.#flows.period[request] === BEFORE)
     for (const own of group(rows, ({ type }) => type).values()) {
       const before = own.filter(({ request }) => this.#flows.period[request] === BEFORE)
@@ -286,10 +296,13 @@ export class Prices {
           this.#keep[first + span] = 0
           this.#moreNs[first + span] = 0
         }
-        const us = Math.max(0, was - calls) * eachUs
-        this.#add(request, own.callers[0]!, { us, isOfWork: of.service === call?.service })
+        const more = Math.max(0, was - calls)
+        putIn += more * this.#counts(request)
+        const isOfWork = of.service === call?.service
+        this.#add(request, own.callers[0]!, { us: more * eachUs, isOfWork })
       })
     }
+    return (putIn * (deviation(callsUs) ?? 0)) / Math.sqrt(callsUs.length || 1)
   }
 
   /**
@@ -456,15 +469,19 @@ function isInner({ calls }: Draft): boolean {
   return calls.every(({ of, call }) => of.service === call?.service)
 }
 
-/** The 95 % interval of what calls add to each of so many requests, by how much it differs between requests. */
+/**
+ * Returns the 95 % interval of the time that calls add to each request, by how much it differs between requests.
+ *
+ * @param unsureUs further standard error of that of all requests
+ */
 function intervalOf(
   addedUs: ReadonlyMap<number, number>,
-  eachUs: number,
-  requests: number,
+  { contributionUs, requests }: Draft,
+  unsureUs: number,
 ): Draft['eachInterval'] {
   const error = (deviation(addedUs.values()) ?? Number.NaN) * Math.sqrt(addedUs.size)
-  const width = (normalQuantile(0.975) * error) / requests
-  return [eachUs - width, eachUs + width]
+  const width = normalQuantile(0.975) * Math.hypot(error, unsureUs)
+  return [(contributionUs - width) / requests, (contributionUs + width) / requests]
 }
 
 /** The interval of what a finding adds to each of its requests, where it adds another amount in all. */

@@ -240,8 +240,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
         inFew(step, 'them') +
         (left.isAll
           ? `${mostly}; no single step changed enough to be sure of`
-          : part || ', which no single step explains') +
-        (left.isAll ? '' : mostly),
+          : (part || ', which no single step explains') + mostly),
       categories: categoriesOf(categories, after),
       requests: concerned[AFTER],
       concerned,
@@ -249,7 +248,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
       ...sureness,
       probabilitySlower: step.probabilitySlower,
       notes: slowNotes(flows, step),
-      ...(left.isAll ? {} : { look: 'its steps, in comparison.account' }),
+      ...(!left.isAll && { look: 'the ribbon: which steps took longer' }),
       ...lookAt(place, deadline),
       steps: [findingStep(step)],
     }
