@@ -27,22 +27,16 @@ import {
   addPrices,
   formsOf,
   formsOfOrder,
-  isOfOnePeriod,
-  MIN_USUAL,
   movedRequests,
   type Price,
   priceOf,
-  timeOfCalls,
 } from './form-prices.ts'
 import { calledName, categoriesOf, surest } from './names.ts'
 import { alikeRepeats, changedServices, isDoneToo, partlyChanged } from './service-changes.ts'
-import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, type MoveGroup, structureMoves } from './structure-moves.ts'
 
 /** What operations of a service do otherwise in the same way. */
 type Alike = ToldCall | RepeatChange
-
-const MIN_MOVED = 0.5
 
 interface Told {
   readonly kind: Draft['kind']
@@ -55,7 +49,6 @@ interface Told {
   readonly calls: readonly FindingCall[]
   readonly tests: readonly Pick<CallChange, 'p' | 'q'>[]
   readonly price: Price
-  readonly isMoved: boolean
 }
 
 /** Drafts a finding a service that calls otherwise, and one for each thing done otherwise. */
@@ -68,7 +61,7 @@ export function callFindings(
   }: { evidence: Ranking; edges: EdgeChanges; segments?: readonly Segment[] },
 ): Draft[] {
   const { categories } = edges
-  const { precursors, options } = evidence
+  const { precursors } = evidence
   const { smPThreshold } = precursors.structural.options
   const least = smPThreshold === 'auto' ? 0 : smPThreshold
   const moves = structureMoves(precursors)
@@ -76,18 +69,11 @@ export function callFindings(
   const services = changedServices(changes, partly)
   const all = [...services.map(toldOfService(changes)), ...toldOfOrder(changes)]
   return all.flatMap((told): Draft | [] => {
-    const { kind, service, what, look, key, previous, called, calls, tests, isMoved } = told
-    const { forms, requests, isOfCalls = false, ...costOfForms } = told.price
+    const { kind, service, what, look, key, previous, called, calls, tests } = told
+    const { forms, requests, contributionUs, eachInterval } = told.price
     if (requests < least) return []
     const [to, from] = [categoriesOf(categories, forms.now), categoriesOf(categories, forms.usual)]
     const own = movesBetween(moves, { from, to, requests })
-    const sized = own.filter((move) => isSized(categories, move))
-    const cost = costOfMoves(categories, sized, options.centre)
-    const isKnown =
-      isMoved && cost.requests >= MIN_MOVED * requests && !Number.isNaN(cost.contributionUs)
-    const { contributionUs, eachInterval } = isKnown
-      ? { ...cost, contributionUs: (cost.contributionUs / cost.requests) * requests }
-      : costOfForms
     const structure = apartFromHosts(categories, groupMoves(categories, own))
     // Requests that only lack a step where calls came (or only have one more where they went) differ in something else.
     const [first] = calls.filter(({ call }) => call !== null)
@@ -117,7 +103,6 @@ export function callFindings(
       forms,
       doing: forms.now,
       ...(!forms.isWhole && { did: forms.was }),
-      isOfCalls,
       ...surest(tests),
     }
   })
@@ -137,13 +122,6 @@ function apartFromHosts(categories: Categories, [group]: readonly MoveGroup[]): 
   )
 }
 
-/** Whether both categories have enough requests to tell what theirs take. */
-function isSized(categories: Categories, { from, to }: StructureMove): boolean {
-  const most = (one: number) =>
-    Math.max(categories.count(one, BEFORE), categories.count(one, AFTER))
-  return from !== to && Math.min(most(from), categories.count(to, AFTER)) >= MIN_USUAL
-}
-
 function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => Told {
   return (all) => {
     const { one, alike, price } = mostCostly({ flows, sites }, all)
@@ -161,8 +139,6 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
       key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
       calls: toldFirst(all, one),
       tests: [...all.calls, ...all.repeats],
-      // What ends early looks like whatever is short, and has been anything before.
-      isMoved: call !== null && one.calls.length > 0 && !price.isOfCalls,
     }
   }
 }
@@ -182,7 +158,6 @@ function toldOfOrder(changes: StepChanges): Told[] {
       kind: 'concurrency',
       service: of.service,
       previous: null,
-      isMoved: false,
       tests,
       price,
       called: called.filter((one) => one !== null),
@@ -211,10 +186,6 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
     ...(calls.length > 0 ? [{ service, calls, repeats: [] }] : []),
     ...(repeats.length > 0 ? [{ service, calls: [], repeats }] : []),
   ]
-  const isCounted = ({ kind, call }: CallChange) => kind === 'calls' && call !== null
-  const isNewOrGone = (one: CallChange) =>
-    one.call !== null && isOfOnePeriod(flows, sites as CallSites, one)
-  const ofCalls = [...calls.filter((one) => isCounted(one) || isNewOrGone(one)), ...repeats]
   const priced = parts.map((one) => {
     const [change, ...others] = one.calls
     const alike = change === undefined ? [] : [change, ...others.filter(isDoneToo(change))]
@@ -222,15 +193,7 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
     const isNew = change ? choseAnew(sites as CallSites, alike) : repeatsMore(flows, repeated)
     const forms = formsOf(flows, isNew)
     const changed = change ? Math.round(sum(alike, changedCalls)) : movedRequests(forms)
-    const ofRequests = priceOf(flows, forms, Math.max(1, changed))
-    // Without calls requests may end sooner by more than these took, which varies by more than they did.
-    const [low, high] = ofRequests.eachInterval
-    const isUnsure = high - low > Math.abs(high + low) / 2
-    const isOwn = (one: ToldCall) => isNewOrGone(one) && (one.difference > 0 || isUnsure)
-    const isOfCalls =
-      flows.quantity === TIME && (change === undefined || isCounted(change) || isOwn(change))
-    const callsUs = isOfCalls && timeOfCalls(flows, sites as CallSites, ofCalls)
-    const price = callsUs ? priceOf(flows, forms, Math.max(1, changed), { callsUs }) : ofRequests
+    const price = priceOf(flows, forms, Math.max(1, changed))
     return { one, alike: change ? alike : repeated, price }
   })
   const [first] = priced.sort(

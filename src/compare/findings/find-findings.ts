@@ -192,7 +192,6 @@ export function groupFindings(
       scope: ___,
       strata: ____,
       tallies: _____,
-      isOfCalls: ______,
       forms: _______,
       estimateUs: ________,
       ...timed

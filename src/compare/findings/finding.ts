@@ -203,8 +203,6 @@ export interface Draft {
   readonly doing?: readonly number[]
   /** Rows of requests before that did it, where these chose to, whatever they had met. */
   readonly did?: readonly number[]
-  /** Of calls made otherwise, whether it adds what these take, and nothing else that changed in their requests. */
-  readonly isOfCalls?: boolean
   /** Of errors: calls that fail, by operation, and those that its words count. */
   readonly tallies?: readonly [ofOperation: TalliedCalls, told: TalliedCalls]
   /** Where all that runs there changed; `services` are those then. */
@@ -261,7 +259,6 @@ export interface Finding
     | 'notes'
     | 'weightUs'
     | 'depth'
-    | 'isOfCalls'
     | 'isOfSegment'
     | 'tallies'
     | 'covers'

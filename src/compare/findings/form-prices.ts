@@ -1,10 +1,8 @@
 import { median, range, sum } from 'd3-array'
-import { coveredNs, spanTimes } from '../../calls/span-times.ts'
-import { allVisits, childrenOf } from '../../calls/visits.ts'
+import { spanTimes } from '../../calls/span-times.ts'
+import { allVisits } from '../../calls/visits.ts'
 import { at } from '../../core/entries.ts'
-import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { NS } from '../../flows/span-tree.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
@@ -78,8 +76,6 @@ export function formsOf(
 }
 
 export interface Price {
-  /** Whether it is what the calls that changed take. */
-  readonly isOfCalls?: boolean
   readonly forms: Forms
   readonly requests: number
   readonly contributionUs: number
@@ -89,8 +85,7 @@ export interface Price {
 /**
  * What requests of the new form take beyond those of the usual form of the same type: the mean over
  * types that have both, as often as the new form has each. Of whole groups, what all take beyond all
- * before, as that of those that changed. Where all requests after have the new form, what else changed since
- * before is no part of it: what the calls take that changed (`callsUs`).
+ * before, as that of those that changed.
  *
  * @param changed requests after that have the new form and would have had the usual one before
  * @param options.timesUs what each request takes, if not its response time
@@ -99,18 +94,14 @@ export function priceOf(
   flows: FlowSet,
   forms: Forms,
   changed: number,
-  { callsUs, timesUs }: { readonly callsUs?: Float64Array; readonly timesUs?: Float64Array } = {},
+  { timesUs }: { readonly timesUs?: Float64Array } = {},
 ): Price {
   const known = forms.types.filter(({ now, usual }) => now.length > 0 && usual.length > 0)
-  const isOfCalls = callsUs !== undefined && known.every(({ period }) => period === BEFORE)
   const parts = known.map(({ now: own, usual: other, period }) => {
     // Few requests may be the slowest of all: they are cut as their own group.
     const isCutAlike = forms.isWhole || forms.isTail === true
     const mostUs = longestOf(flows, isCutAlike ? [...own, ...other] : own)
-    const timesOf = (one: Period, longestUs?: number) =>
-      isOfCalls
-        ? (request: number) => at(callsUs, request)
-        : cappedTimes(flows, one, longestUs, timesUs)
+    const timesOf = (one: Period, longestUs?: number) => cappedTimes(flows, one, longestUs, timesUs)
     const now = meanOf(flows, own, timesOf(AFTER, mostUs))
     const usual = meanOf(flows, other, timesOf(period, isCutAlike ? mostUs : undefined))
     const weight = sum(own, (request) => flows.countOf(request))
@@ -126,23 +117,10 @@ export function priceOf(
   const width = normalQuantile(0.975) * Math.hypot(...parts.map(({ error }) => error)) * apiece
   const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
   const eachInterval = [eachUs - width, eachUs + width] as const
-  return { forms, requests, contributionUs, eachInterval, isOfCalls }
+  return { forms, requests, contributionUs, eachInterval }
 }
 
 type Call = Pick<CallChoice, 'of' | 'call'>
-
-/** Whether an operation makes a call in one period only, wherever in its order. */
-export function isOfOnePeriod(flows: FlowSet, { callers }: CallSites, { of, call }: Call): boolean {
-  const isMade = (shape: number) =>
-    (callers[shape] ?? []).some(
-      ({ kind }) => isSame(kind.of, of) && kind.callees.some((one) => isSameCall(call, one)),
-    )
-  return !shapesByPeriod(flows).every((shapes) => shapes.some(isMade))
-}
-
-const shapesByPeriod = remembered(({ period, shapeOf }: FlowSet) =>
-  [BEFORE, AFTER].map((own) => [...new Set(shapeOf.filter((_, one) => period[one] === own))]),
-)
 
 /** Reads the times of requests that make some calls, in ns, with the spans of these calls. */
 function readerOf(flows: FlowSet, { callers }: CallSites, changed: readonly Call[]) {
@@ -179,29 +157,6 @@ export function formsOfOrder(
     (flows.period[request] === AFTER && isNew(request)) || undefined
   const alike = (request: number) => (slow.has(request) ? false : isOne(request))
   return { ...formsOf(flows, alike), counts: forms.counts, isTail: true }
-}
-
-/** How much sooner each request would end without some calls, in µs, if all else began as it does: none runs beside others. */
-export function timeOfCalls(
-  flows: FlowSet,
-  sites: CallSites,
-  changed: readonly Call[],
-): Float64Array {
-  const read = readerOf(flows, sites, changed)
-  return Float64Array.from({ length: flows.size }, (_, request) => {
-    const own = read(request)
-    if (own === null) return 0
-    const { tree, made, times } = own
-    const without = times.slice()
-    for (let span = tree.size - 1; span >= 0; span--) {
-      const calls = childrenOf(own, span)
-      const kept = calls.filter((call) => !made.has(call))
-      const [start, end] = [at(times, 2 * span), at(times, 2 * span + 1)]
-      const lessNs = coveredNs(times, calls, start, end) - coveredNs(without, kept, start, end)
-      without[2 * span + 1] = end - lessNs
-    }
-    return (at(times, 1) - at(without, 1)) / NS
-  })
 }
 
 /** Of calls that fail for their time, fewer than this share of the others take longer. */

@@ -158,7 +158,9 @@ export class Prices {
       countedCalls(draft).length > 0
         ? intervalOf(addedUs, { ...draft, contributionUs }, unsureUs)
         : movedTo(draft, contributionUs)
-    return { ...draft, contributionUs, eachInterval }
+    const isTurned = isStructural(draft) && contributionUs !== 0
+    const direction = !isTurned ? draft.direction : contributionUs < 0 ? 'faster' : 'slower'
+    return { ...draft, contributionUs, direction, eachInterval }
   }
 
   /**
