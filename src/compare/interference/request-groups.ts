@@ -1,11 +1,12 @@
 // Runs once a request and column: the loops index with `!`.
 
+import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { isNameLike, isNumberText } from '../../traces/attribute-names.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { operationName } from '../findings/names.ts'
-import { isOfPlace, type RequestColumn } from '../segments/read-columns.ts'
+import type { RequestColumn } from '../segments/read-columns.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
 
 /** Fewest requests of a group. */

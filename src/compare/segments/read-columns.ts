@@ -12,8 +12,6 @@ import { naturally } from '../../core/words.ts'
 import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { LeftOutReason } from '../../traces/attribute-names.ts'
 
-export { isOfPlace }
-
 /** Code of requests in which something was not recorded. */
 export const MISSING = 0
 /** Code of requests with a value that few have. */

@@ -41,9 +41,9 @@ function placeOf({ kind, service, caller }: AccountStep): string {
   return kind === 'call' ? `${caller ?? ''} → ${service}` : service
 }
 
-/** Share of all change that named parts hold, so that finer steps need not be pooled. */
+/** Named parts hold at least this share of all change, else steps are pooled into coarser ones. */
 const MOST_CHANGE = 2 / 3
-/** Share of the largest change from which on a step has a part of its own. */
+/** Smallest share of the largest change at which a step is a part of its own. */
 const MIN_CHANGE = 0.1
 
 /**

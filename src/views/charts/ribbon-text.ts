@@ -6,15 +6,15 @@ import { PERIOD_NAMES } from './chart-frame.ts'
 import { ribbonIsClear } from './ribbon.ts'
 import { type RibbonPart, ribbonParts } from './ribbon-parts.ts'
 
-/** What parts are written in, the largest change first, and all that hardly changed. */
+/** Blocks of changed parts, the largest change first; all else is `REST`. */
 const BLOCKS = ['█', '▓', '▒'] as const
 const REST = '░'
 const INDENT = ' '.repeat('before '.length)
 const MAX_NAME = 46
 
 /**
- * Writes a mean request as two lines of blocks, before and after, on one scale, and a third with
- * what changed; nothing where that may be chance.
+ * Writes a mean request as two lines of blocks, before and after, on one scale, and names the changed
+ * parts in a third line. Returns no lines if the change may be chance.
  */
 export function ribbonLines(comparison: Comparison, width: number): string[] {
   const { account, flows } = comparison

@@ -39,7 +39,7 @@ export const ribbonChart = defineChart(
     }),
 )
 
-/** Whether more than chance changed: where nothing did, no part is told. */
+/** Whether more than chance changed; if not, no part is named. */
 export function ribbonIsClear({ findings }: Comparison): boolean {
   return findings.findings.length > 0 || findings.changeIsClear || findings.unexplainedShare > 0
 }
@@ -69,13 +69,13 @@ const BAR = 42
 const RIBBONS = 58
 const ROW = 19
 const FONT = 12
-/** What stands beside the bars. */
+/** Room for the names of the bars. */
 const AROUND = 110
-/** Of the bars, in pages narrower than the picture. */
+/** Narrowest bars for which labels must not touch. */
 const NARROWEST = 600
 /** Characters of names, where there is room for them. */
 const NAMES = [46, 36] as const
-/** Shares of the change that the mix has from which on it is told. */
+/** Smallest share of the change at which the mix is mentioned. */
 const MIN_MIX = 0.1
 
 const COLORS = { more: PALETTE.change, less: DIVERGING[0], little: PALETTE.faint } as const
@@ -240,7 +240,7 @@ function picture(account: Account, { parts, labels, width, isClear }: Drawn): Ch
   )
 }
 
-/** What a part has in both periods is fainter than its change. */
+/** Draws the time that both periods have fainter than the change. */
 function faint(opacity: number): SpecPart {
   const condition = { test: 'datum.isSame', value: 0.4 * opacity }
   return { fillOpacity: { condition, value: opacity } }
@@ -270,7 +270,7 @@ function subtitles(account: Account, { parts, labels, isClear }: Omit<Drawn, 'wi
   ]
   const smallUs = sum(small, ({ beforeUs, afterUs }) => afterUs - beforeUs)
   return [
-    ...(isClear ? [] : ['Chance alone may have made the difference: no part of it is told.']),
+    ...(isClear ? [] : ['The difference may be chance, so no part is named.']),
     ...(more.length === 0
       ? []
       : [`+${more.length} more: ${more.map(({ text }) => text).join(' · ')}.`]),
@@ -281,11 +281,11 @@ function subtitles(account: Account, { parts, labels, isClear }: Omit<Drawn, 'wi
         ]),
     ...(Math.abs(mixUs) < MIN_MIX * Math.abs(totalUs) || mixUs === 0
       ? []
-      : [`Other kinds of request than before make ${signedAmount(mixUs, of)} of the change.`]),
+      : [`A different mix of requests makes up ${signedAmount(mixUs, of)} of the change.`]),
   ]
 }
 
-/** Each part as it lies in both bars: what both have of it, and what one has more. */
+/** Divides each part into the time that both bars have, and the change. */
 function piecesOf(parts: readonly RibbonPart[], { quantity: of }: Account) {
   const atUs = [0, 0]
   const sidesOf = (lengths: readonly number[]) =>
