@@ -119,7 +119,7 @@ describe('the ribbon', () => {
   test('tells nothing where chance may have made the difference', async () => {
     const comparison = await recordedCase('control')
     expect(labelsOf(comparison)).toEqual([])
-    expect(ribbonChart(comparison).description).toContain('Chance alone')
+    expect(ribbonChart(comparison).description).toContain('may be chance')
     expect(ribbonLines(comparison, 80)).toEqual([])
   })
 
