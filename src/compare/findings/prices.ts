@@ -437,8 +437,9 @@ function pairedCalls(shape: ShapeVisits, changed: readonly FindingCall[]) {
 /** Changes of how often calls are made. */
 const COUNTED: ReadonlySet<FindingCall['kind']> = new Set(['calls', 'next', 'repeats'])
 
-/** The calls whose number changed, each once. */
+/** The calls whose number changed, each once; none where an operation ends early, which leaves out all that follows. */
 function countedCalls({ calls }: Draft): FindingCall[] {
+  if (calls[0]?.call === null) return []
   const known = new Map(
     calls.flatMap((one) =>
       one.call === null || !COUNTED.has(one.kind)

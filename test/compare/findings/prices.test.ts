@@ -71,6 +71,30 @@ describe('prices of findings', () => {
     )
   })
 
+  test('requests that end early take less by all that they leave out', () => {
+    const shop = (isEarly: boolean) => {
+      const random = randomSource(3)
+      return Array.from({ length: 300 }, (_, i): SpanSketch[] => {
+        const [trace, startUs] = [`t${i}`, i * 1e6]
+        const one = (id: string, parent: string, from: number, us: number): SpanSketch => {
+          return { trace, id, parent, service: id, startUs: from, endUs: from + us }
+        }
+        const left = isEarly && i % 2 === 0
+        const us = [8000, 5000].map((mean) => mean * random.logNormal(0, 0.2))
+        const [priceUs = 0, adUs = 0] = left ? [] : us
+        const root = { trace, id: 'web', service: 'web', startUs, endUs: startUs + 1000 }
+        if (left) return [root]
+        const price = one('price', 'web', startUs + 500, priceUs)
+        const ad = one('ad', 'web', price.endUs, adUs)
+        return [{ ...root, endUs: ad.endUs + 500 }, price, ad]
+      }).flat()
+    }
+    const { findings } = compare(makeSpans(shop(false)), makeSpans(shop(true))).findings
+    expect(findings).toHaveLength(1)
+    expect(findings[0]).toMatchObject({ kind: 'structure', where: 'web', direction: 'faster' })
+    expect(findings[0]?.contributionUs).toBeCloseTo(-150 * 13_000, -5.5)
+  })
+
   test('and findings, mix and rest to the whole change', () => {
     const now = period({ seed: 2, looks: 4, cartUs: 9000 })
     const comparison = compare(period({ seed: 1 }).traces, now.traces)
