@@ -1,7 +1,30 @@
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
-import { alsoDone, calledName, callsText, ofChances, operationName } from './names.ts'
+import {
+  alsoDone,
+  calledName,
+  callsText,
+  listed,
+  MAX_NAMED,
+  ofChances,
+  operationName,
+} from './names.ts'
+
+/** Shares of calls that changed alike differ by less than this part of the change. */
+export const ALIKE = 0.2
+
+/** Whether another call of an operation is made as much more, or less, often as one is; `sign` of -1: the other way. */
+export function isMadeWith(other: ToldCall, one: ToldCall, sign: 1 | -1 = 1): boolean {
+  const { of, call, kind, difference } = one
+  return (
+    other.kind === 'calls' &&
+    kind === 'calls' &&
+    isSame(other.of, of) &&
+    !isSameCall(other.call, call) &&
+    Math.abs(other.difference - sign * difference) < ALIKE * Math.abs(difference)
+  )
+}
 
 export interface ToldCall extends CallChange {
   /** Requests in which alone it changed. */
@@ -33,24 +56,18 @@ export function callWords(
   }
   const { of, kind, call, difference, made } = change
   const name = operationName(of)
-  const shareOf = ({ times, ...one }: ToldCall) => {
-    const each = rounded(times?.[AFTER] || 1)
-    return `in ${callsText(one)}${each === '1' ? '' : `, ${each} times each`}`
+  const timesOf = ({ times }: ToldCall) => rounded(times?.[AFTER] || 1)
+  const shareOf = (one: ToldCall, alike = [one]) => {
+    const each = timesOf(one)
+    const isOf = each !== '1' && alike.every((other) => timesOf(other) === each)
+    return `in ${callsText(one)}${isOf ? `, ${each} times each` : ''}`
   }
-  const shares = shareOf(change)
   // Amounts know no order of calls.
   const after = previous === null || !isTime ? '' : `after ${calledName(previous, service)}`
   const nothing = previous === null ? 'without calling anything' : 'without further calls'
   const returns = after === '' ? nothing : `right ${after}`
-  const replaced = calls.find(
-    (other) =>
-      other.kind === kind &&
-      other.call !== null &&
-      call !== null &&
-      isSame(other.of, of) &&
-      Math.abs(other.difference + difference) < 0.2 * Math.abs(difference),
-  )
-  if (kind === 'calls' && replaced !== undefined) {
+  const replaced = calls.find((other) => isMadeWith(other, change, -1))
+  if (call !== null && replaced !== undefined) {
     const [now, no] = difference > 0 ? [call, replaced.call] : [replaced.call, call]
     const isBetween = (outer: Operation | null, inner: Operation | null) =>
       sites?.sites.some(
@@ -63,11 +80,13 @@ export function callWords(
     return `${name} calls ${one} instead of ${other}, ${often}`
   }
   if (call === null) {
-    return difference > 0
-      ? `${name} returns ${returns} ${shares}`
-      : `${name} returns ${returns} only ${shares}`
+    return `${name} returns ${returns} ${difference > 0 ? '' : 'only '}${shareOf(change)}`
   }
-  const what = `${calledName(call, service)}${kind === 'next' && after !== '' ? ` ${after}` : ''}`
+  const together =
+    kind === 'calls' ? [change, ...calls.filter((other) => isMadeWith(other, change))] : [change]
+  const names = together.map((other) => calledName(other.call, service))
+  const shares = shareOf(change, together)
+  const what = `${listed(names, MAX_NAMED)}${kind === 'next' && after !== '' ? ` ${after}` : ''}`
   if (difference > 0)
     return `${name} ${made[BEFORE] === 0 ? 'now calls' : 'calls'} ${what} ${shares}`
   return made[AFTER] === 0

@@ -17,7 +17,7 @@ import type { Bursts } from '../onset/bursts.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Draft, Finding, FindingCall, FindingSize } from './finding.ts'
-import { listed } from './names.ts'
+import { listed, MAX_NAMED, operationName } from './names.ts'
 import { wholeShifts } from './whole-shift.ts'
 
 const MAX_MEANINGS = 2
@@ -54,6 +54,7 @@ export function factsOf(
   return [
     ...(isOfRequests ? [`${grouped(requests)} of ${grouped(all)} requests`] : []),
     ...(each === 0 ? [] : [eachText(each, draft, quantity)]),
+    ...ofCallsFact(draft, quantity),
     ...(Number.isNaN(chance)
       ? []
       : [
@@ -62,6 +63,18 @@ export function factsOf(
     `${isOpen(draft) ? OWN_P : ''}${certaintyText(q)}`,
     ...notes,
   ]
+}
+
+/** What each of several calls adds to a request: `checkQuota adds 14.5 ms, flag 906 µs`. */
+function ofCallsFact({ calls, requests }: Draft, quantity: Quantity): string[] {
+  const priced = calls
+    .flatMap(({ call, us }) => (call === null || us === undefined ? [] : [{ call, us }]))
+    .sort((a, b) => Math.abs(b.us) - Math.abs(a.us))
+  if (priced.length < 2) return []
+  const each = priced
+    .slice(0, MAX_NAMED)
+    .map(({ call, us }) => `${operationName(call)} ${signedAmount(us / requests, quantity)}`)
+  return [each.join(', ')]
 }
 
 /** What p is of, beside a cost that may be chance. */

@@ -75,6 +75,8 @@ export interface FindingCall
    * times; NaN where none makes it.
    */
   readonly times?: readonly [before: number, after: number]
+  /** Of calls that are made more or less often, what that adds to all requests after, in µs. */
+  readonly us?: number
 }
 
 /**

@@ -1,5 +1,6 @@
 // Runs once a call of a request: the loops index with `!`.
 import { bisectLeft, deviation, group, mean, range, rollup, sum } from 'd3-array'
+import { MadeCalls } from '../../calls/made-calls.ts'
 import { Replay } from '../../calls/replay.ts'
 import { coveredNs, spanTimes } from '../../calls/span-times.ts'
 import {
@@ -123,10 +124,7 @@ export class Prices {
       case 'concurrency': {
         if (isOfOverlap(draft)) this.#takeOverlap(draft)
         else if (isOfForms(draft)) this.#takeForms(draft)
-        const unsureUs = Math.hypot(
-          ...countedCalls(draft).map((call) => this.#takeCalls(draft, call)),
-        )
-        return this.#recomputed(draft, unsureUs)
+        return this.#withCalls(draft)
       }
       default:
         return draft
@@ -134,12 +132,47 @@ export class Prices {
     return this.#recomputed(draft)
   }
 
-  /**
-   * Returns a finding with the time that it adds, by recomputing the requests that it touches.
-   *
-   * @param unsureUs standard error of the time of calls that were put in
-   */
-  #recomputed(draft: Draft, unsureUs = 0): Draft {
+  /** Prices calls that are made more or less often one after the other, as each stands in `calls`. */
+  #withCalls(draft: Draft): Draft {
+    const all = new Map<number, number>()
+    const unsureUs: number[] = []
+    const priced = new Map<FindingCall, number>()
+    for (const call of countedCalls(draft)) {
+      this.#touched = new Set()
+      unsureUs.push(this.#takeCalls(draft, call))
+      const addedUs = this.#recompute()
+      for (const [request, us] of addedUs) all.set(request, (all.get(request) ?? 0) + us)
+      priced.set(
+        call,
+        sum(addedUs, ([one, us]) => us * this.#counts(one)),
+      )
+    }
+    if (priced.size === 0) return this.#recomputed(draft)
+    const calls = draft.calls.map((call) => {
+      const us = priced.get(call)
+      return us === undefined ? call : { ...call, us }
+    })
+    const added = this.#withAdded({ ...draft, calls }, all)
+    const eachInterval = intervalOf(all, added, Math.hypot(...unsureUs))
+    return { ...added, eachInterval }
+  }
+
+  /** Returns a finding with the time that it adds, by recomputing the requests that it touches. */
+  #recomputed(draft: Draft): Draft {
+    const added = this.#withAdded(draft, this.#recompute())
+    return { ...added, eachInterval: movedTo(draft, added.contributionUs) }
+  }
+
+  #withAdded(draft: Draft, addedUs: Map<number, number>): Draft {
+    this.#addedUs.set(draft.key, addedUs)
+    const contributionUs = sum(addedUs, ([one, us]) => us * this.#counts(one))
+    const isTurned = isStructural(draft) && contributionUs !== 0
+    const direction = !isTurned ? draft.direction : contributionUs < 0 ? 'faster' : 'slower'
+    return { ...draft, contributionUs, direction }
+  }
+
+  /** Recomputes the requests that were touched; returns by how much less each takes. */
+  #recompute(): Map<number, number> {
     const addedUs = new Map<number, number>()
     for (const request of this.#touched) {
       const [from, to] = [this.#offsets[request]!, this.#offsets[request + 1]!]
@@ -152,15 +185,7 @@ export class Prices {
       addedUs.set(request, this.#leftUs[request]! - nowUs)
       this.#leftUs[request] = nowUs
     }
-    this.#addedUs.set(draft.key, addedUs)
-    const contributionUs = sum(addedUs, ([one, us]) => us * this.#counts(one))
-    const eachInterval =
-      countedCalls(draft).length > 0
-        ? intervalOf(addedUs, { ...draft, contributionUs }, unsureUs)
-        : movedTo(draft, contributionUs)
-    const isTurned = isStructural(draft) && contributionUs !== 0
-    const direction = !isTurned ? draft.direction : contributionUs < 0 ? 'faster' : 'slower'
-    return { ...draft, contributionUs, direction, eachInterval }
+    return addedUs
   }
 
   /**
@@ -264,19 +289,16 @@ export class Prices {
    *
    * @returns the standard error of the time of those put in
    */
-  #takeCalls({ segment, doing }: Draft, { of, call }: FindingCall): number {
-    const made = memoized((shape: number) => madeBy(allVisits(this.#flows).get(shape)!, of, call))
+  #takeCalls({ segment, doing }: Draft, { of, call }: CountedCall): number {
+    const made = new MadeCalls(this.#flows, of, (one) => isSame(one, call))
     const inside = segment === undefined || doing !== undefined ? null : new Set(segment.requests)
     const rows: MadeRow[] = []
     const callsUs: number[] = []
     for (let request = 0; request < this.#flows.size; request++) {
-      const { callers, calls } = made(this.#flows.shapeOf[request]!)
+      const { callers, calls } = made.of(this.#flows.shapeOf[request]!)
       if (callers.length === 0 || (inside !== null && !inside.has(request))) continue
       rows.push({ request, type: this.#types.typeOf[request]!, calls: calls.length })
-      if (this.#flows.period[request] === AFTER) continue
-      const onPathNs = spanTimes(this.#flows).onPath(request)
-      if (onPathNs.length === 0) continue
-      for (const { below } of calls) callsUs.push(sum(below, (span) => onPathNs[span]!) / NS)
+      if (this.#flows.period[request] === BEFORE) callsUs.push(...made.waitedUs(request))
     }
     const eachUs = mean(callsUs) ?? 0
     let putIn = 0
@@ -293,14 +315,14 @@ export class Prices {
         const was = usual[Math.floor(((rank + 0.5) / after.length) * usual.length)]!
         if (was === calls) return
         const first = this.#offsets[request]!
-        const own = made(this.#flows.shapeOf[request]!)
+        const own = made.of(this.#flows.shapeOf[request]!)
         for (const span of own.calls.slice(was).flatMap(({ below }) => below)) {
           this.#keep[first + span] = 0
           this.#moreNs[first + span] = 0
         }
         const more = Math.max(0, was - calls)
         putIn += more * this.#counts(request)
-        const isOfWork = of.service === call?.service
+        const isOfWork = of.service === call.service
         this.#add(request, own.callers[0]!, { us: more * eachUs, isOfWork })
       })
     }
@@ -437,16 +459,18 @@ function pairedCalls(shape: ShapeVisits, changed: readonly FindingCall[]) {
 /** Changes of how often calls are made. */
 const COUNTED: ReadonlySet<FindingCall['kind']> = new Set(['calls', 'next', 'repeats'])
 
+type CountedCall = FindingCall & { readonly call: Operation }
+
 /** The calls whose number changed, each once; none where an operation ends early, which leaves out all that follows. */
-function countedCalls({ calls }: Draft): FindingCall[] {
+function countedCalls({ calls }: Draft): CountedCall[] {
   if (calls[0]?.call === null) return []
-  const known = new Map(
-    calls.flatMap((one) =>
-      one.call === null || !COUNTED.has(one.kind)
-        ? []
-        : [[JSON.stringify([one.of, one.call]), one] as const],
-    ),
-  )
+  const isCounted = (one: FindingCall): one is CountedCall =>
+    one.call !== null && COUNTED.has(one.kind)
+  const known = new Map<string, CountedCall>()
+  for (const one of calls.filter(isCounted)) {
+    const key = JSON.stringify([one.of, one.call])
+    if (!known.has(key)) known.set(key, one)
+  }
   return [...known.values()]
 }
 
@@ -634,30 +658,6 @@ interface MadeRow {
   readonly request: number
   readonly type: number
   readonly calls: number
-}
-
-/** Spans of an operation, and the calls of one kind that they make, each with all spans below. */
-function madeBy(shape: ShapeVisits, of: Operation, call: Operation | null) {
-  const { tree } = shape
-  const callers: number[] = []
-  const calls: { readonly span: number; readonly below: readonly number[] }[] = []
-  for (let span = 0; span < tree.size; span++) {
-    if (!isSame(operationAt(shape, span), of)) continue
-    callers.push(span)
-    for (const one of callsOf(shape, span)) {
-      if (isSameCall(one.callee, call))
-        calls.push({ span: one.span, below: spansBelow(shape, one.span) })
-    }
-  }
-  return { callers, calls }
-}
-
-function spansBelow({ tree: { firstChild } }: ShapeVisits, span: number): number[] {
-  const below = [span]
-  for (const one of below) {
-    for (let child = firstChild[one]!; child < firstChild[one + 1]!; child++) below.push(child)
-  }
-  return below
 }
 
 /** Places requests evenly between 0 and 1, whatever their rows. */

@@ -62,8 +62,8 @@ export interface CallCounts extends CallChoice {
 }
 
 /**
- * Counts which calls operations make, in what order, given that they were called. Which operation a
- * root calls tells types of requests apart and is not counted, unless it is chosen (`rootCalls`).
+ * Counts which calls operations make, in what order, given that they were called. Calls of a root
+ * that tell types of requests apart are not counted; see `rootCalls`.
  */
 export function callCounts({ sites }: CallSites, roots: RootCalls): readonly CallCounts[] {
   const questions = new Map<string, Question>()
@@ -122,7 +122,11 @@ interface Choice extends Omit<CallChoice, 'call'> {
 
 const MAX_PAIRED = 32
 
-function choicesOf(site: CallSite, names: OperationNames, { chosen, common }: RootCalls): Choice[] {
+function choicesOf(
+  site: CallSite,
+  names: OperationNames,
+  { telling, common }: RootCalls,
+): Choice[] {
   const { of, type, isRoot, callees, order } = site
   const made = (calls: readonly Operation[]) => calls.map((call) => ({ call, isDirect: true }))
   const own = (kind: 'again' | 'hedges' | 'outlives', numbers: readonly number[], among?: string) =>
@@ -131,14 +135,12 @@ function choicesOf(site: CallSite, names: OperationNames, { chosen, common }: Ro
       return { kind, of, previous: null, about: [call], ...(among && { among }), answers }
     })
   const ends = callees.length === 0 ? [{ call: null, isDirect: true }] : []
-  const ofRoot = chosen.get(callName(of))
-  const first = isRoot ? (order.groups[0] ?? []).map((callee) => callees[callee]!) : []
-  const chosenFirst = first.filter((call) => ofRoot?.has(callName(call)))
+  const tells = isRoot ? telling.get(callName(of)) : undefined
   const among = calledIn(site, names)
   const calls = { kind: 'calls', of, previous: null, about: [], among: type } as const
   return [
-    ...(isRoot ? [] : [{ ...calls, answers: made(callees) }]),
-    { kind: 'next', of, previous: null, about: [], answers: [...ends, ...made(chosenFirst)] },
+    { ...calls, answers: made(callees.filter((call) => !tells?.has(callName(call)))) },
+    { kind: 'next', of, previous: null, about: [], answers: ends },
     ...nextOf(site, names).map((choice) => ofType(choice, type, isRoot ? common : new Set())),
     ...own('again', order.again),
     ...own(

@@ -69,8 +69,8 @@ export function rootName({ shapes, labels }: FlowSet, shape: number): string {
 }
 
 export interface RootCalls {
-  /** Of each root, by `callName`, calls that a service chooses, whatever it was asked for. */
-  readonly chosen: ReadonlyMap<string, ReadonlySet<string>>
+  /** Of each root of several types, by `callName`, the calls that tell these apart. */
+  readonly telling: ReadonlyMap<string, ReadonlySet<string>>
   /** Of a root that nearly all requests begin with: calls that all its types make first. */
   readonly common: ReadonlySet<string>
   /** Of shapes whose root has several types: the call that tells theirs, `null` where it ends before. */
@@ -83,10 +83,10 @@ export interface RootCalls {
  * on leads to them, but what is called first there may have decided.
  */
 export const rootCalls = remembered((flows: FlowSet): RootCalls => {
-  const chosen = new Map<string, ReadonlySet<string>>()
+  const telling = new Map<string, ReadonlySet<string>>()
   const callOf = new Map<number, string | null>()
   let common: ReadonlySet<string> = new Set()
-  if (!areFromSpans(flows)) return { chosen, common, callOf }
+  if (!areFromSpans(flows)) return { telling, common, callOf }
   const sample = new Map<number, number>()
   const requests = new Map<number, [before: number, after: number]>()
   for (const [request, shape] of flows.shapeOf.entries()) {
@@ -117,7 +117,7 @@ export const rootCalls = remembered((flows: FlowSet): RootCalls => {
   for (const [root, shapes] of group(sample.keys(), rootOf)) {
     const routes = shapes.map((shape) => callsAt(shape, 0))
     const first = firstDistinctCalls(routes, count(routes) >= MIN_CATCH_ALL * flows.size)
-    chosen.set(root, first.chosen)
+    if (first.callOf !== null) telling.set(root, first.telling)
     if (first.callOf !== null && first.common.size > 0) common = first.common
     let found = first.callOf
     for (let on = routes; found === null; ) {
@@ -130,7 +130,7 @@ export const rootCalls = remembered((flows: FlowSet): RootCalls => {
     if (found === null) continue
     for (const shape of shapes) callOf.set(shape, found.get(shape) ?? null)
   }
-  return { chosen, common, callOf }
+  return { telling, common, callOf }
 })
 
 interface Route {
@@ -144,21 +144,22 @@ interface Route {
 
 /** @param isCatchAll whether calls after those that all make may tell types apart, too */
 function firstDistinctCalls(given: readonly Route[], isCatchAll: boolean) {
-  const [chosen, common] = [new Set<string>(), new Set<string>()]
+  const common = new Set<string>()
+  const none = new Set<string>()
   for (let routes = given; ; ) {
     const rest = routes.map((route) => ({
       ...route,
       calls: route.calls.filter((call) => !common.has(call)),
     }))
     const going = rest.filter(({ calls }) => calls.length > 0)
-    if (going.length === 0) return { chosen, common, callOf: null }
+    if (going.length === 0) return { common, telling: none, callOf: null }
     const classOf = classesOf(going)
     const classes = groups(going, ({ calls }) => classOf(calls[0]!)).sort(
       ([, a], [, b]) => count(b) - count(a),
     )
-    const add = (name: string, to: Set<string>) => {
+    const add = (name: string) => {
       for (const { calls } of going)
-        for (const call of calls) if (classOf(call) === name) to.add(call)
+        for (const call of calls) if (classOf(call) === name) common.add(call)
     }
     const [usual, ownUsual] = classes[0]!
     const detours = classes.filter(([name, own]) => name !== usual && isDetour(own, ownUsual))
@@ -166,15 +167,13 @@ function firstDistinctCalls(given: readonly Route[], isCatchAll: boolean) {
       .map((call) => [call, going.filter(({ calls }) => calls.includes(call))] as const)
       .filter(([, own]) => isOfOnePeriod(own, rest))
     if (detours.length + ofOnePeriod.length > 0) {
-      for (const to of [chosen, common]) {
-        for (const [name] of detours) add(name, to)
-        for (const [call] of ofOnePeriod) to.add(call)
-      }
+      for (const [name] of detours) add(name)
+      for (const [call] of ofOnePeriod) common.add(call)
       const apart = new Set(ofOnePeriod.flatMap(([, own]) => own.map(({ shape }) => shape)))
       const others = rest.filter(({ shape }) => !apart.has(shape))
       routes = others.length > 0 ? others : rest
     } else if (count(ownUsual) >= MADE_BY_ALL * count(going)) {
-      add(usual, common)
+      add(usual)
     } else {
       const isFirst = common.size === 0
       const isOptional =
@@ -183,7 +182,8 @@ function firstDistinctCalls(given: readonly Route[], isCatchAll: boolean) {
       const callOf = rest.map(
         ({ shape, calls: [call] }) => [shape, call === undefined ? null : classOf(call)] as const,
       )
-      return { chosen, common, callOf: isOptional ? null : new Map(callOf) }
+      const telling = new Set(going.map(({ calls }) => calls[0]!))
+      return { common, telling, callOf: isOptional ? null : new Map(callOf) }
     }
   }
 }

@@ -419,7 +419,7 @@ describe('recorded-otherwise', () => {
         : span
     const replaced = told({ seed: 1 }, { seed: 2, change: other })
     expect(replaced.warning ?? '').not.toContain('is now called store')
-    expect(replaced.findings[0]).toContain('web: GET now calls store v2 LIST')
+    expect(replaced.findings[0]).toContain('web: GET calls store v2 LIST instead of shop LIST')
     const some = (span: SpanSketch, i: number) => (i % 2 ? renaming('store')(span) : span)
     const beside = told({ seed: 1 }, { seed: 2, change: some })
     expect(beside.warning).toBeNull()

@@ -94,6 +94,7 @@ describe('a finding is one cause', () => {
     const [finding] = comparison.findings.findings
     expect(finding?.steps).toEqual([])
     expect(finding?.calls[0]).toEqual({
+      us: finding?.contributionUs,
       kind: 'next',
       of: { service: 'shop', operation: 'GET' },
       previous: { service: 'stock', operation: 'LOOKUP' },

@@ -81,7 +81,7 @@ test('a query that takes longer is a cause of its own beside a new call to anoth
   const { findings, observedChangeUs } = found({ isAudited: true, queryUs: 12_000 })
   const [query, audit] = findings
   expect(query?.title).toMatch(/^recs: MGET within Rank takes [78]\.?\d* ms longer/)
-  expect(audit?.title).toMatch(/^recs: Rank now calls audit Record in 400 of 400 calls/)
+  expect(audit?.title).toMatch(/^recs: Rank now calls audit Record after MGET in 400 of 400 calls/)
   expect(findings).toHaveLength(2)
   // Of 400 requests, 8 ms and 6 ms each.
   const shares = findings.map(({ contributionUs }) => contributionUs / observedChangeUs)

@@ -235,7 +235,7 @@ describe('a system with one endpoint', () => {
       [['old'], 0.7],
     ] as const
     expect(titles([[['old'], 1]], after)).toMatch(
-      /shop: GET \/item now calls new .*in [789]\d of 300 calls/,
+      /shop: GET \/item calls new \/new instead of old \/old, in [789]\d of 300 calls/,
     )
   })
 
