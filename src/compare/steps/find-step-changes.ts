@@ -7,7 +7,7 @@ import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { callName } from '../../flows/node-labels.ts'
 import { areFromSpans, messageReceivers } from '../../flows/span-tree.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import { bonferroni } from '../../stats/bonferroni.ts'
+import { cauchyCombination } from '../../stats/cauchy-combination.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { Categories } from '../categories/categories.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
@@ -141,7 +141,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const testsOf = [...groups.values()].map((members) =>
     [...new Map(members.map(({ is, p }) => [is, p])).values()].filter((p) => !Number.isNaN(p)),
   )
-  const ofOperations = testsOf.map(bonferroni)
+  const ofOperations = testsOf.map((own) => cauchyCombination(own))
   const arrivals =
     steps.length === 0 || flows.quantity !== TIME
       ? { rate: null, pauses: null }
@@ -257,16 +257,14 @@ function toldParts(steps: readonly StepChange[]): (step: StepChange) => boolean 
   }
 }
 
-/** Share of the level that tails have; what most calls do has the rest. */
-const TAIL_LEVEL = 0.2
+/** What most calls do, and tails. */
+const TESTS_OF_TIMES = 2
 /** Times are tested by ranks and by logs. */
 const STATISTICS = 2
 
 function withTail(shift: ModeratedShift, tailP: number): TimesTest {
   if (Number.isNaN(tailP)) return { ...shift, tailP }
-  const shiftP = Number.isNaN(shift.p) ? 1 : shift.p
-  const p = Math.min(1, shiftP / (1 - TAIL_LEVEL), tailP / TAIL_LEVEL)
-  return { ...shift, p, tailP }
+  return { ...shift, p: cauchyCombination([shift.p, tailP]), tailP }
 }
 
 /**
@@ -278,13 +276,13 @@ export function levelOfTimes(
   operations: number,
 ): number {
   const ofOperation = operations < 2 ? 1 : 2 * operations
-  return (alpha * (1 - TAIL_LEVEL) * WHOLE_LEVEL) / STATISTICS / ofOperation / Math.max(1, tested)
+  return (alpha * WHOLE_LEVEL) / TESTS_OF_TIMES / STATISTICS / ofOperation / Math.max(1, tested)
 }
 
 /** p of a step: of all operations together, or of the most significant one. */
 function smallest(whole: number, parts: readonly number[]): number {
   if (parts.length < 2) return whole
-  return bonferroni([whole, bonferroni(parts)])
+  return cauchyCombination([whole, cauchyCombination(parts)])
 }
 
 type TestedChoice = CallChoice & Pick<CountsTest, 'made' | 'chances' | 'difference' | 'p'>

@@ -1,7 +1,7 @@
 import { bisectRight, sum } from 'd3-array'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { sortAscending } from '../../stats/ascending-order.ts'
-import { bonferroni } from '../../stats/bonferroni.ts'
+import { cauchyCombination } from '../../stats/cauchy-combination.ts'
 import { moments } from '../../stats/moments.ts'
 import { pooledQuantile, quantile } from '../../stats/quantile.ts'
 import { compareChoices, compareRare } from './between-runs.ts'
@@ -36,7 +36,7 @@ export function testTails(
   const nearP = inGroups(near, compareChoices(counted, blocks, { bursts: true }))
   const farP = inGroups(far, compareRare(far.flat(), short))
   const known = new Map(
-    distinct.map((strata, i) => [strata, bonferroni([...nearP[i]!, ...farP[i]!])]),
+    distinct.map((strata, i) => [strata, cauchyCombination([...nearP[i]!, ...farP[i]!])]),
   )
   return measures.map((strata) => known.get(strata)!)
 }

@@ -1,0 +1,39 @@
+import { requireNumbers } from '../core/errors.ts'
+
+/** A p above this says no more than this: one test that cannot differ must not outweigh others. */
+const LARGEST = 0.99
+/** Below this, the cotangent is the inverse to all digits. */
+const SMALLEST = 1e-15
+
+/**
+ * Returns the p of several tests together that may depend on each other: that of the mean of Cauchy-distributed
+ * scores, as small as theirs where all agree, and up to the smallest over its weight where one alone is small.
+ *
+ * Null hypothesis: that of each of them. Exact for small p, whatever the dependence. A NaN stands for a test that was
+ * not performed and does not count; NaN if none was.
+ *
+ * Source: Liu and Xie 2020, "Cauchy combination test: a powerful test with analytic p-value calculation under
+ * arbitrary dependency structures", Journal of the American Statistical Association 115(529):393-402.
+ *
+ * @param weights how much each test counts; all alike unless given
+ *
+ * @example
+ * cauchyCombination([0.01, 0.01, NaN]) // 0.01
+ */
+export function cauchyCombination(p: readonly number[], weights?: readonly number[]): number {
+  requireNumbers({ p })
+  let [score, total, least] = [0, 0, 1]
+  for (const [i, one] of p.entries()) {
+    if (Number.isNaN(one)) continue
+    const weight = weights?.[i] ?? 1
+    const bounded = Math.min(LARGEST, one)
+    score +=
+      weight * (bounded < SMALLEST ? 1 / (Math.PI * bounded) : 1 / Math.tan(Math.PI * bounded))
+    total += weight
+    least = Math.min(least, one)
+  }
+  if (total === 0) return Number.NaN
+  const mean = score / total
+  const all = mean > 1 / (Math.PI * SMALLEST) ? 1 / (Math.PI * mean) : Math.atan2(1, mean) / Math.PI
+  return Math.max(least, Math.min(1, all))
+}
