@@ -1,5 +1,6 @@
 // Runs once an attribute of a span: the loops index with `!`.
 import {
+  FEW_TELL,
   isNameLike,
   isNumberText,
   type LeftOutReason,
@@ -122,8 +123,7 @@ class GrowingColumn implements AttributeColumn {
     this.codes = new Uint32Array(size)
     this.#nextCheck = dropsUseless ? MIN_FOR_UNIQUE : Number.POSITIVE_INFINITY
     const named = dropsUseless ? reasonOfName(attribute) : null
-    // Of ids, the values tell whether they are those of kinds.
-    if (named !== 'identifier' && named !== null) this.#drop(named)
+    if (named !== null && !FEW_TELL.has(named)) this.#drop(named)
   }
 
   addText(unit: number, code: number, texts: Dictionary): void {
@@ -192,9 +192,10 @@ export function reasonOfNames(
   texts: readonly string[],
   known: number,
 ): LeftOutReason | null {
-  const named = reasonOfName(attribute)
-  const isKind = named === 'identifier' && namesFew(texts.length, known)
-  return named !== null && !isKind ? named : reasonOfTexts(texts, known)
+  const [named, isFew] = [reasonOfName(attribute), namesFew(texts.length, known)]
+  if (named !== null && !(isFew && FEW_TELL.has(named))) return named
+  const found = reasonOfTexts(texts, known)
+  return isFew && FEW_TELL.has(found) ? null : found
 }
 
 /** Number of the part that a number lies in, of those that ascending bounds divide: each begins with its own. */

@@ -2,6 +2,7 @@ import { sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { readDuration } from '../../core/words.ts'
 import {
+  FEW_TELL,
   isNameLike,
   LEFT_OUT_WORDS,
   type LeftOutReason,
@@ -28,8 +29,6 @@ const MAX_VALUES = 20
 const MAX_FIELDS = 200
 const MAX_LENGTH = 80
 const MANY = `has more than ${MAX_VALUES} values`
-/** Ids and addresses of which there are few tell tenants, shards or upstreams apart. */
-const FEW_TELL: ReadonlySet<LeftOutReason> = new Set(['identifier', 'address'])
 /** Numbers of these names are not more or less, but this or that. */
 const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 
