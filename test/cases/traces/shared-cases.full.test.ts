@@ -1,0 +1,85 @@
+import { readdirSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { describeWithShared, sharedFile } from '../../shared.ts'
+
+/**
+ * Cases whose cause is known, by what the first finding says and how much of the change it is; `null`
+ * for none. Their `truth.md` says why.
+ */
+const RIGHT: Readonly<Record<string, readonly [title: RegExp, shareOfChange?: number] | null>> = {
+  'cache-miss': [/^article: GET .* calls SELECT articles/, 1],
+  'clock-80s': null,
+  'cold-start': [/^quote-fn: quote-fn calls Initialization/, 1],
+  'dns-spans': [/^app: http\.dns .* takes 30\d ms longer in 32 %/, 1],
+  'five-traces-each': [/^payments: POST \/charge itself takes 43/, 1],
+  'gateway-tail': [/^gateway: GET \/v1\/items itself takes 23\d ms longer in 3 %/],
+  'gc-pauses': [/^cart: GET \/cart itself takes 23\d ms longer in 8 %/, 1],
+  'hotrod-serial': [/^driver: FindNearest calls redis GetDriver one after the other/, 1],
+  'instrumentation-added': null,
+  'kafka-transit': [/^orders → fulfilment: .* takes 2\.34 s longer to receive/],
+  'millisecond-clock': [/^pricing: price itself takes 4\d\d µs longer/, 0.88],
+  'millisecond-clock-1200': [/^pricing: price itself takes (39|4\d)\d µs longer/, 1],
+  'new-call-one': [/^web: GET \/items now calls quota checkQuota/, 0.97],
+  'new-calls-audit-quota': [/^web: GET \/items now calls quota checkQuota and auditor audit/, 0.98],
+  'new-calls-first': [/^web: GET \/items now calls quota checkQuota and auditor audit/, 0.99],
+  'new-calls-inner': [/^web: GET \/items now calls checkQuota and audit/, 1],
+  'new-calls-parallel': [/^web: GET \/items now calls quota checkQuota and auditor audit/, 0.98],
+  'new-calls-quota-audit': [/^web: GET \/items now calls quota checkQuota and auditor audit/, 0.98],
+  'one-replica': [/^orders: SELECT orders .* only where server\.address = replica-1$/, 1],
+  'onset-on-third-day': [/^db-proxy: query itself takes 24\.9 ms longer/],
+  'pool-opt-in': [/^checkout → payments-gateway: .* in transit/, 1],
+  'rack-attack-redis': [/^web: Rack::Attack now calls GET to redis and TTL .*, 3 times each/, 0.98],
+  'replica-db-namespace': [/only where db\.namespace = replica-b$/, 1],
+  'replica-host-server': [/only where db host = db-b$/, 1],
+  'replica-ip-on-client': [/only where server\.address = 10\.0\.0\.8$/, 1],
+  'replica-net-peer-name': [/only where net\.peer\.name = replica-b$/, 1],
+  'root-renamed-1to1': [/^cart: GET \/items itself takes 30\.5 ms longer/, 1],
+  'server-address-name': [/only where server\.address = replica-b$/, 1],
+  'server-before-client': [/^b: GET \/b itself takes 23\d µs longer/, 1],
+  'shard-on-root': [/only where app\.shard = b$/, 1],
+  'ten-selects-server': [/^db: query itself takes 1\.99 ms longer a call/, 1],
+  'three-new-calls': [
+    /^web: GET \/items now calls quota checkQuota, flags flag and auditor audit/,
+    0.98,
+  ],
+}
+
+async function findingsOf(name: string) {
+  const folder = sharedFile(`cases/traces/${name}`) as string
+  const fileOf = (period: string) =>
+    `${folder}/${readdirSync(folder).find((file) => file.startsWith(period))}`
+  return compare(await loadTraces(fileOf('before')), await loadTraces(fileOf('after'))).findings
+}
+
+describeWithShared('cases that people reported name their cause first', () => {
+  test.each(Object.entries(RIGHT))('%s', { timeout: 60_000 }, async (name, right) => {
+    const { findings } = await findingsOf(name)
+    if (right === null) {
+      expect(findings.map(({ title }) => title)).toEqual([])
+      return
+    }
+    const [title, share] = right
+    expect(findings[0]?.title).toMatch(title)
+    if (share !== undefined)
+      expect(Math.abs((findings[0]?.shareOfChange ?? 0) - share)).toBeLessThan(0.05)
+  })
+
+  test('each of several new calls costs what it takes: the one in the shadow of another nothing', async () => {
+    const costs = async (name: string) => {
+      const [{ calls, requests } = { calls: [], requests: 1 }] = (await findingsOf(name)).findings
+      const priced = calls.flatMap(({ call, us }) =>
+        us === undefined ? [] : [[call?.operation, us / requests / 1e3] as const],
+      )
+      return Object.fromEntries(priced)
+    }
+    const { checkQuota = 0, flag = 0, audit = 0 } = await costs('three-new-calls')
+    expect(Math.abs(checkQuota - 14.5)).toBeLessThan(0.3)
+    expect(Math.abs(flag - 1.1)).toBeLessThan(0.2)
+    expect(Math.abs(audit - 0.5)).toBeLessThan(0.2)
+    const parallel = await costs('new-calls-parallel')
+    expect(Math.abs((parallel['checkQuota'] ?? 0) - 14.3)).toBeLessThan(0.3)
+    expect(Math.abs(parallel['audit'] ?? 1)).toBeLessThan(0.1)
+  })
+})
