@@ -1,3 +1,5 @@
+import { greatest, sum } from 'd3-array'
+
 export interface ChangeGroup<T, S> {
   readonly scope: S
   readonly members: readonly T[]
@@ -11,6 +13,8 @@ export interface Grouping<T, S> {
   readonly isCompared: (item: T) => boolean
   /** Name of the call that an item belongs to: items of one call count once. */
   readonly callOf: (item: T) => string
+  /** Whether two items of a scope changed by as much: one cause may do that, whatever else is there. */
+  readonly isAlike?: (a: T, b: T, scope: S) => boolean
   readonly alone: S
 }
 
@@ -19,7 +23,8 @@ const MIN_SHARE_OF_CALLS = 0.5
 
 /**
  * Groups changes over and over by the scope that explains the most: what its changes contribute
- * times the share of its calls that changed, small for callers of the one they all call.
+ * times the share of its calls that changed, small for callers of the one they all call; or what those
+ * contribute that changed by as much as the largest of them.
  */
 export function groupChanges<T extends { readonly contributionUs: number }, S>(
   items: readonly T[],
@@ -45,7 +50,7 @@ export function groupChanges<T extends { readonly contributionUs: number }, S>(
 function bestCandidate<T extends { readonly contributionUs: number }, S>(
   candidates: readonly ChangeGroup<T, S>[],
   left: ReadonlySet<T>,
-  { isCompared, callOf, alone }: Grouping<T, S>,
+  { isCompared, callOf, isAlike, alone }: Grouping<T, S>,
 ): ChangeGroup<T, S> {
   const sizeOf = ({ contributionUs }: T) => Math.abs(contributionUs)
   const [first] = [...left].sort((a, b) => sizeOf(b) - sizeOf(a)) as [T]
@@ -55,11 +60,18 @@ function bestCandidate<T extends { readonly contributionUs: number }, S>(
     const changed = members.filter((member) => left.has(member))
     const calls = new Set(members.filter(isCompared).map(callOf)).size
     const share = calls === 0 ? 0 : new Set(changed.map(callOf)).size / calls
-    if (changed.length < 2 || share < MIN_SHARE_OF_CALLS) continue
-    const score = share * changed.reduce((sum, member) => sum + sizeOf(member), 0)
-    if (score <= bestScore) continue
-    bestScore = score
-    best = { scope, members: changed }
+    const largest = greatest(changed, sizeOf)
+    const alike = changed.filter((one) => largest === one || isAlike?.(one, largest as T, scope))
+    const found = [
+      { share: share < MIN_SHARE_OF_CALLS ? 0 : share, members: changed },
+      { share: 1, members: alike },
+    ]
+    for (const { share, members } of found) {
+      const score = share * sum(members, sizeOf)
+      if (members.length < 2 || score <= bestScore) continue
+      bestScore = score
+      best = { scope, members }
+    }
   }
   return best
 }

@@ -23,6 +23,7 @@ import { changesOfCalls } from './repeated-calls.ts'
 import { NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 import { ALL_OF_IT } from './segment-text.ts'
 import { spansOf } from './since-start.ts'
+import { areAlike } from './step-findings.ts'
 
 interface Place extends FindingPlace {
   /** Which calls have to do with it: to it, by it, or to and by it from elsewhere; of work, that of who works. */
@@ -50,8 +51,6 @@ const MAX_VALUES = 10
 export const MIN_SHARE = 0.5
 /** Beyond so many standard errors, something changed. */
 const SURE = 2
-/** Times that differ by no more than this factor are told as one. */
-const ALIKE = 1.5
 
 /**
  * Puts one finding before those of several services that changed in one place alone: on a host, in a
@@ -335,7 +334,7 @@ export function headOf(
 /** `2 ms to 5 ms longer`, or one time where they are much the same. */
 export function timesText(each: readonly number[], quantity: Quantity): string {
   const [low, high] = extent(each, Math.abs) as [number, number]
-  if (high <= ALIKE * low) return moreText(median(each) as number, quantity)
+  if (areAlike(each)) return moreText(median(each) as number, quantity)
   return `${formatAmount(low, quantity)} to ${moreText(high * Math.sign(each[0] as number), quantity)}`
 }
 

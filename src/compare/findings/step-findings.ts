@@ -1,4 +1,4 @@
-import { greatest, rollup } from 'd3-array'
+import { extent, greatest, rollup } from 'd3-array'
 import { SEVERAL } from '../../calls/visits.ts'
 import { callerSide, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { percent, printable } from '../../core/words.ts'
@@ -141,9 +141,19 @@ function groupSteps(steps: readonly StepChange[], direction: Direction): StepGro
       isWithin,
       isCompared: ({ q }) => !Number.isNaN(q),
       callOf: stepKey,
+      isAlike: (a, b, { of }) => of !== 'operation' && areAlike([a.shiftUs, b.shiftUs]),
       alone: { of: 'step' },
     },
   ).map(({ scope, members }) => ({ scope, steps: members as StepGroup['steps'] }))
+}
+
+/** Times that differ by no more than this factor are told as one. */
+const ALIKE = 1.5
+
+/** Whether times are much the same, all longer or all shorter. */
+export function areAlike(us: readonly number[]): boolean {
+  const [low, high] = extent(us) as [number, number]
+  return low * high > 0 && high / low <= ALIKE && low / high <= ALIKE
 }
 
 function stepKey({ kind, caller, service, part }: StepChange): string {
