@@ -222,7 +222,7 @@ describe('the text of a finding', () => {
   test('what surely changed, but too little to matter, is told with its size', () => {
     const small = compareShops({ stockUs: 1000 }, { stockUs: 1025 }, { minimumEffect: 0.2 })
     expect(small.findings.text()).toMatch(
-      /^No change large enough to matter\. With .* Changed, but too little to matter: stock LOOKUP itself, \d+(\.\d)? µs longer \(95 % CI [\d.]+–[\d.]+ µs\), [\d.]+ % of what such requests take, p = 2e-6\.$/,
+      /^No change large enough to matter\. With .* Changed, but too little to matter: stock LOOKUP itself, \d+(\.\d)? µs longer \(95 % CI [\d.]+–[\d.]+ µs\), [\d.]+ % of what such requests take, p = 3e-6\.$/,
     )
   })
 })
