@@ -180,6 +180,10 @@ const FINDING_CALL = record<FindingCall>({
     listOf(COUNT),
   ),
   times: about('How many times each that makes it does.', optional(listOf(MEASURED))),
+  us: about(
+    'Of calls that are made more or less often: what that adds to all requests after, in µs.',
+    optional(MEASURED),
+  ),
 })
 
 const SIZE = record<FindingSize>({
