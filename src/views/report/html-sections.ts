@@ -24,8 +24,9 @@ import { detectableText, type Power, powerNote } from './power.ts'
 export type Part = ReturnType<typeof accounting>['observed']
 
 /** Adds up what the findings contribute, against how much longer all requests took after. */
-export function accounting({ findings, flows }: Comparison) {
+export function accounting({ account, findings, flows }: Comparison) {
   const observedUs = findings.observedChangeUs
+  const mixUs = account.mixUs * flows.countedIn(AFTER)
   const part = (rank: number | null, name: string, totalUs: number) => ({
     /** Of the finding; `null` where it is none. */
     rank,
@@ -40,8 +41,11 @@ export function accounting({ findings, flows }: Comparison) {
     findings: findings.findings.map(({ rank, title, contributionUs }) =>
       part(rank, title, contributionUs),
     ),
-    /** Negative where findings say more than was observed. */
-    remainder: part(null, `not accounted for${left}`, observedUs - findings.attributedUs),
+    /** With the findings, they add up to what was observed. */
+    others: [
+      ...(mixUs === 0 ? [] : [part(null, 'another mix of requests', mixUs)]),
+      part(null, `not accounted for${left}`, observedUs - mixUs - findings.attributedUs),
+    ],
     observed: part(null, 'observed', observedUs),
   }
 }
@@ -119,21 +123,20 @@ function withCode(message: string): Html {
 }
 
 export function accountingSection(comparison: Comparison): Html {
-  const { findings, remainder, observed } = accounting(comparison)
+  const { findings, others, observed } = accounting(comparison)
   const of = comparison.flows.quantity
-  const largest = Math.max(
-    ...[...findings, remainder, observed].map(({ totalUs }) => Math.abs(totalUs)),
-  )
-  return html`<section><h2>Do the findings add up?</h2>${htmlTable(
+  const parts = [...findings, ...others]
+  const largest = Math.max(...[...parts, observed].map(({ totalUs }) => Math.abs(totalUs)))
+  return html`<section><h2>What the change is made of</h2>${htmlTable(
     [
       { title: '' },
       { title: 'finding', names: true },
       ...amounts('per request', 'in all', 'share'),
       { title: '' },
     ],
-    [...findings, remainder].map((part) => partRow(part, largest, of)),
+    parts.map((part) => partRow(part, largest, of)),
     { foot: [partRow(observed, largest, of)] },
-  )}<p class="soft"><b>How to read this.</b> “In all” is how much ${of === TIME ? 'longer' : 'more'} all requests after took than they would have at the mean before; “per request” divides that by all requests, affected or not. Findings can overlap or hide each other, so they need not add up to 100 %. ${comparison.findings.changeIsClear ? '' : ' Shares are left out because the times may not differ overall.'}</p></section>`
+  )}<p class="soft"><b>How to read this.</b> “In all” is how much ${of === TIME ? 'longer' : 'more'} all requests after took than they would have at the mean before; “per request” divides that by all requests, affected or not. Each finding has what requests take for it beyond what the others add, so all rows add up to the last one.${comparison.findings.changeIsClear ? '' : ' Shares are left out because the times may not differ overall.'}</p></section>`
 }
 
 function partRow(

@@ -131,7 +131,7 @@ function warnings(comparison: Comparison): string[] {
 }
 
 function findingsTable(comparison: Comparison): string[] {
-  const { findings, remainder, observed } = accounting(comparison)
+  const { findings, others, observed } = accounting(comparison)
   const shown = findings.slice(0, MAX_FINDINGS)
   const left = findings.length - shown.length + comparison.findings.omitted
   const row = ({ rank, name, perRequestUs, totalUs, share }: Part) => [
@@ -144,7 +144,7 @@ function findingsTable(comparison: Comparison): string[] {
   return [
     ...markdownTable(
       ['', 'what changed', 'per request', 'in all', 'share'],
-      [...shown, remainder, observed].map(row),
+      [...shown, ...others, observed].map(row),
       ['left', 'left', 'right', 'right', 'right'],
     ),
     ...(left > 0 ? ['', `… and ${counted(left, 'smaller finding')}.`] : []),

@@ -82,11 +82,11 @@ describe('the headline', () => {
 })
 
 describe('the accounting', () => {
-  test('findings and remainder are the observed change, in all and per request', () => {
+  test('findings, mix and rest are the observed change, in all and per request', () => {
     const comparison = compareShops({}, { stockUs: 1300, payUs: 2600 })
-    const { findings, remainder, observed } = accounting(comparison)
+    const { findings, others, observed } = accounting(comparison)
     expect(findings.map(({ rank }) => rank)).toEqual([1, 2])
-    const parts = [...findings, remainder]
+    const parts = [...findings, ...others]
     const sum = (value: (part: (typeof parts)[number]) => number) =>
       parts.reduce((total, part) => total + value(part), 0)
     expect(sum(({ totalUs }) => totalUs)).toBeCloseTo(observed.totalUs, 3)
@@ -108,15 +108,13 @@ describe('the accounting', () => {
         }),
       )
     const comparison = compare(period(0), period(1000), { counts: 'weighted' })
-    const { findings, remainder, observed } = accounting(comparison)
+    const { findings, others, observed } = accounting(comparison)
     const { sentences, shifts } = headline(comparison)
     expect(observed.perRequestUs).toBeCloseTo(shifts[0]?.shiftUs as number, 6)
     expect(observed.perRequestUs).toBeCloseTo((1000 * 2000) / 2200, 6)
     const [finding] = findings
-    expect((finding?.perRequestUs as number) + remainder.perRequestUs).toBeCloseTo(
-      observed.perRequestUs,
-      6,
-    )
+    const otherUs = others.reduce((sum, { perRequestUs }) => sum + perRequestUs, 0)
+    expect((finding?.perRequestUs as number) + otherUs).toBeCloseTo(observed.perRequestUs, 6)
     expect(sentences[0]).toMatch(
       /over 2,200 \(400 recorded\) requests before and 2,200 \(400 recorded\) after\.$/,
     )

@@ -32,7 +32,7 @@ describe('the HTML page', () => {
       'Where the time goes',
       'Is this comparison fair?',
       'What changed',
-      'Do the findings add up?',
+      'What the change is made of',
       'Kinds of request that changed',
       'The smallest slowdown that would have been noticed',
     ])
@@ -211,7 +211,7 @@ describe('the Markdown summary', () => {
     const markdown = reportMarkdown(compareShops({}, {}))
     expect(markdown).toMatch(/^### No change found\n/)
     expect(markdown).toContain(
-      'With 300 requests before and 300 after, a shift under 78.1 µs may have been missed. ',
+      'With 300 requests before and 300 after, a shift under 78.2 µs may have been missed. ',
     )
     expect(markdown).not.toContain('what changed')
   })
