@@ -4,11 +4,15 @@ export interface Claim {
   readonly value: number
   readonly decimals: number
   readonly unit: string
+  /** The two words after it, `of the`, or none where the sentence ends sooner. */
+  readonly next: string
 }
 
 /** Numbers that stand alone: no part of names, versions, sections, dates or exponents. */
 const NUMBER =
   /(?<![\w.,:§#/×^²-])(?<digits>\d{1,3}(?:,\d{3})+|\d+)(?<fraction>\.\d+)?(?![\w.,:/]*\w)(?:[ -](?<unit>%|µs|ms|s|KB|MB)(?!\w))?/g
+
+const NEXT_WORDS = /^ ([a-z]+ [a-z]+ [a-z]+)/
 
 /** By what a number of a unit is multiplied where it was printed in another one. */
 const FACTORS: Readonly<Record<string, readonly number[]>> = {
@@ -33,10 +37,11 @@ export function claimsOf(markdown: string): readonly Claim[] {
     .replace(/\bnotebook \d+/gi, 'notebook')
     .replace(/^#+ +\d+\. /gm, '# ')
     .replace(/^\d+\. /gm, '')
-  return Array.from(prose.matchAll(NUMBER), ({ 0: text, groups = {} }) => {
+  return Array.from(prose.matchAll(NUMBER), ({ 0: text, index, groups = {} }) => {
     const { digits = '', fraction = '', unit = '' } = groups
     const value = Number(`${digits.replaceAll(',', '')}${fraction}`)
-    return { text, value, decimals: Math.max(0, fraction.length - 1), unit }
+    const [, next = ''] = NEXT_WORDS.exec(prose.slice(index + text.length)) ?? []
+    return { text, value, decimals: Math.max(0, fraction.length - 1), unit, next }
   })
 }
 
@@ -48,10 +53,19 @@ export function numbersIn(text: string): readonly number[] {
   )
 }
 
-/** Whether a claim is one of these numbers, rounded as the claim is. */
-export function isFound({ value, decimals, unit }: Claim, numbers: readonly number[]): boolean {
+/**
+ * Whether text has a number that, rounded as the claim is, is the claim's. Where text has numbers with
+ * the words that follow the claim, `of the slowdown`, it is one of those.
+ */
+export function isFound({ value, decimals, unit, next }: Claim, text: string): boolean {
   const factors = FACTORS[unit] ?? [1]
-  return numbers.some((number) =>
-    factors.some((factor) => Number((number * factor).toFixed(decimals)) === value),
+  const isAmong = (numbers: readonly number[]) =>
+    numbers.some((number) =>
+      factors.some((factor) => Number((number * factor).toFixed(decimals)) === value),
+    )
+  const said = Array.from(
+    text.matchAll(new RegExp(`([\\d.,]+) ?${unit}\\s+${next.replaceAll(' ', '\\s+')}\\b`, 'g')),
+    ([, number = '']) => number,
   )
+  return isAmong(numbersIn(next === '' || said.length === 0 ? text : said.join(' ')))
 }
