@@ -38,6 +38,7 @@ const HELP = `npm run front-ends [notebook.ipynb]
                   dark, and writes pictures under out/front-ends; JupyterLab's packages are fetched from
                   npm into out/lab
 
+  --only NAME     in notebook, or in jupyterlab, alone
   --help          this text`
 
 /**
@@ -50,7 +51,10 @@ const HELP = `npm run front-ends [notebook.ipynb]
  */
 
 async function main() {
-  const { positionals } = await readArguments(HELP, { options: {}, allowPositionals: true })
+  const { values, positionals } = await readArguments(HELP, {
+    options: { only: { type: 'string' } },
+    allowPositionals: true,
+  })
   const [notebook = listNotebooks()[0]] = positionals
   const jupyter = findJupyter()
   const executablePath = await findBrowser()
@@ -73,7 +77,8 @@ async function main() {
   try {
     const origin = `http://127.0.0.1:${port}`
     await untilAnswers(`${origin}/api`)
-    for (const frontEnd of [classicNotebook(origin, token), jupyterLab(origin, token)]) {
+    const all = [classicNotebook(origin, token), jupyterLab(origin, token)]
+    for (const frontEnd of all.filter(({ name }) => name === (values.only ?? name))) {
       for (const scheme of /** @type {const} */ (['light', 'dark']))
         await show(browser, frontEnd, scheme)
     }
@@ -178,9 +183,9 @@ function classicNotebook(origin, token) {
 function jupyterLab(origin, token) {
   const base = `${origin}/flowdelta-lab`
   const answers = (/** @type {string} */ scheme) => {
-    const theme = join(
-      LAB,
-      `node_modules/@jupyterlab/theme-${scheme}-extension/style/variables.css`,
+    const styles = join(LAB, 'node_modules', '@jupyterlab', `theme-${scheme}-extension`, 'style')
+    const theme = ['variables.css', 'theme.css'].map((name) =>
+      readFileSync(join(styles, name), 'utf8'),
     )
     const settings = JSON.stringify({ notebook: 'out/live.ipynb', token })
     return {
@@ -188,9 +193,9 @@ function jupyterLab(origin, token) {
         'text/html',
         `<!doctype html><meta charset="utf-8"><title>running</title><link rel="stylesheet" href="${base}/theme"><link rel="stylesheet" href="${base}/style">
 <style>html, body { margin: 0; height: 100%; background: var(--jp-layout-color0) } #notebook { height: 100% }</style>
-<body data-jp-theme-light="${scheme === 'light'}" data-jp-theme-name="JupyterLab ${scheme}"><script>globalThis.flowdeltaLab = ${settings}</script><script src="${base}/script"></script>`,
+<body class="jp-ThemedContainer" data-jp-theme-light="${scheme === 'light'}" data-jp-theme-name="JupyterLab ${scheme}"><script>globalThis.flowdeltaLab = ${settings}</script><script src="${base}/script"></script>`,
       ],
-      theme: ['text/css', readFileSync(theme, 'utf8')],
+      theme: ['text/css', theme.join('\n').replace(/^@import .*/gm, '')],
       style: ['text/css', readFileSync(join(LAB, 'dist', 'lab.css'), 'utf8')],
       script: ['text/javascript', readFileSync(join(LAB, 'dist', 'lab.js'), 'utf8')],
     }
@@ -226,7 +231,9 @@ async function show(browser, { name, open, content, scroller }, scheme) {
   const page = await context.newPage()
   /** @type {string[]} */
   const problems = []
-  page.on('pageerror', ({ message }) => problems.push(message))
+  page.on('pageerror', ({ stack }) =>
+    problems.push(String(stack).split('\n').slice(0, 3).join(' ')),
+  )
   await open(page, scheme)
   await page.waitForTimeout(3000)
   const height = await page.evaluate(
@@ -241,6 +248,7 @@ async function show(browser, { name, open, content, scroller }, scheme) {
     [content, scroller],
   )
   await page.setViewportSize({ width: WIDTH, height: height + 200 })
+  await page.evaluate((selector) => document.querySelector(selector)?.scrollTo(0, 0), scroller)
   await page.waitForTimeout(1000)
   for (let part = 0; part * PART < height + 200; part++) {
     const clip = {

@@ -5,6 +5,8 @@ import '@jupyterlab/application/style/index.js'
 import '@jupyterlab/codemirror/style/index.js'
 import '@jupyterlab/completer/style/index.js'
 import '@jupyterlab/notebook/style/index.js'
+import '@jupyterlab/outputarea/style/index.js'
+import '@jupyterlab/rendermime/style/index.js'
 import {
   CodeMirrorEditorFactory,
   CodeMirrorMimeTypeService,
