@@ -13,6 +13,7 @@ export { compareHalves, type NullRates } from './null-comparisons.ts'
 export { type BaselineQualities, operationBaselines } from './operation-baselines.ts'
 export { type RankedQuality, rankedQuality } from './ranked-quality.ts'
 export { firstRelevantFinding } from './relevant-finding.ts'
+export { resultsText } from './results-text.ts'
 export {
   expectedTraces,
   LOAD_TESTED,

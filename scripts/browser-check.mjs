@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { findProgram, installDebianPackages, isRoot, say } from './setup.mjs'
 
-const CHROMIUM_FLAGS = [
+export const CHROMIUM_FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',

@@ -17,8 +17,7 @@ hljs.registerLanguage('sh', shell)
 /** Renderings of a value a page can hold, best first. */
 const RENDERERS = {
   'text/html': (/** @type {string} */ html) => html,
-  'image/svg+xml': (/** @type {string} */ svg, /** @type {string} */ text) =>
-    `<img alt="${escapeHtml(text)}" src="data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}">`,
+  'image/svg+xml': svgImage,
   'image/png': (/** @type {string} */ png, /** @type {string} */ text) =>
     `<img alt="${escapeHtml(text)}" src="data:image/png;base64,${png.trim()}">`,
   'text/markdown': (/** @type {string} */ markdown) => new Marked().parse(markdown),
@@ -48,16 +47,32 @@ export function notebookPage({ path, title, cells }) {
 }
 
 /**
- * The page that links the others.
+ * The page that links the others: a card for each, with what it asks, how long it takes, a picture.
  *
- * @param {{ file: string, title: string }[]} pages
+ * @param {readonly import('./notebooks/book.mjs').Chapter[]} chapters
  */
-export function indexPage(pages) {
-  const links = pages.map(
-    ({ file, title }) =>
-      `<li><a href="${escapeHtml(encodeURI(file))}">${escapeHtml(title)}</a></li>`,
+export function indexPage(chapters) {
+  const cards = chapters.map(({ name, title, question, minutes, picture }) => {
+    const text = `<b>${name.slice(0, 2)} ${escapeHtml(title)}</b><span>${escapeHtml(question)}</span><small>${minutes} minutes</small>`
+    return `<a class="card" href="${escapeHtml(encodeURI(pageName(name)))}">${picture === undefined ? '' : svgImage(picture, '')}${text}</a>`
+  })
+  return page(
+    'flowdelta: notebooks',
+    `<h1>flowdelta: notebooks</h1><div class="cards">${cards.join('')}</div>`,
   )
-  return page('flowdelta: notebooks', `<h1>flowdelta: notebooks</h1><ul>${links.join('')}</ul>`)
+}
+
+/** @param {string} notebook */
+export function pageName(notebook) {
+  return `${basename(notebook, '.ipynb')}.html`
+}
+
+/**
+ * @param {string} svg
+ * @param {string} text
+ */
+function svgImage(svg, text) {
+  return `<img alt="${escapeHtml(text)}" src="data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}">`
 }
 
 /**
@@ -147,7 +162,9 @@ function markdownRenderer(/** @type {string} */ folder) {
     walkTokens(token) {
       if (token.type === 'image') token.href = inlineImage(token.href, folder)
       if (token.type === 'link' && !/^[a-z]+:/i.test(token.href)) {
-        token.href = token.href.replace(/\.ipynb(?=$|#)/, '.html')
+        token.href = token.href
+          .replace(/\.ipynb(?=$|#)/, '.html')
+          .replace(/^README\.md$/, 'index.html')
       }
     },
     renderer: {

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { contents, readChapter } from './notebooks/book.mjs'
 import { startKernel } from './notebooks/kernel.mjs'
 import { OutputCollector } from './notebooks/outputs.mjs'
 import { readArguments } from './setup.mjs'
@@ -227,7 +228,13 @@ async function main() {
   for (const path of positionals.length > 0 ? positionals : listNotebooks()) {
     const start = performance.now()
     const run = await runNotebook(path, { env })
-    if (values.write) writeOutputs(run)
+    if (values.write) {
+      writeOutputs(run)
+      writeFileSync(
+        join(ROOT, 'notebooks', 'README.md'),
+        contents(listNotebooks().map(readChapter)),
+      )
+    }
     const seconds = ((performance.now() - start) / 1000).toFixed(1)
     console.log(
       `${relative(process.cwd(), path)}: ${values.write ? 'written' : 'runs'} (${seconds} s)`,

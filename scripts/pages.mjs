@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { buildFingerprint } from './build.mjs'
-import { indexPage, notebookPage } from './notebook-page.mjs'
+import { indexPage, notebookPage, pageName } from './notebook-page.mjs'
 import { listNotebooks, NotebookError, runNotebook } from './notebook-runner.mjs'
+import { readChapter } from './notebooks/book.mjs'
 import { ROOT, say } from './setup.mjs'
 
 const OUT = join(ROOT, 'out')
@@ -39,7 +40,11 @@ export async function writePages() {
       failures.push(error.message)
     }
   }
-  writeIndex(pages)
+  const isThere = (/** @type {string} */ notebook) => existsSync(join(OUT, pageName(notebook)))
+  writeFileSync(
+    join(OUT, 'index.html'),
+    indexPage(listNotebooks().filter(isThere).map(readChapter)),
+  )
   return { pages, failures }
 }
 
@@ -79,7 +84,7 @@ export async function writePage(notebook) {
 function pageOf(notebook) {
   sharedPart ??= sharedFingerprint()
   return {
-    file: join(OUT, `${basename(notebook, '.ipynb')}.html`),
+    file: join(OUT, pageName(notebook)),
     fingerprint: `${sharedPart} ${hash(readFileSync(notebook))}`,
   }
 }
@@ -98,12 +103,6 @@ function readStamps() {
  */
 function stamp(file, made) {
   writeFileSync(STAMP, `${JSON.stringify({ ...readStamps(), [file]: made }, null, 2)}\n`)
-}
-
-/** @param {Page[]} pages */
-function writeIndex(pages) {
-  const links = pages.map(({ file, title }) => ({ file: basename(file), title }))
-  writeFileSync(join(OUT, 'index.html'), indexPage(links))
 }
 
 /** Everything but its own text that a notebook's page depends on. */

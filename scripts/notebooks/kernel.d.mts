@@ -13,6 +13,8 @@ export interface Kernel {
     request: object,
     timeoutMs: number,
   ): Promise<{ content: Record<string, unknown> | undefined; messages: Message[] }>
+  /** Sends what Jupyter sends when its user interrupts a cell. */
+  interrupt(): void
   /** What the kernel process itself printed. */
   log(): string
   /** Ends the process; harmless when repeated. */

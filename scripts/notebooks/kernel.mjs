@@ -22,6 +22,7 @@ const CHANNELS = ['shell', 'iopub', 'stdin', 'control', 'hb']
  * @property {(type: string, content: object, timeoutMs: number) => Promise<{ content: Record<string, any> | undefined, messages: Message[] }>} ask
  *   sends a request such as `complete_request`; `content` is that of its reply, if one came in time
  * @property {() => Message[]} late messages published since the last cell ended
+ * @property {() => void} interrupt sends what Jupyter sends when its user interrupts a cell
  * @property {() => string} log what the kernel process itself printed
  * @property {() => Promise<void>} stop ends the process; harmless when repeated
  */
@@ -187,6 +188,10 @@ class Session {
 
   log() {
     return this.#output
+  }
+
+  interrupt() {
+    this.#child.kill('SIGINT')
   }
 
   async stop() {

@@ -18,7 +18,7 @@
  * Collects the outputs of all cells of one run: a later cell may update what an earlier one showed.
  */
 export class OutputCollector {
-  /** @type {Map<string, Output[]>} */
+  /** @type {Map<string, { output: Output, outputs: Output[] }[]>} */
   #displays = new Map()
 
   /**
@@ -58,14 +58,21 @@ export class OutputCollector {
     const output = { output_type: type, data: content.data, metadata: content.metadata ?? {} }
     outputs.push(output)
     const id = content.transient?.display_id
-    if (id !== undefined) this.#displays.set(id, [...(this.#displays.get(id) ?? []), output])
+    if (id !== undefined)
+      this.#displays.set(id, [...(this.#displays.get(id) ?? []), { output, outputs }])
   }
 
-  /** @param {Record<string, any>} content */
+  /**
+   * What is emptied was progress, and is gone.
+   *
+   * @param {Record<string, any>} content
+   */
   #update(content) {
-    for (const output of this.#displays.get(content.transient?.display_id) ?? []) {
+    const isGone = Object.values(content.data).every((value) => value === '')
+    for (const { output, outputs } of this.#displays.get(content.transient?.display_id) ?? []) {
       output.data = content.data
       output.metadata = content.metadata ?? {}
+      if (isGone) outputs.splice(outputs.indexOf(output), 1)
     }
   }
 }

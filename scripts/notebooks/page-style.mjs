@@ -31,6 +31,11 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; line-height: 1.
 .prose table { display: block; overflow-x: auto; }
 blockquote { margin: 1rem 0; padding-left: 1rem; border-left: 3px solid var(--line); color: var(--muted); }
 [data-flowdelta-live] { color: #1f2328; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(18rem, 1fr)); gap: 1rem; }
+.card { display: flex; flex-direction: column; gap: 0.4rem; padding: 0.9rem; border: 1px solid var(--line); border-radius: 8px; color: inherit; text-decoration: none; line-height: 1.4; }
+.card:hover, .card:focus-visible { border-color: var(--link); }
+.card img { height: 9rem; object-fit: cover; object-position: left top; background: #fff; border-radius: 4px; margin-bottom: 0.3rem; }
+.card b { color: var(--link); } .card small { color: var(--muted); margin-top: auto; }
 footer { color: var(--muted); font-size: 0.85rem; margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 0.75rem; }
 .hljs-comment { color: var(--muted); font-style: italic; } .hljs-keyword, .hljs-literal { color: var(--keyword); }
 .hljs-string, .hljs-regexp { color: var(--string); } .hljs-number, .hljs-attr, .hljs-property { color: var(--number); } .hljs-title { color: var(--title); }

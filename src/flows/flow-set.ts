@@ -1,4 +1,5 @@
 import { fsum } from 'd3-array'
+import { getOrInsert } from '../core/entries.ts'
 import { defineOptions, list, number, type OptionsOf, oneOf } from '../core/options.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
 import {
@@ -11,6 +12,7 @@ import {
 } from '../core/stage.ts'
 import type { SamplePair } from '../stats/two-sample.ts'
 import { worthOf } from '../stats/weighted-sample.ts'
+import { type AttributeValue, besideOwn } from '../traces/attributes.ts'
 import { partTops } from '../traces/missing-spans.ts'
 import type { Outcomes } from '../traces/outcomes.ts'
 import { AFTER, BEFORE, type Period } from '../traces/period.ts'
@@ -333,23 +335,43 @@ export class FlowSet extends columnarStage<
     return this.latencyUs.subarray(this.latencyOffsets[request], this.latencyOffsets[request + 1])
   }
 
-  /** One row a request: trace, period, arrival, response time, root, and size of its graph. */
+  /**
+   * One row a request: trace, period, arrival, response time, root, size of its graph, and a column
+   * for each attribute that roots recorded: `undefined` where one has none. One with the name of
+   * another column is `attributes.NAME`. `categories.requestTable()` adds categories.
+   */
   table(): StageTable {
     const { shapes, shapeOf, labels } = this
-    return tableIn(
-      stageTable({
-        request: Uint32Array.from(this.ids, (_, request) => request),
-        trace: this.ids,
-        period: Array.from(this.period, (period) => (period === BEFORE ? 'before' : 'after')),
-        startUs: this.startUs,
-        responseTimeUs: this.responseTimeUs,
-        root: Array.from(shapeOf, (shape) => labels.text(shapes.labels(shape)[0] ?? 0)),
-        nodes: Uint32Array.from(shapeOf, (shape) => shapes.nodeCount(shape)),
-        edges: Uint32Array.from(shapeOf, (shape) => shapes.edgeCount(shape)),
-        shape: shapeOf,
-      }),
-      this.quantity,
-    )
+    const own = {
+      request: Uint32Array.from(this.ids, (_, request) => request),
+      trace: this.ids,
+      period: Array.from(this.period, (period) => (period === BEFORE ? 'before' : 'after')),
+      startUs: this.startUs,
+      responseTimeUs: this.responseTimeUs,
+      root: Array.from(shapeOf, (shape) => labels.text(shapes.labels(shape)[0] ?? 0)),
+      nodes: Uint32Array.from(shapeOf, (shape) => shapes.nodeCount(shape)),
+      edges: Uint32Array.from(shapeOf, (shape) => shapes.edgeCount(shape)),
+      shape: shapeOf,
+    }
+    const columns = besideOwn<ArrayLike<unknown>>(own, this.#rootAttributes())
+    return tableIn(stageTable(columns), this.quantity)
+  }
+
+  #rootAttributes(): ReadonlyMap<string, AttributeValue[]> {
+    const columns = new Map<string, AttributeValue[]>()
+    for (let request = 0; request < this.size; request++) {
+      const traces = this.tracesOf(request)
+      const { attributes } = traces ?? {}
+      const owner =
+        traces?.kind === 'graphs'
+          ? traces.firstNodes[this.traceOf[request]!]
+          : this.spanRows?.[this.spanOffsets![request]!]
+      if (attributes == null || owner === undefined) continue
+      for (const [key, value] of attributes.entries(owner)) {
+        getOrInsert(columns, key, () => new Array(this.size))[request] = value
+      }
+    }
+    return columns
   }
 }
 

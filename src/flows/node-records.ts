@@ -51,7 +51,7 @@ export class NodeRecords {
   #pointRecord(traces: GraphTraces, trace: number, node: number): NodeRecord {
     const { shapes, shapeOf, attributes } = traces
     const host = hostsOfLabels(traces)[shapes.labels(shapeOf[trace]!)[node]!]!
-    const own = attributes === null ? NONE : recordOf(attributes, firstNodes(traces)[trace]! + node)
+    const own = attributes === null ? NONE : recordOf(attributes, traces.firstNodes[trace]! + node)
     const isKnown = host === '' || own.some(([key]) => key === 'host')
     return isKnown ? own : [['host', host], ...own]
   }
@@ -60,15 +60,6 @@ export class NodeRecords {
 const hostsOfLabels = remembered(({ labels }: GraphTraces) =>
   labels.map((label) => machineOf(parsePointLabel(label))),
 )
-
-/** The first node of each trace, all nodes of its period counted through. */
-const firstNodes = remembered(({ shapes, shapeOf }: GraphTraces) => {
-  let node = 0
-  return Uint32Array.from(shapeOf, (shape) => {
-    node += shapes.nodeCount(shape)
-    return node - shapes.nodeCount(shape)
-  })
-})
 
 function spanRecord(traces: SpanTraces, row: number): NodeRecord {
   const { attributes, hosts, versionNames, spans } = traces

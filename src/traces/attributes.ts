@@ -7,6 +7,18 @@ import { attributeProbability } from './sampling.ts'
 /** The attribute of a resource, a process or a span that holds its service's version. */
 export const VERSION_ATTRIBUTE = 'service.version'
 
+/** Columns of attributes beside others: one with the name of another column is `attributes.NAME`. */
+export function besideOwn<Column>(
+  own: Readonly<Record<string, Column>>,
+  attributes: Iterable<readonly [name: string, column: Column]>,
+): Record<string, Column> {
+  const named = Array.from(attributes, ([name, column]) => [
+    name in own ? `attributes.${name}` : name,
+    column,
+  ])
+  return { ...own, ...Object.fromEntries(named) }
+}
+
 /** What a low-level parameter can be. */
 export type AttributeValue = number | string | boolean
 
@@ -51,9 +63,9 @@ export class Attributes {
     return undefined
   }
 
-  /** The values of `key`, owner by owner, as a column of a table that reads them when asked. */
-  column(key: string): ArrayLike<AttributeValue | undefined> {
-    return new AttributeColumn(this, key)
+  /** The values of every key, owner by owner, as columns of a table that reads them when asked. */
+  columnsByName(): readonly (readonly [string, ArrayLike<AttributeValue | undefined>])[] {
+    return this.keys.values.map((key) => [key, new AttributeColumn(this, key)])
   }
 
   /** All parameters of `owner`, in the order they were recorded. */

@@ -1,5 +1,6 @@
+import { cumsum, range } from 'd3-array'
 import { type StageTable, stageTable } from '../core/stage.ts'
-import { type Attributes, AttributesBuilder, type AttributeValue } from './attributes.ts'
+import { type Attributes, AttributesBuilder, type AttributeValue, besideOwn } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { entriesWithin } from './group-rows.ts'
 import { finishColumns, growingColumns } from './growing-columns.ts'
@@ -34,6 +35,7 @@ export interface GraphColumns {
 export class GraphTraces extends columnarTraces<GraphColumns>() {
   readonly kind = 'graphs'
   readonly epochNs = 0n
+  #firstNodes: Uint32Array | undefined
 
   /** One row a trace: id, start, response time, and how large its graph is. */
   table(): StageTable {
@@ -47,6 +49,39 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
       ),
       nodes: Uint32Array.from(this.shapeOf, (shape) => this.shapes.nodeCount(shape)),
       edges: Uint32Array.from(this.shapeOf, (shape) => this.shapes.edgeCount(shape)),
+    })
+  }
+
+  /**
+   * One row a trace point: its trace, its number there, its label, the host and the operation that
+   * the label names, and a column for each attribute: `undefined` where a point has none. One with
+   * the name of another column is `attributes.NAME`.
+   */
+  nodeTable(): StageTable {
+    const { ids, shapes, shapeOf } = this
+    const nodes = (trace: number) => shapes.nodeCount(shapeOf[trace] ?? 0)
+    const codes = this.#ofEach((trace) => shapes.labels(shapeOf[trace] ?? 0))
+    const names = this.labels.map(pointNames)
+    const own = {
+      trace: this.#ofEach((trace) => new Array(nodes(trace)).fill(ids[trace])),
+      node: this.#ofEach((trace) => range(nodes(trace))),
+      label: codes.map((code) => this.labels[code]),
+      host: codes.map((code) => names[code]?.host),
+      operation: codes.map((code) => names[code]?.operation),
+    }
+    const attributes = this.attributes?.columnsByName() ?? []
+    return stageTable(besideOwn<ArrayLike<unknown>>(own, attributes))
+  }
+
+  /** One row an edge: its trace, the numbers of the trace points it joins there, and its latency. */
+  edgeTable(): StageTable {
+    const { shapes, shapeOf } = this
+    const edges = (trace: number) => shapes.edgeCount(shapeOf[trace] ?? 0)
+    return stageTable({
+      trace: this.#ofEach((trace) => new Array(edges(trace)).fill(this.ids[trace])),
+      from: this.#ofEach((trace) => shapes.from(shapeOf[trace] ?? 0)),
+      to: this.#ofEach((trace) => shapes.to(shapeOf[trace] ?? 0)),
+      latencyUs: this.latencyUs,
     })
   }
 
@@ -65,7 +100,7 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
     if (name === 'host' || name === 'operation') return ofRoot(name)
     const { attribute } = subject
     if (attributes?.keys.find(attribute) === undefined) return undefined
-    const first = this.#firstNodes()
+    const first = this.firstNodes
     return (trace) => {
       const values: AttributeValue[] = []
       for (let node = first[trace] ?? 0; node < (first[trace + 1] ?? 0); node++) {
@@ -108,18 +143,23 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
       responseTimeUs: Float64Array.from(chosen, (trace) => this.responseTimeUs[trace] ?? 0),
       shapeOf: chosen.map((trace) => this.shapeOf[trace] ?? 0),
       latencyUs: Float64Array.from(entries, (entry) => latencyUs[entry] ?? Number.NaN),
-      attributes: attributes?.pick(entriesWithin(this.#firstNodes(), chosen).entries) ?? null,
+      attributes: attributes?.pick(entriesWithin(this.firstNodes, chosen).entries) ?? null,
     }
     return new GraphTraces(name, columns, this.quality().ofSome(selected)) as this
   }
 
+  /** What each trace has several of, as one list. */
+  #ofEach<T>(of: (trace: number) => Iterable<T>): T[] {
+    return this.ids.flatMap((_, trace) => Array.from(of(trace)))
+  }
+
   /** The nodes of trace `i` are `i` to `i + 1` of all traces' nodes, counted through. */
-  #firstNodes(): Uint32Array {
-    const first = new Uint32Array(this.size + 1)
-    this.shapeOf.forEach((shape, trace) => {
-      first[trace + 1] = (first[trace] ?? 0) + this.shapes.nodeCount(shape)
-    })
-    return first
+  get firstNodes(): Uint32Array {
+    this.#firstNodes ??= Uint32Array.from([
+      0,
+      ...cumsum(this.shapeOf, (shape) => this.shapes.nodeCount(shape)),
+    ])
+    return this.#firstNodes
   }
 }
 

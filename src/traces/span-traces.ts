@@ -1,6 +1,7 @@
 import { OptionError } from '../core/errors.ts'
 import { type OptionsOf, readOptions } from '../core/options.ts'
 import { type StageTable, stageTable } from '../core/stage.ts'
+import { besideOwn } from './attributes.ts'
 import type { Selected } from './quality.ts'
 import { BUILT_IN, type Subject } from './selection/condition.ts'
 import type { Reader, Recorded } from './selection/condition-tests.ts'
@@ -91,11 +92,7 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
       startUs: spans.startUs,
       durationUs: spans.durationUs,
     }
-    const columns = attributes.keys.values.map((key) => [
-      key in own ? `attributes.${key}` : key,
-      attributes.column(key),
-    ])
-    return stageTable({ ...own, ...Object.fromEntries(columns) })
+    return stageTable(besideOwn<ArrayLike<unknown>>(own, attributes.columnsByName()))
   }
 
   /** How many spans each service reported under each version of itself, by service. */

@@ -78,11 +78,11 @@ function isForFlowdelta(program, { code, file, start }) {
 function isFlowdelta(program, call) {
   const { declaration } = program.getTypeChecker().getResolvedSignature(call) ?? {}
   const file = declaration?.getSourceFile().fileName
-  return file?.startsWith(declarationsOfFlowdelta()) ?? false
+  return file?.startsWith(builtFlowdelta()) ?? false
 }
 
 /** The folder of the flowdelta that cells import, as TypeScript writes it. */
-function declarationsOfFlowdelta() {
+function builtFlowdelta() {
   const fromHere = createRequire(join(process.cwd(), 'cell.js'))
   const root = dirname(realpathSync(fromHere.resolve('flowdelta/package.json')))
   return `${root.replaceAll('\\', '/')}/dist/`
@@ -99,4 +99,4 @@ function takeHeldBack() {
   return lines
 }
 
-module.exports = { extendTypeScript, takeHeldBack }
+module.exports = { builtFlowdelta, extendTypeScript, takeHeldBack, ts }

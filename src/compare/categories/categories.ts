@@ -260,6 +260,12 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     )
   }
 
+  /** One row a request: `flows.table()` with the category of each. */
+  requestTable(): StageTable {
+    const category = { category: this.categoryOf }
+    return this.flows.table().assign(category).relocate('category', { after: 'root' }) as StageTable
+  }
+
   /**
    * How large flows and categories are, a row a period that has requests: `requests`, `categories`,
    * mean and SD of the number of nodes over requests (`nodesMean`) and over categories

@@ -1,7 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Output } from '../../../scripts/notebook-runner.mjs'
-import { type Kernel, startKernel } from '../../../scripts/notebooks/kernel.mjs'
+import { type Kernel, type Message, startKernel } from '../../../scripts/notebooks/kernel.mjs'
 import { OutputCollector } from '../../../scripts/notebooks/outputs.mjs'
 import { verbsCell } from './arquero-verbs.ts'
 import { ROOT } from './fixture.ts'
@@ -17,11 +19,12 @@ const before = await fd.loadTraces(sample.before)
 const after = await fd.loadTraces(sample.after)
 const comparison = compare(before, after, { alternative: 'slower' })`
 
+const KERNELSPEC = join(ROOT, 'notebooks', 'kernels', 'flowdelta')
+
 let kernel: Kernel
 
 beforeAll(async () => {
-  const kernelspec = join(ROOT, 'notebooks', 'kernels', 'flowdelta')
-  kernel = await startKernel({ kernelspec, cwd: join(ROOT, 'notebooks') })
+  kernel = await startKernel({ kernelspec: KERNELSPEC, cwd: join(ROOT, 'notebooks') })
   await run(SETUP)
   await complete('comparison.')
 })
@@ -153,6 +156,73 @@ test.each([
   expect(more).toEqual([])
   expect(output?.data?.['text/plain']).toContain('<x>')
   expect(output?.data?.['text/html']).toContain('class="flowdelta')
+})
+
+/** What a cell says of its progress, in order; the last is what is left of it. */
+function progressIn(messages: readonly Message[]): readonly string[] {
+  return messages
+    .filter(({ header }) => /display_data$/.test(header.msg_type))
+    .map(({ content }) => (content['data'] as Record<string, string>)['text/plain'] ?? '')
+}
+
+const BUSY = 'const begin = Date.now(); while (Date.now() - begin < 3400) Math.sqrt(begin)'
+
+test.each([
+  ['a loop', BUSY, 'running'],
+  ['a loop after an await', `await Promise.resolve()\n${BUSY}`, 'running'],
+  ['a wait', 'await new Promise((later) => setTimeout(later, 3400))', 'running'],
+  [
+    'a function of flowdelta’s',
+    'fd.stageTable({ get a() { while (Date.now() - t0 < 3400); return [1] } })',
+    'stageTable',
+  ],
+  [
+    'a comparison',
+    `fd.compare(before, after, { label: () => { while (Date.now() - t0 < 3400); return 'x' } }).categories`,
+    'step 2 of 5, categories',
+  ],
+])(
+  '%s that takes over two seconds says so each second, and then is silent',
+  async (_, code, what) => {
+    const { status, messages } = await kernel.execute(`{ const t0 = Date.now(); ${code} }`, 60_000)
+    expect(status).toBe('ok')
+    const [first, ...more] = progressIn(messages)
+    expect(first).toBe(`${what}: 2 s`)
+    expect(more).toEqual([`${what}: 3 s`, ''])
+  },
+)
+
+test('a cell of less than two seconds says nothing of its progress', async () => {
+  const { messages } = await kernel.execute("console.log('done')", 60_000)
+  expect(progressIn(messages)).toEqual([])
+})
+
+test('progress that is gone is no output of a notebook', async () => {
+  expect(await run(BUSY)).toEqual([])
+})
+
+test.each([
+  ['while (true) {}'],
+  ['await Promise.resolve()\nwhile (true) {}'],
+  ['const endless = async () => { await null; while (true) {} }\nawait endless()'],
+  ['await new Promise(() => {})'],
+  ['({ [Symbol.for("nodejs.util.inspect.custom")]() { while (true) {} } })'],
+])('%s can be interrupted, and the next cell runs', async (code) => {
+  setTimeout(() => kernel.interrupt(), 700)
+  expect(await errorOf(code)).toBe('Interrupted.\n')
+  expect(await run('console.log(before.size)')).toEqual([
+    { output_type: 'stream', name: 'stdout', text: expect.stringMatching(/^\d+\n$/) },
+  ])
+})
+
+test('the functions that steps are known by are those of flowdelta', () => {
+  const files = readdirSync(join(ROOT, 'dist')).filter((name) => name.endsWith('.js'))
+  const code = files
+    .map((name) => readFileSync(join(ROOT, 'dist', name), 'utf8').replaceAll('\\\n', ''))
+    .join('\n')
+  const { STEPS } = createRequire(import.meta.url)(join(KERNELSPEC, 'progress.cjs'))
+  const names: readonly string[] = STEPS.flatMap(([, functions]: [string, string[]]) => functions)
+  expect(names.filter((name) => !code.includes(`,"${name}")`))).toEqual([])
 })
 
 test('all that Arquero’s reference does with a table runs on a stage table', async () => {

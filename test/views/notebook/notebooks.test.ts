@@ -7,9 +7,11 @@ import { writePage } from '../../../scripts/pages.mjs'
 /** What each notebook must have found, wherever it says so. */
 const FINDINGS: Record<string, readonly RegExp[]> = {
   '01-diagnosis.ipynb': [
-    /1\. (storage-\w+-0) disk write reply → \1 SN WRITE reply: [\d.]+ µs → 1\.\d+ ms/,
-    /adds {3}frontend-0 SN READ call\s+storage-data-0 SN READ call/,
-    /drops {2}nothing/,
+    /(storage-\w+-0) disk write reply +\1 SN WRITE reply +1\d{3}\.\d/,
+    /How predictable response times are\n/,
+    /Flow comparison\nFlow of frontend NFS3 WRITE, category 5.* 6 steps only after/,
+    /When requests of frontend NFS3 WRITE \(category 5\) arrived/,
+    /Ranking browser\n1 mutation; .* drag the threshold/,
     /categories shared: true/,
   ],
   '02-case-studies.ipynb': [

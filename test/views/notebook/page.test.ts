@@ -62,7 +62,17 @@ test('a page asks for nothing outside of itself', () => {
   expect(html.match(/\b(?:src|href)="(?!data:|index\.html)/g)).toBeNull()
 })
 
-test('the index links every page', () => {
-  const html = indexPage([{ file: '01 a.html', title: 'A & B' }])
-  expect(html).toContain('<a href="01%20a.html">A &amp; B</a>')
+test('the index has a card for each notebook: picture, question, minutes', () => {
+  const chapter = { name: '01 a.ipynb', title: 'A & B', question: HOSTILE, minutes: 7 }
+  const html = indexPage([{ ...chapter, picture: '<svg/>' }])
+  expect(html).toContain('<a class="card" href="01%20a.html"><img alt="" src="data:image/svg+xml')
+  expect(html).toContain('01 A &amp; B</b>')
+  expect(html).toContain('<small>7 minutes</small>')
+  expect(html).not.toContain('<img src=x')
+})
+
+test('a page leads to the index and to its neighbors', () => {
+  const html = pageOf(markdown('← [A](01-a.ipynb) · [All notebooks](README.md)'))
+  expect(html).toContain('href="01-a.html"')
+  expect(html).toContain('<a href="index.html">All notebooks</a>')
 })
