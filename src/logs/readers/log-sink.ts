@@ -71,6 +71,7 @@ export const SKIPPED = {
   notMatched: 'is matched by no expression of `template`',
   broken: 'is not in the format of its file',
   unread: 'is in no form that is known',
+  half: 'ends in no form that is known',
   tooLong: 'is longer than 16 MB',
 } as const
 
@@ -111,7 +112,7 @@ export function skipText({ reason, count, first }: SkippedLines): string {
 
 /** Whether lines that were skipped for a reason say something that is lost. */
 export function isLost(reason: string): boolean {
-  return reason !== SKIPPED.continuation
+  return reason !== SKIPPED.continuation && reason !== SKIPPED.half
 }
 
 /** What to do where the logs have certain fields, and maybe another format than was said. */

@@ -1227,8 +1227,8 @@ const TEXTS: readonly FormatSample[] = [
     by: 'Envoy',
     text: '[2026-11-22T14:20:57.260Z] "GET /cart HTTP/1.1" 503 UF 0 17 12 - "-" "curl" "a1" "shop" "10.0.0.1:80"\n[2026-11-22T14:20:57.260Z] "GET /cart HTTP/1.1" 200 - via_upstream - "-" 0 17 12 11 "-" "curl" "a1" "shop" "10.0.0.1:80"',
     says: [
-      { time: T, text: 'GET /cart', fields: { status: '503', duration: '12' } },
-      { time: T, text: 'GET /cart', fields: { status: '200', duration: '12' } },
+      { time: T, text: 'GET /cart', fields: { status: '503', duration_ms: '12' } },
+      { time: T, text: 'GET /cart', fields: { status: '200', duration_ms: '12' } },
     ],
   },
   {
