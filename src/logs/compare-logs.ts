@@ -30,7 +30,7 @@ import {
   performanceMetric,
   requirePerformance,
 } from './performance/performance-metric.ts'
-import { isLost, skipAdvice, skipText } from './readers/log-sink.ts'
+import { isLost, SKIPPED, skipAdvice, skipText } from './readers/log-sink.ts'
 
 /**
  * Compares two sets of logs: what differs between before and after, which variables performance depends
@@ -76,6 +76,9 @@ function instancesFor(logs: LogSet, metric: Metric): LogSet {
   const { logs: windows } = logs.windows ?? {}
   const { variable } = performanceMetric(logs, metric)
   if (windows === undefined || variable?.kind !== 'state') return logs
+  // What comes at the end alone is in no whole window.
+  const { states = [variable.name] } = variable
+  if (!states.some((name) => windows.states.indexOf(name) !== undefined)) return logs
   const { values } = performanceMetric(windows, metric)
   const having = LOG_CLASSES.map(
     (_, code) =>
@@ -260,6 +263,7 @@ export class LogComparison extends Stage {
 export interface LogWarning {
   readonly code:
     | 'lines-skipped'
+    | 'lines-in-part'
     | 'same-files'
     | 'one-instance'
     | 'empty-instances'
@@ -278,6 +282,7 @@ const SHOWN = 3
 function logWarnings({ logs, whole }: LogComparison): readonly LogWarning[] {
   return [
     ...linesSkipped(whole),
+    ...linesInPart(whole),
     ...sameFiles(whole),
     ...oneInstance(logs),
     ...emptyInstances(whole),
@@ -295,6 +300,15 @@ function linesSkipped({ report }: LogSet): LogWarning[] {
   const message = `${counted(lines, 'line')} of ${grouped(report.lines)} gave no message: ${skipText(most)}.`
   const advised = text === '' ? message : `${message} ${text}.`
   return warning('lines-skipped', advised, options)
+}
+
+function linesInPart({ report: { skipped } }: LogSet): LogWarning[] {
+  const half = skipped.find(({ reason }) => reason === SKIPPED.half)
+  if (half === undefined) return []
+  return warning(
+    'lines-in-part',
+    `Of ${counted(half.count, 'line')} only a part is read: ${skipText(half)}.`,
+  )
 }
 
 function warning(code: LogWarning['code'], message: string, advice: OptionAdvice = {}) {

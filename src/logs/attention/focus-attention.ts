@@ -26,7 +26,8 @@ export function focusAttention(
 ): Attention {
   const chosen = readOptions(ATTENTION_OPTIONS, options)
   requireSame(divergence, networks)
-  const isTime = networks.metric.unit === 'absolute time'
+  const { unit, quantity } = networks.metric
+  const isTime = unit === 'absolute time' || quantity?.us !== undefined
   const isLast = ({ sharesDenominator }: AttentionGraph) =>
     Number(sharesDenominator && chosen.sharedDenominator === 'last')
   const isMean = ({ featureType }: AttentionGraph) => Number(featureType === 'mean')
@@ -186,7 +187,7 @@ export const ATTENTION_OPTIONS = defineOptions({
   score: oneOf(['sum', 'mean'], {
     default: 'sum',
     sentence: 'Whether the terms of a graph are added up or averaged',
-    flag: null,
+    flag: 'score <name>',
   }),
   class: oneOf(LOG_CLASSES, {
     default: 'after',

@@ -37,7 +37,7 @@ interface LogSetData {
   /** From its start to its last message, an instance each; NaN without messages. */
   readonly runTimeUs: Float64Array
   /** What made instances of one source bad, where that is a number: their performance, if nothing else is said. */
-  readonly metric?: { readonly variable: string; readonly feature: StateFeature }
+  readonly metric?: string | { readonly variable: string; readonly feature: StateFeature }
   /** The same messages in windows, where each class is one long log. */
   readonly windows?: { readonly lengthUs: number; readonly logs: LogSet }
   /** States that text says with a unit, read in ms. */

@@ -82,7 +82,8 @@ Storm  {time} {logger=[\w$]+(?:\.[\w$]+)+} (?:{thread} )?\[{LEVEL}\] {message}
 Swift  {time} {level=[a-z]+} {logger=[\w.-]+} : {text}
 SQL Server  {time} {process=spid\d+s?|Server|Logon|Backup} +{message}
 MongoDB, text  {time} {level=[FEWID]\d?} {logger=[A-Z]+|-} +\[{thread}\] {message}
-PostgreSQL  {head=.*?}{level=DEBUG[1-5]|INFO|NOTICE|WARNING|ERROR|LOG|FATAL|PANIC|STATEMENT|DETAIL|HINT|CONTEXT|QUERY|LOCATION}:\x20\x20(?:duration: {duration_ms=[\d.]+} ms(?:  ?(?:statement|execute|parse|bind)[^:]*: )?)?{message}
+PostgreSQL  {head=.*?}{level=DEBUG[1-5]|INFO|NOTICE|WARNING|ERROR|LOG|FATAL|PANIC}:\x20\x20(?:duration: {duration_ms=[\d.]+} ms(?:  ?(?:statement|execute|parse|bind)[^:]*: )?)?{message}
+PostgreSQL, what a message is about  {head=.*?}{message=(?:STATEMENT|DETAIL|HINT|CONTEXT|QUERY|LOCATION):\x20\x20.*}
 MySQL slow log  (?:# Time: {time}\n)?(?:# User@Host: {user=[^\[]*}.*\n)?(?:# Schema: .*\n)?# Query_time: {query_time_s=[\d.]+} +Lock_time: {lock_time_s=[\d.]+} +Rows_sent: {rows_sent=\d+} +Rows_examined: {rows_examined=\d+}.*\n(?:use {database=[^;]+};\n)?SET timestamp={time=[\d.]+};\n{message}
 MySQL  {time} {thread=\d+} \[{level=System|Note|Warning|ERROR|Error}\](?: \[{code=MY-\d+}\] \[{logger}\])? {message}
 Elasticsearch  \[{time}\]\[{level}\s*\]\[{logger=[\w.$-]+}\s*\] ?(?:\[{node=[^\]]+}\] ?)?{message}

@@ -19,6 +19,18 @@ function pairAt(text: string, at: number): { readonly said: Saying; readonly end
     : { said: [key, value.replace(/^"(.*)"$/s, '$1')], end: at + whole.length }
 }
 
+/** The value of a key that a text has: `req=77`, `req: 77` or `"req":"77"`. */
+export function pairIn(text: string, key: string): string | undefined {
+  const at = text.indexOf(key)
+  if (at < 0 || (at > 0 && /[\w.]/.test(text[at - 1] as string))) return undefined
+  const sign = /^"?(?:=|: ?)/.exec(text.slice(at + key.length))?.[0]
+  if (sign === undefined) return undefined
+  const value = /^"((?:[^"\\]|\\.)*)"|^[^\s",;\])}]+/.exec(
+    text.slice(at + key.length + sign.length),
+  )
+  return value?.[1] ?? value?.[0]
+}
+
 const TOKEN = /"((?:[^"\\]|\\.)*)"|\[([^\]]*)\]|[^\s"[\]]+/y
 /** A word that may be one of few: what has other signs in it is in a form that is not known. */
 const PLAIN = /^[\w.:@/%+-]*$/

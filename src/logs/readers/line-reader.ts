@@ -2,12 +2,12 @@ import { roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
 import type { LineBytes } from './line-bytes.ts'
 import { type LineLayout, lineLayouts, timeFinder } from './line-layouts.ts'
-import { readHead, readRest, type TimeFinder } from './line-parts.ts'
+import { pairIn, readHead, readRest, type TimeFinder } from './line-parts.ts'
 import { type Found, type LinePlans, outputsOf, plansFor } from './line-plans.ts'
 import { LogDraft } from './log-draft.ts'
+import { SKIPPED } from './log-sink.ts'
 import { logfmtPairs, trailingPairs } from './logfmt.ts'
 import { type LineOptions, MessageStreams, RECORDS, type Stream } from './message-streams.ts'
-import { SKIPPED } from './log-sink.ts'
 import { mayBeThrown } from './thrown.ts'
 
 /** Formats of which no line is a record. */
@@ -76,8 +76,7 @@ export class LineReader {
     this.#found = 'none'
     if (raw.trim() === '') return
     const text = withoutControls(raw)
-    this.#begin()
-    const isMessage = this.#read(text, 0)
+    const isMessage = this.#message(text)
     this.#finish(isMessage, { line, text: () => text })
     if (this.#isHalf) this.#options.sink.skip(SKIPPED.half, line, text)
     // Each line that is half understood is counted: no plan takes them.
@@ -86,8 +85,7 @@ export class LineReader {
 
   #learn(raw: string): void {
     this.#plans?.learn(raw, (other) => {
-      this.#begin()
-      const isMessage = this.#read(withoutControls(other), 0)
+      const isMessage = this.#message(withoutControls(other))
       const stream = this.#stream()
       stream.head = ''
       stream.partial = ''
@@ -127,6 +125,27 @@ export class LineReader {
   /** All lines were taken. */
   end(): void {
     this.#streams.end()
+  }
+
+  /** Reads a line, and what is asked of its text; whether it begins a message. */
+  #message(text: string): boolean {
+    this.#begin()
+    const isMessage = this.#read(text, 0)
+    if (isMessage) for (const key of this.#options.settings.asked) this.#askText(key)
+    return isMessage
+  }
+
+  /** What instances go by may stand anywhere in a text: `handled req=77 in 3 ms`. */
+  #askText(key: string): void {
+    const draft = this.#draft
+    const { isText, name = '', fields, instance } = draft
+    const { instance: ofInstance } = this.#options.settings
+    const isKnown =
+      key === ofInstance ? instance !== undefined : fields.some(([own]) => own === key)
+    const value = isText && !isKnown ? pairIn(name, key) : undefined
+    if (value === undefined) return
+    if (key === ofInstance) draft.instance = value
+    else fields.push([key, value])
   }
 
   /** Reads a line, and the lines in it, into the draft; whether it begins a message. */

@@ -138,6 +138,8 @@ interface WriterOptions {
   readonly divided?: DividedLogs | undefined
   /** The path, where `divided` asks for it. */
   readonly id?: string
+  /** The file, where its messages are to say so. */
+  readonly source?: string
   readonly logClass: LogClass
   readonly file: string
   /** The instance that the path is, −1 where a field says it. */
@@ -286,7 +288,9 @@ export class LogWriter implements LogSink {
   }
 
   #fields({ fields = [], level, timeUs }: Omit<LogRecord, 'name'>, instance: number, name: string) {
-    const all = withLevel(fields, level)
+    const { source } = this.#options
+    const own = withLevel(fields, level)
+    const all = source === undefined ? own : [...own, ['source', source] as const]
     if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
   }
 }

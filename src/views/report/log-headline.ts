@@ -31,6 +31,8 @@ function waitText({ name, features }: VariableDivergence): string {
     ({ feature }) => feature === 'mean',
   ) as FeatureTest
   const [was, is] = [beforeMean, afterMean].map((ms) => formatDuration(1000 * ms))
+  if (beforeMean === 0)
+    return `${titleName({ name: name.slice(WAIT_NAME.length) })} is awaited for ${is} on average, where nothing was`
   const event = shortText(name.slice(WAIT_NAME.length), MAX_TITLE_LENGTH)
   return `${event} comes ${is} after the message before it, where it took ${was}`
 }
