@@ -14,7 +14,13 @@ import { LOG_READ_OPTIONS, type LogFields } from '../logs/readers/log-read-optio
 import { skipAdvice, skipText } from '../logs/readers/log-sink.ts'
 import { tText } from '../views/charts/log-values.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
-import { causeText, decoyText, fewText, pacedText } from '../views/report/log-headline.ts'
+import {
+  causeText,
+  decoyText,
+  fewText,
+  phaseLines,
+  phaseShareText,
+} from '../views/report/log-headline.ts'
 import {
   differenceOf,
   differences,
@@ -44,6 +50,7 @@ import {
   printJson,
   printText,
   textTable,
+  textWidth,
   warningLines,
 } from './printing.ts'
 import { FORMAT_NAMES, formatOf, writeReport } from './report.ts'
@@ -315,10 +322,10 @@ function logsText({ compared, warnings, limit }: PrintedLogs, flags: readonly Op
   return spoken([
     isFirst && onlyAfter,
     cause !== undefined &&
-      spoken([`${cause}.`, pacedText(compared), decoyText(compared)]).join(' '),
+      spoken([`${cause}.`, phaseShareText(compared), decoyText(compared)]).join(' '),
     warningLines(warnings).join('\n'),
     `${inputText(compared)}${skippedText(compared, flags)}`,
-    performanceSentences(compared).join('\n'),
+    [...performanceSentences(compared), ...phaseLines(compared, textWidth())].join('\n'),
     variablesText(compared, limit),
     !isFirst && onlyAfter,
     ...tellingGraphs(compared).map((graph) => graphText(graph, compared)),

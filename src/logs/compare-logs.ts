@@ -19,7 +19,7 @@ import {
   type VariableDivergence,
 } from './divergence/divergence.ts'
 import { findDivergence } from './divergence/find-divergence.ts'
-import { type PacedEvent, pacedEvent } from './divergence/paced-events.ts'
+import { changedPhase, type RunPhase, runPhases } from './divergence/run-phases.ts'
 import { LOG_CLASSES, LogSet } from './features/log-set.ts'
 import { metricRecords } from './performance/metric-records.ts'
 import {
@@ -126,6 +126,7 @@ export class LogComparison extends Stage {
   /** The logs that were given. */
   readonly whole: LogSet
   readonly #stages: Partial<Stages>
+  #phases: readonly RunPhase[] | undefined
 
   constructor(
     logs: LogSet,
@@ -188,14 +189,17 @@ export class LogComparison extends Stage {
     )
   }
 
-  /** Of one log each, which no test can compare, the event whose pace changed; undefined for more. */
-  get paced(): PacedEvent | undefined {
-    const { before, after } = this.logs.counts
-    const { beforeMean, afterMean } = this.divergence.performance
-    const isTime = this.tail.metric.unit === 'absolute time'
-    return before === 1 && after === 1 && isTime
-      ? pacedEvent(this.logs, afterMean - beforeMean)
-      : undefined
+  /** What runs come to from message to message, where performance is a time and instances count the same. */
+  get phases(): readonly RunPhase[] {
+    this.#phases ??= this.options.weights === 'none' ? runPhases(this.logs, this.tail.metric) : []
+    return this.#phases
+  }
+
+  /** The phase that performance differs by; undefined where none accounts for it. */
+  get changedPhase(): RunPhase | undefined {
+    const { beforeMean, afterMean, significant, tested } = this.divergence.performance
+    if (tested && !significant) return undefined
+    return changedPhase(this.phases, afterMean - beforeMean, this.options.alpha)
   }
 
   /** Variables in the order in which they tell: those of the headline, then as `divergence` has them. */

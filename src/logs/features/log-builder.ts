@@ -340,6 +340,7 @@ export class LogBuilder {
     const unknown = this.#excluded.filter(({ pattern }) => !variables.some((v) => pattern.test(v)))
     return new LogSet({
       instances: ids,
+      met: names.event,
       ...(this.#metric !== undefined && { metric: this.#metric }),
       ...(this.#badBy !== undefined &&
         variable !== undefined &&

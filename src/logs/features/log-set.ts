@@ -42,6 +42,8 @@ interface LogSetData {
   readonly windows?: { readonly lengthUs: number; readonly logs: LogSet }
   /** States that text says with a unit, read in ms. */
   readonly durations?: ReadonlySet<string>
+  /** Names of events as they were met first: of messages at one time, which came before. */
+  readonly met?: readonly string[]
   /** The gravest level of each event that has any. */
   readonly levels?: ReadonlyMap<string, Level>
   readonly events: VariableFeatures<EventFeature>

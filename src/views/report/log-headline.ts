@@ -2,9 +2,11 @@ import { greatest } from 'd3-array'
 import { formatDuration, grouped, shortText } from '../../core/words.ts'
 import type { LogComparison } from '../../logs/compare-logs.ts'
 import type { FeatureTest, VariableDivergence } from '../../logs/divergence/divergence.ts'
+import type { RunPhase } from '../../logs/divergence/run-phases.ts'
 import { featureText, isEventTime, WAIT_NAME } from '../../logs/features/features.ts'
 import type { PerformanceMetric } from '../../logs/performance/performance-metric.ts'
 import { valueText } from '../charts/log-values.ts'
+import { blockLines } from '../charts/ribbon-text.ts'
 import { differenceOf, differences, isWait, newErrors } from './log-words.ts'
 
 const MAX_TITLE_LENGTH = 120
@@ -37,21 +39,37 @@ function waitText({ name, features }: VariableDivergence): string {
   return `${event} comes ${is} after the message before it, where it took ${was}`
 }
 
-/** Why performance differs: what it depends on, or of one log each what changed its pace; undefined otherwise. */
+/** Why performance differs: what it depends on, or else the phase of the run that changed; undefined otherwise. */
 export function causeText(compared: LogComparison): string | undefined {
-  const { attention, divergence, paced, tail } = compared
+  const { attention, divergence, tail } = compared
   const { beforeMean, afterMean } = divergence.performance
   const changed = `${titleName(tail.metric)} ${changeText(tail.metric, afterMean - beforeMean)}`
-  if (paced !== undefined) {
-    const [was, is] = [paced.beforeGapUs, paced.afterGapUs].map(formatDuration)
-    return `${changed} because ${titleName(paced)} comes every ${is} instead of every ${was}`
-  }
+  const phase = leadingPhase(compared)
+  if (phase !== undefined) return `${changed} because ${phaseText(phase, compared)}`
   const { graph, path = [] } = attention.headline ?? {}
   const variable = divergence.variable(graph?.kind ?? 'event', path.at(-1)?.name ?? '')
   const test = variable?.features.find(({ feature }) => feature === graph?.featureType)
   if (variable === undefined || test === undefined) return undefined
   const through = path.slice(0, -1).reverse().map(titleName)
   return `${changed} because ${movedText(variable, test, compared)}${through.length === 0 ? '' : `, through ${through.join(' and ')}`}`
+}
+
+/** The phase that the headline is about: times of events, which are part of a time, say no more than it does. */
+function leadingPhase({ attention, changedPhase }: LogComparison): RunPhase | undefined {
+  const { graph } = attention.headline ?? {}
+  return graph === undefined || isEventTime(graph.featureType) ? changedPhase : undefined
+}
+
+function phaseText({ from, to, counts, beforeUs, afterUs }: RunPhase, { tail }: LogComparison) {
+  const pace = (us: number, count: number) => formatDuration(us / (count - 1))
+  const ends = titleName({ name: to ?? tail.metric.name })
+  if (counts !== undefined) {
+    return `${ends} comes every ${pace(afterUs, counts.after)} instead of every ${pace(beforeUs, counts.before)}`
+  }
+  const [was, is] = [beforeUs, afterUs].map(formatDuration)
+  if (to === null)
+    return `it ends ${is} after ${titleName({ name: from ?? 'its start' })}, where it took ${was}`
+  return `${ends} comes ${is} after ${from === null ? 'the start' : titleName({ name: from })}, where it took ${was}`
 }
 
 function changeText({ unit, variable }: PerformanceMetric, change: number): string {
@@ -76,21 +94,42 @@ function movedText(
   return `${name} ${verb} from ${was} to ${is} (${featureText(feature)})`
 }
 
-/** How much of the change an event's pace accounts for, of one log each. */
-export function pacedText({ paced, divergence }: LogComparison): string | undefined {
-  if (paced === undefined) return undefined
-  const { beforeMean, afterMean } = divergence.performance
-  const { beforeCount, afterCount, changeUs } = paced
-  const [were, are] = [beforeCount, afterCount].map(grouped)
-  const times = were === are ? `${are} times` : `${were} times before and ${are} after`
-  return `It comes ${times}, which accounts for ${formatDuration(Math.abs(changeUs))} of ${formatDuration(Math.abs(afterMean - beforeMean))}. With one log each, no test says how sure that is.`
+/** How much of the change the phase of the headline accounts for. */
+export function phaseShareText(compared: LogComparison): string | undefined {
+  const phase = leadingPhase(compared)
+  if (phase === undefined) return undefined
+  const { beforeMean, afterMean, tested } = compared.divergence.performance
+  const { counts, beforeUs, afterUs } = phase
+  const [were, are] = [counts?.before ?? 1, counts?.after ?? 1].map((count) =>
+    grouped(Math.round(count)),
+  )
+  const often = were === are ? `${are} times` : `${were} times before and ${are} after`
+  const accounts = `accounts for ${formatDuration(Math.abs(afterUs - beforeUs))} of ${formatDuration(Math.abs(afterMean - beforeMean))}`
+  const said = counts === undefined ? `That ${accounts}.` : `It comes ${often}, which ${accounts}.`
+  return tested ? said : `${said} With one log each, no test says how sure that is.`
+}
+
+/** A mean run from message to message, before and after, on one scale; no lines where it may be chance. */
+export function phaseLines(compared: LogComparison, width: number): string[] {
+  const { phases, options, changedPhase } = compared
+  if (changedPhase === undefined) return []
+  const parts = phases.map((phase) => {
+    const { to, beforeUs, afterUs, p } = phase
+    const isChance = phase !== changedPhase && !(p < options.alpha / phases.length)
+    const name = to === null ? 'until its end' : `until ${titleName({ name: to })}`
+    const grows = afterUs > beforeUs ? ('more' as const) : ('less' as const)
+    return { name, beforeUs, afterUs, change: isChance ? ('little' as const) : grows }
+  })
+  const signed = (us: number) => `${us > 0 ? '+' : '−'}${formatDuration(Math.abs(us))}`
+  return blockLines(parts, { width, amount: formatDuration, signed })
 }
 
 /** Why the variable that differs most is no cause; undefined where it may be one. */
-export function decoyText({ attention, divergence, tail }: LogComparison): string | undefined {
+export function decoyText(compared: LogComparison): string | undefined {
+  const { attention, divergence, tail } = compared
   const { headline, graphs } = attention
   const most = greatest(divergence.variables, ({ score }) => score)
-  if (headline === null || most === undefined) return undefined
+  if (headline === null || most === undefined || leadingPhase(compared)) return undefined
   if (headline.path.some(({ name }) => name === most.name)) return undefined
   const isReached = graphs.some(
     ({ kind, nodes, sharesDenominator }) =>
