@@ -1,0 +1,8 @@
+import { download, type PeerSetup } from './peer.ts'
+
+// A process of its own for each peer: `record.ts` starts it and takes the log that it sends back.
+process.once('message', async (setup: PeerSetup) => {
+  const messages = await download(setup)
+  process.send?.(messages, () => process.exit())
+})
+process.send?.('ready')
