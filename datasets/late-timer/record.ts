@@ -15,15 +15,15 @@ import { truth } from './truth.ts'
 
 const SEED = 1
 const PEERS = 36
-const PIECES = 8
-const AT_ONCE = 4
+const PIECES = 10
+const AT_ONCE = 3
 /** What differs: the timer that tells interest, and two things without effect. */
 const CLASSES = {
-  good: { timerMs: 20, portMappedMs: 40, tableNodes: 40 },
-  bad: { timerMs: 120, portMappedMs: 160, tableNodes: 160 },
+  good: { timerMs: 50, portMappedMs: 60, tableNodes: 40 },
+  bad: { timerMs: 250, portMappedMs: 260, tableNodes: 160 },
 } as const
 /** Peers are of several kinds of machines, whose timers are set to about the same. */
-const SPREAD = 0.5
+const SPREAD = 0.7
 
 function setupOf(logClass: LogClass, name: string, port: number): PeerSetup {
   const random = seededRandom(`${SEED}/${name}`)
@@ -33,7 +33,7 @@ function setupOf(logClass: LogClass, name: string, port: number): PeerSetup {
     port,
     pieces: PIECES,
     timerMs: timerMs * (1 - SPREAD + 2 * SPREAD * random.next()),
-    portMappedMs: portMappedMs + 8 * random.next(),
+    portMappedMs: portMappedMs + 60 * random.next(),
     tableNodes,
   }
 }

@@ -20,7 +20,12 @@ export const truth = {
       feature: 'medianAbsolute',
       effect: 'so interest is told later',
     },
-    { name: 'recv_piece', kind: 'event', feature: 'medianAbsolute', effect: 'and pieces come later' },
+    {
+      name: 'recv_piece',
+      kind: 'event',
+      feature: 'medianAbsolute',
+      effect: 'and pieces come later',
+    },
     {
       name: 'finish',
       kind: 'event',

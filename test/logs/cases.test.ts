@@ -28,7 +28,7 @@ const HBASE = [
   ...['--bad-if', 'duration_ms > 100'],
 ]
 const LATER = [
-  /^Listening comes later because Opened shard comes every 2\.[12]\d s instead of every 6\d\.\d ms/,
+  /^Listening comes later because Opened shard comes every 2\.[12]\d? s instead of every 6\d(?:\.\d)? ms/,
   /^6 instances before and 6 after/m,
 ]
 const SORTS = [

@@ -211,6 +211,11 @@ describeWithShared('cases of logs', () => {
 test.each([
   ['storage-service-logs', /lock_wait_us .* through write_us$/, /^index_entries differs most/],
   ['swarm', /handshake .* through connect$/, undefined],
+  [
+    'late-timer',
+    /^finish comes later because interest_wait_us rises from [\d.]+ ms to /,
+    undefined,
+  ],
 ])('the headline of %s is its planted cause', async (name, title, decoy) => {
   const folder = new URL(`../../datasets/${name}/`, import.meta.url)
   const file = (period: string) => new URL(`${period}.jsonl.gz`, folder)

@@ -1,3 +1,5 @@
+import { HEADS } from './heads.ts'
+
 /** A log in one format, and what it says. */
 export interface FormatSample {
   readonly name: string
@@ -1564,5 +1566,10 @@ const TEXTS: readonly FormatSample[] = [
 ]
 
 /** Logs in many formats. */
-export const FORMAT_SAMPLES: readonly FormatSample[] = [...ENVELOPES, ...RECORDS, ...TEXTS]
-export const SAMPLE_GROUPS = { ENVELOPES, RECORDS, TEXTS }
+export const FORMAT_SAMPLES: readonly FormatSample[] = [
+  ...ENVELOPES,
+  ...RECORDS,
+  ...TEXTS,
+  ...HEADS,
+]
+export const SAMPLE_GROUPS = { ENVELOPES, RECORDS, TEXTS, HEADS }
