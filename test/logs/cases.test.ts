@@ -169,7 +169,11 @@ describeWithShared('cases of logs', () => {
   test.each(CASES.map((each) => [`${each.name} ${each.args.join(' ')}`, each] as const))(
     '%s',
     async (_, { name, args, says, not = [] }) => {
-      const { out, err } = await flowdelta('logs', ...args.flatMap((arg) => pathsOf(name, arg)))
+      const { out, err } = await flowdelta(
+        'logs',
+        '--details',
+        ...args.flatMap((arg) => pathsOf(name, arg)),
+      )
       // Cells of a table may take several lines.
       const text = (out + err).replace(/\n +/g, ' ')
       for (const expected of says) expect(text).toMatch(expected)

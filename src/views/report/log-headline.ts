@@ -10,6 +10,7 @@ import { blockLines } from '../charts/ribbon-text.ts'
 import { differenceOf, differences, isWait, newErrors } from './log-words.ts'
 
 const MAX_TITLE_LENGTH = 120
+const MAX_METRIC_LENGTH = 60
 
 /** What the comparison comes to, in a sentence. */
 export function logsTitle(compared: LogComparison): string {
@@ -126,24 +127,41 @@ export function phaseLines(compared: LogComparison, width: number): string[] {
 
 /** Why the variable that differs most is no cause; undefined where it may be one. */
 export function decoyText(compared: LogComparison): string | undefined {
-  const { attention, divergence, tail } = compared
-  const { headline, graphs } = attention
+  const { attention, divergence } = compared
   const most = greatest(divergence.variables, ({ score }) => score)
-  if (headline === null || most === undefined || leadingPhase(compared)) return undefined
-  if (headline.path.some(({ name }) => name === most.name)) return undefined
-  const isReached = graphs.some(
-    ({ kind, nodes, sharesDenominator }) =>
-      kind === most.kind &&
+  if (attention.headline === null || most === undefined || leadingPhase(compared)) return undefined
+  const why = idleText(most, compared)
+  return why === undefined ? undefined : `${titleName(most)} differs most, but ${why}.`
+}
+
+/** Why performance does not come from a variable that differs; undefined where it may. */
+function idleText(variable: VariableDivergence, compared: LogComparison): string | undefined {
+  const { attention, tail } = compared
+  const { kind, name, idle } = variable
+  if (attention.headline?.path.some((node) => node.name === name)) return undefined
+  if (idle === 'constant') return 'it is the same in all instances of a period'
+  if (idle === 'timer') return 'it is a timer: it comes as often as the run is long'
+  const isReached = attention.graphs.some(
+    ({ kind: own, nodes, sharesDenominator }) =>
+      own === kind &&
       !sharesDenominator &&
-      nodes.some(({ name, significant }) => significant && name === most.name),
+      nodes.some((node) => node.significant && node.name === name),
   )
-  if (most.idle === null && isReached) return undefined
-  const why = {
-    constant: 'it is the same in all instances of a period',
-    timer: 'it is a timer: it comes as often as the run is long',
-    none: `${titleName(tail.metric)} does not depend on it`,
-  }
-  return `${titleName(most)} differs most, but ${why[most.idle ?? 'none']}.`
+  return isReached ? undefined : `${titleName(tail.metric)} does not depend on it`
+}
+
+/** What a variable that differs has to do with performance. */
+export function relationText(variable: VariableDivergence, compared: LogComparison): string {
+  const { attention, divergence, tail } = compared
+  const metric = shortText(tail.metric.name, MAX_METRIC_LENGTH)
+  if (!divergence.performance.significant) return `${metric} does not differ`
+  const why = idleText(variable, compared)
+  if (why !== undefined) return why
+  const path = attention.headline?.path ?? []
+  const at = path.findIndex(({ name }) => name === variable.name)
+  const through = path.slice(0, Math.max(0, at)).reverse()
+  const names = through.map(({ name }) => shortText(name, MAX_METRIC_LENGTH)).join(' and ')
+  return `${metric} depends on it${names === '' ? '' : `, through ${names}`}`
 }
 
 /** How many instances would do where there are too few to learn dependencies from, and none was found. */
