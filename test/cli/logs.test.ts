@@ -104,7 +104,7 @@ describe('the text', () => {
   })
 
   test('says how many variables dependencies were not learned from', async () => {
-    const { out } = await logs('--instance', 'node', '--most-variables', '1')
+    const { out } = await logs('--instance', 'node', '--most-variables', '1', '--details')
     expect(out).toMatch(/more are left out \(raise --most-variables\)/)
   })
 })
