@@ -10,6 +10,7 @@ const TITLES = {
   ENVELOPES: 'What carries lines of others',
   RECORDS: 'Records with fields',
   TEXTS: 'Lines of text',
+  HEADS: 'What stands before a message in any order, and behind it',
 } as const
 
 /** Returns the page that lists every format of the corpus, with the beginning of its sample. */

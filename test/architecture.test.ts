@@ -26,7 +26,8 @@ const ROOMS: readonly string[] = [
 const INNER_ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   logs: [
     ['features'],
-    ['performance', 'readers'],
+    ['performance'],
+    ['readers'],
     ['traced'],
     ['divergence', 'dependencies'],
     ['attention'],

@@ -2,9 +2,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
-import { counted, grouped, shortText, spoken } from '../core/words.ts'
+import { counted, grouped, pValue, shortText, spoken } from '../core/words.ts'
 import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
+import { strongestDifference, type VariableDivergence } from '../logs/divergence/divergence.ts'
 import type { DerivedStates } from '../logs/features/derived-states.ts'
 import type { Feature } from '../logs/features/features.ts'
 import type { LogClass, LogSet } from '../logs/features/log-set.ts'
@@ -14,7 +15,14 @@ import { LOG_READ_OPTIONS, type LogFields } from '../logs/readers/log-read-optio
 import { skipAdvice, skipText } from '../logs/readers/log-sink.ts'
 import { tText } from '../views/charts/log-values.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
-import { causeText, decoyText, fewText, pacedText } from '../views/report/log-headline.ts'
+import {
+  causeText,
+  decoyText,
+  fewText,
+  phaseLines,
+  phaseShareText,
+  relationText,
+} from '../views/report/log-headline.ts'
 import {
   differenceOf,
   differences,
@@ -44,6 +52,7 @@ import {
   printJson,
   printText,
   textTable,
+  textWidth,
   warningLines,
 } from './printing.ts'
 import { FORMAT_NAMES, formatOf, writeReport } from './report.ts'
@@ -53,6 +62,10 @@ const { metric: _metric, class: _class, ...COMPARE_OPTIONS } = LOG_OPTIONS
 
 const PRINT_FLAGS = defineOptions({
   ...listFlags('variables'),
+  details: flag({
+    default: false,
+    sentence: 'Print all that differs as a table, and what performance depends on',
+  }),
   markdown: flag({ default: false, sentence: 'Print GitHub-flavored Markdown instead of text' }),
   out: optionalText('Also write a report: FILE.html one page, FILE.md Markdown', 'out <file>'),
 })
@@ -156,7 +169,10 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
   if (flags.markdown) process.stdout.write(reportMarkdown(compared, { madeBy }))
   else if (json) {
     printJson(LOGS_DOCUMENT.write({ compared, warnings, limit: limit ?? MAX_IN_JSON }))
-  } else printText(logsText({ compared, warnings, limit: limit ?? MAX_IN_TEXT }, command.options))
+  } else {
+    const printed = { compared, warnings, limit: limit ?? MAX_IN_TEXT }
+    printText(logsText(printed, command.options, flags.details === true))
+  }
   failOn(compared, flags.failOn, TERMS)
 }
 
@@ -300,6 +316,7 @@ function logFields(given: string): LogFields {
   return Object.fromEntries(single)
 }
 
+const INDENT = '    '
 /** Of what is new, all tells. */
 const MAX_MESSAGE_LENGTH = 200
 const NODES = 10
@@ -308,20 +325,24 @@ const NODES = 10
  * A comparison of logs as text: what to read it with, is performance different, what differs, where to
  * look first.
  */
-function logsText({ compared, warnings, limit }: PrintedLogs, flags: readonly Option[]): string {
+function logsText(
+  { compared, warnings, limit }: PrintedLogs,
+  flags: readonly Option[],
+  isWhole: boolean,
+): string {
   const onlyAfter = newMessagesText(compared, limit)
   const isFirst = newComesFirst(compared)
   const cause = causeText(compared)
   return spoken([
     isFirst && onlyAfter,
     cause !== undefined &&
-      spoken([`${cause}.`, pacedText(compared), decoyText(compared)]).join(' '),
+      spoken([`${cause}.`, phaseShareText(compared), decoyText(compared)]).join(' '),
     warningLines(warnings).join('\n'),
     `${inputText(compared)}${skippedText(compared, flags)}`,
-    performanceSentences(compared).join('\n'),
-    variablesText(compared, limit),
+    [...performanceSentences(compared), ...phaseLines(compared, textWidth())].join('\n'),
+    variablesText(compared, limit, isWhole),
     !isFirst && onlyAfter,
-    ...tellingGraphs(compared).map((graph) => graphText(graph, compared)),
+    ...(isWhole ? tellingGraphs(compared).map((graph) => graphText(graph, compared)) : []),
     fewText(compared),
   ]).join('\n\n')
 }
@@ -337,20 +358,50 @@ function skippedText(compared: LogComparison, flags: readonly Option[]): string 
   return text === '' ? said : inFlags(flags, `${said} ${text}.`, options)
 }
 
-function variablesText(compared: LogComparison, limit: number): string {
+/** Findings are three lines each: more are no screen. */
+const MAX_FINDINGS = 4
+
+function variablesText(compared: LogComparison, limit: number, isWhole: boolean): string {
   const found = differences(compared)
   const { told } = found
-  const rows = told.slice(0, limit).map((variable) => {
+  const most = isWhole ? limit : Math.min(limit, MAX_FINDINGS)
+  const shown = told.slice(0, most)
+  const left = told.length - shown.length
+  return spoken([
+    differencesText(compared, told.length),
+    shown.length > 0 && (isWhole ? tableOf(shown, compared) : findingsText(shown, compared)),
+    ...(isWhole
+      ? leftOutLines(left)
+      : [left > 0 && `${grouped(left)} more differ${left === 1 ? 's' : ''}: see --details.`]),
+    ...leftOutSentences(found, compared),
+  ]).join('\n')
+}
+
+function tableOf(told: readonly VariableDivergence[], compared: LogComparison): string {
+  const rows = told.map((variable) => {
     const { what, t } = differenceOf(variable, compared)
     const name = shortText(variable.name, MAX_VARIABLE_LENGTH)
     return [name, variable.kind, tText(variable.score), what, t]
   })
-  return spoken([
-    differencesText(compared, told.length),
-    rows.length > 0 && textTable(['variable', 'kind', 'score', 'what differs most', 't'], rows),
-    ...leftOutLines(told.length - limit),
-    ...leftOutSentences(found, compared),
-  ]).join('\n')
+  return textTable(['variable', 'kind', 'score', 'what differs most', 't'], rows)
+}
+
+/** Each finding as three lines: what differs, what performance has to do with it, and how sure that is. */
+function findingsText(told: readonly VariableDivergence[], compared: LogComparison): string {
+  const { counts } = compared.logs
+  const findings = told.map((variable, i) => {
+    const { what, t } = differenceOf(variable, compared)
+    const { before, after } = variable.presence
+    const { q = Number.NaN } = strongestDifference(variable) ?? {}
+    const having = `in ${grouped(before)} of ${counted(counts.before, 'instance')} before, ${grouped(after)} of ${grouped(counts.after)} after`
+    return [
+      `#${i + 1}`.padEnd(INDENT.length) +
+        `${shortText(variable.name, MAX_VARIABLE_LENGTH)}: ${what}`,
+      `${INDENT}${relationText(variable, compared)}`,
+      `${INDENT}t = ${t} · ${pValue(q)} · ${having}`,
+    ].join('\n')
+  })
+  return `\n${findings.join('\n\n')}\n`
 }
 
 /** What was logged only after, the gravest first: with few instances no test says so, but a reader sees it. */

@@ -19,7 +19,7 @@ import {
   type VariableDivergence,
 } from './divergence/divergence.ts'
 import { findDivergence } from './divergence/find-divergence.ts'
-import { type PacedEvent, pacedEvent } from './divergence/paced-events.ts'
+import { changedPhase, type RunPhase, runPhases } from './divergence/run-phases.ts'
 import { LOG_CLASSES, LogSet } from './features/log-set.ts'
 import { metricRecords } from './performance/metric-records.ts'
 import {
@@ -30,7 +30,7 @@ import {
   performanceMetric,
   requirePerformance,
 } from './performance/performance-metric.ts'
-import { isLost, skipAdvice, skipText } from './readers/log-sink.ts'
+import { isLost, SKIPPED, skipAdvice, skipText } from './readers/log-sink.ts'
 
 /**
  * Compares two sets of logs: what differs between before and after, which variables performance depends
@@ -76,6 +76,9 @@ function instancesFor(logs: LogSet, metric: Metric): LogSet {
   const { logs: windows } = logs.windows ?? {}
   const { variable } = performanceMetric(logs, metric)
   if (windows === undefined || variable?.kind !== 'state') return logs
+  // What comes at the end alone is in no whole window.
+  const { states = [variable.name] } = variable
+  if (!states.some((name) => windows.states.indexOf(name) !== undefined)) return logs
   const { values } = performanceMetric(windows, metric)
   const having = LOG_CLASSES.map(
     (_, code) =>
@@ -123,6 +126,7 @@ export class LogComparison extends Stage {
   /** The logs that were given. */
   readonly whole: LogSet
   readonly #stages: Partial<Stages>
+  #phases: readonly RunPhase[] | undefined
 
   constructor(
     logs: LogSet,
@@ -185,14 +189,17 @@ export class LogComparison extends Stage {
     )
   }
 
-  /** Of one log each, which no test can compare, the event whose pace changed; undefined for more. */
-  get paced(): PacedEvent | undefined {
-    const { before, after } = this.logs.counts
-    const { beforeMean, afterMean } = this.divergence.performance
-    const isTime = this.tail.metric.unit === 'absolute time'
-    return before === 1 && after === 1 && isTime
-      ? pacedEvent(this.logs, afterMean - beforeMean)
-      : undefined
+  /** What runs come to from message to message, where performance is a time and instances count the same. */
+  get phases(): readonly RunPhase[] {
+    this.#phases ??= this.options.weights === 'none' ? runPhases(this.logs, this.tail.metric) : []
+    return this.#phases
+  }
+
+  /** The phase that performance differs by; undefined where none accounts for it. */
+  get changedPhase(): RunPhase | undefined {
+    const { beforeMean, afterMean, significant, tested } = this.divergence.performance
+    if (tested && !significant) return undefined
+    return changedPhase(this.phases, afterMean - beforeMean, this.options.alpha)
   }
 
   /** Variables in the order in which they tell: those of the headline, then as `divergence` has them. */
@@ -260,6 +267,7 @@ export class LogComparison extends Stage {
 export interface LogWarning {
   readonly code:
     | 'lines-skipped'
+    | 'lines-in-part'
     | 'same-files'
     | 'one-instance'
     | 'empty-instances'
@@ -278,6 +286,7 @@ const SHOWN = 3
 function logWarnings({ logs, whole }: LogComparison): readonly LogWarning[] {
   return [
     ...linesSkipped(whole),
+    ...linesInPart(whole),
     ...sameFiles(whole),
     ...oneInstance(logs),
     ...emptyInstances(whole),
@@ -295,6 +304,15 @@ function linesSkipped({ report }: LogSet): LogWarning[] {
   const message = `${counted(lines, 'line')} of ${grouped(report.lines)} gave no message: ${skipText(most)}.`
   const advised = text === '' ? message : `${message} ${text}.`
   return warning('lines-skipped', advised, options)
+}
+
+function linesInPart({ report: { skipped } }: LogSet): LogWarning[] {
+  const half = skipped.find(({ reason }) => reason === SKIPPED.half)
+  if (half === undefined) return []
+  return warning(
+    'lines-in-part',
+    `Of ${counted(half.count, 'line')} only a part is read: ${skipText(half)}.`,
+  )
 }
 
 function warning(code: LogWarning['code'], message: string, advice: OptionAdvice = {}) {

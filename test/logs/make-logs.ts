@@ -12,6 +12,7 @@ const NOTHING = new LogReport({
   unreadFiles: [],
   fieldsLeftOut: [],
   inBothClasses: [],
+  sharedFiles: [],
   notExcluded: [],
 })
 

@@ -149,7 +149,7 @@ describe('performanceMetric', () => {
 
   test('weights by latency need a latency', () => {
     expect(() => instanceWeights(logs, { weights: { doublingMs: 150 }, metric: 'rate' })).toThrow(
-      "Option weights is { doublingMs: 150 }. Give 'latency' or numbers: rate is not in ms.",
+      "Option weights is { doublingMs: 150 }. Give 'latency', latency=150 in whatever rate is in, or numbers: it is not known to be a time.",
     )
     expect(() => instanceWeights(logs, { weights: [1], metric: 'runTime' })).toThrow(
       "Give 'none', 'latency' or 2 numbers.",

@@ -55,28 +55,30 @@ function contentOf(logs: LogSet) {
   }
 }
 
-test.each<LogReadOptions>([{}, { window: '30s' }, { templates: 'none' }, { waits: 'always' }])(
-  'inputs read apart and put together are those read one after the other: %j',
-  async (options) => {
-    const before = [write('a.log', 0, 2000), write('b.log', 1, 900)]
-    const after = [write('c.log', 2, 1500)]
-    const settings = readSettings(options)
-    const inputs = await logInputs([...before, ...after])
-    const isMined = settings.templates === 'mined'
-    const templates = isMined ? await mineInputs(inputs, settings) : ('none' as const)
-    const builder = new LogBuilder()
-    const all = inputReader(builder, settings, templates)
-    for (const { id } of inputs) {
-      const logClass = after.includes(id) ? 'after' : 'before'
-      const answer = answering(structuredClone(options), JSON.stringify(templates))
-      all.add(logClass, structuredClone(await answer(logClass, id)))
-    }
-    all.finish()
-    const expected = contentOf(await loadLogs({ before, after }, options))
-    expect(contentOf(builder.build())).toEqual(expected)
-    expect(expected.events.length).toBeGreaterThan(10)
-  },
-)
+test.each<LogReadOptions>([
+  {},
+  { window: '30s', instance: 'path' },
+  { templates: 'none' },
+  { waits: 'always' },
+])('inputs read apart and put together are those read one after the other: %j', async (options) => {
+  const before = [write('a.log', 0, 2000), write('b.log', 1, 900)]
+  const after = [write('c.log', 2, 1500)]
+  const settings = readSettings(options)
+  const inputs = await logInputs([...before, ...after])
+  const isMined = settings.templates === 'mined'
+  const templates = isMined ? await mineInputs(inputs, settings) : ('none' as const)
+  const builder = new LogBuilder()
+  const all = inputReader(builder, settings, templates)
+  for (const { id } of inputs) {
+    const logClass = after.includes(id) ? 'after' : 'before'
+    const answer = answering(structuredClone(options), JSON.stringify(templates))
+    all.add(logClass, structuredClone(await answer(logClass, id)))
+  }
+  all.finish()
+  const expected = contentOf(await loadLogs({ before, after }, options))
+  expect(contentOf(builder.build())).toEqual(expected)
+  expect(expected.events.length).toBeGreaterThan(10)
+})
 
 test('large files are read in threads, with the same result', {
   tags: ['full'],

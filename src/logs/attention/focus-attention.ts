@@ -2,6 +2,7 @@ import { ascending, greatest, group, rollup } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, oneOf, readOptions, share } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
+import { twoSidedTP } from '../../stats/distributions.ts'
 import type {
   DependencyEdge,
   DependencyNetwork,
@@ -26,7 +27,8 @@ export function focusAttention(
 ): Attention {
   const chosen = readOptions(ATTENTION_OPTIONS, options)
   requireSame(divergence, networks)
-  const isTime = networks.metric.unit === 'absolute time'
+  const { unit, quantity } = networks.metric
+  const isTime = unit === 'absolute time' || quantity?.us !== undefined
   const isLast = ({ sharesDenominator }: AttentionGraph) =>
     Number(sharesDenominator && chosen.sharedDenominator === 'last')
   const isMean = ({ featureType }: AttentionGraph) => Number(featureType === 'mean')
@@ -41,7 +43,7 @@ export function focusAttention(
   return new Attention({
     options: chosen,
     graphs,
-    headline: headlineOf(graphs, divergence, isTime),
+    headline: headlineOf(graphs, isTime, { divergence, networks }),
   })
 }
 
@@ -51,22 +53,42 @@ export function focusAttention(
  */
 function headlineOf(
   graphs: readonly AttentionGraph[],
-  divergence: Divergence,
   isTime: boolean,
+  stages: { readonly divergence: Divergence; readonly networks: DependencyNetworks },
 ): AttentionPath | null {
+  const { divergence } = stages
   if (!divergence.performance.significant) return null
   const isPart = ({ featureType }: AttentionGraph) => isTime && isEventTime(featureType)
   const order = [...graphs.filter((one) => !isPart(one)), ...graphs.filter(isPart)]
   for (const graph of order) {
     if (graph.sharesDenominator) continue
-    const path = strongestPath(graph, divergence)
+    const path = strongestPath(graph, graphs, stages)
     if (path.length > 0) return { graph, path }
   }
   return null
 }
 
-function strongestPath(graph: AttentionGraph, divergence: Divergence): readonly AttentionNode[] {
-  const { order, parentOf } = attentionTree(graph)
+function strongestPath(
+  graph: AttentionGraph,
+  graphs: readonly AttentionGraph[],
+  {
+    divergence,
+    networks,
+  }: { readonly divergence: Divergence; readonly networks: DependencyNetworks },
+): readonly AttentionNode[] {
+  const { order, parentOf, parentEdge } = attentionTree(graph)
+  const { values } = networks.metric
+  const members = values.filter(
+    (value, i) => !Number.isNaN(value) && networks.logs.classNameOf(i) === graph.class,
+  ).length
+  // The best of all splits, in the best of all features, is that good by chance now and then.
+  const splits = Math.max(1, members - 2 * networks.options.minLeaf + 1)
+  const tries = splits * graphs.filter(({ kind }) => kind === graph.kind).length
+  const isSure = (name: string) => {
+    const { r2 = 0 } = parentEdge.get(name) ?? {}
+    const t = Math.sqrt((r2 * (members - 2)) / (1 - r2))
+    return !(twoSidedTP(t, members - 2) * tries >= divergence.options.alpha)
+  }
   const nodeOf = new Map(graph.nodes.map((node) => [node.name, node]))
   const paths = new Map<string, { readonly path: readonly AttentionNode[]; readonly sum: number }>()
   paths.set(graph.metric, { path: [], sum: 0 })
@@ -74,7 +96,8 @@ function strongestPath(graph: AttentionGraph, divergence: Divergence): readonly 
     const node = nodeOf.get(name)
     const known = paths.get(parentOf.get(name) ?? '')
     const isIdle = divergence.variable(graph.kind, name)?.idle !== null
-    if (node === undefined || known === undefined || !node.significant || isIdle) continue
+    if (node === undefined || known === undefined || !node.significant || isIdle || !isSure(name))
+      continue
     paths.set(name, { path: [...known.path, node], sum: known.sum + node.term })
   }
   return greatest(paths.values(), ({ sum }) => sum)?.path ?? []
@@ -186,7 +209,7 @@ export const ATTENTION_OPTIONS = defineOptions({
   score: oneOf(['sum', 'mean'], {
     default: 'sum',
     sentence: 'Whether the terms of a graph are added up or averaged',
-    flag: null,
+    flag: 'score <name>',
   }),
   class: oneOf(LOG_CLASSES, {
     default: 'after',

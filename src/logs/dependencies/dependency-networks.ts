@@ -19,14 +19,13 @@ export const DEPENDENCY_OPTIONS = defineOptions({
   stop: oneOf(['significance', 'orange'], {
     default: 'significance',
     sentence: "When trees stop growing; 'orange' is the rule of the library that the paper used",
-    flag: null,
+    flag: 'stop <name>',
   }),
-  significance: level({ default: 0.05, sentence: "Level of the 'significance' stop", flag: null }),
+  significance: level({ default: 0.05, sentence: "Level of the 'significance' stop" }),
   minLeaf: count({
     default: 5,
     unit: 'instances',
     sentence: 'Fewest instances on either side of a split',
-    flag: null,
   }),
   mostVariables: count({
     default: 500,

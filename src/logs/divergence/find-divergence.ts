@@ -111,6 +111,13 @@ function variablesOf(
   const tests = features.names.map((_, variable) =>
     features.types.map((feature) => {
       features.copy(variable, feature, values)
+      const test = openTest(feature, values, groups)
+      const most = Math.max(test.beforeCount, test.afterCount)
+      if (test.tested || feature !== 'mean' || most < 2 || isOfEvent(logs, variable)) return test
+      // What hardly any instance of a class has is nothing in the others: a wait for what did not come is none.
+      values.forEach((value, i) => {
+        if (Number.isNaN(value)) values[i] = 0
+      })
       return openTest(feature, values, groups)
     }),
   )
@@ -142,6 +149,16 @@ function variablesOf(
       idle: idleOf(logs, kind, { variable, own }),
     }
   })
+}
+
+/** Whether a state is in no other instances than its event, which says the same. */
+function isOfEvent({ events, states }: LogSet, state: number): boolean {
+  const name = states.names[state] ?? ''
+  const isOwn = (event: string) => name.startsWith(`${event}.`) || name.startsWith(`${event} #`)
+  const having = states.entries(state).instances.length
+  return events.names.some(
+    (event, i) => isOwn(event) && events.entries(i).instances.length === having,
+  )
 }
 
 function idleOf(

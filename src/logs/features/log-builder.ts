@@ -67,6 +67,7 @@ export class LogBuilder {
   readonly #durations = new Set<number>()
   #hasWaits = false
   #badBy: { readonly field: string; readonly feature: StateFeature } | undefined
+  #metric: string | undefined
   /** By event, as ranks. */
   readonly #levels: number[] = []
   readonly #dropped = { event: new Set<number>(), state: new Set<number>() }
@@ -216,6 +217,11 @@ export class LogBuilder {
     this.#badBy = { field, feature }
   }
 
+  /** Says what the performance of instances is, where nothing else does. */
+  performanceIs(metric: string): void {
+    this.#metric = metric
+  }
+
   /** Leaves variables out by their names, in which `*` stands for anything. */
   exclude(names: readonly string[]): void {
     this.#excluded = names.map((name) => {
@@ -239,13 +245,18 @@ export class LogBuilder {
     this.#notes.unreadFiles.push(file)
   }
 
+  /** Notes files whose lines share windows. */
+  noteShared(files: readonly string[]): void {
+    this.#notes.sharedFiles.push(...files)
+  }
+
   noteBoth(paths: readonly string[]): void {
     this.#notes.inBothClasses.push(...paths)
   }
 
   /** What all messages so far come to, for `add` of another builder, maybe in another thread. */
   pack() {
-    const kept = this.#kept()
+    const kept = this.kept()
     for (const i of kept) this.close(i)
     return {
       instances: kept.map((i) => ({
@@ -260,7 +271,8 @@ export class LogBuilder {
     }
   }
 
-  #kept(): number[] {
+  /** The instances that are not left out. */
+  kept(): number[] {
     return [...this.#ids.keys()].filter((i) => !this.#droppedInstances.has(i))
   }
 
@@ -299,7 +311,7 @@ export class LogBuilder {
 
   /** The features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
-    const rows = this.#kept().map((i): Row => {
+    const rows = this.kept().map((i): Row => {
       const each = this.#instances[i]!
       const closed = each instanceof OpenInstance ? this.#close(each) : each
       const classCode = this.#classOf[i]!
@@ -307,7 +319,7 @@ export class LogBuilder {
     })
     const cut = cutWindows(
       rows,
-      this.#kept().map((i) => this.#instances[i]),
+      this.kept().map((i) => this.#instances[i]),
       (open) => this.#close(open),
     )
     return this.#logSet(rows, cut && { lengthUs: cut.lengthUs, logs: this.#logSet(cut.rows) })
@@ -328,6 +340,8 @@ export class LogBuilder {
     const unknown = this.#excluded.filter(({ pattern }) => !variables.some((v) => pattern.test(v)))
     return new LogSet({
       instances: ids,
+      met: names.event,
+      ...(this.#metric !== undefined && { metric: this.#metric }),
       ...(this.#badBy !== undefined &&
         variable !== undefined &&
         !isExcluded(variable) && { metric: { variable, feature: this.#badBy.feature } }),

@@ -57,6 +57,8 @@ interface LogReportData {
   /** Files in directories that are in no log format that is known. */
   readonly unreadFiles: readonly string[]
   readonly inBothClasses: readonly string[]
+  /** Files whose lines share windows. */
+  readonly sharedFiles: readonly string[]
   /** Names of `exclude` that no variable has. */
   readonly notExcluded: readonly string[]
   /** Fields of messages that are no variables, those of most messages first. */
@@ -77,7 +79,7 @@ export class LogReport extends columnarStage<LogReportData>() {
     const rows = [
       ...this.skipped.map(({ reason, count, first: [first] }) => ({
         issue: reason,
-        effect: 'line skipped',
+        effect: reason.startsWith('ends') ? 'read in part' : 'line skipped',
         count,
         example: first === undefined ? '' : `${describePlace(first)}${first.text}`,
       })),
@@ -113,13 +115,20 @@ const SHOWN_CHARACTERS = 120
 
 export type Notes = Pick<
   LogReportData,
-  'lines' | 'skipped' | 'refused' | 'unreadFiles' | 'inBothClasses' | 'fieldsLeftOut'
+  | 'lines'
+  | 'skipped'
+  | 'refused'
+  | 'unreadFiles'
+  | 'inBothClasses'
+  | 'sharedFiles'
+  | 'fieldsLeftOut'
 >
 
 export class ReadingNotes {
   lines = 0
   readonly unreadFiles: string[] = []
   readonly inBothClasses: string[] = []
+  readonly sharedFiles: string[] = []
   readonly fieldsLeftOut: FieldLeftOut[] = []
   readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
   readonly #refused = new Map<string, RefusedMessages & { count: number }>()
@@ -152,7 +161,7 @@ export class ReadingNotes {
   }
 
   get data(): Notes {
-    const { lines, unreadFiles, inBothClasses, fieldsLeftOut } = this
+    const { lines, unreadFiles, inBothClasses, sharedFiles, fieldsLeftOut } = this
     const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))
     return {
       lines,
@@ -160,6 +169,7 @@ export class ReadingNotes {
       refused: [...this.#refused.values()],
       unreadFiles: [...unreadFiles],
       inBothClasses: [...inBothClasses],
+      sharedFiles: [...sharedFiles],
       fieldsLeftOut: [...fieldsLeftOut],
     }
   }

@@ -37,11 +37,13 @@ interface LogSetData {
   /** From its start to its last message, an instance each; NaN without messages. */
   readonly runTimeUs: Float64Array
   /** What made instances of one source bad, where that is a number: their performance, if nothing else is said. */
-  readonly metric?: { readonly variable: string; readonly feature: StateFeature }
+  readonly metric?: string | { readonly variable: string; readonly feature: StateFeature }
   /** The same messages in windows, where each class is one long log. */
   readonly windows?: { readonly lengthUs: number; readonly logs: LogSet }
   /** States that text says with a unit, read in ms. */
   readonly durations?: ReadonlySet<string>
+  /** Names of events as they were met first: of messages at one time, which came before. */
+  readonly met?: readonly string[]
   /** The gravest level of each event that has any. */
   readonly levels?: ReadonlyMap<string, Level>
   readonly events: VariableFeatures<EventFeature>

@@ -7,10 +7,14 @@ import { METRIC_OPTIONS, type Metric, performanceMetric } from './performance-me
 
 /**
  * How much instances count: `'none'` all the same, `'latency'` by ⌊w^latency⌋ of the performance
- * metric with a w chosen from it, `{ doublingMs: 150 }` with one of your own (see `latencyWeights`), or
- * numbers of your own, one an instance.
+ * metric with a w chosen from it, `{ doublingMs: 150 }` with one of your own (see `latencyWeights`),
+ * `{ doubling: 150 }` in the metric's own unit, or numbers of your own, one an instance.
  */
-export type LogWeights = 'none' | 'latency' | Partial<LatencyWeightOptions> | ArrayLike<number>
+export type LogWeights =
+  | 'none'
+  | 'latency'
+  | (Partial<LatencyWeightOptions> & { readonly doubling?: number })
+  | ArrayLike<number>
 
 /** Option of every stage that weighs instances, and the metric that weights go by. */
 export const WEIGHT_OPTIONS = defineOptions({
@@ -25,8 +29,11 @@ export const WEIGHT_OPTIONS = defineOptions({
     expected:
       "'none', 'latency', { doublingMs: 150 } (latency=150ms) or a number for each instance",
     parse: (given) => {
-      const [, duration] = /^latency=(.+)$/.exec(given) ?? []
-      return duration === undefined ? given : { doublingMs: readDuration(duration) / 1000 }
+      const [, more] = /^latency=(.+)$/.exec(given) ?? []
+      if (more === undefined) return given
+      return Number.isNaN(Number(more))
+        ? { doublingMs: readDuration(more) / 1000 }
+        : { doubling: Number(more) }
     },
   }),
 })
@@ -40,11 +47,14 @@ export function instanceWeights(
   if (typeof weights === 'object' && 'length' in weights) {
     return requireWeights(weights, logs.instances.length)
   }
-  const { values, unit, name } = performanceMetric(logs, metric)
+  const { values: own, unit, name, quantity } = performanceMetric(logs, metric)
   const options = weights === 'latency' ? {} : weights
-  if (options.doublingMs !== undefined && unit !== 'absolute time') {
-    throw new OptionError('weights', weights, `'latency' or numbers: ${name} is not in ms`)
+  const us = unit === 'absolute time' ? 1 : quantity?.us
+  if (options.doublingMs !== undefined && us === undefined) {
+    const wanted = `'latency', latency=150 in whatever ${name} is in, or numbers: it is not known to be a time`
+    throw new OptionError('weights', weights, wanted)
   }
+  const values = own.map((value) => value * (us ?? 1))
   const negative = values.findIndex((value) => value < 0)
   if (negative >= 0) {
     const found = `${name} is ${values[negative]} in ${logs.instances[negative]}`
@@ -54,7 +64,9 @@ export function instanceWeights(
       `'none' or numbers: ${found}, and what is below 0 has no such weight`,
     )
   }
-  return latencyWeights(values, options)
+  const { doubling, ...rest } = options
+  if (doubling === undefined) return latencyWeights(values, rest)
+  return latencyWeights(values, { ...rest, doublingMs: (doubling * (us ?? 1)) / 1000 })
 }
 
 function requireWeights(weights: ArrayLike<number>, instances: number): Float64Array {

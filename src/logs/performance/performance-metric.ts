@@ -126,11 +126,32 @@ function unlike(name: string, others: readonly string[]): string {
 
 /**
  * The variable that is meant by what its name ends with behind its class or event: `duration_ms` is
- * `request completed.duration_ms` if no other name ends so. Other names stay as they are.
+ * `request completed.duration_ms` if no other name ends so. Otherwise the number that `duration_ms=` stands
+ * before in a text, or the event of a text as the log has it. Other names stay as they are.
  */
 export function fullName(logs: LogSet, name: string): string {
-  const meant = endingIn(logs, name)
-  return meant.length === 1 ? String(meant[0]) : name
+  const { events, states } = logs
+  const [meant, ...others] = endingIn(logs, name)
+  if (meant !== undefined) return others.length === 0 ? meant : name
+  if ([...events.names, ...states.names].includes(name)) return name
+  const ofKey = states.names.filter((state) => keyOf(state) === name)
+  const ofText = events.names.filter((event) => textsOf(event).test(name))
+  const [only, ...more] = ofKey.length > 0 ? ofKey : ofText
+  return only !== undefined && more.length === 0 ? only : name
+}
+
+/** What stands before the wildcard of a state of a template, as `took` in `done took=<num> #1`. */
+function keyOf(state: string): string | undefined {
+  const [, template = '', place] = /^(.*) #(\d+)$/s.exec(state) ?? []
+  const before = place === undefined ? '' : template.split(/<[^<>\s]+>/)[Number(place) - 1]
+  return /([A-Za-z_][\w.]*)=$/.exec(before ?? '')?.[1]
+}
+
+/** The texts that a template is of, with its class or without. */
+function textsOf(event: string): RegExp {
+  const escaped = event.replace(/[\\^$.|?+()[\]{}*]/g, '\\$&')
+  const any = escaped.replace(/<[^<>\s]+>|…/g, '.+?').replace(/^([\w$.]+: )/, '(?:$1)?')
+  return new RegExp(`^${any}$`, 's')
 }
 
 function endingIn({ events, states }: LogSet, name: string): string[] {

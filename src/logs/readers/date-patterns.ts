@@ -48,6 +48,9 @@ const LETTERS: Readonly<Record<string, readonly [group: string, source: string]>
 /** A letter run, a quoted text, the fraction with what stands before it, white space, or the rest. */
 const PARTS = /'([^']*)'|[.,]S+|([yMdEHhamsSZ])\2*|\s+|[\s\S]/g
 
+/** How zerolog writes times to a console. */
+const KITCHEN = 'h:mma'
+
 /**
  * Compiles a date pattern of the letters that log4j, logback and Java have: `yyyy yy MMM MM M dd d
  * EEE HH H hh h a mm ss SSS Z`. A fraction (`.SSS` or `,SSS`) may have a point or a comma, and be
@@ -67,7 +70,8 @@ export function datePattern(pattern: string): DatePattern {
     } else if (/^\s/.test(part)) named += '\\s+'
     else named += (quoted ?? part).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
   }
-  if (!['hour', 'minute', 'second'].every((group) => groups.includes(group))) {
+  const needed = pattern === KITCHEN ? ['hour', 'minute'] : ['hour', 'minute', 'second']
+  if (!needed.every((group) => groups.includes(group))) {
     throw new OptionError('dateFormat', pattern, 'a pattern with HH, mm and ss')
   }
   const whole = new RegExp(`^${named}$`)
@@ -122,6 +126,7 @@ export const KNOWN_PATTERNS: readonly DatePattern[] = [
   "yyyy-MM-dd'T'HH:mm:ss.SSS",
   "yyyy-MM-dd'T'HH:mm:ss.SSSZ",
   "yyyy-MM-dd'T'HH:mm:ss.SSS Z",
+  'yyyy-MM-dd, HH:mm:ss,SSS Z',
   'yyyy/MM/dd HH:mm:ss.SSS',
   'yyyy.MM.dd HH:mm:ss.SSS',
   'yyyy/MM/dd HH:mm:ss.SSSZ',
@@ -155,6 +160,7 @@ export const KNOWN_PATTERNS: readonly DatePattern[] = [
   'MMdd HH:mm:ss.SSS',
   'yyMMdd HHmmss',
   'h:mm:ss a',
+  KITCHEN,
   'HH:mm:ss.SSS',
 ].map(datePattern)
 

@@ -1,5 +1,5 @@
 import { getOrInsert } from '../../core/entries.ts'
-import { FlowdeltaError, OptionError } from '../../core/errors.ts'
+import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { readDuration } from '../../core/words.ts'
 import { isoTime, readMoment } from '../../traces/epoch-clock.ts'
 import {
@@ -12,6 +12,7 @@ import type { StateFeature } from '../features/features.ts'
 import { type LogField, numberIn } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass } from '../features/log-set.ts'
+import { performanceMetric } from '../performance/performance-metric.ts'
 import { levelOf, roleOf } from './field-roles.ts'
 
 /** How one stream of messages is divided into instances and classes. */
@@ -39,13 +40,37 @@ export function readDivision(options: {
   if (splitAt !== null && readMoment(splitAt, { epochUs: SOME_DAY_US }) === null) {
     throw new OptionError('splitAt', splitAt, "a time, as '2026-10-01T11:15Z' or '11:15Z'")
   }
-  const conditions = badIf === null ? [] : parseConditions(badIf)
+  const { slowest, rest } = slowestOf(badIf ?? '')
+  const conditions = rest === '' ? [] : parseConditions(rest)
   const call = conditions.find(({ op }) => op === 'calls' || op === 'does not call')
   if (call !== undefined) {
     throw new FlowdeltaError(`Logs do not say what is called: ${call.text}. Ask for a field.`)
   }
   // Windows in µs, `null` for none; when after begins; what makes an instance one of after.
-  return { windowUs, splitAt, badIf: conditions }
+  return {
+    windowUs,
+    splitAt,
+    badIf: conditions,
+    slowest,
+    isByBad: badIf !== null,
+    text: badIf ?? '',
+  }
+}
+
+const SLOWEST = /^(.+?)\s+in\s+(?:the\s+)?slowest\s+([\d.]+)\s*%$/
+
+/** Takes `runTime in slowest 10 %` out of conditions. */
+function slowestOf(badIf: string) {
+  const slowest: { readonly metric: string; readonly share: number }[] = []
+  if (!badIf.includes('slowest')) return { slowest, rest: badIf }
+  const rest = badIf.split(/\s+and\s+/).filter((one) => {
+    const [, metric, percent] = SLOWEST.exec(one.trim()) ?? []
+    const share = Number(percent) / 100
+    if (metric === undefined || !(share > 0 && share < 1)) return true
+    slowest.push({ metric: metric.replace(/^"(.*)"$/, '$1'), share })
+    return false
+  })
+  return { slowest, rest: rest.join(' and ') }
 }
 
 const SOME_DAY_US = Date.UTC(2020, 0, 1) * 1000
@@ -77,6 +102,8 @@ export class DividedLogs {
   readonly #tests: readonly { readonly asked: Condition; readonly isNegated: boolean }[]
   /** Which conditions held in a message, an instance each, as bits. */
   readonly #held: number[] = []
+  /** Fields of conditions that some message has; the others ask for what instances come to. */
+  readonly #known = new Set<number>()
   readonly #streams = new Map<string, Stream>()
   #splitUs = Number.NaN
 
@@ -126,7 +153,7 @@ export class DividedLogs {
     const origin = Number.isNaN(this.#splitUs) ? 0 : this.#splitUs
     const startUs = origin + Math.floor((timeUs - origin) / windowUs) * windowUs
     return getOrInsert(stream.windows, startUs, () => {
-      const instance = this.#builder.instanceCode(logClass, `${id} ${isoTime(startUs, 0)}`)
+      const instance = this.#builder.instanceCode(logClass, `${id} ${isoTime(startUs, 0)}`.trim())
       this.#builder.startAt(instance, startUs)
       return instance
     })
@@ -135,18 +162,67 @@ export class DividedLogs {
   #judge(instance: number, fields: readonly LogField[]): void {
     let held = this.#held[instance] ?? 0
     for (const [i, { asked }] of this.#tests.entries()) {
-      if ((held & (1 << i)) === 0 && fields.some((field) => holds(asked, field))) held |= 1 << i
+      const own = fields.filter((field) => isAsked(asked, field))
+      if (own.length > 0) this.#known.add(i)
+      if ((held & (1 << i)) === 0 && own.some((field) => holds(asked, field))) held |= 1 << i
     }
     this.#held[instance] = held
   }
 
+  /** Which instances meet the conditions on their performance: run time, an event's time or a state. */
+  #byPerformance(): (instance: number) => boolean {
+    const { slowest, text } = this.#division
+    const open = this.#tests.filter((_, i) => !this.#known.has(i))
+    if (open.length + slowest.length === 0) return () => true
+    const logs = this.#builder.build()
+    const metricOf = (name: string) => {
+      try {
+        return performanceMetric(logs, name)
+      } catch (error) {
+        const [, advice = ''] = /\. (Give .*)$/s.exec((error as Error).message) ?? []
+        throw new FlowdeltaError(
+          `\`badIf\` is ${show(text)}: ${show(name)} is no field, event or state of these logs. ${advice}`,
+          { badIf: null },
+        )
+      }
+    }
+    const tests = open.map(({ asked, isNegated }) => {
+      const { values, unit, quantity } = metricOf(asked.attribute)
+      const [limit = ''] = asked.values
+      // What has a unit is compared in ms.
+      const isDuration = !/^[-+.\de]+$/i.test(limit)
+      const us = unit === 'absolute time' ? 1 : isDuration ? quantity?.us : undefined
+      const scale = us === undefined ? 1 : us / 1000
+      const has = (value: number) => !Number.isNaN(value)
+      return (i: number) =>
+        has(Number(values[i])) &&
+        holds(asked, [asked.attribute, Number(values[i]) * scale]) !== isNegated
+    })
+    const most = slowest.map(({ metric, share }) => {
+      const { values } = metricOf(metric)
+      const sorted = Array.from(values)
+        .filter((value) => !Number.isNaN(value))
+        .sort((a, b) => b - a)
+      const limit = Number(sorted[Math.max(1, Math.round(share * sorted.length)) - 1])
+      return (i: number) => Number(values[i]) >= limit
+    })
+    const metric =
+      slowest[0]?.metric ?? open.find(({ asked }) => asked.op in FEATURES)?.asked.attribute
+    if (metric !== undefined) this.#builder.performanceIs(metric)
+    return (i) => [...tests, ...most].every((test) => test(i))
+  }
+
   /** All messages were read: classes are settled, and windows left out that the log covers in part. */
   finish(): void {
-    for (const [instance, held] of this.#held.entries()) {
-      const isBad = this.#tests.every(({ isNegated }, i) => ((held >> i) & 1) !== Number(isNegated))
-      if (isBad) this.#builder.setClass(instance, 'after')
+    const { windowUs, isByBad } = this.#division
+    const isSlow = this.#byPerformance()
+    for (const instance of isByBad ? this.#builder.kept() : []) {
+      const held = this.#held[instance] ?? 0
+      const isBad = this.#tests.every(
+        ({ isNegated }, i) => !this.#known.has(i) || ((held >> i) & 1) !== Number(isNegated),
+      )
+      if (isBad && isSlow(instance)) this.#builder.setClass(instance, 'after')
     }
-    const { windowUs } = this.#division
     if (windowUs === null) return
     for (const { firstUs, lastUs, windows } of this.#streams.values()) {
       if (windows.size < MIN_WINDOWS) continue
@@ -158,10 +234,18 @@ export class DividedLogs {
   }
 }
 
-function holds({ attribute, op, values }: Condition, [key, value]: LogField): boolean {
-  // A level is read as one of six, however its field is called and its words are written.
-  const isLevel = key === 'level' && roleOf(attribute).role === 'level'
-  if (key !== attribute && !isLevel) return false
+/** A level is read as one of six, however its field is called and its words are written. */
+function isLevelOf({ attribute }: Condition, key: string): boolean {
+  return key === 'level' && roleOf(attribute).role === 'level'
+}
+
+function isAsked(asked: Condition, [key]: LogField): boolean {
+  return key === asked.attribute || isLevelOf(asked, key)
+}
+
+function holds(asked: Condition, [key, value]: LogField): boolean {
+  const { attribute, op, values } = asked
+  const isLevel = isLevelOf(asked, key)
   if (op === 'recorded') return true
   if (op === 'is') {
     const isOne = (wanted: string) => isLevel && levelOf(wanted, attribute) === value

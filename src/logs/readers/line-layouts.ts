@@ -1,5 +1,6 @@
 import { memoized } from '../../core/remembered.ts'
 import { datePattern, KNOWN_TIMES } from './date-patterns.ts'
+import { readHead, type TimeFinder } from './line-parts.ts'
 
 /** How lines of one format are made. */
 export interface LineLayout {
@@ -10,8 +11,10 @@ export interface LineLayout {
   readonly read: (text: string) => readonly (string | undefined)[] | null
   /** Behind an envelope stands another line. */
   readonly isEnvelope: boolean
-  /** Of a message of two lines: the first of them. */
-  readonly head: RegExp | undefined
+  /** Whether other layouts come first, even where it is usual: it takes what they have. */
+  readonly isLast: boolean
+  /** Of a message of several lines: those before the last, the first that there may be first. */
+  readonly heads: readonly RegExp[]
 }
 
 /**
@@ -21,7 +24,9 @@ export interface LineLayout {
  * white space. Groups without a name are not kept.
  *
  * `time`, `level`, `logger`, `thrown` and `message` mean what they say; `text` is a message behind which
- * fields may stand, as `key=value` or JSON; `line` is a line within the line, read by itself. `pod`,
+ * fields may stand, as `key=value` or JSON; `line` is a line within the line, read by itself. `head` stands before
+ * a message and has the time, and `rest` behind all that is known: `readHead` and `readRest` read them. Of several
+ * lines those in `(?:…)?` with the end of theirs may be missing. `pod`,
  * `container`, `host`, `program` and other names of `CONTEXT` say where it was written. All other names are
  * fields.
  */
@@ -44,14 +49,15 @@ Rails, tagged  \[{request_id=[0-9a-f]{8}-[0-9a-f-]{27}}\] {line}
 # Web servers.
 Django and Werkzeug  (?:{client=[\d.a-f:]+} - - )?\[{time}\] "{verb=[A-Z]+} {path} {protocol=HTTP/[\d.]+}" {status=\d{3}} (?:{bytes=\d+}|-)
 uWSGI  \[pid: {pid=\d+}\|.*?\] {client=[\d.a-f:]+} .*?\[{time}\] {verb=[A-Z]+} {path} => generated {bytes=\d+} bytes in {duration_ms=\d+} msecs \(HTTP/[\d.]+ {status=\d+}\).*
-access log  (?:{vhost=[\w.-]+:\d+} )?{client} {ident} {user=[^\[]*?} \[{time}\] "(?:{verb=[A-Z]+} {path}(?: {protocol=[^"]*})?|{request=[^"]*})" {status=\d{3}} (?:{bytes=\d+}|-)(?: "{referer=[^"]*}" "{agent=(?:[^"\\]|\\.)*}")?(?: {request_length=\d+} {request_time=[\d.]+} \[{upstream}\] \[[^\]]*\] {upstream_addr} (?:{upstream_bytes=\d+}|-) (?:{upstream_time=[\d.]+}|-) (?:{upstream_status=\d+}|-)| {request_time=\d+\.\d+}| {duration=\d+})?(?: .*)?
+access log  (?:{vhost=[\w.-]+:\d+} )?{client} {ident} {user=[^\[]*?} \[{time}\] "(?:{verb=[A-Z]+} {path}(?: {protocol=[^"]*})?|{request=[^"]*})" {status=\d{3}} (?:{bytes=\d+}|-)(?: "{referer=[^"]*}" "{agent=(?:[^"\\]|\\.)*}")?(?: {request_length=\d+} {request_time=[\d.]+} \[{upstream}\] \[[^\]]*\] {upstream_addr} (?:{upstream_bytes=\d+}|-) (?:{upstream_time=[\d.]+}|-) (?:{upstream_status=\d+}|-)| {request_time=\d+\.\d+}(?!\S)| {duration=\d+}(?!\S))?(?: {rest})?
 nginx errors  {time} \[{level}\] {pid=\d+}#{tid=\d+}:(?: \*{connection=\d+})? {message=.*?}(?:, client: {client=[^,]+})?(?:, server: {server=[^,]*})?(?:, request: "(?:{verb=[A-Z]+} {path}|{request=[^"]*})[^"]*")?(?:, upstream: "{upstream=[^"]*}")?(?:, host: "{vhost=[^"]*}")?(?:, referrer: "[^"]*")?
 Apache errors  \[{time=[A-Z][a-z]{2} [A-Z][a-z]{2} \d+ [\d:.]+ \d{4}}\] \[(?:{logger=[\w-]*}:)?{level}\](?: \[pid {pid=\d+}(?::tid {tid=\d+})?\])?(?: \[client {client=[^\]]+}\])? {message}
-Envoy access log  \[{time}\] "{verb=[A-Z]+} {path} {protocol}" {status=\d+} {flags} (?:{via=\S+} {details=\S+} "[^"]*" )?{bytes_received=\d+} {bytes=\d+} {duration=\d+} .*
-AWS load balancer  (?:https?|h2|grpcs?|wss?) {time} {balancer=app/\S+|net/\S+|[\w-]+} {client} {target} {request_time=-?[\d.]+} {target_time=-?[\d.]+} {response_time=-?[\d.]+} {status=\d+} {target_status=\d+|-} {bytes_received=\d+} {bytes=\d+} "{verb=[A-Z]+} {path} [^"]*".*
-HAProxy  {client=[\d.a-f:]+:\d+} \[{time}\] {frontend} {backend=[^\s/]+}/{server} (?:{request_ms=-?\d+}/{queue_ms=-?\d+}/{connect_ms=-?\d+}/{response_ms=-?\d+}/{duration_ms=\+?\d+}) {status=\d+} {bytes=\+?\d+} \S+ \S+ {termination} [\d/+]+ [\d/]+(?: \{.*\})? "(?:{verb=[A-Z]+} {path}|{request=[^"]*}).*
-Squid  {time=\d{9,10}\.\d{3}} +{duration_ms=\d+} {client} {result=[A-Z_]+}/{status=\d+} {bytes=\d+} {verb=[A-Z]+} {path} .*
-Gin  \[GIN\] {time} \| +{status=\d+} \| +{duration=[\d.a-zµ]+} \| +{client} \| +{verb=[A-Z]+} +"{path=[^"]*}".*
+Envoy access log  \[{time}\] "{verb=[A-Z]+} {path} {protocol}" {status=\d+} {flags} (?:{via=\S+} {details=\S+} "{failure=[^"]*}" )?{bytes_received=\d+} {bytes=\d+} {duration_ms=\d+} {upstream_ms=\d+|-} "{forwarded_for=[^"]*}" "{agent=[^"]*}" "{request_id=[^"]*}" "{authority=[^"]*}" "{upstream=[^"]*}"(?: {rest})?
+AWS load balancer  (?:https?|h2|grpcs?|wss?) {time} {balancer=app/\S+|net/\S+|[\w-]+} {client} {target} {request_time=-?[\d.]+} {target_time=-?[\d.]+} {response_time=-?[\d.]+} {status=\d+} {target_status=\d+|-} {bytes_received=\d+} {bytes=\d+} "{verb=[A-Z]+} {path} [^"]*"(?: "{agent=[^"]*}")?(?: {rest})?
+HAProxy  {client=[\d.a-f:]+:\d+} \[{time}\] {frontend} {backend=[^\s/]+}/{server} (?:{request_ms=-?\d+}/{queue_ms=-?\d+}/{connect_ms=-?\d+}/{response_ms=-?\d+}/{duration_ms=\+?\d+}) {status=\d+} {bytes=\+?\d+} \S+ \S+ {termination} [\d/+]+ [\d/]+(?: \{{captured=[^{}]*}\})*? "(?:{verb=[A-Z]+} {path}|{request=[^"]*})[^"]*"(?: {rest})?
+HAProxy, TCP  {client=[\d.a-f:]+:\d+} \[{time}\] {message={frontend=\S+} {backend=[^\s/]+}/{server=\S+}} {queue_ms=-?\d+}/{connect_ms=-?\d+}/{duration_ms=\+?\d+} {bytes=\+?\d+} {termination} [\d/+]+ [\d/]+
+Squid  {time=\d{9,10}\.\d{3}} +{duration_ms=\d+} {client} {result=[A-Z_]+}/{status=\d+} {bytes=\d+} {verb=[A-Z]+} {path}(?: {rest})?
+Gin  \[GIN\] {time} \| +{status=\d+} \| +{duration=[\d.a-zµ]+} \| +{client} \| +{verb=[A-Z]+} +"{path=[^"]*}"(?: {rest})?
 morgan, short and tiny  (?:{client} {user} )?{verb=GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS} {path}(?: {protocol=HTTP/[\d.]+})? {status=\d{3}}(?: {bytes=\d+|-} -)? {duration_ms=[\d.]+} ms(?: - {bytes=\d+|-})?
 # Services and libraries.
 klog  {level=[IWEFD]}{time=(?:\d{4}|\d{8}) \d\d:\d\d:\d\d\.\d+} +{pid=\d+} {caller=[\w./-]+:\d+}\] {text}
@@ -76,7 +82,9 @@ Storm  {time} {logger=[\w$]+(?:\.[\w$]+)+} (?:{thread} )?\[{LEVEL}\] {message}
 Swift  {time} {level=[a-z]+} {logger=[\w.-]+} : {text}
 SQL Server  {time} {process=spid\d+s?|Server|Logon|Backup} +{message}
 MongoDB, text  {time} {level=[FEWID]\d?} {logger=[A-Z]+|-} +\[{thread}\] {message}
-PostgreSQL  {time} \[{pid=\d+}\](?:: \[\d+-\d+\])?(?: {user=[^@\s]*}@{database=\S*})? {level=DEBUG[1-5]?|INFO|NOTICE|WARNING|ERROR|LOG|FATAL|PANIC|STATEMENT|DETAIL|HINT|CONTEXT}: +(?:duration: {duration_ms=[\d.]+} ms(?:  ?(?:statement|execute|parse|bind)[^:]*: )?)?{message}
+PostgreSQL  {head=.*?}{level=DEBUG[1-5]|INFO|NOTICE|WARNING|ERROR|LOG|FATAL|PANIC}:\x20\x20(?:duration: {duration_ms=[\d.]+} ms(?:  ?(?:statement|execute|parse|bind)[^:]*: )?)?{message}
+PostgreSQL, what a message is about  {head=.*?}{message=(?:STATEMENT|DETAIL|HINT|CONTEXT|QUERY|LOCATION):\x20\x20.*}
+MySQL slow log  (?:# Time: {time}\n)?(?:# User@Host: {user=[^\[]*}.*\n)?(?:# Schema: .*\n)?# Query_time: {query_time_s=[\d.]+} +Lock_time: {lock_time_s=[\d.]+} +Rows_sent: {rows_sent=\d+} +Rows_examined: {rows_examined=\d+}.*\n(?:use {database=[^;]+};\n)?SET timestamp={time=[\d.]+};\n{message}
 MySQL  {time} {thread=\d+} \[{level=System|Note|Warning|ERROR|Error}\](?: \[{code=MY-\d+}\] \[{logger}\])? {message}
 Elasticsearch  \[{time}\]\[{level}\s*\]\[{logger=[\w.$-]+}\s*\] ?(?:\[{node=[^\]]+}\] ?)?{message}
 Kafka  \[{time}\] {level} {message} \({logger=[\w.$-]+}\)
@@ -87,7 +95,7 @@ Envoy  \[{time}\]\[{tid=\d+}\]\[{level}\]\[{logger=\w+}\] (?:\[{caller=[^\]]+}\]
 Java garbage collector  \[{time=\d+\.\d+(?=s\])|\d{4}-[^\]]+}s?\](?:\[{uptime=[\d.]+s}\])?\[{level}\s*\]\[{logger=[\w,+-]+}\s*\] {message}
 Celery  \[{time}: {level}/{process=[^\]]+}\] (?:{logger=[\w.]+}: )?{message}
 Gunicorn  \[{time}\] \[{pid=\d+}\] \[{level}\] {message}
-Airflow  \[{time}\] \{{caller=[\w./-]+:\d+}\} {level} - {message}
+Airflow  \[{time}\] \{+{caller=[\w./-]+:\d+}\}+ {level} - {message}
 loguru  {time} \| {level}\s*\| {logger=[\w.<>]+}:{function=[\w.<>]+}:{line_number=\d+} - {text}
 OpenStack  (?:\S+\.log\S* )?{time} {pid=\d+} {level} {logger=[\w.]+} \[{request=[^\]]*}\] {message}
 NLog  {time}\|{level}\|{logger=[\w.$]+}\|{text}
@@ -112,7 +120,8 @@ log4js and Play  \[?{time}\]? \[{level}\] {logger=[\w.-]+} - {text}
 java.util.logging  {time=[A-Z][a-z]{2} \d+, \d{4},? \d+:\d\d:\d\d\s[AP]M} {logger=[\w.$]+} {method=[\w$<>]+}\n{level=[A-Z]+}: {message}
 Tomcat  {time} {level=SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST} \[{thread}\] {logger=(?:[\w$]+\.)+[\w$<>]+} {message}
 # log4j and its many relatives: time, level, thread and class in some order.
-log4j  \[?{time}\]?,? (?:\d+ )?(?:\[{thread}\] )?\[?{LEVEL}\]? (?:\[[\w.-]*,{trace_id=[\da-f]*},{span_id=[\da-f]*}(?:,\w*)?\] )?(?:{pid=\d+} --- )?(?:\[{thread}\] ?)*{logger}(?: +\([^)]*\)| +\[[^\]]*\])?(?:\s*:| -)(?:\x20(?:{message=\w+=.*}|{text}))?
+log4j  \[?{time}\]?,? (?:\d+ )?(?:\[{thread}\] )?\[?{LEVEL}\]? (?:\[[\w.-]*,{trace_id=[\da-f]*},{span_id=[\da-f]*}(?:,\w*)?\] )?(?:{pid=\d+} --- )?(?:\[{thread}\] ?)*{logger}(?: +\([^)]*\)| +\[{rest=[^\]]*}\])?(?:\s*:| -)(?:\x20(?:{message=\w+=.*}|{text}))?
+log4j since its start  {uptime_ms=\d+} \[{thread}\] {LEVEL} +{logger}(?: {rest=\w*})? - {text}
 Python logging  {time} - {logger=[\w.$-]+} - (?:{caller=[\w.]+:\d+} - )?{LEVEL} - {text}
 Python logging, name first  {time} {logger=[\w.]+} {LEVEL}:? {text}
 Python logging, brackets  {time} \[{LEVEL}\] {logger=[\w.]+}: {text}
@@ -120,6 +129,7 @@ structlog console  {time} \[{level} *\] {text}
 winston  {time} (?:\[{logger=[\w\x20.-]+}\] )?\[?{level}\]?: {text}
 Python basicConfig  {LEVEL}:{logger=[\w.]+}:{message}
 Uvicorn  {LEVEL}:\x20\x20+(?:{client=[\d.a-f:]+} - "{verb=[A-Z]+} {path} HTTP/[\d.]+" {status=\d+}.*|{message})
+in any order  {head}{text}
 spdlog  \[{time}\] (?:\[{thread=0x[\da-f]+|\d+}\] |\[{logger=[\w.$-]+}\] )\[{level}\] {text}
 brackets  \[{time}\] ?\[ *{level} *\](?: ?\[{logger=[\w.$-]+}\])?:? {text}
 level first  \[?{LEVEL}\]?:? +\[?{time}\]?(?: \[{thread}\])? (?:{logger=[\w.$]+\.[\w$]+|[A-Z]\w+}(?: -|:) )?{message}
@@ -160,6 +170,7 @@ const PARTS: Readonly<Record<string, string>> = {
   message: '.*',
   text: '.*',
   line: '.*',
+  rest: '.+',
 }
 /** A part, or a quantifier, which is none. */
 const PART = /\{(\w*[A-Za-z]\w*)(?:=((?:\\.|[^{}\\]|\{[^}]*\})*))?\}/g
@@ -167,16 +178,20 @@ const PART = /\{(\w*[A-Za-z]\w*)(?:=((?:\\.|[^{}\\]|\{[^}]*\})*))?\}/g
 /** Layouts in which times are written as `dateFormat` says, `'auto'` in any known way. */
 export const lineLayouts = memoized((dateFormat: string): readonly LineLayout[] => {
   const time = timeSource(dateFormat)
-  const endOfTime = timeFinder(time)
+  const endOfTime = timeFinder(dateFormat)
   return LAYOUTS.map(([name, pattern]) => {
     const groups: string[] = []
     const source = compiled(pattern, time, groups)
     return {
       name,
       groups,
-      read: readerAroundTime(pattern, endOfTime) ?? readerOf(new RegExp(`^(?:${source})$`)),
+      read:
+        readerWithHead(pattern, endOfTime) ??
+        readerAroundTime(pattern, endOfTime) ??
+        readerOf(new RegExp(`^(?:${source})$`)),
       isEnvelope: groups.includes('line'),
-      head: pattern.includes('\\n') ? headOf(pattern, time) : undefined,
+      isLast: name === 'text' || pattern.startsWith('{head}'),
+      heads: headsOf(pattern, time),
     }
   })
 })
@@ -187,14 +202,33 @@ function readerOf(expression: RegExp): LineLayout['read'] {
 }
 
 /** Where a time ends that begins at a place of a line, or −1: the layouts ask for the same again and again. */
-function timeFinder(time: string): (text: string, at: number) => number {
-  const expression = new RegExp(`${time}${TIME_ENDS}`, 'y')
+export function timeFinder(dateFormat: string): TimeFinder {
+  const expression = new RegExp(`${timeSource(dateFormat)}${TIME_ENDS}`, 'y')
   let known = { text: '', at: 0, end: -1 }
   return (text, at) => {
     if (text === known.text && at === known.at) return known.end
     expression.lastIndex = at
     known = { text, at, end: expression.test(text) ? expression.lastIndex : -1 }
     return known.end
+  }
+}
+
+/** Reads what stands before a message in whatever order: all that there is of it, or up to what is known. */
+function readerWithHead(pattern: string, endOfTime: TimeFinder): LineLayout['read'] | undefined {
+  const [, own, rest = ''] = /^\{head(?:=([^}]*))?\}(.*)$/.exec(pattern) ?? []
+  if (own === undefined) {
+    if (!pattern.startsWith('{head}')) return undefined
+    return (text) => {
+      const head = readHead(text, endOfTime)
+      return head && [text.slice(0, head.end), text.slice(head.end)]
+    }
+  }
+  const expression = new RegExp(`^(${own})${compiled(rest, '', [])}$`)
+  return (text) => {
+    const found = expression.exec(text)
+    const head = found?.[1]
+    const isHead = head !== undefined && readHead(head, endOfTime, head.length) !== null
+    return isHead ? (found?.slice(1) ?? null) : null
   }
 }
 
@@ -263,8 +297,10 @@ function timeSource(dateFormat: string): string {
   return `(?:${dates}|${EPOCH}|${UPTIME})`
 }
 
-function headOf(pattern: string, time: string): RegExp {
-  return new RegExp(`^(?:${compiled(pattern.slice(0, pattern.indexOf('\\n')), time, [])})$`)
+/** What each line of several before the last is made of. */
+function headsOf(pattern: string, time: string): RegExp[] {
+  const lines = pattern.replace(/\(\?:((?:[^()]|\([^()]*\))*\\n)\)\?/g, '$1').split('\\n')
+  return lines.slice(0, -1).map((line) => new RegExp(`^(?:${compiled(line, time, [])})$`))
 }
 
 function compiled(pattern: string, time: string, groups: string[]): string {

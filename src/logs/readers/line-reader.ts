@@ -1,9 +1,11 @@
 import { roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
 import type { LineBytes } from './line-bytes.ts'
-import { type LineLayout, lineLayouts } from './line-layouts.ts'
+import { type LineLayout, lineLayouts, timeFinder } from './line-layouts.ts'
+import { pairIn, readHead, readRest, type TimeFinder } from './line-parts.ts'
 import { type Found, type LinePlans, outputsOf, plansFor } from './line-plans.ts'
 import { LogDraft } from './log-draft.ts'
+import { SKIPPED } from './log-sink.ts'
 import { logfmtPairs, trailingPairs } from './logfmt.ts'
 import { type LineOptions, MessageStreams, RECORDS, type Stream } from './message-streams.ts'
 import { mayBeThrown } from './thrown.ts'
@@ -13,6 +15,7 @@ const TEXTS: ReadonlySet<string> = new Set(['text', 'log4j'])
 export const BEGINS_WITH_PAIR = /^[A-Za-z_@][\w.@/-]*=/
 /** What a line within a record may have, and what a message in words has not. */
 const MAY_BE_LINE = /^\s*[{<[]|\d:\d\d|\d{9}|=|^[A-Za-z]{4,8}[:[]|^[A-Z]+ \//
+const TELLS_TIME = new Set(['time', 'head', 'uptime_ms'])
 const MAX_DEPTH = 5
 /** Docker cuts lines at so many bytes, and leaves their end open. */
 const DOCKER_CUT = 16_384
@@ -29,8 +32,8 @@ export class LineReader {
   readonly #streams: MessageStreams
   readonly #draft: LogDraft
   readonly #layouts: readonly LineLayout[]
-  /** Those of two lines. */
-  readonly #pairLayouts: readonly LineLayout[]
+  /** Those of several lines. */
+  readonly #longLayouts: readonly LineLayout[]
   /** Layouts that lines had so far, in their order. */
   #usual: readonly LineLayout[] = []
   readonly #plans: LinePlans | undefined
@@ -38,8 +41,11 @@ export class LineReader {
   #found: Found = 'none'
   readonly #keys: string[] = []
   readonly #values: string[] = []
+  readonly #endOfTime: TimeFinder
   /** Whether what was read last has no time of its own. */
   #isTimeless = false
+  /** Whether it ends in a form that is not known. */
+  #isHalf = false
   /** Of a line that begins no message: what it says without what carries it, and whose it is. */
   #inner: string | undefined
   #origin: Stream | undefined
@@ -55,7 +61,8 @@ export class LineReader {
     this.#plans = plansFor(settings, format)
     if (settings.template.length > 0) this.#layouts = settings.template.map(templateLayout)
     else this.#layouts = isOnlyRecords ? [] : lineLayouts(settings.dateFormat)
-    this.#pairLayouts = this.#layouts.filter(({ head }) => head !== undefined)
+    this.#endOfTime = timeFinder(settings.dateFormat)
+    this.#longLayouts = this.#layouts.filter(({ heads }) => heads.length > 0)
   }
 
   /** Takes one line as bytes, if lines of its form are known; whether it did. */
@@ -69,16 +76,16 @@ export class LineReader {
     this.#found = 'none'
     if (raw.trim() === '') return
     const text = withoutControls(raw)
-    this.#begin()
-    const isMessage = this.#read(text, 0)
+    const isMessage = this.#message(text)
     this.#finish(isMessage, { line, text: () => text })
-    if (isMessage && found === 'learn' && isPlain(this.#draft)) this.#learn(raw)
+    if (this.#isHalf) this.#options.sink.skip(SKIPPED.half, line, text)
+    // Each line that is half understood is counted: no plan takes them.
+    else if (isMessage && found === 'learn' && isPlain(this.#draft)) this.#learn(raw)
   }
 
   #learn(raw: string): void {
     this.#plans?.learn(raw, (other) => {
-      this.#begin()
-      const isMessage = this.#read(withoutControls(other), 0)
+      const isMessage = this.#message(withoutControls(other))
       const stream = this.#stream()
       stream.head = ''
       stream.partial = ''
@@ -112,11 +119,33 @@ export class LineReader {
     this.#inner = undefined
     this.#origin = undefined
     this.#isTimeless = false
+    this.#isHalf = false
   }
 
   /** All lines were taken. */
   end(): void {
     this.#streams.end()
+  }
+
+  /** Reads a line, and what is asked of its text; whether it begins a message. */
+  #message(text: string): boolean {
+    this.#begin()
+    const isMessage = this.#read(text, 0)
+    if (isMessage) for (const key of this.#options.settings.asked) this.#askText(key)
+    return isMessage
+  }
+
+  /** What instances go by may stand anywhere in a text: `handled req=77 in 3 ms`. */
+  #askText(key: string): void {
+    const draft = this.#draft
+    const { isText, name = '', fields, instance } = draft
+    const { instance: ofInstance } = this.#options.settings
+    const isKnown =
+      key === ofInstance ? instance !== undefined : fields.some(([own]) => own === key)
+    const value = isText && !isKnown ? pairIn(name, key) : undefined
+    if (value === undefined) return
+    if (key === ofInstance) draft.instance = value
+    else fields.push([key, value])
   }
 
   /** Reads a line, and the lines in it, into the draft; whether it begins a message. */
@@ -137,7 +166,7 @@ export class LineReader {
     if (depth === 0 && this.#columns.length > 0 && this.#row(text)) return true
     // What begins with a pair is more likely made of them than in a layout.
     if (BEGINS_WITH_PAIR.test(text) && this.#logfmt(text, depth, false)) return true
-    if (this.#layouts.length > 0 && (this.#two(text) || this.#layout(text, depth))) return true
+    if (this.#layouts.length > 0 && (this.#several(text) || this.#layout(text, depth))) return true
     return format === 'logfmt' && this.#logfmt(text, depth, true)
   }
 
@@ -149,14 +178,16 @@ export class LineReader {
     return this.#pairs(this.#keys, this.#values, count, depth)
   }
 
-  /** Lines of two make one message; of the first alone nothing is told yet. */
-  #two(text: string): boolean {
+  /** Several lines make one message; of those before the last nothing is told yet. */
+  #several(text: string): boolean {
     const stream = this.#stream()
-    const whole = stream.head === '' ? '' : `${stream.head}\n${text}`
+    const before = stream.head
+    const whole = before === '' ? '' : `${before}\n${text}`
     stream.head = ''
-    for (const { head, read, groups } of this.#pairLayouts) {
-      if (head?.test(text)) {
-        stream.head = text
+    for (const { heads, read, groups } of this.#longLayouts) {
+      const at = heads.findIndex((head) => head.test(text))
+      if (at >= 0) {
+        stream.head = at === 0 || before === '' ? text : whole
         this.#draft.isPartial = true
         return true
       }
@@ -234,7 +265,7 @@ export class LineReader {
     const found = this.#layouts.find(
       (layout) => !this.#usual.includes(layout) && this.#match(layout, text, depth),
     )
-    if (found !== undefined && found.name !== 'text') this.#makeUsual(found)
+    if (found !== undefined && !found.isLast) this.#makeUsual(found)
     return found !== undefined
   }
 
@@ -242,15 +273,15 @@ export class LineReader {
     this.#usual = this.#layouts.filter((one) => one === layout || this.#usual.includes(one))
   }
 
-  #match({ name, read, groups, isEnvelope, head }: LineLayout, text: string, depth: number) {
-    if (head !== undefined) return false
+  #match({ read, groups, isEnvelope, isLast, heads }: LineLayout, text: string, depth: number) {
+    if (heads.length > 0) return false
     const found = read(text)
     if (found === null) return false
     const draft = this.#draft
     const line = this.#groups(groups, found)
     const message = draft.endLayer()
-    if (isEnvelope) return this.#envelope(line, { depth, isText: name === 'text' })
-    this.#isTimeless = !groups.includes('time')
+    if (isEnvelope) return this.#envelope(line, { depth, isText: isLast })
+    this.#isTimeless = !groups.some((name) => TELLS_TIME.has(name))
     if (draft.name === undefined) {
       draft.name = ''
       draft.isText = true
@@ -269,9 +300,23 @@ export class LineReader {
       if (value === undefined) continue
       if (name === 'line') line = value
       else if (name === 'text') draft.field('message', this.#withoutTail(value))
+      else if (name === 'uptime_ms') draft.field('time', (Number(value) / 1000).toFixed(3))
+      else if (name === 'head') this.#head(value)
+      else if (name === 'rest') this.#rest(value)
       else draft.field(name, value)
     }
     return line
+  }
+
+  #head(text: string): void {
+    const { said = [] } = readHead(text, this.#endOfTime, text.length) ?? {}
+    for (const [name, value] of said) this.#draft.field(name, value)
+  }
+
+  #rest(text: string): void {
+    const { said, isWhole } = readRest(text)
+    for (const [name, value] of said) this.#draft.field(name, value)
+    this.#isHalf ||= !isWhole
   }
 
   /** Reads the line that an envelope carries, which by itself may begin no message. */
@@ -344,5 +389,5 @@ function templateLayout(pattern: RegExp): LineLayout {
     const found = pattern.exec(text)
     return found && groups.map((name) => found.groups?.[name])
   }
-  return { name: 'template', groups, read, isEnvelope: false, head: undefined }
+  return { name: 'template', groups, read, isEnvelope: false, isLast: false, heads: [] }
 }

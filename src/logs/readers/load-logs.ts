@@ -1,6 +1,5 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { counted, grouped } from '../../core/words.ts'
-import { conditionsText } from '../../traces/selection/condition.ts'
 import { closeChunks } from '../../traces/trace-source.ts'
 import { LogBuilder } from '../features/log-builder.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
@@ -79,7 +78,7 @@ export async function loadLogs(
 ): Promise<LogSet> {
   const settings = readSettings(options)
   const { division } = settings
-  const isDivided = division !== null && (division.splitAt !== null || division.badIf.length > 0)
+  const isDivided = division !== null && (division.splitAt !== null || division.isByBad)
   const inputs = await inputsOf(periodsOf(logs, isDivided))
   const all = LOG_CLASSES.flatMap((logClass) =>
     inputs[logClass].map((input) => [logClass, input] as const),
@@ -89,7 +88,7 @@ export async function loadLogs(
   const builder = new LogBuilder()
   if (options.derive !== undefined) builder.derive(options.derive)
   if (options.exclude?.length) builder.exclude(options.exclude)
-  const reader = inputReader(builder, settings, templates, isOneEach(all))
+  const reader = inputReader(builder, settings, templates, { isOpen: isOneEach(all), all })
   const read = await readInThreads(all, options, templates)
   if (read === undefined) for (const one of all) await reader.read(one)
   else for (const [i, one] of read.entries()) reader.add((all[i] as (typeof all)[0])[0], one)
@@ -133,7 +132,7 @@ function isPeriods(logs: LogsToCompare | LogPaths): logs is LogsToCompare {
 }
 
 /** @throws OptionError where all instances are of one class */
-function requireBoth({ counts }: LogSet, { splitAt, badIf }: Division): void {
+function requireBoth({ counts }: LogSet, { splitAt, text }: Division): void {
   if (counts.before > 0 && counts.after > 0) return
   const all = counts.before + counts.after
   const whose = all === 1 ? 'the only instance is' : `all ${grouped(all)} instances are`
@@ -141,7 +140,6 @@ function requireBoth({ counts }: LogSet, { splitAt, badIf }: Division): void {
   if (splitAt !== null) {
     throw new OptionError('splitAt', splitAt, `a time within the logs: ${found}`)
   }
-  const text = conditionsText(badIf)
   throw new OptionError(
     'badIf',
     text,

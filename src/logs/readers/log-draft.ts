@@ -18,6 +18,8 @@ interface DraftRole {
   readonly isInstance: boolean
 }
 
+/** Several numbers, as nginx lists those of a request that was tried again; none is `-`. */
+const NUMBERS = /^(?:-|\d+(?:\.\d+)?)(?:(?:, ?| : )(?:-|\d+(?:\.\d+)?))+$/
 const MAX_DEPTH = 6
 /** A longer text in a field is not read as JSON. */
 const MAX_NESTED = 1 << 16
@@ -91,10 +93,11 @@ export class LogDraft {
     }
   }
 
-  /** OTLP's attributes, journald's bytes and structlog's exceptions; other lists are no variables. */
+  /** OTLP's attributes, journald's bytes and structlog's exceptions; of other lists their sum and length. */
   #list(path: string, list: readonly unknown[], depth: number): void {
     const { role } = this.#roleOf(path)
-    for (const [key, value] of otlpAttributes(list)) {
+    const attributes = [...otlpAttributes(list)]
+    for (const [key, value] of attributes) {
       this.field(
         path.startsWith('resource.') && key !== 'service.name' ? `resource.${key}` : key,
         value,
@@ -104,7 +107,17 @@ export class LogDraft {
       this.field(path, new TextDecoder().decode(Uint8Array.from(list)))
     } else if (role === 'thrown' && isJsonObject(list[0])) {
       this.object(list[0], `${path}.`, depth + 1)
+    } else if (role === 'field' && attributes.length === 0) {
+      if (list.every((one) => typeof one === 'number')) this.#numbers(path, list as number[])
+      else this.#plain(`${path}.count`, list.length)
     }
+  }
+
+  /** What was done several times, as a request that was tried again: how long in all, and how often. */
+  #numbers(path: string, list: readonly number[]): void {
+    if (list.length === 0) return
+    this.#plain(path, Number(list.reduce((sum, one) => sum + one, 0).toPrecision(12)))
+    this.#plain(`${path}.count`, list.length)
   }
 
   field(path: string, value: unknown): void {
@@ -158,7 +171,17 @@ export class LogDraft {
         return
       }
     }
-    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+    if (typeof value === 'string' && NUMBERS.test(value)) {
+      const numbers = value.split(/[,:]/).map((one) => one.trim())
+      this.#numbers(
+        key,
+        numbers.flatMap((one) => (one === '-' ? [] : Number(one))),
+      )
+    } else if (
+      typeof value === 'string' ||
+      typeof value === 'number' ||
+      typeof value === 'boolean'
+    ) {
       this.fields.push([key, value])
     }
   }

@@ -153,6 +153,7 @@ export function readSettings(given: LogReadOptions) {
     )
   }
   const { value } = fields
+  const division = readDivision(options)
   const isOneValue = typeof value === 'string'
   const settings = {
     timeZone,
@@ -165,7 +166,14 @@ export function readSettings(given: LogReadOptions) {
     /** Whether a table without that field cannot be read. */
     needsInstance: true,
     /** What divides messages into instances and classes, if anything does. */
-    division: readDivision(options),
+    division,
+    /** Whether each path is a log of its own, whatever windows it is cut into. */
+    isByPath: options.instance === 'path',
+    /** Keys that instances go by, which texts may have. */
+    asked: [
+      ...(instance === 'path' ? [] : [instance]),
+      ...(division?.badIf ?? []).map(({ attribute }) => attribute),
+    ],
     /** Whether the time before each message is a variable. */
     hasWaits: waits === 'always' || (waits === 'auto' && badIf !== null && window === null),
     /** The fields of times and names, `null` for those that are usual. */

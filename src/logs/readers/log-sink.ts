@@ -71,6 +71,7 @@ export const SKIPPED = {
   notMatched: 'is matched by no expression of `template`',
   broken: 'is not in the format of its file',
   unread: 'is in no form that is known',
+  half: 'ends in no form that is known',
   tooLong: 'is longer than 16 MB',
 } as const
 
@@ -111,7 +112,7 @@ export function skipText({ reason, count, first }: SkippedLines): string {
 
 /** Whether lines that were skipped for a reason say something that is lost. */
 export function isLost(reason: string): boolean {
-  return reason !== SKIPPED.continuation
+  return reason !== SKIPPED.continuation && reason !== SKIPPED.half
 }
 
 /** What to do where the logs have certain fields, and maybe another format than was said. */
@@ -137,6 +138,8 @@ interface WriterOptions {
   readonly divided?: DividedLogs | undefined
   /** The path, where `divided` asks for it. */
   readonly id?: string
+  /** The file, where its messages are to say so. */
+  readonly source?: string
   readonly logClass: LogClass
   readonly file: string
   /** The instance that the path is, −1 where a field says it. */
@@ -285,7 +288,9 @@ export class LogWriter implements LogSink {
   }
 
   #fields({ fields = [], level, timeUs }: Omit<LogRecord, 'name'>, instance: number, name: string) {
-    const all = withLevel(fields, level)
+    const { source } = this.#options
+    const own = withLevel(fields, level)
+    const all = source === undefined ? own : [...own, ['source', source] as const]
     if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
   }
 }

@@ -2,7 +2,7 @@ import { sum } from 'd3-array'
 import { nodeFiles } from '../../traces/trace-source.ts'
 import { FieldVariables } from '../features/field-variables.ts'
 import { LogBuilder } from '../features/log-builder.ts'
-import type { LogClass } from '../features/log-set.ts'
+import { LOG_CLASSES, type LogClass } from '../features/log-set.ts'
 import { DividedLogs } from './divided-logs.ts'
 import { LogTemplates } from './drain/log-templates.ts'
 import { TemplateMatcher } from './drain/template-matcher.ts'
@@ -16,6 +16,16 @@ export type Naming = LogTemplates | 'none' | undefined
 type ClassedInput = readonly [logClass: LogClass, input: LogInput]
 type ReadInput = ReturnType<LogBuilder['pack']> & { readonly fields: FieldVariables['events'] }
 
+/** What a file is called, whichever folder it is in. */
+function sourceOf({ name }: LogInput['files'][number]): string {
+  return name.replace(/^.*[\\/]/, '')
+}
+
+/** Whether the files of a class are one log, whose windows are instances. */
+function sharesWindows({ division, instance, isByPath }: ReadSettings): boolean {
+  return division !== null && division.windowUs !== null && instance === undefined && !isByPath
+}
+
 /** Less is read before threads have begun. */
 const MIN_BYTES = 1 << 24
 
@@ -24,9 +34,21 @@ export function inputReader(
   builder: LogBuilder,
   settings: ReadSettings,
   templates: Naming,
-  isOpen = false,
+  {
+    isOpen = false,
+    all = [],
+  }: { readonly isOpen?: boolean; readonly all?: readonly ClassedInput[] } = {},
 ) {
   const { division, hasWaits, instance } = settings
+  const names = LOG_CLASSES.map((logClass) =>
+    all.flatMap(([of, { files }]) => (of === logClass ? files.map(sourceOf) : [])),
+  ).filter((own) => own.length > 0)
+  const isShared = sharesWindows(settings) && names.some(({ length }) => length > 1)
+  // Files of other names in the other period tell the periods apart, and nothing else.
+  const areSame = names.every((own) =>
+    names.every((other) => own.every((one) => other.includes(one))),
+  )
+  const sources: string[] = []
   if (hasWaits) builder.addWaits()
   const fields = new FieldVariables(builder)
   const divided = division === null ? undefined : new DividedLogs(division, builder)
@@ -39,7 +61,11 @@ export function inputReader(
       const pathInstance =
         instance !== undefined ? -1 : isDivided ? 0 : builder.instanceCode(logClass, id)
       for (const source of files) {
-        const sink = new LogWriter({ ...to, id, logClass, file: source.name, pathInstance })
+        const file = source.name
+        // Of files that share their windows, each message says which it is of.
+        const whose = isShared ? { id: '', ...(areSame && { source: sourceOf(source) }) } : { id }
+        if (isShared) sources.push(file)
+        const sink = new LogWriter({ ...to, ...whose, logClass, file, pathInstance })
         await readLogFile(source, { settings, sink, isRequired: isFile })
       }
       if (instance === undefined && !isDivided && !isOpen) builder.close(pathInstance)
@@ -52,6 +78,7 @@ export function inputReader(
     finish(): FieldVariables['events'] {
       // Which class an instance is of tells what names it.
       divided?.finish()
+      builder.noteShared(sources)
       fields.finish(division?.badIf.map(({ attribute }) => attribute))
       return fields.events
     },
@@ -67,11 +94,16 @@ export async function readInThreads(
   options: LogReadOptions,
   templates: Naming,
 ): Promise<readonly ReadInput[] | undefined> {
-  const { instance, division } = readSettings(options)
-  const isDivided = division !== null && (division.splitAt !== null || division.badIf.length > 0)
+  const settings = readSettings(options)
+  const { instance, division } = settings
+  const isDivided = division !== null && (division.splitAt !== null || division.isByBad)
   const bytes = sum(all, ([, { files }]) => sum(files, (file) => file.bytes))
   const isApart =
-    instance === undefined && !isDivided && options.derive === undefined && !isOneEach(all)
+    instance === undefined &&
+    !isDivided &&
+    !sharesWindows(settings) &&
+    options.derive === undefined &&
+    !isOneEach(all)
   const isWorth = all.length > 1 && bytes >= MIN_BYTES && all.every(([, { isPath }]) => isPath)
   if (!isApart || !isWorth) return undefined
   const given = { ...options, templates: options.templates && ('mined' as const) }

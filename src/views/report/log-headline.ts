@@ -2,12 +2,15 @@ import { greatest } from 'd3-array'
 import { formatDuration, grouped, shortText } from '../../core/words.ts'
 import type { LogComparison } from '../../logs/compare-logs.ts'
 import type { FeatureTest, VariableDivergence } from '../../logs/divergence/divergence.ts'
+import type { RunPhase } from '../../logs/divergence/run-phases.ts'
 import { featureText, isEventTime, WAIT_NAME } from '../../logs/features/features.ts'
 import type { PerformanceMetric } from '../../logs/performance/performance-metric.ts'
 import { valueText } from '../charts/log-values.ts'
+import { blockLines } from '../charts/ribbon-text.ts'
 import { differenceOf, differences, isWait, newErrors } from './log-words.ts'
 
 const MAX_TITLE_LENGTH = 120
+const MAX_METRIC_LENGTH = 60
 
 /** What the comparison comes to, in a sentence. */
 export function logsTitle(compared: LogComparison): string {
@@ -31,25 +34,43 @@ function waitText({ name, features }: VariableDivergence): string {
     ({ feature }) => feature === 'mean',
   ) as FeatureTest
   const [was, is] = [beforeMean, afterMean].map((ms) => formatDuration(1000 * ms))
+  if (beforeMean === 0)
+    return `${titleName({ name: name.slice(WAIT_NAME.length) })} is awaited for ${is} on average, where nothing was`
   const event = shortText(name.slice(WAIT_NAME.length), MAX_TITLE_LENGTH)
   return `${event} comes ${is} after the message before it, where it took ${was}`
 }
 
-/** Why performance differs: what it depends on, or of one log each what changed its pace; undefined otherwise. */
+/** Why performance differs: what it depends on, or else the phase of the run that changed; undefined otherwise. */
 export function causeText(compared: LogComparison): string | undefined {
-  const { attention, divergence, paced, tail } = compared
+  const { attention, divergence, tail } = compared
   const { beforeMean, afterMean } = divergence.performance
   const changed = `${titleName(tail.metric)} ${changeText(tail.metric, afterMean - beforeMean)}`
-  if (paced !== undefined) {
-    const [was, is] = [paced.beforeGapUs, paced.afterGapUs].map(formatDuration)
-    return `${changed} because ${titleName(paced)} comes every ${is} instead of every ${was}`
-  }
+  const phase = leadingPhase(compared)
+  if (phase !== undefined) return `${changed} because ${phaseText(phase, compared)}`
   const { graph, path = [] } = attention.headline ?? {}
   const variable = divergence.variable(graph?.kind ?? 'event', path.at(-1)?.name ?? '')
   const test = variable?.features.find(({ feature }) => feature === graph?.featureType)
   if (variable === undefined || test === undefined) return undefined
   const through = path.slice(0, -1).reverse().map(titleName)
   return `${changed} because ${movedText(variable, test, compared)}${through.length === 0 ? '' : `, through ${through.join(' and ')}`}`
+}
+
+/** The phase that the headline is about: times of events, which are part of a time, say no more than it does. */
+function leadingPhase({ attention, changedPhase }: LogComparison): RunPhase | undefined {
+  const { graph } = attention.headline ?? {}
+  return graph === undefined || isEventTime(graph.featureType) ? changedPhase : undefined
+}
+
+function phaseText({ from, to, counts, beforeUs, afterUs }: RunPhase, { tail }: LogComparison) {
+  const pace = (us: number, count: number) => formatDuration(us / (count - 1))
+  const ends = titleName({ name: to ?? tail.metric.name })
+  if (counts !== undefined) {
+    return `${ends} comes every ${pace(afterUs, counts.after)} instead of every ${pace(beforeUs, counts.before)}`
+  }
+  const [was, is] = [beforeUs, afterUs].map(formatDuration)
+  if (to === null)
+    return `it ends ${is} after ${titleName({ name: from ?? 'its start' })}, where it took ${was}`
+  return `${ends} comes ${is} after ${from === null ? 'the start' : titleName({ name: from })}, where it took ${was}`
 }
 
 function changeText({ unit, variable }: PerformanceMetric, change: number): string {
@@ -74,35 +95,73 @@ function movedText(
   return `${name} ${verb} from ${was} to ${is} (${featureText(feature)})`
 }
 
-/** How much of the change an event's pace accounts for, of one log each. */
-export function pacedText({ paced, divergence }: LogComparison): string | undefined {
-  if (paced === undefined) return undefined
-  const { beforeMean, afterMean } = divergence.performance
-  const { beforeCount, afterCount, changeUs } = paced
-  const [were, are] = [beforeCount, afterCount].map(grouped)
-  const times = were === are ? `${are} times` : `${were} times before and ${are} after`
-  return `It comes ${times}, which accounts for ${formatDuration(Math.abs(changeUs))} of ${formatDuration(Math.abs(afterMean - beforeMean))}. With one log each, no test says how sure that is.`
+/** How much of the change the phase of the headline accounts for. */
+export function phaseShareText(compared: LogComparison): string | undefined {
+  const phase = leadingPhase(compared)
+  if (phase === undefined) return undefined
+  const { beforeMean, afterMean, tested } = compared.divergence.performance
+  const { counts, beforeUs, afterUs } = phase
+  const [were, are] = [counts?.before ?? 1, counts?.after ?? 1].map((count) =>
+    grouped(Math.round(count)),
+  )
+  const often = were === are ? `${are} times` : `${were} times before and ${are} after`
+  const accounts = `accounts for ${formatDuration(Math.abs(afterUs - beforeUs))} of ${formatDuration(Math.abs(afterMean - beforeMean))}`
+  const said = counts === undefined ? `That ${accounts}.` : `It comes ${often}, which ${accounts}.`
+  return tested ? said : `${said} With one log each, no test says how sure that is.`
+}
+
+/** A mean run from message to message, before and after, on one scale; no lines where it may be chance. */
+export function phaseLines(compared: LogComparison, width: number): string[] {
+  const { phases, options, changedPhase } = compared
+  if (changedPhase === undefined) return []
+  const parts = phases.map((phase) => {
+    const { to, beforeUs, afterUs, p } = phase
+    const isChance = phase !== changedPhase && !(p < options.alpha / phases.length)
+    const name = to === null ? 'until its end' : `until ${titleName({ name: to })}`
+    const grows = afterUs > beforeUs ? ('more' as const) : ('less' as const)
+    return { name, beforeUs, afterUs, change: isChance ? ('little' as const) : grows }
+  })
+  const signed = (us: number) => `${us > 0 ? '+' : '−'}${formatDuration(Math.abs(us))}`
+  return blockLines(parts, { width, amount: formatDuration, signed })
 }
 
 /** Why the variable that differs most is no cause; undefined where it may be one. */
-export function decoyText({ attention, divergence, tail }: LogComparison): string | undefined {
-  const { headline, graphs } = attention
+export function decoyText(compared: LogComparison): string | undefined {
+  const { attention, divergence } = compared
   const most = greatest(divergence.variables, ({ score }) => score)
-  if (headline === null || most === undefined) return undefined
-  if (headline.path.some(({ name }) => name === most.name)) return undefined
-  const isReached = graphs.some(
-    ({ kind, nodes, sharesDenominator }) =>
-      kind === most.kind &&
+  if (attention.headline === null || most === undefined || leadingPhase(compared)) return undefined
+  const why = idleText(most, compared)
+  return why === undefined ? undefined : `${titleName(most)} differs most, but ${why}.`
+}
+
+/** Why performance does not come from a variable that differs; undefined where it may. */
+function idleText(variable: VariableDivergence, compared: LogComparison): string | undefined {
+  const { attention, tail } = compared
+  const { kind, name, idle } = variable
+  if (attention.headline?.path.some((node) => node.name === name)) return undefined
+  if (idle === 'constant') return 'it is the same in all instances of a period'
+  if (idle === 'timer') return 'it is a timer: it comes as often as the run is long'
+  const isReached = attention.graphs.some(
+    ({ kind: own, nodes, sharesDenominator }) =>
+      own === kind &&
       !sharesDenominator &&
-      nodes.some(({ name, significant }) => significant && name === most.name),
+      nodes.some((node) => node.significant && node.name === name),
   )
-  if (most.idle === null && isReached) return undefined
-  const why = {
-    constant: 'it is the same in all instances of a period',
-    timer: 'it is a timer: it comes as often as the run is long',
-    none: `${titleName(tail.metric)} does not depend on it`,
-  }
-  return `${titleName(most)} differs most, but ${why[most.idle ?? 'none']}.`
+  return isReached ? undefined : `${titleName(tail.metric)} does not depend on it`
+}
+
+/** What a variable that differs has to do with performance. */
+export function relationText(variable: VariableDivergence, compared: LogComparison): string {
+  const { attention, divergence, tail } = compared
+  const metric = shortText(tail.metric.name, MAX_METRIC_LENGTH)
+  if (!divergence.performance.significant) return `${metric} does not differ`
+  const why = idleText(variable, compared)
+  if (why !== undefined) return why
+  const path = attention.headline?.path ?? []
+  const at = path.findIndex(({ name }) => name === variable.name)
+  const through = path.slice(0, Math.max(0, at)).reverse()
+  const names = through.map(({ name }) => shortText(name, MAX_METRIC_LENGTH)).join(' and ')
+  return `${metric} depends on it${names === '' ? '' : `, through ${names}`}`
 }
 
 /** How many instances would do where there are too few to learn dependencies from, and none was found. */

@@ -156,9 +156,12 @@ function shiftOf({ features }: VariableDivergence): number {
 
 export function differenceOf(
   variable: VariableDivergence,
-  { logs }: LogComparison,
+  compared: LogComparison,
 ): { readonly what: string; t: string } {
+  const { logs } = compared
   const { feature, beforeMean, afterMean, t } = strongestDifference(variable) as FeatureTest
+  const amount = variable.kind === 'state' && feature === 'mean' && amountText(variable, compared)
+  if (amount) return { what: amount, t: tText(t) }
   const { before, after, beforeMessages, afterMessages } = variable.presence
   if (feature === 'count' && before === beforeMessages && after === afterMessages) {
     return { what: `in ${percent(beforeMean)} → ${percent(afterMean)} of instances`, t: tText(t) }
@@ -166,6 +169,35 @@ export function differenceOf(
   const unit = variable.kind === 'state' ? logs.unitOf(variable.name) : undefined
   const [was, is] = [beforeMean, afterMean].map((mean) => valueText(feature, mean, unit))
   return { what: `${featureText(feature)} ${was} → ${is}`, t: tText(t) }
+}
+
+/** What hardly any instance of one period has: how much of it the others have, and what share of their extra time it is. */
+function amountText(
+  { name, presence: { before, after, onlyIn } }: VariableDivergence,
+  { logs, tail: { metric } }: LogComparison,
+): string | false {
+  const { counts } = logs
+  if (Math.min(before, after) > 1) return false
+  const { instances, values: valuesOf } = logs.states.entries(Number(logs.states.indexOf(name)))
+  const unit = logs.unitOf(name)
+  const rows = Array.from(instances, (instance, i) => ({
+    code: Number(logs.classOf[instance]),
+    value: Number(valuesOf('mean')[i]),
+    performance: Number(metric.values[instance]),
+  })).filter(({ code }) => code === Number(after > before))
+  const often = onlyIn ?? (after > before ? 'after' : 'before')
+  const share = often === 'after' ? after / counts.after : before / counts.before
+  const text = quantityText(sum(rows, ({ value }) => value) / rows.length, unit)
+  const said =
+    onlyIn === null
+      ? `in ${percent(before / counts.before)} → ${percent(after / counts.after)} of instances: ${text}`
+      : `only ${onlyIn}: ${text} in ${percent(share)} of instances`
+  const us = metric.unit === 'absolute time' ? 1 : metric.quantity?.us
+  if (us === undefined || unit?.us === undefined || onlyIn !== 'after') return said
+  const usual = moments(metric.values.filter((_, i) => logs.classOf[i] === 0)).mean
+  const extra = us * sum(rows, ({ performance }) => performance - usual)
+  const ofExtra = (unit.us * sum(rows, ({ value }) => value)) / extra
+  return ofExtra > 0 && ofExtra <= 1 ? `${said}, ${percent(ofExtra)} of their extra time` : said
 }
 
 export function differencesText({ divergence, logs }: LogComparison, differing: number): string {
@@ -199,19 +231,23 @@ export function leftOutSentences(
 /** What was read: instances, messages, and what is no variable. */
 export function inputText({ logs, whole }: LogComparison): string {
   const { before, after } = logs.counts
-  const { messages, fieldsLeftOut } = whole.report
+  const { messages, fieldsLeftOut, sharedFiles } = whole.report
   const of =
     logs === whole ? 'instance' : `window of ${formatDuration(whole.windows?.lengthUs ?? 0)}`
   const read =
     `${counted(before, of, of.replace(/^\w+/, '$&s'))} before and ${grouped(after)} after: ` +
     `${counted(messages.event, 'event message')} of ${counted(logs.events.names.length, 'event')}, ` +
     `${counted(messages.state, 'state message')} of ${counted(logs.states.names.length, 'variable')}.`
-  if (fieldsLeftOut.length === 0) return read
+  const shared =
+    sharedFiles.length === 0
+      ? ''
+      : ` The ${counted(sharedFiles.length, 'file')} are read as one log a period, and share its windows. Keep them apart with --instance path.`
+  if (fieldsLeftOut.length === 0) return read + shared
   const leftOut = fieldsLeftOut.map(
     ({ field, reason, byClass }) =>
       `${field} ${reason}${byClass === undefined ? '' : ` (${runText(byClass)})`}`,
   )
-  return `${read} No variables: ${firstOf(leftOut, { most: MAX_FIELDS })}.`
+  return `${read}${shared} No variables: ${firstOf(leftOut, { most: MAX_FIELDS })}.`
 }
 
 /** What many records of performance come to: `300 records before, 302 after; median 99 → 405, p99 …`. */
@@ -254,8 +290,11 @@ export function performanceSentences(compared: LogComparison): string[] {
       : { before: records.before.mean, after: records.after.mean }
   const isByLatency =
     weights === 'latency' || (typeof weights === 'object' && !('length' in weights))
-  const { doublingMs = 'auto' } = typeof weights === 'object' && isByLatency ? weights : {}
-  const doubling = doublingMs === 'auto' ? usualDoubling(values) : 1000 * Number(doublingMs)
+  const given = typeof weights === 'object' && isByLatency ? weights : {}
+  const { doublingMs = 'auto' } = given
+  const us = unit === 'absolute time' ? 1 : (quantity?.us ?? 1)
+  const doubling =
+    given.doubling ?? (doublingMs === 'auto' ? usualDoubling(values) : (1000 * doublingMs) / us)
   return spoken([
     `Performance is ${name}: ${text(averages.before)} on average before, ${text(averages.after)} after (${says}).`,
     records !== undefined && recordsText(records, text),

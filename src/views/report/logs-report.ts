@@ -5,7 +5,7 @@ import { tText } from '../charts/log-values.ts'
 import { logVariableChart } from '../charts/logs.ts'
 import { dependenciesDrawing } from '../drawing/drawn-stages.tsx'
 import { figure, type Html, html, htmlTable, named, reportPage } from './html.ts'
-import { decoyText, fewText, logsTitle, pacedText } from './log-headline.ts'
+import { decoyText, fewText, logsTitle, phaseShareText } from './log-headline.ts'
 import {
   differenceOf,
   differences,
@@ -30,7 +30,7 @@ function performanceLead(compared: LogComparison): string[] {
   return spoken([
     ...performanceSentences(compared),
     decoyText(compared),
-    pacedText(compared),
+    phaseShareText(compared),
     fewText(compared),
   ])
 }

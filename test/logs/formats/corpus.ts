@@ -1,3 +1,5 @@
+import { HEADS } from './heads.ts'
+
 /** A log in one format, and what it says. */
 export interface FormatSample {
   readonly name: string
@@ -1227,8 +1229,8 @@ const TEXTS: readonly FormatSample[] = [
     by: 'Envoy',
     text: '[2026-11-22T14:20:57.260Z] "GET /cart HTTP/1.1" 503 UF 0 17 12 - "-" "curl" "a1" "shop" "10.0.0.1:80"\n[2026-11-22T14:20:57.260Z] "GET /cart HTTP/1.1" 200 - via_upstream - "-" 0 17 12 11 "-" "curl" "a1" "shop" "10.0.0.1:80"',
     says: [
-      { time: T, text: 'GET /cart', fields: { status: '503', duration: '12' } },
-      { time: T, text: 'GET /cart', fields: { status: '200', duration: '12' } },
+      { time: T, text: 'GET /cart', fields: { status: '503', duration_ms: '12' } },
+      { time: T, text: 'GET /cart', fields: { status: '200', duration_ms: '12' } },
     ],
   },
   {
@@ -1564,5 +1566,10 @@ const TEXTS: readonly FormatSample[] = [
 ]
 
 /** Logs in many formats. */
-export const FORMAT_SAMPLES: readonly FormatSample[] = [...ENVELOPES, ...RECORDS, ...TEXTS]
-export const SAMPLE_GROUPS = { ENVELOPES, RECORDS, TEXTS }
+export const FORMAT_SAMPLES: readonly FormatSample[] = [
+  ...ENVELOPES,
+  ...RECORDS,
+  ...TEXTS,
+  ...HEADS,
+]
+export const SAMPLE_GROUPS = { ENVELOPES, RECORDS, TEXTS, HEADS }

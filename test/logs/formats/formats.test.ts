@@ -55,6 +55,15 @@ test('docs/log-formats.md lists the formats that are tested', () => {
 })
 
 describe('what cannot be read is told', () => {
+  test('of a line that ends in no known form', async () => {
+    const line = '127.0.0.1 - - [22/Nov/2026:14:20:57 +0000] "GET / HTTP/1.1" 200 20 "-" "node"'
+    const { report } = await readText(`${line} rt=0.1 a|b{c\n${line} rt=0.2\n${line} rt=0.2 !?`)
+    expect(report.messages.event).toBe(3)
+    expect(report.skipped.map(({ reason, count }) => [reason, count])).toEqual([
+      ['ends in no form that is known', 2],
+    ])
+  })
+
   test('a file in which most lines begin no message says which format comes closest', async () => {
     const good = '2026-11-22 14:20:57,260 - shop - ERROR - failed\n'
     const odd = '2026-11-22 14:20:57,260 - shop - SCHLIMM - failed\n'

@@ -214,6 +214,7 @@ const NO_REPORT = new LogReport({
   unreadFiles: [],
   fieldsLeftOut: [],
   inBothClasses: [],
+  sharedFiles: [],
   notExcluded: [],
 })
 

@@ -1,0 +1,138 @@
+import { greatest, mean } from 'd3-array'
+import { welch } from '../../stats/welch.ts'
+import { AFTER, BEFORE, type LogSet } from '../features/log-set.ts'
+import type { PerformanceMetric } from '../performance/performance-metric.ts'
+import { isTimer } from './timers.ts'
+
+/** A stretch of a run from one message to the next that all instances have; its means add up to performance. */
+export interface RunPhase {
+  /** The event that it begins with; null for the start of the run. */
+  readonly from: string | null
+  /** The event that it ends with; null for the end of the run. */
+  readonly to: string | null
+  /** Of a stretch in which one event comes again and again, how often it does, on average. */
+  readonly counts?: { readonly before: number; readonly after: number }
+  readonly beforeUs: number
+  readonly afterUs: number
+  /** Whether another event goes on and on meanwhile: what stands between two others is no phase then. */
+  readonly isMixed: boolean
+  /** Of Welch's t; NaN where there are too few instances. */
+  readonly p: number
+}
+
+interface Point {
+  readonly event: string | null
+  /** First or last of its messages, or both. */
+  readonly isFirst: boolean
+  readonly isLast: boolean
+  readonly times: ArrayLike<number>
+  readonly counts: ArrayLike<number>
+}
+
+/** Share of the instances in which messages must follow each other in one order. */
+const MIN_IN_ORDER = 0.9
+/** Fewer messages have no pace. */
+const MIN_PACED = 3
+/** Share of the change of performance that one phase must account for, to be what it comes from. */
+const MIN_SHARE = 0.5
+
+/**
+ * Cuts runs at the messages that all instances have in one order, up to performance, where that is a time
+ * since the start; `[]` where it is none, or where fewer than two messages follow each other.
+ */
+export function runPhases(logs: LogSet, metric: PerformanceMetric): readonly RunPhase[] {
+  if (metric.unit !== 'absolute time') return []
+  const having = [...logs.instances.keys()].filter((i) => !Number.isNaN(metric.values[i]))
+  const own = [BEFORE, AFTER].map((code) => having.filter((i) => logs.classOf[i] === code))
+  const [before = [], after = []] = own
+  if (before.length === 0 || after.length === 0) return []
+  const end: Point = {
+    event: metric.variable?.name ?? null,
+    isFirst: true,
+    isLast: true,
+    times: metric.values,
+    counts: logs.instances.map(() => 1),
+  }
+  const isInOrder = (one: Point, other: Point) => {
+    const kept = having.filter((i) => Number(one.times[i]) <= Number(other.times[i])).length
+    const means = own.map((of) => meanOf(other.times, of) - meanOf(one.times, of))
+    return kept >= MIN_IN_ORDER * having.length && means.every((gap) => gap >= 0)
+  }
+  const met = new Map<string | null, number>(logs.met?.map((name, i) => [name, i]))
+  const all = pointsOf(logs, having)
+    .filter((point) => point.event !== end.event && isInOrder(point, end))
+    .sort(
+      (a, b) =>
+        meanOf(a.times, having) - meanOf(b.times, having) ||
+        Number(met.get(a.event)) - Number(met.get(b.event)),
+    )
+  const start: Point = { ...end, event: null, times: new Float64Array(logs.instances.length) }
+  const chain: Point[] = [start]
+  for (const point of all) if (isInOrder(chain.at(-1) as Point, point)) chain.push(point)
+  chain.push(end)
+  const lasting = all.flatMap(({ event, times: first, isLast }) => {
+    const last = all.find((other) => other.event === event && !other.isFirst)
+    return isLast || last === undefined ? [] : [{ event, first, last: last.times }]
+  })
+  return chain.slice(1).map((to, k) => {
+    const from = chain[k] as Point
+    const of = (instances: readonly number[]) =>
+      Float64Array.from(instances, (i) => Number(to.times[i]) - Number(from.times[i]))
+    const { beforeMean, afterMean, p } = welch(of(before), of(after))
+    const isPaced = from.event !== null && from.event === to.event
+    const isMixed = lasting.some(
+      ({ event, first, last }) =>
+        !(isPaced && event === to.event) &&
+        meanOf(first, having) < meanOf(to.times, having) &&
+        meanOf(last, having) > meanOf(from.times, having),
+    )
+    const [were, are] = [meanOf(to.counts, before), meanOf(to.counts, after)]
+    return {
+      from: from.event,
+      to: to.event,
+      ...(isPaced && { counts: { before: were, after: are } }),
+      beforeUs: beforeMean,
+      afterUs: afterMean,
+      isMixed,
+      p,
+    }
+  })
+}
+
+function meanOf(values: ArrayLike<number>, instances: readonly number[]): number {
+  return mean(instances, (i) => values[i]) ?? Number.NaN
+}
+
+/** First and last messages of the events that all instances have; several at one time are one. */
+function pointsOf(logs: LogSet, having: readonly number[]): Point[] {
+  const { events } = logs
+  return events.names.flatMap((event, variable): Point[] => {
+    // A facet is a message of its event.
+    if (event.includes(' · ') || isTimer(logs, variable)) return []
+    const counts = events.of(variable, 'count')
+    if (having.some((i) => Number(counts[i]) === 0)) return []
+    const [first, last] = [
+      events.of(variable, 'firstAbsolute'),
+      events.of(variable, 'lastAbsolute'),
+    ]
+    const isOnce = having.every((i) => Number(counts[i]) < MIN_PACED)
+    const point = { event, counts, isFirst: true, isLast: isOnce, times: first }
+    return isOnce ? [point] : [point, { ...point, isFirst: false, isLast: true, times: last }]
+  })
+}
+
+/**
+ * The phase that accounts for most of a change of performance, and for half of it at least; undefined where
+ * none does, where chance may do it, or where phases overlap: messages of several events are mixed there.
+ */
+export function changedPhase(
+  phases: readonly RunPhase[],
+  changeUs: number,
+  alpha: number,
+): RunPhase | undefined {
+  const changeOf = ({ beforeUs, afterUs }: RunPhase) => afterUs - beforeUs
+  const most = greatest(phases, (phase) => Math.sign(changeUs) * changeOf(phase))
+  if (most === undefined || changeUs === 0 || phases.length < 2) return undefined
+  if (most.isMixed || changeOf(most) / changeUs < MIN_SHARE || most.p > alpha) return undefined
+  return most
+}
