@@ -5,6 +5,8 @@ import { isGivenUp, NS, type SpanTree, spanTree } from '../flows/span-tree.ts'
 import { BlockingPath } from './blocking-path.ts'
 import type { OutgoingCall, Visit } from './visits.ts'
 
+type CallSides = Pick<OutgoingCall, 'span' | 'called'>
+
 /**
  * When the spans of every request began and ended, and where its time went: what happened, read once.
  *
@@ -86,15 +88,23 @@ export class SpanTimes {
   }
 
   /** How long a call takes beyond the time from the first start to the last end at its callee, whose clock may differ. */
-  wayNs(request: number, { span, called }: Pick<OutgoingCall, 'span' | 'called'>): number {
+  wayNs(request: number, call: CallSides): number {
+    if (call.called.length > 0) {
+      const [there, back] = this.waysNs(request, call)
+      return there + back
+    }
+    return this.of(request)[2 * call.span + 1]! - this.of(request)[2 * call.span]!
+  }
+
+  /** How long it takes from a call's start to the first start at its callee, and from the last end there to its own. */
+  waysNs(request: number, { span, called }: CallSides): readonly [there: number, back: number] {
     const times = this.of(request)
     let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
     for (const one of called) {
       first = Math.min(first, times[2 * one]!)
       last = Math.max(last, times[2 * one + 1]!)
     }
-    const calledNs = called.length === 0 ? 0 : last - first
-    return times[2 * span + 1]! - times[2 * span]! - calledNs
+    return [first - times[2 * span]!, times[2 * span + 1]! - last]
   }
 
   /** By span, its own time on the path of its request: these add up to the response time. */
