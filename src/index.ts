@@ -8,7 +8,7 @@ export { squaredVariation } from './compare/categories/categories.ts'
 export { categorize } from './compare/categories/categorize.ts'
 export type { CategoryStructure, EdgeClass } from './compare/categories/category-structure.ts'
 export type { EdgeSample, EdgeSamples } from './compare/categories/class-times.ts'
-export { labelWithoutIds, labelWithoutThreads } from './compare/categories/label-parts.ts'
+export { labelWithoutIds, labelWithoutThreads } from './flows/label-parts.ts'
 export type { Comparison, ComparisonOptions, RequestSelection } from './compare/comparison.ts'
 export { compare } from './compare/comparison.ts'
 export type { EdgeKind, PooledEdge } from './compare/edges/edge-pool.ts'
@@ -38,8 +38,6 @@ export type {
   Note,
 } from './compare/knowledge/knowledge.ts'
 export { readKnowledge } from './compare/knowledge/knowledge.ts'
-export { type Nameable, type NameableThing, proposeNames } from './compare/knowledge/nameable.ts'
-export type { TaughtNote } from './compare/knowledge/subjects.ts'
 export type { SampleComparison, SampleTest } from './compare/mutations/compare-samples.ts'
 export type { EffectSize, MedianEffect } from './compare/mutations/effect-size.ts'
 export type {
@@ -58,6 +56,7 @@ export type {
   StructuralTest,
 } from './compare/mutations/find-structural-mutations.ts'
 export { findStructuralMutations } from './compare/mutations/find-structural-mutations.ts'
+export { type Nameable, type NameableThing, proposeNames } from './compare/nameable.ts'
 export type { Onset } from './compare/onset/onset.ts'
 export { type ProposedPeriods, proposePeriods } from './compare/onset/propose-periods.ts'
 export type { LabelCount, LabelDifference } from './compare/precursors/label-difference.ts'
@@ -79,6 +78,7 @@ export type {
 export { exemplars, rankMutations } from './compare/ranking/rank-mutations.ts'
 export { findSegments } from './compare/segments/find-segments.ts'
 export type { Segment, SegmentCondition, Segments } from './compare/segments/segments.ts'
+export type { TaughtNote } from './compare/subjects.ts'
 export type { Displayable, MimeBundle } from './core/display.ts'
 export { FlowdeltaError, InternalError, OptionError, TraceFormatError } from './core/errors.ts'
 export type { Quantity } from './core/quantity.ts'

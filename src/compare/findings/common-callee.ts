@@ -3,13 +3,12 @@ import { greatest, sum } from 'd3-array'
 import { spanTimes } from '../../calls/span-times.ts'
 import { allVisits } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
-import { printable } from '../../core/words.ts'
+import { listed, MAX_NAMED, printable } from '../../core/words.ts'
 import { targetsOf } from '../../flows/call-targets.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { NS } from '../../flows/span-tree.ts'
 import { CLIENT } from '../../traces/span-traces.ts'
 import { MIN_WITHIN } from './common-step.ts'
-import { listed, MAX_NAMED } from './names.ts'
 
 /** What several services call that records no spans, such as a database. */
 export interface Callee {

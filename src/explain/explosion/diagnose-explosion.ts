@@ -5,7 +5,7 @@ import {
   withoutIds,
   withoutMachine,
   withoutThread,
-} from '../../compare/categories/label-parts.ts'
+} from '../../flows/label-parts.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { findHostClasses } from '../../compare/hosts/find-host-classes.ts'
 import type { HostClasses } from '../../compare/hosts/host-classes.ts'

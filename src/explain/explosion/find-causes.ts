@@ -9,7 +9,7 @@ import {
   withoutIds,
   withoutMachine,
   withoutThread,
-} from '../../compare/categories/label-parts.ts'
+} from '../../flows/label-parts.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { counted, tooltipText } from '../../core/words.ts'
 import { buildFlows } from '../../flows/build-flows.ts'

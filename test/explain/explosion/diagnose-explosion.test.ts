@@ -3,7 +3,7 @@ import { categorize } from '../../../src/compare/categories/categorize.ts'
 import {
   labelWithoutIds,
   labelWithoutThreads,
-} from '../../../src/compare/categories/label-parts.ts'
+} from '../../../src/flows/label-parts.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { diagnoseExplosion } from '../../../src/explain/explosion/diagnose-explosion.ts'
