@@ -4,7 +4,7 @@ import { spanTimes } from '../../calls/span-times.ts'
 import { allVisits, type Visit } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
-import type { FlowSet, Period } from '../../flows/flow-set.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
 import { callName } from '../../flows/node-labels.ts'
 import { NS } from '../../flows/span-tree.ts'
 import { randomSource } from '../../stats/random.ts'
@@ -13,9 +13,16 @@ import { lostCalls } from '../steps/lost-spans.ts'
 import { recordedOtherwise } from '../steps/recorded-otherwise.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import { type Step, stepKey } from '../steps/step-times.ts'
-import { timeBlocks } from '../steps/time-blocks.ts'
 import type { Divided, DividingColumns } from './dividing-columns.ts'
-import { type Group, LIKELY, type Measured, measuredOf } from './measured.ts'
+import {
+  addValue,
+  type GrowingGroups,
+  LIKELY,
+  type Measured,
+  measuredOf,
+  type Stratum,
+  samplesOf,
+} from './measured.ts'
 import { NO_PLACE, type SpanList } from './request-columns.ts'
 
 /** Spans of one operation within a step: these are divided by what they recorded themselves. */
@@ -26,11 +33,9 @@ interface StepSpans {
 }
 
 /** What spans of one operation have in common, in whichever shape. */
-interface ItemKind {
+interface ItemKind extends Stratum {
   readonly found: Found
   readonly stratum: string
-  readonly operation: string
-  readonly callingOperation: string
   readonly isCall: boolean
   readonly worker: string
   /** Whether it is of what receives a message, which nobody waits for. */
@@ -55,8 +60,6 @@ interface Asked extends Pick<Item, 'span' | 'own'> {
   readonly by: string
 }
 
-type Strata = Map<string, Group & { readonly samples: ReturnType<typeof emptySamples> }>
-
 interface Found {
   readonly step: Step
   readonly isSure: boolean
@@ -64,9 +67,9 @@ interface Found {
   readonly isOfEntries: boolean
   /** Operations of the spans: one, but of what services are entered by. */
   readonly operations: Set<string>
-  readonly times: Strata
+  readonly times: GrowingGroups
   /** `null` where as many fail as before. */
-  readonly failures: Strata | null
+  readonly failures: GrowingGroups | null
   readonly request: ReturnType<typeof growingUint32>
   readonly span: ReturnType<typeof growingUint32>
   readonly also: ReturnType<typeof growingUint32>
@@ -132,7 +135,6 @@ function stepSpans(
   )
   const plans = plansOf(flows, timed, { found, isWanted, failing, columns })
   const random = randomSource(1)
-  const { of: blocks } = timeBlocks(flows)
   const spans = spanTimes(flows)
   for (let first = 0; found.size > 0 && first < flows.size; first += every) {
     // What comes in turn would be alike in every so many.
@@ -144,22 +146,16 @@ function stepSpans(
     const isTimed = isWaitedFor.length > 0
     const isLost = lostCalls(flows)(request)
     for (const { kind, span, others, own, also, place } of items) {
-      const { found: of, operation, callingOperation, stratum, worker, isReceived } = kind
+      const { found: of, stratum, worker, isReceived } = kind
       const unit = of.request.length
       of.request.push(request)
       of.span.push(own)
       of.also.push(also)
       of.place.push(place)
       of.waited.push(isTimed && !isReceived ? isWaitedFor[span]! : 0)
-      const add = (strata: Strata, value: number) => {
-        const { samples } = getOrInsert(strata, stratum, () => {
-          return { operation, callingOperation, samples: emptySamples() }
-        })
-        const sample = samples[flows.period[request] as Period]
-        sample.requests.push(request)
-        sample.values.push(value)
-        sample.blocks.push(blocks[request]!)
-        sample.units.push(unit)
+      const add = (strata: GrowingGroups, value: number) => {
+        const samples = samplesOf(strata, stratum, kind)
+        addValue(samples[flows.period[request]!]!, { request, value, unit })
       }
       const hasFailed = (one: number) => flows.outcomes?.failed(request, one) === true
       if (of.failures !== null) add(of.failures, Number(hasFailed(span)))
@@ -282,12 +278,4 @@ function plansOf(
     if (items.length > 0) plans[shape] = items
   }
   return plans
-}
-
-function emptySamples() {
-  const empty = () => ({
-    ...{ requests: [] as number[], values: [] as number[] },
-    ...{ blocks: [] as number[], units: [] as number[] },
-  })
-  return [empty(), empty()] as const
 }
