@@ -24,6 +24,16 @@ const ROOMS: readonly string[] = [
 
 /** Folders within rooms, from top to bottom as above; files beside them come last. */
 const INNER_ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  compare: [
+    ['knowledge', 'hosts'],
+    ['categories'],
+    ['mutations'],
+    ['edges', 'precursors'],
+    ['ranking', 'steps'],
+    ['segments', 'onset', 'fairness', 'load', 'baseline'],
+    ['interference'],
+    ['findings'],
+  ],
   logs: [
     ['features'],
     ['performance'],

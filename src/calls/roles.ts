@@ -113,14 +113,14 @@ function rolesByShape(flows: FlowSet, omitHosts: boolean) {
 
 /** Roles of the spans of a shape. */
 function rolesOfSpans({ visitOf, operations }: ShapeVisits): Role[] {
-  return visitOf.map((visit, span): Role => {
-    const call = visit.calls.find((one) => one.span === span && one.called[0] !== span)
+  return visitOf.map(({ service: own, caller, calls }, span): Role => {
+    const call = calls.find((one) => one.span === span && one.isWay)
     if (call === undefined) {
-      const caller = visit.caller?.service ?? null
-      return { kind: 'work', service: visit.service, caller, operation: operations[span]! }
+      const operation = operations[span]!
+      return { kind: 'work', service: own, caller: caller?.service ?? null, operation }
     }
-    const operation = operations[call.called[0] ?? span]!
-    return { kind: 'call', service: call.service, caller: visit.service, operation }
+    const { service, operation } = call
+    return { kind: 'call', service, caller: own, operation }
   })
 }
 

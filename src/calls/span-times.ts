@@ -1,8 +1,11 @@
 // Runs once a span of a request: the loops index with `!`.
 import { remembered } from '../core/remembered.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
-import { NS, type SpanTree, spanTree } from '../flows/span-tree.ts'
+import { isGivenUp, NS, type SpanTree, spanTree } from '../flows/span-tree.ts'
 import { BlockingPath } from './blocking-path.ts'
+import type { OutgoingCall, Visit } from './visits.ts'
+
+type CallSides = Pick<OutgoingCall, 'span' | 'called'>
 
 /**
  * When the spans of every request began and ended, and where its time went: what happened, read once.
@@ -12,13 +15,18 @@ import { BlockingPath } from './blocking-path.ts'
  * no times: its lists are empty.
  */
 export class SpanTimes {
+  readonly #flows: FlowSet
   readonly #offsets: Uint32Array
   readonly #ns: Float64Array
   readonly #pathNs: Float64Array
   readonly #isWaitedFor: Uint8Array
+  /** One view of the times serves all that measure a request. */
+  #lastRequest = -1
+  #lastTimes: Float64Array = new Float64Array()
 
   constructor(flows: FlowSet) {
     const { shapeOf, size } = flows
+    this.#flows = flows
     this.#offsets = new Uint32Array(size + 1)
     for (let request = 0; request < size; request++) {
       const tree = spanTree(flows, shapeOf[request]!)
@@ -47,7 +55,56 @@ export class SpanTimes {
 
   /** When each span began (entry `2k`) and ended (`2k + 1`). */
   of(request: number): Float64Array {
-    return this.#ns.subarray(2 * this.#offsets[request]!, 2 * this.#offsets[request + 1]!)
+    if (this.#lastRequest !== request) {
+      this.#lastTimes = this.#ns.subarray(
+        2 * this.#offsets[request]!,
+        2 * this.#offsets[request + 1]!,
+      )
+      this.#lastRequest = request
+    }
+    return this.#lastTimes
+  }
+
+  /** How long a span takes beyond what some others cover of it, until it ends or nobody waits any more. */
+  uncoveredNs(
+    request: number,
+    span: number,
+    others: readonly number[],
+    until = this.of(request)[2 * span + 1]!,
+  ): number {
+    const times = this.of(request)
+    const start = times[2 * span]!
+    return until - start - coveredNs(times, others, start, until)
+  }
+
+  /** When a visit ends, or is given up by its caller, who failed: nothing failed but to be in time. */
+  endsNs(request: number, { entry, atCaller }: Visit): number {
+    const times = this.of(request)
+    const end = times[2 * entry + 1]!
+    const overUs = (end - times[2 * atCaller + 1]!) / NS
+    return isGivenUp(this.#flows, request, { caller: atCaller, overUs })
+      ? times[2 * atCaller + 1]!
+      : end
+  }
+
+  /** How long a call takes beyond the time from the first start to the last end at its callee, whose clock may differ. */
+  wayNs(request: number, call: CallSides): number {
+    if (call.called.length > 0) {
+      const [there, back] = this.waysNs(request, call)
+      return there + back
+    }
+    return this.of(request)[2 * call.span + 1]! - this.of(request)[2 * call.span]!
+  }
+
+  /** How long it takes from a call's start to the first start at its callee, and from the last end there to its own. */
+  waysNs(request: number, { span, called }: CallSides): readonly [there: number, back: number] {
+    const times = this.of(request)
+    let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+    for (const one of called) {
+      first = Math.min(first, times[2 * one]!)
+      last = Math.max(last, times[2 * one + 1]!)
+    }
+    return [first - times[2 * span]!, times[2 * span + 1]! - last]
   }
 
   /** By span, its own time on the path of its request: these add up to the response time. */

@@ -4,7 +4,7 @@ import { getOrInsert } from '../core/entries.ts'
 import { remembered } from '../core/remembered.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
 import { callName, type Operation, operationOf, place } from '../flows/node-labels.ts'
-import { messageSenders, type SpanTree, spanTree } from '../flows/span-tree.ts'
+import { messageReceivers, messageSenders, type SpanTree, spanTree } from '../flows/span-tree.ts'
 import { CLIENT, SERVER } from '../traces/span-columns.ts'
 
 export interface OutgoingCall {
@@ -13,13 +13,27 @@ export interface OutgoingCall {
   readonly service: string
   /** First spans at the called service; none where it recorded none. */
   readonly called: readonly number[]
+  /** The called operation; what its caller calls it where the called service recorded none. */
+  readonly operation: string
+  /** Whether its caller recorded it, so that the way there and back has a time of its own. */
+  readonly isWay: boolean
+  /** Whether it is a message, whose sender does not wait for what its receiver does. */
+  readonly isMessage: boolean
 }
 
 export interface Visit {
   readonly service: string
+  /** Operation of its first span. */
+  readonly operation: string
+  /** Operation of the visit that called it; empty for the root. */
+  readonly callingOperation: string
   /** Its first span, but for relays before it. */
   readonly entry: number
+  /** The caller's side of the call that it answers; its first span where none was recorded. */
+  readonly atCaller: number
   readonly caller: Visit | null
+  /** Whether it received a message, or was called by what did: no request waits for it. */
+  readonly isOfMessage: boolean
   /** Its own spans but those of calls, callers first. */
   readonly spans: readonly number[]
   readonly calls: readonly OutgoingCall[]
@@ -145,17 +159,20 @@ function peerName(spans: Spans, span: number): string {
 function spansOf(flows: FlowSet, shape: number) {
   const tree = spanTree(flows, shape)
   const codes = flows.shapes.labels(shape)
-  const senders = messageSenders(flows)
+  const [senders, receivers] = [messageSenders(flows), messageReceivers(flows)]
   const services: string[] = []
   const operations: string[] = []
   const isSending: boolean[] = []
+  const isReceiving: boolean[] = []
   for (let span = 0; span < tree.size; span++) {
     const label = flows.labels.get(codes[2 * span]!)
     services.push(place(label))
     operations.push(label.operation)
-    isSending.push(senders.has(callName(operationOf(label))))
+    const name = callName(operationOf(label))
+    isSending.push(senders.has(name))
+    isReceiving.push(receivers.has(name))
   }
-  return { tree, services, operations, isSending }
+  return { tree, services, operations, isSending, isReceiving }
 }
 
 /** The one service that all calls of a span go to, another or to its peers; `null` if there is none. */
@@ -178,9 +195,17 @@ function divide(
   calleeOf: ReadonlyMap<string, string | null>,
   roles: SpanRoles,
 ): ShapeVisits {
-  const { tree, services, operations, isSending } = spans
+  const { tree, services, operations, isSending, isReceiving } = spans
   const isRelay = (span: number) =>
     roles.relays.has(nameOf(spans, span)) && tree.firstChild[span] !== tree.firstChild[span + 1]
+  const callOf = (span: number, service: string, called: readonly number[]): OutgoingCall => ({
+    span,
+    service,
+    called,
+    operation: operations[called[0] ?? span]!,
+    isWay: called[0] !== span,
+    isMessage: called.some((one) => isReceiving[one]),
+  })
   const visits: (Visit & { spans: number[]; calls: OutgoingCall[] })[] = []
   const visitOf: (typeof visits)[number][] = []
   const isCall = new Uint8Array(tree.size)
@@ -200,24 +225,32 @@ function divide(
       if (callee == null) around.spans.push(span)
       else {
         isCall[span] = 1
-        around.calls.push({ span, service: callee, called: childrenOf({ tree }, span, isRelay) })
+        around.calls.push(callOf(span, callee, childrenOf({ tree }, span, isRelay)))
       }
       continue
     }
     if (around !== null && isRelay(span)) {
       visitOf[span] = around
       if (isCall[parent] === 0) {
-        around.calls.push({ span, service, called: childrenOf({ tree }, span, isRelay) })
+        around.calls.push(callOf(span, service, childrenOf({ tree }, span, isRelay)))
       }
       isCall[span] = 1
       continue
     }
-    const visit = { service, entry: span, caller: around, spans: [span], calls: [] }
+    if (around !== null && isCall[parent] === 0) around.calls.push(callOf(span, service, [span]))
+    const visit = {
+      service,
+      operation: operations[span]!,
+      callingOperation: around?.operation ?? '',
+      entry: span,
+      atCaller: around?.calls.find(({ called }) => called.includes(span))?.span ?? span,
+      caller: around,
+      isOfMessage: around !== null && (around.isOfMessage || isReceiving[span]!),
+      spans: [span],
+      calls: [],
+    }
     visitOf[span] = visit
     visits.push(visit)
-    if (around !== null && isCall[parent] === 0) {
-      around.calls.push({ span, service, called: [span] })
-    }
   }
   return { tree, visits, visitOf, services, operations }
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { withKnowledge } from '../compare/apply-knowledge.ts'
 import { CATEGORY_OPTIONS, type Categories } from '../compare/categories/categories.ts'
 import { categorize } from '../compare/categories/categorize.ts'
 import { foldedBy, withHostClasses } from '../compare/comparison-inputs.ts'
@@ -7,7 +8,6 @@ import type { ComparisonWarning } from '../compare/fairness/comparison-warning.t
 import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { sinceText } from '../compare/findings/finding-facts.ts'
-import { withKnowledge } from '../compare/knowledge/apply-knowledge.ts'
 import { nameTraces } from '../compare/knowledge/names.ts'
 import { type ProposedPeriods, proposePeriods } from '../compare/onset/propose-periods.ts'
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'

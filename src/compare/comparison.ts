@@ -5,6 +5,7 @@ import { AFTER, FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
 import { requestsBetween, selectRequests } from '../flows/select-requests.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { type Account, accountOf } from './account.ts'
+import { withKnowledge } from './apply-knowledge.ts'
 import type { Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
 import {
@@ -37,7 +38,6 @@ import {
 } from './findings/find-findings.ts'
 import type { Draft } from './findings/finding.ts'
 import type { Findings } from './findings/findings.ts'
-import { withKnowledge } from './knowledge/apply-knowledge.ts'
 import { nameTraces } from './knowledge/names.ts'
 import {
   findResponseTimeMutations,

@@ -205,3 +205,13 @@ export function printable(name: string): string {
 export function tooltipText(text: string): string {
   return shortText(text, MAX_TOOLTIP_LENGTH)
 }
+
+/** Of several that a sentence names, the rest are counted. */
+export const MAX_NAMED = 3
+
+/** Joins names: `a, b and c`, or the first ones with how many more there are. */
+export function listed(names: readonly string[], most = names.length): string {
+  if (names.length > most) return firstOf(names, { most })
+  const last = names.at(-1) ?? ''
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
+}

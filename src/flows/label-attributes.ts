@@ -1,3 +1,4 @@
+import { memoized } from '../core/remembered.ts'
 import type { AttributeValue } from '../traces/attributes.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 
@@ -15,9 +16,13 @@ export function attributeLabels(
   if (names.length === 0) return () => ''
   const values = names.map((name) => new Set(recordings.flatMap((one) => numbersOf(one, name))))
   const bucketed = values.map(({ size }) => size > MAX_NUMBERS)
-  return ({ attributes }, span) => {
+  const readersOf = memoized(({ attributes }: SpanTraces) =>
+    names.map((name) => attributes.reader(name)),
+  )
+  return (traces, span) => {
+    const readers = readersOf(traces)
     const parts = names.flatMap((name, i) => {
-      const value = attributes.get(span, name) ?? attributes.get(span, `resource.${name}`)
+      const value = readers[i]?.(span)
       if (value === undefined) return []
       return `${name}=${bucketed[i] === true ? bucketText(value) : value}`
     })
@@ -27,8 +32,9 @@ export function attributeLabels(
 
 function numbersOf({ attributes }: SpanTraces, name: string): number[] {
   const found = new Set<number>()
+  const read = attributes.reader(name)
   for (let span = 0; span + 1 < attributes.offsets.length && found.size <= MAX_NUMBERS; span++) {
-    const value = attributes.get(span, name) ?? attributes.get(span, `resource.${name}`)
+    const value = read?.(span)
     if (typeof value === 'number') found.add(value)
   }
   return [...found]

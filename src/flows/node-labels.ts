@@ -1,3 +1,4 @@
+import { printable } from '../core/words.ts'
 import { Dictionary } from '../traces/dictionary.ts'
 import { pointNames } from '../traces/graph-traces.ts'
 
@@ -102,4 +103,12 @@ export function machineOf({ host, phase }: NodeLabel): string {
 
 export function parsePointLabel(text: string): NodeLabel {
   return { service: '', ...pointNames(text), phase: 'point' }
+}
+
+/** Methods of gRPC services, which say the package and the service before; behind a name in brackets. */
+const GRPC_METHOD = /^(.* \()?\/?(?:[\w-]+\.)+[\w-]+\/([\w.-]+\)?)$/
+
+/** Returns an operation to be printed; of a gRPC method, its last part: `GetProduct`. */
+export function operationName({ operation }: Pick<NodeLabel, 'operation'>): string {
+  return printable(operation.replace(GRPC_METHOD, '$1$2'))
 }

@@ -63,6 +63,15 @@ export class Attributes {
     return undefined
   }
 
+  /** Reads what owners recorded by a name, as their own or else of their resource; `undefined` where none did. */
+  reader(name: string): ((owner: number) => AttributeValue | undefined) | undefined {
+    const keys = [name, `resource.${name}`].filter((key) => this.keys.find(key) !== undefined)
+    const [key, ofResource] = keys
+    if (key === undefined) return undefined
+    if (ofResource === undefined) return (owner) => this.get(owner, key)
+    return (owner) => this.get(owner, key) ?? this.get(owner, ofResource)
+  }
+
   /** The values of every key, owner by owner, as columns of a table that reads them when asked. */
   columnsByName(): readonly (readonly [string, ArrayLike<AttributeValue | undefined>])[] {
     return this.keys.values.map((key) => [key, new AttributeColumn(this, key)])

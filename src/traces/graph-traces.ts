@@ -98,13 +98,13 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
     if (name === 'duration') return (trace) => [responseTimeUs[trace] ?? Number.NaN]
     if (name === 'time') return (trace) => [startUs[trace] ?? Number.NaN]
     if (name === 'host' || name === 'operation') return ofRoot(name)
-    const { attribute } = subject
-    if (attributes?.keys.find(attribute) === undefined) return undefined
+    const read = attributes?.reader(subject.attribute)
+    if (read === undefined) return undefined
     const first = this.firstNodes
     return (trace) => {
       const values: AttributeValue[] = []
       for (let node = first[trace] ?? 0; node < (first[trace + 1] ?? 0); node++) {
-        const value = attributes.get(node, attribute)
+        const value = read(node)
         if (value !== undefined) values.push(value)
       }
       return values

@@ -114,6 +114,21 @@ describe('conditions', () => {
     expect(chosen('"duration" = x')).toBe('abcd')
   })
 
+  test('read what a span lacks from its resource, though other spans record it themselves', () => {
+    const root = { id: 'r', startUs: NOON_US, endUs: NOON_US + 10 }
+    const traces = makeSpans([
+      { ...root, trace: 'a', attributes: { tier: 'gold' } },
+      { ...root, trace: 'b', attributes: { 'resource.tier': 'gold' } },
+      { ...root, trace: 'c', attributes: { tier: 'free', 'resource.tier': 'gold' } },
+      { ...root, trace: 'd' },
+    ])
+    expect(traces.where('tier=gold').ids).toEqual(['a', 'b'])
+    expect(traces.where('tier=free').ids).toEqual(['c'])
+    const { labels } = buildFlows(traces, { labelBy: ['tier'] })
+    const told = Array.from({ length: labels.size }, (_, code) => labels.get(code).attributes)
+    expect(new Set(told)).toEqual(new Set(['tier=gold', 'tier=free', undefined]))
+  })
+
   test('ask for the first span with which a request enters a service', () => {
     expect(chosen('db db.shard = 1')).toBe('a')
     expect(chosen('db duration >= 100us')).toBe('abc')

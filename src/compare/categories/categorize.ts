@@ -3,10 +3,10 @@ import { OptionError, requireArgument, requireStage } from '../../core/errors.ts
 import { readOptions } from '../../core/options.ts'
 import { FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
+import { labelRules } from '../../flows/label-parts.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { neighborsOf, ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
 import { CATEGORY_OPTIONS, Categories, type CategoryOptions } from './categories.ts'
-import { labelRules } from './label-parts.ts'
 import { StructureCatalog } from './structure-catalog.ts'
 import { type ColouredShape, StructureColours } from './structure-colours.ts'
 

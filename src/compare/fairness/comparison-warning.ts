@@ -1,9 +1,9 @@
 import type { OptionAdvice } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
-import type { FlowSet } from '../../flows/flow-set.ts'
+import type { FlowOptions, FlowSet } from '../../flows/flow-set.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import type { Categories } from '../categories/categories.ts'
-import type { ComparisonOptions } from '../comparison-options.ts'
+import type { Categories, CategoryOptions } from '../categories/categories.ts'
+import type { StructuralOptions } from '../mutations/find-structural-mutations.ts'
 
 export type WarningCode =
   | 'unequal-load'
@@ -54,7 +54,9 @@ export interface ComparedPeriods {
   readonly after: TraceSet
   readonly flows: FlowSet
   readonly categories: Pick<Categories, 'size' | 'count' | 'undecided'>
-  readonly options: Pick<ComparisonOptions, 'omitHosts' | 'counts' | 'smPThreshold' | 'sampling'>
+  readonly options: Pick<FlowOptions, 'counts' | 'sampling'> &
+    Pick<CategoryOptions, 'omitHosts'> &
+    Pick<StructuralOptions, 'smPThreshold'>
 }
 
 export type FairnessCheck = (periods: ComparedPeriods) => ComparisonWarning[]

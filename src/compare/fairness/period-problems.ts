@@ -8,7 +8,7 @@ import { fisherExact } from '../../stats/fisher-exact.ts'
 import { isTestable } from '../../stats/two-sample.ts'
 import type { ServiceVersions } from '../../traces/span-traces.ts'
 import { categorize } from '../categories/categorize.ts'
-import { compareArrivals } from '../load/arrivals.ts'
+import { compareArrivals } from '../steps/arrivals.ts'
 import { hasTestableType } from '../steps/root-types.ts'
 import {
   type ComparedPeriods,

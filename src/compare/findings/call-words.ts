@@ -1,15 +1,9 @@
+import { listed, MAX_NAMED } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { operationName } from '../../flows/node-labels.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
-import {
-  alsoDone,
-  calledName,
-  callsText,
-  listed,
-  MAX_NAMED,
-  ofChances,
-  operationName,
-} from './names.ts'
+import { alsoDone, calledName, callsText, ofChances } from './names.ts'
 
 /** Shares of calls that changed alike differ by less than this part of the change. */
 export const ALIKE = 0.2

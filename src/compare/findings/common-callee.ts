@@ -1,15 +1,14 @@
 // Runs once a span of a few requests: the loops index with `!`.
 import { greatest, sum } from 'd3-array'
-import { coveredNs, spanTimes } from '../../calls/span-times.ts'
+import { spanTimes } from '../../calls/span-times.ts'
 import { allVisits } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
-import { printable } from '../../core/words.ts'
+import { listed, MAX_NAMED, printable } from '../../core/words.ts'
 import { targetsOf } from '../../flows/call-targets.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { NS } from '../../flows/span-tree.ts'
 import { CLIENT } from '../../traces/span-traces.ts'
 import { MIN_WITHIN } from './common-step.ts'
-import { listed, MAX_NAMED } from './names.ts'
 
 /** What several services call that records no spans, such as a database. */
 export interface Callee {
@@ -39,10 +38,8 @@ export function commonCallee(
     allUs += overUs
     const calls = unansweredCalls(flows, request)
     if (calls.size === 0) continue
-    const times = spanTimes(flows).of(request)
-    const usualUs = flows.responseTimeUs[request]! - overUs
     for (const [target, { spans, services }] of calls) {
-      const us = coveredNs(times, spans, times[0]!, times[1]!) / NS - usualUs
+      const us = overUs - spanTimes(flows).uncoveredNs(request, 0, spans) / NS
       if (!(us > 0)) continue
       const own = getOrInsert(
         found,

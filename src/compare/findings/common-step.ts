@@ -2,11 +2,11 @@ import { greatest, group, mean, rollup, sum } from 'd3-array'
 import { at } from '../../core/entries.ts'
 import { printable } from '../../core/words.ts'
 import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { operationName } from '../../flows/node-labels.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
 import type { Draft } from './finding.ts'
-import { operationName } from './names.ts'
 import { placeTitle } from './step-findings.ts'
 
 export interface Place extends Pick<Step, 'kind' | 'service' | 'caller'> {

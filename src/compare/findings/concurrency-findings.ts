@@ -1,10 +1,11 @@
 import { group } from 'd3-array'
-import { grouped } from '../../core/words.ts'
+import { grouped, listed } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { operationName } from '../../flows/node-labels.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import type { FindingCall, RequestCounts } from './finding.ts'
-import { calledName, listed, operationName } from './names.ts'
+import { calledName } from './names.ts'
 
 export interface ConcurrencyChange {
   readonly of: Operation

@@ -118,7 +118,7 @@ function callOf({ visitOf, operations }: ShapeVisits, span: number) {
   const call = visit.calls.find((one) => one.span === span)
   const caller = call ? visit.service : span === visit.entry ? visit.caller?.service : undefined
   const { service } = call ?? visit
-  const operation = operations[call?.called[0] ?? span]!
+  const operation = call?.operation ?? operations[span]!
   return {
     name: placeTitle({ kind: 'call', service, caller: caller ?? null }, operation),
     services: caller === undefined ? [service] : [caller, service],

@@ -1,10 +1,10 @@
-import { formatDuration, printable } from '../../core/words.ts'
-import { place } from '../../flows/node-labels.ts'
+import { formatDuration, listed, printable } from '../../core/words.ts'
+import { operationName, place } from '../../flows/node-labels.ts'
 import { calledPlace, type PooledEdge } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { groupChanges } from './group-changes.ts'
-import { byRequestsAfter, listed, operationName, placeName, requestsOf, surest } from './names.ts'
+import { byRequestsAfter, placeName, requestsOf, surest } from './names.ts'
 
 type Direction = Draft['direction']
 

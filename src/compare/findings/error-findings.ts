@@ -1,7 +1,8 @@
 import { least } from 'd3-array'
-import { certaintyText, counted, printable } from '../../core/words.ts'
+import { certaintyText, counted, listed, printable } from '../../core/words.ts'
 import { saysTarget } from '../../flows/call-targets.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { operationName } from '../../flows/node-labels.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
@@ -18,7 +19,7 @@ import { deadlineOf } from './deadlines.ts'
 import { ALONE, AS_LIKELY } from './detectable.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { rateSize } from './finding-facts.ts'
-import { callsText, categoriesOf, listed, ofChances, operationName } from './names.ts'
+import { callsText, categoriesOf, ofChances } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
 
 /** A failed request weighs as much as so many that take twice as long as usual. */

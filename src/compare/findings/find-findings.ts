@@ -16,14 +16,12 @@ import {
 } from '../interference/interference.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { withoutNames } from '../knowledge/names.ts'
-import { noteTexts, subjectsOf } from '../knowledge/notes.ts'
 import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
 } from '../mutations/find-response-time-mutations.ts'
 import { findStructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { eventBefore, onsetAt, seenEvents, type TimedEvent } from '../onset/events.ts'
-import { onsetsOf } from '../onset/finding-onsets.ts'
 import { matchPrecursors } from '../precursors/match-precursors.ts'
 import { type RankedMutation, type Ranking, rankMutations } from '../ranking/rank-mutations.ts'
 import { findSegments } from '../segments/find-segments.ts'
@@ -47,10 +45,12 @@ import {
   sinceFact,
   sizeOf,
 } from './finding-facts.ts'
+import { onsetsOf } from './finding-onsets.ts'
 import { Findings } from './findings.ts'
 import { MIN_USUAL } from './form-prices.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
+import { noteTexts, subjectsOf } from './notes.ts'
 import { Prices } from './prices.ts'
 import { requestFindings, unattributedFindings } from './request-findings.ts'
 import { withSameFactor } from './same-factor.ts'

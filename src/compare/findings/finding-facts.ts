@@ -7,17 +7,24 @@ import {
   type Quantity,
   signedAmount,
 } from '../../core/quantity.ts'
-import { certaintyText, formatDuration, grouped, percent, printable } from '../../core/words.ts'
+import {
+  certaintyText,
+  formatDuration,
+  grouped,
+  listed,
+  MAX_NAMED,
+  percent,
+  printable,
+} from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import { place } from '../../flows/node-labels.ts'
+import { operationName, place } from '../../flows/node-labels.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { Categories } from '../categories/categories.ts'
-import { meaningOf } from '../knowledge/parts.ts'
+import { meaningOf } from '../categories/parts.ts'
 import type { Bursts } from '../onset/bursts.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Draft, Finding, FindingCall, FindingSize } from './finding.ts'
-import { listed, MAX_NAMED, operationName } from './names.ts'
 import { wholeShifts } from './whole-shift.ts'
 
 const MAX_MEANINGS = 2

@@ -3,14 +3,21 @@ import { at } from '../../core/entries.ts'
 import { defineOptions, number } from '../../core/options.ts'
 import { changeWords, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { certaintyText, counted, grouped, percent, printable, spoken } from '../../core/words.ts'
+import {
+  certaintyText,
+  counted,
+  grouped,
+  listed,
+  percent,
+  printable,
+  spoken,
+} from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
 import { intervalText, isOpen, lookText, OWN_P, shareText, unsureUs } from './finding-facts.ts'
-import { listed } from './names.ts'
 import { fewSlowText, type SlowRequests, stretchText } from './slow-stretch.ts'
 import { stepTitle } from './step-findings.ts'
 import { clearShift, type FailureShift, type WholeShift } from './whole-shift.ts'

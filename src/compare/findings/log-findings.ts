@@ -1,6 +1,7 @@
 import { group } from 'd3-array'
-import { grouped, printable, shortNumber, shortText } from '../../core/words.ts'
+import { grouped, listed, MAX_NAMED, printable, shortNumber, shortText } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { operationName } from '../../flows/node-labels.ts'
 import type { ServiceLogChange } from '../../flows/service-logs.ts'
 import { GRAVE_LEVELS } from '../../traces/log-records.ts'
 import { usualMeanUs } from '../edges/edge-times.ts'
@@ -12,15 +13,7 @@ import { findingCall } from './call-findings.ts'
 import { changedCalls } from './concurrency-findings.ts'
 import { type Draft, isStructural, NO_EVIDENCE } from './finding.ts'
 import { formsOf, movedRequests, priceOf } from './form-prices.ts'
-import {
-  callsText,
-  categoriesOf,
-  listed,
-  MAX_NAMED,
-  ofChances,
-  operationName,
-  surest,
-} from './names.ts'
+import { callsText, categoriesOf, ofChances, surest } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
 
 /** A message that stands within a sentence. */

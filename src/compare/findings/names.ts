@@ -1,7 +1,6 @@
-import { firstOf, grouped, printable } from '../../core/words.ts'
+import { grouped, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import type { NodeLabel } from '../../flows/node-labels.ts'
-import { place } from '../../flows/node-labels.ts'
+import { type NodeLabel, operationName, place } from '../../flows/node-labels.ts'
 import type { Moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Operation } from '../steps/call-order.ts'
@@ -9,19 +8,9 @@ import type { CountsTest } from '../steps/compare-counts.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 
 const MAX_KINDS_NAMED = 2
-/** Of several that a sentence names, the rest are counted. */
-export const MAX_NAMED = 3
 
 export function placeName(node: NodeLabel): string {
   return printable(place(node)) || 'a service without a name'
-}
-
-/** Methods of gRPC services, which say the package and the service before; behind a name in brackets. */
-const GRPC_METHOD = /^(.* \()?\/?(?:[\w-]+\.)+[\w-]+\/([\w.-]+\)?)$/
-
-/** Returns an operation to be printed; of a gRPC method, its last part: `GetProduct`. */
-export function operationName({ operation }: Pick<NodeLabel, 'operation'>): string {
-  return printable(operation.replace(GRPC_METHOD, '$1$2'))
 }
 
 /** An operation that is called, with its service where that is not the caller. */
@@ -69,12 +58,6 @@ export function stepName(node: NodeLabel): string {
 export function rootsName(roots: readonly NodeLabel[]): string {
   const names = [...new Set(roots.map(stepName))]
   return names.length <= MAX_KINDS_NAMED ? names.join(' and ') : `${names.length} kinds of request`
-}
-
-export function listed(names: readonly string[], most = names.length): string {
-  if (names.length > most) return firstOf(names, { most })
-  const last = names.at(-1) ?? ''
-  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
 }
 
 export function byRequestsAfter(categories: Categories, ids: readonly number[]): number[] {

@@ -2,7 +2,7 @@ import { sum } from 'd3-array'
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
-import { place } from '../../flows/node-labels.ts'
+import { operationName, place } from '../../flows/node-labels.ts'
 import { normalP, normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
@@ -16,14 +16,7 @@ import { isOfOneStep } from '../steps/step-times.ts'
 import { commonStep, namePlace, type Place } from './common-step.ts'
 import { type Deadline, deadlineOf } from './deadlines.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
-import {
-  byRequestsAfter,
-  categoriesOf,
-  operationName,
-  requestsOf,
-  rootsName,
-  surest,
-} from './names.ts'
+import { byRequestsAfter, categoriesOf, requestsOf, rootsName, surest } from './names.ts'
 import type { Prices } from './prices.ts'
 import { requestsAfter } from './segment-findings.ts'
 import { findingStep, inFew, slowNotes } from './step-findings.ts'

@@ -1,13 +1,14 @@
 import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { callerSide, moreText, type Quantity } from '../../core/quantity.ts'
-import { grouped, percent, printable } from '../../core/words.ts'
+import { grouped, listed, MAX_NAMED, percent, printable } from '../../core/words.ts'
+import { operationName } from '../../flows/node-labels.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import { MANY_TIMES } from '../segments/mistaken-conditions.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
 import type { Draft } from './finding.ts'
-import { calledName, listed, MAX_NAMED, operationName } from './names.ts'
+import { calledName } from './names.ts'
 
 /** From this share of the change on, a segment says which calls of some changed. */
 export const ALL_OF_IT = 0.9

@@ -1,9 +1,9 @@
 import { extent, greatest, rollup } from 'd3-array'
 import { SEVERAL } from '../../calls/visits.ts'
 import { callerSide, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
-import { percent, printable } from '../../core/words.ts'
+import { listed, MAX_NAMED, percent, printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
-import { place } from '../../flows/node-labels.ts'
+import { operationName, place } from '../../flows/node-labels.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { calledPlace } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
@@ -15,7 +15,7 @@ import { type WorkPart, workParts } from '../steps/work-parts.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE, type StepScope } from './finding.ts'
 import { intervalText } from './finding-facts.ts'
 import { groupChanges } from './group-changes.ts'
-import { alsoChanged, changedMost, listed, MAX_NAMED, operationName, surest } from './names.ts'
+import { alsoChanged, changedMost, surest } from './names.ts'
 
 type Direction = Draft['direction']
 

@@ -1,7 +1,7 @@
 import { sum } from 'd3-array'
-import { grouped, printable } from '../../core/words.ts'
+import { grouped, listed, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { place } from '../../flows/node-labels.ts'
+import { operationName, place } from '../../flows/node-labels.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -9,7 +9,7 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import { orderDifference } from '../precursors/order-difference.ts'
 import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
 import { type Draft, NO_EVIDENCE, type StructureChange, type StructureMove } from './finding.ts'
-import { byRequestsAfter, listed, operationName, requestsOf, rootsName, stepName } from './names.ts'
+import { byRequestsAfter, requestsOf, rootsName, stepName } from './names.ts'
 import {
   beyondChance,
   changedServices,

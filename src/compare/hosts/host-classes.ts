@@ -1,9 +1,9 @@
 import { ascending, group } from 'd3-array'
 import { FlowdeltaError, show } from '../../core/errors.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
+import { onMachine } from '../../flows/label-parts.ts'
 import { labelText, machineOf, type NodeLabel } from '../../flows/node-labels.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { onMachine } from '../categories/label-parts.ts'
 import type { HostClassOptions, HostPairs, OperationSamples } from './compare-hosts.ts'
 
 /** Hosts that do the same in about the same time. */

@@ -221,32 +221,30 @@ function staysOf(
   { labels, shapes }: FlowSet,
   {
     shape,
-    visits: { visits, operations },
+    visits: { visits },
     codes: { serviceOf, hostOf, kindsOf },
   }: { shape: number; visits: ShapeVisits; codes: Codes },
 ): Stay[] {
   const codes = shapes.labels(shape)
-  const recorded = visits.map(({ service, entry, caller }): Stay => {
-    const { host } = labels.get(codes[2 * entry]!)
-    const calling = caller === null ? '' : operations[caller.entry]!
-    const call = caller?.calls.find(({ called }) => called.includes(entry))
+  const recorded = visits.map((visit): Stay => {
+    const { service, operation, callingOperation, entry, atCaller } = visit
     return {
       span: entry,
-      atCaller: call?.span ?? entry,
+      atCaller,
       service: serviceOf(service),
-      kind: kindsOf(service)(operations[entry]!)(calling),
-      host: hostOf(host),
+      kind: kindsOf(service)(operation)(callingOperation),
+      host: hostOf(labels.get(codes[2 * entry]!).host),
     }
   })
-  const unrecorded = visits.flatMap(({ entry, calls }) =>
+  const unrecorded = visits.flatMap(({ operation: calling, calls }) =>
     calls
       .filter(({ called }) => called.length === 0)
-      .map(({ span, service }) => ({
+      .map(({ span, service, operation }) => ({
         span,
         atCaller: span,
         host: NO_HOST,
         service: serviceOf(service),
-        kind: kindsOf(service)(operations[span]!)(operations[entry]!),
+        kind: kindsOf(service)(operation)(calling),
       })),
   )
   return [...recorded, ...unrecorded]

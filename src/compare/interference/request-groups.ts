@@ -3,9 +3,9 @@
 import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
+import { operationName } from '../../flows/node-labels.ts'
 import { isNameLike, isNumberText } from '../../traces/attribute-names.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
-import { operationName } from '../findings/names.ts'
 import type { RequestColumn } from '../segments/read-columns.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
 

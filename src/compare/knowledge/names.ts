@@ -1,12 +1,12 @@
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import type { Rename } from '../../flows/flow-set.ts'
+import { stripIds } from '../../flows/label-parts.ts'
 import { labelText, parsePointLabel } from '../../flows/node-labels.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { GraphTraces } from '../../traces/graph-traces.ts'
 import { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import { stripIds } from '../categories/label-parts.ts'
 import type { Knowledge, Name } from './knowledge.ts'
 
 const SERVICE = 'service:'

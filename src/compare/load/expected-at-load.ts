@@ -6,8 +6,8 @@ import { isotonicRegression } from '../../stats/isotonic-regression.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
 import { cappedTimes } from '../edges/edge-times.ts'
+import { rowsByStart } from '../steps/arrivals.ts'
 import { rootTypes } from '../steps/root-types.ts'
-import { rowsByStart } from './arrivals.ts'
 
 /** Each period is divided into so many windows with as many requests each. */
 const WINDOWS = 60

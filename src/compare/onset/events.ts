@@ -1,13 +1,12 @@
 // Runs once a span: the loops index with `!`.
 import { group } from 'd3-array'
 import { custom, defineOptions } from '../../core/options.ts'
-import { printable } from '../../core/words.ts'
+import { listed, MAX_NAMED, printable } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { readMoment } from '../../traces/epoch-clock.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
-import { listed, MAX_NAMED } from '../findings/names.ts'
 import type { Onset } from './onset.ts'
 
 /** Something that happened at some time, which a change may follow. */

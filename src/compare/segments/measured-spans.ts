@@ -1,21 +1,28 @@
 // Runs once a span of a step: the loops index with `!`.
 import { group } from 'd3-array'
-import { coveredNs, spanTimes } from '../../calls/span-times.ts'
+import { spanTimes } from '../../calls/span-times.ts'
 import { allVisits, type Visit } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
-import type { FlowSet, Period } from '../../flows/flow-set.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
 import { callName } from '../../flows/node-labels.ts'
-import { messageReceivers, NS } from '../../flows/span-tree.ts'
+import { NS } from '../../flows/span-tree.ts'
 import { randomSource } from '../../stats/random.ts'
 import { growingUint32 } from '../../traces/growing-columns.ts'
 import { lostCalls } from '../steps/lost-spans.ts'
 import { recordedOtherwise } from '../steps/recorded-otherwise.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import { type Step, stepKey } from '../steps/step-times.ts'
-import { timeBlocks } from '../steps/time-blocks.ts'
 import type { Divided, DividingColumns } from './dividing-columns.ts'
-import { type Group, LIKELY, type Measured, measuredOf } from './measured.ts'
+import {
+  addValue,
+  type GrowingGroups,
+  LIKELY,
+  type Measured,
+  measuredOf,
+  type Stratum,
+  samplesOf,
+} from './measured.ts'
 import { NO_PLACE, type SpanList } from './request-columns.ts'
 
 /** Spans of one operation within a step: these are divided by what they recorded themselves. */
@@ -26,11 +33,9 @@ interface StepSpans {
 }
 
 /** What spans of one operation have in common, in whichever shape. */
-interface ItemKind {
+interface ItemKind extends Stratum {
   readonly found: Found
   readonly stratum: string
-  readonly operation: string
-  readonly callingOperation: string
   readonly isCall: boolean
   readonly worker: string
   /** Whether it is of what receives a message, which nobody waits for. */
@@ -49,7 +54,11 @@ interface Item {
   readonly place: number
 }
 
-type Strata = Map<string, Group & { readonly samples: ReturnType<typeof emptySamples> }>
+interface Asked extends Pick<Item, 'span' | 'own'> {
+  readonly visit: Visit
+  readonly to: string
+  readonly by: string
+}
 
 interface Found {
   readonly step: Step
@@ -58,9 +67,9 @@ interface Found {
   readonly isOfEntries: boolean
   /** Operations of the spans: one, but of what services are entered by. */
   readonly operations: Set<string>
-  readonly times: Strata
+  readonly times: GrowingGroups
   /** `null` where as many fail as before. */
-  readonly failures: Strata | null
+  readonly failures: GrowingGroups | null
   readonly request: ReturnType<typeof growingUint32>
   readonly span: ReturnType<typeof growingUint32>
   readonly also: ReturnType<typeof growingUint32>
@@ -126,42 +135,35 @@ function stepSpans(
   )
   const plans = plansOf(flows, timed, { found, isWanted, failing, columns })
   const random = randomSource(1)
-  const { of: blocks } = timeBlocks(flows)
-  const timesOf = spanTimes(flows)
+  const spans = spanTimes(flows)
   for (let first = 0; found.size > 0 && first < flows.size; first += every) {
     // What comes in turn would be alike in every so many.
     const request = Math.min(first + random.integer(every), flows.size - 1)
     const items = plans[flows.shapeOf[request]!]
     if (items === undefined) continue
-    const times = timesOf.of(request)
-    const isWaitedFor = timesOf.waitedFor(request)
+    const isWaitedFor = spans.waitedFor(request)
     // A snapshot may carry the latencies of some requests only.
-    const isTimed = times.length > 0
+    const isTimed = isWaitedFor.length > 0
     const isLost = lostCalls(flows)(request)
     for (const { kind, span, others, own, also, place } of items) {
-      const { found: of, operation, callingOperation, stratum, worker, isReceived } = kind
+      const { found: of, stratum, worker, isReceived } = kind
       const unit = of.request.length
       of.request.push(request)
       of.span.push(own)
       of.also.push(also)
       of.place.push(place)
       of.waited.push(isTimed && !isReceived ? isWaitedFor[span]! : 0)
-      const add = (strata: Strata, value: number) => {
-        const { samples } = getOrInsert(strata, stratum, () => {
-          return { operation, callingOperation, samples: emptySamples() }
-        })
-        const sample = samples[flows.period[request] as Period]
-        sample.requests.push(request)
-        sample.values.push(value)
-        sample.blocks.push(blocks[request]!)
-        sample.units.push(unit)
+      const add = (strata: GrowingGroups, value: number) => {
+        const samples = samplesOf(strata, stratum, kind)
+        addValue(samples[flows.period[request]!]!, { request, value, unit })
       }
       const hasFailed = (one: number) => flows.outcomes?.failed(request, one) === true
       if (of.failures !== null) add(of.failures, Number(hasFailed(span)))
       if (!isTimed || [span, own, also].some(hasFailed) || isLost?.(worker)) continue
-      const [start, end] = [times[2 * span]!, times[2 * span + 1]!]
-      const other = kind.isCall ? extentNs(times, others) : coveredNs(times, others, start, end)
-      add(of.times, Math.max(0, end - start - other) / NS)
+      const ns = kind.isCall
+        ? spans.wayNs(request, { span, called: others })
+        : spans.uncoveredNs(request, span, others)
+      add(of.times, Math.max(0, ns) / NS)
     }
   }
   return Array.from(found, ([key, one]): StepSpans => {
@@ -199,7 +201,6 @@ function plansOf(
   },
 ) {
   const { uncovered } = recordedOtherwise(flows)
-  const receivers = messageReceivers(flows)
   const ofService = group(steps, ({ kind, service, caller }) =>
     kind === 'call' ? caller : service,
   )
@@ -213,20 +214,13 @@ function plansOf(
       span === outer || (span > outer && isWithin(tree.parent[span]!, outer))
     const nameAt = ({ service }: Visit, span: number) =>
       callName({ service, operation: operations[span]! })
-    const isReceived = (visit: Visit): boolean =>
-      visit.caller !== null &&
-      (receivers.has(nameAt(visit, visit.entry)) || isReceived(visit.caller))
     /** `null` where it is not wanted. */
-    const kindOf = (
-      change: StepChange,
-      { visit, span, of, own, by }: { visit: Visit } & Record<'span' | 'of' | 'own' | 'by', number>,
-    ) => {
-      const [operation, to] = [operations[span]!, operations[of]!]
+    const kindOf = (change: StepChange, { visit, span, own, to, by }: Asked) => {
+      const operation = operations[span]!
       const isEntry = span === visit.entry && visit.caller?.service !== visit.service
       const isOwn = own === visit.entry
-      const callingOperation = operations[by] ?? ''
-      const said = [operation, to, callingOperation, operations[visit.entry]!].map(numberOf)
-      const isOfMessage = receivers.size > 0 && isReceived(visit)
+      const said = [operation, to, by, visit.operation].map(numberOf)
+      const { isOfMessage } = visit
       return getOrInsert(kindsOf(change), `${said} ${isEntry} ${isOwn} ${isOfMessage}`, () => {
         const { kind, service, caller, part, changed: isSure } = change
         const step = { kind, service, caller, ...(part && { part }) }
@@ -243,52 +237,39 @@ function plansOf(
         }))
         into.operations.add(operation)
         return {
-          ...{ found: into, operation: to, callingOperation, isCall: kind === 'call' },
-          stratum: JSON.stringify([to, callingOperation]),
+          ...{ found: into, operation: to, callingOperation: by, isCall: kind === 'call' },
+          stratum: JSON.stringify([to, by]),
           isReceived: isOfMessage,
           worker: nameAt(visit, visit.entry),
         }
       })
     }
     for (const visit of visits) {
-      const { service, entry, caller, spans, calls } = visit
-      const by = caller === null ? -1 : caller.entry
+      const { service, entry, atCaller, spans, calls } = visit
       if (uncovered.size > 0 && spans.some((span) => uncovered.has(nameAt(visit, span)))) continue
       for (const change of ofService.get(service) ?? []) {
         if (change.kind === 'call') {
-          for (const { span, service: callee, called } of calls) {
-            if (callee !== change.service || called[0] === span) continue
-            const kind = kindOf(change, {
-              visit,
-              span,
-              of: called[0] ?? span,
-              own: span,
-              by: entry,
-            })
+          for (const { span, service: callee, called, operation: to, isWay } of calls) {
+            if (callee !== change.service || !isWay) continue
+            const kind = kindOf(change, { visit, span, own: span, to, by: visit.operation })
             if (kind === null) continue
             const isServed = called[0] !== undefined && columns.isRepeated(callee)
             const also = isServed ? called[0]! : span
-            items.push({
-              kind,
-              span,
-              others: called,
-              own: span,
-              also,
-              place: isServed ? also : NO_PLACE,
-            })
+            const place = isServed ? also : NO_PLACE
+            items.push({ kind, span, others: called, own: span, also, place })
           }
           continue
         }
-        const calledBy = caller?.calls.find((call) => call.called.includes(entry))?.span ?? entry
         // What a request records once with a service divides all of it.
         const isRepeated = columns.isRepeated(service)
         for (const span of spans) {
           if (change.part !== undefined && (change.part === 'itself') !== (span === entry)) continue
-          const own = span !== entry || isRepeated ? span : calledBy
-          if (own === calledBy && own === entry) continue
-          const kind = kindOf(change, { visit, span, of: entry, own, by })
+          const own = span !== entry || isRepeated ? span : atCaller
+          if (own === atCaller && own === entry) continue
+          const [to, by] = [visit.operation, visit.callingOperation]
+          const kind = kindOf(change, { visit, span, own, to, by })
           if (kind === null) continue
-          const also = span === entry ? calledBy : span
+          const also = span === entry ? atCaller : span
           const others = calls.flatMap((call) => (isWithin(call.span, span) ? call.span : []))
           items.push({ kind, span, others, own, also, place: isRepeated ? span : NO_PLACE })
         }
@@ -297,20 +278,4 @@ function plansOf(
     if (items.length > 0) plans[shape] = items
   }
   return plans
-}
-
-function emptySamples() {
-  const empty = () => ({
-    ...{ requests: [] as number[], values: [] as number[] },
-    ...{ blocks: [] as number[], units: [] as number[] },
-  })
-  return [empty(), empty()] as const
-}
-
-/** Time from the first start to the last end of spans, which may be on another clock. */
-function extentNs(times: Float64Array, spans: readonly number[]): number {
-  if (spans.length === 0) return 0
-  const starts = spans.map((span) => times[2 * span]!)
-  const ends = spans.map((span) => times[2 * span + 1]!)
-  return Math.max(...ends) - Math.min(...starts)
 }

@@ -1,6 +1,7 @@
 // Runs once a request: the loops index with `!`.
 import { greatest, group, max, range, rollup, sum } from 'd3-array'
 import { allVisits } from '../../calls/visits.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
@@ -120,13 +121,11 @@ function joined(samples: readonly Sample[]): Sample {
   const all = {
     requests: new Uint32Array(size),
     values: new Float64Array(size),
-    blocks: new Uint8Array(size),
   }
   let at = 0
-  for (const { requests, values, blocks } of samples) {
+  for (const { requests, values } of samples) {
     all.requests.set(requests, at)
     all.values.set(values, at)
-    all.blocks.set(blocks, at)
     at += values.length
   }
   return all
@@ -137,12 +136,11 @@ export function failedRequests({ size, outcomes }: FlowSet): Uint8Array {
 }
 
 function measuredFailures(flows: FlowSet, failed: Uint8Array): Measured[] {
-  const { of: blocks } = timeBlocks(flows)
   const services = group(range(flows.size), (request) => rootOf(flows, request).service)
   return [...services].flatMap(([service, requests]) => {
     const step: Step = { kind: 'request', service, caller: null }
     const head = { measure: 'errors', isSure: false, step, call: null } as const
-    return measuredShares(flows, head, { requests, blocks, measure: (one) => failed[one]! }) ?? []
+    return measuredShares(flows, head, { requests, measure: (one) => failed[one]! }) ?? []
   })
 }
 
@@ -157,7 +155,6 @@ function measuredErrors({ flows }: StepChanges, { service, failing }: ErrorChang
     { measure: 'errors', isSure: true, step, call: null },
     {
       requests: range(flows.size).filter(doesCall),
-      blocks: timeBlocks(flows).of,
       measure: (one) => Number(failing.has(one)),
     },
   )
@@ -170,7 +167,7 @@ function measuredChoice({ flows, sites }: StepChanges, change: CallChange): Meas
   const choice = { kind, of, previous, call }
   const head = { measure: 'structure', isSure, step: null, call: choice } as const
   const measure = (one: number) => Number(sites.hasAny(one, madeSites))
-  return measuredShares(flows, head, { requests, blocks: timeBlocks(flows).of, measure })
+  return measuredShares(flows, head, { requests, measure })
 }
 
 function measuredLog({ flows }: StepChanges, change: LogChange): Measured | null {
@@ -179,39 +176,51 @@ function measuredLog({ flows }: StepChanges, change: LogChange): Measured | null
   const head = { measure: 'structure', isSure: true, step: null, call: choice } as const
   const requests = [...able]
   const measure = (one: number) => Number(doing.has(one))
-  return measuredShares(flows, head, { requests, blocks: timeBlocks(flows).of, measure })
+  return measuredShares(flows, head, { requests, measure })
 }
 
 function measuredShares(
   flows: FlowSet,
   head: Head,
-  {
-    requests,
-    blocks,
-    measure,
-  }: { requests: readonly number[]; blocks: Uint8Array; measure: (request: number) => number },
+  { requests, measure }: { requests: readonly number[]; measure: (request: number) => number },
 ): Measured | null {
-  const groups = new Map<string, Group & { samples: ReturnType<typeof emptySample>[] }>()
+  const groups: GrowingGroups = new Map()
   for (const request of requests) {
     const { operation } = rootOf(flows, request)
-    const known = groups.get(operation) ?? {
-      operation,
-      callingOperation: '',
-      samples: [emptySample(), emptySample()],
-    }
-    groups.set(operation, known)
-    const sample = known.samples[flows.period[request]!]!
-    sample.requests.push(request)
-    sample.values.push(measure(request))
-    sample.blocks.push(blocks[request]!)
+    const samples = samplesOf(groups, operation, { operation, callingOperation: '' })
+    addValue(samples[flows.period[request]!]!, { request, value: measure(request) })
   }
   return measuredOf(flows, head, [...groups.values()])
+}
+
+export type GrowingGroups = Map<string, Stratum & { readonly samples: GrowingSample[] }>
+
+interface GrowingSample {
+  readonly requests: number[]
+  readonly values: number[]
+  readonly units: number[]
+}
+
+/** The samples of both periods in a stratum, which is added if there is none. */
+export function samplesOf(groups: GrowingGroups, key: string, of: Stratum): GrowingSample[] {
+  const empty = (): GrowingSample => ({ requests: [], values: [], units: [] })
+  const { operation, callingOperation } = of
+  const stratum = () => ({ operation, callingOperation, samples: [empty(), empty()] })
+  return getOrInsert(groups, key, stratum).samples
+}
+
+export function addValue(
+  { requests, values, units }: GrowingSample,
+  { request, value, unit = request }: { request: number; value: number; unit?: number },
+): void {
+  requests.push(request)
+  values.push(value)
+  units.push(unit)
 }
 
 interface Sample {
   readonly requests: ArrayLike<number>
   readonly values: ArrayLike<number>
-  readonly blocks: ArrayLike<number>
   /** Default: the requests. */
   readonly units?: ArrayLike<number>
   /** Whether values ascend already, and blocks among equal ones. Default: not known. */
@@ -222,29 +231,21 @@ export interface Group extends Stratum {
   readonly samples: readonly Sample[]
 }
 
-function emptySample() {
-  return { requests: [] as number[], values: [] as number[], blocks: [] as number[] }
-}
-
 function rootOf({ shapes, shapeOf, labels }: FlowSet, request: number) {
   return labels.get(shapes.labels(shapeOf[request]!)[0]!)
 }
 
-export function measuredOf(
-  { counted }: FlowSet,
-  head: Head,
-  groups: readonly Group[],
-): Measured | null {
-  const all = rowsOfGroups(head, groups, counted)
+export function measuredOf(flows: FlowSet, head: Head, groups: readonly Group[]): Measured | null {
+  const all = rowsOfGroups(flows, head, groups)
   if (all === null || all.weights === undefined) return all
-  return { ...rowsOfGroups(head, groups, counted, equalRows)!, weights: undefined, recorded: all }
+  return { ...rowsOfGroups(flows, head, groups, equalRows)!, weights: undefined, recorded: all }
 }
 
 /** @param choose which rows of a sample, ascending, are kept; default: all */
 function rowsOfGroups(
+  flows: FlowSet,
   head: Head,
   groups: readonly Group[],
-  counted: Float64Array | undefined,
   choose?: typeof equalRows,
 ): Measured | null {
   const kept = groups.filter(({ samples }) =>
@@ -256,15 +257,15 @@ function rowsOfGroups(
   const requests = new Uint32Array(size)
   const units = head.within === undefined ? requests : new Uint32Array(size)
   const values = new Float64Array(size)
+  const { counted } = flows
+  const { of: blockOf } = timeBlocks(flows)
   const blocks = new Uint8Array(size)
   const weights = counted && new Float64Array(size)
   let at = 0
   kept.forEach(({ samples }, stratum) => {
     for (const period of [BEFORE, AFTER] satisfies Period[]) {
       const sample = samples[period]!
-      const order = sample.isAscending
-        ? null
-        : ascendingOrder(Float64Array.from(sample.values), groupRows(sample.blocks, 256).rows)
+      const order = sample.isAscending ? null : inOrder(sample, blockOf)
       const own =
         counted &&
         Float64Array.from(
@@ -279,7 +280,7 @@ function rowsOfGroups(
         requests[at] = sample.requests[i]!
         if (sample.units) units[at] = sample.units[i]!
         values[at] = sample.values[i]!
-        blocks[at] = sample.blocks[i]!
+        blocks[at] = blockOf[requests[at]!]!
         if (weights) weights[at] = counted![requests[at]!]!
         at++
       }
@@ -298,6 +299,12 @@ function rowsOfGroups(
     weights,
     recorded: null,
   }
+}
+
+/** The rows of a sample by value, equal ones by stretch of time. */
+function inOrder({ requests, values }: Sample, blockOf: Uint8Array): Uint32Array {
+  const blocks = Uint8Array.from(requests, (request) => blockOf[request]!)
+  return ascendingOrder(Float64Array.from(values), groupRows(blocks, 256).rows)
 }
 
 /** Whether a column divides an operation: where nearly all of its requests have one value, it is only another name for it. */

@@ -307,7 +307,7 @@ function innerOf(
   const isIt = ({ operations, visitOf }: ShapeVisits, span: number) =>
     operations[span] === operation &&
     visitOf[span]!.service === service &&
-    callers.has(operations[visitOf[span]!.entry]!)
+    callers.has(visitOf[span]!.operation)
   const visits = allVisits(flows)
   const ofShape = new Map(
     Array.from(visits, ([shape, spans]) => [

@@ -135,13 +135,13 @@ function logCounts(
     ofShape.set(
       shape,
       names.map((operation, span) => {
-        const { service, caller } = visitOf[span]!
+        const { service, callingOperation } = visitOf[span]!
         if (span > 0) depths[span] = depths[tree.parent[span]!]! + 1
         const key = JSON.stringify([service, operation])
         const own = operations.get(key) ?? new OperationLogs({ service, operation })
         operations.set(key, own)
         own.depth = Math.min(own.depth, depths[span]!)
-        return { own, site: own.site(caller === null ? '' : names[caller.entry]!, newTally) }
+        return { own, site: own.site(callingOperation, newTally) }
       }),
     )
   }

@@ -108,13 +108,12 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
 interface Site extends Place, Pick<Failure, 'operation' | 'context' | 'caller'> {}
 
 /** A visit's own work, and its calls to services that have another side. */
-function sitesOf({ operations }: ShapeVisits, { service, entry, caller, calls }: Visit): Site[] {
-  const operation = operations[entry]!
-  const context = caller === null ? '' : operations[caller.entry]!
+function sitesOf({ operations }: ShapeVisits, visit: Visit): Site[] {
+  const { service, operation, callingOperation: context, calls } = visit
   return [
     { kind: 'work', service, operation, context, caller: null },
     ...calls
-      .filter(({ span, called }) => called[0] !== span)
+      .filter(({ isWay }) => isWay)
       .map(({ span, service: callee }): Site => {
         const name = operations[span]!
         const by = JSON.stringify([service, operation])
@@ -137,7 +136,7 @@ function originsOf(spans: ShapeVisits, failing: ReadonlySet<number>) {
     }
     if (isPassedOn) continue
     const visit = visitOf[span]!
-    const at = visit.calls.filter(({ called, span: own }) => called[0] !== own)
+    const at = visit.calls.filter(({ isWay }) => isWay)
     // A relay fails on the way of a call.
     let own = span
     while (services[own] !== visit.service && !at.some((one) => one.span === own)) {
@@ -152,7 +151,7 @@ function originsOf(spans: ShapeVisits, failing: ReadonlySet<number>) {
 }
 
 function wayUp(
-  { tree, visitOf, operations }: ShapeVisits,
+  { tree, visitOf }: ShapeVisits,
   failing: ReadonlySet<number>,
   { span, isCall }: { span: number; isCall: boolean },
 ): Pick<Failure, 'passedOn' | 'reachesRoot'> {
@@ -165,9 +164,6 @@ function wayUp(
   }
   const passedOn = [...seen]
     .filter((visit) => isCall || visit !== visitOf[span])
-    .map(({ service, entry }) => ({
-      of: { service, operation: operations[entry]! },
-      span: entry,
-    }))
+    .map(({ service, operation, entry }) => ({ of: { service, operation }, span: entry }))
   return { passedOn, reachesRoot: above < 0 }
 }

@@ -227,7 +227,7 @@ function collectCallers(
       const children = childrenOf(shape, span)
       const [start, end] = [times[2 * span]!, times[2 * span + 1]!]
       const uncovered = (by: readonly number[]) =>
-        (end - start - coveredNs(times, by, start, end)) / NS
+        spanTimes(flows).uncoveredNs(request, span, by) / NS
       const ownUs = uncovered(children)
       const hasOnce = children.some(isOnce)
       caller.own[period].push(ownUs)

@@ -2,7 +2,7 @@ import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
-import type { Arrivals } from '../load/arrivals.ts'
+import type { Arrivals } from './arrivals.ts'
 import type { CallCounts } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
 import type { CallRepeats } from './call-repeats.ts'

@@ -1,10 +1,10 @@
 // Runs once a span of a request: the loops index with `!`.
-import { coveredNs, type SpanTimes, spanTimes } from '../../calls/span-times.ts'
+import { type SpanTimes, spanTimes } from '../../calls/span-times.ts'
 import { allVisits, childrenOf, type ShapeVisits, type Visit } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { callName, operationOf } from '../../flows/node-labels.ts'
-import { areFromSpans, isGivenUp, messageReceivers, NS } from '../../flows/span-tree.ts'
+import { areFromSpans, NS } from '../../flows/span-tree.ts'
 import { lostCalls } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
@@ -81,12 +81,11 @@ interface Item {
   readonly span: number
   /** The caller's side of it, which may stop waiting before it is over. */
   readonly atCaller: number
-  readonly isCall: boolean
+  /** `null` for calls. */
+  readonly visit: Visit | null
+  readonly measureNs: (request: number, untilNs?: number) => number
   /** Whether it is of what receives a message, or of what that calls: nobody waits for it. */
-  readonly isReceived: boolean
-  /** Spans that alone count; `undefined` where all of the span does. */
-  readonly only?: readonly number[]
-  readonly others: readonly number[]
+  readonly isOfMessage: boolean
   /** Whether it waits for no other service, so that a timeout here is its own. */
   readonly isLeaf: boolean
   readonly times: Times
@@ -102,7 +101,6 @@ class StepCollector {
   readonly #sample: ReturnType<typeof slowSample>
   readonly #steps = new Map<string, { step: Step; strata: Map<string, Times> }>()
   readonly #spans: SpanTimes
-  #times: Float64Array = new Float64Array()
 
   /** @param divided step of which each call is kept, others not at all */
   constructor(flows: FlowSet, divided?: string) {
@@ -143,30 +141,27 @@ class StepCollector {
   add(request: number): void {
     const items = this.#plans[this.#planOf(request)]!
     const period = this.#flows.period[request] as Period
-    this.#times = this.#spans.of(request)
+    const times = this.#spans.of(request)
     // A snapshot may carry the latencies of some requests only.
-    if (this.#times.length === 0) return
+    if (times.length === 0) return
     const isWaitedFor = this.#spans.waitedFor(request)
     const isLost = lostCalls(this.#flows)(request)
     for (let item = 0; item < items.length; item++) {
-      const { span, atCaller, isCall, isReceived, only, others, isLeaf, times, worker } =
-        items[item]!
+      const one = items[item]!
+      const { span, atCaller, visit, isOfMessage, isLeaf, worker } = one
       if (worker !== null && isLost?.(worker)) continue
-      const start = this.#times[2 * span]!
-      const given = isCall ? Number.POSITIVE_INFINITY : this.#givenUpNs(request, span, atCaller)
-      const end = Math.min(this.#times[2 * span + 1]!, given)
-      const all = only === undefined ? end - start : coveredNs(this.#times, only, start, end)
-      const other = isCall ? this.#extent(others) : coveredNs(this.#times, others, start, end)
-      const isCritical = isReceived ? 0 : isWaitedFor[span]!
-      const wasGivenUp = given < Number.POSITIVE_INFINITY
+      const endsNs = times[2 * span + 1]!
+      const untilNs = visit === null ? endsNs : this.#spans.endsNs(request, visit)
+      const valueUs = Math.max(0, one.measureNs(request, untilNs)) / NS
+      const critical = isOfMessage ? 0 : isWaitedFor[span]!
+      const wasGivenUp = untilNs < endsNs
       const isTooLate =
         isLeaf && (this.#wasCutShort(request, span) || this.#wasCutShort(request, atCaller))
       const hasFailed = this.#failed(request, span)
       const isFailing =
         !isTooLate && (hasFailed || (!wasGivenUp && this.#failed(request, atCaller)))
-      const valueUs = Math.max(0, all - other) / NS
       const isCut = wasGivenUp || (isTooLate && hasFailed)
-      times[isFailing ? 1 : 0].add(period, { request, valueUs, critical: isCritical, isCut })
+      one.times[isFailing ? 1 : 0].add(period, { request, valueUs, critical, isCut })
     }
     for (const [stratum, waitUs] of this.#messages(request)) {
       stratum.add(period, { request, valueUs: waitUs, critical: 0, isCut: false })
@@ -198,15 +193,6 @@ class StepCollector {
     return this.#failed(request, span) && this.#flows.outcomes?.wasCutShort(request, span) === true
   }
 
-  /** When a caller that failed gave up a call that goes on: of it, nothing failed but to be in time. */
-  #givenUpNs(request: number, span: number, atCaller: number): number {
-    const end = this.#times[2 * atCaller + 1]!
-    const overUs = (this.#times[2 * span + 1]! - end) / NS
-    return isGivenUp(this.#flows, request, { caller: atCaller, overUs })
-      ? end
-      : Number.POSITIVE_INFINITY
-  }
-
   finish(): StepTimes[] {
     const { of: blocks } = timeBlocks(this.#flows)
     const { counted } = this.#flows
@@ -218,17 +204,6 @@ class StepCollector {
     }))
   }
 
-  /** Time from the first start to the last end of spans, which may be on another clock. */
-  #extent(spans: readonly number[]): number {
-    if (spans.length === 0) return 0
-    let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-    for (const span of spans) {
-      first = Math.min(first, this.#times[2 * span]!)
-      last = Math.max(last, this.#times[2 * span + 1]!)
-    }
-    return last - first
-  }
-
   /** @param type of requests of a root that has several */
   #plan(
     shape: ShapeVisits,
@@ -238,91 +213,75 @@ class StepCollector {
     const stratumOf = (step: Step, key: readonly string[]) =>
       this.#stratum(step, isSlow ? [...key, ' slow'] : key)
     const { uncovered, through } = recordedOtherwise(this.#flows)
-    const receivers = messageReceivers(this.#flows)
-    const isReceiver = (service: string, span: number) =>
-      receivers.has(callName({ service, operation: operations[span]! }))
-    const isReceived = ({ service, entry, caller }: Visit): boolean =>
-      caller !== null && (isReceiver(service, entry) || isReceived(caller))
+    const nameAt = ({ service }: Visit, span: number) =>
+      callName({ service, operation: operations[span]! })
+    const isThrough = (one: number) => through.has(nameAt(visitOf[one]!, one))
+    const spans = this.#spans
     return visits.flatMap((visit): Item[] => {
-      const { service, entry, caller, spans, calls } = visit
-      const isOfMessage = isReceived(visit)
-      const operation = operations[entry]!
-      const called = calls.flatMap((call) => call.called.map((one) => operations[one]!))
-      const key = [operation, caller === null ? '' : operations[caller.entry]!]
+      const { service, operation, callingOperation, entry, atCaller, caller, isOfMessage } = visit
+      const called = visit.calls.flatMap((call) => call.called.map((one) => operations[one]!))
+      const key = [operation, callingOperation]
       const step = { kind: 'work', service, caller: null } as const
       const callees = [...new Set(called)].sort()
-      const work = stratumOf(step, [...key, ...callees])
-      const atCaller = caller?.calls.find((call) => call.called.includes(entry))?.span ?? entry
       // Whoever sends a message does not wait for what its receiver does.
-      const others = calls
-        .filter((call) => !call.called.some((one) => isReceiver(call.service, one)))
-        .map(({ span }) => span)
-      const isLeaf = others.length === 0
-      const worker = callName({ service, operation })
-      const own = {
+      const awaited = visit.calls.flatMap(({ span, isMessage }) => (isMessage ? [] : span))
+      const uncoveredBy =
+        (others: readonly number[]): Item['measureNs'] =>
+        (request, untilNs) =>
+          spans.uncoveredNs(request, entry, others, untilNs)
+      const work: Item = {
         span: entry,
         atCaller,
-        isCall: false,
-        isReceived: isOfMessage,
-        others,
-        isLeaf,
-        times: work,
-        worker,
+        visit,
+        isOfMessage,
+        isLeaf: awaited.length === 0,
+        worker: nameAt(visit, entry),
+        measureNs: uncoveredBy(awaited),
+        times: stratumOf(step, [...key, ...callees]),
       }
-      const isThrough = (one: number) =>
-        through.has(callName({ service: visitOf[one]!.service, operation: operations[one]! }))
-      const inner = spans.slice(1).filter((one) => !isThrough(one))
+      const inner = visit.spans.slice(1).filter((one) => !isThrough(one))
       const within = [...new Set(inner.map((one) => operations[one]!))].sort()
-      const part = (part: 'itself' | 'within') =>
-        stratumOf({ ...step, part }, [...key, ...callees, '', ...within])
-      const children = childrenOf(shape, entry, isThrough)
-      const parts: Item[] =
+      const part = (part: 'itself' | 'within', measureNs: Item['measureNs']): Item => ({
+        ...work,
+        measureNs,
+        times: stratumOf({ ...step, part }, [...key, ...callees, '', ...within]),
+      })
+      const itself = uncoveredBy(childrenOf(shape, entry, isThrough))
+      const parts =
         within.length === 0
           ? []
           : [
-              { ...own, others: children, times: part('itself') },
-              { ...own, only: children, times: part('within') },
+              part('itself', itself),
+              part('within', (...at) => work.measureNs(...at) - itself(...at)),
             ]
-      const isUncovered = spans.some((one) =>
-        uncovered.has(callName({ service, operation: operations[one]! })),
-      )
-      const ways = calls
-        .filter(({ span, called }) => called[0] !== span)
-        .map(({ span, called, service: callee }): Item => {
-          const isAnswered = called.length > 0
-          const name = operations[called[0] ?? span]!
-          const times = stratumOf({ kind: 'call', service: callee, caller: service }, [
-            name,
-            operation,
-            ...(isAnswered ? [] : [UNANSWERED]),
-          ])
+      const ways = visit.calls
+        .filter(({ isWay }) => isWay)
+        .map((call): Item => {
+          const isAnswered = call.called.length > 0
+          const key = [call.operation, operation, ...(isAnswered ? [] : [UNANSWERED])]
+          const step = { kind: 'call', service: call.service, caller: service } as const
           return {
-            span,
-            atCaller: span,
-            isCall: true,
-            isReceived: isOfMessage,
-            others: called,
+            span: call.span,
+            atCaller: call.span,
+            visit: null,
+            isOfMessage,
             isLeaf: !isAnswered,
-            times,
             worker: null,
+            measureNs: (request) => spans.wayNs(request, call),
+            times: stratumOf(step, key),
           }
         })
-      const timed = isUncovered ? ways : [own, ...parts, ...ways]
+      const isUncovered = visit.spans.some((one) => uncovered.has(nameAt(visit, one)))
+      const timed = isUncovered ? ways : [work, ...parts, ...ways]
       if (caller !== null) return timed
-      const times = stratumOf({ kind: 'request', service, caller: null }, [
-        ...key,
-        type ?? called[0] ?? '',
-      ])
-      const whole = {
-        span: entry,
-        atCaller,
-        isCall: false,
-        isReceived: isOfMessage,
-        others: [],
+      const whole: Item = {
+        ...work,
         isLeaf: false,
-        times,
+        worker: null,
+        measureNs: uncoveredBy([]),
+        times: stratumOf({ ...step, kind: 'request' }, [...key, type ?? called[0] ?? '']),
       }
-      return [...timed, { ...whole, worker: null }]
+      return [...timed, whole]
     })
   }
 

@@ -1,6 +1,8 @@
 // Runs once a call of a request: the loops index with `!`.
 import { spanTimes } from '../../calls/span-times.ts'
 import { allVisits, type ShapeVisits } from '../../calls/visits.ts'
+import { getOrInsert } from '../../core/entries.ts'
+import { memoized } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { NS } from '../../flows/span-tree.ts'
 import { median } from '../../stats/quantile.ts'
@@ -28,24 +30,18 @@ export function wayParts(
 ): WayParts | null {
   if ((flows.clocks?.applied.length ?? 0) > 0) return null
   const visits = allVisits(flows)
-  const known = new Map<number, ReturnType<typeof callsOf>>()
+  const callsOfShape = memoized((shape: number) => callsOf(visits.get(shape)!, ways))
   const times = new Map<string, readonly [before: Times, after: Times]>()
   for (const request of requests) {
-    const shape = flows.shapeOf[request]!
-    const spans = visits.get(shape)!
-    const calls = known.get(shape) ?? callsOf(spans, ways)
-    known.set(shape, calls)
-    const moments = spanTimes(flows).of(request)
+    const calls = callsOfShape(flows.shapeOf[request]!)
     // A snapshot may carry the latencies of some requests only.
-    if (calls.length === 0 || moments.length === 0) continue
-    for (const { span, called, key } of calls) {
-      const own = times.get(key) ?? [newTimes(), newTimes()]
-      times.set(key, own)
+    if (calls.length === 0 || spanTimes(flows).of(request).length === 0) continue
+    for (const { call, key } of calls) {
+      const own = getOrInsert(times, key, () => [newTimes(), newTimes()] as const)
       const [there, back] = own[flows.period[request] as Period]
-      const starts = called.map((one) => moments[2 * one]!)
-      const ends = called.map((one) => moments[2 * one + 1]!)
-      there.push((Math.min(...starts) - moments[2 * span]!) / NS)
-      back.push((moments[2 * span + 1]! - Math.max(...ends)) / NS)
+      const [thereNs, backNs] = spanTimes(flows).waysNs(request, call)
+      there.push(thereNs / NS)
+      back.push(backNs / NS)
     }
   }
   let [thereUs, backUs, all] = [0, 0, 0]
@@ -64,15 +60,14 @@ function newTimes(): Times {
 }
 
 /** Calls on the ways, of which both sides were recorded. */
-function callsOf({ visits, operations }: ShapeVisits, ways: readonly Way[]) {
-  return visits.flatMap(({ service: caller, calls, entry }) =>
+function callsOf({ visits }: ShapeVisits, ways: readonly Way[]) {
+  return visits.flatMap(({ service: caller, calls, operation }) =>
     calls
-      .filter(({ span, called }) => called.length > 0 && called[0] !== span)
+      .filter(({ isWay, called }) => isWay && called.length > 0)
       .filter((call) => ways.some((way) => way.service === call.service && way.caller === caller))
-      .map(({ span, called, service }) => ({
-        span,
-        called,
-        key: JSON.stringify([caller, operations[entry], service, operations[called[0]!]]),
-      })),
+      .map((call) => {
+        const key = [caller, operation, call.service, call.operation]
+        return { call, key: JSON.stringify(key) }
+      }),
   )
 }

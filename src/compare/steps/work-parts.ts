@@ -1,7 +1,7 @@
 // Runs once a span of a request: the loops index with `!`.
 import { mean, sum } from 'd3-array'
-import { coveredNs, spanTimes } from '../../calls/span-times.ts'
-import { allVisits, type ShapeVisits } from '../../calls/visits.ts'
+import { spanTimes } from '../../calls/span-times.ts'
+import { allVisits, childrenOf, type ShapeVisits } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { NS } from '../../flows/span-tree.ts'
@@ -46,13 +46,10 @@ export function ownTimes(
   const times = new Map<string, [before: OwnTimes[], after: OwnTimes[]]>()
   for (const request of requests) {
     const parts = ofShape.get(flows.shapeOf[request]!)!
-    const moments = spanTimes(flows).of(request)
     const sums = new Map<string, { us: number; spans: number }>()
     for (const { span, others, operation } of parts) {
-      const [start, end] = [moments[2 * span]!, moments[2 * span + 1]!]
-      const ownUs = (end - start - coveredNs(moments, others, start, end)) / NS
       const sum = getOrInsert(sums, operation, () => ({ us: 0, spans: 0 }))
-      sum.us += ownUs
+      sum.us += spanTimes(flows).uncoveredNs(request, span, others) / NS
       sum.spans++
     }
     for (const [operation, sum] of sums) {
@@ -115,15 +112,14 @@ function isOfCalls(
   return Math.abs((now.each - then.each) * (then.us || now.us)) > Math.abs(longerUs)
 }
 
-function partsOf({ tree, visits, operations }: ShapeVisits, service: string) {
-  return visits
+function partsOf(shape: ShapeVisits, service: string) {
+  return shape.visits
     .filter((visit) => visit.service === service)
-    .flatMap((visit) => {
-      const calls = visit.calls.map(({ span }) => span)
-      return visit.spans.map((span) => {
-        const [first, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
-        const children = Array.from({ length: end - first }, (_, i) => first + i)
-        return { span, others: [...children, ...calls], operation: operations[span]! }
-      })
-    })
+    .flatMap(({ spans, calls }) =>
+      spans.map((span) => ({
+        span,
+        others: [...childrenOf(shape, span), ...calls.map((call) => call.span)],
+        operation: shape.operations[span]!,
+      })),
+    )
 }

@@ -1,11 +1,5 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
-import {
-  changesLabels,
-  withoutIds,
-  withoutMachine,
-  withoutThread,
-} from '../../compare/categories/label-parts.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { findHostClasses } from '../../compare/hosts/find-host-classes.ts'
 import type { HostClasses } from '../../compare/hosts/host-classes.ts'
@@ -14,6 +8,12 @@ import { count, custom, defineOptions, type OptionsOf, readOptions } from '../..
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { counted, grouped, percent, shortNumber, tooltipText } from '../../core/words.ts'
 import { foldFlows } from '../../flows/fold/fold-flows.ts'
+import {
+  changesLabels,
+  withoutIds,
+  withoutMachine,
+  withoutThread,
+} from '../../flows/label-parts.ts'
 import { type ExpectedCategories, expectedCategories } from './expected-categories.ts'
 import {
   type CategorySizes,

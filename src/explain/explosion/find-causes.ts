@@ -1,15 +1,6 @@
 import { cumsum, group, rollup, sort } from 'd3-array'
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { categorize } from '../../compare/categories/categorize.ts'
-import {
-  changesLabels,
-  type LabelChange,
-  stripIds,
-  threadOf,
-  withoutIds,
-  withoutMachine,
-  withoutThread,
-} from '../../compare/categories/label-parts.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { counted, tooltipText } from '../../core/words.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
@@ -20,6 +11,15 @@ import {
   type FlowOptions,
   type FlowSet,
 } from '../../flows/flow-set.ts'
+import {
+  changesLabels,
+  type LabelChange,
+  stripIds,
+  threadOf,
+  withoutIds,
+  withoutMachine,
+  withoutThread,
+} from '../../flows/label-parts.ts'
 import { machineOf } from '../../flows/node-labels.ts'
 import { relabelFlows } from '../../flows/relabel-flows.ts'
 import { selectRequests } from '../../flows/select-requests.ts'

@@ -1,8 +1,9 @@
 import { greatest, group } from 'd3-array'
+import { ruleText } from '../../compare/apply-knowledge.ts'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
+import { categoryKey, categoryText } from '../../compare/categories/parts.ts'
 import type { Comparison } from '../../compare/comparison.ts'
-import { ruleText } from '../../compare/knowledge/apply-knowledge.ts'
 import {
   type Answer,
   type AnswerSide,
@@ -12,8 +13,7 @@ import {
   type Knowledge,
   NO_KNOWLEDGE,
 } from '../../compare/knowledge/knowledge.ts'
-import { categoryKey, categoryText } from '../../compare/knowledge/parts.ts'
-import { type TaughtNote, withNote } from '../../compare/knowledge/subjects.ts'
+import { type TaughtNote, withNote } from '../../compare/subjects.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'

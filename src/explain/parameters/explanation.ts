@@ -1,4 +1,3 @@
-import { listed } from '../../compare/findings/names.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import {
   count,
@@ -12,7 +11,7 @@ import {
   readOptions,
 } from '../../core/options.ts'
 import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
-import { counted, tooltipText } from '../../core/words.ts'
+import { counted, listed, tooltipText } from '../../core/words.ts'
 import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
 import {
   CHOICE_WORDS,

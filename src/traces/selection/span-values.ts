@@ -47,13 +47,7 @@ function listOf(value: AttributeValue | undefined): readonly AttributeValue[] {
 }
 
 function spanReader(traces: SpanTraceColumns, subject: Subject): SpanReader | undefined {
-  const { attributes } = traces
-  const { attribute } = subject
-  const known = [attribute, `resource.${attribute}`].find(
-    (name) => attributes.keys.find(name) !== undefined,
-  )
-  const ofAttribute =
-    known === undefined ? undefined : (span: number) => attributes.get(span, known)
+  const ofAttribute = traces.attributes.reader(subject.attribute)
   const name = builtIn(subject)
   if (name === null) return ofAttribute
   const own = BUILT_IN_READERS[name](traces)

@@ -1,11 +1,10 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
-import { operationName } from '../../compare/findings/names.ts'
-import { meaningOf } from '../../compare/knowledge/parts.ts'
+import { meaningOf } from '../../compare/categories/parts.ts'
 import { rootTypes } from '../../compare/steps/root-types.ts'
 import { printable, shortText, spoken } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { detailText } from '../../flows/node-labels.ts'
+import { detailText, operationName } from '../../flows/node-labels.ts'
 
 interface NamedNode {
   readonly category: number

@@ -1,7 +1,7 @@
 import { group, min, sum } from 'd3-array'
 import type { Account, AccountStep, TimedStep } from '../../compare/account.ts'
-import { operationName } from '../../compare/findings/names.ts'
 import { spoken } from '../../core/words.ts'
+import { operationName } from '../../flows/node-labels.ts'
 import { distinctTexts } from './builders.ts'
 
 /** A part of a mean request: a step that changed, or all steps in between that hardly did. */

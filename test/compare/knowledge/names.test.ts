@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { operationName } from '../../../src/compare/findings/names.ts'
 import { type Knowledge, NO_KNOWLEDGE } from '../../../src/compare/knowledge/knowledge.ts'
 import { nameTraces, nameType, withoutNames } from '../../../src/compare/knowledge/names.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { operationName } from '../../../src/flows/node-labels.ts'
 import { makeGraphs } from '../../make-traces.ts'
 import { compareShops, type Shop, shopPeriod } from '../findings/fixture.ts'
 

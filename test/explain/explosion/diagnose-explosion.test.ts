@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
-import {
-  labelWithoutIds,
-  labelWithoutThreads,
-} from '../../../src/compare/categories/label-parts.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { diagnoseExplosion } from '../../../src/explain/explosion/diagnose-explosion.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import type { FlowSet } from '../../../src/flows/flow-set.ts'
+import { labelWithoutIds, labelWithoutThreads } from '../../../src/flows/label-parts.ts'
 import { selectRequests } from '../../../src/flows/select-requests.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { stripIds } from '../../../src/compare/categories/label-parts.ts'
+import { stripIds } from '../../../src/flows/label-parts.ts'
 
 test.each([
   ['GET /users/42', 'GET /users/#'],

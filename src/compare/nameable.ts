@@ -1,11 +1,11 @@
 import { group, sum } from 'd3-array'
-import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { grouped } from '../../core/words.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import type { Categories } from '../categories/categories.ts'
-import { categoriesOf } from '../categories/categorize.ts'
-import type { Comparison } from '../comparison.ts'
-import { namesOf, withoutNames } from './names.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../core/stage.ts'
+import { grouped } from '../core/words.ts'
+import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import type { Categories } from './categories/categories.ts'
+import { categoriesOf } from './categories/categorize.ts'
+import type { Comparison } from './comparison.ts'
+import { namesOf, withoutNames } from './knowledge/names.ts'
 import { type Subject, subjectsIn } from './subjects.ts'
 
 /** Something that a person could name. */

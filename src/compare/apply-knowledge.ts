@@ -1,9 +1,9 @@
-import { remembered } from '../../core/remembered.ts'
-import { labelText, withoutHost } from '../../flows/node-labels.ts'
-import { type LabelChange, withoutIds, withoutThread } from '../categories/label-parts.ts'
-import type { ComparisonOptions } from '../comparison-options.ts'
-import { listed } from '../findings/names.ts'
-import { IGNORABLE, type Ignorable, type Knowledge } from './knowledge.ts'
+import { remembered } from '../core/remembered.ts'
+import { listed } from '../core/words.ts'
+import { type LabelChange, withoutIds, withoutThread } from '../flows/label-parts.ts'
+import { labelText, withoutHost } from '../flows/node-labels.ts'
+import type { ComparisonOptions } from './comparison-options.ts'
+import { IGNORABLE, type Ignorable, type Knowledge } from './knowledge/knowledge.ts'
 
 const LABEL_CHANGES: Readonly<Partial<Record<Ignorable, LabelChange>>> = {
   'strip ids': withoutIds,

@@ -4,12 +4,12 @@ import { memoized, remembered } from '../../core/remembered.ts'
 import { counted, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
+import { withoutIds, withoutMachine } from '../../flows/label-parts.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 import { areFromSpans, spanTree } from '../../flows/span-tree.ts'
-import { withoutIds, withoutMachine } from '../categories/label-parts.ts'
-import type { StructureOutline } from '../categories/structure-outline.ts'
-import type { Knowledge } from './knowledge.ts'
-import { namesOf, withoutNames } from './names.ts'
+import type { Knowledge } from '../knowledge/knowledge.ts'
+import { namesOf, withoutNames } from '../knowledge/names.ts'
+import type { StructureOutline } from './structure-outline.ts'
 
 /** What is asked of categories here, whose table asks for their names. */
 interface Categories {

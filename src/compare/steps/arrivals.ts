@@ -4,8 +4,8 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { median, quantile } from '../../stats/quantile.ts'
-import { compareCounts } from '../steps/compare-counts.ts'
-import { type ChoiceCounts, type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
+import { compareCounts } from './compare-counts.ts'
+import { type ChoiceCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
 /** Sampling weights alike to this factor are as good as the same. */
 export const ALIKE_WEIGHT = 1.1

@@ -1,10 +1,10 @@
 import { fingerprint } from '../../core/fingerprint.ts'
 import { printable } from '../../core/words.ts'
 import type { Categories } from '../categories/categories.ts'
-import type { Draft } from '../findings/finding.ts'
-import type { Note } from './knowledge.ts'
-import { shownKeys } from './names.ts'
-import { categoryKey, edgeKey } from './parts.ts'
+import { categoryKey, edgeKey } from '../categories/parts.ts'
+import type { Note } from '../knowledge/knowledge.ts'
+import { shownKeys } from '../knowledge/names.ts'
+import type { Draft } from './finding.ts'
 
 export interface NoteThread {
   readonly id: string

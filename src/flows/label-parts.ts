@@ -1,4 +1,4 @@
-import { requireFields } from '../../core/errors.ts'
+import { requireFields } from '../core/errors.ts'
 import {
   detailText,
   kindLabel,
@@ -8,7 +8,7 @@ import {
   type NodeLabels,
   THREAD,
   withoutHost,
-} from '../../flows/node-labels.ts'
+} from './node-labels.ts'
 
 export type LabelChange = (node: NodeLabel) => NodeLabel
 
