@@ -2,7 +2,7 @@
 import { bisectLeft, deviation, group, mean, range, rollup, sum } from 'd3-array'
 import { MadeCalls } from '../../calls/made-calls.ts'
 import { Replay } from '../../calls/replay.ts'
-import { coveredNs, spanTimes } from '../../calls/span-times.ts'
+import { coveredNs, type SpanTimes, spanTimes } from '../../calls/span-times.ts'
 import {
   allVisits,
   callsOf,
@@ -15,7 +15,7 @@ import { addAt } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { Operation } from '../../flows/node-labels.ts'
-import { isGivenUp, NS, type SpanTree, spanTree } from '../../flows/span-tree.ts'
+import { NS, spanTree } from '../../flows/span-tree.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { SLOWEST } from '../edges/edge-times.ts'
 import type { Segment } from '../segments/segments.ts'
@@ -196,7 +196,10 @@ export class Prices {
     if (step.part === 'message' || step.kind === 'request') return
     const inside = insideOf(draft, this.#changes)
     const spansOf = memoized((shape: number) =>
-      spansOfStep(allVisits(this.#flows).get(shape)!, step, withinOf(draft)),
+      spansOfStep(spanTimes(this.#flows), allVisits(this.#flows).get(shape)!, {
+        ...step,
+        within: withinOf(draft),
+      }),
     )
     for (const stratum of strataOf(draft, step, this.#changes)) {
       const callsOf = ({ recorded }: StepStratum['before'], isAll: boolean) =>
@@ -231,22 +234,13 @@ export class Prices {
   }
 
   /** What a call of a step takes itself, as long as anybody waits for it, in µs. */
-  #timeUs(request: number, { span, calls, others, atCaller, inner, tree }: StepSpan): number {
-    const times = spanTimes(this.#flows).of(request)
-    const startNs = times[2 * span]!
-    const overUs = (times[2 * span + 1]! - times[2 * atCaller + 1]!) / NS
-    const isLate = isGivenUp(this.#flows, request, { caller: atCaller, overUs })
-    const endNs = isLate ? times[2 * atCaller + 1]! : times[2 * span + 1]!
-    const otherNs = others
-      ? Math.max(0, ...calls.map((one) => times[2 * one + 1]!)) -
-        Math.min(...calls.map((one) => times[2 * one]!))
-      : coveredNs(times, calls, startNs, endNs)
-    const ownUs = Math.max(0, endNs - startNs - (calls.length === 0 ? 0 : otherNs)) / NS
+  #timeUs(request: number, { span, measureNs, inner }: StepSpan): number {
+    const own = Math.max(0, measureNs(request)) / NS
     const offset = this.#offsets[request]!
-    if (this.#offsets[request + 1] === offset) return ownUs
-    const gone = inner.filter((one) => this.#isGone(request, one))
-    const goneNs = sum(gone, (one) => ownNs(times, one, tree))
-    return Math.max(0, ownUs + (this.#workNs[offset + span]! - goneNs) / NS)
+    if (this.#offsets[request + 1] === offset) return own
+    const gone = inner.filter((one) => this.#isGone(request, one.span))
+    const goneNs = sum(gone, (one) => one.measureNs(request))
+    return Math.max(0, own + (this.#workNs[offset + span]! - goneNs) / NS)
   }
 
   /**
@@ -585,73 +579,54 @@ function isOfStratum(a: Site, b: Site): boolean {
   return a.operation === b.operation && a.callingOperation === b.callingOperation
 }
 
-interface StepSpan extends Site {
+interface Timed {
   readonly span: number
-  /** Its caller's side, which may not wait to its end. */
-  readonly atCaller: number
-  /** What it calls, whose time is not its own. */
-  readonly calls: readonly number[]
-  /** Whether what it calls may have another clock. */
-  readonly others: boolean
+  /** What it takes itself. */
+  readonly measureNs: (request: number) => number
+}
+
+interface StepSpan extends Site, Timed {
   /** Other spans whose time is its own. */
-  readonly inner: readonly number[]
-  readonly tree: SpanTree
+  readonly inner: readonly Timed[]
 }
 
 /** Spans of a shape that have the time of a step: of work, those of one operation within it, where it is that. */
 function spansOfStep(
+  times: SpanTimes,
   shape: ShapeVisits,
-  { kind, service, caller, part }: Step,
-  within: readonly string[],
+  { kind, service, caller, part, within }: Step & { readonly within: readonly string[] },
 ): StepSpan[] {
-  const { visits, operations, tree } = shape
+  const { visits, operations } = shape
   const isOne = (span: number) => within.includes(operations[span]!)
-  if (kind === 'work' && visits.some(({ spans }) => spans.slice(1).some(isOne))) {
-    return visits
-      .filter((visit) => visit.service === service)
-      .flatMap(({ entry, caller: by, spans }) =>
-        spans.filter(isOne).map((span) => ({
-          span,
-          atCaller: span,
-          calls: childrenOf(shape, span),
-          others: false,
-          inner: [],
-          tree,
-          operation: operations[entry]!,
-          callingOperation: by === null ? '' : operations[by.entry]!,
-        })),
-      )
-  }
-  if (kind === 'work') {
-    return visits
-      .filter((visit) => visit.service === service)
-      .map(({ entry, caller: by, calls, spans }) => ({
-        span: entry,
-        atCaller: by?.calls.find((one) => one.called.includes(entry))?.span ?? entry,
-        calls: part === 'itself' ? childrenOf(shape, entry) : calls.map(({ span }) => span),
-        others: false,
-        inner: part === 'itself' ? [] : spans.slice(1),
-        tree,
-        operation: operations[entry]!,
-        callingOperation: by === null ? '' : operations[by.entry]!,
+  const itself = (span: number): Timed => ({
+    span,
+    measureNs: (request) => times.uncoveredNs(request, span, childrenOf(shape, span)),
+  })
+  const isWithin = kind === 'work' && visits.some(({ spans }) => spans.slice(1).some(isOne))
+  return visits.flatMap((visit): StepSpan[] => {
+    const { entry, calls, spans, operation, callingOperation } = visit
+    if (kind === 'work') {
+      if (visit.service !== service) return []
+      const site = { operation, callingOperation }
+      if (isWithin)
+        return spans.filter(isOne).map((span) => ({ ...site, ...itself(span), inner: [] }))
+      const isPart = part === 'itself'
+      const others = isPart ? childrenOf(shape, entry) : calls.map(({ span }) => span)
+      const measureNs = (request: number) =>
+        times.uncoveredNs(request, entry, others, times.endsNs(request, visit))
+      const inner = isPart ? [] : spans.slice(1).map(itself)
+      return [{ ...site, span: entry, measureNs, inner }]
+    }
+    return calls
+      .filter((one) => visit.service === caller && one.service === service && one.isWay)
+      .map((call) => ({
+        span: call.span,
+        measureNs: (request) => times.wayNs(request, call),
+        inner: [],
+        operation: call.operation,
+        callingOperation: operation,
       }))
-  }
-  return visits
-    .filter((visit) => visit.service === caller)
-    .flatMap(({ entry, calls }) =>
-      calls
-        .filter((one) => one.service === service && one.called[0] !== one.span)
-        .map(({ span, called }) => ({
-          span,
-          atCaller: span,
-          calls: called,
-          others: true,
-          inner: [],
-          tree,
-          operation: operations[called[0] ?? span]!,
-          callingOperation: operations[entry]!,
-        })),
-    )
+  })
 }
 
 interface MadeRow {
@@ -699,10 +674,6 @@ class Ranks {
 }
 
 /** The part of a span's time that none of its calls covers. */
-function ownNs(times: Float64Array, span: number, tree: SpanTree): number {
-  const [startNs, endNs] = [times[2 * span]!, times[2 * span + 1]!]
-  return endNs - startNs - coveredNs(times, childrenOf({ tree }, span), startNs, endNs)
-}
 
 interface StepCall {
   readonly request: number
