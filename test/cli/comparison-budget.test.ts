@@ -129,7 +129,7 @@ describe('--finding', () => {
     }
     const { out: text } = await flowdelta('compare', ...SHORT, '--finding', first.id)
     expect(text).toMatch(
-      /\nTrace [0-9a-f]{32} \(after, [\d.]+ [µm]s\), \d+ calls \(◀ what the finding is about\)\n +begins +takes\nfrontend NFS3 WRITE +0 µs/,
+      /\nTrace [0-9a-f]{32} \(after, [\d.]+ [µm]s\), \d+ calls \(◀ what the finding is about\)\n +begins +takes\nfrontend NFS3 [A-Z]+ +0 µs/,
     )
     expect(text).toMatch(
       /What differs within the flow of mutation \d+:\n {2}1\. [\s\S]*?% of the slowdown/,
@@ -137,8 +137,8 @@ describe('--finding', () => {
     expect(document.flowDifferences.differences[0]).toMatchObject({ rank: 1, kind: 'replaced' })
     const unbroken = text.replace(/\n +/g, ' ')
     expect(unbroken).toContain(document.flowDifferences.differences[0].what)
-    expect(text).toMatch(/^#1 {2}mds: index put calls storage-data SN WRITE instead of/)
-    expect(text).toContain(`${first.id} (structure): in 0 of 887 requests before, 392 of 883 after`)
+    expect(text).toMatch(/^#1 {2}mds: index get calls storage-data SN READ instead of/)
+    expect(text).toContain(`${first.id} (structure): in 0 of 887 requests before, 261 of 883 after`)
     for (const id of first.exemplars.after) expect(text).toContain(id)
   })
 

@@ -17,7 +17,7 @@ import {
   printable,
 } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import { operationName, place } from '../../flows/node-labels.ts'
+import { place } from '../../flows/node-labels.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { meaningOf } from '../categories/parts.ts'
@@ -25,6 +25,7 @@ import type { Bursts } from '../onset/bursts.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Draft, Finding, FindingCall, FindingSize } from './finding.ts'
+import { calledName } from './names.ts'
 import { wholeShifts } from './whole-shift.ts'
 
 const MAX_MEANINGS = 2
@@ -72,15 +73,17 @@ export function factsOf(
   ]
 }
 
-/** What each of several calls adds to a request: `checkQuota adds 14.5 ms, flag 906 µs`. */
+/** What each of several calls adds to a request: `quota checkQuota +14.5 ms, flags flag +906 µs`. */
 function ofCallsFact({ calls, requests }: Draft, quantity: Quantity): string[] {
   const priced = calls
-    .flatMap(({ call, us }) => (call === null || us === undefined ? [] : [{ call, us }]))
+    .flatMap(({ of, call, us }) =>
+      call === null || us === undefined ? [] : [{ name: calledName(call, of.service), us }],
+    )
     .sort((a, b) => Math.abs(b.us) - Math.abs(a.us))
   if (priced.length < 2) return []
   const each = priced
     .slice(0, MAX_NAMED)
-    .map(({ call, us }) => `${operationName(call)} ${signedAmount(us / requests, quantity)}`)
+    .map(({ name, us }) => `${name} ${signedAmount(us / requests, quantity)}`)
   return [each.join(', ')]
 }
 

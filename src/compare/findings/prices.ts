@@ -152,7 +152,10 @@ export class Prices {
       const us = priced.get(call)
       return us === undefined ? call : { ...call, us }
     })
-    const added = this.#withAdded({ ...draft, calls }, all)
+    // Several calls may change in other requests.
+    const touched = Math.round(sum(all.keys(), (one) => this.#counts(one)))
+    const requests = priced.size > 1 ? Math.max(draft.requests, touched) : draft.requests
+    const added = this.#withAdded({ ...draft, calls, requests }, all)
     const eachInterval = intervalOf(all, added, Math.hypot(...unsureUs))
     return { ...added, eachInterval }
   }

@@ -99,16 +99,18 @@ function isOfSame(a: CallChange, b: RepeatChange): boolean {
 }
 
 /**
- * Puts first what says most of what changed: the costliest, but a call that is left out where an early return leaves
+ * Puts first what says most of what changed: of about the costliest, that in most calls; but a call that is left out where an early return leaves
  * out hardly more; and after what a call comes, where it alone changed there.
  */
 function toldFirst(
   changed: readonly ToldCall[],
   costUs: (one: ToldCall) => number,
 ): readonly ToldCall[] {
+  const mostUs = Math.max(...changed.map(costUs))
+  const aboutUs = (one: ToldCall) => (costUs(one) > (1 - ALIKE) * mostUs ? mostUs : costUs(one))
   const calls = changed.toSorted(
     (a, b) =>
-      costUs(b) - costUs(a) || changedCalls(b) - changedCalls(a) || plainness(b) - plainness(a),
+      aboutUs(b) - aboutUs(a) || changedCalls(b) - changedCalls(a) || plainness(b) - plainness(a),
   )
   const [costliest] = calls
   const leftOut = calls.find(
