@@ -1,5 +1,4 @@
 import type { CheckedType, Estimate, Growth, RunCheck } from '../compare/baseline/check-run.ts'
-import { escapeHtml } from '../core/escape.ts'
 import { counted, formatDuration, grouped, shortText, spoken } from '../core/words.ts'
 import { twoProportionsTest } from '../stats/two-proportions.ts'
 import {
@@ -273,52 +272,8 @@ function githubCommands(results: CheckResults): string {
   return `${[...lines, `::notice title=flowdelta::${data(summary)}`].join('\n')}\n`
 }
 
-function junitXml({ types }: CheckResults): string {
-  const text = (given: string) => escapeHtml(shortText(given, 8 * MAX_NAME_LENGTH))
-  const failures = types.filter(({ verdict }) => verdict === 'fail').length
-  const cases = types.map((type) => {
-    const inside =
-      type.verdict === 'fail'
-        ? `<failure message="${text(type.conditions.join(', '))}">${text(sentenceOf(type))}</failure>`
-        : `<system-out>${text(`${type.verdict}: ${sentenceOf(type)}`)}</system-out>`
-    const seconds = Number.isNaN(type.medianUs[1]) ? 0 : type.medianUs[1] / 1e6
-    return `  <testcase classname="flowdelta" name="${text(type.name)}" time="${seconds}">${inside}</testcase>\n`
-  })
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<testsuite name="flowdelta" tests="${types.length}" failures="${failures}">
-${cases.join('')}</testsuite>
-`
-}
-
-function cameOf({ types }: CheckResults): JudgedType[] {
-  return types.filter(({ requests }) => requests[1] > 0)
-}
-
-/** Medians in ns; as far around them as the interval of the shift goes around that. */
-function bencherMetrics(results: CheckResults): string {
-  const metrics = cameOf(results).map(
-    ({ name, medianUs: [, now], shift: { value, low, high } }) => {
-      const bound = (shift: number) => (1e3 * now * (1 + shift)) / (1 + value)
-      const bounds = { lower_value: bound(low), upper_value: bound(high) }
-      const known = Number.isFinite(low) && !isUnbounded({ value, low, high })
-      return [name, { latency: { value: 1e3 * now, ...(known && bounds) } }] as const
-    },
-  )
-  return printedJson(Object.fromEntries(metrics))
-}
-
-function benchmarkActionList(results: CheckResults): string {
-  const entries = cameOf(results).map((type) => {
-    return { name: type.name, unit: 'µs', value: type.medianUs[1], extra: sentenceOf(type) }
-  })
-  return printedJson(entries)
-}
-
 export const CHECK_FORMATS = {
   text: (results: CheckResults) => `${checkText(results)}\n`,
   json: (results: CheckResults) => printedJson(CHECK_DOCUMENT.write(results)),
   github: githubCommands,
-  junit: junitXml,
-  bencher: bencherMetrics,
-  'benchmark-action': benchmarkActionList,
 }

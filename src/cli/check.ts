@@ -27,8 +27,7 @@ const CHECK_FLAGS = defineOptions({
   as: oneOf(Object.keys(CHECK_FORMATS) as (keyof typeof CHECK_FORMATS)[], {
     unit: 'format',
     default: 'text',
-    sentence:
-      'How to print: text, json, annotations of GitHub checks, JUnit XML, the Bencher metric format, or a list for github-action-benchmark',
+    sentence: 'How to print: text, json, or annotations of GitHub checks',
   }),
   out: optionalText('File to write instead', 'out <file>'),
   ...RUN_FLAGS,
