@@ -30,7 +30,7 @@ const RIGHT: Readonly<Record<string, readonly [title: RegExp, shareOfChange?: nu
   'one-replica': [/^orders: SELECT orders .* only where server\.address = replica-1$/, 1],
   'onset-on-third-day': [/^db-proxy: query itself takes 24\.9 ms longer/],
   'pool-opt-in': [/^checkout → payments-gateway: .* in transit/, 1],
-  'rack-attack-redis': [/^web: Rack::Attack now calls GET to redis and TTL .*, 3 times each/, 0.98],
+  'rack-attack-redis': [/^web: Rack::Attack now calls TTL and GET to redis .*, 3 times each/, 0.98],
   'replica-db-namespace': [/only where db\.namespace = replica-b$/, 1],
   'replica-host-server': [/only where db host = db-b$/, 1],
   'replica-ip-on-client': [/only where server\.address = 10\.0\.0\.8$/, 1],
