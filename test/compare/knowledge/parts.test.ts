@@ -1,10 +1,13 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { meaningOf, partsOf } from '../../../src/compare/categories/parts.ts'
 import { type Knowledge, NO_KNOWLEDGE } from '../../../src/compare/knowledge/knowledge.ts'
 import { proposeNames } from '../../../src/compare/nameable.ts'
 import { explore } from '../../../src/views/explore.ts'
+import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { plot } from '../../../src/views/plot.ts'
 import { compareShops } from '../findings/fixture.ts'
+
+beforeEach(connectCharts)
 
 const comparison = compareShops({ archive: 0.3 }, { archive: 0.3, stockUs: 1500 })
 

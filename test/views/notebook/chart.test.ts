@@ -5,6 +5,7 @@ import { Chart } from '../../../src/views/charts/chart.ts'
 import { setSvgRenderer } from '../../../src/views/charts/svg-renderer.ts'
 import { interactiveBundles, staticBundles } from '../../../src/views/notebook/bundle-completer.ts'
 import { connectNotebook } from '../../../src/views/notebook/connect.ts'
+import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { compileChart } from '../../../src/views/notebook/vega-renderer.ts'
 import { HOSTILE } from './fixture.ts'
 
@@ -23,7 +24,8 @@ const hostileChart = () => new Chart(SPEC, { title: HOSTILE, description: HOSTIL
 
 beforeEach(connectNotebook)
 afterEach(() => {
-  setSvgRenderer(undefined)
+  // Files that follow in this worker draw, too.
+  connectCharts()
   setDisplaySink(undefined)
 })
 
