@@ -2,7 +2,7 @@
 import { sum } from 'd3-array'
 import { memoized } from '../core/remembered.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
-import type { Operation } from '../flows/node-labels.ts'
+import { isSame, type Operation } from '../flows/node-labels.ts'
 import { NS } from '../flows/span-tree.ts'
 import { spanTimes } from './span-times.ts'
 import { allVisits, callsOf, operationAt, type ShapeVisits } from './visits.ts'
@@ -46,7 +46,9 @@ export class MadeCalls {
     const times = spanTimes(this.#flows)
     const [onPathNs, ns] = [times.onPath(request), times.of(request)]
     if (onPathNs.length === 0) return []
-    const answered = calls.filter(({ callee }) => isSame(callee, this.#after))
+    const answered = calls.filter(
+      ({ callee }) => this.#after !== null && isSame(callee, this.#after),
+    )
     const fromNs = Math.min(...answered.map(({ span }) => ns[2 * span + 1]!))
     const isLater = ({ span }: MadeSpans) => this.#after === null || ns[2 * span]! >= fromNs
     return calls.filter(isLater).map(({ below }) => sum(below, (span) => onPathNs[span]!) / NS)
@@ -64,10 +66,6 @@ function madeBy(shape: ShapeVisits, of: Operation, isOne: (callee: Operation) =>
     }
   }
   return { callers, calls }
-}
-
-function isSame(a: Operation, b: Operation | null): boolean {
-  return a.service === b?.service && a.operation === b.operation
 }
 
 function spansBelow({ tree: { firstChild } }: ShapeVisits, span: number): number[] {

@@ -28,6 +28,10 @@ export interface Operation {
   readonly operation: string
 }
 
+export function isSame(a: Operation, b: Operation): boolean {
+  return a.service === b.service && a.operation === b.operation
+}
+
 export function callName({ service, operation }: Operation): string {
   return `${service} ${operation}`
 }

@@ -99,8 +99,9 @@ function isOfSame(a: CallChange, b: RepeatChange): boolean {
 }
 
 /**
- * Puts first what says most of what changed: of about the costliest, that in most calls; but a call that is left out where an early return leaves
- * out hardly more; and after what a call comes, where it alone changed there.
+ * Puts the change that a title names first: of those that cost the most, the one in most calls. A call that is left
+ * out comes before an early return that hardly leaves out more. A call that alone changed is named with the call
+ * before it.
  */
 function toldFirst(
   changed: readonly ToldCall[],
@@ -143,8 +144,8 @@ function toldFirst(
 }
 
 /**
- * Returns how long requests wait for what changed, in all, in µs: for calls that are made more or less often, and for
- * all that an early return leaves out. What comes after what is none of that where it is counted as calls.
+ * Returns how long all requests wait for a change, in µs: for calls that are made more or less often, or for all calls
+ * that an early return leaves out. Another order of calls costs nothing where the same calls are counted.
  */
 function costsOf({ flows }: StepChanges, changed: readonly ToldCall[]): (one: ToldCall) => number {
   const isCounted = ({ of, call }: ToldCall) =>

@@ -11,7 +11,7 @@ import {
 import { getOrInsert } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
-import { callName, type Operation } from '../../flows/node-labels.ts'
+import { callName, isSame, type Operation } from '../../flows/node-labels.ts'
 import { NS } from '../../flows/span-tree.ts'
 import { lostCalls } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
@@ -19,11 +19,7 @@ import { rootCalls } from './root-types.ts'
 import { slowSample } from './slow-sample.ts'
 import { StretchCounts, timeBlocks } from './time-blocks.ts'
 
-export type { Operation } from '../../flows/node-labels.ts'
-
-export function isSame(a: Operation, b: Operation): boolean {
-  return a.service === b.service && a.operation === b.operation
-}
+export { isSame, type Operation } from '../../flows/node-labels.ts'
 
 export function isSameCall(a: Operation | null, b: Operation | null): boolean {
   return a === null || b === null ? a === b : isSame(a, b)
