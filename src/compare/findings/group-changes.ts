@@ -13,6 +13,8 @@ export interface Grouping<T, S> {
   readonly isCompared: (item: T) => boolean
   /** Name of the call that an item belongs to: items of one call count once. */
   readonly callOf: (item: T) => string
+  /** Whether two items can be one change at all, as both of many calls are, or both of few. */
+  readonly isOneKind?: (a: T, b: T) => boolean
   /** Whether two items of a scope changed by as much: one cause may do that, whatever else is there. */
   readonly isAlike?: (a: T, b: T, scope: S) => boolean
   readonly alone: S
@@ -50,17 +52,18 @@ export function groupChanges<T extends { readonly contributionUs: number }, S>(
 function bestCandidate<T extends { readonly contributionUs: number }, S>(
   candidates: readonly ChangeGroup<T, S>[],
   left: ReadonlySet<T>,
-  { isCompared, callOf, isAlike, alone }: Grouping<T, S>,
+  { isCompared, callOf, isOneKind, isAlike, alone }: Grouping<T, S>,
 ): ChangeGroup<T, S> {
   const sizeOf = ({ contributionUs }: T) => Math.abs(contributionUs)
   const [first] = [...left].sort((a, b) => sizeOf(b) - sizeOf(a)) as [T]
   let best: ChangeGroup<T, S> = { scope: alone, members: [first] }
   let bestScore = sizeOf(first)
   for (const { scope, members } of candidates) {
-    const changed = members.filter((member) => left.has(member))
+    const all = members.filter((member) => left.has(member))
+    const largest = greatest(all, sizeOf)
+    const changed = all.filter((one) => isOneKind?.(one, largest as T) ?? true)
     const calls = new Set(members.filter(isCompared).map(callOf)).size
     const share = calls === 0 ? 0 : new Set(changed.map(callOf)).size / calls
-    const largest = greatest(changed, sizeOf)
     const alike = changed.filter((one) => largest === one || isAlike?.(one, largest as T, scope))
     const found = [
       { share: share < MIN_SHARE_OF_CALLS ? 0 : share, members: changed },

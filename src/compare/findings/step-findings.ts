@@ -141,6 +141,7 @@ function groupSteps(steps: readonly StepChange[], direction: Direction): StepGro
       isWithin,
       isCompared: ({ q }) => !Number.isNaN(q),
       callOf: stepKey,
+      isOneKind: (a, b) => (a.minority === null) === (b.minority === null),
       isAlike: (a, b, { of }) => of !== 'operation' && areAlike([a.shiftUs, b.shiftUs]),
       alone: { of: 'step' },
     },

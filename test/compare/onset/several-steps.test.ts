@@ -15,7 +15,7 @@ function periodOf(name: string, fromUs: number, isAfter: boolean) {
   const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
     const [startUs, share] = [fromUs + (i / 600) * PERIOD_US, i / 600]
     const workUs = 20_000 * Math.exp(0.3 * random.normal()) + (isAfter ? 40_000 : 0)
-    const wayUs = 500 + 20 * random.normal() + (isAfter ? 75_000 * Math.max(0, share - 0.6) : 0)
+    const wayUs = 500 + 20 * random.normal() + (isAfter ? 75_000 * Math.max(0, share - 0.3) : 0)
     const trace = `${name}-${i}`
     const [callUs, endUs] = [startUs + 100, startUs + 100 + wayUs + workUs + wayUs]
     const web = { trace, service: 'web' }

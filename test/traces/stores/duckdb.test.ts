@@ -221,8 +221,9 @@ describeWithShared('a sample of recorded requests, many times over with jitter',
     expect(compare(before, after, { counts: 'raw' }).findings.summary()).toContain(
       '1,200 requests of a sample took',
     )
-    const first = all.findings.slice(0, 10)
-    expect(first.length).toBeGreaterThanOrEqual(8)
+    // Where all 90 requests leave open whether they take longer on average, half of them decide nothing.
+    const first = all.findings.filter(({ size }) => (size.interval?.[0] ?? 0) > 0)
+    expect([first.length, all.findings.length]).toEqual([7, 8])
     const places = first.map(({ id }) => some.findings.findIndex((one) => one.id === id))
     expect(places).not.toContain(-1)
     expect(
