@@ -31,7 +31,7 @@ const INNER_ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['edges', 'precursors'],
     ['ranking', 'steps'],
     ['segments', 'onset', 'fairness', 'load', 'baseline'],
-    ['interference'],
+    ['interference', 'places'],
     ['findings'],
   ],
   logs: [

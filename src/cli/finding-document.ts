@@ -4,7 +4,6 @@ import {
   FINDING_KINDS,
   type Finding,
   type FindingCall,
-  type FindingPlace,
   type FindingSize,
   type FindingStep,
   type StructureChange,
@@ -12,6 +11,7 @@ import {
 import type { Interference, Others } from '../compare/interference/interference.ts'
 import type { TimedEvent } from '../compare/onset/events.ts'
 import type { Onset } from '../compare/onset/onset.ts'
+import type { PlaceName } from '../compare/places/places.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
 import { CALL_CHOICES } from '../compare/steps/call-counts.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
@@ -281,7 +281,7 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     ),
     place: about(
       'Where all that runs there changed; null where it is about services.',
-      orNull(record<FindingPlace>({ attribute: TEXT, value: TEXT })),
+      orNull(record<PlaceName>({ attribute: TEXT, value: TEXT })),
     ),
     mutations: made(
       ({ mutations }) => mutations.map(({ rank }) => rank),

@@ -104,12 +104,12 @@ function placeOf({ kind, isFirst = false }: Draft): number {
   return isFirst ? 0 : kind === 'unattributed' ? 2 : 1
 }
 
-/** What a finding adds with its consequences; one that covers others adds what they do. */
+/** What a finding adds with its consequences; one that covers others adds what they do, unless it is priced by itself. */
 export function withConsequences(
-  { contributionUs, covers }: Draft,
+  { contributionUs, covers, places }: Draft,
   consequences: readonly Pick<Finding, 'contributionUs'>[],
 ): number {
-  return contributionUs + (covers ? 0 : sum(consequences, (one) => one.contributionUs))
+  return contributionUs + (covers && !places ? 0 : sum(consequences, (one) => one.contributionUs))
 }
 
 /** The times of all operations of a draft's steps; its steps name but the first of these. */

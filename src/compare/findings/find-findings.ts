@@ -51,13 +51,13 @@ import { MIN_USUAL } from './form-prices.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
 import { noteTexts, subjectsOf } from './notes.ts'
+import { placeFindings, withCovered } from './place-findings.ts'
 import { Prices } from './prices.ts'
 import { requestFindings, unattributedFindings } from './request-findings.ts'
 import { withSameFactor } from './same-factor.ts'
 import { wholeRequests, withOtherValues, withSegments } from './segment-findings.ts'
 import { segmentClause } from './segment-text.ts'
 import { withSharedConditions } from './shared-condition.ts'
-import { withSharedPlaces } from './shared-place.ts'
 import { draftsInTime } from './since-start.ts'
 import { exemplarsOf, slowExamples } from './slow-examples.ts'
 import { slowRequests } from './slow-stretch.ts'
@@ -187,11 +187,20 @@ export function groupFindings(
       .map(({ cause }) => [cause, findInterference(sources, cause)]),
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
-    const { key, notes, weightUs, depth, isOfSegment: _, covers: __, ...others } = draft
     const {
-      scope: ___,
-      strata: ____,
-      tallies: _____,
+      key,
+      notes,
+      weightUs,
+      depth,
+      isOfSegment: _,
+      covers: __,
+      places: ___,
+      ...others
+    } = draft
+    const {
+      scope: ____,
+      strata: _____,
+      tallies: ______,
       forms: _______,
       estimateUs: ________,
       ...timed
@@ -293,17 +302,22 @@ function draftsOfSteps({
   const { serviceLogs = [] } = steps.flows
   const others = withServiceLogs(withLogs(ofSteps, logFindings(steps, edges)), serviceLogs)
   const of = { categories: edges.categories, steps }
-  const placed = draftsInTime(withSegments(others, togetherAlike(found), of), of)
-  const prices = new Prices(steps)
+  const read = columns ?? new RequestColumns(steps.flows)
+  const sources = { ...of, columns: read }
+  const placed = [
+    ...placeFindings(sources),
+    ...draftsInTime(withSegments(others, togetherAlike(found), of), of),
+  ]
+  const prices = new Prices(steps, read)
   const groups = nestConsequences(of, placed, observedChange(edges) < 0)
-  const told = withOtherValues(prices.priced(placed, groups), segments?.otherValues ?? [])
+  const told = withOtherValues(
+    withCovered(prices.priced(placed, groups), sources),
+    segments?.otherValues ?? [],
+  )
   const drafts = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
   const whole = draftsInTime(wholeRequests(found, edges.categories), of)
   const left = unattributedFindings(steps, { drafts, edges, whole, prices })
-  const read = columns ?? new RequestColumns(steps.flows)
-  const sources = { ...of, columns: read }
-  const inPlaces = withSharedPlaces(withSameFactor([...drafts, ...left], steps), sources)
-  return withSharedConditions(inPlaces, sources)
+  return withSharedConditions(withSameFactor([...drafts, ...left], steps), sources)
 }
 
 /** Whether a change of calls surely changes how much requests take. */

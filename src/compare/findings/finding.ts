@@ -5,6 +5,7 @@ import type { Interference } from '../interference/interference.ts'
 import type { Bursts } from '../onset/bursts.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
+import type { PlaceEnd, PlaceName } from '../places/places.ts'
 import type { Exemplars, RankedMutation } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
@@ -127,12 +128,6 @@ export interface Forms extends Pick<FormsOfType, 'now' | 'usual'> {
   readonly counts: RequestCounts
 }
 
-/** Where spans run, by what resources say: one host, zone or version. */
-export interface FindingPlace {
-  readonly attribute: string
-  readonly value: string
-}
-
 /** When a finding began, and in which bursts its slow requests come. */
 export interface InTime {
   readonly began: Onset | null
@@ -208,7 +203,9 @@ export interface Draft {
   /** Of errors: calls that fail, by operation, and those that its words count. */
   readonly tallies?: readonly [ofOperation: TalliedCalls, told: TalliedCalls]
   /** Where all that runs there changed; `services` are those then. */
-  readonly place?: FindingPlace
+  readonly place?: PlaceName
+  /** Of which work and calls that is, where it is priced by itself. */
+  readonly places?: readonly PlaceEnd[]
   /** Keys of drafts that say part of what it says. */
   readonly covers?: readonly string[]
   /** What the steps of a change of times have in common. */
@@ -266,6 +263,7 @@ export interface Finding
     | 'covers'
     | 'scope'
     | 'inTime'
+    | 'places'
     | 'strata'
   > {
   /** Stays the same while the same edges or the same part of the flow changed. */

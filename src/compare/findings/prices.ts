@@ -18,6 +18,8 @@ import type { Operation } from '../../flows/node-labels.ts'
 import { NS, spanTree } from '../../flows/span-tree.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { SLOWEST } from '../edges/edge-times.ts'
+import { thereOf } from '../places/places.ts'
+import type { RequestColumns } from '../segments/request-columns.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isSame, isSameCall } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
@@ -28,6 +30,7 @@ import { type Step, strataOfStep } from '../steps/step-times.ts'
 import { type Group, strataOfDraft } from './consequences.ts'
 import { type Draft, type FindingCall, type FindingStep, isStructural } from './finding.ts'
 import { formsOf, MIN_USUAL, priceOf } from './form-prices.ts'
+import { endOf, strataOfPlace } from './place-findings.ts'
 import { isConfined } from './segment-findings.ts'
 
 /**
@@ -39,6 +42,7 @@ import { isConfined } from './segment-findings.ts'
  */
 export class Prices {
   readonly #changes: StepChanges
+  readonly #columns: RequestColumns
   readonly #flows: FlowSet
   readonly #types: RootTypes
   readonly #replay: Replay
@@ -54,9 +58,10 @@ export class Prices {
   readonly #addedUs = new Map<string, Map<number, number>>()
   #touched = new Set<number>()
 
-  constructor(changes: StepChanges) {
+  constructor(changes: StepChanges, columns: RequestColumns) {
     const { flows } = changes
     this.#changes = changes
+    this.#columns = columns
     this.#flows = flows
     this.#types = rootTypes(flows)
     this.#replay = new Replay(flows)
@@ -197,7 +202,9 @@ export class Prices {
    */
   #takeExcess(draft: Draft, step: FindingStep): void {
     if (step.part === 'message' || step.kind === 'request') return
-    const inside = insideOf(draft, this.#changes)
+    const sources = { steps: this.#changes, columns: this.#columns }
+    const end = draft.places && endOf(draft.places, step)
+    const inside = end ? thereOf(step, end, sources) : insideOf(draft, this.#changes)
     const spansOf = memoized((shape: number) =>
       spansOfStep(spanTimes(this.#flows), allVisits(this.#flows).get(shape)!, {
         ...step,
@@ -483,7 +490,7 @@ function inOrder(a: Draft, b: Draft): number {
 }
 
 function placeOf(draft: Draft): number {
-  if (draft.kind === 'latency') return 1
+  if (draft.kind === 'latency') return draft.places === undefined ? 1 : 0.5
   if (!isStructural(draft)) return 3
   return isInner(draft) || !isOfForms(draft) ? 0 : 2
 }
@@ -518,7 +525,10 @@ function movedTo(
 }
 
 /** Which requests a finding is about, of its segment, or of the time that it is told in; `null` for all. */
-function insideOf(draft: Draft, changes: StepChanges): ((request: number) => boolean) | null {
+function insideOf(
+  draft: Draft,
+  changes: StepChanges,
+): ((request: number) => boolean | null) | null {
   const { strata } = draft
   if (strata !== undefined) {
     const own = new Set(
@@ -557,6 +567,7 @@ function shareOf(draft: Draft, { share }: FindingStep, calls: number): number | 
 
 /** The times of what changed of a step, in the operations of the finding's segment, or of its time. */
 function strataOf(draft: Draft, step: Step, changes: StepChanges): StepStratum[] {
+  if (draft.places !== undefined) return [...strataOfPlace(changes, step)]
   const { strata } = draft
   const { operation, callingOperation } = onlySegment(draft) ?? {}
   const all =

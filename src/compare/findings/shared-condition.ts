@@ -7,26 +7,22 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { operationName } from '../../flows/node-labels.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { type Condition, condition, conditionsText } from '../../traces/selection/condition.ts'
+import { MIN_SHARE } from '../places/place-changes.ts'
+import { type PlaceName, placeColumns, thereOf, visitsOf } from '../places/places.ts'
 import { FIRST_VALUE } from '../segments/read-columns.ts'
 import { subjectOf } from '../segments/segment-words.ts'
 import type { Segment } from '../segments/segments.ts'
 import { countByPeriod, type ErrorChange, errorChangeOf } from '../steps/compare-errors.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { failuresText } from './error-findings.ts'
-import type { Draft, FindingPlace } from './finding.ts'
+import type { Draft } from './finding.ts'
 import { rateSize } from './finding-facts.ts'
+import { headOf, type Sources, timesText } from './place-findings.ts'
 import { NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 import { ALL_OF_IT } from './segment-text.ts'
-import {
-  columnsOf,
-  headOf,
-  MIN_SERVICES,
-  MIN_SHARE,
-  type Sources,
-  thereOf,
-  timesText,
-  visitsOf,
-} from './shared-place.ts'
+
+/** Fewer services that change where the same holds are changes of their own. */
+const MIN_SERVICES = 2
 
 /** A finding that is confined to some requests or calls. */
 type Confined = Draft & { readonly segment: Segment }
@@ -34,7 +30,7 @@ type Confined = Draft & { readonly segment: Segment }
 /**
  * Puts one finding before those of several services that take longer, or fail, where the same holds
  * alone: for one tenant, with one flag, in one partition. Of one place (a host, a zone, a version), it
- * does so for failures, as `withSharedPlaces` does for times.
+ * does so for failures, as `placeFindings` does for times.
  */
 export function withSharedConditions(drafts: readonly Draft[], sources: Sources): readonly Draft[] {
   const { flows } = sources.steps
@@ -147,7 +143,7 @@ function failuresInPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
 const MAX_CHANCE = 1e-3
 
 /** Places that nearly all failures of a service are in, by far not all of its calls. */
-function placesOfFailures({ service, requests }: ErrorChange, sources: Sources): FindingPlace[] {
+function placesOfFailures({ service, requests }: ErrorChange, sources: Sources): PlaceName[] {
   const { flows } = sources.steps
   const known = new Set(
     [...flows.period.keys()].filter(
@@ -157,7 +153,7 @@ function placesOfFailures({ service, requests }: ErrorChange, sources: Sources):
     ),
   )
   const failed = requests.filter((one) => known.has(one))
-  return columnsOf(service, sources.columns).flatMap(({ attribute, codes, values }) => {
+  return placeColumns(service, sources.columns).flatMap(({ attribute, codes, values }) => {
     if (codes === undefined) return []
     const all = countsBy(codes, known)
     return [...countsBy(codes, failed)].flatMap(([code, count]) => {
@@ -170,7 +166,7 @@ function placesOfFailures({ service, requests }: ErrorChange, sources: Sources):
   })
 }
 
-function requestsThere(service: string, place: FindingPlace, sources: Sources): number[] {
+function requestsThere(service: string, place: PlaceName, sources: Sources): number[] {
   const { flows } = sources.steps
   const step = { kind: 'work', service, caller: null } as const
   const isThere = thereOf(step, { ...place, end: 'service' }, sources)
@@ -231,7 +227,7 @@ function failing(
 type Counts = [before: number, after: number]
 
 /** Whether calls to most services that run in a place fail there, of those of which it would have been seen. */
-function mostFail(own: readonly Draft[], place: FindingPlace, sources: Sources): boolean {
+function mostFail(own: readonly Draft[], place: PlaceName, sources: Sources): boolean {
   const { errors, flows, steps } = sources.steps
   const failing = servicesOf(own)
   const counts = [...new Set(steps.map(({ service }) => service))].map((service) => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { draftFindings } from '../../../src/compare/findings/find-findings.ts'
 import { Prices } from '../../../src/compare/findings/prices.ts'
+import { RequestColumns } from '../../../src/compare/segments/request-columns.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
@@ -205,7 +206,7 @@ test('what a step takes longer for some time is not left over in the requests of
   const drafts = draftFindings({ evidence: comparison.ranking, edges, steps })
   expect(drafts.map(({ where }) => where)).toEqual(['stock'])
   const cold = Array.from({ length: 120 }, (_, i) => flows.ids.indexOf(`after-${i}`))
-  const prices = new Prices(steps)
+  const prices = new Prices(steps, new RequestColumns(flows))
   const [priced] = prices.priced(
     drafts,
     drafts.map((cause) => ({ cause, consequences: [] })),

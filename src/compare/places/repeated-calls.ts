@@ -20,8 +20,8 @@ interface Calls {
   readonly coded: readonly Coded[]
 }
 
-/** Of services that requests ask several times, the calls of each step; none where these do not say where they are. */
-const callsOf = remembered(({ steps, columns }: Sources) => {
+/** Of services that requests ask several times, the calls of each step (by its key); none where these do not say where they are. */
+export const callsOneByOne = remembered(({ steps, columns }: Sources) => {
   const dividing = new DividingColumns(steps, columns)
   return memoized((key: string): readonly Calls[] => {
     const change = steps.steps.find((one) => stepKey(one) === key)
@@ -43,18 +43,23 @@ export interface AskedCalls {
   readonly isInside: (request: number, isThere: boolean) => boolean | null
 }
 
+/** What the called service says of each row; `null` where it does not say it. */
+export function placesOfRows(coded: readonly Coded[], step: Step, attribute: string) {
+  const found = coded
+    .flatMap((one) => [one, ...one.equal])
+    .find(({ column }) => column.attribute === attribute && column.service === step.service)
+  if (found === undefined) return null
+  const { codes, column } = found
+  return (row: number) => column.values[codes[row]!]
+}
+
 /** By how much calls of a step changed in a place and elsewhere, in µs; `null` where that is not known one by one. */
 export function changesOfCalls(sources: Sources, step: Step, asked: AskedCalls) {
-  const found = callsOf(sources)(stepKey(step)).flatMap(({ measured, coded }) => {
-    const column = coded
-      .flatMap((one) => [one, ...one.equal])
-      .find(({ column: { attribute, service } }) => {
-        return attribute === asked.attribute && service === step.service
-      })
-    if (column === undefined) return []
-    const { codes, column: own } = column
+  const found = callsOneByOne(sources)(stepKey(step)).flatMap(({ measured, coded }) => {
+    const placeOf = placesOfRows(coded, step, asked.attribute)
+    if (placeOf === null) return []
     const sides = Array.from(measured.requests, (request, row) =>
-      asked.isInside(request, own.values[codes[row]!] === asked.value),
+      asked.isInside(request, placeOf(row) === asked.value),
     )
     const isInside = Uint8Array.from(sides, (is) => Number(is === true))
     const isOut = Uint8Array.from(sides, (is) => Number(is === null))

@@ -1,0 +1,272 @@
+import { extent, greatest, median, sum } from 'd3-array'
+import { callerSide, formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
+import { counted, listed, MAX_NAMED, printable } from '../../core/words.ts'
+import { AFTER } from '../../flows/flow-set.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
+import { condition } from '../../traces/selection/condition.ts'
+import type { Categories } from '../categories/categories.ts'
+import { SLOWEST } from '../edges/edge-times.ts'
+import { findPlaceChanges, type PlaceChange } from '../places/place-changes.ts'
+import { type Place, type PlaceEnd, type PlaceSources, thereOf } from '../places/places.ts'
+import { changesOfCalls } from '../places/repeated-calls.ts'
+import { MIN_REQUESTS } from '../segments/read-columns.ts'
+import { subjectOf } from '../segments/segment-words.ts'
+import { countByPeriod } from '../steps/compare-errors.ts'
+import { excessOf } from '../steps/describe-step.ts'
+import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
+import { partOfStratum, type StepStratum } from '../steps/step-strata.ts'
+import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
+import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { categoriesOf, surest } from './names.ts'
+import { ALL_OF_IT } from './segment-text.ts'
+import { areAlike } from './step-findings.ts'
+
+/** By how much calls of steps changed in all, in µs, and its standard error. */
+interface Change {
+  readonly calls: number
+  readonly us: number
+  readonly errorUs: number
+}
+
+export interface Sources extends PlaceSources {
+  readonly categories: Categories
+}
+
+/** Beyond so many standard errors, something changed. */
+const SURE = 2
+
+/**
+ * Drafts a finding for each place where what several services do takes another time. It is priced before
+ * single services are, which then tell what it leaves of theirs.
+ */
+export function placeFindings(sources: Sources): Draft[] {
+  const { options } = sources.steps
+  return findPlaceChanges(sources, options.alpha).map((change) => placeDraft(change, sources))
+}
+
+/** Of what a step's calls took longer, a place told less than this share that it left. */
+const MOST_LEFT = 0.5
+
+/**
+ * Has each finding of a place cover those of single services that it leaves little of, or that are all
+ * there; a place that adds nothing is not told.
+ */
+export function withCovered(drafts: readonly Draft[], sources: Sources): Draft[] {
+  return drafts.flatMap((place) => {
+    if (place.covers === undefined || place.place === undefined) return [place]
+    const { direction, contributionUs, steps, places = [] } = place
+    const sign = direction === 'slower' ? 1 : -1
+    const keys = new Set(steps.map(stepKey))
+    const covered = drafts.filter((draft) => {
+      const isOfPlace = draft.steps.every((step) =>
+        keys.has(stepKey({ kind: step.kind, service: step.service, caller: step.caller })),
+      )
+      if (!isOfServices(draft) || draft.direction !== direction || !isOfPlace) return false
+      const left = draft.contributionUs / (draft.estimateUs ?? draft.contributionUs)
+      return left < MOST_LEFT || places.some((one) => isAllThere(draft, one, sources))
+    })
+    const allUs = contributionUs + sum(covered, (one) => one.contributionUs)
+    return sign * allUs > 0 ? [{ ...place, covers: covered.map(({ key }) => key) }] : []
+  })
+}
+
+/** Whether a draft is of what services do, and the ways between them; messages wait between places. */
+function isOfServices({ kind, steps, covers }: Draft): boolean {
+  const isTimed = steps.every((step) => step.kind !== 'request' && step.part !== 'message')
+  return kind === 'latency' && covers === undefined && isTimed
+}
+
+function isAllThere(draft: Draft, place: Place, sources: Sources): boolean {
+  const [inside, outside] = [true, false].map((isInside) =>
+    changeOf(draft.steps, { place, isInside }, sources),
+  ) as [Change, Change]
+  const sign = draft.direction === 'slower' ? 1 : -1
+  const us = ({ us, errorUs }: Change) => (sign * us > SURE * errorUs ? sign * us : 0)
+  return us(inside) > 0 && us(inside) >= ALL_OF_IT * (us(inside) + us(outside))
+}
+
+/** By how much calls of steps changed in a place, or elsewhere. */
+function changeOf(
+  some: readonly Step[],
+  { place, isInside }: { readonly place: Place; readonly isInside: boolean },
+  sources: Sources,
+): Change {
+  const parts = some.map((one) => {
+    const isThere = thereOf(one, place, sources)
+    const calls = changesOfCalls(sources, plainStep(one), { ...place, isInside: isThere })
+    if (calls !== null) return isInside ? calls.inside : calls.outside
+    const strata = strataOfPlace(sources.steps, one).map((stratum) => {
+      const part = partOfStratum(stratum, (request) => isThere(request) === isInside)
+      // What runs there may be new.
+      const isKnown = part.before.values.length >= MIN_REQUESTS
+      return isKnown ? part : { ...part, before: stratum.before }
+    })
+    const compared = strata.filter(({ before }) => before.values.length > 0)
+    const { us, error } = excessOf(compared, ({ after }) => after.values.length, SLOWEST)
+    const { designEffect = 1 } = changeOfStep(sources.steps, one) ?? {}
+    return {
+      calls: sum(compared, ({ after }) => after.values.length),
+      us,
+      errorUs: Math.sqrt(designEffect) * error,
+    }
+  })
+  return {
+    calls: sum(parts, ({ calls }) => calls),
+    us: sum(parts, ({ us }) => us),
+    errorUs: Math.hypot(...parts.map(({ errorUs }) => errorUs)),
+  }
+}
+
+function plainStep({ kind, service, caller, part }: Step): Step {
+  return { kind, service, caller, ...(part && { part }) }
+}
+
+/** The times of a step, of work also where it is told in parts. */
+export function strataOfPlace(
+  { times, ownTimes }: StepChanges,
+  step: Step,
+): readonly StepStratum[] {
+  const own = strataOfStep(times, plainStep(step))
+  return own.length > 0 ? own : strataOfStep(ownTimes, plainStep(step))
+}
+
+/** The end of a place that a step is of. */
+export function endOf(places: readonly PlaceEnd[], { kind }: Step): PlaceEnd | undefined {
+  return places.find((place) => place.kind === kind)
+}
+
+function placeDraft({ places, services, steps, log, p, q }: PlaceChange, sources: Sources): Draft {
+  const { categories } = sources
+  const { flows } = categories
+  const [{ attribute, value }] = places as readonly [PlaceEnd]
+  const { text } = condition(subjectOf({ service: null, attribute }), 'is', [value])
+  const told = steps.map((step) => {
+    const place = endOf(places, step) as PlaceEnd
+    const strata = strataOfPlace(sources.steps, step)
+    const isThere = thereOf(step, place, sources)
+    const requests = strata.flatMap(({ before, after }) =>
+      [...before.recorded.requests, ...after.recorded.requests].filter((one) => isThere(one)),
+    )
+    const change = changeOf([step], { place, isInside: true }, sources)
+    return { step, change, requests }
+  })
+  const rows = new Set(told.flatMap(({ requests }) => requests))
+  const after = [...rows].filter((request) => flows.period[request] === AFTER)
+  const concerned = countByPeriod(flows, rows)
+  const contributionUs = sum(told, ({ change }) => change.us)
+  const errorUs = Math.hypot(...told.map(({ change }) => change.errorUs))
+  const [eachUs, widthUs] = [contributionUs, normalQuantile(0.975) * errorUs].map(
+    (us) => us / concerned[AFTER],
+  ) as [number, number]
+  return {
+    ...NO_EVIDENCE,
+    kind: 'latency',
+    direction: log > 0 ? 'slower' : 'faster',
+    where: text,
+    ...placeWords(told, { places, services }, flows.quantity),
+    key: JSON.stringify(['place', attribute, value, log > 0]),
+    look: `what runs where ${text}`,
+    place: { attribute, value },
+    places,
+    categories: categoriesOf(categories, after),
+    requests: concerned[AFTER],
+    concerned,
+    contributionUs,
+    eachInterval: [eachUs - widthUs, eachUs + widthUs],
+    probabilitySlower: Number.NaN,
+    services,
+    steps: told.map(({ step, change }) => ({
+      ...step,
+      operation: '',
+      shiftUs: change.us / change.calls,
+    })),
+    covers: [],
+    p,
+    q,
+  }
+}
+
+/** The one of several that adds most. */
+function largestOf(covered: readonly Draft[]): Draft {
+  return greatest(covered, (one) => Math.abs(one.contributionUs)) as Draft
+}
+
+/** One finding in place of several, of requests (`rows`) of both periods. */
+export function headOf(
+  covered: readonly Draft[],
+  {
+    categories,
+    rows,
+    ...told
+  }: Pick<Draft, 'where' | 'what' | 'key' | 'look' | 'notes'> &
+    Pick<Draft, 'place' | 'failedRequests' | 'weightUs' | 'size'> & {
+      readonly categories: Categories
+      readonly rows: readonly number[]
+    },
+): Draft {
+  const { flows } = categories
+  const { kind, direction, inTime } = largestOf(covered)
+  const concerned = countByPeriod(flows, new Set(rows))
+  const contributionUs = sum(covered, (one) => one.contributionUs)
+  const widths = covered.map(({ eachInterval: [low, high], requests }) => requests * (high - low))
+  const eachUs = contributionUs / concerned[AFTER]
+  const widthUs = Math.hypot(...widths) / 2 / concerned[AFTER]
+  return {
+    ...NO_EVIDENCE,
+    ...told,
+    kind,
+    direction,
+    categories: categoriesOf(
+      categories,
+      rows.filter((request) => flows.period[request] === AFTER),
+    ),
+    requests: concerned[AFTER],
+    concerned,
+    contributionUs,
+    eachInterval: [eachUs - widthUs, eachUs + widthUs],
+    probabilitySlower: Number.NaN,
+    services: [...new Set(covered.flatMap(({ services }) => services))],
+    steps: covered.flatMap((draft) => draft.steps),
+    calls: covered.flatMap((draft) => draft.calls),
+    covers: covered.map(({ key }) => key),
+    ...(inTime && { inTime }),
+    ...surest(covered),
+  }
+}
+
+/** `2 ms to 5 ms longer`, or one time where they are much the same. */
+export function timesText(each: readonly number[], quantity: Quantity): string {
+  const [low, high] = extent(each, Math.abs) as [number, number]
+  if (areAlike(each)) return moreText(median(each) as number, quantity)
+  return `${formatAmount(low, quantity)} to ${moreText(high * Math.sign(each[0] as number), quantity)}`
+}
+
+/** `calls to 7 services there take 6 ms longer in transit`, and which services. */
+function placeWords(
+  told: readonly { readonly step: Step; readonly change: Change }[],
+  { places, services: names }: Pick<PlaceChange, 'places' | 'services'>,
+  quantity: Quantity,
+): Pick<Draft, 'what' | 'notes'> {
+  const [isWork, way] = [
+    places.some(({ kind }) => kind === 'work'),
+    places.find(({ kind }) => kind === 'call'),
+  ]
+  const each = told
+    .filter(({ change: { us, errorUs } }) => Math.abs(us) > SURE * errorUs)
+    .map(({ change: { us, calls } }) => us / calls)
+  const services = counted(names.length, 'service')
+  const whose = isWork ? 'them' : `${services} there`
+  const calls = {
+    service: `calls to ${whose}`,
+    caller: `calls by ${whose}`,
+    between: `calls that enter or leave it, to ${services},`,
+  }
+  const of = [
+    ...(isWork ? [`what ${services} do there`] : []),
+    ...(way === undefined ? [] : [calls[way.end]]),
+  ]
+  return {
+    what: `${listed(of)} ${way === undefined ? 'takes' : 'take'} ${timesText(each, quantity)}${isWork ? '' : callerSide(quantity)}, elsewhere as long as before`,
+    notes: [listed(names.map(printable), MAX_NAMED)],
+  }
+}

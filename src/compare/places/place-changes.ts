@@ -1,0 +1,386 @@
+// Runs once a call: the loops index with `!`.
+import { greatest, max, median, sum } from 'd3-array'
+import { isOfPlace } from '../../calls/attribute-columns.ts'
+import { getOrInsert } from '../../core/entries.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { twoSidedTP } from '../../stats/distributions.ts'
+import { logOf } from '../../stats/moderated-shifts.ts'
+import { FIRST_VALUE, MIN_REQUESTS } from '../segments/read-columns.ts'
+import { isOfOneStep, type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
+import {
+  type Place,
+  type PlaceEnd,
+  type PlaceName,
+  type PlaceSources,
+  placeColumns,
+  serviceOf,
+  thereOf,
+} from './places.ts'
+import { callsOneByOne, placesOfRows } from './repeated-calls.ts'
+
+/** A place where what several services do takes another time, by one factor, and elsewhere does not. */
+export interface PlaceChange {
+  /** Which work and calls have to do with it, the surest first. */
+  readonly places: readonly PlaceEnd[]
+  /** Services that take part in it: all that run there but those that surely did not change by as much. */
+  readonly services: readonly string[]
+  readonly steps: readonly Step[]
+  /** Log of the factor. */
+  readonly log: number
+  readonly p: number
+  readonly q: number
+}
+
+/** This share of the services that run there must have changed, of those of which it is known. */
+export const MIN_SHARE = 0.5
+/** Beyond so many standard errors, something changed. */
+const SURE = 2
+/** Times this many spreads away from the median of before count as just so far. */
+const MAX_SPREADS = 4
+/** The spread of a normal distribution in median absolute deviations. */
+const SPREAD = 1.4826
+/** The least spread of logs: 1 ‰. */
+const LEAST_SPREAD = 1e-3
+/** Stretches of each period that a shift is told from at least. */
+const MIN_BLOCKS = 3
+
+/**
+ * Finds the places (a host, a zone, a version) where what several services do takes longer, or less,
+ * by one factor. Times of all steps there count together, as logs beside the median before of their
+ * stratum; a shift is tested by stretches of time, so that what wanders on all that runs in one place is
+ * no change. It must be there within the place and beside what runs elsewhere, and without any one of the
+ * services: that of one is its own. Places are taken out one after the other, the surest first.
+ */
+export function findPlaceChanges(sources: PlaceSources, alpha: number): PlaceChange[] {
+  const { times, ownTimes, tested } = sources.steps
+  const work = ownTimes.filter(({ part }) => part === undefined)
+  const ways = times.filter(({ kind, part }) => kind === 'call' && part === undefined)
+  const rows = [...work, ...ways].flatMap((step) => rowsOf(step, sources))
+  const found: PlaceChange[] = []
+  const isTaken: ((rows: StepRows) => (request: number) => boolean)[] = []
+  for (;;) {
+    const sums = sumsByPlace(rows, sources, isTaken)
+    const candidates = [...sums.values()].flatMap((own) => testOf(own) ?? [])
+    const tests = tested + sums.size
+    const isSure = ({ p }: Tested) => p * tests < alpha
+    const best = greatest(
+      candidates.filter((one) => isSure(one) && mostChanged(one)),
+      ({ t }) => Math.abs(t),
+    )
+    if (best === undefined) return found
+    const alike = candidates.filter(
+      (one) => isSame(one.place, best.place) && isSure(one) && one.log * best.log > 0,
+    )
+    const ofKind = (kind: PlaceEnd['kind']) =>
+      greatest(
+        alike.filter(({ place }) => place.kind === kind),
+        ({ t }) => Math.abs(t),
+      )
+    const members = [ofKind('work'), ofKind('call')]
+      .flatMap((one) => one ?? [])
+      .sort((a, b) => a.p - b.p)
+    const own = members.map((one) => ({ ...one, services: servicesOf(one) }))
+    found.push({
+      places: own.map(({ place }) => place),
+      services: [...new Set(own.flatMap(({ services }) => services))],
+      steps: own.flatMap(({ place, steps, services }) =>
+        steps.filter((step) => services.includes(serviceOf(step, place) as string)),
+      ),
+      log: best.log,
+      p: best.p,
+      q: Math.min(1, best.p * tests),
+    })
+    isTaken.push(({ step }) => {
+      const there = members.flatMap(({ place }) =>
+        place.kind === step.kind ? [thereOf(step, place, sources)] : [],
+      )
+      return (request) => there.some((isThere) => isThere(request) !== false)
+    })
+  }
+}
+
+function isSame(a: PlaceName, b: PlaceName): boolean {
+  return a.attribute === b.attribute && a.value === b.value
+}
+
+/** Times of a stratum as logs beside the median before, those of both periods. */
+interface StepRows {
+  readonly step: Step
+  readonly weight: number
+  readonly samples: readonly Sample[]
+  /** Where the called service runs. */
+  readonly to: readonly PlaceName[]
+  /** Of calls that are known one by one, whether it runs there. */
+  readonly isTo?: (place: Place) => ((period: Period, row: number) => boolean) | null
+}
+
+interface Sample {
+  readonly values: Float64Array
+  readonly requests: Uint32Array
+  readonly blocks: Uint8Array
+}
+
+/** The times of a step: a value a request, or a call where requests ask the service several times. */
+function rowsOf({ strata, ...times }: StepTimes, sources: PlaceSources): StepRows[] {
+  const step = { kind: times.kind, service: times.service, caller: times.caller }
+  const told = sources.steps.steps.find(
+    (one) => isOfOneStep(one, step) && (one.part === undefined || one.part === 'itself'),
+  )
+  const calls = told === undefined ? [] : callsOneByOne(sources)(stepKey(told))
+  if (calls.length === 0) {
+    const to = namesOf(placeColumns(step.service, sources.columns))
+    return strata.flatMap(({ before, after }) =>
+      logsOf([before, after]).map((logs) => ({ step, to, ...logs })),
+    )
+  }
+  return calls.flatMap(({ measured: { offsets, values, requests, blocks, strata }, coded }) =>
+    strata.flatMap((_, stratum) => {
+      const to = namesOf(
+        coded
+          .flatMap((one) => [one, ...one.equal])
+          .map(({ column }) => column)
+          .filter(({ attribute, service }) => isOfPlace(attribute) && service === step.service),
+      )
+      const start = (period: Period) => offsets[2 * stratum + period]!
+      const samples = ([BEFORE, AFTER] as const).map((period) => {
+        const range = [start(period), offsets[2 * stratum + period + 1]!] as const
+        const own = [values, requests, blocks].map((one) => one.subarray(...range))
+        const [us, request, block] = own as [Float64Array, Uint32Array, Uint8Array]
+        return { values: us, requests: request, blocks: block }
+      })
+      const isTo = ({ attribute, value }: Place) => {
+        const placeOf = placesOfRows(coded, step, attribute)
+        if (placeOf === null) return null
+        return (period: Period, row: number) => placeOf(start(period) + row) === value
+      }
+      return logsOf(samples).map((logs) => ({ step, to, isTo, ...logs }))
+    }),
+  )
+}
+
+function namesOf(
+  columns: readonly { readonly attribute: string; readonly values: readonly string[] }[],
+): PlaceName[] {
+  return columns.flatMap(({ attribute, values }) =>
+    values.slice(FIRST_VALUE).map((value) => ({ attribute, value })),
+  )
+}
+
+function logsOf(samples: readonly Sample[]): Pick<StepRows, 'weight' | 'samples'>[] {
+  const [before, after] = samples as [Sample, Sample]
+  if (before.values.length < MIN_REQUESTS || after.values.length === 0) return []
+  const then = before.values.map(logOf)
+  const usual = median(then)!
+  const apart = median(then, (log) => Math.abs(log - usual))!
+  const spread = Math.max(LEAST_SPREAD, SPREAD * apart)
+  const most = MAX_SPREADS * spread
+  const logs = samples.map(({ values, requests, blocks }) => ({
+    values: values.map((us) => Math.max(-most, Math.min(most, logOf(us) - usual))),
+    requests,
+    blocks,
+  }))
+  return [{ weight: spread ** -2, samples: logs }]
+}
+
+/** Weights of values, and weighted sums of them, by stretch of time of each period. */
+class BlockSums {
+  readonly weights = [new Float64Array(256), new Float64Array(256)] as const
+  readonly sums = [new Float64Array(256), new Float64Array(256)] as const
+
+  add(period: Period, block: number, value: number, weight: number): void {
+    this.weights[period][block]! += weight
+    this.sums[period][block]! += weight * value
+  }
+
+  plus(other: BlockSums, sign: number): BlockSums {
+    const all = new BlockSums()
+    for (const period of [BEFORE, AFTER] as const) {
+      for (let block = 0; block < 256; block++) {
+        all.weights[period][block] =
+          this.weights[period][block]! + sign * other.weights[period][block]!
+        all.sums[period][block] = this.sums[period][block]! + sign * other.sums[period][block]!
+      }
+    }
+    return all
+  }
+}
+
+interface Level {
+  readonly mean: number
+  readonly variance: number
+  readonly blocks: number
+}
+
+/** The mean of a period, and its variance by how much stretches of time differ. */
+function levelOf({ weights, sums }: BlockSums, period: Period): Level {
+  const [own, total] = [weights[period], sum(weights[period])]
+  // What is taken away from a sum leaves rounding errors.
+  const least = 1e-9 * total
+  let [mean, variance, blocks] = [0, 0, 0]
+  for (let i = 0; i < 256; i++) if (own[i]! > least) mean += sums[period][i]! / total
+  for (let i = 0; i < 256; i++) {
+    if (!(own[i]! > least)) continue
+    blocks++
+    variance += ((sums[period][i]! - mean * own[i]!) / total) ** 2
+  }
+  return { mean, variance: (variance * blocks) / (blocks - 1), blocks }
+}
+
+interface Shift {
+  readonly log: number
+  readonly error: number
+  readonly df: number
+}
+
+/** How levels differ, in Welch's way; nothing where one has too few stretches. */
+function shiftOf(plus: readonly Level[], minus: readonly Level[]): Shift | null {
+  const all = [...plus, ...minus]
+  if (all.some(({ blocks }) => blocks < MIN_BLOCKS)) return null
+  const variance = sum(all, (one) => one.variance)
+  const df = variance ** 2 / sum(all, (one) => one.variance ** 2 / (one.blocks - 1))
+  const log = sum(plus, ({ mean }) => mean) - sum(minus, ({ mean }) => mean)
+  return { log, error: Math.sqrt(variance), df }
+}
+
+/** Of a place and what is measured there: sums inside and elsewhere, by service. */
+interface PlaceSums {
+  readonly place: PlaceEnd
+  readonly steps: Map<string, Step>
+  readonly inside: Map<string, BlockSums>
+  readonly outside: Map<string, BlockSums>
+}
+
+function sumsByPlace(
+  rows: readonly StepRows[],
+  sources: PlaceSources,
+  isTaken: readonly ((rows: StepRows) => (request: number) => boolean)[],
+): Map<string, PlaceSums> {
+  const found = new Map<string, PlaceSums>()
+  for (const own of rows) {
+    const { step, weight, samples } = own
+    const taken = isTaken.map((of) => of(own))
+    for (const place of placesOf(own, sources)) {
+      const service = serviceOf(step, place)
+      if (service === null) continue
+      const sums = getOrInsert(found, JSON.stringify(place), () => ({
+        place,
+        steps: new Map(),
+        inside: new Map(),
+        outside: new Map(),
+      }))
+      const isThere = thereOf(step, place, sources)
+      const [inside, outside] = [sums.inside, sums.outside].map((side) =>
+        getOrInsert(side, service, () => new BlockSums()),
+      ) as [BlockSums, BlockSums]
+      const isTo = own.isTo?.(place)
+      if (isTo === null) continue
+      sums.steps.set(JSON.stringify(step), step)
+      for (const period of [BEFORE, AFTER] as const) {
+        const { values, requests, blocks } = samples[period]!
+        for (let i = 0; i < values.length; i++) {
+          const request = requests[i]!
+          const there = isThere(request, isTo?.(period, i))
+          if (there === null || taken.some((of) => of(request))) continue
+          const side = there ? inside : outside
+          side.add(period, blocks[i]!, values[i]!, weight)
+        }
+      }
+    }
+  }
+  return found
+}
+
+/** Places that calls of a step may have to do with. */
+function placesOf({ step: { kind, caller }, to }: StepRows, { columns }: PlaceSources): PlaceEnd[] {
+  if (kind === 'request') return []
+  const atService = to.map((name) => ({ ...name, end: 'service' as const, kind }))
+  if (kind === 'work') return atService
+  const by = namesOf(placeColumns(caller, columns))
+  const both = new Map([...to, ...by].map((name) => [JSON.stringify(name), name]))
+  return [
+    ...atService,
+    ...by.map((name) => ({ ...name, end: 'caller' as const, kind })),
+    ...Array.from(both.values(), (name) => ({ ...name, end: 'between' as const, kind })),
+  ]
+}
+
+interface Tested {
+  readonly place: PlaceEnd
+  readonly steps: readonly Step[]
+  readonly log: number
+  readonly t: number
+  readonly p: number
+  readonly services: ReadonlyMap<string, Shift>
+}
+
+/** Tests a place by all that runs there, and without any one service; nothing where one alone does. */
+function testOf({ place, steps, inside, outside }: PlaceSums): Tested | null {
+  if (inside.size < 2) return null
+  const [all, rest] = [inside, outside].map((side) =>
+    [...side.values()].reduce((a, b) => a.plus(b, 1)),
+  ) as [BlockSums, BlockSums]
+  const elsewhere = levelsOf(rest)
+  const whole = testBeside(all, elsewhere)
+  if (whole === null) return null
+  const without = Array.from(inside.values(), (one) => testBeside(all.plus(one, -1), elsewhere))
+  const sign = Math.sign(whole.t)
+  const p = max(without, (one) => (one !== null && one.t * sign > 0 ? one.p : 1))!
+  const services = new Map(
+    Array.from(inside).flatMap(([service, own]) => {
+      const shift = changeOf(own, outside.get(service)!)
+      return shift === null ? [] : [[service, shift] as const]
+    }),
+  )
+  return { place, steps: [...steps.values()], ...whole, p: Math.max(p, whole.p), services }
+}
+
+type Levels = readonly [before: Level, after: Level]
+
+function levelsOf(sums: BlockSums): Levels {
+  return [levelOf(sums, BEFORE), levelOf(sums, AFTER)]
+}
+
+/** What changed of a service in a place; beside elsewhere, where it runs there, too. */
+function changeOf(own: BlockSums, rest: BlockSums): Shift | null {
+  const [inside, outside] = [levelsOf(own), levelsOf(rest)]
+  return (
+    shiftOf([inside[AFTER], outside[BEFORE]], [inside[BEFORE], outside[AFTER]]) ??
+    shiftOf([inside[AFTER]], [inside[BEFORE]])
+  )
+}
+
+/** What changed in a place, of the change there and that beside what runs elsewhere the one less sure. */
+function testBeside(own: BlockSums, elsewhere: Levels) {
+  const [before, after] = levelsOf(own)
+  // What runs there may be new.
+  const usual = before.blocks < MIN_BLOCKS ? elsewhere[BEFORE] : before
+  const change = shiftOf([after], [usual])
+  const beside = shiftOf([after, elsewhere[BEFORE]], [usual, elsewhere[AFTER]])
+  if (change === null || beside === null || change.log * beside.log <= 0) return null
+  const [least] = [change, beside]
+    .map(({ log, error, df }) => ({ t: log / error, p: twoSidedTP(log / error, df) }))
+    .sort((a, b) => b.p - a.p)
+  return { ...least!, log: change.log }
+}
+
+/** Whether most services that run there changed, of those of which the change would have been seen. */
+function mostChanged(one: Tested): boolean {
+  const changed = changedOf(one).length
+  const still = one.services.size - servicesOf(one).length
+  return changed >= MIN_SHARE * (changed + still)
+}
+
+/** Shifts of the services that surely changed as the place did. */
+function changedOf({ services, log: whole }: Tested): Shift[] {
+  return [...services.values()].filter(({ log, error }) => Math.sign(whole) * log > SURE * error)
+}
+
+/** Services that may have changed by the factor: those whose own is not surely less than half of it. */
+function servicesOf(one: Tested): string[] {
+  const changed = changedOf(one)
+  const weight = ({ error }: Shift) => error ** -2
+  const common = sum(changed, (own) => weight(own) * own.log) / sum(changed, weight)
+  return Array.from(one.services).flatMap(([service, { log, error }]) =>
+    Math.sign(common) * log + SURE * error < Math.abs(common) / 2 ? [] : [service],
+  )
+}
