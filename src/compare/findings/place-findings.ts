@@ -135,7 +135,8 @@ export function endOf(places: readonly PlaceEnd[], { kind }: Step): PlaceEnd | u
   return places.find((place) => place.kind === kind)
 }
 
-function placeDraft({ places, services, steps, log, p, q }: PlaceChange, sources: Sources): Draft {
+function placeDraft(change: PlaceChange, sources: Sources): Draft {
+  const { places, services, steps, factor, p, q } = change
   const { categories } = sources
   const { flows } = categories
   const [{ attribute, value }] = places as readonly [PlaceEnd]
@@ -161,10 +162,10 @@ function placeDraft({ places, services, steps, log, p, q }: PlaceChange, sources
   return {
     ...NO_EVIDENCE,
     kind: 'latency',
-    direction: log > 0 ? 'slower' : 'faster',
+    direction: factor > 1 ? 'slower' : 'faster',
     where: text,
-    ...placeWords(told, { places, services }, flows.quantity),
-    key: JSON.stringify(['place', attribute, value, log > 0]),
+    ...placeWords(told, change, flows.quantity),
+    key: JSON.stringify(['place', attribute, value, factor > 1]),
     look: `what runs where ${text}`,
     place: { attribute, value },
     places,
@@ -234,6 +235,11 @@ export function headOf(
   }
 }
 
+/** A factor as it is told: near 1, with one digit more. */
+export function roundFactor(factor: number): number {
+  return Number(factor.toPrecision(Math.abs(Math.log(factor)) < 0.1 ? 3 : 2))
+}
+
 /** `2 ms to 5 ms longer`, or one time where they are much the same. */
 export function timesText(each: readonly number[], quantity: Quantity): string {
   const [low, high] = extent(each, Math.abs) as [number, number]
@@ -241,10 +247,10 @@ export function timesText(each: readonly number[], quantity: Quantity): string {
   return `${formatAmount(low, quantity)} to ${moreText(high * Math.sign(each[0] as number), quantity)}`
 }
 
-/** `calls to 7 services there take 6 ms longer in transit`, and which services. */
+/** `calls to 7 services there take 6 ms longer in transit`, or by what factor, and which services. */
 function placeWords(
   told: readonly { readonly step: Step; readonly change: Change }[],
-  { places, services: names }: Pick<PlaceChange, 'places' | 'services'>,
+  { places, services: names, factor }: PlaceChange,
   quantity: Quantity,
 ): Pick<Draft, 'what' | 'notes'> {
   const [isWork, way] = [
@@ -265,8 +271,12 @@ function placeWords(
     ...(isWork ? [`what ${services} do there`] : []),
     ...(way === undefined ? [] : [calls[way.end]]),
   ]
+  const time =
+    isWork && !areAlike(each)
+      ? `about ${roundFactor(factor)} times as long`
+      : `${timesText(each, quantity)}${isWork ? '' : callerSide(quantity)}`
   return {
-    what: `${listed(of)} ${way === undefined ? 'takes' : 'take'} ${timesText(each, quantity)}${isWork ? '' : callerSide(quantity)}, elsewhere as long as before`,
+    what: `${listed(of)} ${way === undefined ? 'takes' : 'take'} ${time}, elsewhere as long as before`,
     notes: [listed(names.map(printable), MAX_NAMED)],
   }
 }

@@ -13,6 +13,7 @@ import type { StepSample, StepStratum } from '../steps/step-strata.ts'
 import { stepKey, strataOfStep } from '../steps/step-times.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
 import { surest } from './names.ts'
+import { roundFactor } from './place-findings.ts'
 
 /** Fewer services that change alike are changes of their own. */
 const MIN_SERVICES = 3
@@ -37,7 +38,9 @@ type Factor = ReturnType<typeof factorOf>
 export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): readonly Draft[] {
   const { flows, ownTimes, times, steps } = changes
   // Findings are tested: without any nothing changed, and one stands for itself.
-  const found = new Set(drafts.filter(isOfTimes).flatMap(({ services }) => services))
+  const inPlaces = new Set(drafts.flatMap(({ covers = [] }) => covers))
+  const open = drafts.filter((one) => isOfTimes(one) && !inPlaces.has(one.key))
+  const found = new Set(open.flatMap(({ services }) => services))
   if (found.size < 2) return drafts
   // Where spans lie within a service's work, its last times are what they do not cover.
   const own = new Map(ownTimes.map((one) => [one.service, one.strata]))
@@ -58,22 +61,21 @@ export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): 
     const isMore = Math.abs(own.log) - Math.abs(centre) > apartAt(centre, own)
     return !isMore && (step.kind !== 'work' || names.has(step.service))
   }
-  const covered = drafts.filter(
-    (draft) => draft.direction === direction && isOfTimes(draft) && draft.steps.every(isNoMore),
+  const covered = open.filter(
+    (draft) => draft.direction === direction && draft.steps.every(isNoMore),
   )
   if (covered.length === 0) return drafts
   const keys = new Set(covered.flatMap((draft) => draft.steps.map(stepKey)))
   const rows = new Set(steps.flatMap((step) => (keys.has(stepKey(step)) ? step.requests : [])))
   const concerned = countByPeriod(flows, rows)
   const contributionUs = sum(covered, (one) => one.contributionUs)
-  const factor = Number(Math.exp(centre).toPrecision(Math.abs(centre) < 0.1 ? 3 : 2))
   const others = all.filter(({ name }) => !names.has(name)).map(({ name }) => printable(name))
   const head: Draft = {
     ...NO_EVIDENCE,
     kind: 'latency',
     direction,
     where: `${others.length === 0 ? 'all' : `${names.size} of`} ${counted(all.length, 'service')}`,
-    what: `what each does itself takes about ${factor} times as long`,
+    what: `what each does itself takes about ${roundFactor(Math.exp(centre))} times as long`,
     key: 'all services by the same factor',
     categories: [...new Set(covered.flatMap(({ categories }) => categories))],
     requests: concerned[AFTER],
@@ -94,10 +96,10 @@ export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): 
 }
 
 /** Whether a draft is of how long steps take, in whatever requests. */
-function isOfTimes({ kind, steps, segment }: Draft): boolean {
+function isOfTimes({ kind, steps, segment, covers }: Draft): boolean {
   const isKind = kind === 'latency' || kind === 'unattributed'
   const isOfAll = segment === undefined && steps.every(({ share }) => share === undefined)
-  return isKind && isOfAll && steps.length > 0
+  return isKind && isOfAll && steps.length > 0 && covers === undefined
 }
 
 /** By what factor times grew: its log, and the standard error of that; larger where levels wander. */

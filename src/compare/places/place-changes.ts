@@ -25,8 +25,8 @@ export interface PlaceChange {
   /** Services that take part in it: all that run there but those that surely did not change by as much. */
   readonly services: readonly string[]
   readonly steps: readonly Step[]
-  /** Log of the factor. */
-  readonly log: number
+  /** By what factor those that changed did. */
+  readonly factor: number
   readonly p: number
   readonly q: number
 }
@@ -86,7 +86,7 @@ export function findPlaceChanges(sources: PlaceSources, alpha: number): PlaceCha
       steps: own.flatMap(({ place, steps, services }) =>
         steps.filter((step) => services.includes(serviceOf(step, place) as string)),
       ),
-      log: best.log,
+      factor: Math.exp(commonLog(best)),
       p: best.p,
       q: Math.min(1, best.p * tests),
     })
@@ -377,10 +377,15 @@ function changedOf({ services, log: whole }: Tested): Shift[] {
 
 /** Services that may have changed by the factor: those whose own is not surely less than half of it. */
 function servicesOf(one: Tested): string[] {
-  const changed = changedOf(one)
-  const weight = ({ error }: Shift) => error ** -2
-  const common = sum(changed, (own) => weight(own) * own.log) / sum(changed, weight)
+  const common = commonLog(one)
   return Array.from(one.services).flatMap(([service, { log, error }]) =>
     Math.sign(common) * log + SURE * error < Math.abs(common) / 2 ? [] : [service],
   )
+}
+
+/** Log of the factor by which services changed that surely did. */
+function commonLog(one: Tested): number {
+  const changed = changedOf(one)
+  const weight = ({ error }: Shift) => error ** -2
+  return sum(changed, (own) => weight(own) * own.log) / sum(changed, weight)
 }

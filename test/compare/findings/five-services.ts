@@ -9,6 +9,8 @@ export const HOSTS = ['node-1', 'node-2', 'node-3']
 export interface Request {
   readonly tenant: number
   readonly page: string
+  /** When it comes: from 0 at the start of the period to 1 at its end. */
+  readonly at: number
 }
 
 export interface Period {
@@ -47,7 +49,7 @@ export function period({
   const spans = Array.from({ length: 400 }, (_, request): SpanSketch[] => {
     const trace = `${seed} ${request}`
     const page = pages[request % pages.length] as string
-    const of = { tenant: Math.floor(request / pages.length) % 4, page }
+    const of = { tenant: Math.floor(request / pages.length) % 4, page, at: request / 400 }
     let [nowUs, spansMade] = [seed * 1e10 + request * 1e6, 0]
     const work = (
       service: string,
