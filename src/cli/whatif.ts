@@ -122,7 +122,7 @@ export function addWhatif(command: Command, args: readonly string[]): void {
     )
     .option(
       '--apply <scenario...>',
-      "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'load*1.5', 'load=500/s', 'hosts:inventory-1', 'attribute:cache.hit=true:90%'; put names that contain such signs between double quotes; several are also applied together",
+      "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'load*1.5', 'load=500/s', 'attribute:cache.hit=true:90%'; put names that contain such signs between double quotes; several are also applied together",
     )
   command.addOption(
     conditionOption(
