@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { requireSpans, stoodFor } from '../calls/call-forest.ts'
 import { compare } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import type { Findings } from '../compare/findings/findings.ts'
@@ -8,7 +9,6 @@ import { entryNamed, FlowdeltaError, OptionError } from '../core/errors.ts'
 import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
 import { grouped, readDuration, spoken } from '../core/words.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
-import { requireSpans, stoodFor } from '../whatif/calls/index-calls.ts'
 import {
   type DiagnosisProgress,
   diagnoseLatencyStepwise,

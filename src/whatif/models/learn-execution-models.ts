@@ -1,11 +1,11 @@
 // Over every call: the loops index with `!`.
 
 import { group, rollup, sum } from 'd3-array'
+import { indexCalls, requireSpans } from '../../calls/call-forest.ts'
+import type { CallPaths } from '../../calls/call-paths.ts'
 import { requireArgument } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import type { CallPaths } from '../calls/call-paths.ts'
-import { indexCalls, requireSpans } from '../calls/index-calls.ts'
 import { type CallOrder, findCallOrders, wideOrder } from './call-orders.ts'
 import { clusterCalls, type KeyedCluster } from './cluster-orders.ts'
 import {

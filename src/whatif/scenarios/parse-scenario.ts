@@ -1,7 +1,7 @@
+import type { CallPaths } from '../../calls/call-paths.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { QUOTED, unquoted } from '../../core/quoted.ts'
 import { UNITS_US } from '../../core/words.ts'
-import type { CallPaths } from '../calls/call-paths.ts'
 import type { FeatureChoice } from './features.ts'
 import { reweightRequests } from './reweight-requests.ts'
 import { type ScaleOptions, scaleCalls } from './scale-calls.ts'

@@ -2,6 +2,7 @@
 
 import { cumsum, max, mean, min, sum } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
+import { callStartsUs } from '../../calls/call-forest.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { counted, percent } from '../../core/words.ts'
 import { isotonicRegression } from '../../stats/isotonic-regression.ts'
@@ -51,10 +52,10 @@ export function scaleLoad(change: LoadChange): Scenario {
     apply(base) {
       const calls = callsOf(base, service)
       const { forest } = base
-      const { startUs } = forest.traces.spans
+      const startsUs = callStartsUs(forest)
       const { shiftUs, limits } = predictAtLoad(
         {
-          startUs: Float64Array.from(calls, (call) => startUs[forest.serverSpan[call]!]!),
+          startUs: Float64Array.from(calls, (call) => startsUs[call]!),
           timeUs: Float64Array.from(calls, (call) => forest.serverUs[call]!),
           weight: Float64Array.from(calls, (call) => forest.weight[forest.request[call]!]!),
         },
