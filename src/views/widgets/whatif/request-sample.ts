@@ -179,7 +179,15 @@ export function restoreRequests({ carried }: RequestSample): RequestModel {
   }))
   const all = { service: '', operation: '', caller: '' }
   const options = { ...all, slackUs, similarity: 0, share: 1 }
-  const period = { forest, planOf, plans, nodeCalls: children, modelOf: nothing, orderOf: nothing }
+  const period = {
+    forest,
+    planOf,
+    plans,
+    nodeCalls: children,
+    modelOf: nothing,
+    orderOf: nothing,
+    clusters: [],
+  }
   const models = new ExecutionModels({ paths, models: [], orders: [], options }, [period])
   return new RequestModel(models, 0)
 }
