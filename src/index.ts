@@ -108,9 +108,7 @@ export {
   expectedCategoryCurves,
 } from './explain/explosion/expected-categories.ts'
 export type { ExplosionCause, ExplosionPart } from './explain/explosion/find-causes.ts'
-export type { Proposal, Split } from './explain/explosion/proposals.ts'
-export type { Question, Questions, TaughtAnswer } from './explain/explosion/teach.ts'
-export { findQuestions, teach } from './explain/explosion/teach.ts'
+export { type TaughtAnswer, teach } from './explain/explosion/teach.ts'
 export type { CoalescedFlow } from './explain/flow-pair/coalesce-flow.ts'
 export { coalesceFlow } from './explain/flow-pair/coalesce-flow.ts'
 export type {

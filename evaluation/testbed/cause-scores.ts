@@ -1,5 +1,5 @@
+import type { CallPaths } from '../../src/calls/call-paths.ts'
 import { siblingPercentiles } from '../../src/stats/sibling-percentile.ts'
-import type { CallPaths } from '../../src/whatif/calls/call-paths.ts'
 import type { PreparedDiagnosis } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import type { Evaluation } from '../../src/whatif/diagnosis/evaluate-scenario.ts'
 import { scoreSiblings, type TriedScenario } from '../../src/whatif/diagnosis/grow-diagnosis.ts'

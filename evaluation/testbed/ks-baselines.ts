@@ -1,8 +1,8 @@
 // Over every call of both periods: the loops index with `!`.
 import { max } from 'd3-array'
+import type { CallPaths } from '../../src/calls/call-paths.ts'
 import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
 import { siblingPercentiles } from '../../src/stats/sibling-percentile.ts'
-import type { CallPaths } from '../../src/whatif/calls/call-paths.ts'
 import type { RequestModel } from '../../src/whatif/recompute/request-model.ts'
 import { callRows } from '../../src/whatif/scenarios/change-parts.ts'
 

@@ -7,8 +7,7 @@ import { CriticalWalk, planWalk, type WalkPlan } from '../flows/critical-walk.ts
 import { FlowSet } from '../flows/flow-set.ts'
 import { areFromSpans, NS, type SpanTree, spanTree } from '../flows/span-tree.ts'
 import { ShapeGraph } from '../traces/shape-table.ts'
-import { BlockingPath } from './blocking-path.ts'
-import { readTimesNs } from './span-times.ts'
+import { spanTimes } from './span-times.ts'
 
 /** An edge on a critical path, and the time on the path that ends where the edge does. */
 export interface PathStep {
@@ -35,10 +34,7 @@ export class CriticalPathFinder {
   /** What is the same for all requests of a shape. */
   readonly plan: (shape: number) => WalkPlan
   readonly #walk = new CriticalWalk()
-  readonly #blocking = new BlockingPath()
   readonly #edgeTo: (shape: number) => EdgeFinder
-  readonly #edges: number[] = []
-  #timesNs = new Float64Array(64)
 
   constructor(flows: FlowSet) {
     requireStage('new CriticalPathFinder(flows)', flows, FlowSet)
@@ -49,17 +45,21 @@ export class CriticalPathFinder {
 
   /**
    * Marks the edges on the critical path of a request with 1 in `onPath`, all others with 0;
-   * edges are those of the request's shape, in its order. `latencyUs` are its latencies, if known.
+   * edges are those of the request's shape, in its order.
    *
    * @returns by edge, its time on the path; of edges off the path, their latency
    */
-  mark(
-    request: number,
-    onPath: Uint8Array,
-    latencyUs: Float64Array = this.#flows.latencies(request),
-  ): Float64Array {
+  mark(request: number, onPath: Uint8Array): Float64Array {
     onPath.fill(0)
-    if (this.#isOfSpans(request)) return this.#markSpans(request, onPath, latencyUs)
+    const latencyUs = this.#flows.latencies(request)
+    if (this.#isOfSpans(request)) {
+      const waitedUs = latencyUs.slice()
+      this.#followSpans(request, (edge, us) => {
+        onPath[edge] = 1
+        waitedUs[edge] = us
+      })
+      return waitedUs
+    }
     const path = this.#follow(request, latencyUs)
     for (let at = 0; at < path.length; at++) onPath[path[at]!] = 1
     return latencyUs
@@ -68,7 +68,11 @@ export class CriticalPathFinder {
   /** Returns the critical path of a request, first to last. */
   path(request: number): PathStep[] {
     const latencyUs = this.#flows.latencies(request)
-    if (this.#isOfSpans(request)) return this.#stepsOfSpans(request, latencyUs)
+    if (this.#isOfSpans(request)) {
+      const steps: PathStep[] = []
+      this.#followSpans(request, (edge, us, startUs) => steps.push({ edge, startUs, us }))
+      return steps.reverse()
+    }
     const { from } = this.plan(this.#flows.shapeOf[request]!)
     return Array.from(this.#follow(request, latencyUs), (edge) => ({
       edge,
@@ -79,6 +83,10 @@ export class CriticalPathFinder {
 
   /** Returns when the nodes of a request happen, in µs since it began. */
   nodeTimes(request: number): Float64Array {
+    if (this.#isOfSpans(request))
+      return spanTimes(this.#flows)
+        .of(request)
+        .map((ns) => ns / NS)
     this.#follow(request, this.#flows.latencies(request))
     const { nodes } = this.plan(this.#flows.shapeOf[request]!)
     return this.#walk.timeUs.slice(0, nodes)
@@ -102,47 +110,14 @@ export class CriticalPathFinder {
     return 2 * (spans ?? 0) === shapes.nodeCount(shapeOf[request]!)
   }
 
-  #markSpans(request: number, onPath: Uint8Array, latencyUs: Float64Array): Float64Array {
-    const edges = this.#followSpans(request, latencyUs)
-    const waitedUs = latencyUs.slice()
-    const { to } = spanTree(this.#flows, this.#flows.shapeOf[request]!)
-    for (const edge of edges) {
-      onPath[edge] = 1
-      waitedUs[edge] = this.#blocking.nodeNs[to[edge]!]! / NS
-    }
-    return waitedUs
-  }
-
-  #stepsOfSpans(request: number, latencyUs: Float64Array): PathStep[] {
-    const edges = this.#followSpans(request, latencyUs)
-    const { to } = spanTree(this.#flows, this.#flows.shapeOf[request]!)
-    const { nodeNs, endedNs } = this.#blocking
-    return edges
-      .map((edge) => {
-        const node = to[edge]!
-        return { edge, startUs: (endedNs[node]! - nodeNs[node]!) / NS, us: nodeNs[node]! / NS }
-      })
-      .reverse()
-  }
-
-  /** The edges by which the nodes on the path are reached, last to first, until the next call. */
-  #followSpans(request: number, latencyUs: Float64Array): readonly number[] {
-    const shape = this.#flows.shapeOf[request]!
-    const tree = spanTree(this.#flows, shape)
-    const edgeTo = this.#edgeTo(shape)
-    if (2 * tree.size > this.#timesNs.length) this.#timesNs = new Float64Array(4 * tree.size)
-    readTimesNs(tree, latencyUs, this.#timesNs)
-    this.#blocking.follow(
-      tree,
-      this.#timesNs,
-      (span) => this.#flows.outcomes?.failed(request, span) === true,
-    )
-    const { previous } = this.#blocking
-    this.#edges.length = 0
+  /** Visits the edges by which the nodes on the path are reached, last to first. */
+  #followSpans(request: number, visit: (edge: number, us: number, startUs: number) => void): void {
+    const edgeTo = this.#edgeTo(this.#flows.shapeOf[request]!)
+    const { previous, nodeNs, endedNs } = spanTimes(this.#flows).follow(request)
     for (let node = 1; previous[node]! >= 0; node = previous[node]!) {
-      this.#edges.push(edgeTo(previous[node]!, node))
+      const edge = edgeTo(previous[node]!, node)
+      visit(edge, nodeNs[node]! / NS, (endedNs[node]! - nodeNs[node]!) / NS)
     }
-    return this.#edges
   }
 }
 

@@ -20,6 +20,7 @@ export class SpanTimes {
   readonly #ns: Float64Array
   readonly #pathNs: Float64Array
   readonly #isWaitedFor: Uint8Array
+  readonly #path = new BlockingPath()
   /** One view of the times serves all that measure a request. */
   #lastRequest = -1
   #lastTimes: Float64Array = new Float64Array()
@@ -37,14 +38,12 @@ export class SpanTimes {
     this.#ns = new Float64Array(2 * spans)
     this.#pathNs = new Float64Array(spans)
     this.#isWaitedFor = new Uint8Array(spans)
-    const path = new BlockingPath()
     for (let request = 0; request < size; request++) {
       const first = this.#offsets[request]!
       if (first === this.#offsets[request + 1]) continue
       const tree = spanTree(flows, shapeOf[request]!)
-      const times = this.of(request)
-      readTimesNs(tree, flows.latencies(request), times)
-      path.follow(tree, times, (span) => flows.outcomes?.failed(request, span) === true)
+      readTimesNs(tree, flows.latencies(request), this.of(request))
+      const path = this.follow(request)
       for (let span = 0; span < tree.size; span++) {
         this.#isWaitedFor[first + span] = Number(path.waitedFor(span))
         this.#pathNs[first + span]! += path.nodeNs[2 * span + 1]!
@@ -107,6 +106,14 @@ export class SpanTimes {
     return [first - times[2 * span]!, times[2 * span + 1]! - last]
   }
 
+  /** Follows the path of a request, node by node; what it returns changes with the next call. */
+  follow(request: number): BlockingPath {
+    const { outcomes, shapeOf } = this.#flows
+    const hasFailed = (span: number) => outcomes?.failed(request, span) === true
+    this.#path.follow(spanTree(this.#flows, shapeOf[request]!), this.of(request), hasFailed)
+    return this.#path
+  }
+
   /** By span, its own time on the path of its request: these add up to the response time. */
   onPath(request: number): Float64Array {
     return this.#pathNs.subarray(this.#offsets[request]!, this.#offsets[request + 1]!)
@@ -122,7 +129,7 @@ export class SpanTimes {
 export const spanTimes = remembered((flows: FlowSet) => new SpanTimes(flows))
 
 /** Reads when spans start (entry `2k`) and end (`2k + 1`). */
-export function readTimesNs(
+function readTimesNs(
   { order, timedBy, from }: SpanTree,
   latencyUs: Float64Array,
   times: Float64Array,

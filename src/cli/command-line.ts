@@ -121,7 +121,7 @@ const COMMANDS = {
   },
   teach: {
     description:
-      'Ask which kinds of request are the same to you, and keep answers and notes in a file',
+      'Learn which kinds of request are the same to you, and keep answers and notes in a file',
     load: async () => (await import('./teach.ts')).addTeach,
   },
   logs: {

@@ -5,7 +5,6 @@ import { defineOptions, optionalCount } from '../core/options.ts'
 import { shortNumber } from '../core/words.ts'
 import {
   diagnoseExplosion,
-  EXPLOSION_OPTIONS,
   type ExplosionDiagnosis,
 } from '../explain/explosion/diagnose-explosion.ts'
 import type { CategorySizes } from '../explain/explosion/find-causes.ts'
@@ -21,7 +20,6 @@ import {
   record,
   TEXT,
   WARNINGS,
-  words,
 } from './document.ts'
 import { addOptions, adviceFlags, type Flags, type FlagsOf, flagsOf, inFlags } from './flags.ts'
 import { addOnePeriod, categorizeFiles } from './load-period.ts'
@@ -40,7 +38,6 @@ const EXPLOSION_FLAGS = defineOptions({
     'Hosts that each request chooses from, for the number of categories to expect',
   ),
   replicas: optionalCount('Hosts that each request goes to, one after the other'),
-  splits: EXPLOSION_OPTIONS.splits,
 })
 
 export function addExplosion(command: Command): void {
@@ -51,13 +48,13 @@ async function runExplosion(
   files: string[],
   flags: FlagsOf<typeof EXPLOSION_FLAGS> & Flags,
 ): Promise<void> {
-  const { json, hosts, replicas, splits } = flags
+  const { json, hosts, replicas } = flags
   if ((hosts === undefined) !== (replicas === undefined)) {
     throw new FlowdeltaError('--hosts and --replicas belong together. Give both or neither.')
   }
   const { categories, warnings } = await categorizeFiles(files, flags)
   const cluster = hosts === undefined || replicas === undefined ? null : { hosts, replicas }
-  const diagnosis = diagnoseExplosion(categories, { cluster, splits })
+  const diagnosis = diagnoseExplosion(categories, { cluster })
   if (json) printJson(EXPLOSION_DOCUMENT.write({ ...diagnosis.sizes, diagnosis, warnings }))
   else printText(explosionText(diagnosis, warnings))
 }
@@ -116,19 +113,6 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
       'Categories without all causes; remedies may leave more.',
     ),
     remedies: made(({ diagnosis }) => diagnosis.remedies, listOf(REMEDY), 'Best first.'),
-    proposals: made(
-      ({ diagnosis }) => diagnosis.proposals,
-      listOf(
-        record<Each<ExplosionDiagnosis['proposals']>>({
-          change: words('merge', 'split'),
-          by: TEXT,
-          code: orNull(TEXT),
-          flag: made(flagText, orNull(TEXT)),
-          ...SIZES,
-        }),
-      ),
-      'What makes more requests testable or lowers C², and not the other worse, best first.',
-    ),
     leftOut: made(
       ({ diagnosis }) => diagnosis.leftOut,
       listOf(record<Each<ExplosionDiagnosis['leftOut']>>({ remedy: TEXT, reason: TEXT })),

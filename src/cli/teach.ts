@@ -8,7 +8,7 @@ import { notesIn, type TaughtNote } from '../compare/subjects.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { custom, defineOptions, optionalText, text } from '../core/options.ts'
 import { counted, listed } from '../core/words.ts'
-import { findQuestions, type TaughtAnswer, teach } from '../explain/explosion/teach.ts'
+import { type TaughtAnswer, teach } from '../explain/explosion/teach.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
 import { printedJson, printText } from './printing.ts'
@@ -76,7 +76,6 @@ async function runTeach(files: string[], flags: TeachFlags): Promise<void> {
   if (out === undefined) {
     printText(
       [
-        findQuestions(comparison).text(),
         ...notesText(comparison.with({ knowledge })),
         "What you could name, by --name 'id=name':",
         proposeNames(comparison.with({ knowledge })).text(),

@@ -1,4 +1,4 @@
-import { type Population, stoodFor } from '../whatif/calls/index-calls.ts'
+import { type Population, stoodFor } from '../calls/call-forest.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
 import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'

@@ -1,4 +1,5 @@
 import { least } from 'd3-array'
+import { type Population, stoodFor } from '../calls/call-forest.ts'
 import {
   counted,
   formatDuration,
@@ -8,7 +9,6 @@ import {
   shortText,
   shortTexts,
 } from '../core/words.ts'
-import { type Population, stoodFor } from '../whatif/calls/index-calls.ts'
 import type { DiagnosedScenario } from '../whatif/diagnosis/diagnosed-scenario.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { requireSpans, stoodFor } from '../calls/call-forest.ts'
 import { compare } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import type { Findings } from '../compare/findings/findings.ts'
@@ -8,7 +9,6 @@ import { entryNamed, FlowdeltaError, OptionError } from '../core/errors.ts'
 import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
 import { grouped, readDuration, spoken } from '../core/words.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
-import { requireSpans, stoodFor } from '../whatif/calls/index-calls.ts'
 import {
   type DiagnosisProgress,
   diagnoseLatencyStepwise,
@@ -122,7 +122,7 @@ export function addWhatif(command: Command, args: readonly string[]): void {
     )
     .option(
       '--apply <scenario...>',
-      "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'load*1.5', 'load=500/s', 'hosts:inventory-1', 'attribute:cache.hit=true:90%'; put names that contain such signs between double quotes; several are also applied together",
+      "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'load*1.5', 'load=500/s', 'attribute:cache.hit=true:90%'; put names that contain such signs between double quotes; several are also applied together",
     )
   command.addOption(
     conditionOption(

@@ -5,7 +5,6 @@ import { TIME } from '../core/quantity.ts'
 import { isTable } from '../core/stage.ts'
 import { withArticle } from '../core/words.ts'
 import { CallingContexts } from '../explain/calling-contexts/find-calling-contexts.ts'
-import { Questions } from '../explain/explosion/teach.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
 import { VarianceSources } from '../explain/variance/find-variance.ts'
 import { LogComparison } from '../logs/compare-logs.ts'
@@ -42,7 +41,6 @@ export const EXPLORED = [
   ],
   [isA(Explanation), 'explanation', { explanation: defined(WIDGETS.explanationWidget) }],
   [isA(LogComparison), 'logs', { logs: defined(WIDGETS.logsWidget) }],
-  [isA(Questions), 'questions', { questions: defined(WIDGETS.questionsWidget) }],
   [isA(VarianceSources), 'variance', { variance: defined(WIDGETS.varianceWidget) }],
   [isTable, 'table', { table: exploreTable }],
   [isA(LatencyDiagnosis), 'diagnosis', { 'what-if': defined(WIDGETS.whatIfWidget) }],
@@ -88,7 +86,7 @@ type Explorer = (stage: unknown, options: object, call: WidgetCall) => Widget
  * widget answers to mouse and keyboard, without a kernel; its state stands below it as code.
  *
  * @param stage a comparison, calling contexts, an explanation, a comparison of logs, a diagnosis,
- *   execution models, questions of `findQuestions`, traces or a table
+ *   execution models, traces or a table
  * @param kind which of the stage's widgets; your editor lists them, and so does the error for a kind
  *   that the stage does not have
  * @param options of the widget, such as `limit`; they may follow the stage where no kind is given

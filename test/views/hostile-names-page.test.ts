@@ -4,7 +4,6 @@ import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { Comparison, compare } from '../../src/compare/comparison.ts'
 import { tableBundle } from '../../src/core/stage.ts'
-import { findQuestions } from '../../src/explain/explosion/teach.ts'
 import { explain } from '../../src/explain/parameters/explain.ts'
 import { findVariance } from '../../src/explain/variance/find-variance.ts'
 import { explore } from '../../src/views/explore.ts'
@@ -122,7 +121,6 @@ describeInBrowser('names from traces', (open) => {
       explore(comparison, 'trace'),
       explore(comparison, 'calling-contexts'),
       explore(findVariance(comparison), 'variance'),
-      explore(findQuestions(comparison)),
       explore(comparison.steps.table()),
     ]
     const { page, problems } = await open(widgets)

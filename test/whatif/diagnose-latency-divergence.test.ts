@@ -20,12 +20,13 @@ function sample(size: number, seed: number, medianUs = 1000): Float64Array {
   )
 }
 
-const ones = (values: Float64Array) => new Float64Array(values.length).fill(1)
+const profileOf = (values: Float64Array, weight?: Float64Array) =>
+  LatencyProfile.ofRequests(values, weight)
 
 function between(one: Float64Array, target: Float64Array, name: DivergenceName): number {
-  const range = { base: one, target, size: Math.min(one.length, target.length) }
-  const to = divergenceTo(target, name, range)
-  return to.from(one)(ones(one), to.weigh(ones(target)))
+  const size = Math.min(one.length, target.length)
+  const base = profileOf(one)
+  return divergenceTo(profileOf(target), name, { base, size })(base)
 }
 
 describe('divergence to a target', () => {
@@ -48,31 +49,28 @@ describe('divergence to a target', () => {
 
   test('weights count as repetitions', () => {
     const twice = Float64Array.from([...one, ...one.subarray(0, 50)])
-    const weight = ones(one).map((_, i) => (i < 50 ? 2 : 1))
+    const weight = one.map((_, i) => (i < 50 ? 2 : 1))
     for (const name of ['kl', 'ks', 'wasserstein'] as const) {
-      const to = divergenceTo(other, name, { base: one, target: other, size: 150 })
-      const weighed = to.weigh(ones(other))
-      const repeated = to.from(twice)(ones(twice), weighed)
-      expect(to.from(one)(weight, weighed), name).toBeCloseTo(repeated, 9)
+      const to = divergenceTo(profileOf(other), name, { base: profileOf(one), size: 150 })
+      expect(to(profileOf(one, weight)), name).toBeCloseTo(to(profileOf(twice)), 9)
     }
   })
 
   test('what lies beyond base and target counts in the outermost bins; no time at all is no error', () => {
-    const to = divergenceTo(other, 'kl', { base: one, target: other, size: 150 })
-    const weighed = to.weigh(ones(other))
-    const far = to.from(one.map(() => 1e9))(ones(one), weighed)
-    expect(far).toBe(to.from(one.map(() => Math.max(...other)))(ones(one), weighed))
+    const to = divergenceTo(profileOf(other), 'kl', { base: profileOf(one), size: 150 })
+    const far = to(profileOf(one.map(() => 1e9)))
+    expect(far).toBe(to(profileOf(one.map(() => Math.max(...other)))))
     const nothing = new Float64Array(5)
     expect(between(nothing, nothing, 'kl')).toBeLessThan(2)
   })
 })
 
 describe('whether there is a change at all', () => {
-  const weighed = (latencyUs: Float64Array) => ({ latencyUs, weight: ones(latencyUs) })
+  const weighed = (latencyUs: Float64Array) => ({ latencyUs, weight: latencyUs.map(() => 1) })
   const testOf = (base: Float64Array, target: Float64Array) => ({
     name: 'kl' as const,
     seed: 1,
-    range: { base, target, size: Math.min(base.length, target.length) },
+    range: { base: profileOf(base), size: Math.min(base.length, target.length) },
   })
 
   /** Twenty stretches of a run whose level wanders: half of it stays from one to the next. */
@@ -126,7 +124,7 @@ describe('whether there is a change at all', () => {
     for (let i = 0; i < 200; i++) {
       const random = randomSource(i)
       const base = Float64Array.from({ length: 60 }, () => target[random.integer(2000)] as number)
-      if (knownChangeP(weighed(base), weighed(target), testOf(base, target)) <= 0.05) found++
+      if (knownChangeP(profileOf(base), profileOf(target), testOf(base, target)) <= 0.05) found++
     }
     expect(found).toBeGreaterThanOrEqual(2)
     expect(found).toBeLessThanOrEqual(19)
@@ -134,7 +132,7 @@ describe('whether there is a change at all', () => {
 
   test('others are told apart', () => {
     const [base, target] = [sample(60, 1), sample(90, 2, 2000)]
-    expect(knownChangeP(weighed(base), weighed(target), testOf(base, target))).toBe(0.002)
+    expect(knownChangeP(profileOf(base), profileOf(target), testOf(base, target))).toBe(0.002)
   })
 })
 

@@ -78,7 +78,7 @@ export class ClassTimes {
     const { to, entries } = this.#finder.plan(shape)
     if (classes.length > this.#onPath.length) this.#onPath = new Uint8Array(2 * classes.length)
     const onPath = this.#onPath
-    const waitedUs = this.#finder.mark(request, onPath, latencyUs)
+    const waitedUs = this.#finder.mark(request, onPath)
     for (let edge = 0; edge < classes.length; edge++) {
       const sum = sumOf[classes[edge]!]!
       const latency = latencyUs[edge]!

@@ -3,10 +3,11 @@ import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { findHostClasses } from '../../compare/hosts/find-host-classes.ts'
 import type { HostClasses } from '../../compare/hosts/host-classes.ts'
+import { codeText } from '../../core/code-literals.ts'
 import type { OptionAdvice } from '../../core/errors.ts'
-import { count, custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { counted, grouped, percent, shortNumber, tooltipText } from '../../core/words.ts'
+import { counted, grouped, percent, shortNumber } from '../../core/words.ts'
 import { foldFlows } from '../../flows/fold/fold-flows.ts'
 import {
   changesLabels,
@@ -25,15 +26,6 @@ import {
   findCauses,
   type Variant,
 } from './find-causes.ts'
-import {
-  bestFirst,
-  codeOf,
-  effectOf,
-  findSplits,
-  type Proposal,
-  proposalsOf,
-  type Split,
-} from './proposals.ts'
 
 export const EXPLOSION_OPTIONS = defineOptions({
   fold: custom<Fold>({
@@ -47,14 +39,6 @@ export const EXPLOSION_OPTIONS = defineOptions({
     sentence: 'Cluster whose requests each choose some hosts, to say how many categories to expect',
     expected: 'an object with hosts and replicas, or null',
     accepts: (value) => typeof value === 'object',
-  }),
-  splits: count({
-    default: 3,
-    min: 0,
-    unit: 'attributes',
-    sentence:
-      'Attributes to try as parts of labels, those that explain most of the response times first',
-    flag: 'splits <attributes>',
   }),
 })
 
@@ -96,7 +80,7 @@ export function diagnoseExplosion(
   source: Comparison | Categories,
   given: Partial<ExplosionOptions> = {},
 ): ExplosionDiagnosis {
-  const { fold, cluster, splits } = readOptions(EXPLOSION_OPTIONS, given)
+  const { fold, cluster } = readOptions(EXPLOSION_OPTIONS, given)
   const categories = categoriesOf(source, 'diagnoseExplosion')
   const variants = new ExplosionVariants(categories)
   const found = findCauses(variants)
@@ -105,7 +89,6 @@ export function diagnoseExplosion(
     ...found,
     categories,
     ...findRemedies(variants, { fold, causes }),
-    splits: findSplits(variants, splits),
     sizes: categorySizes(categories),
     expected: cluster && expectedIn(cluster, categories.flows.size),
   })
@@ -118,8 +101,6 @@ function expectedIn({ hosts, replicas, requests }: Cluster, size: number): Expec
 interface DiagnosisContents extends ExplosionCauses, Remedies {
   readonly categories: Categories
   readonly sizes: CategorySizes
-  /** Attributes that were tried as parts of labels. */
-  readonly splits: readonly Split[]
   readonly expected: ExpectedCategories | null
 }
 
@@ -131,14 +112,6 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
   /** Whether fewer than half of the requests are in categories that can be tested. */
   get thin(): boolean {
     return !(this.sizes.testableShare >= ENOUGH)
-  }
-
-  /**
-   * What makes more requests testable or lowers C², and not the other worse: remedies, and attributes
-   * as parts of labels; the best first.
-   */
-  get proposals(): readonly Proposal[] {
-    return proposalsOf(this)
   }
 
   /** What was found, in words. */
@@ -195,12 +168,6 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
           `${c2Text(best.medianC2)} instead of ${c2Text(this.sizes.medianC2)}.`,
       )
     } else if (this.thin) lines.push('Nothing that was tried makes more requests testable.')
-    // What helps most is not told twice.
-    const others = this.proposals.filter(({ code }) => !isBest || code !== best.code)
-    for (const { change, by, code, ...sizes } of others.slice(0, MAX_PROPOSALS)) {
-      const what = change === 'split' ? `Split by ${tooltipText(by)}` : `Merge by ${by}`
-      lines.push(`${what} (\`${code}\`): ${effectText(sizes, this.sizes)}.`)
-    }
     return lines.join('\n')
   }
 
@@ -224,15 +191,6 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
   }
 }
 
-const MAX_PROPOSALS = 4
-
-function effectText(now: CategorySizes, before: CategorySizes): string {
-  return (
-    `${counted(now.categories, 'category', 'categories')}, ${percent(now.testableShare)} of requests testable ` +
-    `instead of ${percent(before.testableShare)}, C² ${c2Text(now.medianC2)} instead of ${c2Text(before.medianC2)}`
-  )
-}
-
 function sizeText({ categories, requestsPerCategory, testableShare }: CategorySizes): string {
   return (
     `${counted(categories, 'category', 'categories')}, ${shortNumber(requestsPerCategory)} in each ` +
@@ -242,6 +200,40 @@ function sizeText({ categories, requestsPerCategory, testableShare }: CategorySi
 
 function c2Text(c2: number): string {
   return Number.isNaN(c2) ? 'none' : shortNumber(c2)
+}
+
+/** Most requests testable, then the least C², then most categories. */
+function bestFirst(a: CategorySizes, b: CategorySizes): number {
+  return shareOf(b) - shareOf(a) || spreadOf(a) - spreadOf(b) || b.categories - a.categories
+}
+
+function codeOf(options: OptionAdvice = {}): string {
+  return Object.entries(options)
+    .map(([name, value]) => `${name}: ${codeText(value)}`)
+    .join(', ')
+}
+
+/** What of the two a change makes better, and what worse; both as they are shown, in two digits. */
+function effectOf(now: CategorySizes, before: CategorySizes) {
+  const changes = [
+    { what: 'testable requests', by: shareOf(now) - shareOf(before) },
+    { what: 'C²', by: spreadOf(before) - spreadOf(now) },
+  ] as const
+  const names = (found: readonly (typeof changes)[number][]) =>
+    found.map(({ what }) => what).join(' and ')
+  return {
+    gains: names(changes.filter(({ by }) => by > 0)),
+    loses: names(changes.filter(({ by }) => by < 0)),
+  }
+}
+
+function shareOf({ testableShare }: CategorySizes): number {
+  return Math.round(100 * (testableShare || 0))
+}
+
+/** C² in hundredths; none is as bad as any. */
+function spreadOf({ medianC2 }: CategorySizes): number {
+  return Number.isNaN(medianC2) ? Number.MAX_VALUE : Math.round(medianC2 * 100)
 }
 
 /** What can be done against too many categories. */

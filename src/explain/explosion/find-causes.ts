@@ -4,13 +4,7 @@ import { categorize } from '../../compare/categories/categorize.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { counted, tooltipText } from '../../core/words.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
-import {
-  AFTER,
-  BEFORE,
-  type Concurrency,
-  type FlowOptions,
-  type FlowSet,
-} from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type Concurrency, type FlowSet } from '../../flows/flow-set.ts'
 import {
   changesLabels,
   type LabelChange,
@@ -30,28 +24,24 @@ export type Fold = (flows: FlowSet) => FlowSet
 
 export interface Variant {
   readonly concurrency?: Concurrency | undefined
-  readonly labelBy?: readonly string[] | undefined
   readonly changes?: readonly LabelChange[]
   readonly fold?: Fold | undefined
 }
 
 export class ExplosionVariants {
   readonly categories: Categories
-  readonly #rebuilt = new Map<string, FlowSet | string>()
+  readonly #rebuilt = new Map<Concurrency, FlowSet | string>()
 
   constructor(categories: Categories) {
     this.categories = categories
   }
 
-  /** The same requests by another order or with other attributes in labels, or why that cannot be. */
-  flows({ concurrency, labelBy }: Pick<Variant, 'concurrency' | 'labelBy'>): FlowSet | string {
+  /** The same requests by another order, or why that cannot be. */
+  flows({ concurrency }: Pick<Variant, 'concurrency'>): FlowSet | string {
     const { flows } = this.categories
-    const own = { concurrency: flows.options.concurrency, labelBy: flows.options.labelBy }
-    const asked = { concurrency: concurrency ?? own.concurrency, labelBy: labelBy ?? own.labelBy }
-    const [key, ownKey] = [JSON.stringify(asked), JSON.stringify(own)]
-    return getOrInsert(this.#rebuilt, key, () =>
-      key === ownKey ? flows : rebuildFlows(flows, asked),
-    )
+    const own = flows.options.concurrency
+    if (concurrency === undefined || concurrency === own) return flows
+    return getOrInsert(this.#rebuilt, concurrency, () => rebuildFlows(flows, concurrency))
   }
 
   /** Order first, then labels, then loops: folding needs names that repeat. */
@@ -64,7 +54,7 @@ export class ExplosionVariants {
   }
 }
 
-function rebuildFlows(flows: FlowSet, asked: Partial<FlowOptions>): FlowSet | string {
+function rebuildFlows(flows: FlowSet, concurrency: Concurrency): FlowSet | string {
   const [first] = flows.periods
   if (first === undefined) return 'the traces are not at hand'
   if (first.kind === 'graphs') return 'trace points carry their own forks and joins'
@@ -72,7 +62,7 @@ function rebuildFlows(flows: FlowSet, asked: Partial<FlowOptions>): FlowSet | st
   const after = flows.periods.at(-1) as TraceSet
   const rebuilt = buildFlows(runs.length > 0 ? [runs, after] : first, {
     ...flows.options,
-    ...asked,
+    concurrency,
   })
   return sameRequests(flows, rebuilt) ?? 'the requests are not found again in their traces'
 }

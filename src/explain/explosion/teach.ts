@@ -1,5 +1,4 @@
 import { greatest, group } from 'd3-array'
-import { ruleText } from '../../compare/apply-knowledge.ts'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import { categoryKey, categoryText } from '../../compare/categories/parts.ts'
@@ -17,22 +16,10 @@ import { type TaughtNote, withNote } from '../../compare/subjects.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
-import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { counted, formatDuration, grouped, shortNumber } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import { ksTwoSample } from '../../stats/ks-two-sample.ts'
-import { quantile } from '../../stats/quantile.ts'
-import { ascendingSample } from '../../stats/weighted-sample.ts'
 import { EXPLOSION_OPTIONS, listRecipes } from './diagnose-explosion.ts'
-import {
-  type CategorySizes,
-  categorySizes,
-  ExplosionVariants,
-  type Variant,
-} from './find-causes.ts'
+import { ExplosionVariants, type Variant } from './find-causes.ts'
 
-const LEVEL = 0.05
 const ALL = Object.keys(IGNORABLE) as Ignorable[]
 
 /** What a person answers about two categories of some data. */
@@ -112,7 +99,7 @@ function subsets(parts: readonly Ignorable[]): Ignorable[][] {
   return all.sort((a, b) => a.length - b.length)
 }
 
-export function sideOf(categories: Categories, category: number): AnswerSide {
+function sideOf(categories: Categories, category: number): AnswerSide {
   return { key: categoryKey(categories, category), name: categoryText(categories, category) }
 }
 
@@ -164,18 +151,6 @@ export function teach(
   return notes.reduce((one, note) => withNote(one, note, source), learned)
 }
 
-/** The first two that suit each other, in the order given. */
-function firstPair<One>(
-  list: readonly One[],
-  suits: (one: One, other: One) => boolean,
-): readonly [One, One] | undefined {
-  for (const [at, one] of list.entries()) {
-    const other = list.slice(at + 1).find((each) => suits(one, each))
-    if (other !== undefined) return [one, other]
-  }
-  return undefined
-}
-
 function requireCategory({ size }: Categories, category: number): void {
   if (Number.isInteger(category) && category >= 0 && category < size) return
   throw new FlowdeltaError(
@@ -197,151 +172,4 @@ function learn(answers: readonly Answer[]): readonly Ignorable[] {
   throw new FlowdeltaError(
     `No rule respects all answers: ${told.join('; ')}. Take back one of those that contradict each other.`,
   )
-}
-
-/** Something that could be ignored, and two categories to ask a person about. */
-export interface Question extends CategorySizes {
-  readonly one: number
-  readonly other: number
-  readonly oneIs: AnswerSide
-  readonly otherIs: AnswerSide
-  readonly requests: readonly [one: number, other: number]
-  /** What both differ in: ignored if they are the same. */
-  readonly ignore: readonly Ignorable[]
-  /** Why ignoring it may be wrong: categories that it merges though their times differ. */
-  readonly objections: readonly string[]
-}
-
-/** What to ask a person, the most helpful question first. */
-export class Questions extends columnarStage<{
-  readonly questions: readonly Question[]
-  readonly sizes: CategorySizes
-}>() {
-  /** One row a question: the categories, what they differ in, and what ignoring it would do. */
-  table(): StageTable {
-    return rowTable(this.questions, {
-      ...own('one other'),
-      ignore: ({ ignore }) => ignore.join(', '),
-      ...own('categories testable testableShare medianC2'),
-      objections: ({ objections }) => objections.length,
-    })
-  }
-
-  text(): string {
-    if (this.questions.length === 0) {
-      return 'There is nothing to ask: no two categories differ only in what a rule could ignore.'
-    }
-    return this.questions.map((question) => this.linesOf(question).join('\n  ')).join('\n\n')
-  }
-
-  /** A question in words: what is asked, and what the answer "the same" would do. */
-  linesOf({ one, other, requests, ignore, objections, ...question }: Question): string[] {
-    const { categories, testable, medianC2 } = this.sizes
-    return [
-      `Are categories ${one} (${question.oneIs.name}; ${grouped(requests[0])} requests) and ${other} ` +
-        `(${question.otherIs.name}; ${grouped(requests[1])} requests) the same to you?`,
-      `If so: ${ruleText({ ignore })}`,
-      `Then ${insteadOf(question.categories, categories, (n) => counted(n, 'category', 'categories'))}, ` +
-        `${insteadOf(question.testable, testable)} testable; ` +
-        `C² of the median request ${insteadOf(shortNumber(question.medianC2), shortNumber(medianC2))}.`,
-      ...objections.slice(0, 3).map((objection) => `But ${objection}`),
-    ]
-  }
-
-  override displayText(): string {
-    return this.text()
-  }
-}
-
-function insteadOf<T>(now: T, was: T, say: (value: T) => string = String): string {
-  return now === was ? `still ${say(now)}` : `${say(now)} instead of ${was}`
-}
-
-/**
- * Proposes which two categories to ask a person about, with what the answer "the same" would do:
- * categories, those that can be tested, C², and which categories it merges though their times
- * differ (Kolmogorov-Smirnov within a period, false discovery rate 0.05).
- *
- * @param source a comparison, or categories
- *
- * @example
- * findQuestions(comparison).questions.length // 0
- */
-export function findQuestions(source: Comparison | Categories): Questions {
-  const categories = categoriesOf(source, 'findQuestions')
-  const alternatives = new Alternatives(categories)
-  const sizes = categorySizes(categories)
-  const requests = (category: number) => membersOf(categories, category).length
-  const asked: Question[] = []
-  const rules = subsets(alternatives.known)
-  for (const [place, ignore] of rules.entries()) {
-    const merged = alternatives.without(ignore)
-    const groups = group(Array.from(merged.of.keys()), (category) => merged.of[category])
-    const pairs = Array.from(groups.values(), (ids) => {
-      const sorted = ids.map((id) => ({ id, requests: requests(id) }))
-      sorted.sort((a, b) => b.requests - a.requests)
-      return firstPair(sorted, (one, other) =>
-        // Of an earlier rule that makes them one, `teach` would learn that.
-        rules
-          .slice(0, place)
-          .every(
-            (set) =>
-              alternatives.without(set).of[one.id] !== alternatives.without(set).of[other.id],
-          ),
-      )
-    })
-    const [one, other] = greatest(pairs, (pair) => pair?.[1].requests ?? 0) ?? []
-    if (one === undefined || other === undefined) continue
-    const isSmaller = (earlier: Question) =>
-      earlier.ignore.every((what) => ignore.includes(what)) &&
-      earlier.categories <= merged.categories.size
-    if (asked.some(isSmaller)) continue
-    asked.push({
-      one: one.id,
-      other: other.id,
-      oneIs: sideOf(categories, one.id),
-      otherIs: sideOf(categories, other.id),
-      requests: [one.requests, other.requests],
-      ignore,
-      objections: objectionsTo([...groups.values()], categories),
-      ...categorySizes(merged.categories),
-    })
-  }
-  asked.sort((a, b) => b.testableShare - a.testableShare || a.ignore.length - b.ignore.length)
-  return new Questions({ questions: asked, sizes })
-}
-
-/** Says which categories, merged with others, differ from these in their times within a period. */
-function objectionsTo(groups: readonly (readonly number[])[], categories: Categories): string[] {
-  const tests = groups.flatMap((ids) =>
-    ids.length < 2 ? [] : ids.flatMap((id) => testsOf(id, { ids, categories })),
-  )
-  const q = benjaminiHochberg(tests.map(({ p }) => p))
-  return tests.flatMap(({ text }, i) => ((q[i] as number) < LEVEL ? [text] : []))
-}
-
-function testsOf(
-  id: number,
-  { ids, categories }: { readonly ids: readonly number[]; readonly categories: Categories },
-) {
-  return [BEFORE, AFTER].flatMap((period) => {
-    const own = categories.ascendingTimes(id, period)
-    const rest = ids.filter((other) => other !== id)
-    const others = ascendingSample(
-      rest.flatMap((other) => [...categories.responseTimes(other, period)]),
-      own.weights && rest.flatMap((other) => [...(categories.weights(other, period) ?? [])]),
-    )
-    const { p, testable } = ksTwoSample(own.values, others.values, {
-      beforeWeights: own.weights,
-      afterWeights: others.weights,
-      sorted: true,
-    })
-    if (!testable) return []
-    const [median, usual] = [own, others].map(({ values, weights }) =>
-      formatDuration(quantile(values, 0.5, weights)),
-    )
-    const when = period === BEFORE ? 'before' : 'after'
-    const text = `category ${id} takes another time than those it would be merged with: ${median}, not ${usual} (medians ${when}).`
-    return [{ p, text }]
-  })
 }

@@ -1,8 +1,8 @@
+import { requireSpans, shownName } from '../../calls/call-forest.ts'
 import { FlowdeltaError, requireArgument } from '../../core/errors.ts'
 import { randomSource } from '../../stats/random.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import { requireSpans, shownName } from '../calls/index-calls.ts'
 import { learnExecutionModels } from '../models/learn-execution-models.ts'
 import { profileOf } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'
@@ -188,14 +188,13 @@ export function prepareDiagnosis(
   // A profile that is known exactly has as many requests as one likes.
   const size =
     target === null ? own.latencyUs.length : Math.min(own.latencyUs.length, theirs.latencyUs.length)
-  const range = { base: own.latencyUs, target: theirs.latencyUs, size }
-  const profile = profileOf(theirs)
+  const range = { base: profileOf(own), size }
+  const profile = known?.profile ?? profileOf(theirs)
   const stretches = target && stretchesOf(base, target)
   const evaluator = makeEvaluator({
     base,
     target,
-    targetWeight: theirs.weight,
-    divergenceTo: divergenceTo(theirs.latencyUs, name, range),
+    divergenceTo: divergenceTo(profile, name, range),
     targetProfile: profile,
     stretches,
   })
@@ -209,7 +208,7 @@ export function prepareDiagnosis(
     test: (tried) =>
       target === null || stretches === null
         ? {
-            changeP: knownChangeP(own, theirs, { name, range, seed }),
+            changeP: knownChangeP(range.base, profile, { name, range, seed }),
             ps: tried.map(() => Number.NaN),
             responsePs: [],
           }

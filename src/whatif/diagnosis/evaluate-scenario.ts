@@ -18,7 +18,7 @@ import type {
 } from '../scenarios/scenario.ts'
 import {
   type CountedValues,
-  profileDistanceUs,
+  profileGaps,
   type TargetDivergence,
   tailsP,
 } from './target-divergence.ts'
@@ -28,8 +28,6 @@ interface Measurement {
   readonly base: RequestModel
   /** The other period; null where the target is a profile only. */
   readonly target: RequestModel | null
-  /** Of requests of the target, in the order that `divergenceTo` was made with. */
-  readonly targetWeight: Float64Array
   readonly divergenceTo: TargetDivergence
   readonly targetProfile: LatencyProfile
   /** Null where the target is a profile only. */
@@ -86,21 +84,19 @@ export interface Evaluator {
 }
 
 export function makeEvaluator(measurement: Measurement): Evaluator {
-  const { base, target, targetWeight, divergenceTo, targetProfile, stretches } = measurement
+  const { base, target, divergenceTo, targetProfile, stretches } = measurement
   const { recorded } = base
   const recordedUs = meanUs(recorded)
   const direction = directionOf(profileOf(recorded), targetProfile)
-  const apartUs = profileDistanceUs(profileOf(recorded), targetProfile)
-  const weighedTarget = divergenceTo.weigh(targetWeight)
+  const apartUs = profileGaps(profileOf(recorded), targetProfile).wasserstein
   const measure = (
     effect: ScenarioEffect,
     undone: number,
   ): Omit<Evaluation, keyof Evidence | 'promise'> => {
     const after = base.after(effect)
-    const { latencyUs, weight } = after
     const profile = profileOf(after)
     const movedUs = meanUs(after) - recordedUs
-    const distanceUs = profileDistanceUs(profile, targetProfile)
+    const distanceUs = profileGaps(profile, targetProfile).wasserstein
     const impactUs = Number.isNaN(undone) ? movedUs : (movedUs - undone) / 2
     const towardUs = direction === 0 ? Math.abs(impactUs) : impactUs * direction
     return {
@@ -108,7 +104,7 @@ export function makeEvaluator(measurement: Measurement): Evaluator {
       profile,
       distanceUs,
       impactUs,
-      divergence: divergenceTo.from(latencyUs)(weight, weighedTarget),
+      divergence: divergenceTo(profile),
       towardUs: Number.isNaN(undone) ? Math.min(towardUs, apartUs - distanceUs) : towardUs,
       touched: countTouched(recorded, after),
     }

@@ -1,6 +1,6 @@
+import type { CallPaths } from '../../calls/call-paths.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
 import { percent, shortText } from '../../core/words.ts'
-import type { CallPaths } from '../calls/call-paths.ts'
 import { isAbout, placesOf } from '../scenarios/finding-places.ts'
 import type { DiagnosedScenario } from './diagnosed-scenario.ts'
 

@@ -1,5 +1,5 @@
 // Called some hundred times for each scenario, over all its requests: the loops index with `!`.
-import { bisectRight } from 'd3-array'
+import { bisectRight, cumsum, max, min } from 'd3-array'
 import { formatDuration, shortNumber } from '../../core/words.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { kullbackLeibler } from '../../stats/kullback-leibler.ts'
@@ -7,7 +7,7 @@ import { binCount, logBins } from '../../stats/log-bins.ts'
 import { randomSource } from '../../stats/random.ts'
 import { tailTest } from '../../stats/tail-test.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
-import { LatencyProfile, type WeighedLatencies } from '../recompute/latency-profile.ts'
+import { LatencyProfile } from '../recompute/latency-profile.ts'
 
 /**
  * How far a profile is from the target: `'kl'` Kullback-Leibler divergence over bins that are equally
@@ -23,21 +23,12 @@ export function divergenceText(name: DivergenceName, value: number): string {
   return name === 'wasserstein' ? formatDuration(value) : shortNumber(value)
 }
 
-/** A target under some weights of its requests: counts of bins, or its distribution function. */
-export type WeighedTarget = Float64Array
+/** Measures how far a profile is from one target. */
+export type TargetDivergence = (profile: LatencyProfile) => number
 
-/** Measures how far profiles are from one target, under many weights of the requests of both. */
-export interface TargetDivergence {
-  /** Readies the target under some weights, for many profiles. */
-  weigh(targetWeight: Float64Array): WeighedTarget
-  /** Readies a profile, one latency a request, for many weights. */
-  from(latencyUs: Float64Array): (weight: Float64Array, target: WeighedTarget) => number
-}
-
-/** Latencies of which the bins of all profiles are made. */
+/** What the bins of all profiles are made of. */
 interface DivergenceRange {
-  readonly base: Float64Array
-  readonly target: Float64Array
+  readonly base: LatencyProfile
   /** Number of requests that the number of bins is to suit: of the smaller of the two. */
   readonly size: number
 }
@@ -47,120 +38,42 @@ interface DivergenceRange {
  * range of base and target; what is beyond counts in the outermost.
  */
 export function divergenceTo(
-  target: Float64Array,
+  target: LatencyProfile,
   name: DivergenceName,
-  range: DivergenceRange,
+  { base, size }: DivergenceRange,
 ): TargetDivergence {
-  return name === 'kl' ? klTo(target, range) : gapTo(target, name)
+  if (name !== 'kl') return (profile) => profileGaps(profile, target)[name]
+  const [low, high] = positiveRange([target.latencyUs, base.latencyUs])
+  const bins = logBins(low, high, binCount(size))
+  const counts = target.histogram(bins)
+  return (profile) => kullbackLeibler(profile.histogram(bins), counts)
 }
 
 /**
- * By how much requests would have to move on average to get from one profile to the other, µs: the
- * area between their distribution functions.
+ * The area between the distribution functions of two profiles, by how much requests would have to
+ * move on average to get from one to the other, µs; and the largest gap between them.
  */
-export function profileDistanceUs(one: LatencyProfile, other: LatencyProfile): number {
-  let [i, j, own, theirs, area] = [0, 0, 0, 0, 0]
+export function profileGaps(one: LatencyProfile, other: LatencyProfile) {
+  let [i, j, own, theirs, gap] = [0, 0, 0, 0, 0]
+  let [wasserstein, ks] = [0, 0]
   let from = Math.min(one.latencyUs[0]!, other.latencyUs[0]!)
   while (i < one.latencyUs.length || j < other.latencyUs.length) {
     const us = Math.min(one.latencyUs[i] ?? Infinity, other.latencyUs[j] ?? Infinity)
-    area += Math.abs(own / one.requests - theirs / other.requests) * (us - from)
+    wasserstein += gap * (us - from)
     while (one.latencyUs[i] === us) own += one.weight[i++]!
     while (other.latencyUs[j] === us) theirs += other.weight[j++]!
+    gap = Math.abs(own / one.requests - theirs / other.requests)
+    if (gap > ks) ks = gap
     from = us
   }
-  return area
+  return { wasserstein, ks }
 }
 
-function klTo(target: Float64Array, range: DivergenceRange): TargetDivergence {
-  const [low, high] = positiveRange([range.target, range.base])
-  const bins = logBins(low, high, binCount(range.size))
-  const numbered = (latencyUs: Float64Array) => Uint8Array.from(latencyUs, (us) => bins.index(us))
-  const targetBins = numbered(target)
-  return {
-    weigh: (targetWeight) => counted(targetBins, targetWeight, bins.count),
-    from: (latencyUs) => {
-      const ownBins = numbered(latencyUs)
-      return (weight, counts) => kullbackLeibler(counted(ownBins, weight, bins.count), counts)
-    },
-  }
-}
-
-function counted(bins: Uint8Array, weight: Float64Array, count: number): Float64Array {
-  const counts = new Float64Array(count)
-  for (let i = 0; i < bins.length; i++) counts[bins[i]!]! += weight[i]!
-  return counts
-}
-
+/** The least time above 0, and the largest; times ascend. */
 function positiveRange(samples: readonly Float64Array[]): [low: number, high: number] {
-  let low = Number.POSITIVE_INFINITY
-  let high = 0
-  for (const sample of samples) {
-    for (const us of sample) {
-      if (us > 0 && us < low) low = us
-      if (us > high) high = us
-    }
-  }
+  const high = max(samples, (sample) => sample.at(-1)) ?? 0
   // Requests that all took no time are all alike.
-  return high > 0 ? [low, high] : [1, 1]
-}
-
-function gapTo(target: Float64Array, name: 'wasserstein' | 'ks'): TargetDivergence {
-  const targetOrder = ascending(target)
-  return {
-    weigh: (targetWeight) => distribution(targetOrder, targetWeight),
-    from: (latencyUs) => {
-      const order = ascending(latencyUs)
-      const { widthUs, upTo, targetUpTo } = commonSteps(
-        Float64Array.from(order, (row) => latencyUs[row]!),
-        Float64Array.from(targetOrder, (row) => target[row]!),
-      )
-      return (weight, targetShares) => {
-        const shares = distribution(order, weight)
-        let [widest, area] = [0, 0]
-        for (let step = 0; step < widthUs.length; step++) {
-          const gap = Math.abs(shares[upTo[step]!]! - targetShares[targetUpTo[step]!]!)
-          if (gap > widest) widest = gap
-          if (gap > 0) area += gap * widthUs[step]!
-        }
-        return name === 'ks' ? widest : area
-      }
-    },
-  }
-}
-
-/** Share of the weight that the first 0, 1, 2 … rows have. */
-function distribution(order: Uint32Array, weight: Float64Array): Float64Array {
-  const shares = new Float64Array(order.length + 1)
-  let total = 0
-  for (let i = 0; i < weight.length; i++) total += weight[i]!
-  let upTo = 0
-  for (let i = 0; i < order.length; i++) {
-    upTo += weight[order[i]!]!
-    shares[i + 1] = upTo / total
-  }
-  return shares
-}
-
-/** Between neighboring latencies of either side, both ascending: how many of each are up to there. */
-function commonSteps(latencyUs: Float64Array, target: Float64Array) {
-  const steps = latencyUs.length + target.length
-  const widthUs = new Float64Array(steps)
-  const [upTo, targetUpTo] = [new Uint32Array(steps), new Uint32Array(steps)]
-  let [i, j, count] = [0, 0, 0]
-  while (i + j < steps) {
-    const us = Math.min(latencyUs[i] ?? Infinity, target[j] ?? Infinity)
-    while (latencyUs[i] === us) i++
-    while (target[j] === us) j++
-    ;[upTo[count], targetUpTo[count]] = [i, j]
-    widthUs[count++] = Math.min(latencyUs[i] ?? Infinity, target[j] ?? Infinity) - us
-  }
-  // Nothing lies beyond the last.
-  const end = Math.max(0, count - 1)
-  return { widthUs: widthUs.subarray(0, end), upTo, targetUpTo }
-}
-
-function ascending(values: Float64Array): Uint32Array {
-  return Uint32Array.from(values, (_, i) => i).sort((a, b) => values[a]! - values[b]!)
+  return high > 0 ? [min(samples, (sample) => sample.find((us) => us > 0))!, high] : [1, 1]
 }
 
 /** Where tails begin: a change of few calls shows beyond these quantiles, and hardly anywhere else. */
@@ -200,7 +113,7 @@ function countedTailP(samples: readonly [CountedValues, CountedValues], share: n
 /** Rounds of which p is a share: it is 0.002 at least. */
 const ROUNDS = 499
 
-export interface ChangeTest {
+interface ChangeTest {
   readonly name: DivergenceName
   readonly range: DivergenceRange
   readonly seed: number
@@ -211,26 +124,22 @@ export interface ChangeTest {
  * share of samples drawn from it, of as many as the base is worth, that are at least as far from it.
  */
 export function knownChangeP(
-  base: WeighedLatencies,
-  target: WeighedLatencies,
+  base: LatencyProfile,
+  target: LatencyProfile,
   { name, range, seed }: ChangeTest,
 ): number {
-  const divergence = divergenceTo(target.latencyUs, name, range)
-  const weighedTarget = divergence.weigh(target.weight)
-  const observed = divergence.from(base.latencyUs)(base.weight, weighedTarget)
-  const ofSample = divergence.from(target.latencyUs)
-  const upTo = target.weight.slice()
-  for (let i = 1; i < upTo.length; i++) upTo[i]! += upTo[i - 1]!
+  const divergence = divergenceTo(target, name, range)
+  const upTo = cumsum(target.weight)
   const last = upTo.length - 1
   const random = randomSource(seed)
   const counts = new Float64Array(upTo.length)
   const size = Math.round(worthOf(base.latencyUs, base.weight))
-  return shareAtLeast(observed, () => {
+  return shareAtLeast(divergence(base), () => {
     counts.fill(0)
     for (let i = 0; i < size; i++) {
       counts[Math.min(bisectRight(upTo, random.next() * upTo[last]!), last)]!++
     }
-    return ofSample(counts, weighedTarget)
+    return divergence(target.withWeight(counts))
   })
 }
 

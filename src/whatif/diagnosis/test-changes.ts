@@ -1,5 +1,6 @@
 // Over the values of every scenario: the loops index with `!`.
 
+import { requestStartsUs } from '../../calls/call-forest.ts'
 import { compareChoices } from '../../compare/steps/between-runs.ts'
 import {
   BLOCKS,
@@ -49,12 +50,8 @@ export function stretchesOf(base: RequestModel, target: RequestModel): Stretches
 
 /** When each request began, µs; on the clock of its period. */
 function startsUs({ forest }: RequestModel): Float64Array {
-  const { requestOffsets, requestTrace, serverSpan, traces } = forest
-  const epochUs = Number(traces.epochNs / 1000n)
-  return Float64Array.from(
-    requestTrace,
-    (_, request) => epochUs + traces.spans.startUs[serverSpan[requestOffsets[request]!]!]!,
-  )
+  const epochUs = Number(forest.traces.epochNs / 1000n)
+  return requestStartsUs(forest).map((us) => epochUs + us)
 }
 
 /** Quantiles of both periods together: how many values lie beyond each is compared. */

@@ -1,8 +1,9 @@
 // Over every call of both periods: the loops index with `!`.
+
+import type { CallForest, IndexedCalls } from '../../calls/call-forest.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
 import { intervalPredecessors } from '../../flows/precedence.ts'
-import type { CallForest, IndexedCalls } from '../calls/index-calls.ts'
 import { Precedence } from './precedence.ts'
 import type { WaitGraph } from './wait-plan.ts'
 

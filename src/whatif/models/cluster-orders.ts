@@ -197,6 +197,12 @@ export interface KeyedCluster extends OrderCluster {
   readonly key: number
 }
 
+/** A cluster that became the model of that number, and when its period's calls ran. */
+export interface LearnedCluster extends KeyedCluster {
+  readonly model: number
+  readonly times: OrderTimes
+}
+
 /**
  * Clusters calls, each operation and each set of children by itself.
  *

@@ -1,14 +1,15 @@
 // Over every call: the loops index with `!`.
 import { sum } from 'd3-array'
+import { type CallForest, callWeights, shownName } from '../../calls/call-forest.ts'
+import type { CallName, CallPaths } from '../../calls/call-paths.ts'
 import { InternalError } from '../../core/errors.ts'
 import { custom, defineOptions, number, type OptionsOf, text } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
 import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
-import type { CallName, CallPaths } from '../calls/call-paths.ts'
-import { type CallForest, callWeights, shownName } from '../calls/index-calls.ts'
 import type { CallOrder } from './call-orders.ts'
+import type { LearnedCluster } from './cluster-orders.ts'
 import { type OwnTimes, ownTimes, type PeriodPlans } from './wait-plan.ts'
 
 /** A call that an execution model makes: the `occurrence`-th of its kind, from 0. */
@@ -93,6 +94,8 @@ export interface LearnedPeriod extends PeriodPlans {
   readonly modelOf: Uint32Array
   /** Number of each call's own order, among `ExecutionModels.orders`. */
   readonly orderOf: Uint32Array
+  /** What its models were made of. */
+  readonly clusters: readonly LearnedCluster[]
 }
 
 interface LearnedModels {

@@ -1,13 +1,13 @@
 // Over every call: the loops index with `!`.
 
 import { group, rollup, sum } from 'd3-array'
+import { indexCalls, requireSpans } from '../../calls/call-forest.ts'
+import type { CallPaths } from '../../calls/call-paths.ts'
 import { requireArgument } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import type { CallPaths } from '../calls/call-paths.ts'
-import { indexCalls, requireSpans } from '../calls/index-calls.ts'
 import { type CallOrder, findCallOrders, wideOrder } from './call-orders.ts'
-import { clusterCalls, type KeyedCluster } from './cluster-orders.ts'
+import { clusterCalls, type LearnedCluster } from './cluster-orders.ts'
 import {
   EXECUTION_MODEL_OPTIONS,
   type ExecutionModel,
@@ -78,15 +78,10 @@ export function learnExecutionModels(
   return new ExecutionModels({ paths: indexed.paths, models, orders, options: chosen }, learned)
 }
 
-/** A cluster, and when its period's calls ran. */
-interface TimedCluster extends KeyedCluster {
-  readonly times: OrderTimes
-}
-
 /** Models of the periods before; the clusters are parallel to them. */
 interface LearnedSoFar {
   readonly models: ExecutionModel[]
-  readonly clusters: TimedCluster[]
+  readonly clusters: LearnedCluster[]
   flows: number
 }
 
@@ -107,7 +102,9 @@ function learnPeriod(
     callsOf[order]! += forest.weight[forest.request[call]!]!
   })
   const times = new OrderTimes(observed, orders.length)
-  const clusters = clusterCalls(orders, callsOf, { ...options, times })
+  const clusters = clusterCalls(orders, callsOf, { ...options, times }).map(
+    (cluster, i): LearnedCluster => ({ ...cluster, model: sofar.models.length + i, times }),
+  )
   const callsOfName = rollup(
     clusters,
     (all) => sum(all, ({ calls }) => calls),
@@ -126,9 +123,8 @@ function learnPeriod(
     const endUs = startUs.map((us, at) => us + forest.latencyUs[calls[at]!]!)
     return wideOrder(startUs, endUs, options.slackUs)
   }
-  const drafts = clusters.map((cluster, i) => {
-    const { name, members, violators, precedence, calls } = cluster
-    const id = sofar.models.length + i
+  const drafts = clusters.map((cluster) => {
+    const { model: id, name, members, violators, precedence, calls } = cluster
     const graph = graphOf(precedence, members[0]!)
     const plan = plans.push(waitPlan(graph)) - 1
     for (const order of members) {
@@ -139,7 +135,7 @@ function learnPeriod(
       planOfOrder[order] = plans.push(waitPlan(graphOf(orders[order]!.precedence, order))) - 1
     }
     const { nodes } = orders[members[0]!]!
-    const same = sameFlow({ ...cluster, times }, earlier.get(cluster.key) ?? [], sofar, options)
+    const same = sameFlow(cluster, earlier.get(cluster.key) ?? [], sofar, options)
     return {
       id,
       period,
@@ -161,16 +157,16 @@ function learnPeriod(
   const modelOf = orderOf.map((order) => modelOfOrder[order]!)
   const planOf = orderOf.map((order) => planOfOrder[order]!)
   const unawaited = unawaitedCalls({ ...observed, modelOf }, paths, orders)
-  sofar.clusters.push(...clusters.map((cluster) => ({ ...cluster, times })))
+  sofar.clusters.push(...clusters)
   for (const draft of drafts) {
     sofar.models.push({ ...draft, asynchronous: unawaited.get(draft.id) ?? [] })
   }
-  return { forest, plans, nodeCalls, orderOf, modelOf, planOf }
+  return { forest, plans, nodeCalls, orderOf, modelOf, planOf, clusters }
 }
 
 /** The nearest of some earlier models that is the same flow: neither waits for what the other does not. */
 function sameFlow(
-  cluster: TimedCluster,
+  cluster: LearnedCluster,
   candidates: readonly number[],
   { models, clusters }: LearnedSoFar,
   { similarity }: ExecutionModelOptions,

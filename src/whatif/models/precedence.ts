@@ -34,17 +34,6 @@ export class Precedence {
     return found
   }
 
-  /** The pairs of which each call's direct predecessors are given, closed. */
-  static ofDirect(predecessors: readonly (readonly number[])[]): Precedence {
-    const found = new Precedence(predecessors.length)
-    predecessors.forEach((before, b) => {
-      for (const a of before) found.add(a, b)
-    })
-    const order = found.order()
-    if (order !== null) found.close(order)
-    return found
-  }
-
   /** Returns whether `a` comes before `b`. */
   has(a: number, b: number): boolean {
     return ((this.bits[b * this.#words + (a >>> 5)]! >>> (a & 31)) & 1) === 1

@@ -1,9 +1,9 @@
 // For each pair of up to 256 nodes: the loops index with `!`.
 import { sum } from 'd3-array'
+import { type CallForest, callWeights } from '../../calls/call-forest.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, worthOf } from '../../stats/weighted-sample.ts'
 import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
-import { type CallForest, callWeights } from '../calls/index-calls.ts'
 import type { PeriodOrders } from './call-orders.ts'
 import { Precedence } from './precedence.ts'
 

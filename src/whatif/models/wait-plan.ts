@@ -1,7 +1,8 @@
 // Run for every affected call of every what-if: the loops index with `!`.
+
+import type { CallForest } from '../../calls/call-forest.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { InternalError } from '../../core/errors.ts'
-import type { CallForest } from '../calls/index-calls.ts'
 import type { Precedence } from './precedence.ts'
 
 /**

@@ -122,6 +122,14 @@ export class LatencyProfile implements WeighedLatencies {
     return new LatencyProfile(profile.latencyUs, profile.weight, true)
   }
 
+  /** The same latencies with other weights, some above 0; those of weight 0 are left out. */
+  withWeight(weight: Float64Array): LatencyProfile {
+    return new LatencyProfile(
+      this.latencyUs.filter((_, i) => weight[i]! > 0),
+      weight.filter((own) => own > 0),
+    )
+  }
+
   /**
    * The `q`-quantile, µs, each latency as often as its weight says: Hazen's rule (type 5 of Hyndman and
    * Fan), the outermost latencies beyond.

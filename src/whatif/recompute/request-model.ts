@@ -1,8 +1,8 @@
 // Runs over every affected call of every what-if: the loops index with `!`.
 
+import type { CallForest } from '../../calls/call-forest.ts'
 import { OptionError } from '../../core/errors.ts'
 import { growingUint32 } from '../../traces/growing-columns.ts'
-import type { CallForest } from '../calls/index-calls.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import {
   mostNodes,

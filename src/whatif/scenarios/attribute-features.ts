@@ -1,6 +1,7 @@
 // Over all attributes of a period: the loops index with `!`.
 import { greatest, rollup, sum } from 'd3-array'
 import { type AttributeColumn, AttributeReader, numbersOf } from '../../calls/attribute-columns.ts'
+import { type CallForest, callWeights } from '../../calls/call-forest.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
 import { remembered } from '../../core/remembered.ts'
@@ -9,7 +10,6 @@ import type { RegressionNode } from '../../stats/decision-tree/tree.ts'
 import { type AttributeValue, TEXT } from '../../traces/attributes.ts'
 import { rowsWhere } from '../../traces/group-rows.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
-import { type CallForest, callWeights } from '../calls/index-calls.ts'
 import { type Feature, partitionBy } from './feature.ts'
 
 /** What names of features of attributes, of their presence, and of events begin with. */

@@ -1,5 +1,5 @@
 import { group as groupBy } from 'd3-array'
-import type { CallPaths } from '../calls/call-paths.ts'
+import type { CallPaths } from '../../calls/call-paths.ts'
 
 /** Calls that are looked at as one: those along some paths. */
 export interface CallGroup {

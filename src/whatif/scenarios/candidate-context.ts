@@ -1,6 +1,7 @@
 // Over all calls of a period: the loops index with `!`.
-import type { CallPaths } from '../calls/call-paths.ts'
-import type { CallForest } from '../calls/index-calls.ts'
+
+import type { CallForest } from '../../calls/call-forest.ts'
+import type { CallPaths } from '../../calls/call-paths.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import { ATTRIBUTE, attributeFeatures, valueFeature } from './attribute-features.ts'
 import type { CallGroup } from './call-group.ts'

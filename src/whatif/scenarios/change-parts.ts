@@ -1,10 +1,10 @@
 // Over every call that a scenario changes: the loops index with `!`.
 import { sum } from 'd3-array'
+import { type CallForest, callWeights } from '../../calls/call-forest.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { type QuantileMap, quantileMap } from '../../stats/quantile-map.ts'
 import { groupRows } from '../../traces/group-rows.ts'
-import { type CallForest, callWeights } from '../calls/index-calls.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import type { EvidenceSample } from './scenario.ts'
 

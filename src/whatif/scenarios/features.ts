@@ -1,13 +1,13 @@
 // Over all attributes of a period: the loops index with `!`.
 import { group } from 'd3-array'
+import { type CallForest, callStartsUs, requestStartsUs } from '../../calls/call-forest.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
 import { remembered } from '../../core/remembered.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { SERIES } from '../../traces/attribute-names.ts'
-import type { CallPaths } from '../calls/call-paths.ts'
-import type { CallForest } from '../calls/index-calls.ts'
 import type { ExecutionModel, ExecutionModels } from '../models/execution-models.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
 import {
   ABSENT,
   ATTRIBUTE,
@@ -30,11 +30,7 @@ function countFeature(
   return {
     name,
     ofRequests({ forest }) {
-      const { requestOffsets, requestTrace, serverSpan, traces } = forest
-      const startUs = Float64Array.from(
-        requestTrace,
-        (_, request) => traces.spans.startUs[serverSpan[requestOffsets[request]!]!]!,
-      )
+      const startUs = requestStartsUs(forest)
       const order = Uint32Array.from(startUs.keys()).sort(
         (a, b) => startUs[a]! - startUs[b]! || a - b,
       )
@@ -75,31 +71,25 @@ const loadFeature = countFeature('load', '/s', ({ weight }, order, startUs) =>
   recent(order, startUs, (request) => weight[request]!),
 )
 
-/** How busy a service was: calls to it that began in the second up to a call's start. */
-const serviceLoadFeature = callFeature('serviceLoad', ({ forest, models }) => {
-  const loads = serviceLoads(forest, models.paths)
-  return (call) => `${powerOfTwo(loads[call]!)}/s`
-})
-
-const known = new WeakMap<CallForest, Float64Array>()
-
 /** Of each call, how many to the same service began in the second up to its start. */
-function serviceLoads(forest: CallForest, paths: CallPaths): Float64Array {
-  const old = known.get(forest)
-  if (old !== undefined) return old
+const serviceLoads = remembered(({ forest, models: { paths } }: RequestModel) => {
   const loads = new Float64Array(forest.path.length)
-  const startUs = Float64Array.from(forest.serverSpan, (span) => forest.traces.spans.startUs[span]!)
-  for (const calls of group(forest.path.keys(), (call) =>
-    paths.service(forest.path[call]!),
-  ).values()) {
+  const startUs = callStartsUs(forest)
+  const byService = group(forest.path.keys(), (call) => paths.service(forest.path[call]!))
+  for (const calls of byService.values()) {
     const order = Uint32Array.from(calls).sort((a, b) => startUs[a]! - startUs[b]! || a - b)
     recent(order, startUs, callCounter(forest)).forEach((count, at) => {
       loads[order[at]!] = count
     })
   }
-  known.set(forest, loads)
   return loads
-}
+})
+
+/** How busy a service was: calls to it that began in the second up to a call's start. */
+const serviceLoadFeature = callFeature('serviceLoad', (model) => {
+  const loads = serviceLoads(model)
+  return (call) => `${powerOfTwo(loads[call]!)}/s`
+})
 
 /** How many requests were under way when a request began, itself included, in powers of two. */
 const concurrencyFeature = countFeature('concurrency', '', (forest, order, startUs) => {

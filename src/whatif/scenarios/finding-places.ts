@@ -1,5 +1,5 @@
+import type { CallPaths } from '../../calls/call-paths.ts'
 import type { Finding, FindingCall } from '../../compare/findings/finding.ts'
-import type { CallPaths } from '../calls/call-paths.ts'
 import type { Candidate, Scenario, ScenarioKind } from './scenario.ts'
 
 /** Something that a finding or a scenario is about; an empty name may be any. */

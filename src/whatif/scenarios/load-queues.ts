@@ -1,5 +1,5 @@
 // Over every simulated call: the loops index with `!`.
-import { deviation, group, mean, min, sum } from 'd3-array'
+import { deviation, mean, min, sum } from 'd3-array'
 import { memoized } from '../../core/remembered.ts'
 import { counted, formatDuration } from '../../core/words.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -11,14 +11,6 @@ export interface LoadedCalls {
   readonly startUs: Float64Array
   readonly timeUs: Float64Array
   readonly weight: Float64Array
-}
-
-/** More or fewer hosts that serve the same calls. */
-export interface HostChange {
-  /** Number of the host that served each call. */
-  readonly of: Uint32Array
-  readonly before: number
-  readonly after: number
 }
 
 /** Calls that came at about the same rate. */
@@ -35,8 +27,6 @@ export type Curve = (perSecond: number) => readonly number[] | null
 export interface Model {
   readonly name: string
   readonly curve: Curve
-  /** The same for what is predicted, by the load before. */
-  readonly after: Curve
   /** Standard errors by which its mean time of a call alone is off what was seen. */
   readonly off: number
   /** The same model with other times of a call alone. */
@@ -59,53 +49,22 @@ const SIMULATED_CALLS = 30_000
 /** Gaps of more than so many usual ones are holes between recordings, not load. */
 const MAX_GAP = 50
 
-/** Queues that differ in how many servers they have, and in whether hosts share them. */
-export function queuesOf(
-  calls: LoadedCalls,
-  groups: readonly LoadGroup[],
-  loadOf: (perSecond: number) => number,
-  hosts?: HostChange,
-): Model[] {
-  const shared = queueOf(calls, groups)
-  if (hosts === undefined) {
-    return SERVERS.map((servers) =>
-      shared(`a queue with ${counted(servers, 'server')}`, [servers, servers], loadOf),
-    )
-  }
-  const { before, after } = hosts
-  const own = queueOf(calls, groups, hosts)
-  return SERVERS.flatMap((servers) => {
-    const each = `${counted(servers, 'server')} a host`
-    const apart = own(`a queue of each host with ${each}`, [servers, servers], loadOf)
-    if (before === 1 || servers * Math.max(before, after) > SERVERS.at(-1)!)
-      return [{ ...apart, others: [] }]
-    const ofAll = [servers * before, servers * after] as const
-    const together = shared(`one queue of all hosts with ${each}`, ofAll, (perSecond) => perSecond)
-    // Which kind of queue it is leaves more open than what a call alone takes.
-    return [apart, together].map((one) => ({ ...one, others: [] }))
-  })
-}
-
 /**
- * Learns from all calls, or from those that come to each of several queues alike, what a queue needs: times
- * of calls alone, and gaps. What is returned makes a model of so many servers, before and after.
+ * Queues that differ in how many servers they have. What they need, times of calls alone and gaps, is
+ * learned from all calls.
  */
-function queueOf(
+export function queuesOf(
   { startUs, timeUs, weight }: LoadedCalls,
   groups: readonly LoadGroup[],
-  hosts?: HostChange,
-) {
-  const numberOf = (row: number) => hosts?.of[row] ?? 0
+): Model[] {
   const sorted = Array.from(startUs.keys()).sort((a, b) => startUs[a]! - startUs[b]!)
   const met = new Uint32Array(startUs.length)
-  for (const rows of group(sorted, numberOf).values()) {
-    const ends = Float64Array.from(rows, (row) => startUs[row]! + timeUs[row]!).sort()
-    let ended = 0
-    rows.forEach((row, i) => {
-      while (ended < i && ends[ended]! <= startUs[row]!) ended++
-      met[row] = i - ended
-    })
-  }
+  const ends = Float64Array.from(sorted, (row) => startUs[row]! + timeUs[row]!).sort()
+  let ended = 0
+  sorted.forEach((row, i) => {
+    while (ended < i && ends[ended]! <= startUs[row]!) ended++
+    met[row] = i - ended
+  })
   const enough = Math.max(ALONE.calls, ALONE.share * met.length)
   const most = met.slice().sort()[Math.min(met.length - 1, Math.ceil(enough))]!
   const alone = Uint32Array.from(met.keys()).filter((row) => met[row]! <= most)
@@ -115,41 +74,30 @@ function queueOf(
   )
   // Gaps by the mean gap of their group: 1 on average.
   const gaps = groups.flatMap(({ calls, perSecond }) => {
-    const queues = [...group(calls, numberOf).values()]
-    const usual = (queues.length * mean(calls, (row) => weight[row]!)! * 1e6) / perSecond
-    return queues.flatMap((rows) => {
-      const starts = Float64Array.from(rows, (row) => startUs[row]!).sort()
-      return Array.from(starts.subarray(1), (us, i) => (us - starts[i]!) / usual).filter(
-        (gap) => gap < MAX_GAP,
-      )
-    })
+    const usual = (mean(calls, (row) => weight[row]!)! * 1e6) / perSecond
+    const starts = Float64Array.from(calls, (row) => startUs[row]!).sort()
+    return Array.from(starts.subarray(1), (us, i) => (us - starts[i]!) / usual).filter(
+      (gap) => gap < MAX_GAP,
+    )
   })
   const [usualUs, error] = [mean(aloneUs)!, (deviation(aloneUs) ?? 0) / Math.sqrt(aloneUs.length)]
-  return (
-    what: string,
-    servers: readonly [before: number, after: number],
-    loadOf: (perSecond: number) => number,
-  ): Model => {
+  return SERVERS.map((servers) => {
     const version = (off: number): Model => {
       const meanUs = Math.max(0, usualUs + off * error)
       const timesUs = aloneUs.map((us) => (us * meanUs) / usualUs)
       // Another seed each: how far a queue wanders by itself shows too.
       const seed = 1 + off - OFF[0]
-      const [curve, after] = servers.map((count) =>
-        memoized((all: number) =>
-          queueTimes({ servers: count, timesUs, gaps, seed }, all / (hosts?.before ?? 1)),
-        ),
-      ) as [Curve, Curve]
       return {
-        name: `as ${what}, where a call alone takes ${formatDuration(meanUs)}`,
-        curve,
-        after: (perSecond) => after(loadOf(perSecond)),
+        name: `as a queue with ${counted(servers, 'server')}, where a call alone takes ${formatDuration(meanUs)}`,
+        curve: memoized((perSecond: number) =>
+          queueTimes({ servers, timesUs, gaps, seed }, perSecond),
+        ),
         off,
         others: [],
       }
     }
     return { ...version(0), others: OFF.map(version) }
-  }
+  })
 }
 
 /** Times as they are, or of calls that stand for unequally many, as many as these are worth. */

@@ -1,10 +1,8 @@
 // Over every call that a scenario changes: the loops index with `!`.
 import { group, group as groupBy, rollup, sum } from 'd3-array'
-import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import type { ExecutionModel, ExecutionModels } from '../models/execution-models.ts'
-import { Precedence } from '../models/precedence.ts'
-import { OrderTimes, type TimedOrders, waitAlike } from '../models/split-waiting.ts'
+import { waitAlike } from '../models/split-waiting.ts'
 import type { WaitPlan } from '../models/wait-plan.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, groupTitle } from './call-group.ts'
@@ -215,12 +213,6 @@ function callsByModel({ models, period, forest }: RequestModel, { paths }: CallG
   return groupBy(ordered, keyOfCall, (call) => models.models[modelOf[call]!]!)
 }
 
-/** A model, as it is compared with others. */
-interface Observed extends TimedOrders {
-  readonly model: ExecutionModel
-  readonly key: number
-}
-
 /**
  * By model, the number of the order that its calls make theirs in: the same for models, of either
  * period, of which none waits for what another does not wait for. Models may differ by what was over
@@ -228,34 +220,22 @@ interface Observed extends TimedOrders {
  */
 export const orderClasses = remembered((models: ExecutionModels): Uint32Array => {
   const classes = Uint32Array.from(models.models, ({ id }) => id)
-  const observed = models.forests.flatMap((_, period) => observedModels(models, period))
+  const observed = models.forests.flatMap((_, period) =>
+    models
+      .period(period)
+      .clusters.flatMap(({ precedence, ...cluster }) =>
+        precedence === null || precedence.nodes < 2 ? [] : [{ ...cluster, precedence }],
+      ),
+  )
   for (const alike of group(observed, ({ key }) => key).values()) {
     // The models of most calls stand for their classes.
-    const leaders: Observed[] = []
-    alike.sort((a, b) => b.calls - a.calls || a.model.id - b.model.id)
+    const leaders: typeof observed = []
+    alike.sort((a, b) => b.calls - a.calls || a.model - b.model)
     for (const one of alike) {
       const leader = leaders.find((other) => waitAlike(one, other))
       if (leader === undefined) leaders.push(one)
-      classes[one.model.id] = (leader ?? one).model.id
+      classes[one.model] = (leader ?? one).model
     }
   }
   return classes
 })
-
-/** The models of a period whose calls wait for several others. */
-function observedModels(models: ExecutionModels, period: number): Observed[] {
-  const learned = models.period(period)
-  const times = new OrderTimes(learned, models.orders.length)
-  const ordersOf = new Map<number, Set<number>>()
-  learned.modelOf.forEach((model, call) => {
-    getOrInsert(ordersOf, model, () => new Set()).add(learned.orderOf[call]!)
-  })
-  return Array.from(ordersOf).flatMap(([id, orders]) => {
-    const model = models.models[id]!
-    const members = [...orders]
-    const { key, precedence } = models.orders[members[0]!]!
-    if (precedence === null || model.nodes.length < 2) return []
-    const { calls, predecessors } = model
-    return [{ model, key, members, calls, times, precedence: Precedence.ofDirect(predecessors) }]
-  })
-}

@@ -1,7 +1,7 @@
+import type { CallPaths } from '../../calls/call-paths.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { QUOTED, unquoted } from '../../core/quoted.ts'
 import { UNITS_US } from '../../core/words.ts'
-import type { CallPaths } from '../calls/call-paths.ts'
 import type { FeatureChoice } from './features.ts'
 import { reweightRequests } from './reweight-requests.ts'
 import { type ScaleOptions, scaleCalls } from './scale-calls.ts'
@@ -9,7 +9,7 @@ import { scaleLoad } from './scale-load.ts'
 import type { Scenario } from './scenario.ts'
 
 const FORMS =
-  "'inventory*0.5', 'network:inventory*2', 'server:inventory+10ms', 'preprocessing:inventory-1ms', 'inventory GET /items*2' (one operation), 'load*1.5', 'load:inventory*2', 'load=500/s', 'hosts:inventory-1' or 'attribute:cache.hit=true:90%'; names with signs of these forms go between double quotes"
+  "'inventory*0.5', 'network:inventory*2', 'server:inventory+10ms', 'preprocessing:inventory-1ms', 'inventory GET /items*2' (one operation), 'load*1.5', 'load:inventory*2', 'load=500/s' or 'attribute:cache.hit=true:90%'; names with signs of these forms go between double quotes"
 
 const SIZE = '(?:[*×]\\s*(\\d+(?:\\.\\d+)?)|([+-])\\s*(\\d+(?:\\.\\d+)?)\\s*(us|µs|ms|s))'
 const SCALE = new RegExp(
@@ -21,7 +21,6 @@ const SHARE = new RegExp(
 const LOAD = new RegExp(
   `^load(?::(${QUOTED}|.+?))?\\s*(?:[*×]\\s*(\\d+(?:\\.\\d+)?)|=\\s*(\\d+(?:\\.\\d+)?)\\s*/\\s*s)$`,
 )
-const HOSTS = new RegExp(`^hosts:(${QUOTED}|.+?)\\s*([+-])\\s*(\\d+)$`)
 const ATTRIBUTE = 'attribute:'
 
 /**
@@ -33,8 +32,8 @@ const ATTRIBUTE = 'attribute:'
  * requests 90 % of all; FEATURE is `host`, `calls`, `load`, `concurrency` or `attribute:KEY`.
  *
  * `load*1.5` is so many times the load (`load:SERVICE*1.5` of one service), `load=500/s` so many requests
- * a second, and `hosts:SERVICE-1` a host less (or `+2` more); how long they then take is learned from
- * busier and less busy times of the same period, or it is said why it cannot be. A service that is called `load` goes between double quotes.
+ * a second; how long they then take is learned from busier and less busy times of the same period, or it
+ * is said why it cannot be. A service that is called `load` goes between double quotes.
  *
  * A name that could be read as part of a form goes between double quotes, service and operation each
  * for itself: `"network:ads" "GET /a*2"*0.5`, `attribute:"k:=v"="a:5%":90%`. Within them `\"`, `\\` and
@@ -87,10 +86,7 @@ function loadScenario(text: string): Scenario | null {
   const [all, of = '', factor, perSecond] = LOAD.exec(text) ?? []
   const service = unquoted(of)
   if (factor !== undefined) return scaleLoad({ service, factor: Number(factor) })
-  if (all !== undefined) return scaleLoad({ service, perSecond: Number(perSecond) })
-  const [, name, sign, count] = HOSTS.exec(text) ?? []
-  if (name === undefined) return null
-  return scaleLoad({ service: unquoted(name), hosts: Number(`${sign}${count}`) })
+  return all === undefined ? null : scaleLoad({ service, perSecond: Number(perSecond) })
 }
 
 type Part = NonNullable<ScaleOptions['part']>

@@ -1,11 +1,11 @@
 // Over every call of a group: the loops index with `!`.
 import { sum } from 'd3-array'
+import { requestWeights } from '../../calls/call-forest.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample } from '../../stats/weighted-sample.ts'
-import { requestWeights } from '../calls/index-calls.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, groupName, groupTitle } from './call-group.ts'
 import { type CandidateContext, type CandidateSketch, candidate } from './candidate-context.ts'

@@ -1,3 +1,4 @@
+import type { CallPaths } from '../../calls/call-paths.ts'
 import { OptionError } from '../../core/errors.ts'
 import {
   defineOptions,
@@ -8,7 +9,6 @@ import {
   text,
 } from '../../core/options.ts'
 import { firstOf, formatDuration, shortText, signedDuration } from '../../core/words.ts'
-import type { CallPaths } from '../calls/call-paths.ts'
 import { isEntry } from './call-group.ts'
 import { type ChangedPart, changeParts, type NewTime } from './change-parts.ts'
 import { MAX_NAME_LENGTH, type Scenario } from './scenario.ts'

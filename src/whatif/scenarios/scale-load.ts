@@ -2,6 +2,7 @@
 
 import { cumsum, max, mean, min, sum } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
+import { callStartsUs } from '../../calls/call-forest.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { counted, percent } from '../../core/words.ts'
 import { isotonicRegression } from '../../stats/isotonic-regression.ts'
@@ -11,7 +12,6 @@ import type { RequestModel } from '../recompute/request-model.ts'
 import { isEntry } from './call-group.ts'
 import {
   type Curve,
-  type HostChange,
   type LoadedCalls,
   type LoadGroup,
   likelyQueues,
@@ -25,24 +25,21 @@ import type { Scenario } from './scenario.ts'
 type LoadChange = { readonly service?: string } & (
   | { readonly factor: number }
   | { readonly perSecond: number }
-  /** Hosts that the service has more, or fewer (negative): each has a queue, or all share one, as times before tell. */
-  | { readonly hosts: number }
 )
 
 /**
- * Describes a scenario in which more or fewer requests come, or fewer hosts serve them. How long calls
- * take at which load is learned from the same period (`predictAtLoad`); what a call takes longer is added
- * to its reply.
+ * Describes a scenario in which more or fewer requests come. How long calls take at which load is
+ * learned from the same period (`predictAtLoad`); what a call takes longer is added to its reply.
  *
- * @throws OptionError for a load that is not above 0; when applied, for a service that no call has, or a
- *   number of hosts that leaves none; FlowdeltaError, when applied, where nothing can be predicted
+ * @throws OptionError for a load that is not above 0; when applied, for a service that no call has;
+ *   FlowdeltaError, when applied, where nothing can be predicted
  *
  * @example
  * scaleLoad({ factor: 2 }).title // 'load × 2'
  */
 export function scaleLoad(change: LoadChange): Scenario {
   const { service = '' } = change
-  const size = 'factor' in change ? change.factor : 'perSecond' in change ? change.perSecond : 1
+  const size = 'factor' in change ? change.factor : change.perSecond
   if (!(size > 0 && size < Number.POSITIVE_INFINITY)) {
     throw new OptionError('load', size, 'a number above 0')
   }
@@ -55,20 +52,14 @@ export function scaleLoad(change: LoadChange): Scenario {
     apply(base) {
       const calls = callsOf(base, service)
       const { forest } = base
-      const { startUs } = forest.traces.spans
-      const hosts = 'hosts' in change ? hostChange(change, base, calls) : undefined
+      const startsUs = callStartsUs(forest)
       const { shiftUs, limits } = predictAtLoad(
         {
-          startUs: Float64Array.from(calls, (call) => startUs[forest.serverSpan[call]!]!),
+          startUs: Float64Array.from(calls, (call) => startsUs[call]!),
           timeUs: Float64Array.from(calls, (call) => forest.serverUs[call]!),
           weight: Float64Array.from(calls, (call) => forest.weight[forest.request[call]!]!),
         },
-        (perSecond) => {
-          if ('factor' in change) return perSecond * change.factor
-          if ('perSecond' in change) return change.perSecond
-          return hosts === undefined ? perSecond : (perSecond * hosts.before) / hosts.after
-        },
-        hosts,
+        (perSecond) => ('factor' in change ? perSecond * change.factor : change.perSecond),
       )
       const replyUs = shiftUs.map((us, i) => base.replyUs[calls[i]!]! + us)
       return { changes: [{ calls, replyUs }], weight: null, limits }
@@ -79,11 +70,7 @@ export function scaleLoad(change: LoadChange): Scenario {
 function titleOf(change: LoadChange): string {
   const { service = '' } = change
   const whose = service === '' ? 'load' : `load of ${service}`
-  if ('factor' in change) return `${whose} × ${change.factor}`
-  if ('perSecond' in change) return `${whose} ${change.perSecond}/s`
-  const count = Math.abs(change.hosts)
-  const word = count === 1 ? 'host' : 'hosts'
-  return `${service} with ${count} ${change.hosts < 0 ? `${word} fewer` : `more ${word}`}`
+  return 'factor' in change ? `${whose} × ${change.factor}` : `${whose} ${change.perSecond}/s`
 }
 
 /** Requests, or the calls of a service that come from elsewhere; ascending. */
@@ -95,23 +82,6 @@ function callsOf({ forest, models }: RequestModel, service: string): Uint32Array
     const path = forest.path[call]!
     return members.has(path) && isEntry(paths, path)
   })
-}
-
-function hostChange(
-  change: { readonly service?: string; readonly hosts: number },
-  { forest }: RequestModel,
-  calls: Uint32Array,
-): HostChange {
-  const { spans } = forest.traces
-  const of = Uint32Array.from(calls, (call) => spans.host[forest.serverSpan[call]!]!)
-  const before = new Set(of).size
-  const after = before + change.hosts
-  if (after >= 1) return { of, before, after }
-  throw new OptionError(
-    'hosts',
-    change.hosts,
-    `a number above −${before}: ${change.service} has ${before}`,
-  )
 }
 
 /** How long calls would take at another load. */
@@ -147,16 +117,12 @@ const US_PER_SECOND = 1e6
  * predicts held-out groups of windows better counts: the busiest third for a load above those seen, the
  * calmest for one below, every third group otherwise. Each call keeps its quantile among the calls of its group.
  *
- * With another number of hosts, queues are tried that all hosts share, which then has more or fewer servers, and
- * such of each host, which more or fewer calls come to.
- *
- * @param loadOf the load to predict for, calls a second, by that of a group; of hosts, as if theirs stayed as many
+ * @param loadOf the load to predict for, calls a second, by that of a group
  * @throws FlowdeltaError that says why nothing can be predicted
  */
 export function predictAtLoad(
   calls: LoadedCalls,
   loadOf: (perSecond: number) => number,
-  hosts?: HostChange,
 ): LoadPrediction {
   const groups = groupsOf(calls)
   if (groups.length < GROUPS) {
@@ -177,12 +143,12 @@ export function predictAtLoad(
   }
   if (wanted > MAX_REACH * highest) {
     throw unpredictable(
-      `${loadWords(wanted, hosts)} more than twice the highest load before (${seen}). Give a smaller load, or traces of a busier time`,
+      `${rate(wanted)} a second are more than twice the highest load before (${seen}). Give a smaller load, or traces of a busier time`,
     )
   }
   if (MAX_REACH * least < lowest) {
     throw unpredictable(
-      `${loadWords(least, hosts)} less than half the lowest load before (${seen}). Give a larger load, or traces of a calmer time`,
+      `${rate(least)} a second are less than half the lowest load before (${seen}). Give a larger load, or traces of a calmer time`,
     )
   }
   const isHeldOut = (i: number) => {
@@ -191,10 +157,10 @@ export function predictAtLoad(
   }
   const known = groups.filter((_, i) => !isHeldOut(i))
   const heldOut = groups.filter((_, i) => isHeldOut(i))
-  const queues = queuesOf(calls, groups, loadOf, hosts)
+  const queues = queuesOf(calls, groups)
   const byQueue = (from: readonly LoadGroup[]) => likelyQueues(queues, from)[0]!
-  const byLoad = (from: readonly LoadGroup[]) => monotone(from, loadOf)
-  const [best] = (isOutside || hosts ? [byQueue] : [byQueue, byLoad])
+  const byLoad = (from: readonly LoadGroup[]) => monotone(from)
+  const [best] = (isOutside ? [byQueue] : [byQueue, byLoad])
     .map((learn) => ({ learn, error: errorOf(learn(known).curve, known, heldOut) }))
     .sort((a, b) => a.error - b.error)
   if (best === undefined || !(best.error <= MAX_ERROR)) {
@@ -202,29 +168,28 @@ export function predictAtLoad(
       `what some times tell misses others, with ${isBeyond ? 'more' : isOutside ? 'less' : 'other'} load, by ${percent(best?.error ?? 1)} (p50 or p95). Give traces of more times with much and little load`,
     )
   }
-  const { name, curve, after } = best.learn(groups)
+  const { name, curve } = best.learn(groups)
   const [end, reached] = isBeyond ? [highest, wanted] : [lowest, least]
-  const at = hosts ? highest : end
-  const rises = (isOutside || hosts ? likelyQueues(queues, groups) : []).map((queue) =>
-    JUDGED.map((i) => (queue.after(at)?.[i] ?? Number.POSITIVE_INFINITY) / queue.curve(at)![i]!),
+  const rises = (isOutside ? likelyQueues(queues, groups) : []).map((queue) =>
+    JUDGED.map(
+      (i) => (queue.curve(reached)?.[i] ?? Number.POSITIVE_INFINITY) / queue.curve(end)![i]!,
+    ),
   )
   const isOpen = JUDGED.some(
     (_, i) => max(rises, (rise) => rise[i]!)! > (1 + MAX_ERROR) * min(rises, (rise) => rise[i]!)!,
   )
   if (isOpen) {
     throw unpredictable(
-      hosts === undefined
-        ? `queues with other numbers of servers, or whose calls take a little longer or shorter alone, fit the times before as well (${seen}), and differ at ${rate(reached)} a second. Give a load nearer to those, or traces of such a time`
-        : `a queue of each host, one that all share, or either with other servers or times of a call alone fit the times before as well (${seen}), and differ with ${counted(hosts.after, 'host')}. Give traces of a busier time`,
+      `queues with other numbers of servers, or whose calls take a little longer or shorter alone, fit the times before as well (${seen}), and differ at ${rate(reached)} a second. Give a load nearer to those, or traces of such a time`,
     )
   }
   const shiftUs = new Float64Array(calls.startUs.length)
   for (const { calls: own, perSecond } of groups) {
     const newLoad = loadOf(perSecond)
-    const [from, to] = [curve(perSecond), after(perSecond)]
+    const [from, to] = [curve(perSecond), curve(newLoad)]
     if (from === null || to === null) {
       throw unpredictable(
-        `${loadWords(newLoad, hosts)} more than can be served, as far as times up to ${rate(highest)} a second tell`,
+        `${rate(newLoad)} a second are more than can be served, as far as times up to ${rate(highest)} a second tell`,
       )
     }
     const [was, is] = [between(SHARES, from), between(SHARES, to)]
@@ -246,13 +211,6 @@ export function predictAtLoad(
 
 function unpredictable(why: string): FlowdeltaError {
   return new FlowdeltaError(`Times at that load cannot be predicted: ${why}.`)
-}
-
-/** `667 a second are`, to be followed by what they are. */
-function loadWords(perSecond: number, hosts?: HostChange): string {
-  const all = `${rate(perSecond)} a second`
-  if (hosts === undefined) return `${all} are`
-  return `${counted(hosts.after, 'host')} would each get as many calls as at ${all} now, which is`
 }
 
 /** `667`, `0.25`. */
@@ -315,16 +273,14 @@ function between(points: readonly number[], values: Iterable<number>): (at: numb
   return scaleLinear(points, values).clamp(true)
 }
 
-function monotone(groups: readonly LoadGroup[], loadOf: (perSecond: number) => number) {
+function monotone(groups: readonly LoadGroup[]) {
   const loads = groups.map(({ perSecond }) => perSecond)
   const fitted = SHARES.map((_, i) => {
     const timesUs = groups.map(({ quantilesUs }) => quantilesUs[i]!)
     return between(loads, isotonicRegression(loads, timesUs))
   })
-  const curve = (perSecond: number) => fitted.map((timeAt) => timeAt(perSecond))
   return {
     name: 'rising with load in any way',
-    curve,
-    after: (perSecond: number) => curve(loadOf(perSecond)),
+    curve: (perSecond: number) => fitted.map((timeAt) => timeAt(perSecond)),
   }
 }

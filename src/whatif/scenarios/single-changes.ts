@@ -1,3 +1,4 @@
+import type { CallName, CallPaths } from '../../calls/call-paths.ts'
 import { OptionError, requireStage } from '../../core/errors.ts'
 import {
   custom,
@@ -8,7 +9,6 @@ import {
   readOptions,
 } from '../../core/options.ts'
 import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
-import type { CallName, CallPaths } from '../calls/call-paths.ts'
 import { ExecutionModels } from '../models/execution-models.ts'
 import { type ProfileSummary, profileOf, profileSummary } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { readKnowledge } from '../../../src/compare/knowledge/knowledge.ts'
-import { findQuestions, proposeNames, teach } from '../../../src/index.ts'
+import { proposeNames, teach } from '../../../src/index.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 
 const FOLDER = fileURLToPath(
@@ -46,17 +46,16 @@ test('answers, names and notes hold a year later, on other hosts, pods and versi
 }, async () => {
   const ann = { by: 'Ann', at: '2026-09-03T10:00Z' }
   const first = await compared((text) => text)
-  const [question = expect.fail()] = findQuestions(first).questions
   const part = proposeNames(first).things.find(({ about }) => about.startsWith('part-'))
   const [finding = expect.fail()] = first.findings.findings
   const taught = teach(first, [
-    { one: question.one, other: question.other, same: true, ...ann },
+    { one: 7, other: 24, same: true, ...ann },
     { about: 'service:mds', name: 'directory', ...ann },
     { about: part?.about ?? '', name: 'the part', ...ann },
     { about: finding.id, text: 'A slow lock.', ...ann },
     { about: 'category 0', text: 'Mostly robots.', ...ann },
   ])
-  expect(taught.ignore.length).toBeGreaterThan(0)
+  expect(taught.ignore).toEqual(['fold loops'])
   const file = JSON.stringify(taught)
   expect(file).not.toMatch(/mds-0|frontend-0|storage-\w+-0/)
 

@@ -221,6 +221,29 @@ test('rules for labels leave everything else as it is', () => {
   expect(labelWithoutThreads(node)).toBe('web-1 GET /7 call')
 })
 
+test('a remedy says what it gains and loses', () => {
+  const period = (hostOf: (request: number) => number) =>
+    makeSpans(
+      Array.from({ length: 120 }, (_, i) => ({
+        trace: `t${i}`,
+        id: 'web',
+        host: `web-${hostOf(i)}`,
+        startUs: 0,
+        endUs: (i % 2 ? 100 : 500) + (i % 7),
+      })),
+    )
+  const omitsHosts = (hostOf: (request: number) => number) =>
+    diagnoseExplosion(compare(period(hostOf), period(hostOf)))
+      .table()
+      .objects()
+      .find((row) => (row as { remedy: string }).remedy === 'omit hosts')
+  expect(omitsHosts((request) => Math.floor(request / 2))).toMatchObject({
+    gains: 'testable requests and C²',
+    loses: '',
+  })
+  expect(omitsHosts((request) => request % 2)).toMatchObject({ gains: '', loses: 'C²' })
+})
+
 describeWithShared('public data', () => {
   test('tw2: concurrency order is the cause, and learning it leaves a handful', {
     tags: 'full',

@@ -119,9 +119,6 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /log-without-trace +log record skipped +1/,
   ],
   '13-what-people-know.ipynb': [
-    /the same to you\?\n {2}If so: Requests are the same if they differ only in how often/,
-    /But category \d+ takes another time than those it would be merged with/,
-    /Then 76 categories instead of 77, still 50 testable; C² of the median request still 0\.66\.\n/,
     /\[ '(no|learned) order' \] 77 → 7\d/,
     /seen on 2026-09-03 by Ann: Slow disks/,
   ],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CallPaths } from '../../../src/whatif/calls/call-paths.ts'
+import { CallPaths } from '../../../src/calls/call-paths.ts'
 import {
   calledBy,
   callGroup,

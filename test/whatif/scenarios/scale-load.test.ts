@@ -96,51 +96,6 @@ describe('times at twice the load, from once and one and a half times', () => {
   })
 })
 
-describe('times with a host less', () => {
-  const phases = (servers: number, calls: number, busiest = 0.6) =>
-    [busiest / 2, 0.75 * busiest, busiest].map((use) => ({
-      perSecond: (use * servers * 1e6) / SERVICE_US,
-      calls,
-    }))
-  const predicted = (seen: LoadedCalls, of: Uint32Array, before: number) => {
-    const load = (perSecond: number) => (perSecond * before) / (before - 1)
-    const { shiftUs, limits } = predictAtLoad(seen, load, { of, before, after: before - 1 })
-    return { timeUs: seen.timeUs.map((us, i) => us + (shiftUs[i] as number)), limits }
-  }
-
-  test('are those of one queue with a server less, where hosts share it', {
-    tags: ['full'],
-  }, () => {
-    const seen = queue(5, phases(5, 4000, 0.75), 11)
-    const of = Uint32Array.from(seen.startUs, (_, i) => i % 5)
-    const { timeUs, limits } = predicted(seen, of, 5)
-    expect(limits).toContain('as one queue of all hosts with 1 server a host')
-    expectNear(timeUs, queue(4, phases(5, 20_000, 0.75), 99))
-  })
-
-  test('cannot be told where hosts are so idle that either may be', { tags: ['full'] }, () => {
-    const seen = queue(4, phases(4, 4000), 11)
-    const of = Uint32Array.from(seen.startUs, (_, i) => i % 4)
-    expect(() => predicted(seen, of, 4)).toThrow('and differ with 3 hosts')
-  })
-
-  test('are those of more calls to the others, where each has its own', { tags: 'full' }, () => {
-    const hosts = [11, 12, 13].map((seed) => queue(1, phases(1, 3000), seed))
-    const both = (of: (host: LoadedCalls) => Float64Array) =>
-      Float64Array.from(hosts.flatMap((host) => [...of(host)]))
-    const seen = {
-      startUs: both(({ startUs }) => startUs),
-      timeUs: both(({ timeUs }) => timeUs),
-      weight: both(({ weight }) => weight),
-    }
-    const of = Uint32Array.from(seen.startUs, (_, i) => Math.floor(i / 9000))
-    const { timeUs, limits } = predicted(seen, of, 3)
-    expect(limits).toContain('as a queue of each host with 1 server a host')
-    const more = phases(1, 20_000).map((phase) => ({ ...phase, perSecond: 1.5 * phase.perSecond }))
-    expectNear(timeUs, queue(1, more, 99))
-  })
-})
-
 describe('load as a scenario', () => {
   const { startUs, timeUs } = queue(
     1,
@@ -168,11 +123,7 @@ describe('load as a scenario', () => {
     expect(applyScenario(models, 'web*2').limits).toBeNull()
   })
 
-  test('hosts that hold nobody up are not predicted, and none left is said', {
-    tags: 'full',
-  }, () => {
-    expect(() => applyScenario(models, 'hosts:web+1')).toThrow('cannot be predicted')
-    expect(() => applyScenario(models, 'hosts:web-2')).toThrow('web has 2')
+  test('a service that no call has is said', { tags: 'full' }, () => {
     expect(() => applyScenario(models, 'load:wbe*2')).toThrow('Give one of web')
   })
 
@@ -189,8 +140,6 @@ describe('load as a scenario', () => {
     ['load*1.5', 'load × 1.5'],
     ['load:mds × 2', 'load of mds × 2'],
     ['load=500/s', 'load 500/s'],
-    ['hosts:mds-1', 'mds with 1 host fewer'],
-    ['hosts:"m d"+2', 'm d with 2 more hosts'],
     ['"load"*2', 'load × 2'],
   ])('%s', (text, title) => {
     const scenario = parseScenario(text)

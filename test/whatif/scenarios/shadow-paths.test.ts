@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { indexCalls } from '../../../src/whatif/calls/index-calls.ts'
+import { indexCalls } from '../../../src/calls/call-forest.ts'
 import { shadowPaths } from '../../../src/whatif/scenarios/candidate-context.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 

@@ -1,12 +1,12 @@
 // Over every call of the sampled requests: the loops index with `!`.
 import { cumsum } from 'd3-array'
+import type { CallForest } from '../../../calls/call-forest.ts'
+import { CallPaths } from '../../../calls/call-paths.ts'
 import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
 import { FlowdeltaError } from '../../../core/errors.ts'
 import { randomSource } from '../../../stats/random.ts'
 import { QualityLog } from '../../../traces/quality.ts'
 import { SpanTracesBuilder } from '../../../traces/span-traces-builder.ts'
-import { CallPaths } from '../../../whatif/calls/call-paths.ts'
-import type { CallForest } from '../../../whatif/calls/index-calls.ts'
 import { ExecutionModels } from '../../../whatif/models/execution-models.ts'
 import { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { namesInPage } from '../../drawing/text.ts'
@@ -179,7 +179,15 @@ export function restoreRequests({ carried }: RequestSample): RequestModel {
   }))
   const all = { service: '', operation: '', caller: '' }
   const options = { ...all, slackUs, similarity: 0, share: 1 }
-  const period = { forest, planOf, plans, nodeCalls: children, modelOf: nothing, orderOf: nothing }
+  const period = {
+    forest,
+    planOf,
+    plans,
+    nodeCalls: children,
+    modelOf: nothing,
+    orderOf: nothing,
+    clusters: [],
+  }
   const models = new ExecutionModels({ paths, models: [], orders: [], options }, [period])
   return new RequestModel(models, 0)
 }

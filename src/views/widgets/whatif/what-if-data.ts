@@ -1,5 +1,5 @@
+import type { CallName, CallPaths } from '../../../calls/call-paths.ts'
 import { shortText, tooltipText } from '../../../core/words.ts'
-import type { CallName, CallPaths } from '../../../whatif/calls/call-paths.ts'
 import { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
 import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
 import {

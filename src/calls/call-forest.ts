@@ -1,21 +1,21 @@
 // Over every span of both periods: the loops index with `!`.
 import { sum } from 'd3-array'
-import { getOrInsert } from '../../core/entries.ts'
-import { FlowdeltaError, nearestName, OptionError, requireStage } from '../../core/errors.ts'
-import { remembered } from '../../core/remembered.ts'
-import { clockResolution } from '../../flows/clocks/clock-resolution.ts'
-import { indexSpanCalls, type SpanCalls } from '../../flows/span-calls.ts'
-import { groupRows } from '../../traces/group-rows.ts'
-import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
-import { SelectableTraces } from '../../traces/selection/selectable-traces.ts'
+import { getOrInsert } from '../core/entries.ts'
+import { FlowdeltaError, nearestName, OptionError, requireStage } from '../core/errors.ts'
+import { remembered } from '../core/remembered.ts'
+import { clockResolution } from '../flows/clocks/clock-resolution.ts'
+import { indexSpanCalls, type SpanCalls } from '../flows/span-calls.ts'
+import { groupRows } from '../traces/group-rows.ts'
+import { finishColumns, growingColumns } from '../traces/growing-columns.ts'
+import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import {
   CLIENT,
   NO_PARENT,
   PARENT_MISSING,
   SERVER,
   type SpanTraces,
-} from '../../traces/span-traces.ts'
-import type { TraceSet } from '../../traces/trace-set.ts'
+} from '../traces/span-traces.ts'
+import type { TraceSet } from '../traces/trace-set.ts'
 import { CallPaths } from './call-paths.ts'
 
 const NONE = -1
@@ -304,6 +304,17 @@ export interface CallForest {
    * from their parent, and spans that lie wholly outside it.
    */
   readonly detached: Uint8Array
+}
+
+/** When each call began at its server, in µs on the clock of its period. */
+export const callStartsUs = remembered(({ serverSpan, traces }: CallForest) =>
+  Float64Array.from(serverSpan, (span) => traces.spans.startUs[span]!),
+)
+
+/** The same of requests. */
+export function requestStartsUs(forest: CallForest): Float64Array {
+  const startsUs = callStartsUs(forest)
+  return Float64Array.from(forest.requestTrace, (_, i) => startsUs[forest.requestOffsets[i]!]!)
 }
 
 /** Whether requests of a period stand for other than one each. */

@@ -1,6 +1,6 @@
-import { getOrInsert } from '../../core/entries.ts'
-import { InternalError } from '../../core/errors.ts'
-import { Dictionary } from '../../traces/dictionary.ts'
+import { getOrInsert } from '../core/entries.ts'
+import { InternalError } from '../core/errors.ts'
+import { Dictionary } from '../traces/dictionary.ts'
 
 /** More names, and more paths, than any set of traces has; their products stay exact in a double. */
 const MAX_NAMES = 2 ** 26

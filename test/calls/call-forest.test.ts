@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type CallForest, indexCalls, shownName } from '../../src/whatif/calls/index-calls.ts'
+import { type CallForest, indexCalls, shownName } from '../../src/calls/call-forest.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 
 function indexed(spans: readonly SpanSketch[]) {
