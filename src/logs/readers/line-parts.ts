@@ -8,12 +8,14 @@ const PAIR_KEY = '[A-Za-z_][\\w.@/-]*'
 /** A value; of a list, as nginx writes it for a request that was tried again, all of it. */
 const VALUE =
   '"(?:[^"\\\\]|\\\\.)*"|[^\\s",;\\])}]*(?:(?:, ?| : )[^\\s=",;\\])}]+(?=[\\s,;\\])}-]|$))*'
-const PAIR = new RegExp(`(${PAIR_KEY})=(${VALUE})`, 'y')
+/** As `took=5` or, in Elasticsearch's slow logs, `took[5], id[]`. */
+const PAIR = new RegExp(`(${PAIR_KEY})(?:=(${VALUE})|\\[(.*?)\\](?=,(?:\\s|$)|$))`, 'y')
 
 /** The pair at a place of a line, and where it ends. */
 function pairAt(text: string, at: number): { readonly said: Saying; readonly end: number } | null {
   PAIR.lastIndex = at
-  const [whole, key = '', value = ''] = PAIR.exec(text) ?? []
+  const [whole, key = '', plain, boxed = ''] = PAIR.exec(text) ?? []
+  const value = plain ?? boxed
   return whole === undefined
     ? null
     : { said: [key, value.replace(/^"(.*)"$/s, '$1')], end: at + whole.length }
