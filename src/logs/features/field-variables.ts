@@ -12,14 +12,7 @@ import {
 } from '../../traces/attribute-names.ts'
 import type { LogBuilder } from './log-builder.ts'
 import type { FieldLeftOut } from './log-report.ts'
-import {
-  addRun,
-  type FieldRun,
-  identityOf,
-  isOneValue,
-  newFieldRun,
-  takeValue,
-} from './run-identity.ts'
+import { type FieldRun, identityOf, isOneValue, newFieldRun, takeValue } from './run-identity.ts'
 
 /** A field of a message that is part of what it says. */
 export type LogField = readonly [key: string, value: string | number | boolean]
@@ -32,7 +25,7 @@ const MANY = `has more than ${MAX_VALUES} values`
 /** Numbers of these names are not more or less, but this or that. */
 const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 
-export interface Column {
+interface Column {
   readonly reason: LeftOutReason | null
   /** Messages that have it. */
   known: number
@@ -49,7 +42,7 @@ export interface Column {
   readonly run: FieldRun
 }
 
-export interface EventFields {
+interface EventFields {
   messages: number
   readonly columns: Map<string, Column>
 }
@@ -62,38 +55,11 @@ export interface EventFields {
  */
 export class FieldVariables {
   readonly #builder: LogBuilder
-  /** What all messages so far come to, by event. */
-  readonly events = new Map<string, EventFields>()
+  readonly #events = new Map<string, EventFields>()
   readonly #runs = new Map<string, FieldRun>()
 
   constructor(builder: LogBuilder) {
     this.#builder = builder
-  }
-
-  /** Adds events of another, whose codes are these here. */
-  add(
-    others: FieldVariables['events'],
-    { event, state, instance }: ReturnType<LogBuilder['add']>,
-  ): void {
-    const added = new Set<FieldRun>()
-    for (const [name, { messages, columns }] of others) {
-      const own = this.events.get(name) ?? { messages: 0, columns: new Map<string, Column>() }
-      own.messages += messages
-      this.events.set(name, own)
-      for (const [key, { known, stateCode, values, codes, run, ...column }] of columns) {
-        const all = own.columns.get(key) ?? { ...this.#newColumn(key, ''), ...column }
-        own.columns.set(key, all)
-        all.isText ||= column.isText
-        all.isDuration ||= column.isDuration
-        if (!added.has(run)) addRun(all.run, run, instance)
-        added.add(run)
-        all.known += known
-        all.stateCode = Math.max(all.stateCode, state[stateCode] ?? -1)
-        all.codes.push(...codes.map((code) => event[code] as number))
-        for (const [value, code] of values ?? []) all.values?.set(value, event[code] as number)
-        if (values === null || (all.values?.size ?? 0) > MAX_VALUES) all.values = null
-      }
-    }
   }
 
   take(
@@ -101,8 +67,8 @@ export class FieldVariables {
     fields: readonly LogField[],
     { instance, timeUs }: { readonly instance: number; readonly timeUs: number },
   ): void {
-    const own = this.events.get(event) ?? { messages: 0, columns: new Map<string, Column>() }
-    if (own.messages++ === 0) this.events.set(event, own)
+    const own = this.#events.get(event) ?? { messages: 0, columns: new Map<string, Column>() }
+    if (own.messages++ === 0) this.#events.set(event, own)
     for (const [key, value] of fields) {
       const column = own.columns.get(key) ?? this.#newColumn(key, value)
       if (column.known++ === 0) {
@@ -155,7 +121,7 @@ export class FieldVariables {
   finish(asked: readonly string[] = []): void {
     const leftOut = new Map<string, FieldLeftOut>()
     const identities = this.#identities(asked)
-    for (const { messages, columns } of this.events.values()) {
+    for (const { messages, columns } of this.#events.values()) {
       for (const [field, column] of columns) {
         const { codes, stateCode, known, example } = column
         if (column.isDuration) this.#builder.noteDuration(stateCode)
@@ -180,10 +146,10 @@ export class FieldVariables {
    */
   #identities(asked: readonly string[]): ReadonlyMap<string, Pick<FieldLeftOut, 'reason'>> {
     const found = new Map<string, Pick<FieldLeftOut, 'reason' | 'byClass'>>()
-    const all = sum(this.events.values(), ({ messages }) => messages)
+    const all = sum(this.#events.values(), ({ messages }) => messages)
     for (const [field, run] of this.#runs) {
       if (run.varies || asked.includes(field) || field === 'level') continue
-      const columns = Array.from(this.events.values(), (event) => event.columns.get(field) ?? [])
+      const columns = Array.from(this.#events.values(), (event) => event.columns.get(field) ?? [])
       const isContext = columns.flat().length > 1
       const isNumber = columns.flat().every(({ isText }) => !isText)
       if (isNumber && run.messages < all && !isNameLike(field)) continue

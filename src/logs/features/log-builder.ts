@@ -22,7 +22,7 @@ import {
   thinnedVariables,
 } from './log-report.ts'
 import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
-import { type ClosedInstance, type InstanceFeatures, OpenInstance } from './open-instance.ts'
+import { type ClosedInstance, OpenInstance } from './open-instance.ts'
 
 /**
  * Takes log messages one by one: for logs that flowdelta has no reader for.
@@ -254,59 +254,9 @@ export class LogBuilder {
     this.#notes.inBothClasses.push(...paths)
   }
 
-  /** What all messages so far come to, for `add` of another builder, maybe in another thread. */
-  pack() {
-    const kept = this.kept()
-    for (const i of kept) this.close(i)
-    return {
-      instances: kept.map((i) => ({
-        ...(this.#instances[i] as ClosedInstance),
-        code: i,
-        id: this.#ids[i]!,
-        facets: this.#facets[i] ?? 0,
-      })),
-      names: { event: this.#names.event.values, state: this.#names.state.values },
-      levels: this.#levels,
-      notes: this.#notes.data,
-    }
-  }
-
   /** The instances that are not left out. */
   kept(): number[] {
     return [...this.#ids.keys()].filter((i) => !this.#droppedInstances.has(i))
-  }
-
-  /** Adds instances that another builder has closed; returns the codes that its own have here. */
-  add(
-    logClass: LogClass,
-    { instances, names, levels, notes }: ReturnType<LogBuilder['pack']>,
-  ): Record<VariableKind | 'instance', readonly number[]> {
-    const codes = {
-      instance: [] as number[],
-      event: names.event.map((name) => this.eventCode(name)),
-      state: names.state.map((name) => this.stateCode(name)),
-    }
-    const here = (own: InstanceFeatures, kind: VariableKind) => ({
-      ...own,
-      codes: own.codes.map((code) => codes[kind][code]!),
-    })
-    for (const { id, code: own, facets, ...each } of instances) {
-      const instance = this.instanceCode(logClass, id)
-      codes.instance[own] = instance
-      this.#facets[instance] = facets
-      this.#instances[instance] = {
-        ...each,
-        events: here(each.events, 'event'),
-        states: here(each.states, 'state'),
-        thinned: each.thinned.map((one) => ({ ...one, code: codes[one.kind][one.code]! })),
-      }
-    }
-    levels.forEach((rank, own) => {
-      const code = codes.event[own]!
-      this.#levels[code] = Math.max(rank, this.#levels[code] ?? -1)
-    })
-    this.#notes.add(notes)
-    return codes
   }
 
   /** The features of all instances. Messages may still be added afterwards, to open instances. */

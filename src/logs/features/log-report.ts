@@ -148,18 +148,6 @@ export class ReadingNotes {
     getOrInsert(this.#refused, key, () => ({ kind, name, count: 0, example: example() })).count++
   }
 
-  add({ lines, skipped, refused, unreadFiles }: Notes): void {
-    this.lines += lines
-    this.unreadFiles.push(...unreadFiles)
-    for (const { reason, count, first } of skipped) {
-      for (const [i, line] of first.entries())
-        this.skip(reason, line, i < first.length - 1 ? 1 : count - i)
-    }
-    for (const { kind, name, count, example } of refused) {
-      for (let i = 0; i < count; i++) this.refuse(kind, name, () => example)
-    }
-  }
-
   get data(): Notes {
     const { lines, unreadFiles, inBothClasses, sharedFiles, fieldsLeftOut } = this
     const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))

@@ -35,20 +35,6 @@ export function takeValue(run: FieldRun, value: unknown, instance: number): void
   if (run.texts.size < MAX_TEXTS) run.texts.set(code, text)
 }
 
-/** Adds what another reader found, whose instances have other numbers here. */
-export function addRun(run: FieldRun, other: FieldRun, instances: readonly number[]): void {
-  run.messages += other.messages
-  run.varies ||= other.varies
-  if (run.varies) return
-  other.values.forEach((code, own) => {
-    const instance = instances[own]
-    if (instance !== undefined) run.values[instance] = code
-  })
-  for (const [code, text] of other.texts) {
-    if (run.texts.size < MAX_TEXTS) run.texts.set(code, text)
-  }
-}
-
 interface RunIdentity {
   /** Whether most instances have a value of their own. */
   readonly isUnique: boolean

@@ -43,7 +43,9 @@ async function foundBothWays(bytes: string) {
   const found = async (options: LogReadOptions) => {
     const all: unknown[] = []
     const sink = {
-      ...onlyMessages((record) => all.push({ ...structuredClone(record), timeUs: String(record.timeUs) })),
+      ...onlyMessages((record) =>
+        all.push({ ...structuredClone(record), timeUs: String(record.timeUs) }),
+      ),
       skip: (...skipped: unknown[]) => all.push(skipped),
     }
     const source = await openSource({ name: 'a.log', bytes })
