@@ -137,7 +137,8 @@ export class FieldVariables {
         leftOut.set(key, { field, example, ...identity, reason, messages: all })
       }
     }
-    this.#builder.noteLeftOut([...leftOut.values()].sort((a, b) => b.messages - a.messages))
+    const sorted = [...leftOut.values()].sort((a, b) => b.messages - a.messages)
+    this.#builder.notes.fieldsLeftOut.push(...sorted)
   }
 
   /**

@@ -14,13 +14,7 @@ import {
   type VariableKind,
   WAIT_NAME,
 } from './features.ts'
-import {
-  type FieldLeftOut,
-  LogReport,
-  ReadingNotes,
-  type SkippedLine,
-  thinnedVariables,
-} from './log-report.ts'
+import { LogReport, ReadingNotes, thinnedVariables } from './log-report.ts'
 import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
 import { type ClosedInstance, OpenInstance } from './open-instance.ts'
 
@@ -59,7 +53,8 @@ export class LogBuilder {
     event: new Dictionary(),
     state: new Dictionary(),
   }
-  readonly #notes = new ReadingNotes()
+  /** What reading left out, for the report. */
+  readonly notes = new ReadingNotes()
   #current = -1
   /** Messages of each instance that only tell others apart. */
   readonly #facets: number[] = []
@@ -160,11 +155,6 @@ export class LogBuilder {
     this.#dropped.state.add(code)
   }
 
-  /** Notes fields that are no variables. */
-  noteLeftOut(fields: readonly FieldLeftOut[]): void {
-    this.#notes.fieldsLeftOut.push(...fields)
-  }
-
   /** Sets when an instance started; default, and at the latest: its first message. */
   startAt(instance: number, startUs: number): void {
     if (!Number.isFinite(startUs)) throw new OptionError('startUs', startUs, 'microseconds')
@@ -230,30 +220,6 @@ export class LogBuilder {
     })
   }
 
-  /** Counts lines that were read. */
-  countLines(count: number): void {
-    this.#notes.lines += count
-  }
-
-  /** Notes lines that gave no message, by the first of them; the first few of each reason are kept. */
-  skipLine(reason: string, line: SkippedLine, count = 1): void {
-    this.#notes.skip(reason, line, count)
-  }
-
-  /** Notes a file that is in no log format that is known. */
-  skipFile(file: string): void {
-    this.#notes.unreadFiles.push(file)
-  }
-
-  /** Notes files whose lines share windows. */
-  noteShared(files: readonly string[]): void {
-    this.#notes.sharedFiles.push(...files)
-  }
-
-  noteBoth(paths: readonly string[]): void {
-    this.#notes.inBothClasses.push(...paths)
-  }
-
   /** The instances that are not left out. */
   kept(): number[] {
     return [...this.#ids.keys()].filter((i) => !this.#droppedInstances.has(i))
@@ -315,7 +281,7 @@ export class LogBuilder {
         droppedOf(names.state, [...this.#dropped.state, ...(left ?? [])]),
       ),
       report: new LogReport({
-        ...this.#notes.data,
+        ...this.notes.data,
         messages: {
           event: sum(rows, ({ closed, facets }) => closed.messages.event - facets),
           state: sum(instances, ({ messages }) => messages.state),
@@ -351,6 +317,6 @@ export class LogBuilder {
     found: string,
   ): void {
     const name = this.#names[kind].value(code)
-    this.#notes.refuse(kind, name, () => `${found} in instance ${this.#ids[instance]}`)
+    this.notes.refuse(kind, name, () => `${found} in instance ${this.#ids[instance]}`)
   }
 }

@@ -133,7 +133,8 @@ export class ReadingNotes {
   readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
   readonly #refused = new Map<string, RefusedMessages & { count: number }>()
 
-  skip(reason: string, line: SkippedLine, count: number): void {
+  /** Notes lines that gave no message, by the first of them; the first few of each reason are kept. */
+  skip(reason: string, line: SkippedLine, count = 1): void {
     const entry = getOrInsert(this.#skipped, reason, () => ({ count: 0, first: [] }))
     entry.count += count
     if (entry.first.length === LISTED_PER_REASON) return

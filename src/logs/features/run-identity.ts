@@ -9,11 +9,12 @@ export interface FieldRun {
   messages: number
   /** By instance: which value it has. */
   readonly values: number[]
-  /** Some of the values. */
+  /** The first values and the last, which are of both classes. */
   readonly texts: Map<number, string>
 }
 
-const MAX_TEXTS = 4
+/** How many of the first values are kept, and of the last. */
+const KEPT_TEXTS = 3
 
 export function newFieldRun(): FieldRun {
   return { varies: false, messages: 0, values: [], texts: new Map() }
@@ -32,7 +33,10 @@ export function takeValue(run: FieldRun, value: unknown, instance: number): void
     return
   }
   run.values[instance] = code
-  if (run.texts.size < MAX_TEXTS) run.texts.set(code, text)
+  run.texts.set(code, text)
+  if (run.texts.size <= 2 * KEPT_TEXTS) return
+  const [oldest] = [...run.texts.keys()].slice(KEPT_TEXTS)
+  run.texts.delete(Number(oldest))
 }
 
 interface RunIdentity {

@@ -91,7 +91,7 @@ export async function loadLogs(
   const reader = inputReader(builder, settings, templates, { isOpen: isOneEach(all), all })
   for (const one of all) await reader.read(one)
   reader.finish()
-  builder.noteBoth(pathsInBoth(inputs))
+  builder.notes.inBothClasses.push(...pathsInBoth(inputs))
   const built = builder.build()
   for (const logClass of LOG_CLASSES) {
     await requireMessages(built, { logClass, inputs: inputs[logClass] }, { settings, templates })
@@ -133,7 +133,6 @@ function inputReader(
   const areSame = names.every((own) =>
     names.every((other) => own.every((one) => other.includes(one))),
   )
-  const sources: string[] = []
   if (hasWaits) builder.addWaits()
   const fields = new FieldVariables(builder)
   const divided = division === null ? undefined : new DividedLogs(division, builder)
@@ -149,7 +148,7 @@ function inputReader(
         const file = source.name
         // Of files that share their windows, each message says which it is of.
         const whose = isShared ? { id: '', ...(areSame && { source: sourceOf(source) }) } : { id }
-        if (isShared) sources.push(file)
+        if (isShared) builder.notes.sharedFiles.push(file)
         const sink = new LogWriter({ ...to, ...whose, logClass, file, pathInstance })
         await readLogFile(source, { settings, sink, isRequired: isFile })
       }
@@ -159,7 +158,6 @@ function inputReader(
     finish(): void {
       // Which class an instance is of tells what names it.
       divided?.finish()
-      builder.noteShared(sources)
       fields.finish(division?.badIf.map(({ attribute }) => attribute))
     },
   }

@@ -16,11 +16,9 @@ export function tokensOf(text: string): string[] {
 
 export interface TemplateMatch {
   readonly name: string
-  /** Codes that whoever asks gives it: of the event, and by place of its states. */
-  event: number
   /** Of each value of the masked text: which wildcard of the template it stands for, 0 for no number. */
   readonly wildcards: readonly number[]
-  /** Codes of the state variables, beside `wildcards`. */
+  /** Codes of the state variables, beside `wildcards`, which whoever asks gives it. */
   readonly states: number[]
 }
 
@@ -83,7 +81,7 @@ export class TemplateMatcher {
     const wildcards = this.#wildcardsOf(found.tokens, tokens)
     // Text that only looks like a mask would shift what stands for what.
     const isSure = wildcards.length === values
-    return { name: found.name, event: -1, wildcards: isSure ? wildcards : [], states: [] }
+    return { name: found.name, wildcards: isSure ? wildcards : [], states: [] }
   }
 
   #wildcardsOf(template: readonly string[], tokens: readonly string[]): number[] {
