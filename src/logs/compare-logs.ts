@@ -11,21 +11,26 @@ import {
 import { Stage, type StageTable } from '../core/stage.ts'
 import { counted, firstOf, grouped } from '../core/words.ts'
 import { ATTENTION_OPTIONS, type Attention, focusAttention } from './attention/focus-attention.ts'
-import { DEPENDENCY_OPTIONS, type DependencyNetworks } from './dependencies/dependency-networks.ts'
-import { learnDependencies } from './dependencies/learn-dependencies.ts'
+import {
+  DEPENDENCY_OPTIONS,
+  type DependencyNetworks,
+  learnDependencies,
+} from './dependencies/learn-dependencies.ts'
 import {
   DIVERGENCE_OPTIONS,
   type Divergence,
+  findDivergence,
   type VariableDivergence,
-} from './divergence/divergence.ts'
-import { findDivergence } from './divergence/find-divergence.ts'
+} from './divergence/find-divergence.ts'
 import { changedPhase, type RunPhase, runPhases } from './divergence/run-phases.ts'
 import { LOG_CLASSES, LogSet } from './features/log-set.ts'
-import { changedPart, type MetricPart, metricRecords } from './performance/metric-records.ts'
 import {
+  changedPart,
   METRIC_OPTIONS,
   type Metric,
+  type MetricPart,
   type MetricTail,
+  metricRecords,
   metricTail,
   performanceMetric,
   requirePerformance,

@@ -4,19 +4,19 @@ import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { joinAsked } from './asked-field.ts'
-import { cutWindows, type Row } from './cut-windows.ts'
-import { type DerivedStates, withDerived } from './derived-states.ts'
 import {
   COLUMNS,
+  type Feature,
   LEVELS,
   type Level,
+  STATE_FEATURES,
   type StateFeature,
   type VariableKind,
   WAIT_NAME,
 } from './features.ts'
 import { LogReport, ReadingNotes, thinnedVariables } from './log-report.ts'
 import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
-import { type ClosedInstance, OpenInstance } from './open-instance.ts'
+import { type ClosedInstance, cutWindows, OpenInstance, type Row } from './open-instance.ts'
 
 /**
  * Takes log messages one by one: for logs that flowdelta has no reader for.
@@ -319,4 +319,56 @@ export class LogBuilder {
     const name = this.#names[kind].value(code)
     this.notes.refuse(kind, name, () => `${found} in instance ${this.#ids[instance]}`)
   }
+}
+
+/**
+ * States by name, and how each is computed: from features of variables, by default a
+ * state's mean and an event's number; NaN for what an instance has not, but for `'count'`.
+ */
+export type DerivedStates = Readonly<
+  Record<string, (of: (variable: string, feature?: Feature) => number) => number>
+>
+
+/** Adds states that are computed from the features of an instance. */
+export function withDerived(
+  closed: ClosedInstance,
+  derived: DerivedStates,
+  names: Readonly<Record<VariableKind, Dictionary>>,
+): ClosedInstance {
+  const { codes, values } = closed.states
+  const added = Object.entries(derived).flatMap(([name, compute]) => {
+    const value = compute((variable, feature) => featureOf(closed, names, { variable, feature }))
+    return Number.isFinite(value) ? [{ code: names.state.code(name), value }] : []
+  })
+  if (added.length === 0) return closed
+  const features = added.flatMap(({ value }) =>
+    COLUMNS.state.map((column) => {
+      if (column === 'records') return 1
+      return column === 'mean' ? value : Number.NaN
+    }),
+  )
+  const states = {
+    codes: Int32Array.from([...codes, ...added.map(({ code }) => code)]),
+    values: Float64Array.from([...values, ...features]),
+  }
+  return { ...closed, states }
+}
+
+function featureOf(
+  { events, states }: ClosedInstance,
+  names: Readonly<Record<VariableKind, Dictionary>>,
+  asked: { readonly variable: string; readonly feature: Feature | undefined },
+): number {
+  const { variable, feature: given } = asked
+  const state = names.state.code(variable)
+  const isState =
+    given === undefined
+      ? states.codes.includes(state)
+      : (STATE_FEATURES as readonly Feature[]).includes(given)
+  const { codes, values } = isState ? states : events
+  const types: readonly string[] = isState ? COLUMNS.state : COLUMNS.event
+  const at = codes.indexOf(isState ? state : names.event.code(variable))
+  if (at < 0) return given === 'count' ? 0 : Number.NaN
+  const feature = given ?? (isState ? 'mean' : 'count')
+  return Number(values[at * types.length + types.indexOf(feature)])
 }

@@ -21,7 +21,7 @@ import {
   type FeatureTest,
   strongestDifference,
   type VariableDivergence,
-} from '../../logs/divergence/divergence.ts'
+} from '../../logs/divergence/find-divergence.ts'
 import {
   featureText,
   isEventTime,
