@@ -51,7 +51,7 @@ uWSGI  \[pid: {pid=\d+}\|.*?\] {client=[\d.a-f:]+} .*?\[{time}\] {verb=[A-Z]+} {
 access log  (?:{vhost=[\w.-]+:\d+} )?{client} {ident} {user=[^\[]*?} \[{time}\] "(?:{verb=[A-Z]+} {path}(?: {protocol=[^"]*})?|{request=[^"]*})" {status=\d{3}} (?:{bytes=\d+}|-)(?: "{referer=[^"]*}" "{agent=(?:[^"\\]|\\.)*}")?(?: {request_length=\d+} {request_time=[\d.]+} \[{upstream}\] \[[^\]]*\] {upstream_addr} (?:{upstream_bytes=\d+}|-) (?:{upstream_time=[\d.]+}|-) (?:{upstream_status=\d+}|-)| {request_time=\d+\.\d+}(?!\S)| {duration=\d+}(?!\S))?(?: {rest})?
 nginx errors  {time} \[{level}\] {pid=\d+}#{tid=\d+}:(?: \*{connection=\d+})? {message=.*?}(?:, client: {client=[^,]+})?(?:, server: {server=[^,]*})?(?:, request: "(?:{verb=[A-Z]+} {path}|{request=[^"]*})[^"]*")?(?:, upstream: "{upstream=[^"]*}")?(?:, host: "{vhost=[^"]*}")?(?:, referrer: "[^"]*")?
 Apache errors  \[{time=[A-Z][a-z]{2} [A-Z][a-z]{2} \d+ [\d:.]+ \d{4}}\] \[(?:{logger=[\w-]*}:)?{level}\](?: \[pid {pid=\d+}(?::tid {tid=\d+})?\])?(?: \[client {client=[^\]]+}\])? {message}
-Envoy access log  \[{time}\] "{verb=[A-Z]+} {path} {protocol}" {status=\d+} {flags} (?:{via=\S+} {details=\S+} "{failure=[^"]*}" )?{bytes_received=\d+} {bytes=\d+} {duration_ms=\d+} {upstream_ms=\d+|-} "{forwarded_for=[^"]*}" "{agent=[^"]*}" "{request_id=[^"]*}" "{authority=[^"]*}" "{upstream=[^"]*}"(?: {rest})?
+Envoy access log  \[{time}\] "{verb=[A-Z]+} {path} {protocol}" {status=\d+} {flags} (?:{via=\S+} (?:"{details=[^"]*}"|{details=\S+}) "{failure=[^"]*}" )?{bytes_received=\d+} {bytes=\d+} {duration_ms=\d+} {upstream_ms=\d+|-} "{forwarded_for=[^"]*}" "{agent=[^"]*}" "{request_id=[^"]*}" "{authority=[^"]*}" "{upstream=[^"]*}"(?: {rest})?
 AWS load balancer  (?:https?|h2|grpcs?|wss?) {time} {balancer=app/\S+|net/\S+|[\w-]+} {client} {target} {request_time=-?[\d.]+} {target_time=-?[\d.]+} {response_time=-?[\d.]+} {status=\d+} {target_status=\d+|-} {bytes_received=\d+} {bytes=\d+} "{verb=[A-Z]+} {path} [^"]*"(?: "{agent=[^"]*}")?(?: {rest})?
 HAProxy  {client=[\d.a-f:]+:\d+} \[{time}\] {frontend} {backend=[^\s/]+}/{server} (?:{request_ms=-?\d+}/{queue_ms=-?\d+}/{connect_ms=-?\d+}/{response_ms=-?\d+}/{duration_ms=\+?\d+}) {status=\d+} {bytes=\+?\d+} \S+ \S+ {termination} [\d/+]+ [\d/]+(?: \{{captured=[^{}]*}\})*? "(?:{verb=[A-Z]+} {path}|{request=[^"]*})[^"]*"(?: {rest})?
 HAProxy, TCP  {client=[\d.a-f:]+:\d+} \[{time}\] {message={frontend=\S+} {backend=[^\s/]+}/{server=\S+}} {queue_ms=-?\d+}/{connect_ms=-?\d+}/{duration_ms=\+?\d+} {bytes=\+?\d+} {termination} [\d/+]+ [\d/]+
@@ -392,7 +392,7 @@ const LEVEL_WORDS =
 const LEVEL = new RegExp(`(?:${LEVEL_WORDS})(?![\\w.=/@])`, 'y')
 const BOX = /\[([^\]]*)\]|\(([^)]*)\)|\{([^}]*)\}|<([^>]*)>/y
 const WORD = /[^\s|[\]{}<>="]+/y
-const SEPARATORS = /(?:[\s|:,;>-]|<(?=\s))*/y
+const SEPARATORS = /(?:[\s|:,;>\])}-]|<(?=\s))*/y
 /** As Java and its relatives name classes, and what calls: `a.b.App`, `App.java:12`, `App:12`. */
 const QUALIFIED = /^[A-Za-z_$][\w$]*(?:[.:]{1,2}[\w$*]+)+$|^[A-Z][\w$]*$/
 const CALL = /^([\w$.]+)\.[\w$<>]+\([\w$]+\.\w+:\d+\)$/
@@ -425,8 +425,8 @@ export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
     } else if (pair !== null) said.push(...readRest(content).said)
     else if (CALLER.test(content)) said.push(['caller', content])
     else if (/^[\w.-]+\(\d+\)$/.test(content)) said.push(['client', content])
-    else if (/^[\w.-]+@[\w.-]+$/.test(content)) {
-      const [user = '', database = ''] = content.split('@')
+    else if (/^[\w.-]+@[\w.-]+(?:\(\d+\))?$/.test(content)) {
+      const [user = '', database = ''] = content.replace(/\(.*/, '').split('@')
       said.push(['user', user], ['database', database])
     } else if (IS_ID.test(content) || content === '') said.push(['pid', content])
     else if (!hasLogger && content.includes('.') && QUALIFIED.test(content)) {
@@ -434,6 +434,11 @@ export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
       said.push(['logger', content])
     } else return false
     return true
+  }
+  /** Whether a box begins with the time, and has more in it. */
+  const isHeadOfOwn = (line: string, from: number, to: number): boolean => {
+    const endOfOwn = endOfTime(line, from + 1)
+    return endOfOwn > 0 && endOfOwn < to - 1
   }
   while (at < stop) {
     SEPARATORS.lastIndex = at
@@ -453,7 +458,8 @@ export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
     } else if (pair !== null && (!hasLevel || text[start - 1] === '-')) {
       said.push(pair.said)
       at = pair.end
-    } else if (box !== null) {
+    } else if (box !== null && !hasTime && isHeadOfOwn(text, start, BOX.lastIndex)) at = start + 1
+    else if (box !== null) {
       const content = box[1] ?? box[2] ?? box[3] ?? box[4] ?? ''
       const isClass = !hasLogger && content.includes('.') && QUALIFIED.test(content)
       const isOwn = isClass || pairAt(content, 0) !== null || (boxes === 0 && NAME.test(content))

@@ -1,5 +1,6 @@
 import { roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
+import type { LineBytes } from './line-bytes.ts'
 import {
   type LineLayout,
   lineLayouts,
@@ -9,7 +10,7 @@ import {
   type TimeFinder,
   timeFinder,
 } from './line-layouts.ts'
-import { type Found, type LineBytes, type LinePlans, outputsOf, plansFor } from './line-plans.ts'
+import { type Found, type LinePlans, outputsOf, plansFor } from './line-plans.ts'
 import { LogDraft } from './log-draft.ts'
 import { SKIPPED } from './log-sink.ts'
 import { logfmtPairs, trailingPairs } from './logfmt.ts'

@@ -1,7 +1,7 @@
 // Runs once a line of files of gigabytes: the loops index with `!`.
 import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
-import type { LineBytes } from './line-plans.ts'
+import type { LineBytes } from './line-bytes.ts'
 
 /** The unit of times that are numbers. */
 export const TIME_UNITS = ['auto', 's', 'ms', 'us', 'ns'] as const

@@ -8,7 +8,8 @@ import type { SkippedLines } from '../features/log-report.ts'
 import type { LogClass } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
 import { type TemplateMatch, type TemplateMatcher, templateName } from './drain/log-templates.ts'
-import type { LineBytes, LinePlan } from './line-plans.ts'
+import type { LineBytes } from './line-bytes.ts'
+import type { LinePlan } from './line-plans.ts'
 import type { LogFormat } from './log-read-options.ts'
 
 /** What one message says, as the reader of a format found it. */

@@ -1,4 +1,4 @@
-import type { LineBytes } from './line-plans.ts'
+import type { LineBytes } from './line-bytes.ts'
 
 /** An exception, an error or a panic that somebody tells of. */
 export interface Thrown {
