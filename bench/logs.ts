@@ -1,9 +1,8 @@
 // npx tsx bench/logs.ts [MB of the first file, default 2000]: how fast logs become features, beside
-// node:readline and `wc -l`, and how fast two files do in threads.
+// node:readline and `wc -l`.
 import { execFileSync } from 'node:child_process'
 import {
   closeSync,
-  copyFileSync,
   createReadStream,
   mkdtempSync,
   openSync,
@@ -98,12 +97,10 @@ async function readPlainly(path: string): Promise<number> {
   return lines
 }
 
-async function readFeatures(path: string, isTwice: boolean): Promise<number> {
-  const { report } = await loadLogs({ before: path, after: isTwice ? copyOf(path) : [] })
+async function readFeatures(path: string): Promise<number> {
+  const { report } = await loadLogs({ before: path, after: [] })
   return report.messages.event + report.messages.state
 }
-
-const copyOf = (path: string) => `${path}-copy`
 
 /** MB a second of `wc -l`, which only counts lines. */
 function countLines(path: string): number {
@@ -116,13 +113,12 @@ function countLines(path: string): number {
 async function measure(how: string, path: string): Promise<void> {
   const start = performance.now()
   const used = process.cpuUsage()
-  const isTwice = how === 'threads'
-  const messages = await (how === 'readline' ? readPlainly(path) : readFeatures(path, isTwice))
+  const messages = await (how === 'readline' ? readPlainly(path) : readFeatures(path))
   const seconds = (performance.now() - start) / 1000
   const { user, system } = process.cpuUsage(used)
   const run: Run = {
     coreSeconds: (user + system) / 1e6,
-    MBps: ((isTwice ? 2 : 1) * statSync(path).size) / 1e6 / seconds,
+    MBps: statSync(path).size / 1e6 / seconds,
     peakMB: process.resourceUsage().maxRSS / 1000,
     messages,
   }
@@ -137,10 +133,7 @@ async function main(megabytes: number): Promise<void> {
     const program = join(folder, 'logs.js')
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
     await build({
-      entryPoints: {
-        logs: fileURLToPath(import.meta.url),
-        'log-worker': fileURLToPath(new URL('../src/logs/readers/log-worker.ts', import.meta.url)),
-      },
+      entryPoints: { logs: fileURLToPath(import.meta.url) },
       outdir: folder,
       bundle: true,
       platform: 'node',
@@ -165,15 +158,12 @@ async function main(megabytes: number): Promise<void> {
     for (const [kind, MB, lineOf] of kinds) {
       const path = join(folder, 'log')
       generate(path, MB * 1e6, lineOf)
-      copyFileSync(path, copyOf(path))
-      const threads: Run[] = []
       const plain: Run[] = []
       const features: Run[] = []
       const counted: number[] = []
       for (let round = 0; round < ROUNDS; round++) {
         plain.push(inChild('readline', path))
         features.push(inChild('features', path))
-        threads.push(inChild('threads', path))
         counted.push(countLines(path))
       }
       const ratio = median(features.map(({ MBps }, i) => MBps / (plain[i] as Run).MBps))
@@ -184,7 +174,7 @@ async function main(megabytes: number): Promise<void> {
       const MBps = (runs: readonly Run[]) => median(runs.map((run) => run.MBps)).toFixed(0)
       say(
         `${kind.padEnd(14)}${MB.toFixed(0).padStart(6)} MB, ${features[0]?.messages} messages: ` +
-          `${MBps(features)} MB/s, node:readline ${MBps(plain)} MB/s, wc -l ${median(counted).toFixed(0)} MB/s, ratio ${ratio.toFixed(2)} (of core time ${ofCores.toFixed(2)}), two files ${MBps(threads)} MB/s, at most ${peakMB.toFixed(0)} MB`,
+          `${MBps(features)} MB/s, node:readline ${MBps(plain)} MB/s, wc -l ${median(counted).toFixed(0)} MB/s, ratio ${ratio.toFixed(2)} (of core time ${ofCores.toFixed(2)}), at most ${peakMB.toFixed(0)} MB`,
       )
       if (kind !== 'JSON lines') continue
       const isMet = ratio >= TARGET.ratio && peakMB < TARGET.MB

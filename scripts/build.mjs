@@ -43,7 +43,7 @@ const STEPS = [
     inputs: [...TOOLS, 'src'],
     outputs: [
       ...['dist/index.js', 'dist/index.cjs', 'dist/stats.js', 'dist/stats.cjs'],
-      ...['dist/cli.js', 'dist/trace-worker.js', 'dist/log-worker.js'],
+      ...['dist/cli.js', 'dist/trace-worker.js'],
     ],
     run: bundlePrograms,
   },

@@ -138,7 +138,6 @@ export async function bundlePrograms(root) {
       ...libraries,
       cli: 'src/cli/main.ts',
       'trace-worker': 'src/traces/readers/trace-worker.ts',
-      'log-worker': 'src/logs/readers/log-worker.ts',
       ...named('node', NODE_ONLY),
       ...named('page', IN_PAGES),
     },

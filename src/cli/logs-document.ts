@@ -151,7 +151,7 @@ export const LOGS_DOCUMENT = document<PrintedLogs>('logs', 'What `flowdelta logs
     record<LogComparison>({
       title: made(logsTitle, TEXT),
       path: made(
-        ({ attention }) => attention.headline?.path.map(({ name }) => name).reverse() ?? [],
+        ({ leading }) => leading.map(({ name }) => name),
         listOf(TEXT),
         'From the cause to what performance depends on directly; empty where no path says so.',
       ),

@@ -11,21 +11,26 @@ import {
 import { Stage, type StageTable } from '../core/stage.ts'
 import { counted, firstOf, grouped } from '../core/words.ts'
 import { ATTENTION_OPTIONS, type Attention, focusAttention } from './attention/focus-attention.ts'
-import { DEPENDENCY_OPTIONS, type DependencyNetworks } from './dependencies/dependency-networks.ts'
-import { learnDependencies } from './dependencies/learn-dependencies.ts'
+import {
+  DEPENDENCY_OPTIONS,
+  type DependencyNetworks,
+  learnDependencies,
+} from './dependencies/learn-dependencies.ts'
 import {
   DIVERGENCE_OPTIONS,
   type Divergence,
+  findDivergence,
   type VariableDivergence,
-} from './divergence/divergence.ts'
-import { findDivergence } from './divergence/find-divergence.ts'
+} from './divergence/find-divergence.ts'
 import { changedPhase, type RunPhase, runPhases } from './divergence/run-phases.ts'
 import { LOG_CLASSES, LogSet } from './features/log-set.ts'
-import { metricRecords } from './performance/metric-records.ts'
 import {
+  changedPart,
   METRIC_OPTIONS,
   type Metric,
+  type MetricPart,
   type MetricTail,
+  metricRecords,
   metricTail,
   performanceMetric,
   requirePerformance,
@@ -202,13 +207,28 @@ export class LogComparison extends Stage {
     return changedPhase(this.phases, afterMean - beforeMean, this.options.alpha)
   }
 
+  /** Of performance that several events have, the event that it differs by; undefined where none accounts for it. */
+  get changedPart(): MetricPart | undefined {
+    if (!this.divergence.performance.significant) return undefined
+    const part = changedPart(this.logs, this.tail.metric)
+    const { features = [] } = this.divergence.variable('state', part?.state ?? '') ?? {}
+    return features.some(({ feature, significant }) => feature === 'mean' && significant)
+      ? part
+      : undefined
+  }
+
+  /** Variables that the headline names, the cause first. */
+  get leading(): readonly VariableDivergence[] {
+    const { graph, path = [] } = this.attention.headline ?? {}
+    const part = this.changedPart?.state
+    const kind = part === undefined ? (graph?.kind ?? 'event') : 'state'
+    const names = part === undefined ? path.toReversed().map(({ name }) => name) : [part]
+    return names.flatMap((name) => this.divergence.variable(kind, name) ?? [])
+  }
+
   /** Variables in the order in which they tell: those of the headline, then as `divergence` has them. */
   get variables(): readonly VariableDivergence[] {
-    const { headline } = this.attention
-    const path = headline?.path.toReversed() ?? []
-    const first = path.flatMap(
-      ({ name }) => this.divergence.variable(headline?.graph.kind ?? 'event', name) ?? [],
-    )
+    const first = this.leading
     return [...first, ...this.divergence.variables.filter((each) => !first.includes(each))]
   }
 

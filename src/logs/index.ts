@@ -5,13 +5,13 @@ export type {
   DependencyNetwork,
   DependencyNetworks,
   DependencyOptions,
-} from './dependencies/dependency-networks.ts'
+} from './dependencies/learn-dependencies.ts'
 export type {
   Divergence,
   DivergenceOptions,
   FeatureTest,
   VariableDivergence,
-} from './divergence/divergence.ts'
+} from './divergence/find-divergence.ts'
 export { LogBuilder } from './features/log-builder.ts'
 export type { LogReport } from './features/log-report.ts'
 export type { LogClass, LogSet } from './features/log-set.ts'

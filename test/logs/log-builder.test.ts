@@ -229,9 +229,9 @@ describe('the report', () => {
 
   test('keeps the first five lines of a reason, and counts all', () => {
     const builder = new LogBuilder()
-    builder.countLines(10)
+    builder.notes.lines += 10
     for (let line = 1; line <= 7; line++) {
-      builder.skipLine('no time', { file: 'a.log', line, text: 'x'.repeat(200) })
+      builder.notes.skip('no time', { file: 'a.log', line, text: 'x'.repeat(200) })
     }
     const { report } = builder.build()
     expect([report.lines, report.skippedLines, report.skipped[0]?.first.length]).toEqual([10, 7, 5])

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
-import type { Divergence } from '../../src/logs/divergence/divergence.ts'
-import { findDivergence } from '../../src/logs/divergence/find-divergence.ts'
+import { type Divergence, findDivergence } from '../../src/logs/divergence/find-divergence.ts'
 import { loadLogs } from '../../src/logs/readers/load-logs.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 

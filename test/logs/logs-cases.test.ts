@@ -41,7 +41,66 @@ function pipeline({ runs, seed, counted = false }: Pipeline) {
   return compareLogs(builder.build(), { metric: 'finish' })
 }
 
+/** Windows in which several events take some ms: of `slow` more after, and of all others as many ms as before. */
+function durations({
+  ms,
+  more,
+  rare,
+  seed,
+}: Readonly<Record<'more' | 'rare' | 'seed', number>> & { ms: Readonly<Record<string, number>> }) {
+  const source = randomSource(seed)
+  const builder = new LogBuilder()
+  for (let i = 0; i < 40; i++) {
+    const isAfter = i >= 20
+    builder.setInstance(isAfter ? 'after' : 'before', `window ${i}`, { startUs: 0 })
+    for (const [event, mean] of Object.entries(ms)) {
+      const isSlow = event === 'slow'
+      const times = isSlow && isAfter ? rare : 30
+      for (let k = 0; k < times; k++) {
+        const timeUs = 1e4 * (k + source.next())
+        builder.logEvent(timeUs, event)
+        builder.logState(
+          timeUs,
+          `${event}.took_ms`,
+          mean * (isSlow && isAfter ? more : 1) * (0.8 + 0.4 * source.next()),
+        )
+      }
+    }
+  }
+  return compareLogs(builder.build(), { metric: 'took_ms' })
+}
+
 describe('the headline', () => {
+  test.each([
+    {
+      ms: { slow: 130, read: 4, write: 2 },
+      more: 2,
+      rare: 20,
+      seed: 1,
+      says: /from 1\d\d ms to 2\d\d ms in slow$/,
+    },
+    {
+      ms: { read: 9, slow: 40, list: 20 },
+      more: 0.25,
+      rare: 30,
+      seed: 2,
+      says: /^took_ms is smaller because it falls from 39\.\d ms to 9\.\d+ ms in slow$/,
+    },
+  ])(
+    'is the event by whose own records a metric of several changed, seed $seed',
+    ({ says, ...given }) => {
+      const compared = durations(given)
+      expect(logsTitle(compared)).toMatch(says)
+      expect(differences(compared).told[0]?.name).toBe('slow.took_ms')
+    },
+  )
+
+  test('is no event of which there are only more records', () => {
+    const compared = durations({ ms: { slow: 130, read: 4 }, more: 1, rare: 60, seed: 3 })
+    expect(compared.changedPart).toBeUndefined()
+    expect(logsTitle(compared)).toBe('slow: number 30 → 60')
+  })
+
   test.each([
     { runs: 34, seed: 1 },
     { runs: 40, seed: 2 },

@@ -3,6 +3,7 @@ import { ascending } from 'd3-array'
 import { expect, test } from 'vitest'
 import { compareLogs } from '../../src/logs/compare-logs.ts'
 import { type LogsToCompare, loadLogs } from '../../src/logs/readers/load-logs.ts'
+import { inputText } from '../../src/views/report/log-words.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 
 type Fields = Readonly<Record<string, string | number>>
@@ -82,6 +83,13 @@ test('a field that names the run or the version splits no event, and is said onc
       byClass: { before: ['12b3fd9901'], after: ['407fa622e9'] },
     },
   ])
+})
+
+test('of values that name the run, some of each period are shown', async () => {
+  const ids = startsOf({ each: (run) => ({ boot_id: `b${run}x` }) })
+  expect(inputText(await compared(ids))).toMatch(
+    /boot_id names the run \(b0x, b1x … before, b\d+x, b\d+x … after\)/,
+  )
 })
 
 test.each<[string, Runs]>([

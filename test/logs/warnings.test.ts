@@ -43,11 +43,13 @@ describe('what a comparison should be read with', () => {
 
   test('lines that were skipped, but not those that belong to a message', () => {
     const builder = logsOf({ before: TWO, after: TWO })
-    builder.countLines(40)
-    builder.skipLine('belongs to the message before it (stack trace, further line)', { text: 'x' })
-    builder.skipLine('has no name', { file: 'a.jsonl', line: 3, text: '{}' })
+    builder.notes.lines += 40
+    builder.notes.skip('belongs to the message before it (stack trace, further line)', {
+      text: 'x',
+    })
+    builder.notes.skip('has no name', { file: 'a.jsonl', line: 3, text: '{}' })
     expect(warningsOf(builder)).toEqual([])
-    builder.skipLine('has no name', { file: 'a.jsonl', line: 4, text: '{}' })
+    builder.notes.skip('has no name', { file: 'a.jsonl', line: 4, text: '{}' })
     expect(warningsOf(builder)).toEqual([
       'lines-skipped: 2 lines of 40 gave no message: a line has no name (2, as in a.jsonl:3). Name the field of names with `fields.name`.',
     ])
@@ -55,8 +57,8 @@ describe('what a comparison should be read with', () => {
 
   test('files given twice, not read, or empty', () => {
     const builder = logsOf({ before: [...TWO, []], after: TWO })
-    builder.noteBoth(['x.log'])
-    builder.skipFile('dir/README.md')
+    builder.notes.inBothClasses.push('x.log')
+    builder.notes.unreadFiles.push('dir/README.md')
     expect(warningsOf(builder)).toEqual([
       'same-files: x.log is given as before and as after, and cannot differ from itself. Name each file once.',
       'empty-instances: before 2 has no message, and counts as 1 instance in which nothing happened. Leave out what should not count.',

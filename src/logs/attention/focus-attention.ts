@@ -7,8 +7,8 @@ import type {
   DependencyEdge,
   DependencyNetwork,
   DependencyNetworks,
-} from '../dependencies/dependency-networks.ts'
-import type { Divergence } from '../divergence/divergence.ts'
+} from '../dependencies/learn-dependencies.ts'
+import type { Divergence } from '../divergence/find-divergence.ts'
 import { type Feature, isEventTime, type VariableKind } from '../features/features.ts'
 import { LOG_CLASSES, type LogClass } from '../features/log-set.ts'
 

@@ -1,24 +1,33 @@
-import { sort } from 'd3-array'
-import { readOptions } from '../../core/options.ts'
-import { isEventTime } from '../features/features.ts'
-import type { LogSet } from '../features/log-set.ts'
-import { instanceWeights } from '../performance/instance-weights.ts'
+// The innermost loop of all dependency networks: it indexes with `!`.
+import { sort, sum } from 'd3-array'
+import {
+  count,
+  custom,
+  defineOptions,
+  level,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+} from '../../core/options.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
+import { fTail } from '../../stats/distributions.ts'
+import { welch } from '../../stats/welch.ts'
+import {
+  type Feature,
+  isEventTime,
+  VARIABLE_KINDS,
+  type VariableKind,
+} from '../features/features.ts'
+import {
+  AFTER,
+  BEFORE,
+  LOG_CLASSES,
+  type LogClass,
+  type LogSet,
+  type VariableFeatures,
+} from '../features/log-set.ts'
+import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 import { type PerformanceMetric, performanceMetric } from '../performance/performance-metric.ts'
-import {
-  DEPENDENCY_OPTIONS,
-  type DependencyEdge,
-  DependencyNetworks,
-  type DependencyOptions,
-  leastMass,
-  type NetworkKey,
-} from './dependency-networks.ts'
-import { growDependencyTree, type TreeSplit } from './dependency-tree.ts'
-import {
-  type DependencyColumns,
-  dependencyColumns,
-  picked,
-  selectColumns,
-} from './select-columns.ts'
 
 /**
  * Learns how variables depend on each other and on performance, in each period's logs: for each feature
@@ -175,4 +184,578 @@ export function happensBefore(first: ArrayLike<number>, second: ArrayLike<number
   }
   if (earlier >= MIN_INSTANCES && later === 0) return -1
   return later >= MIN_INSTANCES && earlier === 0 ? 1 : 0
+}
+
+/** Options of `learnDependencies`. */
+export const DEPENDENCY_OPTIONS = defineOptions({
+  ...WEIGHT_OPTIONS,
+  minSplit: custom<number>({
+    default: 1 / 3,
+    sentence: 'Share of the instances that a dependency must hold for',
+    flag: 'min-split <share>',
+    accepts: (value) => typeof value === 'number' && value > 0 && value <= 1,
+    expected: 'a share of the instances, above 0 to 1',
+    parse: Number,
+  }),
+  stop: oneOf(['significance', 'orange'], {
+    default: 'significance',
+    sentence: "When trees stop growing; 'orange' is the rule of the library that the paper used",
+    flag: 'stop <name>',
+  }),
+  significance: level({ default: 0.05, sentence: "Level of the 'significance' stop" }),
+  minLeaf: count({
+    default: 5,
+    unit: 'instances',
+    sentence: 'Fewest instances on either side of a split',
+  }),
+  mostVariables: count({
+    default: 500,
+    unit: 'variables',
+    sentence: 'Most variables that dependencies are learned from',
+  }),
+})
+export type DependencyOptions = OptionsOf<typeof DEPENDENCY_OPTIONS>
+
+/** Which network: a feature of all variables of a kind, in one class of logs. */
+export interface NetworkKey {
+  readonly kind: VariableKind
+  readonly class: LogClass
+  readonly featureType: Feature
+}
+
+/** A dependency between two variables of a network: one splits the tree of the other. */
+export interface DependencyEdge {
+  /** The earlier one where `directed`; otherwise the first by name. */
+  readonly from: string
+  readonly to: string
+  /**
+   * The weight of the largest node that is split on it: its number of instances where all count the
+   * same. The dependency is there up to this minimum size of nodes to split.
+   */
+  readonly weight: number
+  /** The share of that node's variance that the split explains. */
+  readonly r2: number
+  /** Whether one happens before the other in every instance that has both. */
+  readonly directed: boolean
+}
+
+/** How the variables of one kind depend on each other, and on performance, by one feature. */
+export interface DependencyNetwork extends NetworkKey {
+  /** The name of the node that stands for performance. */
+  readonly metric: string
+  /** Variables that it was learned from, performance among them, ascending. */
+  readonly names: readonly string[]
+  /** How many more could have taken part, but for `mostVariables`. */
+  readonly variablesLeftOut: number
+  /** How many instances of the class have performance. */
+  readonly instances: number
+  /** Σ of their weights: their number where all count the same. */
+  readonly mass: number
+  /** The strongest first. */
+  readonly edges: readonly DependencyEdge[]
+}
+
+interface LearnedNetworks {
+  readonly grownAt: number
+  readonly learn: (key: NetworkKey) => DependencyNetwork
+  readonly known: Map<string, DependencyNetwork>
+}
+
+interface NetworkColumns {
+  readonly logs: LogSet
+  readonly options: DependencyOptions
+  readonly metric: PerformanceMetric
+}
+
+/**
+ * How variables depend on each other: a network for each kind, feature and class, learned when it
+ * is first asked for. What `learnDependencies` gives.
+ */
+export class DependencyNetworks extends columnarStage<NetworkColumns>() {
+  readonly #learned: LearnedNetworks
+
+  constructor(columns: NetworkColumns, learned: LearnedNetworks) {
+    super(columns)
+    this.#learned = learned
+  }
+
+  /** How many instances of each class are left out because they have no performance. */
+  get leftOut(): Readonly<Record<LogClass, number>> {
+    const { metric, logs } = this
+    const without = (code: number) =>
+      metric.values.filter((value, i) => Number.isNaN(value) && logs.classOf[i] === code).length
+    return { before: without(0), after: without(1) }
+  }
+
+  /** What `minSplit` can be raised to, and lowered to again, without learning anything anew. */
+  get grownAt(): number {
+    return this.#learned.grownAt
+  }
+
+  /** One network. */
+  network(key: NetworkKey): DependencyNetwork {
+    const name = networkName(key)
+    const { known, learn } = this.#learned
+    const whole = known.get(name) ?? learn(key)
+    known.set(name, whole)
+    const least = leastMass(this.options.minSplit, whole.mass)
+    return { ...whole, edges: whole.edges.filter(({ weight }) => weight >= least) }
+  }
+
+  /** All networks of a class: a feature of events each, then of states. None without variables. */
+  of(logClass: LogClass): readonly DependencyNetwork[] {
+    const { events, states } = this.logs
+    return VARIABLE_KINDS.flatMap((kind) => {
+      const { names, types } = kind === 'event' ? events : states
+      const features: readonly Feature[] = names.length === 0 ? [] : types
+      return features.map((featureType) => this.network({ kind, class: logClass, featureType }))
+    })
+  }
+
+  /**
+   * The same networks with only the dependencies that are there when nodes of fewer instances are
+   * not split. Nothing is learned anew.
+   *
+   * @param minSplit share of the instances of a class, `grownAt` or more
+   */
+  pruned(minSplit: number): DependencyNetworks {
+    const { logs, metric, options } = this
+    const changed = { logs, metric, options: { ...options, minSplit } }
+    return new DependencyNetworks(changed, this.#learned)
+  }
+
+  /** One row a dependency, network by network. */
+  table(): StageTable {
+    const rows = LOG_CLASSES.flatMap((each) => this.of(each)).flatMap((network) =>
+      network.edges.map((edge) => ({ ...network, ...edge, feature: network.featureType })),
+    )
+    return rowTable(rows, own('kind feature class from to weight r2 directed'))
+  }
+}
+
+export function networkName({ kind, class: logClass, featureType }: NetworkKey): string {
+  return `${kind} ${logClass} ${featureType}`
+}
+
+/** The least weight of a node that is split; a third of 120 is 40, whatever rounding makes of it. */
+export function leastMass(minSplit: number, mass: number): number {
+  return minSplit * mass * (1 - 1e-12)
+}
+
+interface TreeOptions extends Pick<DependencyOptions, 'minLeaf' | 'stop' | 'significance'> {
+  /** A node with less weight than this is not split. */
+  readonly minMass: number
+}
+
+export interface TreeSplit {
+  readonly predictor: number
+  readonly threshold: number
+  /** Σ of weights of the node it splits: its number of instances where all count the same. */
+  readonly mass: number
+  /** The share of the node's sum of squares that it explains. */
+  readonly r2: number
+}
+
+/**
+ * Splits of the regression tree that predicts one column from all others: binary, by the largest
+ * reduction of squared error. Instances without the target are left out; those without the
+ * predictor go with the majority. With the `'significance'` stop, p of its F test times the number of cuts
+ * there were is below the level. `growRegressionTree` of `stats/` is another tree, with other rules.
+ *
+ * Sources: Nagaraj, Killian and Neville, NSDI 2012, §3.3; Breiman, Friedman, Olshen and Stone 1984,
+ * "Classification and regression trees"; the stop is our own.
+ */
+export function growDependencyTree(
+  columns: DependencyColumns,
+  target: number,
+  options: TreeOptions,
+): TreeSplit[] {
+  const splits: TreeSplit[] = []
+  const { minLeaf, minMass } = options
+  const values = columns.values[target] as Float64Array
+  const pending = [rootNode(columns, values)]
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    const sums = targetSums(node.rows, values, columns.weights)
+    if (sums === undefined || sums.mass < minMass) continue
+    const cut = bestCut(columns, node, sums, { target, minLeaf })
+    if (cut === undefined || !isAccepted(cut, sums, options)) continue
+    const r2 = Math.min(1, cut.gain / sums.squares)
+    splits.push({ predictor: cut.column, threshold: cut.threshold, mass: sums.mass, r2 })
+    // Dividing costs as much as looking for a cut: not for parts that are all too small.
+    const isLeft = leftRows(columns, node, cut)
+    const left = sum(node.rows, (row) => isLeft[row]! * columns.weights[row]!)
+    if (Math.max(left, sums.mass - left) < minMass) continue
+    pending.push(...dividedNode(node, isLeft, columns.scratch))
+  }
+  return splits
+}
+
+function isAccepted(
+  { gain, cuts }: BestCut,
+  { squares, size }: TargetSums,
+  { stop, significance }: TreeOptions,
+): boolean {
+  if (stop === 'orange') return true
+  if (size <= 2) return false
+  const left = squares - gain
+  const f = left > 0 ? (gain / left) * (size - 2) : Number.POSITIVE_INFINITY
+  return fTail(f, 1, size - 2) * cuts < significance
+}
+
+type TargetSums = NonNullable<ReturnType<typeof targetSums>>
+
+/** The division of a node in two that explains most of the target's variance. */
+interface BestCut {
+  readonly column: number
+  /** Values up to this one go left. */
+  readonly lastLeft: number
+  /** Midway to the next value. */
+  readonly threshold: number
+  /** Where instances without a value go: to the side that has more weight. */
+  readonly missingLeft: boolean
+  /** How much less the weighted sum of squares is. */
+  readonly gain: number
+  /** How many cuts of all columns there were to choose from. */
+  readonly cuts: number
+}
+
+/** Shares of all squares that are nearer are the same: sums differ by the order of adding. */
+const SAME_SHARE = 1e-10
+
+/**
+ * Sums of the target over the rows of a node: weight times deviation from the mean, a row each, their
+ * weight and squares, and as how many equally weighted rows the node counts; undefined where the target
+ * does not vary there.
+ */
+function targetSums(rows: Int32Array, target: Float64Array, weights: Float64Array) {
+  let mass = 0
+  let massSquared = 0
+  let total = 0
+  let varies = false
+  const origin = target[rows[0]!]!
+  for (const row of rows) {
+    const weight = weights[row]!
+    mass += weight
+    massSquared += weight * weight
+    total += weight * (target[row]! - origin)
+    if (target[row] !== origin) varies = true
+  }
+  if (!varies) return undefined
+  const shift = total / mass
+  const pulls = new Float64Array(target.length)
+  let squares = 0
+  for (const row of rows) {
+    const deviation = target[row]! - origin - shift
+    const pull = weights[row]! * deviation
+    pulls[row] = pull
+    squares += pull * deviation
+  }
+  return { pulls, mass, squares, size: (mass * mass) / massSquared }
+}
+
+/**
+ * The best of all cuts between two values of a column that leave `minLeaf` instances with a value on
+ * either side. Of columns that gain the same, the one that correlates more with the target in the node
+ * (r² over instances with a value): what variables are called decides only after that. Of equal cuts
+ * of a column the lowest. Undefined where there is none that gains.
+ */
+function bestCut(
+  { values, weights }: DependencyColumns,
+  node: TreeNode,
+  sums: TargetSums,
+  { target, minLeaf }: { readonly target: number; readonly minLeaf: number },
+): BestCut | undefined {
+  const { rows, orders, starts, ends } = node
+  const { pulls, mass, squares } = sums
+  const same = SAME_SHARE * squares
+  let best: Omit<BestCut, 'cuts'> | undefined
+  let cuts = 0
+  const shareOf = (column: number) =>
+    explainedShare(values[column]!, pulls, {
+      weights,
+      rows: orders.subarray(starts[column]!, ends[column]!),
+    })
+  for (let column = 0; column < values.length; column++) {
+    const start = starts[column]!
+    const end = ends[column]!
+    if (column === target || end - start < 2 * minLeaf) continue
+    const ofColumn = values[column]!
+    let missingMass = 0
+    let missingPull = 0
+    if (end - start < rows.length) {
+      missingMass = mass
+      for (let place = start; place < end; place++) {
+        missingMass -= weights[orders[place]!]!
+        missingPull -= pulls[orders[place]!]!
+      }
+    }
+    const firstCut = start + minLeaf - 1
+    const lastCut = end - minLeaf
+    let leftMass = 0
+    let leftPull = 0
+    let next = ofColumn[orders[start]!]!
+    let most = best === undefined ? same : best.gain - same
+    let ofThis: Omit<BestCut, 'cuts'> | undefined
+    for (let place = start; place < lastCut; place++) {
+      const row = orders[place]!
+      leftMass += weights[row]!
+      leftPull += pulls[row]!
+      const value = next
+      next = ofColumn[orders[place + 1]!]!
+      if (next === value || place < firstCut) continue
+      cuts++
+      const missingLeft = 2 * leftMass >= mass - missingMass
+      const inLeft = missingLeft ? leftMass + missingMass : leftMass
+      const pull = missingLeft ? leftPull + missingPull : leftPull
+      // Pulls add up to 0 over the node: those of the right side are −pull.
+      const gain = (pull * pull * mass) / (inLeft * (mass - inLeft))
+      if (gain <= most) continue
+      most = gain + same
+      const threshold = value + (next - value) / 2
+      ofThis = { column, lastLeft: value, threshold, missingLeft, gain }
+    }
+    if (ofThis === undefined) continue
+    const isBetter =
+      best === undefined ||
+      ofThis.gain > best.gain + same ||
+      shareOf(ofThis.column) > shareOf(best.column) + SAME_SHARE
+    if (isBetter) best = ofThis
+  }
+  return best === undefined ? undefined : { ...best, cuts }
+}
+
+interface TreeNode {
+  readonly rows: Int32Array
+  /**
+   * Of column c those of `rows` that have a value of it, ascending by it, stand from `starts[c]` to
+   * before `ends[c]`. Nodes of one tree share the array: each has stretches of its own.
+   */
+  readonly orders: Int32Array
+  readonly starts: Int32Array
+  readonly ends: Int32Array
+}
+
+function rootNode(columns: DependencyColumns, target: Float64Array): TreeNode {
+  const { orders, counts } = columns
+  const starts = counts.map((_, column) => column * target.length)
+  const ends = counts.map((count, column) => column * target.length + count)
+  const all = Int32Array.from(target.keys())
+  const root = { rows: all, orders, starts, ends }
+  if (!target.some(Number.isNaN)) return root
+  const isKept = Uint8Array.from(target, (value) => Number(!Number.isNaN(value)))
+  return dividedNode(root, isKept, columns.scratch)[1]
+}
+
+/** Of each row of a node, whether a cut puts it on the left. */
+function leftRows(
+  { values }: DependencyColumns,
+  { rows }: TreeNode,
+  { column, lastLeft, missingLeft }: BestCut,
+): Uint8Array {
+  const ofColumn = values[column]!
+  const isLeft = new Uint8Array(ofColumn.length)
+  for (const row of rows) {
+    const value = ofColumn[row]!
+    isLeft[row] = Number(Number.isNaN(value) ? missingLeft : value <= lastLeft)
+  }
+  return isLeft
+}
+
+/**
+ * Both parts of a node, right and left, by what `isLeft` says of each row; either keeps the order of
+ * its rows. Orders are written to `scratch`, where those of a node that was divided before are lost.
+ */
+function dividedNode(
+  { rows, orders, starts, ends }: TreeNode,
+  isLeft: Uint8Array,
+  scratch: Int32Array<ArrayBuffer>,
+): readonly [TreeNode, TreeNode] {
+  const right = new Int32Array(rows.length)
+  const middles = new Int32Array(starts.length)
+  for (let column = 0; column < starts.length; column++) {
+    const end = ends[column]!
+    let inLeft = starts[column]!
+    let inRight = 0
+    for (let place = inLeft; place < end; place++) {
+      const row = orders[place]!
+      // Both are written and one is kept: which of them it is cannot be foreseen.
+      const left = isLeft[row]!
+      right[inRight] = row
+      scratch[inLeft] = row
+      inLeft += left
+      inRight += 1 - left
+    }
+    middles[column] = inLeft
+    for (let i = 0; i < inRight; i++) scratch[inLeft + i] = right[i]!
+  }
+  return [
+    { rows: rows.filter((row) => !isLeft[row]), orders: scratch, starts: middles, ends },
+    { rows: rows.filter((row) => isLeft[row]), orders: scratch, starts, ends: middles },
+  ]
+}
+
+interface Selection {
+  readonly logs: LogSet
+  readonly features: VariableFeatures
+  readonly featureType: Feature
+  readonly members: readonly number[]
+  readonly performance: Float64Array
+  readonly weights: Float64Array
+  /** The variable that performance is a feature of. */
+  readonly own: readonly (number | undefined)[]
+  readonly minLeaf: number
+  readonly mostVariables: number
+}
+
+/**
+ * The columns of a network: all, if they are at most `mostVariables`. Else those that can be part of
+ * one, as they vary and so many instances have them that they can be split; of too many of these,
+ * those that differ most between the classes (|t|) and those that correlate most with performance (r²,
+ * by its F), in turn.
+ */
+export function selectColumns(selection: Selection) {
+  const { features, featureType, members, own, minLeaf, mostVariables } = selection
+  const column = (variable: number) => ({
+    name: features.names[variable] as string,
+    values: picked(features.of(variable, featureType), members),
+  })
+  const all = [...features.names.keys()].filter((variable) => !own.includes(variable))
+  if (all.length <= mostVariables) return { columns: all.map(column), leftOut: 0 }
+  const able = all.filter((variable) => canBeSplit(column(variable).values, minLeaf))
+  const chosen = able.length <= mostVariables ? able : mostTelling(able, selection)
+  // `leftOut`: how many variables could have taken part, and were too many.
+  return { columns: chosen.map(column), leftOut: able.length - chosen.length }
+}
+
+/** Without so many values on either side a column neither splits others nor is split. */
+function canBeSplit(values: Float64Array, minLeaf: number): boolean {
+  const present = values.filter((value) => !Number.isNaN(value))
+  return present.length >= 2 * minLeaf && present.some((value) => value !== present[0])
+}
+
+function mostTelling(variables: readonly number[], selection: Selection): number[] {
+  const { logs, features, featureType, mostVariables } = selection
+  const [before, after] = [BEFORE, AFTER].map((code) =>
+    [...logs.instances.keys()].filter((instance) => logs.classOf[instance] === code),
+  ) as [number[], number[]]
+  const telling = variables.map((variable) => {
+    const values = features.of(variable, featureType)
+    const { statistic } = welch(picked(values, before), picked(values, after))
+    const t = Number.isNaN(statistic) ? 0 : Math.abs(statistic)
+    return { variable, t, f: correlation(values, selection) }
+  })
+  const rankings = [
+    telling.toSorted((a, b) => descending(a.t, b.t) || descending(a.f, b.f)),
+    telling.toSorted((a, b) => descending(a.f, b.f) || descending(a.t, b.t)),
+  ]
+  const chosen = new Set<number>()
+  for (let rank = 0; chosen.size < mostVariables; rank++) {
+    for (const ranking of rankings) {
+      if (chosen.size < mostVariables) chosen.add(Number(ranking[rank]?.variable))
+    }
+  }
+  return [...chosen].sort((a, b) => a - b)
+}
+
+/** F of the straight line that predicts performance: r² of three instances is worth less. */
+function correlation(values: Float64Array, { members, performance, weights }: Selection): number {
+  const ofMembers = picked(values, members)
+  const rows = Int32Array.from(members.keys()).filter((row) => !Number.isNaN(ofMembers[row]))
+  const pulls = performance.map((value, row) => value * Number(weights[row]))
+  const share = rows.length < 3 ? 0 : explainedShare(ofMembers, pulls, { rows, weights })
+  return (share * (rows.length - 2)) / (1 - share)
+}
+
+export function picked(values: Float64Array, members: readonly number[]): Float64Array {
+  return Float64Array.from(members, (instance) => Number(values[instance]))
+}
+
+/** Infinite ones are equal: their difference would be none. */
+function descending(a: number, b: number): number {
+  return a === b ? 0 : b - a
+}
+
+/**
+ * One feature of all variables of one kind, in the instances of one class, sorted once for the trees
+ * of all of them.
+ */
+export interface DependencyColumns {
+  /** Ascending, performance among them. */
+  readonly names: readonly string[]
+  /** A value an instance; NaN where it is missing. */
+  readonly values: readonly Float64Array[]
+  /**
+   * Of each column, the instances that have a value, ascending by it: those of column c from
+   * `c * instances` on, as many as `counts[c]` says.
+   */
+  readonly orders: Int32Array
+  readonly counts: Int32Array
+  readonly weights: Float64Array
+  readonly mass: number
+  /** Room for the orders of one tree's nodes: as large as `orders`. */
+  readonly scratch: Int32Array<ArrayBuffer>
+}
+
+/** Sorts columns. They must be in the order of their names. */
+export function dependencyColumns(
+  columns: ReturnType<typeof selectColumns>['columns'],
+  weights: Float64Array,
+): DependencyColumns {
+  const orders = new Int32Array(columns.length * weights.length)
+  const counts = columns.map(({ values }, column) => {
+    const order = ascending(values)
+    orders.set(order, column * weights.length)
+    return order.length
+  })
+  return {
+    names: columns.map(({ name }) => name),
+    values: columns.map(({ values }) => values),
+    orders,
+    counts: Int32Array.from(counts),
+    weights,
+    mass: weights.reduce((sum, weight) => sum + weight, 0),
+    scratch: new Int32Array(orders.length),
+  }
+}
+
+function ascending(values: Float64Array): Int32Array {
+  const present = Int32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
+  present.sort((i, j) => values[i]! - values[j]! || i - j)
+  // What never changes splits nothing: without rows it is passed over.
+  const varies = values[present[0]!] !== values[present[present.length - 1]!]
+  return varies ? present : new Int32Array(0)
+}
+
+/**
+ * Pearson's r² between a column and a target over some rows: the share of the target's variance that
+ * a straight line would explain. 0 where either does not vary.
+ */
+export function explainedShare(
+  values: Float64Array,
+  pulls: Float64Array,
+  { rows, weights }: { readonly rows: Int32Array; readonly weights: Float64Array },
+): number {
+  let mass = 0
+  let ofValues = 0
+  let ofTarget = 0
+  const origin = values[rows[0]!]!
+  for (const row of rows) {
+    mass += weights[row]!
+    ofValues += weights[row]! * (values[row]! - origin)
+    ofTarget += pulls[row]!
+  }
+  const [shift, mean] = [ofValues / mass, ofTarget / mass]
+  let both = 0
+  let squares = 0
+  let targetSquares = 0
+  for (const row of rows) {
+    const weight = weights[row]!
+    const deviation = values[row]! - origin - shift
+    const pull = pulls[row]! - weight * mean
+    both += deviation * pull
+    squares += weight * deviation * deviation
+    targetSquares += (pull * pull) / weight
+  }
+  const share = (both * both) / (squares * targetSquares)
+  return Number.isFinite(share) ? share : 0
 }

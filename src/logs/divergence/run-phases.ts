@@ -2,7 +2,7 @@ import { greatest, mean } from 'd3-array'
 import { welch } from '../../stats/welch.ts'
 import { AFTER, BEFORE, type LogSet } from '../features/log-set.ts'
 import type { PerformanceMetric } from '../performance/performance-metric.ts'
-import { isTimer } from './timers.ts'
+import { isTimer } from './find-divergence.ts'
 
 /** A stretch of a run from one message to the next that all instances have; its means add up to performance. */
 export interface RunPhase {

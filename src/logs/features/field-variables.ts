@@ -6,20 +6,14 @@ import {
   isNameLike,
   LEFT_OUT_WORDS,
   type LeftOutReason,
+  NEARLY_UNIQUE,
   namesFew,
   reasonOfName,
   reasonOfTexts,
 } from '../../traces/attribute-names.ts'
+import type { LogClass } from './features.ts'
 import type { LogBuilder } from './log-builder.ts'
 import type { FieldLeftOut } from './log-report.ts'
-import {
-  addRun,
-  type FieldRun,
-  identityOf,
-  isOneValue,
-  newFieldRun,
-  takeValue,
-} from './run-identity.ts'
 
 /** A field of a message that is part of what it says. */
 export type LogField = readonly [key: string, value: string | number | boolean]
@@ -32,7 +26,7 @@ const MANY = `has more than ${MAX_VALUES} values`
 /** Numbers of these names are not more or less, but this or that. */
 const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 
-export interface Column {
+interface Column {
   readonly reason: LeftOutReason | null
   /** Messages that have it. */
   known: number
@@ -49,7 +43,7 @@ export interface Column {
   readonly run: FieldRun
 }
 
-export interface EventFields {
+interface EventFields {
   messages: number
   readonly columns: Map<string, Column>
 }
@@ -62,38 +56,11 @@ export interface EventFields {
  */
 export class FieldVariables {
   readonly #builder: LogBuilder
-  /** What all messages so far come to, by event. */
-  readonly events = new Map<string, EventFields>()
+  readonly #events = new Map<string, EventFields>()
   readonly #runs = new Map<string, FieldRun>()
 
   constructor(builder: LogBuilder) {
     this.#builder = builder
-  }
-
-  /** Adds events of another, whose codes are these here. */
-  add(
-    others: FieldVariables['events'],
-    { event, state, instance }: ReturnType<LogBuilder['add']>,
-  ): void {
-    const added = new Set<FieldRun>()
-    for (const [name, { messages, columns }] of others) {
-      const own = this.events.get(name) ?? { messages: 0, columns: new Map<string, Column>() }
-      own.messages += messages
-      this.events.set(name, own)
-      for (const [key, { known, stateCode, values, codes, run, ...column }] of columns) {
-        const all = own.columns.get(key) ?? { ...this.#newColumn(key, ''), ...column }
-        own.columns.set(key, all)
-        all.isText ||= column.isText
-        all.isDuration ||= column.isDuration
-        if (!added.has(run)) addRun(all.run, run, instance)
-        added.add(run)
-        all.known += known
-        all.stateCode = Math.max(all.stateCode, state[stateCode] ?? -1)
-        all.codes.push(...codes.map((code) => event[code] as number))
-        for (const [value, code] of values ?? []) all.values?.set(value, event[code] as number)
-        if (values === null || (all.values?.size ?? 0) > MAX_VALUES) all.values = null
-      }
-    }
   }
 
   take(
@@ -101,8 +68,8 @@ export class FieldVariables {
     fields: readonly LogField[],
     { instance, timeUs }: { readonly instance: number; readonly timeUs: number },
   ): void {
-    const own = this.events.get(event) ?? { messages: 0, columns: new Map<string, Column>() }
-    if (own.messages++ === 0) this.events.set(event, own)
+    const own = this.#events.get(event) ?? { messages: 0, columns: new Map<string, Column>() }
+    if (own.messages++ === 0) this.#events.set(event, own)
     for (const [key, value] of fields) {
       const column = own.columns.get(key) ?? this.#newColumn(key, value)
       if (column.known++ === 0) {
@@ -155,7 +122,7 @@ export class FieldVariables {
   finish(asked: readonly string[] = []): void {
     const leftOut = new Map<string, FieldLeftOut>()
     const identities = this.#identities(asked)
-    for (const { messages, columns } of this.events.values()) {
+    for (const { messages, columns } of this.#events.values()) {
       for (const [field, column] of columns) {
         const { codes, stateCode, known, example } = column
         if (column.isDuration) this.#builder.noteDuration(stateCode)
@@ -171,7 +138,8 @@ export class FieldVariables {
         leftOut.set(key, { field, example, ...identity, reason, messages: all })
       }
     }
-    this.#builder.noteLeftOut([...leftOut.values()].sort((a, b) => b.messages - a.messages))
+    const sorted = [...leftOut.values()].sort((a, b) => b.messages - a.messages)
+    this.#builder.notes.fieldsLeftOut.push(...sorted)
   }
 
   /**
@@ -180,10 +148,10 @@ export class FieldVariables {
    */
   #identities(asked: readonly string[]): ReadonlyMap<string, Pick<FieldLeftOut, 'reason'>> {
     const found = new Map<string, Pick<FieldLeftOut, 'reason' | 'byClass'>>()
-    const all = sum(this.events.values(), ({ messages }) => messages)
+    const all = sum(this.#events.values(), ({ messages }) => messages)
     for (const [field, run] of this.#runs) {
       if (run.varies || asked.includes(field) || field === 'level') continue
-      const columns = Array.from(this.events.values(), (event) => event.columns.get(field) ?? [])
+      const columns = Array.from(this.#events.values(), (event) => event.columns.get(field) ?? [])
       const isContext = columns.flat().length > 1
       const isNumber = columns.flat().every(({ isText }) => !isText)
       if (isNumber && run.messages < all && !isNameLike(field)) continue
@@ -227,3 +195,91 @@ export function numberIn(value: string | boolean): number {
 
 /** Digits behind a leading zero are no number. */
 const IS_NUMBER = /^[-+]?(?:0|[1-9]\d*|(?=\.))(?:\.\d+)?(?:[eE][-+]?\d+)?$/
+
+/** The values of one field, whatever messages have it, as far as they may name what wrote them. */
+export interface FieldRun {
+  /** Whether an instance has two values of it. */
+  varies: boolean
+  /** Messages that have it. */
+  messages: number
+  /** By instance: which value it has. */
+  readonly values: number[]
+  /** The first values and the last, which are of both classes. */
+  readonly texts: Map<number, string>
+}
+
+/** How many of the first values are kept, and of the last. */
+const KEPT_TEXTS = 3
+
+export function newFieldRun(): FieldRun {
+  return { varies: false, messages: 0, values: [], texts: new Map() }
+}
+
+/** Takes the value of a message. */
+export function takeValue(run: FieldRun, value: unknown, instance: number): void {
+  run.messages++
+  if (run.varies) return
+  const text = String(value)
+  const code = hashOf(text)
+  const known = run.values[instance]
+  if (known === code) return
+  if (known !== undefined) {
+    run.varies = true
+    return
+  }
+  run.values[instance] = code
+  run.texts.set(code, text)
+  if (run.texts.size <= 2 * KEPT_TEXTS) return
+  const [oldest] = [...run.texts.keys()].slice(KEPT_TEXTS)
+  run.texts.delete(Number(oldest))
+}
+
+interface RunIdentity {
+  /** Whether most instances have a value of their own. */
+  readonly isUnique: boolean
+  /** Some values of each class, if no value is of both. */
+  readonly byClass: Readonly<Record<LogClass, readonly string[]>> | undefined
+}
+
+/**
+ * Whether a field names the instance that logged it, or its class: each instance repeats one value of it,
+ * and values are of one class alone, or of too few instances to be kinds of them. Undefined otherwise.
+ */
+export function identityOf(
+  { varies, messages, values, texts }: FieldRun,
+  classOf: (instance: number) => LogClass | undefined,
+): RunIdentity | undefined {
+  if (varies) return undefined
+  const codes = { before: new Set<number>(), after: new Set<number>() }
+  let instances = 0
+  values.forEach((code, instance) => {
+    const logClass = classOf(instance)
+    if (logClass === undefined) return
+    instances++
+    codes[logClass].add(code)
+  })
+  const { before, after } = codes
+  const all = new Set([...before, ...after]).size
+  if (all < 2 || messages < 2 * instances) return undefined
+  const isApart = before.size > 0 && after.size > 0 && all === before.size + after.size
+  if (!isApart && namesFew(all, instances)) return undefined
+  const textsOf = (own: ReadonlySet<number>) =>
+    Array.from(texts, ([code, text]) => (own.has(code) ? text : '')).filter(Boolean)
+  const byClass = isApart ? { before: textsOf(before), after: textsOf(after) } : undefined
+  return { isUnique: all > NEARLY_UNIQUE * instances, byClass }
+}
+
+/** Whether several instances have one value, all the same. */
+export function isOneValue({ varies, values }: FieldRun): boolean {
+  const all = Object.values(values)
+  return !varies && all.length > 1 && all.every((code) => code === all[0])
+}
+
+/** FNV-1a, in 32 bits. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  }
+  return hash | 0
+}

@@ -4,25 +4,19 @@ import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { joinAsked } from './asked-field.ts'
-import { cutWindows, type Row } from './cut-windows.ts'
-import { type DerivedStates, withDerived } from './derived-states.ts'
 import {
   COLUMNS,
+  type Feature,
   LEVELS,
   type Level,
+  STATE_FEATURES,
   type StateFeature,
   type VariableKind,
   WAIT_NAME,
 } from './features.ts'
-import {
-  type FieldLeftOut,
-  LogReport,
-  ReadingNotes,
-  type SkippedLine,
-  thinnedVariables,
-} from './log-report.ts'
+import { LogReport, ReadingNotes, thinnedVariables } from './log-report.ts'
 import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
-import { type ClosedInstance, type InstanceFeatures, OpenInstance } from './open-instance.ts'
+import { type ClosedInstance, cutWindows, OpenInstance, type Row } from './open-instance.ts'
 
 /**
  * Takes log messages one by one: for logs that flowdelta has no reader for.
@@ -59,7 +53,8 @@ export class LogBuilder {
     event: new Dictionary(),
     state: new Dictionary(),
   }
-  readonly #notes = new ReadingNotes()
+  /** What reading left out, for the report. */
+  readonly notes = new ReadingNotes()
   #current = -1
   /** Messages of each instance that only tell others apart. */
   readonly #facets: number[] = []
@@ -160,11 +155,6 @@ export class LogBuilder {
     this.#dropped.state.add(code)
   }
 
-  /** Notes fields that are no variables. */
-  noteLeftOut(fields: readonly FieldLeftOut[]): void {
-    this.#notes.fieldsLeftOut.push(...fields)
-  }
-
   /** Sets when an instance started; default, and at the latest: its first message. */
   startAt(instance: number, startUs: number): void {
     if (!Number.isFinite(startUs)) throw new OptionError('startUs', startUs, 'microseconds')
@@ -230,83 +220,9 @@ export class LogBuilder {
     })
   }
 
-  /** Counts lines that were read. */
-  countLines(count: number): void {
-    this.#notes.lines += count
-  }
-
-  /** Notes lines that gave no message, by the first of them; the first few of each reason are kept. */
-  skipLine(reason: string, line: SkippedLine, count = 1): void {
-    this.#notes.skip(reason, line, count)
-  }
-
-  /** Notes a file that is in no log format that is known. */
-  skipFile(file: string): void {
-    this.#notes.unreadFiles.push(file)
-  }
-
-  /** Notes files whose lines share windows. */
-  noteShared(files: readonly string[]): void {
-    this.#notes.sharedFiles.push(...files)
-  }
-
-  noteBoth(paths: readonly string[]): void {
-    this.#notes.inBothClasses.push(...paths)
-  }
-
-  /** What all messages so far come to, for `add` of another builder, maybe in another thread. */
-  pack() {
-    const kept = this.kept()
-    for (const i of kept) this.close(i)
-    return {
-      instances: kept.map((i) => ({
-        ...(this.#instances[i] as ClosedInstance),
-        code: i,
-        id: this.#ids[i]!,
-        facets: this.#facets[i] ?? 0,
-      })),
-      names: { event: this.#names.event.values, state: this.#names.state.values },
-      levels: this.#levels,
-      notes: this.#notes.data,
-    }
-  }
-
   /** The instances that are not left out. */
   kept(): number[] {
     return [...this.#ids.keys()].filter((i) => !this.#droppedInstances.has(i))
-  }
-
-  /** Adds instances that another builder has closed; returns the codes that its own have here. */
-  add(
-    logClass: LogClass,
-    { instances, names, levels, notes }: ReturnType<LogBuilder['pack']>,
-  ): Record<VariableKind | 'instance', readonly number[]> {
-    const codes = {
-      instance: [] as number[],
-      event: names.event.map((name) => this.eventCode(name)),
-      state: names.state.map((name) => this.stateCode(name)),
-    }
-    const here = (own: InstanceFeatures, kind: VariableKind) => ({
-      ...own,
-      codes: own.codes.map((code) => codes[kind][code]!),
-    })
-    for (const { id, code: own, facets, ...each } of instances) {
-      const instance = this.instanceCode(logClass, id)
-      codes.instance[own] = instance
-      this.#facets[instance] = facets
-      this.#instances[instance] = {
-        ...each,
-        events: here(each.events, 'event'),
-        states: here(each.states, 'state'),
-        thinned: each.thinned.map((one) => ({ ...one, code: codes[one.kind][one.code]! })),
-      }
-    }
-    levels.forEach((rank, own) => {
-      const code = codes.event[own]!
-      this.#levels[code] = Math.max(rank, this.#levels[code] ?? -1)
-    })
-    this.#notes.add(notes)
-    return codes
   }
 
   /** The features of all instances. Messages may still be added afterwards, to open instances. */
@@ -365,7 +281,7 @@ export class LogBuilder {
         droppedOf(names.state, [...this.#dropped.state, ...(left ?? [])]),
       ),
       report: new LogReport({
-        ...this.#notes.data,
+        ...this.notes.data,
         messages: {
           event: sum(rows, ({ closed, facets }) => closed.messages.event - facets),
           state: sum(instances, ({ messages }) => messages.state),
@@ -401,6 +317,58 @@ export class LogBuilder {
     found: string,
   ): void {
     const name = this.#names[kind].value(code)
-    this.#notes.refuse(kind, name, () => `${found} in instance ${this.#ids[instance]}`)
+    this.notes.refuse(kind, name, () => `${found} in instance ${this.#ids[instance]}`)
   }
+}
+
+/**
+ * States by name, and how each is computed: from features of variables, by default a
+ * state's mean and an event's number; NaN for what an instance has not, but for `'count'`.
+ */
+export type DerivedStates = Readonly<
+  Record<string, (of: (variable: string, feature?: Feature) => number) => number>
+>
+
+/** Adds states that are computed from the features of an instance. */
+export function withDerived(
+  closed: ClosedInstance,
+  derived: DerivedStates,
+  names: Readonly<Record<VariableKind, Dictionary>>,
+): ClosedInstance {
+  const { codes, values } = closed.states
+  const added = Object.entries(derived).flatMap(([name, compute]) => {
+    const value = compute((variable, feature) => featureOf(closed, names, { variable, feature }))
+    return Number.isFinite(value) ? [{ code: names.state.code(name), value }] : []
+  })
+  if (added.length === 0) return closed
+  const features = added.flatMap(({ value }) =>
+    COLUMNS.state.map((column) => {
+      if (column === 'records') return 1
+      return column === 'mean' ? value : Number.NaN
+    }),
+  )
+  const states = {
+    codes: Int32Array.from([...codes, ...added.map(({ code }) => code)]),
+    values: Float64Array.from([...values, ...features]),
+  }
+  return { ...closed, states }
+}
+
+function featureOf(
+  { events, states }: ClosedInstance,
+  names: Readonly<Record<VariableKind, Dictionary>>,
+  asked: { readonly variable: string; readonly feature: Feature | undefined },
+): number {
+  const { variable, feature: given } = asked
+  const state = names.state.code(variable)
+  const isState =
+    given === undefined
+      ? states.codes.includes(state)
+      : (STATE_FEATURES as readonly Feature[]).includes(given)
+  const { codes, values } = isState ? states : events
+  const types: readonly string[] = isState ? COLUMNS.state : COLUMNS.event
+  const at = codes.indexOf(isState ? state : names.event.code(variable))
+  if (at < 0) return given === 'count' ? 0 : Number.NaN
+  const feature = given ?? (isState ? 'mean' : 'count')
+  return Number(values[at * types.length + types.indexOf(feature)])
 }

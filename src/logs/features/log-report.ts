@@ -133,7 +133,8 @@ export class ReadingNotes {
   readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
   readonly #refused = new Map<string, RefusedMessages & { count: number }>()
 
-  skip(reason: string, line: SkippedLine, count: number): void {
+  /** Notes lines that gave no message, by the first of them; the first few of each reason are kept. */
+  skip(reason: string, line: SkippedLine, count = 1): void {
     const entry = getOrInsert(this.#skipped, reason, () => ({ count: 0, first: [] }))
     entry.count += count
     if (entry.first.length === LISTED_PER_REASON) return
@@ -146,18 +147,6 @@ export class ReadingNotes {
   refuse(kind: VariableKind, name: string, example: () => string): void {
     const key = `${kind} ${name}`
     getOrInsert(this.#refused, key, () => ({ kind, name, count: 0, example: example() })).count++
-  }
-
-  add({ lines, skipped, refused, unreadFiles }: Notes): void {
-    this.lines += lines
-    this.unreadFiles.push(...unreadFiles)
-    for (const { reason, count, first } of skipped) {
-      for (const [i, line] of first.entries())
-        this.skip(reason, line, i < first.length - 1 ? 1 : count - i)
-    }
-    for (const { kind, name, count, example } of refused) {
-      for (let i = 0; i < count; i++) this.refuse(kind, name, () => example)
-    }
   }
 
   get data(): Notes {

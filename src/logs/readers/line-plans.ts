@@ -364,3 +364,5 @@ export function classOf(logger: string): string {
   const last = logger.slice(logger.lastIndexOf('.') + 1)
   return /^[A-Z]/.test(last) ? last : logger
 }
+
+// Runs once a byte of files of gigabytes: the loops index with `!`.

@@ -1,8 +1,15 @@
 import { roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
 import type { LineBytes } from './line-bytes.ts'
-import { type LineLayout, lineLayouts, timeFinder } from './line-layouts.ts'
-import { pairIn, readHead, readRest, type TimeFinder } from './line-parts.ts'
+import {
+  type LineLayout,
+  lineLayouts,
+  pairIn,
+  readHead,
+  readRest,
+  type TimeFinder,
+  timeFinder,
+} from './line-layouts.ts'
 import { type Found, type LinePlans, outputsOf, plansFor } from './line-plans.ts'
 import { LogDraft } from './log-draft.ts'
 import { SKIPPED } from './log-sink.ts'

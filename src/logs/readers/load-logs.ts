@@ -1,10 +1,12 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { closeChunks } from '../../traces/trace-source.ts'
+import { FieldVariables } from '../features/field-variables.ts'
 import { LogBuilder } from '../features/log-builder.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 import { delimiterOf } from './csv-log.ts'
-import type { Division } from './divided-logs.ts'
+import { DividedLogs, type Division } from './divided-logs.ts'
+import { LogTemplates, TemplateMatcher } from './drain/log-templates.ts'
 import { mineInputs } from './drain/mine-log-templates.ts'
 import { parsedObject } from './json-object.ts'
 import { type LogInput, type LogPaths, logInputs } from './log-inputs.ts'
@@ -14,10 +16,9 @@ import {
   type ReadSettings,
   readSettings,
 } from './log-read-options.ts'
-import { adviceFor, skipText } from './log-sink.ts'
+import { adviceFor, LogWriter, skipText } from './log-sink.ts'
 import { logfmtPairs } from './logfmt.ts'
-import { inputReader, isOneEach, type Naming, readInThreads } from './read-inputs.ts'
-import { hasFreeText, recognizeLogFormat } from './read-log-file.ts'
+import { hasFreeText, readLogFile, recognizeLogFormat } from './read-log-file.ts'
 
 /** The logs to compare: of what went well, and of what did not; `[]` where there are none. */
 export interface LogsToCompare {
@@ -54,8 +55,6 @@ export interface LogsToCompare {
  * how long after the message before it each message came is a state `ms until EVENT` (option `waits`), and
  * the number that the condition goes by is their performance.
  *
- * Large files and directories that depend on no other are read in threads of their own, to the same result.
- *
  * The result's `report` counts lines that gave no message, with file and line.
  *
  * @param options see {@link LOG_READ_OPTIONS}
@@ -89,17 +88,83 @@ export async function loadLogs(
   if (options.derive !== undefined) builder.derive(options.derive)
   if (options.exclude?.length) builder.exclude(options.exclude)
   const reader = inputReader(builder, settings, templates, { isOpen: isOneEach(all), all })
-  const read = await readInThreads(all, options, templates)
-  if (read === undefined) for (const one of all) await reader.read(one)
-  else for (const [i, one] of read.entries()) reader.add((all[i] as (typeof all)[0])[0], one)
+  for (const one of all) await reader.read(one)
   reader.finish()
-  builder.noteBoth(pathsInBoth(inputs))
+  builder.notes.inBothClasses.push(...pathsInBoth(inputs))
   const built = builder.build()
   for (const logClass of LOG_CLASSES) {
     await requireMessages(built, { logClass, inputs: inputs[logClass] }, { settings, templates })
   }
   if (isDivided) requireBoth(built, division)
   return built
+}
+
+/** What free text is named by; `undefined` where there is none. */
+type Naming = LogTemplates | 'none' | undefined
+type ClassedInput = readonly [logClass: LogClass, input: LogInput]
+
+/** What a file is called, whichever folder it is in. */
+function sourceOf({ name }: LogInput['files'][number]): string {
+  return name.replace(/^.*[\\/]/, '')
+}
+
+/** Whether the files of a class are one log, whose windows are instances. */
+function sharesWindows({ division, instance, isByPath }: ReadSettings): boolean {
+  return division !== null && division.windowUs !== null && instance === undefined && !isByPath
+}
+
+/** Reads inputs into a builder, one after the other; instances are closed when they are read, unless `isOpen`. */
+function inputReader(
+  builder: LogBuilder,
+  settings: ReadSettings,
+  templates: Naming,
+  {
+    isOpen = false,
+    all = [],
+  }: { readonly isOpen?: boolean; readonly all?: readonly ClassedInput[] } = {},
+) {
+  const { division, hasWaits, instance } = settings
+  const names = LOG_CLASSES.map((logClass) =>
+    all.flatMap(([of, { files }]) => (of === logClass ? files.map(sourceOf) : [])),
+  ).filter((own) => own.length > 0)
+  const isShared = sharesWindows(settings) && names.some(({ length }) => length > 1)
+  // Files of other names in the other period tell the periods apart, and nothing else.
+  const areSame = names.every((own) =>
+    names.every((other) => own.every((one) => other.includes(one))),
+  )
+  if (hasWaits) builder.addWaits()
+  const fields = new FieldVariables(builder)
+  const divided = division === null ? undefined : new DividedLogs(division, builder)
+  const matcher = templates instanceof LogTemplates ? new TemplateMatcher(templates) : templates
+  const to = { builder, fields, divided, matcher }
+  return {
+    async read([logClass, { id, files, isFile }]: ClassedInput): Promise<void> {
+      // Where paths are divided, the number only says that they are what is.
+      const isDivided = divided !== undefined
+      const pathInstance =
+        instance !== undefined ? -1 : isDivided ? 0 : builder.instanceCode(logClass, id)
+      for (const source of files) {
+        const file = source.name
+        // Of files that share their windows, each message says which it is of.
+        const whose = isShared ? { id: '', ...(areSame && { source: sourceOf(source) }) } : { id }
+        if (isShared) builder.notes.sharedFiles.push(file)
+        const sink = new LogWriter({ ...to, ...whose, logClass, file, pathInstance })
+        await readLogFile(source, { settings, sink, isRequired: isFile })
+      }
+      if (instance === undefined && !isDivided && !isOpen) builder.close(pathInstance)
+    },
+    /** All inputs were read. */
+    finish(): void {
+      // Which class an instance is of tells what names it.
+      divided?.finish()
+      fields.finish(division?.badIf.map(({ attribute }) => attribute))
+    },
+  }
+}
+
+/** Whether each class is one log, which may be cut into windows. */
+function isOneEach(all: readonly ClassedInput[]): boolean {
+  return all.length === 2 && all[0]?.[0] !== all[1]?.[0]
 }
 
 type Inputs = Readonly<Record<LogClass, readonly LogInput[]>>

@@ -9,7 +9,7 @@ import {
   readOptions,
   text,
 } from '../../core/options.ts'
-import type { DerivedStates } from '../features/derived-states.ts'
+import type { DerivedStates } from '../features/log-builder.ts'
 import { readDivision } from './divided-logs.ts'
 import { LogTemplates, MINING_OPTIONS, type MiningOptions } from './drain/log-templates.ts'
 import { LogClock, TIME_UNITS } from './log-clock.ts'

@@ -7,8 +7,7 @@ import type { LogBuilder } from '../features/log-builder.ts'
 import type { SkippedLines } from '../features/log-report.ts'
 import type { LogClass } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
-import { templateName } from './drain/log-templates.ts'
-import type { TemplateMatch, TemplateMatcher } from './drain/template-matcher.ts'
+import { type TemplateMatch, type TemplateMatcher, templateName } from './drain/log-templates.ts'
 import type { LineBytes } from './line-bytes.ts'
 import type { LinePlan } from './line-plans.ts'
 import type { LogFormat } from './log-read-options.ts'
@@ -205,40 +204,46 @@ export class LogWriter implements LogSink {
   #put(record: LogRecord, event: number, state: number): number {
     const { builder } = this.#options
     const { timeUs, value, level, line, name } = record
-    const instance = this.#instanceOf(record)
-    if (instance < 0) this.skip(SKIPPED.noInstance, line, name)
+    const instance = Number.isNaN(timeUs) ? -1 : this.#instanceOf(record)
+    if (instance < 0)
+      this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : SKIPPED.noInstance, line, name)
     else if (value === undefined) builder.event(instance, event, timeUs, level)
     else builder.state(instance, state, timeUs, value)
     return instance
   }
 
   record(record: LogRecord): void {
-    const { line, timeUs, isText, value } = record
+    const { line, timeUs, isText, value, component = '' } = record
     const { builder, matcher } = this.#options
-    const isName = !isText || matcher === 'none'
-    const name = isName ? templateName(record.component ?? '', record.name) : record.name
-    const instance = Number.isNaN(timeUs) ? -1 : this.#instanceOf(record)
-    if (instance < 0)
-      this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : SKIPPED.noInstance, line, name)
-    else if (isText && matcher !== 'none') this.#text(record, instance)
-    else {
-      if (value !== undefined) builder.state(instance, builder.stateCode(name), timeUs, value)
-      else builder.event(instance, builder.eventCode(name), timeUs, record.level)
-      this.#fields(record, instance, name)
+    const isNamed = isText && matcher !== 'none'
+    const found = isNamed ? matcher?.match(component, record.name) : undefined
+    if (isNamed && found === undefined) {
+      this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : SKIPPED.noTemplate, line, record.name)
+      return
     }
+    const name = found?.match.name ?? templateName(component, record.name)
+    const event = value === undefined ? builder.eventCode(name) : -1
+    const instance = this.#put(record, event, value === undefined ? -1 : builder.stateCode(name))
+    if (instance < 0) return
+    if (found !== undefined) {
+      for (const [i, code] of this.#statesOf(found.match).entries()) {
+        if (code >= 0) builder.state(instance, code, timeUs, Number(found.values[i]))
+      }
+    }
+    this.#fields(record, instance, name)
   }
 
   skip(reason: string, line: number, text: string, count = 1): void {
     const { builder, file } = this.#options
-    builder.skipLine(reason, line > 0 ? { file, line, text } : { file, text }, count)
+    builder.notes.skip(reason, line > 0 ? { file, line, text } : { file, text }, count)
   }
 
   skipFile(): void {
-    this.#options.builder.skipFile(this.#options.file)
+    this.#options.builder.notes.unreadFiles.push(this.#options.file)
   }
 
   countLines(count: number): void {
-    this.#options.builder.countLines(count)
+    this.#options.builder.notes.lines += count
   }
 
   #instanceOf(record: LogRecord): number {
@@ -257,30 +262,10 @@ export class LogWriter implements LogSink {
     return getOrInsert(this.#instances, instance, () => builder.instanceCode(logClass, instance))
   }
 
-  #text(record: LogRecord, instance: number): void {
-    const { line, timeUs, name: text, component = '', value } = record
-    const { builder, matcher } = this.#options
-    const found = matcher === 'none' ? undefined : matcher?.match(component, text)
-    if (found === undefined) {
-      this.skip(SKIPPED.noTemplate, line, text)
-      return
-    }
-    const { match, values } = found
-    this.#statesOf(match)
-    if (value !== undefined) builder.state(instance, builder.stateCode(match.name), timeUs, value)
-    else builder.event(instance, match.event, timeUs, record.level)
-    for (let i = 0; i < match.wildcards.length; i++) {
-      if (match.wildcards[i] === 0) continue
-      builder.state(instance, match.states[i] as number, timeUs, Number(values[i]))
-    }
-    this.#fields(record, instance, match.name)
-  }
-
   /** The codes of the states of a template, which are given with its event's when it is first met. */
   #statesOf(match: TemplateMatch): readonly number[] {
     const { builder } = this.#options
-    if (match.event >= 0) return match.states
-    match.event = builder.eventCode(match.name)
+    if (match.states.length === match.wildcards.length) return match.states
     for (const place of match.wildcards) {
       match.states.push(place === 0 ? -1 : builder.stateCode(`${match.name} #${place}`))
     }

@@ -1,9 +1,7 @@
 import { ascending } from 'd3-array'
 import { readOptions } from '../../core/options.ts'
 import { type SpanLogs, statementParts } from '../../traces/log-records.ts'
-import { DrainTree } from '../readers/drain/drain-tree.ts'
-import { MINING_OPTIONS } from '../readers/drain/log-templates.ts'
-import { tokensOf } from '../readers/drain/template-matcher.ts'
+import { DrainTree, MINING_OPTIONS, tokensOf } from '../readers/drain/log-templates.ts'
 
 /** Something that code may log. */
 export interface Statement {

@@ -86,5 +86,3 @@ export function hasWorker(): boolean {
 export function readInWorker(): Promise<undefined> {
   return Promise.resolve(undefined)
 }
-
-export const startThreads = (): [] => []

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { createGunzip } from 'node:zlib'
 import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
 
-export { hasWorker, readInWorker, startThreads } from './read-in-worker.ts'
+export { hasWorker, readInWorker } from './read-in-worker.ts'
 
 const CHUNK_BYTES = 1 << 20
 

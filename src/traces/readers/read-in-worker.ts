@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { type PackedTraces, unpackTraces } from '../pack-traces.ts'
@@ -55,20 +53,4 @@ export async function readInWorker(
   } finally {
     await worker.terminate()
   }
-}
-
-/** Starts as many threads of a program beside the built library as there are cores, at most `most`. */
-export function startThreads(name: string, data: unknown, most: number) {
-  const program = new URL(`./${name}.js`, import.meta.url)
-  const length = existsSync(fileURLToPath(program)) ? Math.min(most, availableParallelism()) : 0
-  return Array.from({ length }, () => {
-    const worker = new Worker(program, { workerData: data })
-    return {
-      async ask(question: unknown): Promise<unknown> {
-        worker.postMessage(question)
-        return (await once(worker, 'message'))[0]
-      },
-      end: () => worker.terminate(),
-    }
-  })
 }

@@ -6,7 +6,7 @@ import {
   type FeatureTest,
   strongestDifference,
   type VariableDivergence,
-} from '../../logs/divergence/divergence.ts'
+} from '../../logs/divergence/find-divergence.ts'
 import { featureText } from '../../logs/features/features.ts'
 import { plainAxis } from './axes.ts'
 import { bars, colorBy, distinctTexts } from './builders.ts'

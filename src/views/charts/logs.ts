@@ -5,7 +5,7 @@ import type {
   Divergence,
   FeatureTest,
   VariableDivergence,
-} from '../../logs/divergence/divergence.ts'
+} from '../../logs/divergence/find-divergence.ts'
 import { type Feature, featureText, type VariableKind } from '../../logs/features/features.ts'
 import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../../logs/features/log-set.ts'
 import { type Axis, linearDurationAxis, logAxis, logDurationAxis, numberExtent } from './axes.ts'

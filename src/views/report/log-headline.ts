@@ -1,10 +1,11 @@
 import { greatest } from 'd3-array'
-import { formatDuration, grouped, shortText } from '../../core/words.ts'
+import { formatDuration, grouped, percent, shortText } from '../../core/words.ts'
 import type { LogComparison } from '../../logs/compare-logs.ts'
-import type { FeatureTest, VariableDivergence } from '../../logs/divergence/divergence.ts'
+import type { FeatureTest, VariableDivergence } from '../../logs/divergence/find-divergence.ts'
 import type { RunPhase } from '../../logs/divergence/run-phases.ts'
 import { featureText, isEventTime, WAIT_NAME } from '../../logs/features/features.ts'
-import type { PerformanceMetric } from '../../logs/performance/performance-metric.ts'
+import { quantityText } from '../../logs/features/units.ts'
+import type { MetricPart, PerformanceMetric } from '../../logs/performance/performance-metric.ts'
 import { valueText } from '../charts/log-values.ts'
 import { blockLines } from '../charts/ribbon-text.ts'
 import { differenceOf, differences, isWait, newErrors } from './log-words.ts'
@@ -47,6 +48,8 @@ export function causeText(compared: LogComparison): string | undefined {
   const changed = `${titleName(tail.metric)} ${changeText(tail.metric, afterMean - beforeMean)}`
   const phase = leadingPhase(compared)
   if (phase !== undefined) return `${changed} because ${phaseText(phase, compared)}`
+  const part = compared.changedPart
+  if (part !== undefined) return `${changed} because ${partText(part, compared)}`
   const { graph, path = [] } = attention.headline ?? {}
   const variable = divergence.variable(graph?.kind ?? 'event', path.at(-1)?.name ?? '')
   const test = variable?.features.find(({ feature }) => feature === graph?.featureType)
@@ -71,6 +74,15 @@ function phaseText({ from, to, counts, beforeUs, afterUs }: RunPhase, { tail }: 
   if (to === null)
     return `it ends ${is} after ${titleName({ name: from ?? 'its start' })}, where it took ${was}`
   return `${ends} comes ${is} after ${from === null ? 'the start' : titleName({ name: from })}, where it took ${was}`
+}
+
+/** The metric of one of the events that have it. */
+function partText({ state, beforeMean, afterMean }: MetricPart, { logs, tail }: LogComparison) {
+  const { quantity, name } = tail.metric
+  const event = logs.events.names.find((one) => state === `${one}.${name}`) ?? state
+  const unit = logs.unitOf(state) ?? quantity
+  const [was, is] = [beforeMean, afterMean].map((mean) => quantityText(mean, unit))
+  return `it ${afterMean > beforeMean ? 'rises' : 'falls'} from ${was} to ${is} in ${titleName({ name: event })}`
 }
 
 function changeText({ unit, variable }: PerformanceMetric, change: number): string {
@@ -129,7 +141,8 @@ export function phaseLines(compared: LogComparison, width: number): string[] {
 export function decoyText(compared: LogComparison): string | undefined {
   const { attention, divergence } = compared
   const most = greatest(divergence.variables, ({ score }) => score)
-  if (attention.headline === null || most === undefined || leadingPhase(compared)) return undefined
+  const isLed = leadingPhase(compared) ?? compared.changedPart
+  if (attention.headline === null || most === undefined || isLed) return undefined
   const why = idleText(most, compared)
   return why === undefined ? undefined : `${titleName(most)} differs most, but ${why}.`
 }
@@ -155,6 +168,8 @@ export function relationText(variable: VariableDivergence, compared: LogComparis
   const { attention, divergence, tail } = compared
   const metric = shortText(tail.metric.name, MAX_METRIC_LENGTH)
   if (!divergence.performance.significant) return `${metric} does not differ`
+  const { state, share = 0 } = compared.changedPart ?? {}
+  if (variable.name === state) return `it holds ${percent(share)} of the change of ${metric}`
   const why = idleText(variable, compared)
   if (why !== undefined) return why
   const path = attention.headline?.path ?? []

@@ -21,10 +21,11 @@ import {
   type FeatureTest,
   strongestDifference,
   type VariableDivergence,
-} from '../../logs/divergence/divergence.ts'
+} from '../../logs/divergence/find-divergence.ts'
 import {
   featureText,
   isEventTime,
+  LOG_CLASSES,
   type LogClass,
   VARIABLE_KINDS,
   WAIT_NAME,
@@ -73,7 +74,7 @@ const MIN_WAIT_SHARE = 0.01
  * are known, times of events say nothing more: events differ by their numbers. Waits of no account stand apart.
  */
 export function differences(compared: LogComparison) {
-  const { divergence, tail } = compared
+  const { divergence, tail, leading } = compared
   const { variable: own } = tail.metric
   const all = divergence.variables.filter(
     ({ name, kind, score }) => score > 0 && !(own?.name === name && own.kind === kind),
@@ -87,7 +88,7 @@ export function differences(compared: LogComparison) {
       .filter((each) => each.score > 0 && !small.includes(each))
       .sort(
         (one, other) =>
-          placeOf(one, compared) - placeOf(other, compared) ||
+          placeOf(one, leading) - placeOf(other, leading) ||
           bySeparation(one, other) ||
           other.score - one.score ||
           0,
@@ -98,11 +99,13 @@ export function differences(compared: LogComparison) {
   }
 }
 
-/** The headline's path comes first, constants and timers last. */
-function placeOf({ name, kind, idle }: VariableDivergence, { attention }: LogComparison): number {
-  const { graph, path = [] } = attention.headline ?? {}
-  const at = graph?.kind === kind ? path.findLastIndex((node) => node.name === name) : -1
-  return at >= 0 ? path.length - 1 - at : path.length + Number(idle !== null)
+/** What the headline names comes first, constants and timers last. */
+function placeOf(
+  { name, kind, idle }: VariableDivergence,
+  leading: readonly VariableDivergence[],
+): number {
+  const at = leading.findIndex((each) => each.kind === kind && each.name === name)
+  return at >= 0 ? at : leading.length + Number(idle !== null)
 }
 
 /** A standard deviation as a multiple of the median distance to the median, of a normal distribution. */
@@ -261,13 +264,14 @@ function recordsText(
 }
 
 function runText(byClass: Readonly<Record<LogClass, readonly string[]>>): string {
-  const some = (logClass: LogClass) =>
-    `${firstOf(byClass[logClass].map(identityText), { most: 2 })} ${logClass}`
-  return `${some('before')}, ${some('after')}`
-}
-
-function identityText(value: string): string {
-  return shortText(value, MAX_IDENTITY_LENGTH)
+  return LOG_CLASSES.filter((logClass) => byClass[logClass].length > 0)
+    .map((logClass) => {
+      const [one = '', other = '', ...more] = byClass[logClass].map((value) =>
+        shortText(value, MAX_IDENTITY_LENGTH),
+      )
+      return `${[one, other].filter(Boolean).join(', ')}${more.length > 0 ? ' …' : ''} ${logClass}`
+    })
+    .join(', ')
 }
 
 export function performanceSentences(compared: LogComparison): string[] {

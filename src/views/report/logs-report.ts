@@ -1,6 +1,6 @@
 import { counted, spoken } from '../../core/words.ts'
 import type { LogComparison } from '../../logs/compare-logs.ts'
-import { strongestDifference } from '../../logs/divergence/divergence.ts'
+import { strongestDifference } from '../../logs/divergence/find-divergence.ts'
 import { tText } from '../charts/log-values.ts'
 import { logVariableChart } from '../charts/logs.ts'
 import { dependenciesDrawing } from '../drawing/drawn-stages.tsx'

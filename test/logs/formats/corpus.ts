@@ -800,6 +800,30 @@ const TEXTS: readonly FormatSample[] = [
     says: [OF_APP],
   },
   {
+    name: 'Elasticsearch, slow log',
+    by: 'Elasticsearch',
+    text: [
+      '[2026-11-22T14:20:57,260][WARN ][i.s.s.query              ] [node-1] [items][0] took[1.2s], took_millis[1278], total_hits[7 hits], types[], stats[], search_type[QUERY_THEN_FETCH], total_shards[5], source[{"query":{"terms":{"tag":["a","b"],"boost":1.0}}}], id[],',
+      '[2026-11-22T14:20:57,260][INFO ][index.indexing.slowlog.index] [node-1] [items/cAfeUuid] took[34.1ms], took_millis[34], type[_doc], id[1], routing[], source[{"tag":"a, b"}]',
+    ].join('\n'),
+    says: [
+      {
+        time: T,
+        level: 'warn',
+        logger: 'i.s.s.query',
+        text: '',
+        fields: { index: 'items', shard: '0', took_millis: '1278', total_shards: '5' },
+      },
+      {
+        time: T,
+        level: 'info',
+        logger: 'index.indexing.slowlog.index',
+        text: '',
+        fields: { index: 'items/cAfeUuid', took: '34.1ms', took_millis: '34', type: '_doc' },
+      },
+    ],
+  },
+  {
     name: 'Python logging',
     by: 'Python 3.11',
     isReal: true,

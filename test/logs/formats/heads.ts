@@ -41,6 +41,8 @@ export const HEADS: readonly FormatSample[] = [
   prefix('%m [%p] %a %e', `${PG} [812] pgbench 00000 `, { 'head 1': 'pgbench' }),
   prefix('%u@%d %m', `app@shop ${PG} `, { user: 'app' }),
   prefix('< %m >', `< ${PG} >`),
+  prefix('<%m %u@%d(%p)>', `<${PG} app@shop(812)>`, { user: 'app', database: 'shop' }),
+  prefix('[%m %p %u@%d]', `[${PG} 812 app@shop] `, { user: 'app', database: 'shop' }),
   pattern('%d|%thread|%level|%logger|%msg', `${AT}|main|INFO|shop.App|loaded 3 keys`),
   pattern(
     '%d | %level | %thread | %logger | %msg',

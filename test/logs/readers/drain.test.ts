@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { DrainTree } from '../../../src/logs/readers/drain/drain-tree.ts'
 import {
   DEFAULT_MASKS,
+  DrainTree,
   LogTemplates,
   Masker,
   type MiningOptions,
+  tokensOf,
 } from '../../../src/logs/readers/drain/log-templates.ts'
 import { mineLogTemplates } from '../../../src/logs/readers/drain/mine-log-templates.ts'
-import { tokensOf } from '../../../src/logs/readers/drain/template-matcher.ts'
 import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
 import { contentOf, eventCounts, finalValues, skipped } from './log-messages.ts'
 

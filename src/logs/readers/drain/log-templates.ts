@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../core/entries.ts'
 import { FlowdeltaError, OptionError, requireArgument, show } from '../../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, share } from '../../../core/options.ts'
 import { own, rowTable, Stage, type StageTable } from '../../../core/stage.ts'
@@ -308,3 +309,220 @@ export const MINING_OPTIONS = defineOptions({
   }),
 })
 export type MiningOptions = Partial<OptionsOf<typeof MINING_OPTIONS>>
+
+const MAX_KNOWN = 1 << 16
+const SHOWN = /<(?:\*|\w+)>/g
+const PUNCTUATION = /[,;:.)\]}]*$/
+
+/** What a template has where its messages differ. */
+export const WILDCARD = '<*>'
+
+/** The tokens of a text: what stands between white space. */
+export function tokensOf(text: string): string[] {
+  const trimmed = text.trim()
+  return trimmed === '' ? [] : trimmed.split(/\s+/)
+}
+
+export interface TemplateMatch {
+  readonly name: string
+  /** Of each value of the masked text: which wildcard of the template it stands for, 0 for no number. */
+  readonly wildcards: readonly number[]
+  /** Codes of the state variables, beside `wildcards`, which whoever asks gives it. */
+  readonly states: number[]
+}
+
+interface Candidate {
+  readonly name: string
+  readonly tokens: readonly string[]
+  readonly wild: number
+}
+
+/**
+ * Finds the template of a text: of those that match every token, the one with fewest wildcards.
+ * Texts that are equal after masking share one `TemplateMatch`.
+ */
+export class TemplateMatcher {
+  readonly #masker: Masker
+  /** By component and number of tokens, fewest wildcards first. */
+  readonly #candidates = new Map<string, Candidate[]>()
+  readonly #known = new Map<string, TemplateMatch | null>()
+
+  constructor({ templates, masks }: LogTemplates) {
+    this.#masker = new Masker(masks)
+    for (const { name, patterns } of templates) {
+      for (const { component, text } of patterns) {
+        const tokens = tokensOf(text)
+        const wild = tokens.filter((token) => token === WILDCARD).length
+        const key = `${tokens.length} ${component}`
+        getOrInsert(this.#candidates, key, () => []).push({ name, tokens, wild })
+      }
+    }
+    for (const candidates of this.#candidates.values()) candidates.sort((a, b) => a.wild - b.wild)
+  }
+
+  /** The template of a text, and what stood in place of its masks; undefined if none matches. */
+  match(
+    component: string,
+    text: string,
+  ): { readonly match: TemplateMatch; readonly values: readonly string[] } | undefined {
+    const masked = this.#masker.mask(text)
+    const key = component === '' ? masked.text : `${component}\n${masked.text}`
+    let match = this.#known.get(key)
+    if (match === undefined) {
+      match = this.#find(component, masked.text, masked.values.length)
+      if (this.#known.size === MAX_KNOWN) this.#known.clear()
+      this.#known.set(` ${key}`.slice(1), match)
+    }
+    return match === null ? undefined : { match, values: masked.values }
+  }
+
+  /** Where the masks stand in a text. */
+  spans(text: string): [start: number, end: number][] {
+    return this.#masker.spans(text)
+  }
+
+  #find(component: string, masked: string, values: number): TemplateMatch | null {
+    const tokens = tokensOf(masked)
+    const found = this.#candidates
+      .get(`${tokens.length} ${component}`)
+      ?.find((one) => one.tokens.every((token, i) => token === WILDCARD || token === tokens[i]))
+    if (found === undefined) return null
+    const wildcards = this.#wildcardsOf(found.tokens, tokens)
+    // Text that only looks like a mask would shift what stands for what.
+    const isSure = wildcards.length === values
+    return { name: found.name, wildcards: isSure ? wildcards : [], states: [] }
+  }
+
+  #wildcardsOf(template: readonly string[], tokens: readonly string[]): number[] {
+    const { shown, numbers } = this.#masker
+    const wildcards: number[] = []
+    let place = 0
+    for (const [i, token] of tokens.entries()) {
+      const masks = (token.match(SHOWN) ?? []).filter((text) => shown.includes(text))
+      const isWild = template[i] === WILDCARD
+      if (isWild) place++
+      const isOneNumber = masks.length === 1 && token.replace(PUNCTUATION, '') === masks[0]
+      for (const mask of masks) {
+        if (!isWild) place++
+        const isNumber = numbers.has(mask) && (!isWild || isOneNumber)
+        wildcards.push(isNumber ? place : 0)
+      }
+    }
+    return wildcards
+  }
+}
+
+interface MessageGroup {
+  readonly component: string
+  /** What all of them have in common, with wildcards for the rest. */
+  tokens: string[]
+  count: number
+  readonly example: string
+}
+
+interface Node {
+  readonly children: Map<string, Node>
+  /** Of a leaf. */
+  readonly groups: MessageGroup[]
+}
+
+/**
+ * Groups messages by their form as they come: a tree of fixed depth leads, by component, number of
+ * tokens and the first tokens, to a few groups, of which the most similar takes the message or, if
+ * none is similar enough, a new one; its template keeps the tokens that are the same.
+ *
+ * Differs from the paper in two points: messages of different components (classes, services) or
+ * levels (`INFO`, `[WARN]`) are never one group, and a level neither leads through the tree nor counts
+ * as a token in common: it says nothing of what the message is about.
+ *
+ * Source: P. He, J. Zhu, Z. Zheng and M. R. Lyu, Drain: an online log parsing approach with fixed
+ * depth tree, ICWS 2017.
+ */
+export class DrainTree {
+  readonly groups: MessageGroup[] = []
+  readonly #options: Required<Omit<MiningOptions, 'masks'>>
+  readonly #roots = new Map<string, Node>()
+
+  constructor(options: Required<Omit<MiningOptions, 'masks'>>) {
+    this.#options = options
+  }
+
+  /** The group of a message; `undefined` if it needs one more than there may be. */
+  add(component: string, tokens: readonly string[], example: string): MessageGroup | undefined {
+    const level = levelIn(tokens)
+    const leaf = this.#leafOf(component, tokens, level)
+    const least = this.#options.similarity * (tokens.length - Number(level >= 0))
+    const group = mostSimilar(leaf.groups, tokens, { least, level })
+    if (group !== undefined) {
+      group.count++
+      for (const [i, token] of tokens.entries()) {
+        if (group.tokens[i] !== token) group.tokens[i] = WILDCARD
+      }
+      return group
+    }
+    if (this.groups.length === this.#options.maxTemplates) return undefined
+    const added = { component, tokens: [...tokens], count: 1, example }
+    leaf.groups.push(added)
+    this.groups.push(added)
+    return added
+  }
+
+  #leafOf(component: string, tokens: readonly string[], level: number): Node {
+    const key = `${tokens.length} ${level < 0 ? '' : `${level} ${tokens[level]} `}${component}`
+    let node = getOrInsert(this.#roots, key, newNode)
+    const leading = tokens.filter((_, i) => i !== level).slice(0, this.#options.depth - 2)
+    for (const token of leading) node = this.#childOf(node, token)
+    return node
+  }
+
+  /** Tokens with digits are variables most likely; they and what finds no room share a child. */
+  #childOf({ children }: Node, token: string): Node {
+    const known = children.get(token)
+    if (known !== undefined) return known
+    // One place is kept for the wildcard.
+    const isFull = children.size >= this.#options.maxChildren - (children.has(WILDCARD) ? 0 : 1)
+    const key = /\d/.test(token) || isFull ? WILDCARD : token
+    return getOrInsert(children, key, newNode)
+  }
+}
+
+function newNode(): Node {
+  return { children: new Map(), groups: [] }
+}
+
+/** The group with most tokens in common; of equal ones, that with most wildcards. */
+function mostSimilar(
+  groups: readonly MessageGroup[],
+  tokens: readonly string[],
+  { least, level }: { readonly least: number; readonly level: number },
+): MessageGroup | undefined {
+  let best: MessageGroup | undefined
+  let bestSame = -1
+  let bestWild = -1
+  for (const group of groups) {
+    let same = 0
+    let wild = 0
+    for (let i = 0; i < tokens.length; i++) {
+      const token = group.tokens[i]
+      if (token === WILDCARD) wild++
+      else if (token === tokens[i] && i !== level) same++
+    }
+    if (same < least) continue
+    if (same > bestSame || (same === bestSame && wild > bestWild)) {
+      best = group
+      bestSame = same
+      bestWild = wild
+    }
+  }
+  return best
+}
+
+const LEVEL =
+  /^(?:[[(<](?:trace|debug|info|notice|warn|warning|error|severe|critical|fatal|TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)[\])>]|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)):?$/
+/** How many tokens are searched for a level: it may stand behind a host or a thread. */
+const LEVEL_TOKENS = 3
+
+/** Returns the place of the level that a message begins with, or −1. */
+function levelIn(tokens: readonly string[]): number {
+  return tokens.slice(0, LEVEL_TOKENS).findIndex((token) => LEVEL.test(token))
+}

@@ -4,9 +4,14 @@ import { type LogInput, type LogPaths, logInputs } from '../log-inputs.ts'
 import { type LogReadOptions, type ReadSettings, readSettings } from '../log-read-options.ts'
 import { type LogRecord, onlyMessages } from '../log-sink.ts'
 import { readLogFile } from '../read-log-file.ts'
-import { DrainTree } from './drain-tree.ts'
-import { LogTemplates, Masker, type MiningOptions, templateName } from './log-templates.ts'
-import { tokensOf } from './template-matcher.ts'
+import {
+  DrainTree,
+  LogTemplates,
+  Masker,
+  type MiningOptions,
+  templateName,
+  tokensOf,
+} from './log-templates.ts'
 
 /**
  * Mines templates from free text: which kinds of messages there are. Look at them, rename and merge

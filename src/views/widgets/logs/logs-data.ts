@@ -11,8 +11,8 @@ import {
   DependencyNetworks,
   leastMass,
   networkName,
-} from '../../../logs/dependencies/dependency-networks.ts'
-import { Divergence, type VariableDivergence } from '../../../logs/divergence/divergence.ts'
+} from '../../../logs/dependencies/learn-dependencies.ts'
+import { Divergence, type VariableDivergence } from '../../../logs/divergence/find-divergence.ts'
 import { type Feature, VARIABLE_KINDS, type VariableKind } from '../../../logs/features/features.ts'
 import { LogReport } from '../../../logs/features/log-report.ts'
 import { LOG_CLASSES, LogSet, VariableFeatures } from '../../../logs/features/log-set.ts'

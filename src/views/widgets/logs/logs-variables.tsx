@@ -18,7 +18,7 @@ import type {
   Divergence,
   PerformanceTest,
   VariableDivergence,
-} from '../../../logs/divergence/divergence.ts'
+} from '../../../logs/divergence/find-divergence.ts'
 import {
   type Feature,
   featureText,
