@@ -6,13 +6,15 @@ import {
   oneOf,
   optionalText,
 } from '../core/options.ts'
-import { type CsvOptions, POD_CSV } from './readers/csv.ts'
 import type { EventTables } from './readers/event-tables.ts'
+import type { CsvOptions } from './readers/named-columns.ts'
 import type { LoadProgress } from './readers/read-in-worker.ts'
+import { SPAN_FORMATS, type SpanFormatName } from './readers/span-formats.ts'
 import { FILE_FORMATS } from './readers/trace-reader.ts'
 import type { TraceSource } from './trace-source.ts'
 
-const FORMATS = [...FILE_FORMATS, 'tracebench', 'event-tables'] as const
+const SPAN_FORMAT_NAMES: readonly SpanFormatName[] = SPAN_FORMATS.map(({ name }) => name)
+const FORMATS = [...FILE_FORMATS, ...SPAN_FORMAT_NAMES, 'tracebench', 'event-tables'] as const
 
 export type TraceFormat = (typeof FORMATS)[number]
 
@@ -29,10 +31,14 @@ export const LOAD_OPTIONS = defineOptions({
     flag: 'format <format>',
   }),
   strict: flag({ default: false, sentence: 'Stop at the first trace or span that cannot be used' }),
-  csv: custom<CsvOptions>({
-    default: POD_CSV,
+  columns: optionalText(
+    "What fields of spans in JSON or CSV stand for, with units of times: 'trace=tid,start=begin:ms,duration=took:us'; others are found by their names",
+    'columns <roles>',
+  ),
+  csv: custom<CsvOptions | null>({
+    default: null,
     accepts: isObject,
-    expected: 'an object with columns, as POD_CSV',
+    expected: 'an object with columns, or null',
     sentence: 'Columns and units of CSV files',
   }),
   tables: custom<EventTables | null>({

@@ -4,7 +4,6 @@ import { GraphTracesBuilder } from './graph-traces.ts'
 import { LOAD_OPTIONS, type LoadOptions } from './load-options.ts'
 import type { LogRecords } from './log-records.ts'
 import { QualityLog } from './quality.ts'
-import { csvReader } from './readers/csv.ts'
 import { dotReader } from './readers/dot.ts'
 import {
   type EventTableSources,
@@ -13,12 +12,14 @@ import {
   tablesOf,
 } from './readers/event-table-files.ts'
 import type { EventTables } from './readers/event-tables.ts'
-import { jaegerReader } from './readers/jaeger.ts'
+import { readingOf } from './readers/named-columns.ts'
 import { otlpReader } from './readers/otlp.ts'
 import { readEventTables } from './readers/read-event-tables.ts'
 import { readParameters } from './readers/read-parameters.ts'
 import { readSeries, withSeries } from './readers/read-series.ts'
 import { recognizeFormat } from './readers/recognize-format.ts'
+import { SPAN_FORMATS } from './readers/span-formats.ts'
+import { spansReader } from './readers/span-records.ts'
 import {
   FILE_FORMATS,
   type FileFormat,
@@ -27,7 +28,6 @@ import {
 } from './readers/trace-reader.ts'
 import { TRACEBENCH } from './readers/tracebench.ts'
 import { xtraceReader } from './readers/xtrace.ts'
-import { zipkinReader } from './readers/zipkin.ts'
 import { SpanTracesBuilder } from './span-traces-builder.ts'
 import { openStore, type Selection, type StoreSource, selectionOf } from './stores/address.ts'
 import type { TraceSet } from './trace-set.ts'
@@ -73,7 +73,7 @@ async function readTraces(
   { selection, readLogs }: { selection: Selection; readLogs?: LogReader | undefined },
 ): Promise<TraceSet> {
   const given = readOptions(LOAD_OPTIONS, options)
-  const { name, format, strict, csv, tables, parameters, series } = given
+  const { name, format, strict, csv, columns, tables, parameters, series } = given
   const { resourceAttributes, joinLinks, onProgress, signal } = given
   const logs = [options.logs ?? []].flat() as TraceSource[]
   if (joinLinks && logs.length > 0) {
@@ -86,10 +86,8 @@ async function readTraces(
   const readers: Readonly<Record<FileFormat, TraceReader>> = {
     dot: dotReader,
     otlp: otlpReader,
-    jaeger: jaegerReader,
-    zipkin: zipkinReader,
-    csv: csvReader(csv),
     xtrace: xtraceReader,
+    spans: spansReader(readingOf({ format, csv, columns })),
   }
   const runTables = tablesOf(format, tables)
   const sources = await openAll([files].flat() as TraceSource[], format, runTables, selection)
@@ -152,7 +150,9 @@ async function readTraces(
     try {
       // An empty or binary file is refused even where its format was named.
       const isText = new TextDecoder().decode(head).trim() !== ''
-      const named = isText ? FILE_FORMATS.find((one) => one === format) : undefined
+      const isOfSpans = columns !== null || SPAN_FORMATS.some((one) => one.name === format)
+      const chosen = isOfSpans ? 'spans' : FILE_FORMATS.find((one) => one === format)
+      const named = isText ? chosen : undefined
       const all = FILE_FORMATS.map((one) => readers[one])
       const reader = named ? readers[named] : recognizeFormat(head, all, source.name)
       await readInto(sink, { format: reader.format, file: source.name }, () =>
@@ -269,10 +269,11 @@ function rejectRepeated(option: string, files: TraceSource | readonly TraceSourc
 async function readInto(
   sink: ReadSink,
   { format, file }: { format: string | null; file: string },
-  read: () => Promise<void>,
+  read: () => Promise<unknown>,
 ): Promise<void> {
   const sizeBefore = sink.spans.size + sink.graphs.size
-  await read()
+  const name = await read()
+  const readAs = typeof name === 'string' ? name : format
   if (sink.spans.size > 0 && sink.graphs.size > 0) {
     throw new TraceFormatError(
       'Span files and trace-point graphs cannot be mixed in one period: graphs say which work waits for which, spans only when it happened',
@@ -290,7 +291,7 @@ async function readInto(
       )
     }
     throw new TraceFormatError(
-      `The file, read as ${format}, has no usable traces${first === undefined ? '' : ` (first problem: ${first})`}`,
+      `The file, read as ${readAs}, has no usable traces${first === undefined ? '' : ` (first problem: ${first})`}`,
       { file },
       'Leave it out, or name its format with `format` if it is another',
       { format: null },

@@ -116,7 +116,7 @@ export function saysOutcome(attribute: string): boolean {
 }
 
 /** Codes that a server is to blame for. Source: OpenTelemetry semantic conventions for gRPC. */
-const GRPC_FAILURES: readonly number[] = [2, 4, 12, 13, 14, 15]
+export const GRPC_FAILURES: readonly number[] = [2, 4, 12, 13, 14, 15]
 
 /**
  * Reads how every span ended: by status; where unset, HTTP codes from 500 on, gRPC codes a server

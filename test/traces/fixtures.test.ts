@@ -101,9 +101,9 @@ const NOTED: Record<string, Record<string, number>> = {
 const REFUSED: Record<string, RegExp> = {
   'README.md': /in no known trace format; it begins "# Format fixtures written by others/,
   'alibaba-callgraph/2021-shuffled-sample-traces-small.csv.gz':
-    /Alibaba call graph \(columns traceid, timestamp, rpcid, um, rpctype, dm, interface, rt\).*columns: \{ traceId:/,
+    /Alibaba call graph \(columns traceid, timestamp, rpcid, um, rpctype, dm, interface, rt\).*--columns trace=/,
   'alibaba-callgraph/2022-shuffled-sample-traces-small.csv.gz':
-    /Alibaba call graph \(columns timestamp, traceid, service, rpc_id, .*\).*columns: \{ traceId:/,
+    /Alibaba call graph \(columns timestamp, traceid, service, rpc_id, .*\).*--columns trace=/,
   'graphviz-dot/LICENSE.spectroscope': /in no known trace format; it begins "Copyright/,
   'xtrace/LICENSE.xtrace': /in no known trace format; it begins "Copyright/,
   'xtrace/xtrace-spec-00-id.txt': /specification of X-Trace, a text without traces/,

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { csvReader } from '../../src/traces/readers/csv.ts'
-import { jaegerReader } from '../../src/traces/readers/jaeger.ts'
+import { readingOf } from '../../src/traces/readers/named-columns.ts'
 import { otlpReader } from '../../src/traces/readers/otlp.ts'
+import { spansReader } from '../../src/traces/readers/span-records.ts'
 import type { TraceReader } from '../../src/traces/readers/trace-reader.ts'
-import { zipkinReader } from '../../src/traces/readers/zipkin.ts'
-import { issueCounts, plainSpans, readSpans } from './read-traces.ts'
+import { issueCounts, plainSpans, readerOf, readSpans } from './read-traces.ts'
 
 // Two requests of an online shop, with names that need many bytes; whole microseconds, because
 // Jaeger and Zipkin know no others.
@@ -175,22 +174,28 @@ const csvText = (lineEnd: string) =>
       return `${span.trace},${span.id},${span.parent},${span.service},${operation},${span.host},${start.toFixed(3)},${span.us},${span.kind},${status},${size},${quotedPath},${hit}`
     }),
   ].join(lineEnd)
-const csv = csvReader({
-  columns: {
-    traceId: 'trace',
-    spanId: 'id',
-    parentId: 'parent',
-    service: 'service',
-    operation: 'operation',
-    host: 'host',
-    start: 'start',
-    duration: 'duration',
-    kind: 'kind',
-    status: 'status',
-  },
-  attributes: ['size', 'path', 'hit'],
-  timeUnit: 'ms',
-})
+const csv = spansReader(
+  readingOf({
+    format: 'csv',
+    columns: null,
+    csv: {
+      columns: {
+        traceId: 'trace',
+        spanId: 'id',
+        parentId: 'parent',
+        service: 'service',
+        operation: 'operation',
+        host: 'host',
+        start: 'start',
+        duration: 'duration',
+        kind: 'kind',
+        status: 'status',
+      },
+      attributes: ['size', 'path', 'hit'],
+      timeUnit: 'ms',
+    },
+  }),
+)
 
 const FORMS: [string, TraceReader, string][] = [
   ['OTLP, one object', otlpReader, JSON.stringify(otlpRequest(SPANS))],
@@ -202,18 +207,34 @@ const FORMS: [string, TraceReader, string][] = [
     otlpReader,
     SPANS.map((span) => JSON.stringify(otlpRequest([span]), null, 2)).join('\n'),
   ],
-  ['Jaeger, API answer', jaegerReader, JSON.stringify({ data: TRACES, total: 0, errors: null })],
-  ['Jaeger, bare traces one a line', jaegerReader, TRACES.map((t) => JSON.stringify(t)).join('\n')],
-  ['Jaeger, array of traces', jaegerReader, JSON.stringify(TRACES, null, 1)],
+  [
+    'Jaeger, API answer',
+    readerOf('jaeger'),
+    JSON.stringify({ data: TRACES, total: 0, errors: null }),
+  ],
+  [
+    'Jaeger, bare traces one a line',
+    readerOf('jaeger'),
+    TRACES.map((t) => JSON.stringify(t)).join('\n'),
+  ],
+  ['Jaeger, array of traces', readerOf('jaeger'), JSON.stringify(TRACES, null, 1)],
   [
     "Jaeger, UI's inner form",
-    jaegerReader,
+    readerOf('jaeger'),
     TRACES.map((data) => JSON.stringify({ data, id: data.traceID, state: 'FETCH_DONE' })).join(''),
   ],
-  ['Zipkin, array of spans', zipkinReader, JSON.stringify(ZIPKIN)],
-  ['Zipkin, array of arrays', zipkinReader, JSON.stringify([ZIPKIN.slice(0, 2), ZIPKIN.slice(2)])],
-  ['Zipkin, lines of spans', zipkinReader, ZIPKIN.map((s) => JSON.stringify(s)).join('\n')],
-  ['Zipkin, lines of arrays', zipkinReader, ZIPKIN.map((s) => JSON.stringify([s])).join('\r\n')],
+  ['Zipkin, array of spans', readerOf('zipkin'), JSON.stringify(ZIPKIN)],
+  [
+    'Zipkin, array of arrays',
+    readerOf('zipkin'),
+    JSON.stringify([ZIPKIN.slice(0, 2), ZIPKIN.slice(2)]),
+  ],
+  ['Zipkin, lines of spans', readerOf('zipkin'), ZIPKIN.map((s) => JSON.stringify(s)).join('\n')],
+  [
+    'Zipkin, lines of arrays',
+    readerOf('zipkin'),
+    ZIPKIN.map((s) => JSON.stringify([s])).join('\r\n'),
+  ],
   ['CSV', csv, csvText('\n')],
   ['CSV with CRLF', csv, `\uFEFF${csvText('\r\n')}\r\n`],
 ]
@@ -243,11 +264,10 @@ function describeFormats(step: number): void {
   })
 
   test('each form is recognized by its beginning as its own format and no other', () => {
-    const readers = [otlpReader, jaegerReader, zipkinReader, csv]
     for (const [name, reader, text] of FORMS) {
       const head = text.slice(0, 4096)
-      const recognized = readers.filter((one) => one.recognizes(head, Buffer.from(head)))
-      expect([name, recognized.map(({ format }) => format)]).toEqual([name, [reader.format]])
+      const recognized = [otlpReader, csv].find((one) => one.recognizes(head, Buffer.from(head)))
+      expect([name, recognized?.format]).toEqual([name, reader.format])
     }
   })
 }

@@ -96,10 +96,14 @@ describe('errors name the file and the next step', () => {
     [
       'an unknown text',
       'hello <b>world</b>\nand more of it, more than the sixty characters that are shown',
-      /^a\.json: This is in no known trace format; it begins "hello <b>world<\/b> and more.*" …\. Known formats are dot, otlp, jaeger, zipkin, csv, xtrace\. If it is one of these, name it with `format`; Parquet is known by its name \(\.parquet\), tables of events \(tracebench, event-tables\) by their folder$/,
+      /^a\.json: This is in no known trace format; it begins "hello <b>world<\/b> and more.*" …\. Known formats are dot, otlp, xtrace, spans\. If it is one of these, name it with `format`; Parquet is known by its name \(\.parquet\), tables of events \(tracebench, event-tables\) by their folder$/,
     ],
     ['unknown bytes', Uint8Array.from([0, 1, 2, 255]), /it begins "···+"/],
-    ['unknown JSON', '{"a":1}', /it begins "\{\\"a\\":1\}"\. Known formats are/],
+    [
+      'unknown JSON',
+      '{"a":1}',
+      /^a\.json: No spans were found\. Records have the fields a; none stands for the trace, the span, the start and the end or the duration\. Say which fields stand for what: --columns trace=/,
+    ],
     [
       'a web page',
       '<!DOCTYPE html><html><head><title>502 Bad Gateway</title>',
@@ -129,18 +133,18 @@ describe('errors name the file and the next step', () => {
     [
       'CSV with unknown columns',
       'trace,id,time\na,b,1\n',
-      /^a\.json: This is CSV with unknown columns: trace, id, time\. Name the columns: loadTraces\(files, \{ format: 'csv', csv: \{ columns:/,
+      /^a\.json: No spans were found\. Records have the fields trace, id, time; none stands for the end or the duration.* Say which fields stand for what: --columns trace=/,
     ],
     ['a zip archive', Uint8Array.from([0x50, 0x4b, 3, 4, 0]), /compressed, and not with gzip/],
     ['UTF-16', Uint8Array.from([0xff, 0xfe, 0x5b, 0]), /This is UTF-16 text\. Save it as UTF-8/],
     [
       'a Jaeger answer without traces',
       '{"data":[],"total":0,"errors":[{"msg":"trace not found"}]}',
-      /^a\.json: The file, read as jaeger, has no usable traces \(first problem: a\.json: the server says: trace not found\)/,
+      /^a\.json: The file, read as spans, has no usable traces \(first problem: a\.json: the server says: trace not found\)/,
     ],
     [
       'a file in which every span is bad',
-      zipkin({ traceId: 'a', id: '1' }),
+      zipkin({ traceId: 'a', id: '1', name: 'n', localEndpoint: {} }),
       /has no usable traces \(first problem: a\.json:1, trace a: Span 1 has no usable start time\)/,
     ],
   ]
@@ -168,13 +172,13 @@ describe('errors name the file and the next step', () => {
 
   test('an unknown format', async () => {
     await expect(loadTraces(file('[]'), { format: 'xml' as 'dot' })).rejects.toThrow(
-      "Option format is \"xml\". Give 'auto', 'dot', 'otlp', 'jaeger', 'zipkin', 'csv', 'xtrace', 'tracebench' or 'event-tables'.",
+      /^Option format is "xml"\. Give 'auto', 'dot', 'otlp', 'xtrace', 'spans', 'jaeger', 'zipkin-v1', 'zipkin', .* 'tracebench' or 'event-tables'\.$/,
     )
   })
 
   test('a format that the file is not in', async () => {
     await expect(loadTraces(file(zipkin(span('a'))), { format: 'jaeger' })).rejects.toThrow(
-      /read as jaeger, has no usable traces \(first problem: a\.json:1: This is not a Jaeger trace/,
+      /No spans were found\. Records have the fields traceId, id, /,
     )
   })
 

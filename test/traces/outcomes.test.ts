@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { messageTemplate } from '../../src/traces/outcomes.ts'
-import { jaegerReader } from '../../src/traces/readers/jaeger.ts'
 import { otlpReader } from '../../src/traces/readers/otlp.ts'
-import { zipkinReader } from '../../src/traces/readers/zipkin.ts'
-import { readSpans } from '../traces/read-traces.ts'
+import { readerOf, readSpans } from '../traces/read-traces.ts'
 
 async function outcomeOf(reader: typeof otlpReader, file: object) {
   const flows = buildFlows(await readSpans(reader, JSON.stringify(file)))
@@ -40,12 +38,12 @@ function jaeger(tags: Record<string, string | number | boolean>, logs: object[] 
     logs,
   }
   const processes = { p1: { serviceName: 'web' } }
-  return outcomeOf(jaegerReader, { data: [{ traceID: 'a', spans: [span], processes }] })
+  return outcomeOf(readerOf('jaeger'), { data: [{ traceID: 'a', spans: [span], processes }] })
 }
 
 function zipkin(tags: Record<string, string>) {
   const span = { traceId: 'a', id: 'b', name: 'get', timestamp: 1e6, duration: 100, tags }
-  return outcomeOf(zipkinReader, [span])
+  return outcomeOf(readerOf('zipkin'), [span])
 }
 
 const plain = (outcome: string) => ({ outcome, code: '', message: '' })

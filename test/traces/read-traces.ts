@@ -1,5 +1,7 @@
 import { GraphTracesBuilder } from '../../src/traces/graph-traces.ts'
 import { QualityLog } from '../../src/traces/quality.ts'
+import { SPAN_FORMATS, type SpanFormatName } from '../../src/traces/readers/span-formats.ts'
+import { spansReader } from '../../src/traces/readers/span-records.ts'
 import type { TraceReader } from '../../src/traces/readers/trace-reader.ts'
 import {
   NO_PARENT,
@@ -9,6 +11,11 @@ import {
   type SpanTraces,
 } from '../../src/traces/span-traces.ts'
 import { SpanTracesBuilder } from '../../src/traces/span-traces-builder.ts'
+
+/** The reader of spans in one format alone. */
+export function readerOf(name: SpanFormatName): TraceReader {
+  return spansReader({ formats: SPAN_FORMATS.filter((one) => one.name === name), isOnly: true })
+}
 
 /** Reads `content`, handed over in the pieces `cut` makes of it, as spans. */
 export async function readSpans(

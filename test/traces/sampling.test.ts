@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
-import { jaegerReader } from '../../src/traces/readers/jaeger.ts'
 import { otlpReader } from '../../src/traces/readers/otlp.ts'
-import { zipkinReader } from '../../src/traces/readers/zipkin.ts'
-import { readSpans } from './read-traces.ts'
+import { readerOf, readSpans } from './read-traces.ts'
 
 type Attributes = Readonly<Record<string, string | number | boolean>>
 
@@ -52,7 +50,7 @@ const FORMATS = {
     ),
   Jaeger: (spans: readonly Sketch[]) =>
     readSpans(
-      jaegerReader,
+      readerOf('jaeger'),
       JSON.stringify({
         traceID: 't1',
         processes: { p1: { serviceName: 's', tags: [] } },
@@ -71,7 +69,7 @@ const FORMATS = {
     ),
   Zipkin: (spans: readonly Sketch[]) =>
     readSpans(
-      zipkinReader,
+      readerOf('zipkin'),
       JSON.stringify(
         spans.map(({ id, parent, attributes }) => ({
           traceId: 't1',

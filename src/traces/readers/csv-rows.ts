@@ -100,7 +100,7 @@ export interface CsvFile {
 interface CsvTable<Part extends string> {
   readonly table?: string
   readonly delimiter: string
-  readonly columns: { readonly [part in Part]?: string | undefined }
+  readonly columns: Columns<Part> | ((names: readonly string[]) => Columns<Part>)
   /** A column that, as the last one, may hold delimiters that are not quoted. */
   readonly rest?: string | undefined
   readonly next: string
@@ -137,7 +137,8 @@ export async function readCsvTable<Part extends string>(
   const rows = new CsvRows(delimiter, (fields, line, isOpen) => {
     if (at === undefined) {
       const names = fields.map((name) => name.replace(/^\uFEFF/, '').trim())
-      at = placesOf(columns, names, (lacking) => {
+      const wanted = typeof columns === 'function' ? columns(names) : columns
+      at = placesOf(wanted, names, (lacking) => {
         const header = table === undefined ? 'header line' : `header line of the table of ${table}`
         const problem = `The ${header} has no column ${lacking}; it has ${names.join(', ')}`
         return new TraceFormatError(problem, { file, line: 1 }, next)
@@ -171,6 +172,43 @@ export async function readCsvTable<Part extends string>(
   }
 }
 
+/** Reads a table as records, whatever its columns are. */
+export async function readCsvRecords(
+  file: CsvFile,
+  {
+    delimiter,
+    onHeader,
+  }: { readonly delimiter: string; readonly onHeader: (names: readonly string[]) => void },
+  {
+    quality,
+    onRecord,
+  }: {
+    readonly quality: QualityLog
+    readonly onRecord: (record: { readonly [name: string]: string }, line: number) => void
+  },
+): Promise<void> {
+  let names: readonly string[] = []
+  const columns = (header: readonly string[]) => {
+    names = header
+    onHeader(header)
+    return Object.fromEntries(header.map((name) => [name, name]))
+  }
+  await readCsvTable(
+    file,
+    { delimiter, columns, next: '' },
+    {
+      quality,
+      onRow(field, line) {
+        const record: { [name: string]: string } = {}
+        for (const name of names) record[name] = field(name)
+        onRecord(record, line)
+      },
+    },
+  )
+}
+
+type Columns<Part extends string> = { readonly [part in Part]?: string | undefined }
+
 function placesOf(
   columns: { readonly [part: string]: string | undefined },
   names: readonly string[],
@@ -182,4 +220,18 @@ function placesOf(
     throw problemOf(missing.map(([part, name]) => `${name} (${part})`).join(', '))
   }
   return Object.fromEntries(wanted.map(([part, name]) => [part, names.indexOf(name)]))
+}
+
+const COLUMN_NAME = /^\s*"?[@\w][\w .@/[\]():$-]{0,60}"?\s*$/
+
+/** What separates the names of a header line, if there is one. */
+export function delimiterOf(head: string, given?: string): string | undefined {
+  const line = /^\uFEFF?([^\r\n]*)/.exec(head)?.[1] ?? ''
+  const delimiters = given === undefined ? [',', '\t', ';', '|'] : [given]
+  const second = /^\uFEFF?[^\r\n]*\r?\n([^\r\n]*)/.exec(head)?.[1] ?? ''
+  return delimiters.find((delimiter) => {
+    const names = line.split(delimiter)
+    const isFollowed = second === '' || second.includes(delimiter) || second.includes('"')
+    return names.length > 2 && isFollowed && names.every((name) => COLUMN_NAME.test(name))
+  })
 }

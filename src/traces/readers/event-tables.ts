@@ -1,6 +1,6 @@
 import type { SpanStatus } from '../span-traces.ts'
-import type { CsvTimeUnit } from './csv.ts'
 import type { AttributeEntry } from './json-values.ts'
+import type { TimeUnit } from './span-times.ts'
 
 /** The table of events: one row an event, which has a start and an end. */
 export interface EventTableColumns {
@@ -84,7 +84,7 @@ export interface EventTables {
   /** Default: none, and traces begin when the clocks of their own hosts say. */
   readonly traces?: TraceTableColumns
   /** Unit of starts and ends. Default: `'ns'`. */
-  readonly timeUnit?: CsvTimeUnit
+  readonly timeUnit?: TimeUnit
   /** Default: `','`. */
   readonly delimiter?: string
   /**

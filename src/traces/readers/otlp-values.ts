@@ -169,13 +169,3 @@ export function reporterOf(
       .map(([key, value]) => [`resource.${key}`, value]),
   }
 }
-
-/** The probability in Jaeger's tags; only constant and probabilistic samplers have one. */
-export function samplerProbability(tags: readonly JsonObject[]): number | undefined {
-  const value = (key: string) => tags.find(({ key: own }) => own === key)?.['value']
-  const kind = value('sampler.type')
-  if (kind === 'const') return 1
-  if (kind !== 'probabilistic') return undefined
-  const probability = Number(textOf(value('sampler.param')) || Number.NaN)
-  return probability > 0 && probability <= 1 ? probability : undefined
-}

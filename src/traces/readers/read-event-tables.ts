@@ -1,10 +1,11 @@
 import { EpochClock } from '../epoch-clock.ts'
 import { SPAN_STATUSES } from '../span-traces.ts'
-import { attributeColumns, attributesOf, nanosOfDigits, requireTimeUnit } from './csv.ts'
 import { type CsvFile, readCsvTable } from './csv-rows.ts'
 import { EventColumns, FatherColumns, NO_FATHER } from './event-forest.ts'
 import { addEventSpans } from './event-spans.ts'
 import type { EventTables, EventWords } from './event-tables.ts'
+import { type AttributeEntry, numberOrText } from './json-values.ts'
+import { nanosOfDigits, requireTimeUnit } from './span-times.ts'
 import type { ReadSink } from './trace-reader.ts'
 
 const KEPT_WORDS = 1000
@@ -266,4 +267,21 @@ class TraceTable {
 
 function countOf(text = ''): number | undefined {
   return /^\d+$/.test(text) ? Number(text) : undefined
+}
+
+/** Columns to keep as parameters, kept apart from the parts that have names of their own. */
+function attributeColumns(names: readonly string[]): {
+  [part: `attribute ${string}`]: string
+} {
+  return Object.fromEntries(names.map((name) => [`attribute ${name}`, name]))
+}
+
+function attributesOf(
+  names: readonly string[],
+  field: (part: `attribute ${string}`) => string,
+): AttributeEntry[] {
+  return names.flatMap((name): AttributeEntry[] => {
+    const text = field(`attribute ${name}`)
+    return text === '' ? [] : [[name, numberOrText(text)]]
+  })
 }

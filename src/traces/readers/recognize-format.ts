@@ -1,6 +1,7 @@
 import { TraceFormatError } from '../../core/errors.ts'
 import { beginning } from '../../core/words.ts'
-import { headerOf, MAPPING_HINT } from './csv.ts'
+import { delimiterOf } from './csv-rows.ts'
+import { COLUMNS_HINT } from './span-layout.ts'
 import type { TraceReader } from './trace-reader.ts'
 import { TRACEBENCH } from './tracebench.ts'
 
@@ -14,8 +15,8 @@ export function recognizeFormat(
 ): TraceReader {
   const text = new TextDecoder().decode(head)
   if (text.trim() === '') throw new TraceFormatError('The file is empty', { file }, 'Leave it out')
-  const reader = readers.find((candidate) => candidate.recognizes(text, head))
-  if (reader !== undefined) return reader
+  const byShape = readers.find((one) => one.format !== 'spans' && one.recognizes(text, head))
+  if (byShape !== undefined) return byShape
   if (isTable(text)) {
     throw new TraceFormatError(
       'This is one of the tables of a TraceBench run, which mean something only together',
@@ -27,6 +28,10 @@ export function recognizeFormat(
   if (refused !== undefined) {
     throw new TraceFormatError(refused.reason(text), { file }, refused.nextStep)
   }
+  const reader = readers.find(
+    ({ format, recognizes }) => format === 'spans' && recognizes(text, head),
+  )
+  if (reader !== undefined) return reader
   throw new TraceFormatError(
     `This is in no known trace format; it begins ${beginning(text)}`,
     { file },
@@ -102,17 +107,17 @@ const REFUSED: readonly RefusedFormat[] = [
     looksLike: (text) => /^\uFEFF?(?=[^\n]*\brpc_?id\b)(?=[^\n]*\btraceid\b)[^\n{]*,/i.test(text),
     reason: (text) =>
       `This is an Alibaba call graph (columns ${columnsOf(text)}): its calls have places in a hierarchy (rpcid) in place of span and parent ids, and times of one millisecond`,
-    nextStep: `Convert each call to a row with ids of its own and its parent's. ${MAPPING_HINT}`,
-  },
-  {
-    looksLike: (text) => /^\uFEFF?"?\w[\w .-]*"?(,"?\w[\w .-]*"?){2,}\r?(\n|$)/.test(text),
-    reason: (text) => `This is CSV with unknown columns: ${columnsOf(text)}`,
-    nextStep: MAPPING_HINT,
+    nextStep: `Convert each call to a row with ids of its own and its parent's. ${COLUMNS_HINT}`,
   },
 ]
 
 function columnsOf(text: string): string {
   return headerOf(text).join(', ')
+}
+
+function headerOf(text: string): readonly string[] {
+  const line = /^\uFEFF?([^\r\n]*)/.exec(text)?.[1] ?? ''
+  return line.split(delimiterOf(text) ?? ',').map((name) => name.trim().replace(/^"(.*)"$/, '$1'))
 }
 
 function titleOf(text: string): string {

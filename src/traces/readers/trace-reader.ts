@@ -12,12 +12,13 @@ export interface ReadSink {
 }
 
 /** Formats of which each file stands for itself; of several that fit a file, the first reads it. */
-export const FILE_FORMATS = ['dot', 'otlp', 'jaeger', 'zipkin', 'csv', 'xtrace'] as const
+export const FILE_FORMATS = ['dot', 'otlp', 'xtrace', 'spans'] as const
 export type FileFormat = (typeof FILE_FORMATS)[number]
 
 export interface TraceReader {
   readonly format: FileFormat
   /** Whether a file is in this format, by its head as text and as bytes. */
   recognizes(head: string, bytes: Uint8Array): boolean
-  read(chunks: AsyncIterable<Uint8Array>, sink: ReadSink, file: string): Promise<void>
+  /** Reads a file; may give the name of the format that its spans were in. */
+  read(chunks: AsyncIterable<Uint8Array>, sink: ReadSink, file: string): Promise<unknown>
 }

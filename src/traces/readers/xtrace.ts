@@ -6,8 +6,8 @@ import { TraceFormatError } from '../../core/errors.ts'
 import { counted, formatDuration } from '../../core/words.ts'
 import { EpochClock } from '../epoch-clock.ts'
 import { type IssueEffect, TRUNCATED_FILE } from '../quality.ts'
-import { nanosOfDigits } from './csv.ts'
 import { type AttributeEntry, numberOrText } from './json-values.ts'
+import { nanosOfDigits } from './span-times.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
 const FIRST_LINE = /^\s*X-Trace Report ver (\S+)\s*$/

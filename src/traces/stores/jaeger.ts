@@ -1,7 +1,8 @@
 import { FlowdeltaError } from '../../core/errors.ts'
 import { defineOptions, oneOf, optionalText } from '../../core/options.ts'
-import { jaegerReader } from '../readers/jaeger.ts'
 import { otlpReader } from '../readers/otlp.ts'
+import { SPAN_FORMATS } from '../readers/span-formats.ts'
+import { spansReader } from '../readers/span-records.ts'
 import { AnsweredTraces } from './answered-traces.ts'
 import { type Answer, HTTP_PARAMETERS, HttpServer, jsonOf, notThere } from './http.ts'
 import { leastDurationUs, rootService } from './pushed-conditions.ts'
@@ -46,7 +47,10 @@ const APIS = {
   v1: {
     path: '/api',
     services: 'data',
-    reader: jaegerReader,
+    reader: spansReader({
+      formats: SPAN_FORMATS.filter(({ name }) => name === 'jaeger'),
+      isOnly: true,
+    }),
     isEmpty404: false,
     search: ({ fromUs, toUs, service, limit, leastUs }: Search) => [
       ['service', service],

@@ -1,8 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type CsvOptions, csvReader, POD_CSV } from '../../../src/traces/readers/csv.ts'
 import { CsvRows } from '../../../src/traces/readers/csv-rows.ts'
+import { type CsvOptions, readingOf } from '../../../src/traces/readers/named-columns.ts'
+import { SPAN_FORMATS, type SpanFormat } from '../../../src/traces/readers/span-formats.ts'
+import { spansReader } from '../../../src/traces/readers/span-records.ts'
 import { issueCounts, plainSpans, readSpans } from '../read-traces.ts'
+
+const csvReader = (csv: CsvOptions | null = null) =>
+  spansReader(readingOf({ format: 'csv', columns: null, csv }))
 
 function rowsOf(text: string, chunk = 1 << 16) {
   const rows: string[][] = []
@@ -101,7 +106,9 @@ describe('the pod preset', () => {
   })
 
   test('drops the last two parts of a pod name that has more', () => {
-    const serviceOf = POD_CSV.serviceOf ?? String
+    const serviceOf =
+      (SPAN_FORMATS as readonly SpanFormat[]).find(({ name }) => name === 'csv')?.serviceOf ??
+      String
     expect(
       ['ts-order-service-5b67c48447-fj8b7', 'a-b-c', 'a-b', 'a', ''].map((pod) => serviceOf(pod)),
     ).toEqual(['ts-order-service', 'a', 'a-b', 'a', ''])
@@ -181,7 +188,7 @@ describe('a column mapping', () => {
 
   test('must fit the header line', async () => {
     await expect(readSpans(csvReader({ columns }), 't,id,svc\n')).rejects.toThrow(
-      'test.file:1: The header line has no column parent (parentId), op (operation), start (start), took (duration); it has t, id, svc. Name the columns: loadTraces(files',
+      'test.file:1: The header line has no column parent (parent), op (operation), start (start), took (duration); it has t, id, svc.',
     )
   })
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { jaegerReader } from '../../../src/traces/readers/jaeger.ts'
-import { issueCounts, plainSpans, readSpans } from '../read-traces.ts'
+import { issueCounts, plainSpans, readerOf, readSpans } from '../read-traces.ts'
 
 const span = (fields: object = {}) => ({
   traceID: 't1',
@@ -18,7 +17,7 @@ const trace = (spans: object[], processTags: object[] = []) => ({
   spans,
   processes: { p1: { serviceName: 's', tags: processTags } },
 })
-const read = (content: object) => readSpans(jaegerReader, JSON.stringify(content))
+const read = (content: object) => readSpans(readerOf('jaeger'), JSON.stringify(content))
 const tag = (key: string, value: unknown, type = 'string') => ({ key, type, value })
 const reference = (refType: string, spanID: string, traceID = 't1') => ({
   refType,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { zipkinReader } from '../../../src/traces/readers/zipkin.ts'
-import { issueCounts, plainSpans, readSpans } from '../read-traces.ts'
+import { issueCounts, plainSpans, readerOf, readSpans } from '../read-traces.ts'
 
 const span = (id: string, kind: string, service: string, fields: object = {}) => ({
   traceId: 't1',
@@ -12,7 +11,7 @@ const span = (id: string, kind: string, service: string, fields: object = {}) =>
   localEndpoint: { serviceName: service },
   ...fields,
 })
-const read = (spans: object[]) => readSpans(zipkinReader, JSON.stringify(spans))
+const read = (spans: object[]) => readSpans(readerOf('zipkin'), JSON.stringify(spans))
 const parents = async (spans: object[]) =>
   Object.fromEntries(plainSpans(await read(spans)).map((s) => [s.operation, s.parent]))
 
