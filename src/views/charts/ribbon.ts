@@ -2,7 +2,14 @@ import { cross, max, range, sum } from 'd3-array'
 import { type Account, accountOf } from '../../compare/account.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { OptionError } from '../../core/errors.ts'
-import { count, defineOptions, most, optionalNumber, optionalText } from '../../core/options.ts'
+import {
+  count,
+  defineOptions,
+  most,
+  optionalNumber,
+  optionalText,
+  readOptions,
+} from '../../core/options.ts'
 import { formatAmount, moreText, signedAmount, TIME } from '../../core/quantity.ts'
 import { counted } from '../../core/words.ts'
 import { BEFORE } from '../../flows/flow-set.ts'
@@ -17,9 +24,17 @@ const LIMIT = most(5, 'parts', 'Most changed parts that are named, the largest')
 const WIDTH = count({ default: 1160, min: 640, unit: 'pixels', sentence: 'Width of the picture' })
 const ACCOUNT_OPTIONS = defineOptions({ limit: LIMIT, width: WIDTH })
 
+/** A ribbon as wide as its place, and its parts, which its marks name by number. */
+export function ribbonOf(account: Account, isClear: boolean) {
+  const { limit, width } = readOptions(ACCOUNT_OPTIONS, {})
+  const { chart, parts } = drawn(account, { limit, width, isClear })
+  return { spec: chart.spec, parts }
+}
+
 /** Draws an account as a ribbon: see {@link ribbonChart}. */
-export const accountChart = defineChart(ACCOUNT_OPTIONS, (account: Account, options) =>
-  drawn(account, { ...options, isClear: true }),
+export const accountChart = defineChart(
+  ACCOUNT_OPTIONS,
+  (account: Account, options) => drawn(account, { ...options, isClear: true }).chart,
 )
 
 /**
@@ -36,7 +51,7 @@ export const ribbonChart = defineChart(
     drawn(accountFor(comparison, category, finding), {
       ...options,
       isClear: category !== null || ribbonIsClear(comparison),
-    }),
+    }).chart,
 )
 
 /** Whether more than chance changed; if not, no part is named. */
@@ -44,7 +59,12 @@ export function ribbonIsClear({ findings }: Comparison): boolean {
   return findings.findings.length > 0 || findings.changeIsClear || findings.unexplainedShare > 0
 }
 
-function accountFor(comparison: Comparison, category: number | null, id: string | null): Account {
+/** Accounts for the requests of a category or a finding, and what they were before; else for all. */
+export function accountFor(
+  comparison: Comparison,
+  category: number | null,
+  id: string | null,
+): Account {
   const { categories, findings } = comparison
   if (category === null && id === null) return comparison.account
   const finding = findings.findings.find((one) => one.id === id)
@@ -86,14 +106,19 @@ interface Look {
   readonly isClear: boolean
 }
 
-function drawn(account: Account, { limit, width, isClear }: Look): Chart {
+function drawn(
+  account: Account,
+  { limit, width, isClear }: Look,
+): { chart: Chart; parts: RibbonPart[] } {
   const cut = (longest: number) => ribbonParts(account, { limit: isClear ? limit : 0, longest })
   // As many labels as there is room for, with shorter names rather than fewer.
   for (let named = limit; ; named--) {
     for (const longest of NAMES) {
       const parts = cut(longest)
       const labels = placeLabels(parts, account, { width: width - AROUND, named })
-      if (labels !== null) return picture(account, { parts, labels, width, isClear })
+      if (labels !== null) {
+        return { chart: picture(account, { parts, labels, width, isClear }), parts }
+      }
     }
   }
 }
@@ -264,7 +289,7 @@ function subtitles(account: Account, { parts, labels, isClear }: Omit<Drawn, 'wi
   const { totalUs, mixUs, quantity: of } = account
   const more = unplacedLabels(parts, account).slice(labels.length)
   const small = parts.filter(({ change }) => change === 'little')
-  const [steps, count] = [small, parts].map((some) => sum(some, (part) => part.steps)) as [
+  const [steps, count] = [small, parts].map((some) => sum(some, (part) => part.steps.length)) as [
     number,
     number,
   ]
@@ -299,7 +324,7 @@ function piecesOf(parts: readonly RibbonPart[], { quantity: of }: Account) {
     const sameUs = change === 'little' ? 0 : Math.min(beforeUs, afterUs)
     const said = {
       part: i,
-      name: name || counted(steps, 'step'),
+      name: name || counted(steps.length, 'step'),
       change,
       before: formatAmount(beforeUs, of),
       after: formatAmount(afterUs, of),
