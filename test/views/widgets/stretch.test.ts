@@ -75,7 +75,7 @@ describe('a stretch that a page compares', () => {
 describe('a part of a ribbon that is undone', () => {
   test.each(SLOWER.slice(0, 1))('of slower %s takes what it took before', (_, make) => {
     const { restored } = throughPage(make())
-    const { parts } = ribbonOf(restored.account, true)
+    const { parts } = ribbonOf(restored.account, { isClear: true, whose: 'A mean request' })
     const changed = parts.filter(({ change }) => change === 'more')
     expect(changed.length).toBeGreaterThan(1)
     for (const { steps, afterUs, beforeUs } of changed) {

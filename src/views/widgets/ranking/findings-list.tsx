@@ -9,7 +9,7 @@ import { type Quantity, signedAmount } from '../../../core/quantity.ts'
 import { counted, grouped, percent, tooltipText } from '../../../core/words.ts'
 import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
 import { findingChart } from '../../charts/finding-chart.ts'
-import { accountFor } from '../../charts/ribbon.ts'
+import { AFFECTED, accountFor } from '../../charts/ribbon.ts'
 import { segmentSides } from '../../charts/segments.ts'
 import { StateCode } from '../../drawing/controls.tsx'
 import {
@@ -197,7 +197,7 @@ function FindingDetails({ finding, name, quantity, carried, linkOf }: DetailsPro
     <div class="fd-mutation">
       <p>{tooltipText(`${text} · look at ${look}`)}</p>
       {account === null ? null : (
-        <RibbonPane account={account} isClear carried={carried} linkOf={linkOf} />
+        <RibbonPane account={account} isClear whose={AFFECTED} {...{ carried, linkOf }} />
       )}
       {distribution === null ? null : <VegaChart spec={distribution} />}
       <p>

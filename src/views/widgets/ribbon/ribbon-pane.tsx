@@ -16,14 +16,25 @@ interface RibbonProps {
   readonly account: Account
   /** Whether more than chance changed. */
   readonly isClear: boolean
+  /** Which request is drawn. */
+  readonly whose?: string
   /** Requests with the times of their steps; `null` where the page has none. */
   readonly carried: (() => Comparison) | null
   readonly linkOf: TraceLinks
 }
 
 /** Draws a ribbon whose changed parts open into their times, two traces and what undoing them gives. */
-export function RibbonPane({ account, isClear, carried, linkOf }: RibbonProps) {
-  const { spec, parts } = useMemo(() => ribbonOf(account, isClear), [account, isClear])
+export function RibbonPane({
+  account,
+  isClear,
+  whose = 'A mean request',
+  carried,
+  linkOf,
+}: RibbonProps) {
+  const { spec, parts } = useMemo(
+    () => ribbonOf(account, { isClear, whose }),
+    [account, isClear, whose],
+  )
   const [picked, setPicked] = useState<number | null>(null)
   const part = picked === null ? undefined : parts[picked]
   const changed = parts.flatMap((one, i) => (one.change === 'little' ? [] : [{ ...one, i }]))
@@ -52,7 +63,7 @@ export function RibbonPane({ account, isClear, carried, linkOf }: RibbonProps) {
   )
 }
 
-type PartProps = Omit<RibbonProps, 'isClear'> & { readonly part: RibbonPart }
+type PartProps = Omit<RibbonProps, 'isClear' | 'whose'> & { readonly part: RibbonPart }
 
 interface Row {
   readonly name: string
