@@ -12,16 +12,17 @@ import { columnIn } from '../../../core/stage.ts'
 import { explainMutation } from '../../../explain/parameters/explain.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { quantile } from '../../../stats/quantile.ts'
+import { findingChart } from '../../charts/finding-chart.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { ribbonIsClear } from '../../charts/ribbon.ts'
 import { STAGE_NAME, TRACE_URL, widgetProps } from '../define-widget.ts'
 import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
+import { shownFindings } from '../findings/findings-list.tsx'
+import { traceLinks } from '../findings/trace-link.tsx'
 import { flowsWidget } from '../flows/flows-widget.ts'
-import { traceLinks } from '../ribbon/trace-link.tsx'
 import { tableData } from '../table/table-columns.ts'
 import { carriedRequests } from '../timeline/stretch.ts'
 import { timelineData } from '../timeline/timeline-model.ts'
-import { shownFindings } from './findings-list.tsx'
 
 /** Data of the ranking browser in a page: the ranking itself is computed there, by the same code. */
 export type RankingData = ReturnType<typeof rankingData>
@@ -73,7 +74,7 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
   return {
     snapshot: takeSnapshot(comparison),
     isClear: ribbonIsClear(comparison),
-    findings: shownFindings(comparison),
+    findings: shownFindings(comparison, findingChart),
     none: comparison.findings.nothingText(),
     /** When requests arrived, and what a stretch of time is compared by; `null` if times are not what is compared. */
     timeline: isTimed

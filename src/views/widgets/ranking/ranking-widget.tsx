@@ -13,9 +13,10 @@ import { type DataColumn, DataTable, rankColumn } from '../../drawing/data-table
 import { Caption, PageOnly, useInk } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, type ViewProps } from '../define-widget.ts'
 import { EXPLANATION_STYLE } from '../explanation/explanation-widget.tsx'
+import { FINDINGS_STYLE, FindingsList } from '../findings/findings-list.tsx'
+import { RIBBON_STYLE, RibbonPane } from '../findings/ribbon-pane.tsx'
+import { traceLinks } from '../findings/trace-link.tsx'
 import { FLOW_STYLE } from '../flows/flow-view.tsx'
-import { RIBBON_STYLE, RibbonPane } from '../ribbon/ribbon-pane.tsx'
-import { traceLinks } from '../ribbon/trace-link.tsx'
 import { tableData } from '../table/table-columns.ts'
 import {
   FilterRow,
@@ -30,7 +31,6 @@ import { TIMELINE_STYLE, Timeline } from '../timeline/timeline.tsx'
 import { FEW_DOTS } from '../timeline/timeline-drawing.tsx'
 import { timelineModel } from '../timeline/timeline-model.ts'
 import { stretchText, useCarried, useStretch } from '../timeline/use-stretch.tsx'
-import { FINDINGS_STYLE, FindingsList } from './findings-list.tsx'
 import { RankingDetails } from './ranking-details.tsx'
 import {
   RANKING_WIDGET_OPTIONS,

@@ -14,7 +14,7 @@ import {
 } from '../../../flows/select-requests.ts'
 
 /** Times of steps that a page carries: so many are compared anew within seconds. */
-const MAX_TIMES = 40_000
+const MAX_TIMES = 36_000
 /** Spreads what comes in order evenly between 0 and 1, whatever rhythm it has. */
 const GOLDEN = 0.618_033_988_749_895
 

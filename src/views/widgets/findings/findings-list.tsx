@@ -8,7 +8,7 @@ import { segmentClause } from '../../../compare/findings/segment-text.ts'
 import { type Quantity, signedAmount } from '../../../core/quantity.ts'
 import { counted, grouped, percent, tooltipText } from '../../../core/words.ts'
 import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
-import { findingChart } from '../../charts/finding-chart.ts'
+import type { findingChart } from '../../charts/finding-chart.ts'
 import { AFFECTED, accountFor } from '../../charts/ribbon.ts'
 import { segmentSides } from '../../charts/segments.ts'
 import { StateCode } from '../../drawing/controls.tsx'
@@ -21,9 +21,9 @@ import {
   textColumn,
 } from '../../drawing/data-table.tsx'
 import { Caption, useInk } from '../../drawing/figure.tsx'
-import { RibbonPane } from '../ribbon/ribbon-pane.tsx'
-import { TraceLink, type TraceLinks } from '../ribbon/trace-link.tsx'
 import { VegaChart } from '../vega-chart.tsx'
+import { RibbonPane } from './ribbon-pane.tsx'
+import { TraceLink, type TraceLinks } from './trace-link.tsx'
 
 /** Findings that open into pictures: each has about 10 kB. */
 const MAX_DRAWN = 5
@@ -32,13 +32,17 @@ const PARTS = 16
 /** A finding as a page carries and lists it. */
 export type ShownFinding = ReturnType<typeof shownFindings>[number]
 
-/** Takes out of findings what a page lists of them; the first ones with their pictures. */
-export function shownFindings(comparison: Comparison) {
+/**
+ * Takes out of findings what a page lists of them; the first ones with their pictures.
+ *
+ * @param chartOf draws what shows a finding best; pages do without, as its code is large
+ */
+export function shownFindings(comparison: Comparison, chartOf: typeof findingChart | null = null) {
   return comparison.findings.findings.map((finding, place) => {
     const { rank, title, text, look, segment, shareOfChange, requests, contributionUs } = finding
     const clause = segmentClause(finding)
     const isDrawn = place < MAX_DRAWN
-    const drawn = isDrawn ? findingChart(comparison, finding) : null
+    const drawn = isDrawn && chartOf !== null ? chartOf(comparison, finding) : null
     return {
       rank,
       text,
