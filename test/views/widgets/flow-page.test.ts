@@ -224,7 +224,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
 
   test('an edge answers to a click', { tags: 'full' }, async () => {
     const { page, problems } = await show()
-    await page.locator('[data-edge] .fd-flow-label').last().click()
+    await page.locator('.fd-flow-label').last().click()
     expect(await page.locator('.fd-flow-details table').count()).toBe(1)
     expect(problems).toEqual([])
   })

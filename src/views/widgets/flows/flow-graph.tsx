@@ -103,7 +103,7 @@ function Part({ part, number, ...props }: FlowGraphProps & { part: FlowPart; num
           key={`${drawn.link.from} ${drawn.link.to}`}
           opacity={drawn.opacity === 1 ? undefined : drawn.opacity}
         >
-          <FlowLinkLabel {...drawn} />
+          <FlowLinkLabel drawn={drawn} onClick={hands?.link(drawn, number)?.onClick} />
         </g>
       ))}
       {part.steps.map((drawn, place) => {

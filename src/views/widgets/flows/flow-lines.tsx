@@ -130,8 +130,14 @@ export function FlowLinkLine({ part, drawn, words, isSelected, hands }: LineProp
   )
 }
 
+interface LabelProps {
+  readonly drawn: DrawnLink
+  readonly onClick: Hands['onClick']
+}
+
 /** Says how long a link takes, above all lines. */
-export function FlowLinkLabel({ link, columnX, label, labelY }: DrawnLink) {
+export function FlowLinkLabel({ drawn, onClick }: LabelProps) {
+  const { link, columnX, label, labelY } = drawn
   const ink = useInk()
   const isChanged = link.verdict === 'changed'
   return (
@@ -146,7 +152,7 @@ export function FlowLinkLabel({ link, columnX, label, labelY }: DrawnLink) {
       stroke-width={4}
       stroke-linejoin="round"
       paint-order="stroke"
-      pointer-events="none"
+      {...{ onClick }}
     >
       {label}
     </text>
