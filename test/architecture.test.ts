@@ -170,9 +170,12 @@ describe('the architecture of src', () => {
       .map(([from, to]) => `${from} builds on ${to}`)
     expect([...new Set(across)].sort()).toEqual([
       'ranking builds on explanation',
+      'ranking builds on findings',
       'ranking builds on flows',
       'ranking builds on table',
+      'ranking builds on timeline',
       'swimlanes builds on gantt',
+      'timeline builds on findings',
       'variance builds on table',
     ])
   })

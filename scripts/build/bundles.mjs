@@ -48,7 +48,11 @@ export function programOptions(root) {
     ...FOR_NODE,
     packages: 'bundle',
     external: ON_DEMAND,
-    plugins: [replacing('arquero on demand', /\/arquero\.ts$/, () => ({ path })), builtins],
+    plugins: [
+      replacing('arquero on demand', /\/arquero\.ts$/, () => ({ path })),
+      builtins,
+      leavingOut('d3-transition'),
+    ],
     format: 'esm',
   }
 }
@@ -133,7 +137,7 @@ export async function bundlePrograms(root) {
     ...programOptions(root),
     sourcemap: 'linked',
     external: [...ON_DEMAND, 'vega', 'vega-embed', 'vega-lite'],
-    plugins: [beside, builtins],
+    plugins: [beside, builtins, leavingOut('d3-transition')],
     entryPoints: {
       ...libraries,
       cli: 'src/cli/main.ts',
@@ -181,17 +185,47 @@ function removeOthers(root, names, paths) {
   for (const name of old) rmSync(join(root, 'dist', name))
 }
 
+/** What stands for modules whose code nothing reaches. */
+const LEFT_OUT = {
+  // Widgets hold tables and derive none by expressions, for which Arquero brings a parser of JavaScript.
+  acorn: `export function parse() { throw Error('Widgets read no expressions.') }`,
+  // Nothing glides while it is zoomed; d3-zoom only asks to stop that.
+  'd3-transition': `import { selection } from 'd3-selection'
+selection.prototype.interrupt = function () { return this }
+export function interrupt() {}`,
+}
+
 /**
- * Widgets hold tables and derive none by expressions, for which Arquero brings a parser of JavaScript.
+ * Leaves out what nothing reaches.
+ *
+ * @param {readonly (keyof typeof LEFT_OUT)[]} names
+ * @returns {import('esbuild').Plugin}
+ */
+function leavingOut(...names) {
+  return {
+    name: 'left out',
+    setup: ({ onResolve, onLoad }) => {
+      const filter = new RegExp(`^(${names.join('|')})$`)
+      onResolve({ filter }, ({ path }) => ({ path, namespace: 'left-out' }))
+      onLoad({ filter: /./, namespace: 'left-out' }, ({ path }) => ({
+        contents: LEFT_OUT[/** @type {keyof typeof LEFT_OUT} */ (path)],
+        resolveDir: import.meta.dirname,
+      }))
+    },
+  }
+}
+
+/**
+ * Leaves out what makes the data of a widget, a function that its definition names: pages get the data.
  *
  * @type {import('esbuild').Plugin}
  */
-const noExpressions = {
-  name: 'no expressions',
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^acorn$/ }, ({ path }) => ({ path, namespace: 'no-expressions' }))
-    onLoad({ filter: /./, namespace: 'no-expressions' }, () => ({
-      contents: `export function parse() { throw Error('Widgets read no expressions.') }`,
+const dataAlone = {
+  name: 'data alone',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /-widget\.tsx?$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(/^ {2}data: \w+,$/m, ''),
+      loader: 'tsx',
     }))
   },
 }
@@ -218,7 +252,7 @@ export function bundleRuntime(root, entryPoint, outfile) {
     logOverride: { 'commonjs-variable-in-esm': 'silent' },
     // Pages neither read nor write files.
     external: ['./stores/*'],
-    plugins: [noExpressions],
+    plugins: [leavingOut('acorn', 'd3-transition'), dataAlone],
   })
 }
 

@@ -93,7 +93,7 @@ export function hasTimes({ latencyOffsets, shapes, shapeOf }: FlowSet, request: 
 }
 
 /** The roles that occur, and of each shape those of its spans, or of its edges between trace points. */
-function rolesByShape(flows: FlowSet, omitHosts: boolean) {
+export function rolesByShape(flows: FlowSet, omitHosts: boolean) {
   const numbers = new Map<string, number>()
   const roles: Role[] = []
   const numberOf = (role: Role) => {

@@ -11,7 +11,7 @@ export interface RibbonPart {
   readonly change: 'more' | 'less' | 'little'
   readonly beforeUs: number
   readonly afterUs: number
-  readonly steps: number
+  readonly steps: readonly TimedStep[]
 }
 
 interface Wanted {
@@ -74,7 +74,7 @@ export function ribbonParts({ steps }: Pick<Account, 'steps'>, wanted: Wanted): 
     const beforeUs = sum(members, (step) => step.beforeUs)
     const afterUs = sum(members, (step) => step.afterUs)
     const change = part < 0 ? 'little' : afterUs > beforeUs ? 'more' : 'less'
-    return { name: names[part] ?? '', change, beforeUs, afterUs, steps: members.length }
+    return { name: names[part] ?? '', change, beforeUs, afterUs, steps: members }
   })
 }
 

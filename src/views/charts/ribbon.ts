@@ -2,7 +2,14 @@ import { cross, max, range, sum } from 'd3-array'
 import { type Account, accountOf } from '../../compare/account.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { OptionError } from '../../core/errors.ts'
-import { count, defineOptions, most, optionalNumber, optionalText } from '../../core/options.ts'
+import {
+  count,
+  defineOptions,
+  most,
+  optionalNumber,
+  optionalText,
+  readOptions,
+} from '../../core/options.ts'
 import { formatAmount, moreText, signedAmount, TIME } from '../../core/quantity.ts'
 import { counted } from '../../core/words.ts'
 import { BEFORE } from '../../flows/flow-set.ts'
@@ -17,9 +24,17 @@ const LIMIT = most(5, 'parts', 'Most changed parts that are named, the largest')
 const WIDTH = count({ default: 1160, min: 640, unit: 'pixels', sentence: 'Width of the picture' })
 const ACCOUNT_OPTIONS = defineOptions({ limit: LIMIT, width: WIDTH })
 
+/** A ribbon as wide as its place, and its parts, which its marks name by number. */
+export function ribbonOf(account: Account, look: Pick<Look, 'isClear' | 'whose'>) {
+  const { chart, parts } = drawn(account, { ...readOptions(ACCOUNT_OPTIONS, {}), ...look })
+  return { spec: chart.spec, parts }
+}
+
 /** Draws an account as a ribbon: see {@link ribbonChart}. */
-export const accountChart = defineChart(ACCOUNT_OPTIONS, (account: Account, options) =>
-  drawn(account, { ...options, isClear: true }),
+export const accountChart = defineChart(
+  ACCOUNT_OPTIONS,
+  (account: Account, options) =>
+    drawn(account, { ...options, isClear: true, whose: 'A mean request' }).chart,
 )
 
 /**
@@ -36,7 +51,11 @@ export const ribbonChart = defineChart(
     drawn(accountFor(comparison, category, finding), {
       ...options,
       isClear: category !== null || ribbonIsClear(comparison),
-    }),
+      whose:
+        finding !== null
+          ? AFFECTED
+          : `A mean request${category === null ? '' : ` of category ${category}`}`,
+    }).chart,
 )
 
 /** Whether more than chance changed; if not, no part is named. */
@@ -44,7 +63,12 @@ export function ribbonIsClear({ findings }: Comparison): boolean {
   return findings.findings.length > 0 || findings.changeIsClear || findings.unexplainedShare > 0
 }
 
-function accountFor(comparison: Comparison, category: number | null, id: string | null): Account {
+/** Accounts for the requests of a category or a finding, and what they were before; else for all. */
+export function accountFor(
+  comparison: Comparison,
+  category: number | null,
+  id: string | null,
+): Account {
   const { categories, findings } = comparison
   if (category === null && id === null) return comparison.account
   const finding = findings.findings.find((one) => one.id === id)
@@ -78,32 +102,40 @@ const NAMES = [46, 36] as const
 /** Smallest share of the change at which the mix is mentioned. */
 const MIN_MIX = 0.1
 
+/** The mean of what a finding is about. */
+export const AFFECTED = 'A mean affected request'
+
 const COLORS = { more: PALETTE.change, less: DIVERGING[0], little: PALETTE.faint } as const
 
 interface Look {
   readonly limit: number
   readonly width: number
   readonly isClear: boolean
+  /** Which request is drawn: the subject of the title. */
+  readonly whose: string
 }
 
-function drawn(account: Account, { limit, width, isClear }: Look): Chart {
-  const cut = (longest: number) => ribbonParts(account, { limit: isClear ? limit : 0, longest })
+function drawn(account: Account, { limit, ...look }: Look): { chart: Chart; parts: RibbonPart[] } {
+  const cut = (longest: number) =>
+    ribbonParts(account, { limit: look.isClear ? limit : 0, longest })
   // As many labels as there is room for, with shorter names rather than fewer.
   for (let named = limit; ; named--) {
     for (const longest of NAMES) {
       const parts = cut(longest)
-      const labels = placeLabels(parts, account, { width: width - AROUND, named })
-      if (labels !== null) return picture(account, { parts, labels, width, isClear })
+      const labels = placeLabels(parts, account, { width: look.width - AROUND, named })
+      if (labels !== null) {
+        return { chart: picture(account, { parts, labels, ...look }), parts }
+      }
     }
   }
 }
 
-interface Drawn extends Pick<Look, 'width' | 'isClear'> {
+interface Drawn extends Omit<Look, 'limit'> {
   readonly parts: readonly RibbonPart[]
   readonly labels: readonly Label[]
 }
 
-function picture(account: Account, { parts, labels, width, isClear }: Drawn): Chart {
+function picture(account: Account, { parts, labels, width, isClear, whose }: Drawn): Chart {
   const of = account.quantity
   const rows = (side: Label['side']) =>
     1 + (max(labels, (label) => (label.side === side ? label.row : -1)) ?? -1)
@@ -168,7 +200,7 @@ function picture(account: Account, { parts, labels, width, isClear }: Drawn): Ch
   const labelX = { ...x, field: 'atUs' }
   return framedChart(
     {
-      title: titleOf(account, means),
+      title: titleOf(account, means, whose),
       subtitle: subtitles(account, { parts, labels, isClear }),
       width: width - 2 * BAR,
     },
@@ -250,21 +282,28 @@ function meansOf(parts: readonly RibbonPart[]): [beforeUs: number, afterUs: numb
   return [sum(parts, ({ beforeUs }) => beforeUs), sum(parts, ({ afterUs }) => afterUs)]
 }
 
-function titleOf({ totalUs, quantity: of }: Account, [beforeUs, afterUs]: readonly number[]) {
+function titleOf(
+  { totalUs, quantity: of }: Account,
+  [beforeUs, afterUs]: readonly number[],
+  whose: string,
+) {
   if (beforeUs === 0 || afterUs === 0) {
     return `No requests ${beforeUs === 0 ? 'before' : 'after'} to compare with`
   }
   const [verb, same] = of === TIME ? ['takes', 'as long'] : ['has', 'as much']
   return totalUs === 0
-    ? `A mean request ${verb} ${same} as before`
-    : `A mean request ${verb} ${moreText(totalUs, of)}`
+    ? `${whose} ${verb} ${same} as before`
+    : `${whose} ${verb} ${moreText(totalUs, of)}`
 }
 
-function subtitles(account: Account, { parts, labels, isClear }: Omit<Drawn, 'width'>): string[] {
+function subtitles(
+  account: Account,
+  { parts, labels, isClear }: Omit<Drawn, 'width' | 'whose'>,
+): string[] {
   const { totalUs, mixUs, quantity: of } = account
   const more = unplacedLabels(parts, account).slice(labels.length)
   const small = parts.filter(({ change }) => change === 'little')
-  const [steps, count] = [small, parts].map((some) => sum(some, (part) => part.steps)) as [
+  const [steps, count] = [small, parts].map((some) => sum(some, (part) => part.steps.length)) as [
     number,
     number,
   ]
@@ -299,7 +338,7 @@ function piecesOf(parts: readonly RibbonPart[], { quantity: of }: Account) {
     const sameUs = change === 'little' ? 0 : Math.min(beforeUs, afterUs)
     const said = {
       part: i,
-      name: name || counted(steps, 'step'),
+      name: name || counted(steps.length, 'step'),
       change,
       before: formatAmount(beforeUs, of),
       after: formatAmount(afterUs, of),

@@ -7,7 +7,7 @@ import { themedSpec } from './palette.ts'
 export async function drawChart(
   draw: typeof embed,
   options: object,
-  ...[element, spec, onFrame]: Parameters<ChartPage['drawChart']>
+  ...[element, spec, { onFrame, onPick } = {}]: Parameters<ChartPage['drawChart']>
 ): Promise<DrawnChart> {
   const place = document.createElement('div')
   element.append(place)
@@ -18,6 +18,11 @@ export async function drawChart(
     (view) => {
       if (onFrame !== undefined) {
         view.addSignalListener('frame', (_, frame) => onFrame(frame as Frame))
+      }
+      if (onPick !== undefined) {
+        view.addEventListener('click', (_, item) => {
+          if (item?.datum !== undefined) onPick(item.datum)
+        })
       }
     },
   )

@@ -39,12 +39,15 @@ export interface DrawnChart {
 /** What of each field is inside an interval that a reader has dragged; empty without one. */
 export type Frame = Readonly<Record<string, readonly [number, number]>>
 
+/** What a chart in a page tells of what readers do with it. */
+export interface ChartActs {
+  readonly onFrame?: ((frame: Frame) => void) | undefined
+  /** Gets the datum of the mark that is clicked. */
+  readonly onPick?: ((datum: Readonly<Record<string, unknown>>) => void) | undefined
+}
+
 export interface ChartPage {
-  drawChart(
-    element: HTMLElement,
-    spec: object,
-    onFrame?: (frame: Frame) => void,
-  ): Promise<DrawnChart>
+  drawChart(element: HTMLElement, spec: object, acts?: ChartActs): Promise<DrawnChart>
 }
 
 export const RUNTIME_MARKS: Readonly<Record<RuntimeName, string>> = {

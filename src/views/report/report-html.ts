@@ -20,8 +20,7 @@ import { place } from '../../flows/node-labels.ts'
 import { LogComparison } from '../../logs/compare-logs.ts'
 import { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { causeText, type ExplainedFinding } from '../../whatif/diagnosis/match-findings.ts'
-import type { Chart } from '../charts/chart.ts'
-import { responseTimesChart, stepTimesChart } from '../charts/response-times.ts'
+import { type FindingChart, findingChart } from '../charts/finding-chart.ts'
 import { differenceText, durationText, headline, intervalText, periodTimes } from './headline.ts'
 import { amounts, figure, type Html, html, htmlTable, named, reportPage, traceIds } from './html.ts'
 import {
@@ -86,7 +85,6 @@ export function reportHtml(
   const template = traceUrl === null ? undefined : traceTemplate(traceUrl)
   const { title, sentences, shifts } = headline(comparison)
   const { findings, omitted } = comparison.findings
-  const charts = findingCharts(comparison)
   const explained = whatIf?.explains(comparison.findings) ?? []
   const known = power(comparison, MAX_KINDS)
   const of = comparison.flows.quantity
@@ -111,7 +109,7 @@ ${
     ? seen
     : html`<section><h2>What changed</h2>${findings.map((finding) =>
         htmlFinding(finding, {
-          chart: charts.get(finding.rank),
+          chart: findingChart(comparison, finding),
           traceUrl: template,
           of,
           changeUs: comparison.findings.observedChangeUs,
@@ -165,52 +163,13 @@ function logFiles(files: OptionsOf<typeof REPORT_OPTIONS>['files']): Html | stri
   return html`<p class="soft">${firstOf(files.before, { most: MAX_FILES })}</p>`
 }
 
-const MAX_CHARTS = 3
-
-/** What is drawn beside a finding: a chart of its own, that of another, or nothing. */
-type FindingChart =
-  | { readonly kind: 'chart'; readonly chart: Chart; readonly isOfStep: boolean }
-  | { readonly kind: 'see'; readonly rank: number }
-
-/**
- * Times of the step that a finding rests on; else response times of the kind that most of its requests
- * are of, each drawn once.
- */
-function findingCharts(comparison: Comparison) {
-  const { findings, responseTime } = comparison
-  const charts = new Map<number, FindingChart>()
-  const drawn = new Map<number, number>()
-  for (const finding of findings.findings as readonly Finding[]) {
-    const { rank, id, categories, kind, steps } = finding
-    if (kind === 'latency' && steps.length > 0 && charts.size < MAX_CHARTS) {
-      const chart = stepTimesChart(comparison, { finding: id })
-      charts.set(rank, { kind: 'chart', chart, isOfStep: true })
-      continue
-    }
-    const [category] = categories
-    if (!isOfTimes(finding) || category === undefined) continue
-    if (!responseTime.test(category).testable) continue
-    const known = drawn.get(category)
-    if (known !== undefined) charts.set(rank, { kind: 'see', rank: known })
-    else if (charts.size < MAX_CHARTS) {
-      drawn.set(category, rank)
-      const chart = responseTimesChart(responseTime, { category })
-      charts.set(rank, { kind: 'chart', chart, isOfStep: false })
-    }
-  }
-  return charts
-}
-
-/** Whether response times show what a finding says. */
-const isOfTimes = ({ kind }: Finding) => kind === 'latency' || kind === 'unattributed'
-
 const MAX_ROWS = 8
 
 /** Steps of fewer of a finding's requests than this share would look like all that changed. */
 const MIN_COVERED = 0.5
 
 interface FindingContext {
-  readonly chart: FindingChart | undefined
+  readonly chart: FindingChart
   readonly traceUrl: string | undefined
   readonly of: Quantity
   readonly changeUs: number
@@ -244,7 +203,7 @@ ${consequences.map(
 ${stepsTable(finding, of)}
 ${finding.changedStructure.length === 0 ? '' : structureTable(finding)}
 ${exemplars.before.length + exemplars.after.length === 0 ? '' : html`<h4>Traces to look at</h4>`}${exampleTraces('before', exemplars.before, traceUrl)}${exampleTraces('after', exemplars.after, traceUrl)}
-${chart === undefined ? '' : chartOf(finding, chart)}
+${chartOf(finding, chart)}
 </article>`
 }
 
@@ -321,24 +280,20 @@ function exampleTraces(
   return html`<p class="traces"><span class="period ${period}">${period}</span> ${traceIds(ids, traceUrl)}</p>`
 }
 
-function chartOf({ categories }: Finding, shown: FindingChart): Html {
-  if (shown.kind === 'see') {
-    return html`<p class="soft">Most of these requests are of the kind drawn at finding <a href="#finding-${shown.rank}">${shown.rank}</a>.</p>`
-  }
-  const reading =
-    'Curves climb as requests finish. Where blue (after) runs to the right of orange (before), requests take longer'
-  if (shown.isOfStep) {
-    return figure(
-      shown.chart,
-      `These are times of the step itself, one a request: the mean of its calls. ${reading}.`,
-    )
-  }
+const READING =
+  'Curves climb as requests finish. Where blue (after) runs to the right of orange (before), requests take longer'
+
+function chartOf({ categories }: Finding, { chart, of }: FindingChart): Html {
   const kinds =
     categories.length === 1
       ? 'All affected requests are of this kind.'
       : `Of the ${categories.length} affected kinds of request, this one has the most requests.`
-  return figure(
-    shown.chart,
-    `These are times of whole requests, not of the one step. ${reading}; the vertical line marks where the two are furthest apart. ${kinds}`,
-  )
+  const captions = {
+    step: `These are times of the step itself, one a request: the mean of its calls. ${READING}.`,
+    requests: `These are times of whole requests, not of the one step. ${READING}; the vertical line marks where the two are furthest apart. ${kinds}`,
+    path: 'A mean request among those affected, before and after, cut into the steps that it waits for.',
+    errors: 'Which share of all requests failed when.',
+    arrivals: 'When requests came, and how long they took.',
+  }
+  return figure(chart, captions[of])
 }

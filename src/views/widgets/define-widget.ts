@@ -87,6 +87,10 @@ export function drawWidget({ name, view }: AnyWidget, props: AnyProps, place: HT
 
 export const STAGE_NAME = optionalText('Name of the stage in the line of code')
 
+export const TRACE_URL = optionalText(
+  'Where traces are shown: jaeger=http://localhost:16686, or an address with {traceId}',
+)
+
 /** Keeps a widget's state: its options, how to change them, and the code that shows it again. */
 export function useWidgetOptions<Table extends OptionTable>(
   table: Table,

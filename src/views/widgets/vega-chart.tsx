@@ -4,6 +4,7 @@ import { renderSvg, type VegaLiteSpec } from '../charts/svg-renderer.ts'
 import { useWidth } from '../drawing/controls.tsx'
 import { MediumContext } from '../drawing/figure.tsx'
 import {
+  type ChartActs,
   type ChartPage,
   type DrawnChart,
   type Frame,
@@ -12,9 +13,8 @@ import {
 
 export type { Frame }
 
-interface ChartProps {
+interface ChartProps extends ChartActs {
   readonly spec: VegaLiteSpec
-  readonly onFrame?: (frame: Frame) => void
 }
 
 export const FRAMED = 'framed'
@@ -36,9 +36,11 @@ const MIN_CHANGE = 24
 const TRIAL = 4000
 
 /** Draws a chart as wide as its place: once to learn what its axes take, then in the room left. */
-function LiveChart({ spec, onFrame }: ChartProps) {
+function LiveChart({ spec, ...acts }: ChartProps) {
   const [place, room] = useWidth<HTMLDivElement>()
   const { current: width } = useRef({ room })
+  const now = useRef(acts)
+  now.current = acts
   if (Math.abs(room - width.room) > MIN_CHANGE) width.room = room
   // Specs are made anew with every rendering; only another chart is drawn again.
   const text = JSON.stringify(spec)
@@ -50,6 +52,7 @@ function LiveChart({ spec, onFrame }: ChartProps) {
       const page = await runtimePromise<ChartPage>('charts')
       if (element === null || isGone) return
       const own = JSON.parse(text)
+      const { onFrame, onPick } = now.current
       const frame = onFrame === undefined ? {} : FRAME
       const whole = { ...own, ...frame }
       const sized = (plot: number) => sizedSpec(whole, plot, width.room)
@@ -58,7 +61,10 @@ function LiveChart({ spec, onFrame }: ChartProps) {
       const around = Number(aside.querySelector('svg')?.getAttribute('width')) - TRIAL
       trial.remove()
       if (isGone) return
-      drawn = await page.drawChart(element, sized(width.room - around), onFrame)
+      drawn = await page.drawChart(element, sized(width.room - around), {
+        onFrame: onFrame && ((dragged) => now.current.onFrame?.(dragged)),
+        onPick: onPick && ((datum) => now.current.onPick?.(datum)),
+      })
       if (isGone) drawn.remove()
     }
     void draw()

@@ -129,7 +129,7 @@ describe('what is drawn as one', () => {
   test('nothing, what is the same, what is on one side, components', () => {
     expect(namesIn(sceneAt('steps'))).toEqual(['A', 'B', 'C', 'D', 'X', 'Y', 'E', 'F'])
     expect(namesIn(sceneAt('regions'))).toEqual(['3 steps in both', 'D', 'X', 'Y', 'E', 'F'])
-    expect(namesIn(sceneAt('groups'))).toEqual(['3 steps in both', 'D', '2 added steps', 'E', 'F'])
+    expect(namesIn(sceneAt('groups'))).toEqual(['3 steps in both', 'D', 'X · Y', 'E', 'F'])
   })
 
   test('a group that is opened is drawn step by step, and knows what it is of', () => {

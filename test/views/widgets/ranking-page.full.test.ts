@@ -242,6 +242,7 @@ describeInBrowser('the threshold in a page', (open) => {
     const { page, problems } = await open([explore(other, { threshold: true })])
     await page.locator('.fd-threshold .fd-chart svg').waitFor()
     const slider = page.locator('input[type=range]')
+    await slider.scrollIntoViewIfNeeded()
     const box = (await slider.boundingBox()) as {
       x: number
       y: number

@@ -13,6 +13,7 @@ import {
 import {
   CORRESPONDENCE_DASH,
   dashesAlong,
+  FlowLinkLabel,
   FlowLinkLine,
   type Hands,
   QUIET_DASH,
@@ -97,6 +98,14 @@ function Part({ part, number, ...props }: FlowGraphProps & { part: FlowPart; num
           </g>
         )
       })}
+      {part.links.map((drawn) => (
+        <g
+          key={`${drawn.link.from} ${drawn.link.to}`}
+          opacity={drawn.opacity === 1 ? undefined : drawn.opacity}
+        >
+          <FlowLinkLabel drawn={drawn} onClick={hands?.link(drawn, number)?.onClick} />
+        </g>
+      ))}
       {part.steps.map((drawn, place) => {
         const { step, opacity } = drawn
         return (
@@ -172,7 +181,7 @@ function stepLook(step: SceneStep) {
   const { group, inBefore, inAfter } = step
   const fill = group === null ? 'back' : 'raised'
   if (inBefore !== inAfter) {
-    return { fill, stroke: inBefore ? 'before' : 'after', width: 2.6 } as const
+    return { fill, stroke: inBefore ? 'before' : 'after', width: 1.4 + 4 * step.share } as const
   }
   if ((group?.changedEdges ?? 0) > 0) return { fill, stroke: 'change', width: 2.6 } as const
   const quiet = isQuietInside(step) ? { width: 2, dash: QUIET_DASH } : { width: 1.2 }

@@ -81,6 +81,9 @@ export const LEAD_DASH = '2 4'
 export const QUIET_DASH = '4 3'
 export const CORRESPONDENCE_DASH = '6 4'
 export const OUTLINE = { outer: 14, inner: 9.5 } as const
+/** Width of an outline on both sides of a line, by the share of the change; and from which share its label is bold. */
+const RIM = { least: 1.6, most: 9 } as const
+const BOLD_SHARE = 0.1
 
 interface LineProps {
   readonly part: FlowPart
@@ -93,7 +96,8 @@ interface LineProps {
 /** Draws a link: thick as far as there is work, thin where it waits, dotted where it leads on. */
 export function FlowLinkLine({ part, drawn, words, isSelected, hands }: LineProps) {
   const ink = useInk()
-  const { link, start, end, columnX, workEnd, label, labelY } = drawn
+  const { link, start, end, columnX, workEnd } = drawn
+  const rim = OUTLINE.inner + RIM.least + (RIM.most - RIM.least) * link.share
   const route = flowRoute(start, end, columnX)
   const whole = pathData(route)
   const isChanged = link.verdict === 'changed'
@@ -107,7 +111,7 @@ export function FlowLinkLine({ part, drawn, words, isSelected, hands }: LineProp
           <path
             d={whole}
             stroke={isChanged ? ink.change : isSelected ? ink.text : ink.soft}
-            stroke-width={isSelected ? OUTLINE.outer + 3 : OUTLINE.outer}
+            stroke-width={isSelected ? rim + 3 : rim}
             stroke-dasharray={isChanged || isSelected ? undefined : dashesAlong(QUIET_DASH, route)}
           />
           <path d={whole} stroke={ink.back} stroke-width={OUTLINE.inner} />
@@ -122,18 +126,36 @@ export function FlowLinkLine({ part, drawn, words, isSelected, hands }: LineProp
         />
       ) : null}
       <Strands {...{ part, drawn, route }} />
-      <text
-        class="fd-flow-label"
-        x={columnX + LABEL_GAP}
-        y={labelY}
-        font-size={LABEL_SIZE}
-        font-weight={isChanged ? 'bold' : 'normal'}
-        style={`fill:${isChanged ? ink.changeText : ink.soft}`}
-        stroke="none"
-      >
-        {label}
-      </text>
     </g>
+  )
+}
+
+interface LabelProps {
+  readonly drawn: DrawnLink
+  readonly onClick: Hands['onClick']
+}
+
+/** Says how long a link takes, above all lines. */
+export function FlowLinkLabel({ drawn, onClick }: LabelProps) {
+  const { link, columnX, label, labelY } = drawn
+  const ink = useInk()
+  const isChanged = link.verdict === 'changed'
+  return (
+    <text
+      class="fd-flow-label"
+      x={columnX + LABEL_GAP}
+      y={labelY}
+      font-size={LABEL_SIZE}
+      font-weight={isChanged && link.share >= BOLD_SHARE ? 'bold' : 'normal'}
+      style={`fill:${isChanged ? ink.changeText : ink.soft}`}
+      stroke={ink.back}
+      stroke-width={4}
+      stroke-linejoin="round"
+      paint-order="stroke"
+      {...{ onClick }}
+    >
+      {label}
+    </text>
   )
 }
 

@@ -1,4 +1,4 @@
-import { sum } from 'd3-array'
+import { rollup, sort, sum } from 'd3-array'
 import { LARGE_SHIFT } from '../../../compare/mutations/find-response-time-mutations.ts'
 import type { OrderChange } from '../../../compare/precursors/order-difference.ts'
 import {
@@ -30,6 +30,7 @@ import { focusGroups, stepCount } from '../../../explain/flow-pair/flow-groups.t
 import type { FlowChoice } from '../../../explain/flow-pair/flow-pair.ts'
 import { boxSize } from '../../drawing/node-link.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
+import { edgeLength } from './flow-placement.ts'
 
 export const MODES = {
   'side-by-side': 'Side by side',
@@ -212,7 +213,7 @@ export type SceneLink = ReturnType<typeof sceneLink>
 export type FlowScene = ReturnType<typeof flowScene>
 
 const MAX_CAPTION = 32
-const MAX_GROUP_CAPTION = 48
+const MAX_GROUP_CAPTION = 56
 /** Boxes have room for a sign in the corner. */
 const MIN_WIDTH = 72
 
@@ -237,14 +238,24 @@ export function flowScene(
   }
 }
 
-function sceneStep(
-  { captions, orderChanges, nodes: all }: FlowData,
-  node: CoalescedNode,
-  openedGroup: ReadonlyMap<number, number>,
-) {
+/** How much of the change is in some edges or steps: the largest difference among them. */
+function shareOf(
+  { ranked }: Pick<FlowData, 'ranked'>,
+  things: 'nodes' | 'edges',
+  ids: readonly number[],
+): number {
+  const own = new Set(ids)
+  const shares = ranked.differences.flatMap((one) =>
+    one.share !== null && one[things].some((id) => own.has(id)) ? [Math.abs(one.share)] : [],
+  )
+  return Math.min(1, Math.max(0, ...shares))
+}
+
+function sceneStep(data: FlowData, node: CoalescedNode, openedGroup: ReadonlyMap<number, number>) {
+  const { captions, orderChanges, nodes: all } = data
   const { group, nodes } = node
   const first = nodes[0] as number
-  const caption = group === null ? (captions[first] ?? [node.name, '']) : groupCaption(group, all)
+  const caption = group === null ? (captions[first] ?? [node.name, '']) : groupCaption(group, data)
   const [name = '', where = ''] = caption
     .map((line) => shortText(line, group === null ? MAX_CAPTION : MAX_GROUP_CAPTION))
     .filter((line) => line !== '')
@@ -253,7 +264,13 @@ function sceneStep(
     ...node,
     lines: [name, where] as const,
     width: Math.max(MIN_WIDTH, Math.ceil(width)),
-    height,
+    /** A group is as high as an edge of its time is long. */
+    height:
+      group === null
+        ? height
+        : Math.max(height, Math.round(edgeLength(Math.max(group.beforeUs, group.afterUs)))),
+    /** Share of the change that its difference has. */
+    share: node.inBefore === node.inAfter ? 0 : shareOf(data, 'nodes', nodes),
     openedGroup: openedGroup.get(first) ?? null,
     /** How many changes of order it or its steps are in. */
     orderChanges: orderChangesOf(orderChanges, nodes).length,
@@ -269,22 +286,41 @@ export function orderChangesOf(changes: readonly OrderChange[], nodes: readonly 
   return changes.filter(({ first, second }) => nodes.includes(first) || nodes.includes(second))
 }
 
-function groupCaption(group: FlowGroup, nodes: FlowData['nodes']): FlowCaption {
+/** Names of what a group of new or gone steps holds, at most. */
+const MAX_HELD = 3
+
+/** Says what a group is: of steps that came or went, what they do: `prefetch · lock acquire × 33`. */
+function groupCaption(group: FlowGroup, { captions, nodes }: FlowData): FlowCaption {
   const { name, inBefore, inAfter, beforeUs, afterUs, kind, service, host } = group
   const told = (us: number) => (us === 0 ? 'not waited for' : formatDuration(us))
   const times =
     inBefore && inAfter
       ? `${told(beforeUs)} → ${told(afterUs)}`
       : told(inBefore ? beforeUs : afterUs)
-  if (kind !== 'component') {
-    const whole = `${service} · ${times}`
-    return [name, service === '' || whole.length > MAX_GROUP_CAPTION ? times : whole]
+  if (kind === 'component') {
+    const place = host.startsWith(service) ? host : [service, host].filter(Boolean).join(' ')
+    return [place, `${stepCount(nodes, group.nodes)}; ${times}`]
   }
-  const place = host.startsWith(service) ? host : [service, host].filter(Boolean).join(' ')
-  return [place, `${stepCount(nodes, group.nodes)}; ${times}`]
+  if (kind === 'added' || kind === 'removed') {
+    const begun = group.nodes.filter((node) => nodes[node]?.phase !== 'reply')
+    const held = rollup(
+      begun.length > 0 ? begun : group.nodes,
+      ({ length }) => length,
+      (node) => captions[node]?.[0] ?? '',
+    )
+    const [begins = ['', 0] as const, ...others] = held
+    const names = [begins, ...sort(others, ([, count]) => -count)].map(([what, count]) =>
+      count > 1 ? `${what} × ${count}` : what,
+    )
+    const more = names.length > MAX_HELD ? [`${names.length - MAX_HELD} more`] : []
+    return [[...names.slice(0, MAX_HELD), ...more].join(' · '), `${name} · ${times}`]
+  }
+  const whole = `${service} · ${times}`
+  return [name, service === '' || whole.length > MAX_GROUP_CAPTION ? times : whole]
 }
 
-function sceneLink({ edges }: FlowData, link: CoalescedEdge) {
+function sceneLink(data: FlowData, link: CoalescedEdge) {
+  const { edges } = data
   const bundle = link.edges.map((id) => edges[id] as UnionEdge)
   const lead = bundle.reduce((best, edge) => (weight(edge) > weight(best) ? edge : best))
   /** The mean latency, or of an edge that is never waited for its waiting. */
@@ -302,6 +338,8 @@ function sceneLink({ edges }: FlowData, link: CoalescedEdge) {
     lead,
     beforeUs: latencyUs('before'),
     afterUs: latencyUs('after'),
+    /** Share of the change that its difference has. */
+    share: shareOf(data, 'edges', link.edges),
     /** Why a large change is not called significant; `null` where it is or where there is none. */
     reason: link.verdict === 'changed' ? null : (quiet?.reason ?? null),
     /** On a side, its length is waiting for another branch, not work. */

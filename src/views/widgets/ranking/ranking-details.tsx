@@ -1,23 +1,15 @@
-import { useState } from 'preact/hooks'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { formatAmount, signedAmount, TIME } from '../../../core/quantity.ts'
-import { counted, grouped, percent, pValue, shortText, tooltipText } from '../../../core/words.ts'
+import { counted, grouped, percent, pValue } from '../../../core/words.ts'
 import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
 import { rootName } from '../../charts/node-names.ts'
-import { Fold, StateCode } from '../../drawing/controls.tsx'
-import {
-  CellBar,
-  type DataColumn,
-  DataTable,
-  numberColumn,
-  rankColumn,
-  textColumn,
-} from '../../drawing/data-table.tsx'
-import { Caption } from '../../drawing/figure.tsx'
+import { Fold } from '../../drawing/controls.tsx'
+import { CellBar, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { ExplanationView } from '../explanation/explanation-widget.tsx'
+import { TraceLink, type TraceLinks } from '../findings/trace-link.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
 import { TableView } from '../table/table-view.tsx'
-import type { MutationDetails, RankingData, RankingEntry } from './ranking-model.ts'
+import type { MutationDetails, RankingEntry } from './ranking-model.ts'
 import { medianUs, TimesPlot } from './times-plot.tsx'
 
 interface DetailsProps {
@@ -25,9 +17,10 @@ interface DetailsProps {
   readonly comparison: Comparison
   readonly details: MutationDetails | undefined
   readonly name: string
+  readonly linkOf: TraceLinks
 }
 
-export function RankingDetails({ entry, comparison, details, name }: DetailsProps) {
+export function RankingDetails({ entry, comparison, details, name, linkOf }: DetailsProps) {
   const { rank, category, kind } = entry
   const isTime = entry.quantity === TIME
   return (
@@ -48,8 +41,8 @@ export function RankingDetails({ entry, comparison, details, name }: DetailsProp
           {details === undefined ? null : (
             <div>
               <h3>Typical requests</h3>
-              <Exemplars details={details} period="before" />
-              <Exemplars details={details} period="after" />
+              <Exemplars {...{ details, linkOf }} period="before" />
+              <Exemplars {...{ details, linkOf }} period="after" />
             </div>
           )}
         </div>
@@ -147,27 +140,23 @@ function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'compari
   )
 }
 
-function Exemplars({ details, period }: { details: MutationDetails; period: PeriodName }) {
+interface ExemplarsProps extends Pick<DetailsProps, 'linkOf'> {
+  readonly details: MutationDetails
+  readonly period: PeriodName
+}
+
+function Exemplars({ details, period, linkOf }: ExemplarsProps) {
   const traces = details.exemplars[period]
   return (
     <div class="fd-exemplars">
       <span class={`fd-key fd-key-${period}`} /> {period}:{' '}
       {traces.length === 0 ? <span class="fd-soft">none</span> : null}
       <ul>
-        {traces.map(({ id, link }) => {
-          const text = <code title={tooltipText(id)}>{shortText(id, 40)}</code>
-          return (
-            <li key={id}>
-              {link === null ? (
-                text
-              ) : (
-                <a href={link} target="_blank" rel="noopener noreferrer">
-                  {text}
-                </a>
-              )}
-            </li>
-          )
-        })}
+        {traces.map((id) => (
+          <li key={id}>
+            <TraceLink id={id} linkOf={linkOf} />
+          </li>
+        ))}
       </ul>
     </div>
   )
@@ -183,56 +172,5 @@ function Edges({ edges, changedEdges, isNew }: MutationDetails) {
     <Fold title={title}>
       <TableView data={edges} />
     </Fold>
-  )
-}
-
-type Shown = RankingData['findings'][number]
-
-const SEGMENT_COLUMNS: readonly DataColumn<Shown>[] = [
-  textColumn('in which requests', ({ where }) => tooltipText(where)),
-  numberColumn('of requests', ({ segment }) => segment && percent(segment.ofRequests)),
-  numberColumn('of the change', ({ segment }) => segment && percent(segment.ofChange)),
-]
-
-/** Lists what changed, one row a cause, which opens into its facts; `name` is the comparison's. */
-export function FindingsPane({ findings, name }: { findings: readonly Shown[]; name: string }) {
-  const [opened, setOpened] = useState<number | null>(null)
-  if (findings.length === 0) {
-    return (
-      <Caption text="No finding. Kinds of request are tested one at a time below: some differ by chance." />
-    )
-  }
-  const isOpen = ({ rank }: Shown) => rank === opened
-  return (
-    <>
-      <Caption text={`${counted(findings.length, 'finding')}, one for each cause:`} />
-      <DataTable<Shown>
-        label="Findings"
-        class="fd-fit"
-        rows={findings}
-        rowKey={({ rank }) => rank}
-        columns={[
-          rankColumn('Finding', isOpen, (row) => setOpened(isOpen(row) ? null : row.rank)),
-          textColumn('finding', ({ what }) => tooltipText(what)),
-          ...(findings.some(({ segment }) => segment) ? SEGMENT_COLUMNS : []),
-        ]}
-        opened={(finding) => (isOpen(finding) ? <FindingDetails {...{ finding, name }} /> : null)}
-      />
-    </>
-  )
-}
-
-function FindingDetails({ finding, name }: { finding: Shown; name: string }) {
-  const { rank, text, look, where, segment } = finding
-  return (
-    <div class="fd-mutation">
-      <p>{tooltipText(`${text} · look at ${look}`)}</p>
-      {segment && (
-        <>
-          <p>{`${tooltipText(where)}: ${segment.inside}; elsewhere ${segment.outside}.`}</p>
-          <StateCode code={`explore(${name}.where(${name}.findings.findings[${rank - 1}]))`} />
-        </>
-      )}
-    </div>
   )
 }

@@ -2,32 +2,27 @@ import { bisectRight } from 'd3-array'
 import { meaningOf } from '../../../compare/categories/parts.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
 import type { ComparisonOptions } from '../../../compare/comparison-options.ts'
-import { segmentClause } from '../../../compare/findings/segment-text.ts'
 import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mutations.ts'
 import { takeSnapshot } from '../../../compare/snapshot.ts'
 import { codeText } from '../../../core/code-literals.ts'
 import { OptionError } from '../../../core/errors.ts'
-import {
-  defineOptions,
-  flag,
-  most,
-  type OptionsOf,
-  optionalCount,
-  optionalText,
-} from '../../../core/options.ts'
+import { defineOptions, flag, most, type OptionsOf, optionalCount } from '../../../core/options.ts'
 import { TIME } from '../../../core/quantity.ts'
 import { columnIn } from '../../../core/stage.ts'
-import { traceLink, traceTemplate } from '../../../core/trace-links.ts'
 import { explainMutation } from '../../../explain/parameters/explain.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { quantile } from '../../../stats/quantile.ts'
+import { findingChart } from '../../charts/finding-chart.ts'
 import { rootName } from '../../charts/node-names.ts'
-import { ribbonChart } from '../../charts/ribbon.ts'
-import { segmentSides } from '../../charts/segments.ts'
-import { STAGE_NAME, widgetProps } from '../define-widget.ts'
+import { ribbonIsClear } from '../../charts/ribbon.ts'
+import { STAGE_NAME, TRACE_URL, widgetProps } from '../define-widget.ts'
 import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
+import { shownFindings } from '../findings/findings-list.tsx'
+import { traceLinks } from '../findings/trace-link.tsx'
 import { flowsWidget } from '../flows/flows-widget.ts'
 import { tableData } from '../table/table-columns.ts'
+import { carriedRequests } from '../timeline/stretch.ts'
+import { timelineData } from '../timeline/timeline-model.ts'
 
 /** Data of the ranking browser in a page: the ranking itself is computed there, by the same code. */
 export type RankingData = ReturnType<typeof rankingData>
@@ -53,9 +48,7 @@ export const RANKING_WIDGET_OPTIONS = defineOptions({
     default: false,
     sentence: 'Whether the slider for the threshold and the level is open at first',
   }),
-  traceUrl: optionalText(
-    'Where traces are shown: jaeger=http://localhost:16686, or an address with {traceId}',
-  ),
+  traceUrl: TRACE_URL,
   name: STAGE_NAME,
 })
 
@@ -76,28 +69,17 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
     throw new OptionError('opened', opened, `a rank from 1 to ${mutations.length}, or null`)
   }
   const isTimed = comparison.flows.quantity === TIME
-  const template = traceUrl === null ? null : traceTemplate(traceUrl)
-  const linked = (ids: readonly string[]) =>
-    ids.map((id) => ({ id, link: template === null ? null : traceLink(template, id) }))
+  // An address without a place for ids is refused here.
+  traceLinks(traceUrl)
   return {
     snapshot: takeSnapshot(comparison),
-    ribbon: ribbonChart(comparison).spec,
-    findings: comparison.findings.findings.map((finding) => {
-      const { rank, title, text, look, segment } = finding
-      const clause = segmentClause(finding)
-      return {
-        rank,
-        text,
-        look,
-        what: title.replace(clause, ''),
-        where: clause === '' ? 'all' : clause.slice(2),
-        segment: segment && {
-          ...segmentSides(segment, comparison.flows.quantity),
-          ofRequests: segment.shareOfRequests,
-          ofChange: segment.shareOfChange,
-        },
-      }
-    }),
+    isClear: ribbonIsClear(comparison),
+    findings: shownFindings(comparison, findingChart),
+    none: comparison.findings.nothingText(),
+    /** When requests arrived, and what a stretch of time is compared by; `null` if times are not what is compared. */
+    timeline: isTimed
+      ? { ...timelineData(comparison), carried: carriedRequests(comparison) }
+      : null,
     details: mutations.map((mutation, place) => {
       const { category, kind } = mutation
       const typical = exemplars(categories, mutation)
@@ -112,7 +94,7 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
             ? widgetProps(flowsWidget, comparison, { mutation }, { name, kind: 'flows' })
             : null,
         explanation: place < explanations ? explanationOf(comparison, mutation) : null,
-        exemplars: { before: linked(typical.before), after: linked(typical.after) },
+        exemplars: typical,
       }
     }),
   }

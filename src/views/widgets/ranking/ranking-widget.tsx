@@ -1,15 +1,21 @@
 import { max } from 'd3-array'
+import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { restoreComparison } from '../../../compare/snapshot.ts'
 import { fromToText, signedAmount, TIME } from '../../../core/quantity.ts'
 import { columnIn } from '../../../core/stage.ts'
 import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
+import type { RangeUs } from '../../../flows/select-requests.ts'
+import { ribbonIsClear } from '../../charts/ribbon.ts'
 import { Button, isSelectingText, StateCode } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, rankColumn } from '../../drawing/data-table.tsx'
-import { Caption, useInk } from '../../drawing/figure.tsx'
+import { Caption, PageOnly, useInk } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, type ViewProps } from '../define-widget.ts'
 import { EXPLANATION_STYLE } from '../explanation/explanation-widget.tsx'
+import { FINDINGS_STYLE, FindingsList } from '../findings/findings-list.tsx'
+import { RIBBON_STYLE, RibbonPane } from '../findings/ribbon-pane.tsx'
+import { traceLinks } from '../findings/trace-link.tsx'
 import { FLOW_STYLE } from '../flows/flow-view.tsx'
 import { tableData } from '../table/table-columns.ts'
 import {
@@ -21,8 +27,11 @@ import {
   TABLE_STYLE,
 } from '../table/table-head.tsx'
 import { type UsedTable, useTable } from '../table/use-table.ts'
-import { VegaChart } from '../vega-chart.tsx'
-import { FindingsPane, RankingDetails } from './ranking-details.tsx'
+import { TIMELINE_STYLE, Timeline } from '../timeline/timeline.tsx'
+import { FEW_DOTS } from '../timeline/timeline-drawing.tsx'
+import { timelineModel } from '../timeline/timeline-model.ts'
+import { stretchText, useCarried, useStretch } from '../timeline/use-stretch.tsx'
+import { RankingDetails } from './ranking-details.tsx'
 import {
   RANKING_WIDGET_OPTIONS,
   type RankingData,
@@ -39,23 +48,15 @@ import { ThresholdPane } from './threshold-pane.tsx'
 import { medianUs, TimesCurves, TimesPlot } from './times-plot.tsx'
 
 const RANKING_STYLE = `
-.fd-ribbon { max-width: 1160px; min-height: 200px; }
-.fd-fit { container-type: inline-size; }
-.fd-openable > td { white-space: nowrap; }
-.fd-mutation { position: sticky; left: 12px; width: calc(100cqw - 30px); }
+.fd-heading { margin-top: 18px; }
 .fd-mutation h3 { font-size: 13px; margin: 10px 0 4px; }
 .fd-mutation > .fd-beside > :first-child { flex: 0 1 420px; overflow-x: auto; }
 .fd-mutation .fd-beside .fd-beside > div { flex: 1 1 280px; overflow-x: auto; }
 .fd-mutation .fd-beside .fd-beside > div:first-child { flex: 1 1 390px; }
 .fd-few { max-height: 170px; }
-.fd-key { display: inline-block; width: 14px; height: 3px; vertical-align: middle; margin: 0 2px 2px 6px; }
-.fd-key-before { background: var(--fd-before); }
-.fd-key-after { background: var(--fd-after); }
 .fd-exemplars ul { margin: 2px 0 6px; padding-left: 20px; }
-.fd-exemplars code, .fd-mutation p code { font: 12px/1.4 ui-monospace, monospace; color: inherit; background: none; }
 .fd-threshold { border: 1px solid var(--fd-line); border-radius: 4px; padding: 6px 10px; margin-bottom: 8px; }
 .fd-threshold-field { display: inline-flex; gap: 6px; align-items: center; }
-a { color: var(--fd-focus); }
 `
 
 const COLUMNS = 'rank root contributionUs requests kind category meaning'.split(' ')
@@ -94,10 +95,10 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
   const { totalRows } = rows
   return (
     <section aria-label="Ranking browser">
-      <div class="fd-ribbon">
-        <VegaChart spec={data.ribbon} />
+      <Overview data={data} options={options} comparison={comparison} name={call.name} />
+      <div class="fd-heading">
+        <Caption text="Kinds of request" isHeading />
       </div>
-      <FindingsPane findings={data.findings} name={call.name} />
       <div class="fd-bar">
         <SearchField table={table} label="Only mutations with" />
         <KeptCount
@@ -156,6 +157,7 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
                 comparison={current}
                 details={data.details.find((details) => keyOf(details) === opened)}
                 name={name}
+                linkOf={traceLinks(options.traceUrl)}
               />
             ) : null
           }
@@ -168,6 +170,86 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
     </section>
   )
 }
+
+interface OverviewProps {
+  readonly data: RankingData
+  readonly options: RankingWidgetOptions
+  readonly comparison: Comparison
+  readonly name: string
+}
+
+/** What is shown of all requests, or of a stretch of time. */
+interface Shown extends Pick<RankingData, 'findings' | 'none' | 'isClear'> {
+  readonly comparison: Comparison
+  readonly carried: (() => Comparison) | null
+}
+
+/** Shows where the time of a mean request went, when, and why. */
+function Overview({ data, options, comparison, name }: OverviewProps) {
+  const linkOf = useMemo(() => traceLinks(options.traceUrl), [options.traceUrl])
+  const { timeline, ...whole } = data
+  const view = ({ comparison: shown, carried, findings, none, isClear }: Shown, when: Child) => (
+    <>
+      <RibbonPane account={shown.account} {...{ isClear, carried, linkOf }} />
+      {when}
+      <FindingsList
+        quantity={shown.flows.quantity}
+        {...{ findings, none, name, carried, linkOf }}
+      />
+    </>
+  )
+  const all = { ...whole, comparison, carried: null }
+  return timeline === null ? view(all, null) : <Stretches {...{ timeline, all, view }} />
+}
+
+type Child = ComponentChildren
+
+interface StretchesProps {
+  readonly timeline: NonNullable<RankingData['timeline']>
+  readonly all: Shown
+  readonly view: (shown: Shown, when: Child) => Child
+}
+
+/** Shows all requests, or the stretch of time that is selected, and below its ribbon the timeline. */
+function Stretches({ timeline, all, view }: StretchesProps) {
+  const model = useMemo(() => timelineModel(timeline), [timeline])
+  const [ranges, setRanges] = useState<readonly [RangeUs | null, RangeUs | null]>([null, null])
+  const carried = useCarried(timeline)
+  const stretch = useStretch(timeline, { ranges, filter: NO_FILTER })
+  const shown = useMemo((): Shown => {
+    if (stretch?.state !== 'compared') return { ...all, carried }
+    const { comparison, findings } = stretch
+    return {
+      comparison,
+      findings,
+      none: comparison.findings.nothingText(),
+      isClear: ribbonIsClear(comparison),
+      carried: () => comparison,
+    }
+  }, [stretch, carried])
+  const when = (
+    <PageOnly>
+      <Timeline
+        model={model}
+        requests={model.requests}
+        ranges={ranges}
+        dots={FEW_DOTS}
+        onRange={(period, range) =>
+          setRanges(([before, after]) => (period === 0 ? [range, after] : [before, range]))
+        }
+      />
+      {stretch === null ? null : (
+        <p>
+          <Button onClick={() => setRanges([null, null])}>Select everything</Button>{' '}
+          <span aria-live="polite">{stretchText(stretch)}</span>
+        </p>
+      )}
+    </PageOnly>
+  )
+  return <>{view(shown, when)}</>
+}
+
+const NO_FILTER = { category: null, root: null }
 
 function tableOf({ ranking, flows }: Comparison, name: string, limit: number) {
   const table = ranking.table()
@@ -300,6 +382,14 @@ export const rankingWidget = defineWidget({
   options: RANKING_WIDGET_OPTIONS,
   data: rankingData,
   view: RankingView,
-  style: TABLE_STYLE + FLOW_STYLE + EXPLANATION_STYLE + RANKING_STYLE,
+  style: [
+    TABLE_STYLE,
+    FLOW_STYLE,
+    EXPLANATION_STYLE,
+    TIMELINE_STYLE,
+    RIBBON_STYLE,
+    FINDINGS_STYLE,
+    RANKING_STYLE,
+  ].join(''),
   hasCharts: true,
 })

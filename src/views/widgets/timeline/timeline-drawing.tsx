@@ -7,7 +7,10 @@ import { type AxisScale, logDurationScale, timeScale } from '../../drawing/axis-
 import { type Ink, Text } from '../../drawing/figure.tsx'
 import type { TimelineModel, TimelineRequest } from './timeline-model.ts'
 
-const SIZE = { left: 58, right: 16, title: 24, bars: 30, gap: 6, dots: 130, between: 14, axis: 38 }
+const SIZE = { left: 58, right: 16, title: 24, bars: 30, gap: 6, between: 14, axis: 38 }
+/** Height of the dots of a period; where other things stand beside, fewer. */
+const DOTS = 130
+export const FEW_DOTS = 60
 /** Room for so much of what marks say, above the bars. */
 const MAX_LABELS = 42
 const LABEL = 14
@@ -17,8 +20,9 @@ export type TimelineLayout = ReturnType<typeof timelineLayout>
 export function timelineLayout(
   { spanUs, extentUs: [low, high], zeroUs, marks }: TimelineModel,
   width: number,
+  dots: number = DOTS,
 ) {
-  const { left, right, bars, gap, dots, between, axis } = SIZE
+  const { left, right, bars, gap, between, axis } = SIZE
   const plot = Math.max(100, width - left - right)
   const [fromUs, toUs] = spanUs
   const placed = marks.map((own) =>
@@ -34,9 +38,10 @@ export function timelineLayout(
     height: 2 * (title + height) + between + axis,
     placed,
     labels,
+    dots,
     panels: [panel(0), panel(title + height + between)] as const,
     x: timeScale(spanUs, { ticks: Math.max(3, Math.floor(plot / 70)) }),
-    y: withZero(logDurationScale({ low, high, ticks: 6 }), zeroUs),
+    y: withZero(logDurationScale({ low, high, ticks: Math.max(3, Math.round(dots / 22)) }), zeroUs),
   }
 }
 
@@ -118,7 +123,7 @@ export function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingP
   const panel = ({ left, top, width }: PlotBox, period: number) => {
     const shown = requests[period] ?? []
     const own = bins[period] ?? []
-    const dots = { left, width, top: top + SIZE.bars + SIZE.gap, height: SIZE.dots }
+    const dots = { left, width, top: top + SIZE.bars + SIZE.gap, height: layout.dots }
     const color = period === 0 ? ink.before : ink.after
     const paths = densityPaths(shown, layout, { ...dots, cell })
     const medians = medianPath(own, { x, y, dots })

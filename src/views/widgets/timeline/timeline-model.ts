@@ -9,7 +9,7 @@ import { rootName } from '../../charts/node-names.ts'
 import { marksOfPeriod, timeMarks } from '../../charts/time-marks.ts'
 import { roundUp } from '../../drawing/axis-scale.ts'
 import { rangeOption } from '../../drawing/time-range.tsx'
-import { STAGE_NAME } from '../define-widget.ts'
+import { STAGE_NAME, TRACE_URL } from '../define-widget.ts'
 
 function range(period: string) {
   const sentence = `Range selected ${period}, since its start, widened to whole µs; null for all of it`
@@ -20,6 +20,7 @@ export const TIMELINE_OPTIONS = defineOptions({
   beforeUs: range('before'),
   afterUs: range('after'),
   category: optionalNumber('Category whose requests are shown; null for all requests'),
+  traceUrl: TRACE_URL,
   name: STAGE_NAME,
 })
 

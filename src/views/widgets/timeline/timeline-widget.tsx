@@ -11,48 +11,30 @@ import {
   signedDuration,
 } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
-import { MARK_DASHES } from '../../charts/time-marks.ts'
 import { timeText } from '../../drawing/axis-scale.ts'
-import { Button, Checkbox, StateCode, useDragRange, useWidth } from '../../drawing/controls.tsx'
+import { Button, Checkbox, StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
-import { Figure, useInk, useIsStill } from '../../drawing/figure.tsx'
-import { Legend, marked, swatch } from '../../drawing/legend.tsx'
-import { ZOOM_STYLE } from '../../drawing/time-range.tsx'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import {
-  DARKNESS,
-  RangeShade,
-  TimelineDrawing,
-  type TimelineLayout,
-  timelineLayout,
-} from './timeline-drawing.tsx'
+import { FINDINGS_STYLE } from '../findings/findings-list.tsx'
+import { RIBBON_STYLE } from '../findings/ribbon-pane.tsx'
+import { traceLinks } from '../findings/trace-link.tsx'
+import { carriedRequests } from './stretch.ts'
+import { TIMELINE_STYLE, Timeline } from './timeline.tsx'
 import {
   filteredRequests,
-  rangeBetween,
   rateText,
   summarizeRange,
   TIMELINE_OPTIONS,
   type TimelineData,
   type TimelineFilter,
-  type TimelineModel,
   type TimelineOptions,
   timelineCode,
   timelineData,
   timelineModel,
-  withEnd,
 } from './timeline-model.ts'
+import { type StretchData, StretchPane, useStretch } from './use-stretch.tsx'
 
-/** Pixels from dot to dot; a still, which cannot be compressed, has larger ones. */
-const CELL = 3
-const STILL_CELL = 4
-
-const MARKS = [
-  { kind: 'finding', name: 'a finding began' },
-  { kind: 'given', name: 'event' },
-  { kind: 'seen', name: 'a version or host comes or goes' },
-] as const
-
-function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
+function TimelineView(props: ViewProps<TimelineData & StretchData, TimelineOptions>) {
   const { data, call } = props
   const model = useMemo(() => timelineModel(data), [data])
   const { options, change } = useWidgetOptions(TIMELINE_OPTIONS, props)
@@ -60,26 +42,17 @@ function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
   const ranges = [beforeUs, afterUs] as const
   const [root, setRoot] = useState<number | null>(null)
   const [isLinked, setLinked] = useState(false)
-  const [place, width] = useWidth<HTMLDivElement>()
-  const isStill = useIsStill()
-  const ink = useInk()
   const requests = useMemo(() => {
     const [before, after] = model.requests
     const kept = (all: typeof before) => filteredRequests(all, data.categories, { category, root })
     return [kept(before), kept(after)] as const
   }, [data, model, category, root])
-  const layout = useMemo(() => timelineLayout(model, width), [model, width])
-  const cell = isStill ? STILL_CELL : CELL
-  // Kept while a range is dragged: only what lies on top changes.
-  const drawing = useMemo(
-    () => <TimelineDrawing {...{ model, requests, layout, cell, ink }} />,
-    [model, requests, layout],
-  )
   const setRange = (period: 0 | 1, range: RangeUs | null) =>
     change({
       ...(period === 0 || isLinked ? { beforeUs: range } : {}),
       ...(period === 1 || isLinked ? { afterUs: range } : {}),
     })
+  const stretch = useStretch(data, { ranges, filter: { category, root } })
   return (
     <section aria-label="Timeline">
       <div class="fd-bar">
@@ -107,68 +80,7 @@ function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
           Select everything
         </Button>
       </div>
-      <Legend
-        width={width}
-        entries={[
-          { text: 'requests in one dot:', width: 0 },
-          ...DARKNESS.map(({ text, opacity }) =>
-            swatch(text, { x: 15, y: 5, width: 9, height: 9, fill: ink.text, opacity }),
-          ),
-          marked(
-            `median of each ${formatDuration(model.binUs)}`,
-            <line x2="24" y1="9" y2="9" stroke={ink.text} stroke-width="1.5" />,
-          ),
-          ...MARKS.filter(({ kind }) => model.marks.flat().some((mark) => mark.kind === kind)).map(
-            ({ kind, name }) =>
-              marked(
-                name,
-                <path
-                  d="M12 2v14"
-                  stroke={kind === 'finding' ? ink.changeText : ink.text}
-                  stroke-dasharray={MARK_DASHES[kind].join(' ')}
-                />,
-              ),
-          ),
-        ]}
-      />
-      <div ref={place}>
-        <Figure
-          width={width}
-          height={layout.height}
-          label="When requests arrived and how long they took, before and after"
-          role="group"
-        >
-          <g font-size="11">
-            {drawing}
-            {([0, 1] as const).map((period) => {
-              const range = ranges[period]
-              const shade = { range, box: layout.panels[period], x: layout.x, ink }
-              return isStill ? (
-                <RangeShade key={period} {...shade} />
-              ) : (
-                <RangeArea
-                  key={period}
-                  {...shade}
-                  model={model}
-                  onChange={(next) => setRange(period, next)}
-                />
-              )
-            })}
-          </g>
-        </Figure>
-      </div>
-      <div class="fd-bar">
-        {([0, 1] as const).map((period) => (
-          <RangeEnds
-            key={period}
-            {...{ period, model, range: ranges[period] }}
-            onChange={(next) => setRange(period, next)}
-          />
-        ))}
-      </div>
-      <p class="fd-soft">
-        Drag across a period to select a stretch of time; move its ends with the sliders.
-      </p>
+      <Timeline {...{ model, requests, ranges }} onRange={setRange} />
       <Facts
         ranges={ranges}
         spanUs={model.spanUs}
@@ -177,61 +89,9 @@ function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
           summarizeRange(requests[1], ranges[1], model.requests[1]),
         ]}
       />
+      <StretchPane stretch={stretch} name={call.name} linkOf={traceLinks(options.traceUrl)} />
       <StateCode code={timelineCode(data, { ...options, root }, call.name)} />
     </section>
-  )
-}
-
-interface RangeProps {
-  readonly model: TimelineModel
-  readonly range: RangeUs | null
-  readonly onChange: (range: RangeUs | null) => void
-}
-
-type AreaProps = RangeProps & Parameters<typeof RangeShade>[0] & Pick<TimelineLayout, 'x'>
-
-function RangeArea({ model, onChange, range, ...shade }: AreaProps) {
-  const { box, x } = shade
-  const [dragged, handlers] = useDragRange(([from, to]) =>
-    onChange(rangeBetween(model, x.value(from), x.value(to))),
-  )
-  const { left, top: y, width, height } = box
-  const shown = dragged === null ? range : ([x.value(dragged[0]), x.value(dragged[1])] as const)
-  return (
-    <g>
-      <RangeShade {...shade} range={shown} />
-      <rect
-        {...{ x: left, y, width, height, fill: 'transparent', class: 'fd-zoom' }}
-        {...(handlers as object)}
-      />
-    </g>
-  )
-}
-
-function RangeEnds({ period, model, range, onChange }: RangeProps & { readonly period: 0 | 1 }) {
-  const { spanUs, stepUs } = model
-  const name = period === 0 ? 'before' : 'after'
-  return (
-    <span>
-      {name}, from{' '}
-      {([0, 1] as const).map((end) => (
-        <span key={end}>
-          {end === 1 ? ' to ' : ''}
-          <input
-            type="range"
-            aria-label={`${name}, ${end === 0 ? 'from' : 'to'}`}
-            aria-valuetext={timeText((range ?? spanUs)[end], spanUs)}
-            min={spanUs[0]}
-            max={spanUs[1]}
-            step={stepUs}
-            value={(range ?? spanUs)[end]}
-            onInput={({ currentTarget }) =>
-              onChange(withEnd(model, range, { end, timeUs: currentTarget.valueAsNumber }))
-            }
-          />
-        </span>
-      ))}
-    </span>
   )
 }
 
@@ -358,17 +218,17 @@ function FilterSelect({ data: { packed, categories, roots }, filter, onChange }:
 export const timelineWidget = defineWidget({
   name: 'timeline',
   title: 'Timeline',
-  description: ({ packed: [before, after] }: TimelineData) =>
+  description: ({ packed: [before, after] }: TimelineData & StretchData) =>
     `When ${counted(before.gapsUs.length, 'request')} before and ` +
     `${counted(after.gapsUs.length, 'request')} after arrived and how long they took; ` +
-    'drag across a period to select a stretch of time.',
+    'drag across a period to compare a stretch of time.',
   options: TIMELINE_OPTIONS,
   data: (comparison: Comparison, { category }) => {
     const { size } = comparison.categories
     if (category !== null && category >= size) {
       throw new OptionError('category', category, `a category from 0 to ${size - 1}`)
     }
-    return timelineData(comparison)
+    return { ...timelineData(comparison), carried: carriedRequests(comparison) }
   },
   initial: (_, { beforeUs, afterUs, ...options }) => ({
     ...options,
@@ -376,7 +236,8 @@ export const timelineWidget = defineWidget({
     afterUs: wholeRange(afterUs),
   }),
   view: TimelineView,
-  style: `${ZOOM_STYLE}
+  hasCharts: true,
+  style: `${TIMELINE_STYLE}${FINDINGS_STYLE}${RIBBON_STYLE}
 .fd-facts thead th.fd-amount { white-space: normal; }
 .fd-facts th, .fd-facts td { padding: 3px 6px; }
 .fd-facts table { min-width: min(100%, 600px); }
