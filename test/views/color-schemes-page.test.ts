@@ -81,6 +81,13 @@ describeInBrowser('charts in widgets', (open) => {
     await page.evaluate(() => document.body.setAttribute('data-jp-theme-light', 'false'))
     await settled(page)
     expect(await inkOf()).toBe(dark)
+    // A front-end that knows no dark scheme, as the classic Notebook, stays light.
+    await page.evaluate(() => {
+      document.body.style.background = '#fff'
+      document.body.className = 'notebook_app'
+    })
+    await settled(page)
+    expect(await inkOf()).toBe(light)
     expect(problems).toEqual([])
   })
 })

@@ -6,14 +6,31 @@ const IS_DARK = '(prefers-color-scheme: dark)'
 
 /** Whether what stands behind an element is light or dark: a widget, a front-end's page, or none. */
 export function schemeOf(element: Element): Scheme {
+  const { colorScheme } = getComputedStyle(document.documentElement)
+  return schemeBehind(element) ?? (colorScheme.includes('dark') ? schemeOfSystem() : 'light')
+}
+
+/** The scheme of a widget, which has a background of its own: that of its page, else of the reader's system. */
+export function schemeOfWidget(place: Element): Scheme {
+  const { jpThemeLight, vscodeThemeKind } = document.body.dataset
+  const isLight = jpThemeLight === 'true' || vscodeThemeKind?.endsWith('light')
+  const named = jpThemeLight ?? vscodeThemeKind
+  return schemeBehind(place) ?? (named ? (isLight ? 'light' : 'dark') : schemeOfSystem())
+}
+
+function schemeOfSystem(): Scheme {
+  return matchMedia(IS_DARK).matches ? 'dark' : 'light'
+}
+
+/** The scheme of the nearest background behind an element; `undefined` for none. */
+function schemeBehind(element: Element): Scheme | undefined {
   for (let at: Element | null = element; at !== null; at = parentOf(at)) {
     const [red = 0, green = 0, blue = 0, opacity = 1] = numbersIn(
       getComputedStyle(at).backgroundColor,
     )
     if (opacity > HALF) return red + green + blue < HALF * 3 * 255 ? 'dark' : 'light'
   }
-  const { colorScheme } = getComputedStyle(document.documentElement)
-  return colorScheme.includes('dark') && matchMedia(IS_DARK).matches ? 'dark' : 'light'
+  return undefined
 }
 
 const HALF = 0.5
@@ -29,10 +46,14 @@ function parentOf(element: Element): Element | null {
 }
 
 /** Calls `changed` whenever the scheme behind an element becomes another, until the answer is called. */
-export function watchScheme(element: Element, changed: (scheme: Scheme) => void): () => void {
-  let known = schemeOf(element)
+export function watchScheme(
+  element: Element,
+  changed: (scheme: Scheme) => void,
+  schemeNow: (element: Element) => Scheme = schemeOf,
+): () => void {
+  let known = schemeNow(element)
   const look = () => {
-    const scheme = schemeOf(element)
+    const scheme = schemeNow(element)
     if (scheme === known) return
     known = scheme
     changed(scheme)

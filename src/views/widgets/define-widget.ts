@@ -8,6 +8,8 @@ import {
   readOptions,
 } from '../../core/options.ts'
 import type { Palette } from '../drawing/figure.tsx'
+import { schemeOfWidget, watchScheme } from '../page/color-scheme.ts'
+import type { Scheme } from '../page/palette.ts'
 
 export interface WidgetCall {
   /** Name of the stage, such as `comparison`. */
@@ -60,7 +62,7 @@ export function defineWidget<Stage, Table extends OptionTable, Data>(
 }
 
 /** The class of the element that stands in the page for a widget, with the widget as its shadow. */
-export const WIDGET_HOST = 'flowdelta-host'
+const WIDGET_HOST = 'flowdelta-host'
 
 let widgetStyle: CSSStyleSheet | undefined
 
@@ -81,6 +83,11 @@ export function drawWidget({ name, view }: AnyWidget, props: AnyProps, place: HT
   const live = document.createElement('div')
   live.className = `flowdelta fd-${name}`
   shadow.append(live)
+  const paint = (scheme: Scheme) => {
+    host.dataset['scheme'] = scheme
+  }
+  paint(schemeOfWidget(place))
+  watchScheme(place, paint, schemeOfWidget)
   render(h(view, props), live)
   place.replaceChildren(host)
 }

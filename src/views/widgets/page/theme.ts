@@ -1,5 +1,5 @@
 import { INK, type Palette, paletteVariables } from '../../drawing/figure.tsx'
-import { type AnyWidget, setWidgetStyle, WIDGET_HOST } from '../define-widget.ts'
+import { type AnyWidget, setWidgetStyle } from '../define-widget.ts'
 import * as WIDGETS from './views.ts'
 
 const DEFINITIONS: readonly AnyWidget[] = Object.values(WIDGETS)
@@ -35,10 +35,10 @@ const FORCED_COLORS = `
 }
 `
 
-/** Within widgets: colors as the reader's system is, unless the page has a theme (below), and all else. */
+/** Within widgets: colors of their scheme, and all else. */
 const WIDGET_STYLE = `
 :host { ${variables('light')} }
-@media (prefers-color-scheme: dark) { :host { ${variables('dark')} } }
+:host([data-scheme="dark"]) { ${variables('dark')} }
 .flowdelta {
   all: initial; display: block; --fd-change-ink: var(--fd-change-text);
   color: var(--fd-text); background: var(--fd-back); border: 1px solid var(--fd-line);
@@ -90,23 +90,8 @@ const WIDGET_STYLE = `
 ${STYLES.join('\n')}
 ${FORCED_COLORS}`
 
-const LIGHT_PAGES = ['[data-jp-theme-light="true"]', '[data-vscode-theme-kind$="light"]']
-const DARK_PAGES = [
-  '[data-jp-theme-light="false"]',
-  '[data-vscode-theme-kind]:not([data-vscode-theme-kind$="light"])',
-]
-
-/** In the page: colors as the theme of JupyterLab or VS Code is, which widgets inherit. */
-const PAGE_STYLE = `
-:is(${LIGHT_PAGES.join(', ')}) .${WIDGET_HOST} { ${variables('light')} }
-:is(${DARK_PAGES.join(', ')}) .${WIDGET_HOST} { ${variables('dark')} }
-`
-
 export function addTheme(): void {
   const sheet = new CSSStyleSheet()
   sheet.replaceSync(WIDGET_STYLE)
   setWidgetStyle(sheet)
-  const style = document.createElement('style')
-  style.textContent = PAGE_STYLE
-  document.head.append(style)
 }
