@@ -143,7 +143,7 @@ interface Spans {
 const READERS: readonly (readonly [name: RegExp, reader: string, options: string])[] = [
   [/\.parquet$/i, 'read_parquet', ''],
   [/\.csv(\.gz)?$/i, 'read_csv', ''],
-  [/\.(json|jsonl|ndjson)(\.gz)?$/i, 'read_json', ', map_inference_threshold = 0'],
+  [/\.(json|jsonl|ndjson)(\.gz)?$/i, 'read_json', ', map_inference_threshold = -1'],
 ]
 
 async function spansIn(
@@ -189,12 +189,15 @@ async function spansIn(
     const of = type === 'BIGINT' ? (us: number) => `${(BigInt(us) * 1000n) / unit}` : undefined
     return { ns: `CAST(${own} AS BIGINT) * ${unit}`, unit, own, of }
   }
+  // JSON may have numbers of 64 bits in quotes.
+  const numberIn = (column: string) =>
+    types.get(column) === 'VARCHAR' ? `CAST(s.${quoted(column)} AS DOUBLE)` : `s.${quoted(column)}`
   const [trace, start, duration] = [id('traceId'), required('start'), named('duration')]
   const times = await timeOf(start)
   const durationNs =
     duration === undefined
       ? `${(await timeOf(required('end'))).ns} - ${times.ns}`
-      : `s.${quoted(duration)} * ${durationUnit(duration, start, times.unit)}`
+      : `${numberIn(duration)} * ${durationUnit(duration, start, times.unit)}`
   const rate = named('sampleRate')
   const ofEach = rate === undefined ? '1' : `coalesce(nullif(s.${quoted(rate)}, 0), 1)`
   // Of a column that is compared as it is stored, parts of a file are passed over.
@@ -223,7 +226,6 @@ async function spansIn(
     matches: (text, pattern) => `regexp_matches(${text}, '${pattern}')`,
   })
   const structs = columns.filter((column) =>
-    // Objects in JSON are read as maps.
     (column === named('links') ? /^MAP/ : /^(STRUCT.*\)|JSON)$/).test(types.get(column) ?? ''),
   )
   return {

@@ -186,6 +186,16 @@ describe('spans a line', () => {
     expect(read.attributes.get(3, 'size')).toBe(3)
   })
 
+  test('of JSON are read where all is text, as ClickHouse quotes whole numbers', async () => {
+    const lines = rows.map(({ attributes: _, ...row }) =>
+      JSON.stringify(
+        Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value)])),
+      ),
+    )
+    writeFileSync(pathOf('text.jsonl'), lines.join('\n'))
+    expect(shown(await load(`duckdb:${pathOf('text.jsonl')}`))).toEqual(shown(TRACES))
+  })
+
   test('of CSV are read by their header', async () => {
     const columns = Object.keys(rows[0] as object).filter((name) => name !== 'attributes')
     const lines = rows.map((row) => columns.map((name) => row[name as keyof typeof row]).join(','))
