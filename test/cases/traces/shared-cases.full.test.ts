@@ -10,6 +10,7 @@ import { describeWithShared, sharedFile } from '../../shared.ts'
  */
 const RIGHT: Readonly<Record<string, readonly [title: RegExp, shareOfChange?: number] | null>> = {
   'cache-miss': [/^article: GET .* calls SELECT articles/, 1],
+  'clickhouse-jsoneachrow-quoted': [/^payments: POST \/charge itself takes 41 ms longer/, 1],
   'clock-80s': null,
   'cold-start': [/^quote-fn: quote-fn calls Initialization/, 1],
   'dns-spans': [/^app: http\.dns .* takes 30\d ms longer in 32 %/, 1],
@@ -44,10 +45,11 @@ const RIGHT: Readonly<Record<string, readonly [title: RegExp, shareOfChange?: nu
     /^web: GET \/items now calls quota checkQuota, flags flag and auditor audit/,
     0.98,
   ],
+  'zipkin-v1-split': [/^payments: post \/charge itself takes 4\d(\.\d)? ms longer/, 1],
 }
 
 async function findingsOf(name: string) {
-  const folder = sharedFile(`cases/traces/${name}`) as string
+  const folder = sharedFile(`cases/${name.includes('/') ? name : `traces/${name}`}`) as string
   const fileOf = (period: string) =>
     `${folder}/${readdirSync(folder).find((file) => file.startsWith(period))}`
   return compare(await loadTraces(fileOf('before')), await loadTraces(fileOf('after'))).findings
@@ -81,5 +83,19 @@ describeWithShared('cases that people reported name their cause first', () => {
     const parallel = await costs('new-calls-parallel')
     expect(Math.abs((parallel['checkQuota'] ?? 0) - 14.3)).toBeLessThan(0.3)
     expect(Math.abs(parallel['audit'] ?? 1)).toBeLessThan(0.1)
+  })
+})
+
+describeWithShared('layouts of spans that other tools write say the same', () => {
+  const layouts = sharedFile('cases/formats')
+  const names = layouts === undefined ? ['none'] : readdirSync(layouts)
+
+  test.each(names)('%s', async (name) => {
+    const { findings, requests } = await findingsOf(`formats/${name}`)
+    expect(requests).toBe(60)
+    expect(findings.map(({ title }) => title)).toEqual([
+      expect.stringMatching(/^payments: post \/charge itself takes 4[01](\.\d)? ms longer$/i),
+    ])
+    expect(findings[0]?.shareOfChange).toBeCloseTo(1, 1)
   })
 })
