@@ -29,6 +29,8 @@ export interface SnapshotParts {
   readonly ids?: boolean
   /** Requests whose edge latencies are carried, the largest part; default none. */
   readonly latenciesOf?: (request: number) => boolean
+  /** What findings account for, which takes finding them. Default `true`. */
+  readonly claims?: boolean
 }
 
 interface SnapshotData {
@@ -86,7 +88,7 @@ export type ComparisonSnapshot = EncodedColumns<SnapshotData>
 /** Takes a comparison's flows and options out of its traces. */
 export function takeSnapshot(
   comparison: Comparison,
-  { arrivals = false, ids = false, latenciesOf }: SnapshotParts = {},
+  { arrivals = false, ids = false, latenciesOf, claims: hasClaims = true }: SnapshotParts = {},
 ): ComparisonSnapshot {
   const { label, measure, knowledge, ...options } = comparison.options
   const folded = comparison.flows
@@ -95,7 +97,7 @@ export function takeSnapshot(
   const flows = refolds ? folded.unfolded : folded
   const { shapes } = flows
   // What finds them reads columns that are carried along.
-  const { claims } = comparison
+  const claims = hasClaims ? comparison.claims : []
   const each = Array.from({ length: shapes.size }, (_, shape) => shape)
   return encodeColumns<SnapshotData>({
     // A function cannot be carried, and is no longer needed.

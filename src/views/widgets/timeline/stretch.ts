@@ -4,6 +4,7 @@ import { traceKey } from '../../../compare/comparison-inputs.ts'
 import { RequestColumns } from '../../../compare/segments/request-columns.ts'
 import { takeSnapshot } from '../../../compare/snapshot.ts'
 import { getOrInsert } from '../../../core/entries.ts'
+import { remembered } from '../../../core/remembered.ts'
 import type { FlowSet } from '../../../flows/flow-set.ts'
 import { recordedFlows } from '../../../flows/fold/folded-flows.ts'
 import {
@@ -22,21 +23,23 @@ const GOLDEN = 0.618_033_988_749_895
 export type CarriedRequests = ReturnType<typeof carriedRequests>
 
 /** Takes all requests of a comparison, or one of `every` so many, spread evenly over both periods. */
-export function carriedRequests(comparison: Comparison) {
+export const carriedRequests = remembered((comparison: Comparison) => {
   const { flows, categories } = comparison
   const every = Math.max(1, Math.ceil(recordedFlows(flows).latencyUs.length / MAX_TIMES))
   const rows = every === 1 ? requestsBetween(flows) : oneOf(every, flows)
+  // What findings are told from has been read once they are there.
+  void comparison.claims
   const carried =
     every === 1
       ? comparison
-      : ofRequests(comparison, rows, (some) => new RequestColumns(recordedFlows(some)))
+      : ofRequests(comparison, rows, (some) => columnsOf(comparison, rowsOf(rows), some))
   return {
     every,
-    snapshot: takeSnapshot(carried, { ids: true, latenciesOf: () => true }),
+    snapshot: takeSnapshot(carried, { ids: true, latenciesOf: () => true, claims: false }),
     /** Category in the whole comparison, by row. */
     categories: rowsOf(rows).map((row) => categories.categoryOf[row] as number),
   }
-}
+})
 
 /** Chooses one of so many traces of each period; requests of one trace stay together. */
 function oneOf(every: number, flows: FlowSet): Selection {
