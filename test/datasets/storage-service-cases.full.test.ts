@@ -66,7 +66,7 @@ describe('the cases of the storage service', () => {
     await record(control)
     await record(periodicSpikes, { requests: 80, warmUp: 0 })
     await service.stop()
-  }, 60_000)
+  }, 300_000)
 
   afterAll(() => service.stop())
 
