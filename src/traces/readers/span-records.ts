@@ -146,7 +146,7 @@ function visit(value: unknown, around: Enclosed | null, visitor: Visitor, depth 
     const others: JsonObject[] = []
     for (const one of value) {
       const within = visit(one, around, visitor, depth + 1)
-      if (within === 0 && isJsonObject(one)) others.push(one)
+      if (within === 0) others.push(...[one].flat(MAX_DEPTH).filter(isJsonObject))
       found += within
     }
     if (found > 0 && others.length > 0) visitor.others?.(others)
