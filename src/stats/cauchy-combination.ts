@@ -1,8 +1,8 @@
 import { requireNumbers } from '../core/errors.ts'
 
 /**
- * A p above this says no more than this: one test that cannot differ must not outweigh others. Of two
- * tests, 5.1 % are then below 5 %, and 1.01 % below 1 %.
+ * A p above this says no more than this: one test that cannot differ must not outweigh others.
+ * The p of two independent tests is then below 5 % in 5.1 %, and below 1 % in 1.01 % (simulated).
  */
 const LARGEST = 0.9
 /** Below this, the cotangent is the inverse to all digits. */

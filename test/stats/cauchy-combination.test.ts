@@ -33,6 +33,10 @@ describe('Cauchy combination', () => {
     )
   })
 
+  test('of one that cannot differ is less than three times that of the other', () => {
+    for (const p of [0.001, 0.01, 0.03]) expect(cauchyCombination([p, 1]) / p).toBeLessThan(3)
+  })
+
   test('leaves out tests that were not made', () => {
     expect(cauchyCombination([Number.NaN, 0.02])).toBeCloseTo(0.02, 12)
     expect(cauchyCombination([])).toBeNaN()

@@ -104,7 +104,7 @@ function placeOf({ kind, isFirst = false }: Draft): number {
   return isFirst ? 0 : kind === 'unattributed' ? 2 : 1
 }
 
-/** What a finding adds with its consequences; one that covers others adds what they do, unless it is priced by itself. */
+/** What a finding adds with its consequences. One that covers others already holds theirs; a place does not. */
 export function withConsequences(
   { contributionUs, covers, places }: Draft,
   consequences: readonly Pick<Finding, 'contributionUs'>[],

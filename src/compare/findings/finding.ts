@@ -204,7 +204,7 @@ export interface Draft {
   readonly tallies?: readonly [ofOperation: TalliedCalls, told: TalliedCalls]
   /** Where all that runs there changed; `services` are those then. */
   readonly place?: PlaceName
-  /** Of which work and calls that is, where it is priced by itself. */
+  /** The work and the calls that changed in `place`, where it has a price of its own. */
   readonly places?: readonly PlaceEnd[]
   /** Keys of drafts that say part of what it says. */
   readonly covers?: readonly string[]

@@ -44,7 +44,7 @@ export function placeFindings(sources: Sources): Draft[] {
   return findPlaceChanges(sources, options.alpha).map((change) => placeDraft(change, sources))
 }
 
-/** Of what a step's calls took longer, a place told less than this share that it left. */
+/** A place covers a finding of which it leaves less than this share. */
 const MOST_LEFT = 0.5
 
 /**
@@ -121,7 +121,7 @@ function plainStep({ kind, service, caller, part }: Step): Step {
   return { kind, service, caller, ...(part && { part }) }
 }
 
-/** The times of a step, of work also where it is told in parts. */
+/** The times of a step, or of all its work where that is told in parts. */
 export function strataOfPlace(
   { times, ownTimes }: StepChanges,
   step: Step,
@@ -235,7 +235,7 @@ export function headOf(
   }
 }
 
-/** A factor as it is told: near 1, with one digit more. */
+/** Rounds a factor to two digits, or to three near 1. */
 export function roundFactor(factor: number): number {
   return Number(factor.toPrecision(Math.abs(Math.log(factor)) < 0.1 ? 3 : 2))
 }

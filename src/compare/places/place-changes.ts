@@ -7,6 +7,7 @@ import { twoSidedTP } from '../../stats/distributions.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
 import { FIRST_VALUE, MIN_REQUESTS } from '../segments/read-columns.ts'
 import { isOfOneStep, type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
+import { timeBlocks } from '../steps/time-blocks.ts'
 import {
   type Place,
   type PlaceEnd,
@@ -41,7 +42,7 @@ const MAX_SPREADS = 4
 const SPREAD = 1.4826
 /** The least spread of logs: 1 ‰. */
 const LEAST_SPREAD = 1e-3
-/** Stretches of each period that a shift is told from at least. */
+/** A shift needs at least so many stretches of each period. */
 const MIN_BLOCKS = 3
 
 /**
@@ -64,7 +65,12 @@ export function findPlaceChanges(sources: PlaceSources, alpha: number): PlaceCha
     const tests = tested + sums.size
     const isSure = ({ p }: Tested) => p * tests < alpha
     const best = greatest(
-      candidates.filter((one) => isSure(one) && mostChanged(one)),
+      candidates.filter(
+        (one) =>
+          isSure(one) &&
+          mostChanged(one) &&
+          !found.some(({ places }) => places.some((known) => isSame(known, one.place))),
+      ),
       ({ t }) => Math.abs(t),
     )
     if (best === undefined) return found
@@ -184,8 +190,14 @@ function logsOf(samples: readonly Sample[]): Pick<StepRows, 'weight' | 'samples'
 
 /** Weights of values, and weighted sums of them, by stretch of time of each period. */
 class BlockSums {
-  readonly weights = [new Float64Array(256), new Float64Array(256)] as const
-  readonly sums = [new Float64Array(256), new Float64Array(256)] as const
+  readonly weights: readonly [before: Float64Array, after: Float64Array]
+  readonly sums: readonly [before: Float64Array, after: Float64Array]
+
+  constructor(blocks: number) {
+    const empty = () => new Float64Array(blocks)
+    this.weights = [empty(), empty()]
+    this.sums = [empty(), empty()]
+  }
 
   add(period: Period, block: number, value: number, weight: number): void {
     this.weights[period][block]! += weight
@@ -193,9 +205,10 @@ class BlockSums {
   }
 
   plus(other: BlockSums, sign: number): BlockSums {
-    const all = new BlockSums()
+    const { length } = this.weights[BEFORE]
+    const all = new BlockSums(length)
     for (const period of [BEFORE, AFTER] as const) {
-      for (let block = 0; block < 256; block++) {
+      for (let block = 0; block < length; block++) {
         all.weights[period][block] =
           this.weights[period][block]! + sign * other.weights[period][block]!
         all.sums[period][block] = this.sums[period][block]! + sign * other.sums[period][block]!
@@ -217,8 +230,8 @@ function levelOf({ weights, sums }: BlockSums, period: Period): Level {
   // What is taken away from a sum leaves rounding errors.
   const least = 1e-9 * total
   let [mean, variance, blocks] = [0, 0, 0]
-  for (let i = 0; i < 256; i++) if (own[i]! > least) mean += sums[period][i]! / total
-  for (let i = 0; i < 256; i++) {
+  for (let i = 0; i < own.length; i++) if (own[i]! > least) mean += sums[period][i]! / total
+  for (let i = 0; i < own.length; i++) {
     if (!(own[i]! > least)) continue
     blocks++
     variance += ((sums[period][i]! - mean * own[i]!) / total) ** 2
@@ -256,6 +269,8 @@ function sumsByPlace(
   isTaken: readonly ((rows: StepRows) => (request: number) => boolean)[],
 ): Map<string, PlaceSums> {
   const found = new Map<string, PlaceSums>()
+  const { perRun, runs } = timeBlocks(sources.steps.flows)
+  const blocksIn = perRun * (runs + 1)
   for (const own of rows) {
     const { step, weight, samples } = own
     const taken = isTaken.map((of) => of(own))
@@ -270,7 +285,7 @@ function sumsByPlace(
       }))
       const isThere = thereOf(step, place, sources)
       const [inside, outside] = [sums.inside, sums.outside].map((side) =>
-        getOrInsert(side, service, () => new BlockSums()),
+        getOrInsert(side, service, () => new BlockSums(blocksIn)),
       ) as [BlockSums, BlockSums]
       const isTo = own.isTo?.(place)
       if (isTo === null) continue
@@ -383,9 +398,10 @@ function servicesOf(one: Tested): string[] {
   )
 }
 
-/** Log of the factor by which services changed that surely did. */
+/** Log of the factor by which services changed that surely did; that of all where none did alone. */
 function commonLog(one: Tested): number {
   const changed = changedOf(one)
+  if (changed.length === 0) return one.log
   const weight = ({ error }: Shift) => error ** -2
   return sum(changed, (own) => weight(own) * own.log) / sum(changed, weight)
 }
