@@ -1,6 +1,5 @@
 // Runs once a call: the loops index with `!`.
 import { greatest, max, median, sum } from 'd3-array'
-import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
@@ -15,7 +14,7 @@ import {
   type PlaceSources,
   placeColumns,
   serviceOf,
-  thereOf,
+  visitsOf,
 } from './places.ts'
 import { callsOneByOne, placesOfRows } from './repeated-calls.ts'
 
@@ -58,11 +57,10 @@ export function findPlaceChanges(sources: PlaceSources, alpha: number): PlaceCha
   const ways = times.filter(({ kind, part }) => kind === 'call' && part === undefined)
   const rows = [...work, ...ways].flatMap((step) => rowsOf(step, sources))
   const found: PlaceChange[] = []
-  const isTaken: ((rows: StepRows) => (request: number) => boolean)[] = []
   for (;;) {
-    const sums = sumsByPlace(rows, sources, isTaken)
-    const candidates = [...sums.values()].flatMap((own) => testOf(own) ?? [])
-    const tests = tested + sums.size
+    const sums = sumsByPlace(rows, sources, found)
+    const candidates = sums.flatMap((own) => testOf(own) ?? [])
+    const tests = tested + sums.length
     const isSure = ({ p }: Tested) => p * tests < alpha
     const best = greatest(
       candidates.filter(
@@ -96,12 +94,6 @@ export function findPlaceChanges(sources: PlaceSources, alpha: number): PlaceCha
       p: best.p,
       q: Math.min(1, best.p * tests),
     })
-    isTaken.push(({ step }) => {
-      const there = members.flatMap(({ place }) =>
-        place.kind === step.kind ? [thereOf(step, place, sources)] : [],
-      )
-      return (request) => there.some((isThere) => isThere(request) !== false)
-    })
   }
 }
 
@@ -114,11 +106,20 @@ interface StepRows {
   readonly step: Step
   readonly weight: number
   readonly samples: readonly Sample[]
-  /** Where the called service runs. */
-  readonly to: readonly PlaceName[]
-  /** Of calls that are known one by one, whether it runs there. */
-  readonly isTo?: (place: Place) => ((period: Period, row: number) => boolean) | null
+  /** Where the service that works, or is called, runs; where its caller does. */
+  readonly to: ReadonlyMap<string, Where>
+  readonly by: ReadonlyMap<string, Where>
 }
+
+/** Where a service runs, by one attribute. */
+interface Where {
+  readonly values: readonly string[]
+  /** The code in `values` of a row. */
+  readonly codeOf: (period: Period, row: number, request: number) => number
+}
+
+/** Code of rows of which it is not known. */
+const UNKNOWN = -1
 
 interface Sample {
   readonly values: Float64Array
@@ -133,20 +134,15 @@ function rowsOf({ strata, ...times }: StepTimes, sources: PlaceSources): StepRow
     (one) => isOfOneStep(one, step) && (one.part === undefined || one.part === 'itself'),
   )
   const calls = told === undefined ? [] : callsOneByOne(sources)(stepKey(told))
+  const by = wheresOf(step.caller, sources)
   if (calls.length === 0) {
-    const to = namesOf(placeColumns(step.service, sources.columns))
+    const to = wheresOf(step.service, sources)
     return strata.flatMap(({ before, after }) =>
-      logsOf([before, after]).map((logs) => ({ step, to, ...logs })),
+      logsOf([before, after]).map((logs) => ({ step, to, by, ...logs })),
     )
   }
   return calls.flatMap(({ measured: { offsets, values, requests, blocks, strata }, coded }) =>
     strata.flatMap((_, stratum) => {
-      const to = namesOf(
-        coded
-          .flatMap((one) => [one, ...one.equal])
-          .map(({ column }) => column)
-          .filter(({ attribute, service }) => isOfPlace(attribute) && service === step.service),
-      )
       const start = (period: Period) => offsets[2 * stratum + period]!
       const samples = ([BEFORE, AFTER] as const).map((period) => {
         const range = [start(period), offsets[2 * stratum + period + 1]!] as const
@@ -154,21 +150,31 @@ function rowsOf({ strata, ...times }: StepTimes, sources: PlaceSources): StepRow
         const [us, request, block] = own as [Float64Array, Uint32Array, Uint8Array]
         return { values: us, requests: request, blocks: block }
       })
-      const isTo = ({ attribute, value }: Place) => {
-        const placeOf = placesOfRows(coded, step, attribute)
-        if (placeOf === null) return null
-        return (period: Period, row: number) => placeOf(start(period) + row) === value
-      }
-      return logsOf(samples).map((logs) => ({ step, to, isTo, ...logs }))
+      const to = new Map(
+        placesOfRows(coded, step).map(({ column: { attribute, values }, codes }) => [
+          attribute,
+          { values, codeOf: (period: Period, row: number) => codes[start(period) + row]! },
+        ]),
+      )
+      return logsOf(samples).map((logs) => ({ step, to, by, ...logs }))
     }),
   )
 }
 
-function namesOf(
-  columns: readonly { readonly attribute: string; readonly values: readonly string[] }[],
-): PlaceName[] {
-  return columns.flatMap(({ attribute, values }) =>
-    values.slice(FIRST_VALUE).map((value) => ({ attribute, value })),
+/** Where a service runs in each request; not known where it takes part several times, in several places. */
+function wheresOf(service: string | null, { steps, columns }: PlaceSources): Map<string, Where> {
+  const { shapeOf } = steps.flows
+  const visits = visitsOf(steps.flows)
+  const isRepeated = (request: number) => (visits.get(shapeOf[request]!)?.get(service) ?? 0) > 1
+  return new Map(
+    placeColumns(service, columns).map(({ attribute, values, codes }) => [
+      attribute,
+      {
+        values,
+        codeOf: (_period: Period, _row: number, request: number) =>
+          codes === undefined ? FIRST_VALUE : isRepeated(request) ? UNKNOWN : codes[request]!,
+      },
+    ]),
   )
 }
 
@@ -255,68 +261,97 @@ function shiftOf(plus: readonly Level[], minus: readonly Level[]): Shift | null 
   return { log, error: Math.sqrt(variance), df }
 }
 
-/** Of a place and what is measured there: sums inside and elsewhere, by service. */
+/** What is measured in a place, by service, and what of these services is measured anywhere. */
 interface PlaceSums {
   readonly place: PlaceEnd
   readonly steps: Map<string, Step>
   readonly inside: Map<string, BlockSums>
-  readonly outside: Map<string, BlockSums>
+  readonly anywhere: ReadonlyMap<string, BlockSums>
 }
 
+const ENDS = { work: ['service'], call: ['service', 'caller', 'between'] } as const
+
+/** Sums rows by all places that they have to do with, but for those of places that are found. */
 function sumsByPlace(
   rows: readonly StepRows[],
-  sources: PlaceSources,
-  isTaken: readonly ((rows: StepRows) => (request: number) => boolean)[],
-): Map<string, PlaceSums> {
-  const found = new Map<string, PlaceSums>()
-  const { perRun, runs } = timeBlocks(sources.steps.flows)
-  const blocksIn = perRun * (runs + 1)
+  { steps: { flows } }: PlaceSources,
+  found: readonly PlaceChange[],
+): PlaceSums[] {
+  const { perRun, runs } = timeBlocks(flows)
+  const empty = () => new BlockSums(perRun * (runs + 1))
+  const anywhere = new Map<string, Map<string, BlockSums>>()
+  const sums = new Map<string, PlaceSums>()
   for (const own of rows) {
-    const { step, weight, samples } = own
-    const taken = isTaken.map((of) => of(own))
-    for (const place of placesOf(own, sources)) {
-      const service = serviceOf(step, place)
-      if (service === null) continue
-      const sums = getOrInsert(found, JSON.stringify(place), () => ({
-        place,
-        steps: new Map(),
-        inside: new Map(),
-        outside: new Map(),
-      }))
-      const isThere = thereOf(step, place, sources)
-      const [inside, outside] = [sums.inside, sums.outside].map((side) =>
-        getOrInsert(side, service, () => new BlockSums(blocksIn)),
-      ) as [BlockSums, BlockSums]
-      const isTo = own.isTo?.(place)
-      if (isTo === null) continue
-      sums.steps.set(JSON.stringify(step), step)
-      for (const period of [BEFORE, AFTER] as const) {
-        const { values, requests, blocks } = samples[period]!
-        for (let i = 0; i < values.length; i++) {
-          const request = requests[i]!
-          const there = isThere(request, isTo?.(period, i))
-          if (there === null || taken.some((of) => of(request))) continue
-          const side = there ? inside : outside
-          side.add(period, blocks[i]!, values[i]!, weight)
+    const { step, weight, samples, to, by } = own
+    const { kind } = step
+    if (kind === 'request') continue
+    const taken = found.flatMap(({ places }) =>
+      places.flatMap((place) => (place.kind === kind ? [valuesOf(own, place)] : [])),
+    )
+    const isTaken = (period: Period, row: number, request: number) =>
+      taken.some(({ values, value }) => {
+        const is = values(period, row, request)
+        return is === null || is.includes(value)
+      })
+    for (const attribute of new Set([...to.keys(), ...by.keys()])) {
+      for (const end of ENDS[kind]) {
+        const service = serviceOf(step, { attribute, value: '', end })
+        const isAsked = end === 'service' ? to.has(attribute) : kind === 'call'
+        if (service === null || !isAsked || (end === 'caller' && !by.has(attribute))) continue
+        const ofEnd = getOrInsert(anywhere, JSON.stringify([kind, attribute, end]), () => new Map())
+        const all = getOrInsert(ofEnd, service, empty)
+        const insides = new Map<string, BlockSums>()
+        const insideOf = (value: string) =>
+          getOrInsert(insides, value, () => {
+            const place = { attribute, value, end, kind }
+            const ofPlace = getOrInsert(sums, JSON.stringify(place), () => ({
+              place,
+              steps: new Map(),
+              inside: new Map(),
+              anywhere: ofEnd,
+            }))
+            ofPlace.steps.set(stepKey(step), step)
+            return getOrInsert(ofPlace.inside, service, empty)
+          })
+        const { values: placesAt } = valuesOf(own, { attribute, value: '', end })
+        for (const period of [BEFORE, AFTER] as const) {
+          const { values, requests, blocks } = samples[period]!
+          for (let row = 0; row < values.length; row++) {
+            const request = requests[row]!
+            const places = placesAt(period, row, request)
+            if (places === null || isTaken(period, row, request)) continue
+            all.add(period, blocks[row]!, values[row]!, weight)
+            for (const value of places)
+              insideOf(value).add(period, blocks[row]!, values[row]!, weight)
+          }
         }
       }
     }
   }
-  return found
+  return [...sums.values()]
 }
 
-/** Places that calls of a step may have to do with. */
-function placesOf({ step: { kind, caller }, to }: StepRows, { columns }: PlaceSources): PlaceEnd[] {
-  if (kind === 'request') return []
-  const atService = to.map((name) => ({ ...name, end: 'service' as const, kind }))
-  if (kind === 'work') return atService
-  const by = namesOf(placeColumns(caller, columns))
-  const both = new Map([...to, ...by].map((name) => [JSON.stringify(name), name]))
-  return [
-    ...atService,
-    ...by.map((name) => ({ ...name, end: 'caller' as const, kind })),
-    ...Array.from(both.values(), (name) => ({ ...name, end: 'between' as const, kind })),
-  ]
+const NOWHERE: readonly string[] = []
+
+/** The values that a row has to do with at an end of its calls; `null` where that is not known. */
+function valuesOf({ to, by }: StepRows, { attribute, value, end }: Place) {
+  const codesOf = (where: Where | undefined) => where?.codeOf ?? (() => 0)
+  const [ofTo, ofBy] = [to.get(attribute), by.get(attribute)]
+  const alone = (where: Where | undefined) =>
+    where?.values.map((one, code) => (code < FIRST_VALUE ? NOWHERE : [one])) ?? [NOWHERE]
+  const [atTo, atBy] = [alone(ofTo), alone(ofBy)]
+  const [toOf, byOf] = [codesOf(ofTo), codesOf(ofBy)]
+  const values = (period: Period, row: number, request: number): readonly string[] | null => {
+    const code = end === 'caller' ? byOf(period, row, request) : toOf(period, row, request)
+    if (code === UNKNOWN) return null
+    const first = (end === 'caller' ? atBy : atTo)[code]!
+    if (end !== 'between') return first
+    const other = byOf(period, row, request)
+    if (other === UNKNOWN) return null
+    const second = atBy[other]!
+    return first[0] === second[0] ? NOWHERE : [...first, ...second]
+  }
+  return { value, values }
 }
 
 interface Tested {
@@ -329,8 +364,11 @@ interface Tested {
 }
 
 /** Tests a place by all that runs there, and without any one service; nothing where one alone does. */
-function testOf({ place, steps, inside, outside }: PlaceSums): Tested | null {
+function testOf({ place, steps, inside, anywhere }: PlaceSums): Tested | null {
   if (inside.size < 2) return null
+  const outside = new Map(
+    Array.from(inside, ([service, own]) => [service, anywhere.get(service)!.plus(own, -1)]),
+  )
   const [all, rest] = [inside, outside].map((side) =>
     [...side.values()].reduce((a, b) => a.plus(b, 1)),
   ) as [BlockSums, BlockSums]

@@ -1,8 +1,10 @@
 // Runs once a call: the loops index with `!`.
+import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { DividingColumns } from '../segments/dividing-columns.ts'
 import type { Measured } from '../segments/measured.ts'
 import { searchStepSpans } from '../segments/measured-spans.ts'
+import type { CodedRows } from '../segments/read-columns.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
 import type { Coded } from '../segments/segment-words.ts'
 import { measureSides } from '../segments/test-segment.ts'
@@ -43,23 +45,21 @@ export interface AskedCalls {
   readonly isInside: (request: number, isThere: boolean) => boolean | null
 }
 
-/** What the called service says of each row; `null` where it does not say it. */
-export function placesOfRows(coded: readonly Coded[], step: Step, attribute: string) {
-  const found = coded
+/** What the called service says of each row of where it runs. */
+export function placesOfRows(coded: readonly Coded[], { service }: Step): readonly CodedRows[] {
+  return coded
     .flatMap((one) => [one, ...one.equal])
-    .find(({ column }) => column.attribute === attribute && column.service === step.service)
-  if (found === undefined) return null
-  const { codes, column } = found
-  return (row: number) => column.values[codes[row]!]
+    .filter(({ column }) => column.service === service && isOfPlace(column.attribute))
 }
 
 /** By how much calls of a step changed in a place and elsewhere, in µs; `null` where that is not known one by one. */
 export function changesOfCalls(sources: Sources, step: Step, asked: AskedCalls) {
   const found = callsOneByOne(sources)(stepKey(step)).flatMap(({ measured, coded }) => {
-    const placeOf = placesOfRows(coded, step, asked.attribute)
-    if (placeOf === null) return []
+    const own = placesOfRows(coded, step).find(({ column }) => column.attribute === asked.attribute)
+    if (own === undefined) return []
+    const { codes, column } = own
     const sides = Array.from(measured.requests, (request, row) =>
-      asked.isInside(request, placeOf(row) === asked.value),
+      asked.isInside(request, column.values[codes[row]!] === asked.value),
     )
     const isInside = Uint8Array.from(sides, (is) => Number(is === true))
     const isOut = Uint8Array.from(sides, (is) => Number(is === null))
