@@ -1,4 +1,4 @@
-import { extent, greatest, median, sum } from 'd3-array'
+import { extent, median, sum } from 'd3-array'
 import { callerSide, formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { counted, listed, MAX_NAMED, printable } from '../../core/words.ts'
 import { AFTER } from '../../flows/flow-set.ts'
@@ -17,7 +17,7 @@ import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { partOfStratum, type StepStratum } from '../steps/step-strata.ts'
 import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { categoriesOf, surest } from './names.ts'
+import { categoriesOf } from './names.ts'
 import { ALL_OF_IT } from './segment-text.ts'
 import { areAlike } from './step-findings.ts'
 
@@ -184,54 +184,6 @@ function placeDraft(change: PlaceChange, sources: Sources): Draft {
     covers: [],
     p,
     q,
-  }
-}
-
-/** The one of several that adds most. */
-function largestOf(covered: readonly Draft[]): Draft {
-  return greatest(covered, (one) => Math.abs(one.contributionUs)) as Draft
-}
-
-/** One finding in place of several, of requests (`rows`) of both periods. */
-export function headOf(
-  covered: readonly Draft[],
-  {
-    categories,
-    rows,
-    ...told
-  }: Pick<Draft, 'where' | 'what' | 'key' | 'look' | 'notes'> &
-    Pick<Draft, 'place' | 'failedRequests' | 'weightUs' | 'size'> & {
-      readonly categories: Categories
-      readonly rows: readonly number[]
-    },
-): Draft {
-  const { flows } = categories
-  const { kind, direction, inTime } = largestOf(covered)
-  const concerned = countByPeriod(flows, new Set(rows))
-  const contributionUs = sum(covered, (one) => one.contributionUs)
-  const widths = covered.map(({ eachInterval: [low, high], requests }) => requests * (high - low))
-  const eachUs = contributionUs / concerned[AFTER]
-  const widthUs = Math.hypot(...widths) / 2 / concerned[AFTER]
-  return {
-    ...NO_EVIDENCE,
-    ...told,
-    kind,
-    direction,
-    categories: categoriesOf(
-      categories,
-      rows.filter((request) => flows.period[request] === AFTER),
-    ),
-    requests: concerned[AFTER],
-    concerned,
-    contributionUs,
-    eachInterval: [eachUs - widthUs, eachUs + widthUs],
-    probabilitySlower: Number.NaN,
-    services: [...new Set(covered.flatMap(({ services }) => services))],
-    steps: covered.flatMap((draft) => draft.steps),
-    calls: covered.flatMap((draft) => draft.calls),
-    covers: covered.map(({ key }) => key),
-    ...(inTime && { inTime }),
-    ...surest(covered),
   }
 }
 

@@ -7,6 +7,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { operationName } from '../../flows/node-labels.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { type Condition, condition, conditionsText } from '../../traces/selection/condition.ts'
+import type { Categories } from '../categories/categories.ts'
 import { MIN_SHARE } from '../places/place-changes.ts'
 import { type PlaceName, placeColumns, thereOf, visitsOf } from '../places/places.ts'
 import { FIRST_VALUE } from '../segments/read-columns.ts'
@@ -15,9 +16,10 @@ import type { Segment } from '../segments/segments.ts'
 import { countByPeriod, type ErrorChange, errorChangeOf } from '../steps/compare-errors.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { failuresText } from './error-findings.ts'
-import type { Draft } from './finding.ts'
+import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { rateSize } from './finding-facts.ts'
-import { headOf, type Sources, timesText } from './place-findings.ts'
+import { categoriesOf, surest } from './names.ts'
+import { type Sources, timesText } from './place-findings.ts'
 import { NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 import { ALL_OF_IT } from './segment-text.ts'
 
@@ -244,4 +246,52 @@ function mostFail(own: readonly Draft[], place: PlaceName, sources: Sources): bo
     ({ isOwn, failed, all }) => !isOwn && all > 0 && proportionInterval(failed, all)[1] < share / 2,
   )
   return failing.size >= MIN_SHARE * (failing.size + still.length)
+}
+
+/** The one of several that adds most. */
+function largestOf(covered: readonly Draft[]): Draft {
+  return greatest(covered, (one) => Math.abs(one.contributionUs)) as Draft
+}
+
+/** One finding in place of several, of requests (`rows`) of both periods. */
+function headOf(
+  covered: readonly Draft[],
+  {
+    categories,
+    rows,
+    ...told
+  }: Pick<Draft, 'where' | 'what' | 'key' | 'look' | 'notes'> &
+    Pick<Draft, 'place' | 'failedRequests' | 'weightUs' | 'size'> & {
+      readonly categories: Categories
+      readonly rows: readonly number[]
+    },
+): Draft {
+  const { flows } = categories
+  const { kind, direction, inTime } = largestOf(covered)
+  const concerned = countByPeriod(flows, new Set(rows))
+  const contributionUs = sum(covered, (one) => one.contributionUs)
+  const widths = covered.map(({ eachInterval: [low, high], requests }) => requests * (high - low))
+  const eachUs = contributionUs / concerned[AFTER]
+  const widthUs = Math.hypot(...widths) / 2 / concerned[AFTER]
+  return {
+    ...NO_EVIDENCE,
+    ...told,
+    kind,
+    direction,
+    categories: categoriesOf(
+      categories,
+      rows.filter((request) => flows.period[request] === AFTER),
+    ),
+    requests: concerned[AFTER],
+    concerned,
+    contributionUs,
+    eachInterval: [eachUs - widthUs, eachUs + widthUs],
+    probabilitySlower: Number.NaN,
+    services: [...new Set(covered.flatMap(({ services }) => services))],
+    steps: covered.flatMap((draft) => draft.steps),
+    calls: covered.flatMap((draft) => draft.calls),
+    covers: covered.map(({ key }) => key),
+    ...(inTime && { inTime }),
+    ...surest(covered),
+  }
 }

@@ -191,7 +191,7 @@ export const SPAN_FORMATS = [
   },
   {
     name: 'zipkin',
-    by: 'Zipkin v2: client and server spans that share an id are told apart',
+    by: 'Zipkin v2, also where a client and a server span share an id',
     has: ['traceId', 'id', 'localEndpoint'],
     ...ZIPKIN,
     rewrite: withPeer,
