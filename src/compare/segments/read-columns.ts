@@ -53,6 +53,8 @@ export interface LeftOutAttribute {
 export interface ColumnsOf {
   /** `null` for roots; of a list, its key. */
   readonly service: string | null
+  /** Of a list, the request of each span. */
+  readonly requests?: Uint32Array
   readonly columns: readonly RequestColumn[]
   readonly leftOut: readonly LeftOutAttribute[]
 }

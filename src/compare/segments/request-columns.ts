@@ -99,9 +99,10 @@ export class RequestColumns {
     isOfEntries,
   }: SpanList): ColumnsOf {
     const key = `${of} ${every}`
-    const known = this.#known.get(key)
-    if (known !== undefined) return known
     const none = { service: key, columns: [], leftOut: [] }
+    const known = this.#known.get(key)
+    // Of other requests than it was read for, it has other spans.
+    if (known !== undefined) return areEqual(known.requests, requests) ? known : none
     if (this.#isWhole) return none
     const { columns } = readColumns(this.#flows, {
       service: isOfEntries ? service : null,
@@ -114,7 +115,7 @@ export class RequestColumns {
         spanOf: (unit) => (places[unit] === NO_PLACE ? null : places[unit]!),
       },
     })
-    const read = { ...none, columns }
+    const read = { ...none, columns, ...(columns.length > 0 && { requests }) }
     this.#lists.add(key)
     this.#known.set(key, read)
     return read
@@ -157,6 +158,10 @@ export class RequestColumns {
     this.#entries = entries
     return entries
   }
+}
+
+function areEqual(one: Uint32Array | undefined, other: Uint32Array): boolean {
+  return one?.length === other.length && one.every((request, i) => request === other[i])
 }
 
 function readResources(flows: FlowSet): ResourceUses {

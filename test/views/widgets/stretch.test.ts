@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { Comparison } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { type ComparisonSnapshot, restoreComparison } from '../../../src/compare/snapshot.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { accountFor, ribbonOf } from '../../../src/views/charts/ribbon.ts'
 import { shownFindings } from '../../../src/views/widgets/findings/findings-list.tsx'
 import { typicalOf, undo } from '../../../src/views/widgets/findings/undo.ts'
 import { carriedRequests, comparedStretch } from '../../../src/views/widgets/timeline/stretch.ts'
+import { period } from '../../compare/findings/five-services.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { recordedCase } from '../../recorded.ts'
 
@@ -50,6 +51,21 @@ describe('a stretch that a page compares', () => {
     expect(stretch.findings.findings.map(({ title, text }) => [title, text])).toEqual(
       expected.findings.findings.map(({ title, text }) => [title, text]),
     )
+  })
+
+  test('of a service that requests ask several times says where it is slower', () => {
+    const often = { calls: (one: string) => (one === 'price' ? 3 : 1), transitUs: () => 200 }
+    const slower = (one: string, host: string) => (one === 'price' && host === 'node-2' ? 2 : 1)
+    const comparison = compare(period({ seed: 1, ...often }), period({ seed: 2, ...often, slower }))
+    const fromUs = middleOf(comparison)
+    const stretch = compared(
+      comparedStretch(throughPage(comparison).restored, {
+        afterUs: [fromUs, Number.MAX_SAFE_INTEGER],
+      }),
+    )
+    expect(stretch.findings.findings.map(({ title }) => title)).toEqual([
+      expect.stringMatching(/^price: price it itself takes .* only where price host = node-2$/),
+    ])
   })
 
   test.each(['delay-1ms', 'rmw'])('of %s, sampled, names the same cause', async (name) => {

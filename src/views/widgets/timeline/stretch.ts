@@ -1,4 +1,4 @@
-import { range, sort } from 'd3-array'
+import { group, range, sort } from 'd3-array'
 import { Comparison } from '../../../compare/comparison.ts'
 import { traceKey } from '../../../compare/comparison-inputs.ts'
 import { RequestColumns } from '../../../compare/segments/request-columns.ts'
@@ -85,13 +85,19 @@ function columnsOf({ columns }: Comparison, rows: readonly number[], flows: Flow
   const pick = (column: Uint32Array) => Uint32Array.from(kept, (use) => column[use] as number)
   return new RequestColumns(
     recordedFlows(flows),
-    columns.all().map((own) => ({
-      ...own,
-      columns: own.columns.map((column) => ({
-        ...column,
-        codes: Uint16Array.from(rows, (row) => column.codes[row] as number),
-      })),
-    })),
+    columns.all().map((own) => {
+      const spansOf = own.requests && group(own.requests.keys(), (at) => own.requests?.[at])
+      const units = spansOf ? rows.flatMap((row) => spansOf.get(row) ?? []) : rows
+      const requestOf = (unit: number) => placeOf.get(own.requests?.[unit] ?? unit) as number
+      return {
+        ...own,
+        ...(own.requests && { requests: Uint32Array.from(units, requestOf) }),
+        columns: own.columns.map((column) => ({
+          ...column,
+          codes: Uint16Array.from(units, (unit) => column.codes[unit] as number),
+        })),
+      }
+    }),
     {
       request: pick(request).map((row) => placeOf.get(row) as number),
       span: pick(span),
