@@ -217,7 +217,7 @@ function placeWords(
   const calls = {
     service: `calls to ${whose}`,
     caller: `calls by ${whose}`,
-    between: `calls that enter or leave it, to ${services},`,
+    between: `calls that enter or leave it, of ${services} there,`,
   }
   const of = [
     ...(isWork ? [`what ${services} do there`] : []),

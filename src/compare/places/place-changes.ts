@@ -13,7 +13,6 @@ import {
   type PlaceName,
   type PlaceSources,
   placeColumns,
-  serviceOf,
   visitsOf,
 } from './places.ts'
 import { callsOneByOne, placesOfRows } from './repeated-calls.ts'
@@ -88,7 +87,7 @@ export function findPlaceChanges(sources: PlaceSources, alpha: number): PlaceCha
       places: own.map(({ place }) => place),
       services: [...new Set(own.flatMap(({ services }) => services))],
       steps: own.flatMap(({ place, steps, services }) =>
-        steps.filter((step) => services.includes(serviceOf(step, place) as string)),
+        steps.filter((step) => servicesAt(step, place).some((one) => services.includes(one))),
       ),
       factor: Math.exp(commonLog(best)),
       p: best.p,
@@ -290,19 +289,20 @@ function sumsByPlace(
     )
     const isTaken = (period: Period, row: number, request: number) =>
       taken.some(({ values, value }) => {
-        const is = values(period, row, request)
-        return is === null || is.includes(value)
+        const there = values(period, row, request)
+        return there === null || there.some((one) => one.value === value)
       })
     for (const attribute of new Set([...to.keys(), ...by.keys()])) {
       for (const end of ENDS[kind]) {
-        const service = serviceOf(step, { attribute, value: '', end })
         const isAsked = end === 'service' ? to.has(attribute) : kind === 'call'
-        if (service === null || !isAsked || (end === 'caller' && !by.has(attribute))) continue
+        const services = servicesAt(step, { end })
+        if (services.length === 0 || !isAsked || (end === 'caller' && !by.has(attribute))) continue
         const ofEnd = getOrInsert(anywhere, JSON.stringify([kind, attribute, end]), () => new Map())
-        const all = getOrInsert(ofEnd, service, empty)
-        const insides = new Map<string, BlockSums>()
-        const insideOf = (value: string) =>
-          getOrInsert(insides, value, () => {
+        const all = services.map((service) => getOrInsert(ofEnd, service, empty))
+        const insides = new Map<There, BlockSums>()
+        const insideOf = (there: There) =>
+          getOrInsert(insides, there, () => {
+            const { value, service } = there
             const place = { attribute, value, end, kind }
             const ofPlace = getOrInsert(sums, JSON.stringify(place), () => ({
               place,
@@ -320,9 +320,9 @@ function sumsByPlace(
             const request = requests[row]!
             const places = placesAt(period, row, request)
             if (places === null || isTaken(period, row, request)) continue
-            all.add(period, blocks[row]!, values[row]!, weight)
-            for (const value of places)
-              insideOf(value).add(period, blocks[row]!, values[row]!, weight)
+            for (const one of all) one.add(period, blocks[row]!, values[row]!, weight)
+            for (const there of places)
+              insideOf(there).add(period, blocks[row]!, values[row]!, weight)
           }
         }
       }
@@ -331,17 +331,34 @@ function sumsByPlace(
   return [...sums.values()]
 }
 
-const NOWHERE: readonly string[] = []
+/** Services whose place it is, or that call or are called from elsewhere. */
+function servicesAt({ kind, service, caller }: Step, { end }: Pick<Place, 'end'>): string[] {
+  const ends =
+    kind === 'work'
+      ? [service]
+      : { service: [service], caller: [caller], between: [service, caller] }[end]
+  return ends.filter((one) => one !== null)
+}
 
-/** The values that a row has to do with at an end of its calls; `null` where that is not known. */
-function valuesOf({ to, by }: StepRows, { attribute, value, end }: Place) {
+/** A place, and the service there that a row has to do with. */
+interface There {
+  readonly value: string
+  readonly service: string
+}
+
+const NOWHERE: readonly There[] = []
+
+/** The places that a row has to do with at an end of its calls; `null` where that is not known. */
+function valuesOf({ step, to, by }: StepRows, { attribute, value, end }: Place) {
   const codesOf = (where: Where | undefined) => where?.codeOf ?? (() => 0)
   const [ofTo, ofBy] = [to.get(attribute), by.get(attribute)]
-  const alone = (where: Where | undefined) =>
-    where?.values.map((one, code) => (code < FIRST_VALUE ? NOWHERE : [one])) ?? [NOWHERE]
-  const [atTo, atBy] = [alone(ofTo), alone(ofBy)]
+  const alone = (where: Where | undefined, service: string | null) =>
+    where?.values.map((one, code) =>
+      code < FIRST_VALUE || service === null ? NOWHERE : [{ value: one, service }],
+    ) ?? [NOWHERE]
+  const [atTo, atBy] = [alone(ofTo, step.service), alone(ofBy, step.caller)]
   const [toOf, byOf] = [codesOf(ofTo), codesOf(ofBy)]
-  const values = (period: Period, row: number, request: number): readonly string[] | null => {
+  const values = (period: Period, row: number, request: number): readonly There[] | null => {
     const code = end === 'caller' ? byOf(period, row, request) : toOf(period, row, request)
     if (code === UNKNOWN) return null
     const first = (end === 'caller' ? atBy : atTo)[code]!
@@ -349,7 +366,7 @@ function valuesOf({ to, by }: StepRows, { attribute, value, end }: Place) {
     const other = byOf(period, row, request)
     if (other === UNKNOWN) return null
     const second = atBy[other]!
-    return first[0] === second[0] ? NOWHERE : [...first, ...second]
+    return first[0]?.value === second[0]?.value ? NOWHERE : [...first, ...second]
   }
   return { value, values }
 }

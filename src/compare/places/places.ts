@@ -93,8 +93,3 @@ export const visitsOf = remembered(
       ]),
     ),
 )
-
-/** The service whose place it is, or that is called from elsewhere. */
-export function serviceOf({ kind, service, caller }: Step, { end }: Place): string | null {
-  return kind === 'work' || end !== 'caller' ? service : caller
-}
