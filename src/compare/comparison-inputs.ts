@@ -1,7 +1,7 @@
 import { FlowdeltaError, requireStage, show } from '../core/errors.ts'
 import { counted } from '../core/words.ts'
 import { buildFlows } from '../flows/build-flows.ts'
-import { FlowSet, type Rename } from '../flows/flow-set.ts'
+import { type FlowOptions, FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { relabelFlows } from '../flows/relabel-flows.ts'
@@ -14,6 +14,7 @@ import type { ComparisonOptions, FORM_OPTIONS } from './comparison-options.ts'
 import { findHostClasses } from './hosts/find-host-classes.ts'
 import { renameIn } from './knowledge/names.ts'
 import type { Segment } from './segments/segments.ts'
+import { withCommonNames } from './steps/common-names.ts'
 import { renamedOperations } from './steps/renamed-operations.ts'
 import { renamedServices } from './steps/renames.ts'
 
@@ -121,19 +122,23 @@ export function sampledPeriods(
   return [sampled.slice(0, -1), sampled.at(-1) as TraceSet]
 }
 
-/** Flows whose services and operations have in both periods the name that they have after. */
-export function withRenames(built: FlowSet, [runs, after]: Periods): FlowSet {
-  const renames: Rename[] = []
-  let [flows, before] = [built, runs]
+/** Flows of both periods, whose services and operations are called alike in both. */
+export function flowsOfOneName(given: Periods, options: Partial<FlowOptions>): FlowSet {
+  const { periods, renames } = withCommonNames(given)
+  const all = [...renames]
+  let [before, after] = periods
+  let flows = buildFlows([before, after], options)
   for (const find of [renamedServices, renamedOperations]) {
     const found = find(flows)
     if (found.length === 0) continue
-    renames.push(...found)
+    all.push(...found)
     before = before.map((traces) => renameIn(traces, found))
-    flows = buildFlows([before, after], built.options)
+    after = renameIn(after, found)
+    flows = buildFlows([before, after], options)
   }
-  if (renames.length === 0) return built
-  return new FlowSet({ ...flows, renames }, flows.options, flows.report)
+  return all.length === 0
+    ? flows
+    : new FlowSet({ ...flows, renames: all }, flows.options, flows.report)
 }
 
 type FormOptions = Pick<ComparisonOptions, keyof typeof FORM_OPTIONS | 'omitHosts'>

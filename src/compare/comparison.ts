@@ -1,6 +1,5 @@
 import { changeOptions, pickOptions, readOptions } from '../core/options.ts'
 import { Stage, type StageTable } from '../core/stage.ts'
-import { buildFlows } from '../flows/build-flows.ts'
 import { AFTER, FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
 import { requestsBetween, selectRequests } from '../flows/select-requests.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
@@ -9,6 +8,7 @@ import { withKnowledge } from './apply-knowledge.ts'
 import type { Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
 import {
+  flowsOfOneName,
   foldedBy,
   type RequestSelection,
   requirePeriods,
@@ -16,7 +16,6 @@ import {
   selectedRows,
   traceKey,
   withHostClasses,
-  withRenames,
 } from './comparison-inputs.ts'
 import {
   COMPARISON_OPTIONS,
@@ -208,10 +207,10 @@ export class Comparison extends Stage {
 
   #buildFlows(): FlowSet {
     const { knowledge } = this.options
-    const named = (traces: TraceSet) => nameTraces(traces, knowledge)
-    const periods = sampledPeriods([this.runs.map(named), named(this.after)], this.options)
-    const built = buildFlows(periods, pickOptions(FLOW_OPTIONS, this.options))
-    const all = withHostClasses(withRenames(built, periods), this.options)
+    const nameOf = (traces: TraceSet) => nameTraces(traces, knowledge)
+    const periods = sampledPeriods([this.runs.map(nameOf), nameOf(this.after)], this.options)
+    const named = flowsOfOneName(periods, pickOptions(FLOW_OPTIONS, this.options))
+    const all = withHostClasses(named, this.options)
     const where = (request: number) => this.#only?.has(traceKey(all, request)) ?? true
     const flows = this.#only === null ? all : selectRequests(all, requestsBetween(all, { where }))
     return foldedBy(flows, this.options)

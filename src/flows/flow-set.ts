@@ -97,6 +97,8 @@ export interface Rename {
   /** `null` for the service itself. */
   readonly operation: string | null
   readonly renamed: string
+  /** How many names it had, of which `operation` is one; default 1. */
+  readonly names?: number
 }
 
 /** Columns of flows, one row a request; the requests before come first. */

@@ -37,20 +37,27 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
   // A call has its name on both sides: that of who is called is told.
   const renamed = Array.from(
     group(
-      [...renames, ...renamedWhole.map((one) => ({ ...one, renamed: [one.renamed] }))],
+      [
+        ...renames.map((one) => ({ ...one, names: 1 })),
+        ...renamedWhole.map((one) => ({ ...one, renamed: [one.renamed] })),
+      ],
       ({ operation, renamed: now }) => JSON.stringify([operation, now]),
     ).values(),
     (own) => {
-      const { service, operation, renamed: now } = own.at(-1)!
+      const { service, operation, renamed: now, names = 1 } = own.at(-1)!
       const was = operation === null ? [service] : [service, operation]
-      return `${was.map((name) => printable(name)).join(' ')} is now called ${firstOf(now!.map((name) => printable(name)))}`
+      const called = was.map((name) => printable(name)).join(' ')
+      const one = firstOf(now!.map((name) => printable(name)))
+      return names > 1
+        ? `${grouped(names)} names such as ${called} are compared as one, ${one}`
+        : `${called} is now called ${one}`
     },
   )
   return warning('recorded-otherwise', {
     finding: `${spoken([...ofOnePeriod, firstOf(renamed, { most: 3, separator: '; ' })]).join('; ')}.`,
     effect: spoken([
       renamedWhole.length > 0 &&
-        'Steps that call the same under both names, or carry the same attributes, are compared as one.',
+        'Steps that call the same under other names, carry the same attributes, or differ in ids alone are compared as one.',
       operations.length > 0 &&
         `What is recorded${renamedWhole.length > 0 ? ' of the rest' : ''} changed, not what is done: its times are not compared${
           uncovered.size > 0

@@ -8,7 +8,15 @@ import { callName, type Operation } from '../../flows/node-labels.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import type { AttributeValue } from '../../traces/attributes.ts'
 import { MAX_IN_OTHER, MIN_OF_ALL, MIN_RENAMED } from './recorded-otherwise.ts'
-import { areAlike, Counts, type RootOf, renamesBetween, UNKNOWN, wholeOfShapes } from './renames.ts'
+import {
+  areAlike,
+  Counts,
+  oneForSeveral,
+  type RootOf,
+  renamesBetween,
+  UNKNOWN,
+  wholeOfShapes,
+} from './renames.ts'
 
 type Wholes = ReadonlyMap<Named, number>
 
@@ -71,11 +79,19 @@ export const renamedOperations = remembered((flows: FlowSet): Rename[] => {
       come = come.filter(({ name }) => name !== is.name)
     }
   }
+  const [before, after] = [gone, come].map((own, period) =>
+    callsOf(own, { wholes: wholes[period as Period], all: recorded[period]!, nowCalled }),
+  ) as [OperationCalls[], OperationCalls[]]
+  for (const [one, several] of oneForSeveral(before, after)) {
+    for (const { name } of several) renamed.set(name, one.operation)
+  }
   // Callers come first.
-  return Array.from(recorded[BEFORE].values()).flatMap(({ name, service, operation }) => {
-    const now = renamed.get(name)
-    return now === undefined ? [] : { service, operation, renamed: now }
-  })
+  return recorded.flatMap((own) =>
+    Array.from(own.values()).flatMap(({ name, service, operation }) => {
+      const now = renamed.get(name)
+      return now === undefined ? [] : { service, operation, renamed: now }
+    }),
+  )
 })
 
 function operationsOf(wholes: Wholes): Map<string, Recorded> {

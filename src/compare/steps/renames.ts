@@ -1,5 +1,5 @@
 // Runs once a request and span of a shape: the loops index with `!`.
-import { rollup, sum } from 'd3-array'
+import { group, rollup, sum } from 'd3-array'
 import { type Named, namedShapes } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
@@ -133,6 +133,50 @@ export function renamesBetween<Root extends RootOf>(
   const paired = new Set(same.flat())
   const others = pairs.filter((pair) => !pair.some((one) => paired.has(one)))
   return [...same, ...aloneOf(others.filter((pair) => standsFor(...pair)))]
+}
+
+/**
+ * Finds of each service the one name of a recording that stands for all names of the other, as they come
+ * after it went: `[one, several]`.
+ */
+export function oneForSeveral<Root extends RootOf>(
+  before: readonly Root[],
+  after: readonly Root[],
+): (readonly [one: Root, several: readonly Root[]])[] {
+  const services = group([...before, ...after], ({ service }) => service)
+  return [...services.keys()].flatMap((service) => {
+    const [gone, come] = [before, after].map((own) =>
+      own.filter((one) => one.service === service && one.requests >= MIN_RENAMED),
+    ) as [Root[], Root[]]
+    return [
+      { some: gone, others: come },
+      { some: come, others: gone },
+    ].flatMap(({ some: [one, ...more], others }) => {
+      const isOne = one !== undefined && more.length === 0 && others.length > 1
+      return isOne && standsFor(one, together(others)) ? [[one, others] as const] : []
+    })
+  })
+}
+
+/** What operations do together, as if they had one name. */
+function together(own: readonly RootOf[]): RootOf {
+  const [{ name, service }] = own as readonly [RootOf]
+  const requests = sum(own, (one) => one.requests)
+  const mean = (sharesOf: (one: RootOf) => ReadonlyMap<string, number> | undefined) => {
+    const counts = new Counts()
+    for (const one of own) {
+      for (const [key, share] of sharesOf(one) ?? []) counts.add(key, share * one.requests)
+    }
+    return counts.shares(requests)
+  }
+  return {
+    name,
+    service,
+    requests,
+    share: sum(own, ({ share }) => share),
+    calls: mean(({ calls }) => calls),
+    around: mean(({ around }) => around),
+  }
 }
 
 function standsFor(was: RootOf, is: RootOf): boolean {

@@ -430,8 +430,8 @@ describe('recorded-otherwise', () => {
     const mix = (name: string, every: number) => (span: SpanSketch, i: number) =>
       span.id.startsWith('r') && i % every === 0 ? { ...span, operation: name } : span
     const comparison = compare(
-      period({ seed: 1, change: mix('POST /pay/{id}', 2) }),
-      period({ seed: 2, change: mix('POST /pay/:id', 5) }),
+      period({ seed: 1, change: mix('POST /pay', 2) }),
+      period({ seed: 2, change: mix('POST /buy', 5) }),
     )
     const codes = comparison.warnings().map(({ code }) => code)
     expect(codes).toContain('request-mix')
