@@ -57,8 +57,8 @@ const MIN_ALIKE = 0.95
 /** What the kinds of spans say of operations. */
 export interface SpanRoles {
   /**
-   * Operations, by `callName`, whose server spans only hand a call on to another server span of their
-   * service, as sidecars record them.
+   * Operations, by `callName`, whose spans only hand a call on, as sidecars record them: server spans to
+   * another server span of their service, client spans from another client span of theirs.
    */
   readonly relays: ReadonlySet<string>
   /** Calls between instances of one service: the operations of both of its sides, by `peerName`. */
@@ -91,17 +91,22 @@ export const spanRoles = remembered((flows: FlowSet): SpanRoles => {
       }
       const [child, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
       if (child === end) continue
-      const isRelay =
-        !isOwn &&
-        end === child + 1 &&
-        services[child] === services[span] &&
-        kindOf(span) === SERVER &&
-        kindOf(child) === SERVER
+      const isAlone = end === child + 1
+      const isIn = !isOwn && services[child] === services[span]
+      const isOut = isOwn && services[child] !== services[span]
+      const isRelay = isIn
+        ? isAlone && kindOf(span) === SERVER && kindOf(child) === SERVER
+        : isOut && isOnly(tree, span) && kindOf(parent) === CLIENT && kindOf(span) === CLIENT
       relays.add(nameOf(spans, span), count, isRelay)
     }
   }
   return { relays: relays.likely(), peers: peers.likely() }
 })
+
+/** Whether a span is all that its parent calls. */
+function isOnly({ parent, firstChild }: SpanTree, span: number): boolean {
+  return firstChild[parent[span]! + 1]! - firstChild[parent[span]!]! === 1
+}
 
 /** How many of what has a name are so. */
 class Shares {
@@ -176,18 +181,18 @@ function spansOf(flows: FlowSet, shape: number) {
 }
 
 /** The one service that all calls of a span go to, another or to its peers; `null` if there is none. */
-function answeredBy(spans: Spans, span: number, { peers }: SpanRoles): string | null {
+function answeredBy(spans: Spans, span: number, { peers, relays }: SpanRoles): string | null {
   const { tree, services, isSending } = spans
-  const [first, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
   const parent = tree.parent[span]!
-  if (first === end || parent < 0 || services[parent] !== services[span]) return null
-  if (isSending[span]) return null
+  if (parent < 0 || services[parent] !== services[span] || isSending[span]) return null
+  const isThrough = (one: number) =>
+    services[one] === services[span] && relays.has(nameOf(spans, one))
+  const [first, ...others] = childrenOf(spans, span, isThrough)
+  if (first === undefined) return null
   const callee = services[first]!
-  for (let child = first; child < end; child++) {
-    const isOwn = services[child] === services[span]
-    if (services[child] !== callee || (isOwn && !peers.has(peerName(spans, child)))) return null
-  }
-  return callee
+  const isCallee = (child: number) =>
+    services[child] === callee && (callee !== services[span] || peers.has(peerName(spans, child)))
+  return isCallee(first) && others.every(isCallee) ? callee : null
 }
 
 function divide(
@@ -218,6 +223,10 @@ function divide(
       around !== null && around.entry !== parent && roles.peers.has(peerName(spans, span))
     if (around !== null && service === around.service && !isPeer) {
       visitOf[span] = around
+      if (isCall[parent] === 1 && isRelay(span)) {
+        isCall[span] = 1
+        continue
+      }
       const [first, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
       const isLeaf = first === end && !isSending[span]
       const unrecorded = isLeaf ? calleeOf.get(nameOf(spans, span)) : null
