@@ -15,6 +15,7 @@ import { findHostClasses } from './hosts/find-host-classes.ts'
 import { renameIn } from './knowledge/names.ts'
 import type { Segment } from './segments/segments.ts'
 import { withCommonNames } from './steps/common-names.ts'
+import { withoutLayers } from './steps/layers.ts'
 import { renamedOperations } from './steps/renamed-operations.ts'
 import { renamedServices } from './steps/renames.ts'
 
@@ -124,8 +125,9 @@ export function sampledPeriods(
 
 /** Flows of both periods, whose services and operations are called alike in both. */
 export function flowsOfOneName(given: Periods, options: Partial<FlowOptions>): FlowSet {
-  const { periods, renames } = withCommonNames(given)
-  const all = [...renames]
+  const named = withCommonNames(given)
+  const { periods, layers } = withoutLayers(named.periods)
+  const all = [...named.renames]
   let [before, after] = periods
   let flows = buildFlows([before, after], options)
   for (const find of [renamedServices, renamedOperations]) {
@@ -136,9 +138,8 @@ export function flowsOfOneName(given: Periods, options: Partial<FlowOptions>): F
     after = renameIn(after, found)
     flows = buildFlows([before, after], options)
   }
-  return all.length === 0
-    ? flows
-    : new FlowSet({ ...flows, renames: all }, flows.options, flows.report)
+  if (all.length + layers.length === 0) return flows
+  return new FlowSet({ ...flows, renames: all, layers }, flows.options, flows.report)
 }
 
 type FormOptions = Pick<ComparisonOptions, keyof typeof FORM_OPTIONS | 'omitHosts'>

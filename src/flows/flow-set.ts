@@ -101,6 +101,18 @@ export interface Rename {
   readonly names?: number
 }
 
+/** Spans on the way of calls that are recorded in one period only, and left out of its flows. */
+export interface Layer {
+  readonly service: string
+  readonly operation: string
+  readonly period: Period
+  readonly spans: number
+  /** Mean time in one of them but for what it calls, in µs. */
+  readonly eachUs: number
+  /** The service whose call it is. */
+  readonly caller: string
+}
+
 /** Columns of flows, one row a request; the requests before come first. */
 export interface FlowColumns {
   /** The traces of each recording: runs of before first, after last. */
@@ -150,6 +162,7 @@ export interface FlowColumns {
   readonly resolution?: ClockResolution | undefined
   /** Of comparisons, what is called otherwise after: in both periods, it has the name of after. */
   readonly renames?: readonly Rename[] | undefined
+  readonly layers?: readonly Layer[] | undefined
   /** Of a snapshot, which has no kinds of spans: operations that only hand calls on, as sidecars do. */
   readonly relays?: readonly string[] | undefined
   /** And calls between instances of one service; see `SpanRoles`. */

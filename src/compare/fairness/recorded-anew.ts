@@ -8,7 +8,12 @@ import { type ComparedPeriods, type ComparisonWarning, warning } from './compari
 /** Whether spans are recorded, or called so, in one period only, of what is done in both. */
 export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarning[] {
   const flows = recordedFlows(given)
-  const { operations, uncovered } = recordedOtherwise(flows)
+  const { operations: once, uncovered } = recordedOtherwise(flows)
+  const layers = (flows.layers ?? []).map((one) => ({
+    ...one,
+    ...{ isWhole: false, isRelay: true, renamed: null },
+  }))
+  const operations = [...once, ...layers]
   const renamedWhole = flows.renames ?? []
   if (operations.length + renamedWhole.length === 0) return []
   const renames = operations.filter(({ renamed }) => renamed !== null)

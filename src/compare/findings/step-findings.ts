@@ -1,8 +1,8 @@
-import { extent, greatest, rollup } from 'd3-array'
+import { extent, greatest, group, rollup, sum } from 'd3-array'
 import { SEVERAL } from '../../calls/visits.ts'
 import { callerSide, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { listed, MAX_NAMED, percent, printable } from '../../core/words.ts'
-import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, type FlowSet, type Layer } from '../../flows/flow-set.ts'
 import { operationName, place } from '../../flows/node-labels.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { calledPlace } from '../edges/edge-pool.ts'
@@ -78,6 +78,7 @@ export function stepsTold(flows: FlowSet, group: StepGroup) {
             `${moreText(first.shiftUs, flows.quantity)} for a message${intervalText(first.interval, flows.quantity)}, on top of response times`,
           ]
         : wayNotes(flows, group.steps, requests)),
+      ...layerNotes(flows, group.steps),
       ...(totalUs === 0 && !isMessage(first) ? ['no request waits for it'] : []),
     ],
     ...(isMessage(first) && {
@@ -110,6 +111,27 @@ export function slowNotes(
 /** Whether a step is how long messages wait, which is on top of what requests take. */
 function isMessage({ part }: Pick<Step, 'part'>): boolean {
   return part === 'message'
+}
+
+/** Says how long spans on the way of its calls take that are recorded in one period only. */
+function layerNotes({ layers = [], quantity }: FlowSet, steps: readonly StepChange[]): string[] {
+  const services = new Set(
+    steps.map(({ kind, service, caller }) => (kind === 'call' ? caller : service)),
+  )
+  return Array.from(
+    group(
+      layers.filter(({ caller }) => services.has(caller)),
+      ({ caller, operation, period }) => JSON.stringify([caller, operation, period]),
+    ).values(),
+    (own) => {
+      const [{ caller, operation, period }] = own as [Layer]
+      const time = formatAmount(
+        sum(own, ({ eachUs }) => eachUs),
+        quantity,
+      )
+      return `${printable(caller)} calls through ${operationName({ operation })}, recorded only ${period === AFTER ? 'after' : 'before'}: ${time} a call`
+    },
+  )
 }
 
 /** One way is told alone from this share of the change on. */

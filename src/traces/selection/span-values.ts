@@ -1,5 +1,5 @@
 // Runs once a span: the loops index with `!`.
-import { max, min } from 'd3-array'
+import { bisectLeft, max, min } from 'd3-array'
 import type { AttributeValue } from '../attributes.ts'
 import type { Dictionary } from '../dictionary.ts'
 import { entriesWithin, pairsOfRows } from '../group-rows.ts'
@@ -119,8 +119,7 @@ export function spanCallers(
 }
 
 export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): SpanTraceColumns {
-  const { epochNs, ids, spanOffsets, spans, weight } = traces
-  const { services, operations, hosts, versionNames } = traces
+  const { ids, spanOffsets, spans, weight } = traces
   const chosen = Uint32Array.from(rows)
   const { offsets, entries: kept } = entriesWithin(spanOffsets, chosen)
   const parent = new Int32Array(kept.length)
@@ -132,6 +131,40 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
       parent[at] = own < 0 ? own : own + moved
     }
   })
+  return {
+    ...spansOnly(traces, kept, parent),
+    ids: Array.from(chosen, (trace) => ids[trace]!),
+    spanOffsets: offsets,
+    weight: weight && Float64Array.from(chosen, (trace) => weight[trace]!),
+    serviceLogs:
+      traces.serviceLogs &&
+      logsWithin(traces.serviceLogs, [
+        min(kept, (span) => spans.startUs[span]!) ?? 0,
+        max(kept, (span) => spans.startUs[span]! + spans.durationUs[span]!) ?? 0,
+      ]),
+  }
+}
+
+/** All traces without some of their spans: what these call is called by their callers. */
+export function withoutSpans(
+  traces: SpanTraceColumns,
+  isLeftOut: (span: number) => boolean,
+): SpanTraceColumns {
+  const { spanOffsets, spans } = traces
+  const kept = Uint32Array.from(spans.parent.keys()).filter((span) => !isLeftOut(span))
+  const placeOf = placesOf(kept, spans.parent.length)
+  const parent = Int32Array.from(kept, (span) => {
+    let caller = spans.parent[span]!
+    while (caller >= 0 && isLeftOut(caller)) caller = spans.parent[caller]!
+    return caller < 0 ? caller : placeOf(caller)
+  })
+  const left = spanOffsets.map((first) => bisectLeft(kept, first))
+  return { ...traces, ...spansOnly(traces, kept, parent), spanOffsets: left }
+}
+
+/** Columns of some spans, whose callers are given. */
+function spansOnly(traces: SpanTraceColumns, kept: Uint32Array, parent: Int32Array) {
+  const { epochNs, services, operations, hosts, versionNames, spans, links, logs } = traces
   const columns = Object.entries(spans).map(([name, column]) => {
     const Column = column.constructor as { new (length: number): typeof column }
     const own = new Column(kept.length)
@@ -139,25 +172,11 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
     return [name, own]
   })
   return {
-    epochNs,
-    services,
-    operations,
-    hosts,
-    versionNames,
-    ids: Array.from(chosen, (trace) => ids[trace]!),
-    spanOffsets: offsets,
+    ...{ epochNs, services, operations, hosts, versionNames },
     spans: { ...(Object.fromEntries(columns) as SpanTraceColumns['spans']), parent },
-    links:
-      traces.links && pairsOfRows(Array.from(traces.links, placesOf(kept, spans.parent.length))),
+    links: links && pairsOfRows(Array.from(links, placesOf(kept, spans.parent.length))),
     attributes: traces.attributes.pick(kept),
-    weight: weight && Float64Array.from(chosen, (trace) => weight[trace]!),
-    logs: traces.logs && pickLogs(traces.logs, kept),
-    serviceLogs:
-      traces.serviceLogs &&
-      logsWithin(traces.serviceLogs, [
-        min(kept, (span) => spans.startUs[span]!) ?? 0,
-        max(kept, (span) => spans.startUs[span]! + spans.durationUs[span]!) ?? 0,
-      ]),
+    logs: logs && pickLogs(logs, kept),
   }
 }
 

@@ -21,6 +21,12 @@ const RIGHT: Readonly<Record<string, readonly [title: RegExp, shareOfChange?: nu
   'ids-in-inner': [/^cart: GET \/items\/\{id\} itself takes 30\.5 ms longer$/, 1],
   'ids-in-root-numeric': [/^cart: GET \/items itself takes 30\.5 ms longer$/, 1],
   'instrumentation-added': null,
+  'istio-no-latency': null,
+  'istio-sidecars': [/^apigw and things: GET \/things itself takes 5\.89 ms longer$/, 1.04],
+  'istio-with-clients': [
+    /^things: its calls to store take 6\.35 ms longer in transit and calls to it take 6\.09 ms/,
+    1.03,
+  ],
   'kafka-transit': [/^orders → fulfilment: .* takes 2\.34 s longer to receive/],
   'millisecond-clock': [/^pricing: price itself takes 4\d\d µs longer/, 0.88],
   'millisecond-clock-1200': [/^pricing: price itself takes (39|4\d)\d µs longer/, 1],

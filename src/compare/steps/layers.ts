@@ -1,0 +1,139 @@
+// Runs once a span: the loops index with `!`.
+import { range, sum } from 'd3-array'
+import { AFTER, BEFORE, type Layer, type Period } from '../../flows/flow-set.ts'
+import { Dictionary } from '../../traces/dictionary.ts'
+import { withoutSpans } from '../../traces/selection/span-values.ts'
+import { CLIENT, SERVER } from '../../traces/span-columns.ts'
+import { SpanTraces } from '../../traces/span-traces.ts'
+import type { TraceSet } from '../../traces/trace-set.ts'
+import { MAX_IN_OTHER, MIN_OF_ALL, MIN_SPANS } from './recorded-otherwise.ts'
+
+type Periods = readonly [runs: readonly TraceSet[], after: TraceSet]
+
+interface Recording {
+  readonly traces: SpanTraces
+  readonly period: Period
+  /** Service and operation of each span, as a code. */
+  readonly names: Uint32Array
+}
+
+const NONE = -1
+const SEVERAL = -2
+
+/**
+ * Leaves out layers: spans of a client or a server between a caller and what it calls that are recorded in
+ * one period only, as when sidecars or instrumented clients come. Calls are then timed alike in both.
+ */
+export function withoutLayers([runs, after]: Periods): {
+  readonly periods: Periods
+  readonly layers: readonly Layer[]
+} {
+  const named = new Dictionary()
+  const recordings = [...runs, after].flatMap((traces): Recording | [] => {
+    if (traces.kind !== 'spans') return []
+    const period = traces === after ? AFTER : BEFORE
+    return { traces, period, names: namesOf(traces, named) }
+  })
+  const counts = [BEFORE, AFTER].map((period) => {
+    const all = new Float64Array(named.size)
+    for (const own of recordings) {
+      if (own.period === period) for (const name of own.names) all[name]!++
+    }
+    return all
+  }) as [Float64Array, Float64Array]
+  const isOfOne = range(named.size).map((name) => {
+    const [was, is] = [counts[BEFORE][name]!, counts[AFTER][name]!]
+    return Math.max(was, is) >= MIN_SPANS && Math.min(was, is) <= MAX_IN_OTHER * Math.max(was, is)
+  })
+  const unchanged = { periods: [runs, after] as const, layers: [] }
+  if (recordings.length <= runs.length || !isOfOne.includes(true)) return unchanged
+  const callsOf = recordings.map((own) => directCalls(own, named.size))
+  const layers = isOfOne.flatMap((is, name): (Layer & { readonly name: number })[] => {
+    if (!is) return []
+    const period = counts[AFTER][name]! > counts[BEFORE][name]! ? AFTER : BEFORE
+    const spans = counts[period][name]!
+    const [service, operation] = named.value(name).split('\n') as [string, string]
+    return [{ name, service, operation, period, spans, eachUs: 0, caller: service }]
+  })
+  const isCandidate = (name: number) => isOfOne[name]!
+  const found = layers.flatMap((layer) => {
+    let [between, ownUs, by] = [0, 0, layer.caller]
+    recordings.forEach((own) => {
+      if (own.period !== layer.period) return
+      const { parent, durationUs, service } = own.traces.spans
+      const only = onlyChildren(own.traces)
+      for (let span = 0; span < parent.length; span++) {
+        if (own.names[span] !== layer.name || !isOnWay(own.traces, span)) continue
+        let [caller, callee] = [parent[span]!, only[span]!]
+        while (caller >= 0 && isCandidate(own.names[caller]!)) caller = parent[caller]!
+        while (callee >= 0 && isCandidate(own.names[callee]!)) callee = only[callee]!
+        if (caller < 0 || callee < 0 || service[caller] === service[callee]) continue
+        // A service of its own is called.
+        if (![service[caller], service[callee]].includes(service[span])) continue
+        const pair = own.names[caller]! * named.size + own.names[callee]!
+        const others = sum(recordings, (one, i) =>
+          one.period === layer.period ? 0 : (callsOf[i]!.get(pair) ?? 0),
+        )
+        if (others < MIN_SPANS) continue
+        between++
+        by = own.traces.services.value(service[caller]!)
+        ownUs += durationUs[span]! - durationUs[only[span]!]!
+      }
+    })
+    return between >= MIN_OF_ALL * layer.spans
+      ? [{ ...layer, eachUs: ownUs / between, caller: by }]
+      : []
+  })
+  if (found.length === 0) return unchanged
+  const passed = new Map(
+    recordings.map(({ traces, period, names }) => {
+      const own = new Set(found.flatMap((one) => (one.period === period ? one.name : [])))
+      const columns = withoutSpans(traces, (span) => own.has(names[span]!))
+      return [traces as TraceSet, new SpanTraces(traces.name, columns, traces.quality())]
+    }),
+  )
+  const passing = (traces: TraceSet) => passed.get(traces) ?? traces
+  return {
+    periods: [runs.map(passing), passing(after)],
+    layers: found.map(({ name: _, ...layer }) => layer),
+  }
+}
+
+function namesOf({ spans, services, operations }: SpanTraces, named: Dictionary): Uint32Array {
+  const codes = new Map<number, number>()
+  return spans.operation.map((operation, span) => {
+    const service = spans.service[span]!
+    const both = service * operations.size + operation
+    let code = codes.get(both)
+    if (code === undefined) {
+      code = named.code(`${services.value(service)}\n${operations.value(operation)}`)
+      codes.set(both, code)
+    }
+    return code
+  })
+}
+
+function isOnWay({ spans: { kind } }: SpanTraces, span: number): boolean {
+  return kind[span] === CLIENT || kind[span] === SERVER
+}
+
+/** The only child of each span; negative for none or several. */
+function onlyChildren({ spans: { parent } }: SpanTraces): Int32Array {
+  const only = new Int32Array(parent.length).fill(NONE)
+  for (let span = 0; span < parent.length; span++) {
+    const above = parent[span]!
+    if (above >= 0) only[above] = only[above] === NONE ? span : SEVERAL
+  }
+  return only
+}
+
+/** How often spans of one name are right within spans of another. */
+function directCalls({ traces, names }: Recording, size: number): Map<number, number> {
+  const calls = new Map<number, number>()
+  traces.spans.parent.forEach((above, span) => {
+    if (above < 0) return
+    const pair = names[above]! * size + names[span]!
+    calls.set(pair, 1 + (calls.get(pair) ?? 0))
+  })
+  return calls
+}
