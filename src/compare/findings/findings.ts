@@ -1,4 +1,5 @@
-import { cumsum, sum } from 'd3-array'
+import { cumsum, greatest, sum } from 'd3-array'
+import { roleMeans } from '../../calls/roles.ts'
 import { at } from '../../core/entries.ts'
 import { defineOptions, number } from '../../core/options.ts'
 import { changeWords, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
@@ -13,13 +14,14 @@ import {
   spoken,
 } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
 import { intervalText, isOpen, lookText, OWN_P, shareText, unsureUs } from './finding-facts.ts'
 import { fewSlowText, type SlowRequests, stretchText } from './slow-stretch.ts'
-import { stepTitle } from './step-findings.ts'
+import { placeTitle, stepTitle } from './step-findings.ts'
 import { clearShift, type FailureShift, type WholeShift } from './whole-shift.ts'
 
 export const FINDINGS_OPTIONS = defineOptions({
@@ -217,11 +219,27 @@ export class Findings extends columnarStage<FindingColumns>() {
     return `${who}${intervalText(bounds, quantity)}${why}.`
   }
 
+  /** Names the step whose mean differs most, as the mean of all does; no claim that it changed. */
+  #largestStep(): string {
+    const flows = recordedFlows(this.flows)
+    if (!areFromSpans(flows)) return ''
+    const { roles, beforeUs, afterUs } = roleMeans(flows, { omitHosts: false })
+    const changesUs = roles.map((_, i) => at(afterUs, i) - at(beforeUs, i))
+    const totalUs = sum(changesUs)
+    const largest = greatest(roles.keys(), (i) => at(changesUs, i) * totalUs)
+    if (largest === undefined || at(changesUs, largest) * totalUs <= 0) return ''
+    const role = at(roles, largest)
+    const differs = moreText(at(changesUs, largest), flows.quantity)
+    const ofAll = formatAmount(Math.abs(totalUs), flows.quantity)
+    return `The largest difference is that ${placeTitle(role, role.operation)} takes ${differs}, of ${ofAll} in all.`
+  }
+
   /** Says how large a change could have been missed; nothing beside a few slow requests. */
   seenText(): string {
     if (this.otherWay > 0) return this.#otherWayText()
     const kind = this.detectable.find(({ testable }) => testable)
-    if (!this.testable || kind === undefined) return NOTHING_TESTABLE
+    if (!this.testable || kind === undefined)
+      return spoken([NOTHING_TESTABLE, this.#largestStep()]).join(' ')
     if (this.fewSlow !== null) return ''
     const { name, before, after, shiftUs, step } = kind
     const isAll = this.detectable.length === 1
