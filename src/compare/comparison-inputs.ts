@@ -15,6 +15,7 @@ import { findHostClasses } from './hosts/find-host-classes.ts'
 import { renameIn } from './knowledge/names.ts'
 import type { Segment } from './segments/segments.ts'
 import { withCommonNames } from './steps/common-names.ts'
+import { withoutIdleWaits } from './steps/idle-waits.ts'
 import { withoutLayers } from './steps/layers.ts'
 import { renamedOperations } from './steps/renamed-operations.ts'
 import { renamedServices } from './steps/renames.ts'
@@ -125,8 +126,10 @@ export function sampledPeriods(
 
 /** Flows of both periods, whose services and operations are called alike in both. */
 export function flowsOfOneName(given: Periods, options: Partial<FlowOptions>): FlowSet {
-  const named = withCommonNames(given)
+  const busy = withoutIdleWaits(given)
+  const named = withCommonNames(busy.periods)
   const { periods, layers } = withoutLayers(named.periods)
+  const { waits } = busy
   const all = [...named.renames]
   let [before, after] = periods
   let flows = buildFlows([before, after], options)
@@ -138,8 +141,8 @@ export function flowsOfOneName(given: Periods, options: Partial<FlowOptions>): F
     after = renameIn(after, found)
     flows = buildFlows([before, after], options)
   }
-  if (all.length + layers.length === 0) return flows
-  return new FlowSet({ ...flows, renames: all, layers }, flows.options, flows.report)
+  if (all.length + layers.length + waits.length === 0) return flows
+  return new FlowSet({ ...flows, renames: all, layers, waits }, flows.options, flows.report)
 }
 
 type FormOptions = Pick<ComparisonOptions, keyof typeof FORM_OPTIONS | 'omitHosts'>

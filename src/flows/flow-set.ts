@@ -113,6 +113,14 @@ export interface Layer {
   readonly caller: string
 }
 
+/** How consumers wait for work, which is no part of requests; before and after. */
+export interface IdleWait {
+  readonly service: string
+  readonly operation: string
+  readonly counts: [before: number, after: number]
+  readonly sumsUs: [before: number, after: number]
+}
+
 /** Columns of flows, one row a request; the requests before come first. */
 export interface FlowColumns {
   /** The traces of each recording: runs of before first, after last. */
@@ -163,6 +171,7 @@ export interface FlowColumns {
   /** Of comparisons, what is called otherwise after: in both periods, it has the name of after. */
   readonly renames?: readonly Rename[] | undefined
   readonly layers?: readonly Layer[] | undefined
+  readonly waits?: readonly IdleWait[] | undefined
   /** Of a snapshot, which has no kinds of spans: operations that only hand calls on, as sidecars do. */
   readonly relays?: readonly string[] | undefined
   /** And calls between instances of one service; see `SpanRoles`. */

@@ -12,6 +12,7 @@ export type WarningCode =
   | 'request-mix'
   | 'sampling-differs'
   | 'recorded-otherwise'
+  | 'idle-waits'
   | 'time-ranges'
   | 'unsteady-before'
   | 'missing-intervals'

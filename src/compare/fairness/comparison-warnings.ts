@@ -21,7 +21,7 @@ import {
 } from './period-problems.ts'
 import { missingIntervals, timeRanges } from './period-times.ts'
 import { slowPreferred } from './preferred-requests.ts'
-import { recordedAnew } from './recorded-anew.ts'
+import { idleWaits, recordedAnew } from './recorded-anew.ts'
 import { otherKinds, requestMix, samplingDiffers } from './request-types.ts'
 import { unsteadyBefore } from './steady-before.ts'
 import { clockSkew, duplicateTraces, orphans, truncatedTraces } from './trace-problems.ts'
@@ -32,6 +32,7 @@ const CHECKS: readonly FairnessCheck[] = [
   nothingInCommon,
   ({ flows }) => timeRanges(arrivals(flows)),
   recordedAnew,
+  idleWaits,
   otherKinds,
   slowPreferred,
   samplingDiffers,

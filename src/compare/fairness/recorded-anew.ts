@@ -1,9 +1,28 @@
 import { group, sum } from 'd3-array'
+import { formatAmount } from '../../core/quantity.ts'
 import { firstOf, grouped, printable, spoken } from '../../core/words.ts'
-import { AFTER } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type RecordedOnce, recordedOtherwise } from '../steps/recorded-otherwise.ts'
 import { type ComparedPeriods, type ComparisonWarning, warning } from './comparison-warning.ts'
+
+/** Tells how long consumers wait for work, which is left out of their requests. */
+export function idleWaits({ flows: given }: ComparedPeriods): ComparisonWarning[] {
+  const { waits = [], quantity } = recordedFlows(given)
+  if (waits.length === 0) return []
+  const told = waits.map(({ service, operation, counts, sumsUs }) => {
+    const [was, is] = ([BEFORE, AFTER] as const).map((period) =>
+      formatAmount(sumsUs[period] / counts[period], quantity),
+    )
+    return `${printable(service)} ${printable(operation)} (${counts[BEFORE] > 0 ? was : 'none'} before, ${counts[AFTER] > 0 ? is : 'none'} after)`
+  })
+  return warning('idle-waits', {
+    finding: `Consumers wait for work: ${firstOf(told)}.`,
+    effect:
+      'Their requests begin when that wait ends. It is longer where messages come more rarely, and nobody waits for it.',
+    answer: 'Look at the rate of requests where these waits changed.',
+  })
+}
 
 /** Whether spans are recorded, or called so, in one period only, of what is done in both. */
 export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarning[] {

@@ -27,6 +27,7 @@ const RIGHT: Readonly<Record<string, readonly [title: RegExp, shareOfChange?: nu
     /^things: its calls to store take 6\.35 ms longer in transit and calls to it take 6\.09 ms/,
     1.03,
   ],
+  'kafka-receive-waits': null,
   'kafka-transit': [/^orders → fulfilment: .* takes 2\.34 s longer to receive/],
   'millisecond-clock': [/^pricing: price itself takes 4\d\d µs longer/, 0.88],
   'millisecond-clock-1200': [/^pricing: price itself takes (39|4\d)\d µs longer/, 1],
@@ -53,6 +54,7 @@ const RIGHT: Readonly<Record<string, readonly [title: RegExp, shareOfChange?: nu
   'shard-on-root': [/only where app\.shard = b$/, 1],
   'spans-renamed': [/^cart: GET \/cart\/items itself takes 29\.3 ms longer$/, 1],
   'spans-renamed-same-speed': null,
+  'sqs-long-poll': null,
   'ten-selects-server': [/^db: query itself takes 1\.99 ms longer a call/, 1],
   'three-new-calls': [
     /^web: GET \/items now calls quota checkQuota, flags flag and auditor audit/,
