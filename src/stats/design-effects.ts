@@ -54,7 +54,6 @@ export type Lasting = 'flicker' | 'learned' | false
 /** See `designEffects`. */
 export interface DesignOptions {
   readonly lasts?: Lasting
-  readonly bursts?: boolean
   readonly maxShared?: number
 }
 
@@ -81,8 +80,6 @@ const MAX_KEPT = 0.9
  *
  * @param options.lasts how long levels last; default `'flicker'`. Not at all: differences of periods
  *   of the same time, which drift together
- * @param options.bursts whether a measure may wander more than all others: each effect is then at least
- *   its own; default false
  * @param options.maxShared an effect is as sure as this many of its own, however many measures moderate
  *   it; default 2
  *
@@ -92,7 +89,7 @@ const MAX_KEPT = 0.9
  */
 export function designEffects(
   measures: readonly Wandering[],
-  { lasts = 'flicker', bursts = false, maxShared = MAX_SHARED }: DesignOptions = {},
+  { lasts = 'flicker', maxShared = MAX_SHARED }: DesignOptions = {},
 ) {
   const seen = measures.map(seenEffect)
   const isKnown = seen.map(({ effect, df }) => df >= MIN_DF && effect > 0)
@@ -114,8 +111,7 @@ export function designEffects(
   return {
     effects: expected.map((one, i) => {
       const ratio = ratios.variances[i] as number
-      const shared = Number.isNaN(ratio) ? one : one * ratio
-      const moderated = bursts ? Math.max(shared, seen[i]?.effect || 0) : shared
+      const moderated = Number.isNaN(ratio) ? one : one * ratio
       // Single values a stretch are as good as independent, and stay so over longer stretches.
       return 1 + Math.max(0, moderated - 1) * growth
     }),

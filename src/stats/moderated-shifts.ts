@@ -56,6 +56,11 @@ export interface StretchOptions {
   readonly steady?: boolean
 }
 
+export interface ShiftOptions extends StretchOptions {
+  /** What a midrank between 0 and 1 counts; default: itself. */
+  readonly scoreOf?: (rank: number) => number
+}
+
 /** Fewest values a side for a t-test of log values: of two, the variance is hardly known. */
 const MIN_VALUES = 3
 /** Fewest where they lie beyond all of at least 8 of the other side: chance does that to 1 in 22. */
@@ -100,6 +105,8 @@ const FLOOR = 1
  * @param options.perRun stretches of time that each run before has; default: before is one run
  * @param options.aligned whether stretches of after are those of before, `perRun` later: what happens
  *   to both at the same time is then no difference; default false
+ * @param options.scoreOf what a midrank between 0 and 1 counts in `rankP`; default: itself. Of its 4th power, the
+ *   test sees what only a part of the values does (Conover and Salsburg 1988)
  * @param options.steady whether how far levels wander is learned from before alone, so that a change
  *   within after is none of it; each measure's is then as sure as its own stretches; default false
  * @returns one result a measure, in the same order
@@ -115,13 +122,13 @@ const FLOOR = 1
  */
 export function moderatedShifts(
   measures: readonly (readonly BlockedStratum[])[],
-  options: StretchOptions = {},
+  options: ShiftOptions = {},
 ): ModeratedShift[] {
   requireList('measures', measures, 'length')
-  rejectUnknownOptions(options, ['perRun', 'aligned', 'steady'])
-  const { perRun = Number.POSITIVE_INFINITY, aligned = false, steady = false } = options
+  rejectUnknownOptions(options, ['perRun', 'aligned', 'steady', 'scoreOf'])
+  const { perRun = Number.POSITIVE_INFINITY, aligned = false, steady = false, scoreOf } = options
   const sampleOf = once(logSample)
-  const rankedOf = once((stratum: BlockedStratum) => rankStratum(stratum, sampleOf))
+  const rankedOf = once((stratum: BlockedStratum) => rankStratum(stratum, sampleOf, scoreOf))
   const sumsOf = once((strata: readonly BlockedStratum[]) =>
     sumStrata(strata, { perRun, aligned, steady, rankedOf }),
   )
@@ -175,9 +182,14 @@ function withoutRounding(share: number): number {
 type RankedStratum = ReturnType<typeof rankStratum>
 
 /** Ranks a stratum, however many measures have it. */
-function rankStratum({ before, after }: BlockedStratum, sampleOf: typeof logSample) {
+function rankStratum(
+  { before, after }: BlockedStratum,
+  sampleOf: typeof logSample,
+  scoreOf: ShiftOptions['scoreOf'],
+) {
   const samples = [sampleOf(before), sampleOf(after)] as const
   const ranks = midranks(samples[0].values, samples[1].values)
+  if (scoreOf !== undefined) toScores(ranks, scoreOf)
   const ofStretches = [byStretch(ranks[0], samples[0]), byStretch(ranks[1], samples[1])] as const
   const meanOf = (period: 0 | 1) => sum(ofStretches[period].sums) / ranks[period].length
   return { samples, ofStretches, meanRanks: [meanOf(0), meanOf(1)] as const }
@@ -376,6 +388,19 @@ function midranks(before: ArrayLike<number>, after: ArrayLike<number>) {
     while (from2 < end2) ranks2[from2++] = rank
   }
   return [ranks1, ranks2] as const
+}
+
+/** Turns midranks less ½ into scores less their mean. */
+function toScores(ranks: readonly Float64Array[], scoreOf: (rank: number) => number): void {
+  let [total, count] = [0, 0]
+  for (const own of ranks) {
+    for (let i = 0; i < own.length; i++) {
+      own[i] = scoreOf(own[i]! + 0.5)
+      total += own[i]!
+    }
+    count += own.length
+  }
+  for (const own of ranks) for (let i = 0; i < own.length; i++) own[i]! -= total / count
 }
 
 /** Log of a value, of at least 1, as it is compared. */
