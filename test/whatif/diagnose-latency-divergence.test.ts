@@ -2,14 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import { wassersteinDistance } from '../../src/stats/wasserstein.ts'
-import { knownTarget, wishTarget } from '../../src/whatif/diagnosis/latency-target.ts'
+import { knownTarget, wishTarget } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import {
+  countTimes,
   type DivergenceName,
   divergenceTo,
   knownChangeP,
   tailsP,
-} from '../../src/whatif/diagnosis/target-divergence.ts'
-import { countTimes, testScenarios } from '../../src/whatif/diagnosis/test-changes.ts'
+  testScenarios,
+} from '../../src/whatif/diagnosis/evaluate-scenario.ts'
 import { LatencyProfile } from '../../src/whatif/recompute/latency-profile.ts'
 import type { EvidenceSample } from '../../src/whatif/scenarios/scenario.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import {
+  type DiagnosisOptions,
   diagnoseLatency,
   diagnoseLatencyStepwise,
 } from '../../src/whatif/diagnosis/diagnose-latency.ts'
-import type { DiagnosisOptions } from '../../src/whatif/diagnosis/diagnosis-options.ts'
 import type { LatencyDiagnosis } from '../../src/whatif/diagnosis/latency-diagnosis.ts'
 import { applyScenario } from '../../src/whatif/scenarios/apply-scenario.ts'
 import { chains, makeGraphs, makeSpans } from '../make-traces.ts'

@@ -17,8 +17,12 @@ import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { EXPLOSION_OPTIONS, listRecipes } from './diagnose-explosion.ts'
-import { ExplosionVariants, type Variant } from './find-causes.ts'
+import {
+  EXPLOSION_OPTIONS,
+  ExplosionVariants,
+  listRecipes,
+  type Variant,
+} from './diagnose-explosion.ts'
 
 const ALL = Object.keys(IGNORABLE) as Ignorable[]
 

@@ -13,7 +13,7 @@ import {
 import { own, rowTable, type StageTable } from '../../core/stage.ts'
 import { moments } from '../../stats/moments.ts'
 import { type FlowColumns, FlowSet } from '../flow-set.ts'
-import type { FoldedShapes } from './fold-graph.ts'
+import type { FoldedShapes } from './fold-flows.ts'
 import { type EdgeNote, type FoldedGraph, logicalOrder } from './folded-graph.ts'
 
 /** Options of `foldFlows`. */

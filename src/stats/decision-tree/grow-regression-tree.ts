@@ -9,9 +9,19 @@ import {
 import { midranks } from '../midranks.ts'
 import { requireCount, requireShare } from '../require-option.ts'
 import { requireWeights, worthOf } from '../weighted-sample.ts'
-import { chooseBinary, type NodeTarget } from './binary-split.ts'
-import { admittedColumns, type CodedColumn, narrowColumn } from './coded-columns.ts'
-import { allRows, type Growth, growNode, type NodeRows, withContents } from './grow-node.ts'
+import {
+  admittedColumns,
+  allRows,
+  type CodedColumn,
+  chooseBinary,
+  type Growth,
+  growNode,
+  type NodeRows,
+  type NodeTarget,
+  narrowColumn,
+  ValueGroups,
+  withContents,
+} from './grow-node.ts'
 import {
   columnInfo,
   type RegressionTree,
@@ -20,7 +30,6 @@ import {
   type TreeColumn,
   type TreeOptions,
 } from './tree.ts'
-import { ValueGroups } from './value-groups.ts'
 
 export interface RegressionTreeOptions extends TreeOptions {
   /** Least weight of rows on both sides of a split; a hundredth of the rows, 5 at least. */

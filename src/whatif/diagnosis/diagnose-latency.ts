@@ -1,20 +1,44 @@
 import { requireSpans, shownName } from '../../calls/call-forest.ts'
-import { FlowdeltaError, requireArgument } from '../../core/errors.ts'
+import type { Finding } from '../../compare/findings/finding.ts'
+import { FlowdeltaError, OptionError, requireArgument } from '../../core/errors.ts'
+import {
+  count,
+  custom,
+  defineOptions,
+  flag,
+  level,
+  number,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+  share,
+} from '../../core/options.ts'
+import { formatDuration } from '../../core/words.ts'
 import { randomSource } from '../../stats/random.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import { learnExecutionModels } from '../models/learn-execution-models.ts'
-import { profileOf } from '../recompute/latency-profile.ts'
+import { EXECUTION_MODEL_OPTIONS, learnExecutionModels } from '../models/execution-models.ts'
+import { LatencyProfile, profileOf } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'
-import { candidatesAt, firstCandidates } from '../scenarios/call-candidates.ts'
-import { candidateContext } from '../scenarios/candidate-context.ts'
-import { type DiagnosisOptions, diagnosisOptions } from './diagnosis-options.ts'
-import { type Evaluator, makeEvaluator } from './evaluate-scenario.ts'
-import { growDiagnosis, type TriedScenario } from './grow-diagnosis.ts'
-import { type DiagnosisSubject, LatencyDiagnosis } from './latency-diagnosis.ts'
-import { knownTarget, type LatencyTarget } from './latency-target.ts'
-import { divergenceTo, knownChangeP } from './target-divergence.ts'
-import { stretchesOf, testScenarios } from './test-changes.ts'
+import { candidateContext, candidatesAt, firstCandidates } from '../scenarios/call-candidates.ts'
+import { chooseFeature, type FeatureChoice } from '../scenarios/features.ts'
+import { exactPercent } from '../scenarios/scenario.ts'
+import { factorsOption, requireFactors } from '../scenarios/single-changes.ts'
+import {
+  DIVERGENCES,
+  divergenceTo,
+  type Evaluator,
+  knownChangeP,
+  makeEvaluator,
+  stretchesOf,
+  testScenarios,
+} from './evaluate-scenario.ts'
+import {
+  type DiagnosisSubject,
+  growDiagnosis,
+  LatencyDiagnosis,
+  type TriedScenario,
+} from './latency-diagnosis.ts'
 
 /** More calls than this, and trees are 3 levels deep instead of 5. */
 const MAX_DEEP_CALLS = 100_000
@@ -227,4 +251,164 @@ function sampleTraces(traces: SpanTraces, size: number, seed: number): SpanTrace
     if (random.next() * (traces.size - row) < size - chosen.length) chosen.push(row)
   }
   return traces.pick(chosen)
+}
+
+/** Options of `diagnoseLatency`. */
+export const DIAGNOSIS_OPTIONS = defineOptions({
+  divergence: oneOf(DIVERGENCES, {
+    default: 'kl',
+    sentence:
+      "Distance to the target: 'kl' Kullback-Leibler over log bins, 'wasserstein' mean shift in µs, 'ks' largest gap between the distribution functions",
+    flag: 'divergence <name>',
+  }),
+  depth: count({
+    default: 'auto',
+    or: 'auto',
+    unit: 'levels',
+    sentence: "Most levels of the tree; 'auto' is 5, and 3 from 100,000 calls on",
+  }),
+  beam: count({
+    default: 5,
+    unit: 'scenarios',
+    sentence: 'Most scenarios of a level that are taken further, best first',
+  }),
+  pruning: share({
+    default: 0.5,
+    sentence: 'Score among siblings above which a scenario is not taken further',
+  }),
+  minimumGain: share({
+    default: 0.01,
+    sentence: 'Share of the distance by which a scenario must come closer to be taken further',
+  }),
+  sampleSize: count({
+    default: 5000,
+    unit: 'traces',
+    sentence: 'Most traces of each period, chosen at random',
+  }),
+  minimumPartition: count({
+    default: 30,
+    unit: 'requests or calls',
+    sentence: 'Fewest of a kind that is looked at by itself',
+  }),
+  services: flag({
+    default: true,
+    sentence: 'Whether the calls of a service are also looked at together, wherever they are made',
+  }),
+  structural: flag({
+    default: true,
+    sentence: 'Whether kinds of requests are looked at: as fast as others, more or less frequent',
+  }),
+  features: custom<readonly FeatureChoice[] | 'auto'>({
+    default: 'auto',
+    sentence:
+      "Features that divide requests and calls; 'auto' is host, operation, calls, load, concurrency, attributes of at most 16 values, numbers of many or rare values, cut where they tell slow calls from fast ones, and attributes and events that some calls of an operation have; 'serviceLoad', 'attribute:KEY', 'has:KEY' and 'event:NAME' can be asked for",
+    accepts: (value) => value === 'auto' || Array.isArray(value),
+    expected: "'auto' or a list of features",
+    flag: 'features <list>',
+    parse: (text) => (text === 'auto' ? text : text.split(',').map((each) => each.trim())),
+  }),
+  finding: custom<Finding | null>({
+    default: null,
+    sentence: 'Finding of a comparison of the same periods that the first scenarios are about',
+    accepts: (value) => value === null || Array.isArray((value as Finding)?.steps),
+    expected: 'a finding of compare, or null',
+  }),
+  factors: factorsOption([0.5, 0.8, 1.25, 2]),
+  similarity: EXECUTION_MODEL_OPTIONS.similarity,
+  service: EXECUTION_MODEL_OPTIONS.service,
+  operation: EXECUTION_MODEL_OPTIONS.operation,
+  caller: EXECUTION_MODEL_OPTIONS.caller,
+  alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
+  seed: number({ default: 1, sentence: 'Seed of the samples' }),
+  signal: custom<AbortSignal | null>({
+    default: null,
+    sentence: 'Stops the diagnosis, which then holds the scenarios tried by then',
+    accepts: (value) => value === null || typeof (value as AbortSignal)?.aborted === 'boolean',
+    expected: 'an AbortSignal or null',
+  }),
+})
+export type DiagnosisOptions = OptionsOf<typeof DIAGNOSIS_OPTIONS>
+
+/** @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take */
+export function diagnosisOptions(given: Partial<DiagnosisOptions>): DiagnosisOptions {
+  const options = readOptions(DIAGNOSIS_OPTIONS, given)
+  if (options.features !== 'auto') {
+    for (const feature of options.features) chooseFeature(feature, 'features')
+  }
+  requireFactors(options.factors)
+  return options
+}
+
+/** Latencies as counts of requests; a bin reaches from one edge to the next, µs. */
+export interface HistogramTarget {
+  /** Ascending, one more than there are counts, µs. */
+  readonly edges: readonly number[]
+  readonly counts: readonly number[]
+}
+
+/** What the latency is to become. */
+export interface WishTarget {
+  /** Which quantile, above 0 and below 1: 0.99 for p99. */
+  readonly quantile: number
+  /** What it is to be at most, µs. */
+  readonly belowUs: number
+}
+
+export interface KnownTarget {
+  readonly profile: LatencyProfile
+  readonly title: string
+}
+
+/** What the base is to come close to: the traces of another period, a histogram, or a wish. */
+export type LatencyTarget = TraceSet | HistogramTarget | WishTarget
+
+/**
+ * The profile of a histogram, whose latencies are spread evenly within a bin, or of a wish.
+ *
+ * @throws OptionError for what is neither, a histogram that is none, and as of `wishTarget`
+ */
+export function knownTarget(base: LatencyProfile, goal: HistogramTarget | WishTarget): KnownTarget {
+  if ('quantile' in goal) return wishTarget(base, goal)
+  if (!('edges' in goal && 'counts' in goal)) {
+    const expected = 'traces, a histogram { edges, counts }, or a wish { quantile, belowUs }'
+    throw new OptionError('target', goal, expected)
+  }
+  const profile = LatencyProfile.fromHistogram(goal.edges, goal.counts)
+  return { profile, title: 'the histogram given' }
+}
+
+/**
+ * The profile that a wish makes of the base: latencies up to the median stay, those above are moved
+ * towards it by one factor, such that the wished quantile is met exactly. Where the wish lies below
+ * the median, or is about a quantile below it, all latencies are scaled by one factor.
+ *
+ * @throws OptionError for a quantile outside 0 to 1, a latency that is not above 0, or a wish that
+ *   the base meets already.
+ */
+export function wishTarget(base: LatencyProfile, wish: WishTarget): KnownTarget {
+  const { quantile, belowUs } = wish
+  if (!(quantile > 0 && quantile < 1)) {
+    const expected = 'a share above 0 and below 1, as 0.99 for p99'
+    throw new OptionError('target.quantile', quantile, expected)
+  }
+  if (!(belowUs > 0 && belowUs < Number.POSITIVE_INFINITY)) {
+    throw new OptionError('target.belowUs', belowUs, 'µs above 0')
+  }
+  const nowUs = base.quantile(quantile)
+  if (nowUs <= belowUs) {
+    throw new FlowdeltaError(
+      `The target is p${quantile * 100} below ${formatDuration(belowUs)}, but it is ${formatDuration(nowUs)} already. Give a shorter time.`,
+    )
+  }
+  const medianUs = base.quantile(0.5)
+  const isBelowMedian = quantile <= 0.5 || belowUs <= medianUs
+  const factor = isBelowMedian ? belowUs / nowUs : (belowUs - medianUs) / (nowUs - medianUs)
+  const moved = (us: number) => {
+    if (isBelowMedian) return us * factor
+    return us <= medianUs ? us : medianUs + (us - medianUs) * factor
+  }
+  return {
+    profile: LatencyProfile.ofRequests(base.latencyUs.map(moved), base.weight),
+    title: `${exactPercent(quantile)} of requests in at most ${formatDuration(belowUs)}`,
+  }
 }

@@ -1,6 +1,8 @@
-import { codeColumn } from '../../../src/stats/decision-tree/coded-columns.ts'
-import { classCounts, GainRatioScorer } from '../../../src/stats/decision-tree/gain-ratio.ts'
-import { allRows } from '../../../src/stats/decision-tree/grow-node.ts'
+import {
+  classCounts,
+  GainRatioScorer,
+} from '../../../src/stats/decision-tree/grow-classification-tree.ts'
+import { allRows, codeColumn } from '../../../src/stats/decision-tree/grow-node.ts'
 import type { TreeColumn } from '../../../src/stats/index.ts'
 
 /** What each column would gain as the root of a C4.5 tree, also those that trees leave out. */

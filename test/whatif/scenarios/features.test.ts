@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { RequestModel } from '../../../src/whatif/recompute/request-model.ts'
-import { attributeFeatures } from '../../../src/whatif/scenarios/attribute-features.ts'
-import { chooseFeature, type FeatureChoice } from '../../../src/whatif/scenarios/features.ts'
+import {
+  attributeFeatures,
+  chooseFeature,
+  type FeatureChoice,
+} from '../../../src/whatif/scenarios/features.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
 const modelOf = (spans: readonly SpanSketch[]) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { quantile } from '../../../src/stats/quantile.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { applyScenario } from '../../../src/whatif/scenarios/apply-scenario.ts'
 import { combineScenarios, parseScenario } from '../../../src/whatif/scenarios/parse-scenario.ts'
 import { type LoadedCalls, predictAtLoad } from '../../../src/whatif/scenarios/scale-load.ts'
