@@ -100,15 +100,8 @@ export {
   type Remedy,
   type RemedyName,
 } from './explain/explosion/diagnose-explosion.ts'
-export type {
-  CategoryCurveOptions,
-  ExpectedCategories,
-  ExpectedCategoryCurves,
-} from './explain/explosion/expected-categories.ts'
-export {
-  expectedCategories,
-  expectedCategoryCurves,
-} from './explain/explosion/expected-categories.ts'
+export type { ExpectedCategories } from './explain/explosion/expected-categories.ts'
+export { expectedCategories } from './explain/explosion/expected-categories.ts'
 export { type TaughtAnswer, teach } from './explain/explosion/teach.ts'
 export type {
   FlowComparisonOptions,
@@ -189,7 +182,6 @@ export type { TraceSet } from './traces/trace-set.ts'
 export type { TraceContent, TraceSource } from './traces/trace-source.ts'
 export type { ChartText, Drawing } from './views/charts/chart.ts'
 export { Chart } from './views/charts/chart.ts'
-export type { ObservedCategories } from './views/charts/explosion.ts'
 export type { VariationSets } from './views/charts/squared-variation.ts'
 export type { VegaLiteSpec } from './views/charts/svg-renderer.ts'
 export type { Explorable, ExploreKind, ExploreOptions } from './views/explore.ts'

@@ -13,7 +13,6 @@ import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../core/options.ts'
 import { withArticle } from '../core/words.ts'
 import { ExplosionDiagnosis } from '../explain/explosion/diagnose-explosion.ts'
-import { ExpectedCategoryCurves } from '../explain/explosion/expected-categories.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
 import { VarianceSources } from '../explain/variance/find-variance.ts'
 import { FlowSet } from '../flows/flow-set.ts'
@@ -31,7 +30,7 @@ import type { Chart, Drawing } from './charts/chart.ts'
 import type { DefinedChart } from './charts/chart-frame.ts'
 import { divergenceChart } from './charts/divergence.ts'
 import { edgeChangesChart, shiftsChart } from './charts/edges.ts'
-import { expectedCategoriesChart, explosionChart, foldedSizesChart } from './charts/explosion.ts'
+import { explosionChart, foldedSizesChart } from './charts/explosion.ts'
 import { contributionsChart, findingsChart, interferenceChart } from './charts/findings.ts'
 import { hostClassesChart } from './charts/host-classes.ts'
 import { latencyProfilesChart } from './charts/latency-profiles.ts'
@@ -91,7 +90,6 @@ export const PLOTTED = [
   [Divergence, { variables: divergenceChart, variable: logVariableChart }],
   [EdgeChanges, { shifts: edgeChangesChart }],
   [ExecutionModels, { profiles: latencyProfilesChart, model: executionModelDrawing }],
-  [ExpectedCategoryCurves, { expected: expectedCategoriesChart }],
   [
     Explanation,
     {

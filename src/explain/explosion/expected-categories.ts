@@ -1,5 +1,4 @@
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
-import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
+import { OptionError } from '../../core/errors.ts'
 import { requireCount } from '../../stats/require-option.ts'
 
 /** How many categories to expect of requests that choose their hosts at random. */
@@ -74,68 +73,4 @@ function occupied(cells: number, balls: number): { expected: number; sd: number 
   const single = -cells * empty * Math.expm1(balls * Math.log1p(-1 / (cells - 1)))
   const joint = (cells * empty) ** 2 * Math.expm1(balls * Math.log1p(-1 / (cells - 1) ** 2))
   return { expected, sd: Math.sqrt(Math.max(0, single + joint)) }
-}
-
-/** Which clusters and how many requests curves are drawn for. */
-export interface CategoryCurveOptions {
-  /** Cluster sizes, a curve each. */
-  readonly hosts: readonly number[]
-  readonly replicas: number
-  readonly requests: readonly [fewest: number, most: number]
-  /** Points a curve, evenly spread on a logarithmic axis; equal ones after rounding come once. */
-  readonly points: number
-}
-
-/** How many categories to expect, by size of cluster and number of requests. */
-export class ExpectedCategoryCurves extends columnarStage<{
-  readonly options: CategoryCurveOptions
-}>() {
-  /** One row a point; `requestsPerCategory` is the mean over categories that have requests. */
-  table(): StageTable {
-    const { hosts, replicas, requests: range, points } = this.options
-    const [fewest, most] = range
-    const counts = new Set(
-      Array.from({ length: points }, (_, i) =>
-        Math.round(fewest * (most / fewest) ** (i / (points - 1))),
-      ),
-    )
-    const rows = hosts.flatMap((each) =>
-      Array.from(counts, (requests) => {
-        const found = expectedCategories(each, replicas, requests)
-        const requestsPerCategory = requests / found.expected
-        return { hosts: each, replicas, requests, ...found, requestsPerCategory }
-      }),
-    )
-    return rowTable(rows, own('hosts replicas requests expected sd possible requestsPerCategory'))
-  }
-}
-
-/**
- * Computes how the number of categories grows with the number of requests, for clusters of several
- * sizes; `plot` draws it.
- *
- * @param options.hosts cluster sizes; default 10, 50, 100, 1000
- * @param options.replicas default 3, as HDFS has
- * @param options.requests fewest and most; default 1 to 1,000,000
- * @param options.points points a curve, 2 or more; default 61, ten a decade
- * @throws OptionError for numbers that `expectedCategories` does not take, or a range that is none;
- *   FlowdeltaError for an unknown option
- *
- * Source: Sambasivan 2013, Figure 3.7.
- *
- * @example
- * expectedCategoryCurves({ hosts: [10, 50], requests: [1, 1000], points: 4 }).table().numRows() // 8
- */
-export function expectedCategoryCurves(
-  given: Partial<CategoryCurveOptions> = {},
-): ExpectedCategoryCurves {
-  rejectUnknownOptions(given, ['hosts', 'replicas', 'requests', 'points'])
-  const { hosts = [10, 50, 100, 1000], replicas = 3, requests = [1, 1e6], points = 61 } = given
-  const [fewest, most] = requests
-  requireCount('points', points, 2)
-  if (!(fewest >= 1 && most > fewest)) {
-    throw new OptionError('requests', requests, '[fewest, most], 1 or more, in that order')
-  }
-  for (const each of hosts) expectedCategories(each, replicas, fewest)
-  return new ExpectedCategoryCurves({ options: { hosts, replicas, requests, points } })
 }

@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  expectedCategories,
-  expectedCategoryCurves,
-} from '../../../src/explain/explosion/expected-categories.ts'
+import { expectedCategories } from '../../../src/explain/explosion/expected-categories.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { describeWithShared, sharedJson } from '../../shared.ts'
 import { expectRelative } from '../../stats/expect-relative.ts'
@@ -74,27 +71,5 @@ describe('edges', () => {
     expect(() => expectedCategories(2, 3, 1)).toThrow('Option replicas is 3. Give at most 2')
     expect(() => expectedCategories(2, 1, 0.5)).toThrow('Option requests is 0.5.')
     expect(() => expectedCategories(0, 0, 1)).toThrow('Option hosts is 0.')
-  })
-})
-
-describe('curves', () => {
-  test('one row a cluster and number of requests, on a logarithmic scale', () => {
-    const table = expectedCategoryCurves({
-      hosts: [10, 50],
-      requests: [1, 1000],
-      points: 4,
-    }).table()
-    expect(table.array('requests')).toEqual([1, 10, 100, 1000, 1, 10, 100, 1000])
-    expect(table.get('expected', 3)).toBe(expectedCategories(10, 3, 1000).expected)
-    expect(table.get('hosts', 4)).toBe(50)
-  })
-
-  test('numbers of requests that round to the same come once', () => {
-    const table = expectedCategoryCurves({ hosts: [10], requests: [1, 3], points: 20 }).table()
-    expect(table.array('requests')).toEqual([1, 2, 3])
-  })
-
-  test('a range that is none is refused', () => {
-    expect(() => expectedCategoryCurves({ requests: [9, 3] })).toThrow('Option requests is [9, 3].')
   })
 })

@@ -2,15 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { findHostClasses } from '../../../src/compare/hosts/find-host-classes.ts'
 import { diagnoseExplosion } from '../../../src/explain/explosion/diagnose-explosion.ts'
-import { expectedCategoryCurves } from '../../../src/explain/explosion/expected-categories.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { explosionChart } from '../../../src/views/charts/explosion.ts'
 import { hostClassesChart } from '../../../src/views/charts/host-classes.ts'
-import { plot } from '../../../src/views/plot.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
-import { dataOf, expectDrawable, pick, type Row } from './fixture.ts'
+import { dataOf, expectDrawable, pick } from './fixture.ts'
 
 /** Requests that read from one random host each; the first few are three times as slow. */
 function reads({ hosts = 12, requests = 1200, slow = 3, suffix = '' } = {}) {
@@ -27,54 +25,6 @@ function reads({ hosts = 12, requests = 1200, slow = 3, suffix = '' } = {}) {
   })
   return buildFlows(makeSpans(spans.flat()))
 }
-
-describe('expected categories', () => {
-  test('are curves with bands, and what was observed is told from chance', () => {
-    const chart = plot(expectedCategoryCurves({ hosts: [10], requests: [1, 1000] }), 'expected', {
-      observed: [
-        { hosts: 10, requests: 139, categories: 132, name: 'rand sort' },
-        { hosts: 50, requests: 5000, categories: 4000, name: HOSTILE },
-      ],
-    })
-    const [bands, lines, outside, points] = dataOf(chart)
-    expect(pick(bands, 'hosts', 'requests', 'expected').sort()).toEqual(
-      pick(lines, 'hosts', 'requests', 'expected').sort(),
-    )
-    expect(pick(points, 'hosts', 'categories', 'expected')).toEqual([
-      ['10 hosts', 132, '126 ± 3.1'],
-      ['50 hosts', 4000, '4,895 ± 10'],
-    ])
-    expect(pick(outside, 'categories')).toEqual([[4000]])
-    expect(chart.description).toContain('rand sort, 10 hosts: 132 categories of 139 requests')
-    expect(chart.description).toContain('expected 126 ± 3.1: as chance has it.')
-    for (const row of bands as (Row & { low: number; expected: number; high: number })[]) {
-      expect(row.low).toBeLessThanOrEqual(row.expected)
-      expect(row.high).toBeGreaterThanOrEqual(row.expected)
-    }
-    expect(expectDrawable(chart)).not.toContain('<img')
-  })
-
-  test('where the number cannot vary, one of it is as chance has it', () => {
-    const chart = plot(expectedCategoryCurves({ hosts: [1], replicas: 1 }), 'expected', {
-      observed: [{ hosts: 1, requests: 20, categories: 1 }],
-    })
-    expect(chart.description).toContain('expected 1 ± 0: as chance has it.')
-    expectDrawable(chart)
-  })
-
-  test('take one to eight sizes of cluster', () => {
-    expect(() => plot(expectedCategoryCurves({ hosts: [] }))).toThrow('one to 8 cluster sizes')
-    expect(() => plot(expectedCategoryCurves({ hosts: [3, 4, 5, 6, 7, 8, 9, 10, 11] }))).toThrow(
-      'one to 8 cluster sizes',
-    )
-    expectDrawable(plot(expectedCategoryCurves({ hosts: [3, 4, 5, 6, 7, 8, 9, 10] })))
-    const none = [{ hosts: 10, requests: 0, categories: 0 }]
-    expect(() => plot(expectedCategoryCurves(), 'expected', { observed: none })).toThrow(
-      'observed.requests is 0',
-    )
-    expect(() => plot(expectedCategoryCurves({ replicas: 20 }))).toThrow('Option replicas is 20.')
-  })
-})
 
 describe('host classes', () => {
   test('are blocks of a square in which most pairs are alike', () => {
