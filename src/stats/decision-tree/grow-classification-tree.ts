@@ -1,36 +1,28 @@
 // Called for every value of every column of every node: indexes with `!`.
-import { fsum } from 'd3-array'
 import {
   OptionError,
   rejectUnknownOptions,
   requireList,
   requireNumbers,
 } from '../../core/errors.ts'
-import { requireCount, requireOneOf, requireShare } from '../require-option.ts'
-import { requireWeights } from '../weighted-sample.ts'
+import { requireOneOf, requireShare } from '../require-option.ts'
 import {
-  admittedColumns,
-  allRows,
   type CodedColumn,
   chooseBinary,
   divideByBranches,
   divideByThreshold,
-  type Growth,
-  growNode,
+  growTree,
   type NodeRows,
-  narrowColumn,
   type SplitChoice,
+  type TreeData,
   ValueGroups,
-  withContents,
 } from './grow-node.ts'
-import {
-  type ClassContent,
-  type ClassificationNode,
-  type ClassificationTree,
-  columnInfo,
-  requireTreeColumns,
-  type TreeColumn,
-  type TreeOptions,
+import type {
+  ClassContent,
+  ClassificationNode,
+  ClassificationTree,
+  TreeColumn,
+  TreeOptions,
 } from './tree.ts'
 
 export interface ClassificationTreeOptions extends TreeOptions {
@@ -104,60 +96,47 @@ export function growClassificationTree(
   requireNumbers({ labels })
   rejectUnknownOptions(options, OPTIONS)
   const { criterion = 'gain-ratio', minLeaf = 2, c45Strict = false, prune = true } = options
-  const { confidence = 0.25, alpha = 0.01, exclude = [], maxDepth = 30, weights } = options
+  const { confidence = 0.25, alpha = 0.01 } = options
   requireOneOf('criterion', criterion, ['gain-ratio', 'gini'])
-  requireCount('minLeaf', minLeaf)
-  requireCount('maxDepth', maxDepth, 0)
   requireShare('confidence', confidence)
-  requireShare('alpha', alpha)
   requireLabels(labels)
-  requireWeights(labels, weights)
-  requireTreeColumns(columns, labels.length)
   const byGainRatio = criterion === 'gain-ratio'
-  const admitted = admittedColumns(columns, labels.length, exclude, byGainRatio)
-  const all = allRows(labels.length, weights)
-  const choose = byGainRatio
-    ? byC45(admitted.columns, labels.length, { minLeaf, strict: c45Strict })
-    : byGini(admitted.columns, labels.length, { minLeaf, alpha: prune ? alpha : undefined })
-  const whole = classCounts(all, labels).weights
-  const limits = { maxDepth, leastWeight: byGainRatio && c45Strict ? 0 : MIN_WEIGHT }
-  const growthOf = (data: ClassData): Growth<ClassContent> => ({
-    ...limits,
-    size: data.labels.length,
-    look: (node) => {
-      const counts = classCounts(node, data.labels)
-      const splittable = isMixed(counts.weights, 2 * minLeaf)
-      return {
-        content: classContent(counts.weights, whole),
-        choose: () => (splittable ? choose(data, node, counts) : undefined),
-      }
-    },
-    narrow: (rows) =>
-      growthOf({
-        columns: data.columns.map((column) => narrowColumn(column, rows)),
-        labels: Uint8Array.from(rows, (row) => Number(data.labels[row])),
-      }),
-  })
-  const grown = growNode(growthOf({ columns: admitted.columns, labels }), all)
-  const collapsed = byGainRatio ? collapseTree(grown) : grown
-  const root = byGainRatio && prune ? pruneTree(collapsed, confidence) : collapsed
-  const scale = weights === undefined ? 1 : fsum(weights) / (whole[0] + whole[1])
-  const stoodFor = ({ weights: [first, second] }: ClassContent) =>
-    ({ weights: [first * scale, second * scale] }) as const
-  return {
-    kind: 'classification',
-    columns: columns.map(columnInfo),
-    leftOut: admitted.leftOut,
-    root: weights === undefined ? root : withContents(root, stoodFor),
+  const pruned = (grown: ClassificationNode) => {
+    const collapsed = byGainRatio ? collapseTree(grown) : grown
+    return byGainRatio && prune ? pruneTree(collapsed, confidence) : collapsed
   }
+  const grown = growTree<ClassContent>(
+    columns,
+    { ...options, minLeaf },
+    {
+      limitValues: byGainRatio,
+      leastWeight: byGainRatio && c45Strict ? 0 : MIN_WEIGHT,
+      values: [labels],
+      lookAt(admitted, all) {
+        const whole = classCounts(all, labels).weights
+        const choose = byGainRatio
+          ? byC45(admitted, labels.length, { minLeaf, strict: c45Strict })
+          : byGini(admitted, labels.length, { minLeaf, alpha: prune ? alpha : undefined })
+        return (node, data) => {
+          const counts = classCounts(node, data.values[0]!)
+          const splittable = isMixed(counts.weights, 2 * minLeaf)
+          return {
+            content: classContent(counts.weights, whole),
+            choose: () => (splittable ? choose(data, node, counts) : undefined),
+          }
+        }
+      },
+      prune: pruned,
+      weightOf: ({ weights }) => weights[0] + weights[1],
+      scaled: ({ weights: [first, second] }, scale) => ({
+        weights: [first * scale, second * scale],
+      }),
+    },
+  )
+  return { kind: 'classification', ...grown }
 }
 
-interface ClassData {
-  readonly columns: readonly CodedColumn[]
-  readonly labels: Uint8Array
-}
-
-type Choose = (data: ClassData, node: NodeRows, counts: ClassCounts) => SplitChoice | undefined
+type Choose = (data: TreeData, node: NodeRows, counts: ClassCounts) => SplitChoice | undefined
 
 function byC45(
   columns: readonly CodedColumn[],
@@ -181,7 +160,7 @@ function byGini(
       weighted: mutations,
       weight,
       squares: (first * second) / weight,
-      scores: data.labels,
+      scores: data.values[0]!,
       labels: true,
     }
     // The impurity 2·p·(1 − p) is twice the variance.
@@ -430,7 +409,7 @@ function leastGap(values: Float64Array, strict: boolean): number {
 export type ClassCounts = ReturnType<typeof classCounts>
 
 /** The weight of each row of a node, in the array of its class and 0 in the other. */
-export function classCounts({ rows, weights }: NodeRows, labels: Uint8Array) {
+export function classCounts({ rows, weights }: NodeRows, labels: ArrayLike<number>) {
   const precursors = new Float64Array(rows.length)
   const mutations = new Float64Array(rows.length)
   let first = 0

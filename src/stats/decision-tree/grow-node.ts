@@ -1,28 +1,87 @@
 // Called for every row of every node: indexes with `!`.
+import { fsum } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { ascendingOrder } from '../ascending-order.ts'
 import { gammaQ } from '../distributions.ts'
 import { fisherExact } from '../fisher-exact.ts'
-import { worthWeights } from '../weighted-sample.ts'
-import type { LeftOutColumn, SplitTest, TreeColumn, TreeNode, TreeSplit } from './tree.ts'
+import { requireCount, requireShare } from '../require-option.ts'
+import { requireWeights, worthWeights } from '../weighted-sample.ts'
+import {
+  columnInfo,
+  type LeftOutColumn,
+  requireTreeColumns,
+  type SplitTest,
+  type TreeColumn,
+  type TreeNode,
+  type TreeOptions,
+  type TreeSplit,
+} from './tree.ts'
+
+/** What is known of rows: their columns, and numbers that a criterion looks at. */
+export interface TreeData {
+  readonly columns: readonly CodedColumn[]
+  readonly values: readonly ArrayLike<number>[]
+}
 
 /** What makes a tree the tree of one criterion. */
-export interface Growth<Content> {
-  /** Says of rows what a node keeps of them, and how to split them, if at all. */
-  readonly look: (node: NodeRows) => Look<Content>
-  /** Rows of the data that it looks at. */
-  readonly size: number
-  /** The same for these rows alone, which become rows 0, 1, 2, …. */
-  readonly narrow: (rows: Int32Array) => Growth<Content>
-  readonly maxDepth: number
+interface Criterion<Content> {
+  /** Leave out columns with nearly as many values as rows (C4.5). */
+  readonly limitValues: boolean
   /** Smaller parts of rows are not made: see `divideRows`. */
   readonly leastWeight: number
+  /** One value a row in each; the first is the target. */
+  readonly values: readonly [target: ArrayLike<number>, ...others: ArrayLike<number>[]]
+  /** Says of rows what a node keeps of them, and how to split them, if at all. */
+  readonly lookAt: (admitted: readonly CodedColumn[], all: NodeRows) => LookAt<Content>
+  readonly prune: (root: TreeNode<Content>) => TreeNode<Content>
+  readonly weightOf: (content: Content) => number
+  /** The content with weights so many times as large. */
+  readonly scaled: (content: Content, scale: number) => Partial<Content>
 }
+
+type LookAt<Content> = (node: NodeRows, data: TreeData) => Look<Content>
 
 interface Look<Content> {
   readonly content: Content
   /** Called only where the depth allows a split. */
   readonly choose: () => SplitChoice | undefined
+}
+
+/**
+ * Grows a tree by one criterion.
+ *
+ * @throws OptionError for options out of range, weights that are none, and columns that do not fit
+ */
+export function growTree<Content extends object>(
+  given: readonly TreeColumn[],
+  { minLeaf, alpha = 0.01, exclude = [], maxDepth = 30, weights }: TreeOptions & MinLeaf,
+  criterion: Criterion<Content>,
+) {
+  const { values, leastWeight, scaled } = criterion
+  const [target] = values
+  requireCount('minLeaf', minLeaf)
+  requireCount('maxDepth', maxDepth, 0)
+  requireShare('alpha', alpha)
+  requireWeights(target, weights)
+  requireTreeColumns(given, target.length)
+  const { columns, leftOut } = admittedColumns(given, target.length, exclude, criterion.limitValues)
+  const all: NodeRows = {
+    rows: Int32Array.from({ length: target.length }, (_, row) => row),
+    // In these proportions as many as they are worth.
+    weights: weights && worthWeights(weights),
+  }
+  const growth = { lookAt: criterion.lookAt(columns, all), maxDepth, leastWeight }
+  const root = criterion.prune(growNode(growth, { columns, values }, all))
+  const scale = weights === undefined ? 1 : fsum(weights) / criterion.weightOf(root)
+  return {
+    columns: given.map(columnInfo),
+    leftOut,
+    root: weights === undefined ? root : withContents(root, (content) => scaled(content, scale)),
+  }
+}
+
+interface MinLeaf {
+  readonly minLeaf: number
 }
 
 /** A node with fewer of the rows than this share has them moved together: */
@@ -34,23 +93,30 @@ const FEW = 256
  * Grows a tree from the top. Rows of small nodes are moved together, as reading a few here and
  * there is waiting for memory.
  */
-export function growNode<Content extends object>(
-  growth: Growth<Content>,
+function growNode<Content extends object>(
+  growth: Pick<Criterion<Content>, 'leastWeight'> & {
+    readonly lookAt: LookAt<Content>
+    readonly maxDepth: number
+  },
+  data: TreeData,
   node: NodeRows,
   depth = 0,
 ): TreeNode<Content> {
   const { rows, weights } = node
-  if (rows.length >= FEW && rows.length < SCATTERED * growth.size) {
-    const together = Int32Array.from(rows, (_, row) => row)
-    return growNode(growth.narrow(rows), { rows: together, weights }, depth)
+  if (rows.length >= FEW && rows.length < SCATTERED * (data.values[0]?.length ?? 0)) {
+    const together = {
+      columns: data.columns.map((column) => narrowColumn(column, rows)),
+      values: data.values.map((values) => Float64Array.from(rows, (row) => values[row]!)),
+    }
+    return growNode(growth, together, { rows: rows.map((_, row) => row), weights }, depth)
   }
-  const { content, choose } = growth.look(node)
+  const { content, choose } = growth.lookAt(node, data)
   const choice = depth < growth.maxDepth ? choose() : undefined
   if (choice === undefined) return { ...content, kind: 'leaf' }
   const { codes, childOf, width, ...split } = choice
   const division = { codes, childOf, shares: knownShares(node, choice) }
   const children = divideRows(node, division, growth.leastWeight).map((child) =>
-    growNode(growth, child, depth + 1),
+    growNode(growth, data, child, depth + 1),
   )
   return { ...content, ...split, kind: 'split', children }
 }
@@ -83,14 +149,8 @@ interface Division {
   readonly shares: readonly number[]
 }
 
-/** All rows; with weights, in these proportions as many as they are worth. */
-export function allRows(count: number, weights?: Float64Array): NodeRows {
-  const rows = Int32Array.from({ length: count }, (_, row) => row)
-  return { rows, weights: weights && worthWeights(weights) }
-}
-
 /** The same tree with other contents of its nodes. */
-export function withContents<Content extends object>(
+function withContents<Content extends object>(
   node: TreeNode<Content>,
   change: (content: Content) => Partial<Content>,
 ): TreeNode<Content> {
@@ -207,7 +267,7 @@ const MANY_VALUES = 0.3
  * The columns that may be split on, coded, and why others may not: with `limitValues`, no names of
  * more values than 0.3 times the rows, unless all are so (Quinlan's rule).
  */
-export function admittedColumns(
+function admittedColumns(
   all: readonly TreeColumn[],
   rows: number,
   exclude: readonly string[],
@@ -269,7 +329,7 @@ export function codeColumn(column: TreeColumn): CodedColumn {
 }
 
 /** Returns the column for some rows alone, in their order; codes mean what they did. */
-export function narrowColumn(column: CodedColumn, rows: Int32Array): CodedColumn {
+function narrowColumn(column: CodedColumn, rows: Int32Array): CodedColumn {
   const codes = new Int32Array(rows.length)
   for (let i = 0; i < rows.length; i++) codes[i] = column.codes[rows[i]!]!
   return { ...column, codes }
