@@ -2,17 +2,18 @@ import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
 import { welch } from '../../src/stats/welch.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import {
-  type DiagnosisOptions,
   type PreparedDiagnosis,
   prepareDiagnosis,
 } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import {
+  type DiagnosisOptions,
   growDiagnosis,
   LatencyDiagnosis,
   type TriedScenario,
 } from '../../src/whatif/diagnosis/latency-diagnosis.ts'
 import type { RequestModel } from '../../src/whatif/recompute/request-model.ts'
-import { candidateContext, firstCandidates } from '../../src/whatif/scenarios/call-candidates.ts'
+import { firstCandidates } from '../../src/whatif/scenarios/call-candidates.ts'
+import { candidateContext } from '../../src/whatif/scenarios/candidate-context.ts'
 import { callRows } from '../../src/whatif/scenarios/change-parts.ts'
 import { type CauseScore, causeScores, pathOf } from './cause-scores.ts'
 import type { ChangeKind, PlannedChange } from './change-plan.ts'

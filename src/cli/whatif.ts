@@ -10,13 +10,13 @@ import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
 import { grouped, readDuration, spoken } from '../core/words.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import {
-  DIAGNOSIS_OPTIONS,
   type DiagnosisProgress,
   diagnoseLatencyStepwise,
   type LatencyTarget,
   type WishTarget,
 } from '../whatif/diagnosis/diagnose-latency.ts'
 import type { DiagnosedScenario, LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
+import { DIAGNOSIS_OPTIONS } from '../whatif/diagnosis/latency-diagnosis.ts'
 import {
   EXECUTION_MODEL_OPTIONS,
   type ExecutionModelOptions,

@@ -1,5 +1,4 @@
 export {
-  type DiagnosisOptions,
   type DiagnosisProgress,
   diagnoseLatency,
   diagnoseLatencyStepwise,
@@ -7,7 +6,11 @@ export {
   type LatencyTarget,
   type WishTarget,
 } from './diagnosis/diagnose-latency.ts'
-export type { DiagnosedScenario, LatencyDiagnosis } from './diagnosis/latency-diagnosis.ts'
+export type {
+  DiagnosedScenario,
+  DiagnosisOptions,
+  LatencyDiagnosis,
+} from './diagnosis/latency-diagnosis.ts'
 export {
   type ExecutionModel,
   type ExecutionModelOptions,

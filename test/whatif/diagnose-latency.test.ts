@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import {
-  type DiagnosisOptions,
   diagnoseLatency,
   diagnoseLatencyStepwise,
 } from '../../src/whatif/diagnosis/diagnose-latency.ts'
-import type { LatencyDiagnosis } from '../../src/whatif/diagnosis/latency-diagnosis.ts'
+import type {
+  DiagnosisOptions,
+  LatencyDiagnosis,
+} from '../../src/whatif/diagnosis/latency-diagnosis.ts'
 import { applyScenario } from '../../src/whatif/scenarios/apply-scenario.ts'
 import { chains, makeGraphs, makeSpans } from '../make-traces.ts'
 import { type ServiceTraceOptions, serviceTraces } from './scenarios/service-traces.ts'

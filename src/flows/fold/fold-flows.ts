@@ -15,7 +15,13 @@ import { FlowSet } from '../flow-set.ts'
 import { labelText, NodeLabels, withoutHost } from '../node-labels.ts'
 import { NodeRecords } from '../node-records.ts'
 import { type FoldResult, type FoldStep, foldGraph } from './fold-graph.ts'
-import { FOLD_OPTIONS, FoldedFlows, type FoldOptions, recordedFlows } from './folded-flows.ts'
+import {
+  FOLD_OPTIONS,
+  FoldedFlows,
+  type FoldedShapes,
+  type FoldOptions,
+  recordedFlows,
+} from './folded-flows.ts'
 import {
   type EdgeRows,
   edgeRows,
@@ -399,24 +405,6 @@ function repetitionsText(
     .sort((a, b) => a.depth - b.depth || b.nodes - a.nodes || a.rank - b.rank || b.times - a.times)
     .map(({ times }) => timesText(times, { log2 }))
   return firstOf(texts, { most: MAX_NAMED, separator: ' ' })
-}
-
-/** What folding makes of shapes and of the latencies of their requests. */
-export interface FoldedShapes {
-  /** By shape; undefined where nothing repeats. */
-  readonly graphs: readonly (FoldedGraph | undefined)[]
-  /**
-   * By shape, the recorded node that each folded node stands for; undefined where nothing repeats.
-   */
-  readonly sources: readonly (Uint32Array | undefined)[]
-  /**
-   * By shape, the logical edge that each recorded edge became: folded edges numbered as
-   * `logicalOrder` has them. Undefined where nothing repeats.
-   */
-  readonly logicalOf: readonly (Uint32Array | undefined)[]
-  readonly unfinished: number
-  readonly latencyUs: Float64Array
-  readonly latencyOffsets: Uint32Array
 }
 
 interface FoldRule {

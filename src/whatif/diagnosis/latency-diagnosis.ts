@@ -3,22 +3,36 @@ import type { CallPaths } from '../../calls/call-paths.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
 import type { Findings } from '../../compare/findings/findings.ts'
 import { OptionError, requireArgument } from '../../core/errors.ts'
+import {
+  count,
+  custom,
+  defineOptions,
+  flag,
+  level,
+  number,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+  share,
+} from '../../core/options.ts'
 import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { percent, shortText } from '../../core/words.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { siblingPercentiles } from '../../stats/sibling-percentile.ts'
-import type { ExecutionModels } from '../models/execution-models.ts'
+import { EXECUTION_MODEL_OPTIONS, type ExecutionModels } from '../models/execution-models.ts'
 import {
   type LatencyProfile,
   type ProfileQuantiles,
   profileQuantiles,
 } from '../recompute/latency-profile.ts'
 import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
+import { chooseFeature, type FeatureChoice } from '../scenarios/features.ts'
 import { isAbout, placesOf } from '../scenarios/finding-places.ts'
 import type { Candidate, Scenario } from '../scenarios/scenario.ts'
-import type { DiagnosisOptions } from './diagnose-latency.ts'
+import { factorsOption, requireFactors } from '../scenarios/single-changes.ts'
 import {
+  DIVERGENCES,
   type Evaluation,
   type Evaluator,
   orderKey,
@@ -118,20 +132,7 @@ export class LatencyDiagnosis extends Stage {
    * Empty where nothing is significant.
    */
   get together(): readonly ExplainedTogether[] {
-    this.#together ??= putTogether(
-      this.ranked.filter(({ significant }) => significant),
-      {
-        unchanged: this.#subject.evaluator.unchanged,
-        evaluate: (causes) =>
-          this.#subject.evaluator.evaluateTogether(causes.map(({ scenario }) => scenario)),
-        areRelated: (one, other) => this.#isWithin(one, other) || this.#isWithin(other, one),
-      },
-    ).map(({ cause, together: { divergence, profile } }) => ({
-      cause,
-      divergence,
-      ...profileQuantiles(profile),
-      gain: this.divergence > 0 ? 1 - divergence / this.divergence : 0,
-    }))
+    this.#together ??= this.#putTogether()
     return this.#together
   }
 
@@ -152,6 +153,37 @@ export class LatencyDiagnosis extends Stage {
       'the findings of a comparison',
     )
     return matchFindings(findings, this.ranked, this.models.paths)
+  }
+
+  /**
+   * Puts causes together, the most likely first, as long as a further one explains clearly more. What lies
+   * within another, or around it, is no cause beside it.
+   *
+   * Source: Ostrowski, Mann and Sandler 2011, §3.2, equation 4 (scenarios of scenarios); the greedy order is
+   * a choice of ours.
+   */
+  #putTogether(): ExplainedTogether[] {
+    const { unchanged, evaluateTogether } = this.#subject.evaluator
+    const areRelated = (one: DiagnosedScenario, other: DiagnosedScenario) =>
+      this.#isWithin(one, other) || this.#isWithin(other, one)
+    const chosen: ExplainedTogether[] = []
+    let nearest = unchanged
+    const causes = this.ranked.filter(({ significant }) => significant).slice(0, MAX_TRIED)
+    for (const cause of causes) {
+      if (chosen.length === MAX_CAUSES) break
+      if (chosen.some((one) => areRelated(one.cause, cause))) continue
+      const made = [...chosen.map((one) => one.cause), cause]
+      const together = evaluateTogether(made.map(({ scenario }) => scenario))
+      const { divergence, distanceUs, profile } = together
+      const isMore =
+        nearest.divergence - divergence >= MIN_GAIN * unchanged.divergence &&
+        distanceUs < nearest.distanceUs
+      if (chosen.length > 0 && !isMore) continue
+      const gain = this.divergence > 0 ? 1 - divergence / this.divergence : 0
+      chosen.push({ cause, divergence, ...profileQuantiles(profile), gain })
+      nearest = together
+    }
+    return chosen
   }
 
   /** Whether a scenario lies within another one, anywhere in the tree or by what calls it. */
@@ -355,54 +387,12 @@ function scoresOf(tried: readonly TriedScenario[]): Map<TriedScenario, number> {
   )
 }
 
-/** A cause beside others, the most likely first. */
-interface JointCause<T> {
-  readonly cause: T
-  /** What this cause and those before it come to when all of them are made at once. */
-  readonly together: Evaluation
-}
-
 /** Causes that are put together at most. */
 const MAX_CAUSES = 4
 /** How many of the most likely causes are tried. */
 const MAX_TRIED = 12
 /** A further cause must explain at least this share of the difference. */
 const MIN_GAIN = 0.1
-
-/**
- * Puts causes together, the most likely first, as long as a further one explains clearly more. What lies
- * within another, or around it, is no cause beside it.
- *
- * Source: Ostrowski, Mann and Sandler 2011, §3.2, equation 4 (scenarios of scenarios); the greedy order is
- * a choice of ours.
- */
-function putTogether<T>(
-  causes: readonly T[],
-  {
-    unchanged,
-    evaluate,
-    areRelated,
-  }: {
-    readonly unchanged: Evaluation
-    readonly evaluate: (causes: readonly T[]) => Evaluation
-    readonly areRelated: (one: T, other: T) => boolean
-  },
-): JointCause<T>[] {
-  const chosen: JointCause<T>[] = []
-  let nearest = unchanged
-  for (const cause of causes.slice(0, MAX_TRIED)) {
-    if (chosen.length === MAX_CAUSES) break
-    if (chosen.some((one) => areRelated(one.cause, cause))) continue
-    const together = evaluate([...chosen.map((one) => one.cause), cause])
-    const isMore =
-      nearest.divergence - together.divergence >= MIN_GAIN * unchanged.divergence &&
-      together.distanceUs < nearest.distanceUs
-    if (chosen.length > 0 && !isMore) continue
-    chosen.push({ cause, together })
-    nearest = together
-  }
-  return chosen
-}
 
 /** A cause that explains more of the change beside others. */
 export interface ExplainedTogether extends ProfileQuantiles {
@@ -605,4 +595,90 @@ export function changedCallers(
   const surest = least(callers, (one) => one.p)
   const p = bonferroni(callers.map((one) => one.p))
   return surest !== undefined && p < alpha ? { ...surest, p } : null
+}
+
+/** Options of `diagnoseLatency`. */
+export const DIAGNOSIS_OPTIONS = defineOptions({
+  divergence: oneOf(DIVERGENCES, {
+    default: 'kl',
+    sentence:
+      "Distance to the target: 'kl' Kullback-Leibler over log bins, 'wasserstein' mean shift in µs, 'ks' largest gap between the distribution functions",
+    flag: 'divergence <name>',
+  }),
+  depth: count({
+    default: 'auto',
+    or: 'auto',
+    unit: 'levels',
+    sentence: "Most levels of the tree; 'auto' is 5, and 3 from 100,000 calls on",
+  }),
+  beam: count({
+    default: 5,
+    unit: 'scenarios',
+    sentence: 'Most scenarios of a level that are taken further, best first',
+  }),
+  pruning: share({
+    default: 0.5,
+    sentence: 'Score among siblings above which a scenario is not taken further',
+  }),
+  minimumGain: share({
+    default: 0.01,
+    sentence: 'Share of the distance by which a scenario must come closer to be taken further',
+  }),
+  sampleSize: count({
+    default: 5000,
+    unit: 'traces',
+    sentence: 'Most traces of each period, chosen at random',
+  }),
+  minimumPartition: count({
+    default: 30,
+    unit: 'requests or calls',
+    sentence: 'Fewest of a kind that is looked at by itself',
+  }),
+  services: flag({
+    default: true,
+    sentence: 'Whether the calls of a service are also looked at together, wherever they are made',
+  }),
+  structural: flag({
+    default: true,
+    sentence: 'Whether kinds of requests are looked at: as fast as others, more or less frequent',
+  }),
+  features: custom<readonly FeatureChoice[] | 'auto'>({
+    default: 'auto',
+    sentence:
+      "Features that divide requests and calls; 'auto' is host, operation, calls, load, concurrency, attributes of at most 16 values, numbers of many or rare values, cut where they tell slow calls from fast ones, and attributes and events that some calls of an operation have; 'serviceLoad', 'attribute:KEY', 'has:KEY' and 'event:NAME' can be asked for",
+    accepts: (value) => value === 'auto' || Array.isArray(value),
+    expected: "'auto' or a list of features",
+    flag: 'features <list>',
+    parse: (text) => (text === 'auto' ? text : text.split(',').map((each) => each.trim())),
+  }),
+  finding: custom<Finding | null>({
+    default: null,
+    sentence: 'Finding of a comparison of the same periods that the first scenarios are about',
+    accepts: (value) => value === null || Array.isArray((value as Finding)?.steps),
+    expected: 'a finding of compare, or null',
+  }),
+  factors: factorsOption([0.5, 0.8, 1.25, 2]),
+  similarity: EXECUTION_MODEL_OPTIONS.similarity,
+  service: EXECUTION_MODEL_OPTIONS.service,
+  operation: EXECUTION_MODEL_OPTIONS.operation,
+  caller: EXECUTION_MODEL_OPTIONS.caller,
+  alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
+  seed: number({ default: 1, sentence: 'Seed of the samples' }),
+  signal: custom<AbortSignal | null>({
+    default: null,
+    sentence: 'Stops the diagnosis, which then holds the scenarios tried by then',
+    accepts: (value) => value === null || typeof (value as AbortSignal)?.aborted === 'boolean',
+    expected: 'an AbortSignal or null',
+  }),
+})
+export type DiagnosisOptions = OptionsOf<typeof DIAGNOSIS_OPTIONS>
+
+/** @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take */
+export function diagnosisOptions(given: Partial<DiagnosisOptions>): DiagnosisOptions {
+  const options = readOptions(DIAGNOSIS_OPTIONS, given)
+  if (options.features !== 'auto') {
+    for (const feature of options.features) chooseFeature(feature, 'features')
+  }
+  requireFactors(options.factors)
+  return options
 }

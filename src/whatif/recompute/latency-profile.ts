@@ -1,8 +1,11 @@
 // Over every request of every what-if: the loops index with `!`.
 import { bisectRight, cumsum, sum } from 'd3-array'
 import { InternalError, OptionError } from '../../core/errors.ts'
+import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
 import type { LogBins } from '../../stats/log-bins.ts'
 import { valueAtWeight } from '../../stats/quantile.ts'
+import { differ } from '../../stats/weighted-sample.ts'
+import { rowsWhere } from '../../traces/group-rows.ts'
 
 /** By how many values a bin of a histogram is represented, evenly spaced within it. */
 const VALUES_PER_BIN = 16
@@ -63,31 +66,22 @@ export class LatencyProfile implements WeighedLatencies {
       const expected = `as many as there are latencies, ${latencyUs.length}`
       throw new OptionError('weight', `${weights.length} values`, expected)
     }
-    const { length } = weights
-    let [isPlain, heavy] = [true, 0]
-    for (let i = 0; i < length; i++) {
-      const own = weights[i]!
-      if (own !== 1) isPlain = false
-      if (own > 0) heavy++
-      if (own >= 0 && own < Number.POSITIVE_INFINITY) continue
-      throw new OptionError(`weight[${i}]`, own, 'a number from 0 up')
+    for (let i = 0; i < weights.length; i++) {
+      if (weights[i]! >= 0 && weights[i]! < Number.POSITIVE_INFINITY) continue
+      throw new OptionError(`weight[${i}]`, weights[i], 'a number from 0 up')
     }
-    if (heavy === 0) throw new OptionError('weight', 'all 0', 'some weight above 0')
-    const rows = new Uint32Array(isPlain ? 0 : heavy)
-    for (let i = 0, row = 0; i < length; i++) {
-      if (weights[i] === 0) continue
-      if (!Number.isFinite(latencyUs[i])) {
-        throw new OptionError('latencyUs', latencyUs[i], 'finite numbers')
-      }
-      if (!isPlain) rows[row++] = i
+    const rows = rowsWhere(weights.length, (i) => weights[i]! > 0)
+    if (rows.length === 0) throw new OptionError('weight', 'all 0', 'some weight above 0')
+    const wrong = rows.find((row) => !Number.isFinite(latencyUs[row]))
+    if (wrong !== undefined) {
+      throw new OptionError('latencyUs', latencyUs[wrong], 'finite numbers')
     }
-    // Numbers alone are sorted several times faster than rows.
-    if (isPlain)
-      return new LatencyProfile(new Float64Array(latencyUs).sort(), new Float64Array(weights))
-    rows.sort((a, b) => latencyUs[a]! - latencyUs[b]!)
+    const all = new Float64Array(latencyUs)
+    if (!differ(weights)) return new LatencyProfile(sortAscending(all), new Float64Array(weights))
+    const order = ascendingOrder(all, rows)
     return new LatencyProfile(
-      Float64Array.from(rows, (i) => latencyUs[i]!),
-      Float64Array.from(rows, (i) => weights[i]!),
+      Float64Array.from(order, (i) => latencyUs[i]!),
+      Float64Array.from(order, (i) => weights[i]!),
     )
   }
 

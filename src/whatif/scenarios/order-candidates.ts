@@ -10,8 +10,8 @@ import type { WaitPlan } from '../models/call-orders.ts'
 import { waitAlike } from '../models/cluster-orders.ts'
 import type { ExecutionModel, ExecutionModels } from '../models/execution-models.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
-import { type CandidateContext, type CandidateSketch, candidate } from './call-candidates.ts'
 import { type CallGroup, groupName, groupTitle } from './call-group.ts'
+import { type CandidateContext, type CandidateSketch, candidate } from './candidate-context.ts'
 import {
   type CallTimes,
   callRows,

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
-import {
-  type DiagnosisOptions,
-  diagnoseLatency,
-} from '../../../src/whatif/diagnosis/diagnose-latency.ts'
+import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
+import type { DiagnosisOptions } from '../../../src/whatif/diagnosis/latency-diagnosis.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { indexCalls } from '../../../src/calls/call-forest.ts'
-import { shadowPaths } from '../../../src/whatif/scenarios/call-candidates.ts'
+import { shadowPaths } from '../../../src/whatif/scenarios/candidate-context.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
 /** A handler beside the call that it awaits, as reactive gateways record themselves. */
