@@ -2,7 +2,6 @@ export {
   type DiagnosisProgress,
   diagnoseLatency,
   diagnoseLatencyStepwise,
-  type HistogramTarget,
   type LatencyTarget,
   type WishTarget,
 } from './diagnosis/diagnose-latency.ts'
