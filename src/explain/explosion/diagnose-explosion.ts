@@ -30,12 +30,6 @@ import type { TraceSet } from '../../traces/trace-set.ts'
 import { type ExpectedCategories, expectedCategories } from './expected-categories.ts'
 
 export const EXPLOSION_OPTIONS = defineOptions({
-  fold: custom<Fold>({
-    default: (flows) => foldFlows(flows, { log2: true }),
-    sentence: 'Folds what flows repeat, for the remedy of that name',
-    expected: 'a function that takes flows and gives flows',
-    accepts: (value) => typeof value === 'function',
-  }),
   cluster: custom<Cluster | null>({
     default: null,
     sentence: 'Cluster whose requests each choose some hosts, to say how many categories to expect',
@@ -65,10 +59,9 @@ export interface Cluster {
  * many requests takes several times as long as categorizing them.
  *
  * @param source a comparison, or a stage of `categorize`, also of one period
- * @param given see {@link EXPLOSION_OPTIONS}; `fold` is by default `foldFlows` by powers of two, as
- *   `compare` does with `fold: 'log2'`, `cluster` is as `expectedCategories` takes it
- * @throws FlowdeltaError for an unknown option; OptionError for a fold that is no function, or a
- *   cluster that `expectedCategories` does not take
+ * @param given see {@link EXPLOSION_OPTIONS}; `cluster` is as `expectedCategories` takes it
+ * @throws FlowdeltaError for an unknown option; OptionError for a cluster that `expectedCategories`
+ *   does not take
  *
  * Source: Sambasivan 2013, §3.5.3; causes and remedies beyond hosts are flowdelta's own.
  *
@@ -82,7 +75,7 @@ export function diagnoseExplosion(
   source: Comparison | Categories,
   given: Partial<ExplosionOptions> = {},
 ): ExplosionDiagnosis {
-  const { fold, cluster } = readOptions(EXPLOSION_OPTIONS, given)
+  const { cluster } = readOptions(EXPLOSION_OPTIONS, given)
   const categories = categoriesOf(source, 'diagnoseExplosion')
   const variants = new ExplosionVariants(categories)
   const found = findCauses(variants)
@@ -90,7 +83,7 @@ export function diagnoseExplosion(
   return new ExplosionDiagnosis({
     ...found,
     categories,
-    ...findRemedies(variants, { fold, causes }),
+    ...findRemedies(variants, causes),
     sizes: categorySizes(categories),
     expected: cluster && expectedIn(cluster, categories.flows.size),
   })
@@ -275,11 +268,8 @@ interface Recipe extends Variant {
 }
 
 /** Measures every remedy, and those for the causes together; the best first, see `bestFirst`. */
-function findRemedies(
-  variants: ExplosionVariants,
-  { fold, causes }: { readonly fold: Fold; readonly causes: readonly ExplosionPart[] },
-): Remedies {
-  const { recipes, leftOut, hostClasses } = listRecipes(variants, fold)
+function findRemedies(variants: ExplosionVariants, causes: readonly ExplosionPart[]): Remedies {
+  const { recipes, leftOut, hostClasses } = listRecipes(variants)
   const remedies = [...recipes, ...together(recipes, causes)].map(
     ({ remedy, code, options, ...variant }): Remedy => ({
       remedy,
@@ -291,7 +281,7 @@ function findRemedies(
   return { remedies: remedies.sort(bestFirst), leftOut, hostClasses }
 }
 
-export function listRecipes(variants: ExplosionVariants, fold: Fold) {
+export function listRecipes(variants: ExplosionVariants) {
   const { categories } = variants
   const recipes: Recipe[] = []
   const leftOut: { remedy: RemedyName; reason: string }[] = []
@@ -334,7 +324,12 @@ export function listRecipes(variants: ExplosionVariants, fold: Fold) {
     const code = 'label: labelWithoutIds'
     recipes.push({ remedy: 'strip ids', part: 'ids in names', code, changes: [withoutIds] })
   } else leftOut.push({ remedy: 'strip ids', reason: 'no name has an id in it' })
-  recipes.push({ remedy: 'fold loops', part: 'loop counts', options: { fold: 'log2' }, fold })
+  recipes.push({
+    remedy: 'fold loops',
+    part: 'loop counts',
+    options: { fold: 'log2' },
+    folds: true,
+  })
   return { recipes, leftOut, hostClasses }
 }
 
@@ -358,7 +353,7 @@ function together(recipes: readonly Recipe[], causes: readonly ExplosionPart[]):
           : undefined,
         changes: chosen.flatMap(({ changes = [] }) => changes),
         concurrency: chosen.find(({ concurrency }) => concurrency !== undefined)?.concurrency,
-        fold: chosen.find(({ fold }) => fold !== undefined)?.fold,
+        folds: chosen.some(({ folds }) => folds === true),
       },
     ]
   }
@@ -368,12 +363,10 @@ function together(recipes: readonly Recipe[], causes: readonly ExplosionPart[]):
   return [...combine('together', 'omit hosts'), ...classes]
 }
 
-export type Fold = (flows: FlowSet) => FlowSet
-
 export interface Variant {
   readonly concurrency?: Concurrency | undefined
   readonly changes?: readonly LabelChange[]
-  readonly fold?: Fold | undefined
+  readonly folds?: boolean
 }
 
 export class ExplosionVariants {
@@ -393,11 +386,11 @@ export class ExplosionVariants {
   }
 
   /** Order first, then labels, then loops: folding needs names that repeat. */
-  categorize({ changes = [], fold, ...rebuilt }: Variant): Categories {
+  categorize({ changes = [], folds = false, ...rebuilt }: Variant): Categories {
     const { flows, options } = this.categories
     const built = this.flows(rebuilt)
     const relabelled = relabelFlows(typeof built === 'string' ? flows : built, changes)
-    const folded = fold === undefined ? relabelled : fold(relabelled)
+    const folded = folds ? foldFlows(relabelled, { log2: true }) : relabelled
     return folded === flows ? this.categories : categorize(folded, options)
   }
 }
