@@ -8,8 +8,10 @@ import { FlowdeltaError } from '../src/core/errors.ts'
 import { formatDuration } from '../src/core/words.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 import type { SpanTraces } from '../src/traces/span-traces.ts'
-import type { ExecutionModels } from '../src/whatif/models/execution-models.ts'
-import { learnExecutionModels } from '../src/whatif/models/learn-execution-models.ts'
+import {
+  type ExecutionModels,
+  learnExecutionModels,
+} from '../src/whatif/models/execution-models.ts'
 import { applyScenario } from '../src/whatif/scenarios/apply-scenario.ts'
 
 /** Largest share by which a predicted quantile may miss the recorded one. */

@@ -91,13 +91,15 @@ export type {
   CallingContexts,
 } from './explain/calling-contexts/find-calling-contexts.ts'
 export { findCallingContexts } from './explain/calling-contexts/find-calling-contexts.ts'
-export type {
-  ExplosionDiagnosis,
-  ExplosionOptions,
-  Remedy,
-  RemedyName,
+export {
+  diagnoseExplosion,
+  type ExplosionCause,
+  type ExplosionDiagnosis,
+  type ExplosionOptions,
+  type ExplosionPart,
+  type Remedy,
+  type RemedyName,
 } from './explain/explosion/diagnose-explosion.ts'
-export { diagnoseExplosion } from './explain/explosion/diagnose-explosion.ts'
 export type {
   CategoryCurveOptions,
   ExpectedCategories,
@@ -107,28 +109,25 @@ export {
   expectedCategories,
   expectedCategoryCurves,
 } from './explain/explosion/expected-categories.ts'
-export type { ExplosionCause, ExplosionPart } from './explain/explosion/find-causes.ts'
 export { type TaughtAnswer, teach } from './explain/explosion/teach.ts'
-export type { CoalescedFlow } from './explain/flow-pair/coalesce-flow.ts'
-export { coalesceFlow } from './explain/flow-pair/coalesce-flow.ts'
 export type {
   FlowComparisonOptions,
   ReadableNames,
 } from './explain/flow-pair/compare-flow-graphs.ts'
 export { compareFlowGraphs } from './explain/flow-pair/compare-flow-graphs.ts'
-export type { FlowComparison } from './explain/flow-pair/flow-comparison.ts'
-export type { FlowDifference, FlowDifferences } from './explain/flow-pair/flow-differences.ts'
-export type { FlowPair } from './explain/flow-pair/flow-pair.ts'
+export type {
+  FlowComparison,
+  FlowDifference,
+  FlowDifferences,
+} from './explain/flow-pair/flow-comparison.ts'
+export type { FlowPair } from './explain/flow-pair/flow-form.ts'
+export { type CoalescedFlow, coalesceFlow } from './explain/flow-pair/flow-groups.ts'
 export { explain } from './explain/parameters/explain.ts'
 export type {
   ExplainOptions,
   Explanation,
   WithoutOptions,
 } from './explain/parameters/explanation.ts'
-export type {
-  ParameterDifference,
-  ParameterSummary,
-} from './explain/parameters/parameter-differences.ts'
 export type {
   ExplainedPath,
   ParameterQuestion,
@@ -138,12 +137,12 @@ export type {
 export type {
   LeftOutParameter,
   Parameter,
+  ParameterDifference,
   ParameterSource,
+  ParameterSummary,
   ParameterTable,
   Sampling,
 } from './explain/parameters/parameter-table.ts'
-export type { MarkedMutations } from './explain/variance/account-for-marks.ts'
-export { accountForMarks } from './explain/variance/account-for-marks.ts'
 export type {
   CategoryVariance,
   EdgeCovariance,

@@ -2,7 +2,7 @@ import type { CallPaths } from '../../src/calls/call-paths.ts'
 import { siblingPercentiles } from '../../src/stats/sibling-percentile.ts'
 import type { PreparedDiagnosis } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import type { Evaluation } from '../../src/whatif/diagnosis/evaluate-scenario.ts'
-import { scoreSiblings, type TriedScenario } from '../../src/whatif/diagnosis/grow-diagnosis.ts'
+import { scoreSiblings, type TriedScenario } from '../../src/whatif/diagnosis/latency-diagnosis.ts'
 import type { Candidate } from '../../src/whatif/scenarios/scenario.ts'
 import type { CallChain } from './simulated-system.ts'
 

@@ -5,9 +5,12 @@ import {
   type PreparedDiagnosis,
   prepareDiagnosis,
 } from '../../src/whatif/diagnosis/diagnose-latency.ts'
-import type { DiagnosisOptions } from '../../src/whatif/diagnosis/diagnosis-options.ts'
-import { growDiagnosis, type TriedScenario } from '../../src/whatif/diagnosis/grow-diagnosis.ts'
-import { LatencyDiagnosis } from '../../src/whatif/diagnosis/latency-diagnosis.ts'
+import {
+  type DiagnosisOptions,
+  growDiagnosis,
+  LatencyDiagnosis,
+  type TriedScenario,
+} from '../../src/whatif/diagnosis/latency-diagnosis.ts'
 import type { RequestModel } from '../../src/whatif/recompute/request-model.ts'
 import { firstCandidates } from '../../src/whatif/scenarios/call-candidates.ts'
 import { candidateContext } from '../../src/whatif/scenarios/candidate-context.ts'

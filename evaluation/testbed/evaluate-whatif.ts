@@ -4,7 +4,7 @@ import { requireCount } from '../../src/stats/require-option.ts'
 import {
   type DiagnosisOptions,
   diagnosisOptions,
-} from '../../src/whatif/diagnosis/diagnosis-options.ts'
+} from '../../src/whatif/diagnosis/latency-diagnosis.ts'
 import { planChanges } from './change-plan.ts'
 import { withDecoys } from './decoys.ts'
 import { type EvaluatedChange, evaluateChange } from './evaluate-change.ts'

@@ -1,7 +1,10 @@
 // Over every call of a period: the loops index with `!`.
 import type { TraceSet } from '../../src/traces/trace-set.ts'
-import type { ExecutionModel, ExecutionModels } from '../../src/whatif/models/execution-models.ts'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import {
+  type ExecutionModel,
+  type ExecutionModels,
+  learnExecutionModels,
+} from '../../src/whatif/models/execution-models.ts'
 import { type LogNormal, logNormalOf } from './log-normal.ts'
 import type { SimulatedCall, SimulatedFlow, SimulatedSystem } from './simulated-system.ts'
 

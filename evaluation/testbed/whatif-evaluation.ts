@@ -1,5 +1,5 @@
 import { Stage, type StageTable, stageTable } from '../../src/core/stage.ts'
-import type { DiagnosisOptions } from '../../src/whatif/diagnosis/diagnosis-options.ts'
+import type { DiagnosisOptions } from '../../src/whatif/diagnosis/latency-diagnosis.ts'
 import type { CauseRanks, EvaluatedChange } from './evaluate-change.ts'
 import type { SystemSize } from './simulated-system.ts'
 

@@ -9,8 +9,7 @@ import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
-import type { DiagnosedScenario } from '../whatif/diagnosis/diagnosed-scenario.ts'
-import type { ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
+import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { mutationsWithin } from './comparison-budget.ts'
 import {
   about,

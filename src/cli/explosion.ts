@@ -4,10 +4,10 @@ import { FlowdeltaError, type OptionAdvice } from '../core/errors.ts'
 import { defineOptions, optionalCount } from '../core/options.ts'
 import { shortNumber } from '../core/words.ts'
 import {
+  type CategorySizes,
   diagnoseExplosion,
   type ExplosionDiagnosis,
 } from '../explain/explosion/diagnose-explosion.ts'
-import type { CategorySizes } from '../explain/explosion/find-causes.ts'
 import {
   about,
   COUNT,

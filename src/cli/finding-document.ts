@@ -15,13 +15,14 @@ import type { PlaceName } from '../compare/places/places.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
 import { CALL_CHOICES } from '../compare/steps/call-counts.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
-import type { Explanation } from '../explain/parameters/explanation.ts'
-import { pathSentence } from '../explain/parameters/explanation-words.ts'
-import type { ParameterDifference } from '../explain/parameters/parameter-differences.ts'
+import { type Explanation, pathSentence } from '../explain/parameters/explanation.ts'
 import type { ExplainedPath } from '../explain/parameters/parameter-question.ts'
-import type { LeftOutParameter } from '../explain/parameters/parameter-table.ts'
+import type {
+  LeftOutParameter,
+  ParameterDifference,
+} from '../explain/parameters/parameter-table.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
-import type { PathCondition } from '../stats/decision-tree/tree-paths.ts'
+import type { PathCondition } from '../stats/decision-tree/tree.ts'
 import {
   about,
   COUNT,

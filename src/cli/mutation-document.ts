@@ -3,8 +3,8 @@ import type { EdgeComparison } from '../compare/mutations/find-response-time-mut
 import { exemplars, type RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import { TIME } from '../core/quantity.ts'
 import { compareFlowGraphs } from '../explain/flow-pair/compare-flow-graphs.ts'
-import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-differences.ts'
-import { chooseFlows } from '../explain/flow-pair/flow-pair.ts'
+import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-comparison.ts'
+import { chooseFlows } from '../explain/flow-pair/flow-form.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import {
   about,

@@ -1,6 +1,5 @@
 import { type Population, stoodFor } from '../calls/call-forest.ts'
-import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
-import type { ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
+import type { ExplainedFinding, LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
 import type { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
 import {

@@ -9,11 +9,13 @@ import {
   shortText,
   shortTexts,
 } from '../core/words.ts'
-import type { DiagnosedScenario } from '../whatif/diagnosis/diagnosed-scenario.ts'
-import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
-import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
-import type { ExplainedFinding } from '../whatif/diagnosis/match-findings.ts'
-import { divergenceText } from '../whatif/diagnosis/target-divergence.ts'
+import type { WishTarget } from '../whatif/diagnosis/diagnose-latency.ts'
+import { divergenceText } from '../whatif/diagnosis/evaluate-scenario.ts'
+import type {
+  DiagnosedScenario,
+  ExplainedFinding,
+  LatencyDiagnosis,
+} from '../whatif/diagnosis/latency-diagnosis.ts'
 import {
   type LatencyProfile,
   type ProfileQuantiles,

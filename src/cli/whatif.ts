@@ -12,17 +12,17 @@ import type { SpanTraces } from '../traces/span-traces.ts'
 import {
   type DiagnosisProgress,
   diagnoseLatencyStepwise,
+  type LatencyTarget,
+  type WishTarget,
 } from '../whatif/diagnosis/diagnose-latency.ts'
-import type { DiagnosedScenario } from '../whatif/diagnosis/diagnosed-scenario.ts'
-import { DIAGNOSIS_OPTIONS } from '../whatif/diagnosis/diagnosis-options.ts'
-import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
-import type { LatencyTarget, WishTarget } from '../whatif/diagnosis/latency-target.ts'
+import type { DiagnosedScenario, LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
+import { DIAGNOSIS_OPTIONS } from '../whatif/diagnosis/latency-diagnosis.ts'
 import {
   EXECUTION_MODEL_OPTIONS,
   type ExecutionModelOptions,
   type ExecutionModels,
+  learnExecutionModels,
 } from '../whatif/models/execution-models.ts'
-import { learnExecutionModels } from '../whatif/models/learn-execution-models.ts'
 import { profileOf } from '../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../whatif/recompute/request-model.ts'
 import { applyScenario, type ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'

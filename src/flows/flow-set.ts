@@ -10,6 +10,7 @@ import {
   stageTable,
   tableIn,
 } from '../core/stage.ts'
+import { grouped, spoken } from '../core/words.ts'
 import type { SamplePair } from '../stats/two-sample.ts'
 import { worthOf } from '../stats/weighted-sample.ts'
 import { type AttributeValue, besideOwn } from '../traces/attributes.ts'
@@ -20,11 +21,10 @@ import type { ShapeTable } from '../traces/shape-table.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import type { ClockOffsets } from './clocks/clock-offsets.ts'
 import type { ClockResolution } from './clocks/clock-resolution.ts'
-import type { FlowLogColumns } from './flow-logs.ts'
+import type { FlowLogColumns, ServiceLogChange } from './flow-logs.ts'
 import { MEASURE, quantityOf } from './measure.ts'
 import type { MessageColumns } from './messages.ts'
 import type { NodeLabels } from './node-labels.ts'
-import type { ServiceLogChange } from './service-logs.ts'
 
 export { AFTER, BEFORE, type Period }
 
@@ -445,4 +445,21 @@ export class FlowReport extends Stage {
       meaning: (entry) => MEANINGS[entry],
     })
   }
+}
+
+/**
+ * How many requests a period has: `872`, or by weights `8,234 (872 recorded)`, of a
+ * sample that was drawn `8,234 (872 compared)`; where the parents of
+ * some spans are lost, also how many parts of these are apart.
+ */
+export function countText(flows: FlowSet, period: Period): string {
+  const recorded = grouped(flows.wholes(period))
+  const isWeighted = flows.counted !== undefined
+  const parts = flows.count(period) - flows.wholes(period)
+  const notes = spoken([
+    isWeighted && `${recorded} ${flows.isOfSample ? 'compared' : 'recorded'}`,
+    parts > 0 && `and ${grouped(parts)} parts of them`,
+  ]).join(', ')
+  const all = isWeighted ? grouped(flows.countedIn(period)) : recorded
+  return notes === '' ? all : `${all} (${notes})`
 }

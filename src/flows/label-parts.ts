@@ -1,11 +1,13 @@
 import { requireFields } from '../core/errors.ts'
+import { ShapeTable } from '../traces/shape-table.ts'
+import { FlowSet } from './flow-set.ts'
 import {
   detailText,
   kindLabel,
   labelText,
   machineOf,
   type NodeLabel,
-  type NodeLabels,
+  NodeLabels,
   THREAD,
   withoutHost,
 } from './node-labels.ts'
@@ -100,4 +102,25 @@ const NUMBER = /(?<![0-9a-z])-?[0-9]+(?:[.,:][0-9]+)*(?![0-9a-z])|[0-9]{4,}(?![0
  */
 export function stripIds(name: string): string {
   return name.replace(UUID, '#').replace(HEX, '#').replace(NUMBER, '#')
+}
+
+/** The same flows with other labels, as a system with such names would have recorded them. */
+export function relabelFlows(
+  flows: FlowSet,
+  changes: readonly ((node: NodeLabel) => NodeLabel)[],
+): FlowSet {
+  if (changes.length === 0) return flows
+  const labels = new NodeLabels()
+  const codes = Uint32Array.from({ length: flows.labels.size }, (_, code) =>
+    labels.code(changes.reduce((node, change) => change(node), flows.labels.get(code))),
+  )
+  const shapes = new ShapeTable()
+  const numbers = Uint32Array.from({ length: flows.shapes.size }, (_, shape) => {
+    const relabeled = flows.shapes.labels(shape).map((code) => codes[code] as number)
+    const [from, to] = [flows.shapes.from(shape), flows.shapes.to(shape)]
+    const edges = { from, to, edgeCount: from.length }
+    return shapes.intern(relabeled, relabeled.length, edges)
+  })
+  const shapeOf = flows.shapeOf.map((shape) => numbers[shape] as number)
+  return new FlowSet({ ...flows, labels, shapes, shapeOf }, flows.options, flows.report)
 }

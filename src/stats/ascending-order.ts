@@ -28,7 +28,7 @@ export function ascendingOrder(
     isNegative(row) ? ~words[2 * row + 1]! : words[2 * row + 1]! | BELOW_ZERO
   const low = (row: number) => (isNegative(row) ? ~words[2 * row]! : words[2 * row]!)
   const order = byWord(rows.slice(), rows.map(high))
-  if (settleTies(values, order)) return order
+  if (settleTies(order, (row) => values[row]!)) return order
   const byLow = byWord(rows.slice(), rows.map(low))
   return byWord(byLow, byLow.map(high))
 }
@@ -54,7 +54,7 @@ export function sortAscending(values: Float64Array): Float64Array {
     high[i] = word < BELOW_ZERO ? word | BELOW_ZERO : ~word
   }
   const sorted = byWord(values, high)
-  if (!insertLate(sorted)) sorted.sort()
+  if (!settleTies(sorted, (value) => value)) sorted.sort()
   if (sorted !== values) values.set(sorted)
   return values
 }
@@ -100,30 +100,19 @@ function digitCounts(words: Uint32Array): Uint32Array {
 }
 
 /** Sorts what high words left undecided; false where that is more than a few neighbors. */
-function settleTies(values: Float64Array, order: Uint32Array): boolean {
+function settleTies<Items extends Uint32Array | Float64Array>(
+  items: Items,
+  keyOf: (item: number) => number,
+): boolean {
   let moves = 0
-  for (let i = 1; i < order.length; i++) {
-    const item = order[i]!
-    const value = values[item]!
+  for (let i = 1; i < items.length; i++) {
+    const item = items[i]!
+    const value = keyOf(item)
     let at = i
-    for (; at > 0 && values[order[at - 1]!]! > value; at--) order[at] = order[at - 1]!
-    order[at] = item
+    for (; at > 0 && keyOf(items[at - 1]!) > value; at--) items[at] = items[at - 1]!
+    items[at] = item
     moves += i - at
-    if (moves > order.length) return false
-  }
-  return true
-}
-
-/** Sorts what high words left undecided; false where that is more than a few neighbors. */
-function insertLate(values: Float64Array): boolean {
-  let moves = 0
-  for (let i = 1; i < values.length; i++) {
-    const value = values[i]!
-    let at = i
-    for (; at > 0 && values[at - 1]! > value; at--) values[at] = values[at - 1]!
-    values[at] = value
-    moves += i - at
-    if (moves > values.length) return false
+    if (moves > items.length) return false
   }
   return true
 }

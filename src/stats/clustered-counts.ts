@@ -1,7 +1,7 @@
 // Runs once a stretch of time: the loops index with `!`.
 import { sum } from 'd3-array'
-import { flickerGrowth } from './design-effects.ts'
 import { incompleteBeta } from './distributions.ts'
+import { flickerGrowth } from './moderated-shifts.ts'
 
 /** How often something was done that could have been, by short stretch of time. */
 export interface CountsInTime {

@@ -24,30 +24,28 @@ export {
   growRegressionTree,
   type RegressionTreeOptions,
 } from './decision-tree/grow-regression-tree.ts'
-export type {
-  CategoricalTreeColumn,
-  ClassContent,
-  ClassificationNode,
-  ClassificationTree,
-  ClassLabel,
-  LeftOutColumn,
-  NumericTreeColumn,
-  RegressionNode,
-  RegressionTree,
-  SplitTest,
-  TargetContent,
-  TreeColumn,
-  TreeColumnInfo,
-  TreeNode,
-  TreeSplit,
-} from './decision-tree/tree.ts'
-export type { PathCondition } from './decision-tree/tree-paths.ts'
 export {
+  type CategoricalTreeColumn,
+  type ClassContent,
+  type ClassificationNode,
   type ClassificationPath,
   type ClassificationPathOptions,
+  type ClassificationTree,
+  type ClassLabel,
+  type LeftOutColumn,
+  type NumericTreeColumn,
+  type PathCondition,
+  type RegressionNode,
   type RegressionPath,
+  type RegressionTree,
+  type SplitTest,
+  type TargetContent,
+  type TreeColumn,
+  type TreeColumnInfo,
+  type TreeNode,
+  type TreeSplit,
   treePaths,
-} from './decision-tree/tree-paths.ts'
+} from './decision-tree/tree.ts'
 export {
   type DetectableShiftOptions,
   type DetectableShiftResult,
@@ -62,11 +60,15 @@ export {
   editDistanceFrom,
 } from './edit-distance.ts'
 export { type FisherExactResult, fisherExact, stratifiedFisherP } from './fisher-exact.ts'
-export type { ShiftInterval } from './hodges-lehmann.ts'
 export {
+  type ShiftInterval,
   type ShiftOptions,
   type StratifiedShiftResult,
+  type Stratum,
   stratifiedShift,
+  type VanElterenOptions,
+  type VanElterenResult,
+  vanElteren,
 } from './hodges-lehmann.ts'
 export { isotonicRegression } from './isotonic-regression.ts'
 export { type KsOptions, type KsResult, ksTwoSample } from './ks-two-sample.ts'
@@ -78,9 +80,10 @@ export {
   type BlockedSample,
   type BlockedStratum,
   type ModeratedShift,
+  type ModeratedVariances,
   moderatedShifts,
+  moderatedVariances,
 } from './moderated-shifts.ts'
-export { type ModeratedVariances, moderatedVariances } from './moderated-variances.ts'
 export { type Moments, moments } from './moments.ts'
 export {
   type PermutationTestOptions,
@@ -97,11 +100,5 @@ export { siblingPercentiles } from './sibling-percentile.ts'
 export { type TwoProportionsResult, twoProportionsTest } from './two-proportions.ts'
 export type { Direction, TwoSampleResult } from './two-sample.ts'
 export { type Alternative, isTestable } from './two-sample.ts'
-export {
-  type Stratum,
-  type VanElterenOptions,
-  type VanElterenResult,
-  vanElteren,
-} from './van-elteren.ts'
 export { type WassersteinResult, wassersteinDistance } from './wasserstein.ts'
 export { type WelchOptions, type WelchResult, welch } from './welch.ts'

@@ -1,5 +1,5 @@
-// Applied to every call of a scenario: not d3-array's bisection, a third slower, and indexes with `!`.
-import { cumsum } from 'd3-array'
+// Applied to every call of a scenario: indexes with `!`.
+import { bisectLeft, bisectRight, cumsum } from 'd3-array'
 import { OptionError, rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
 import { valueAtWeight } from './quantile.ts'
 import { ascendingSample } from './weighted-sample.ts'
@@ -46,8 +46,8 @@ export function quantileMap(
   // One division for both: where the sizes are equal, ranks come out exactly.
   const ratio = to.length / from.length
   return (value) => {
-    const below = countBelow(from, value)
-    const above = from[below] === value ? countUpTo(from, value, below) : below
+    const below = bisectLeft(from, value)
+    const above = from[below] === value ? bisectRight(from, value, below) : below
     const rank = (below + (above - below) / 2) * ratio - 0.5
     if (rank <= 0) return to[0]!
     if (rank >= to.length - 1) return to[to.length - 1]!
@@ -78,11 +78,11 @@ function weighted(
 function weightedMap(from: Weighted, to: Weighted): QuantileMap {
   const ratio = to.upTo.at(-1)! / from.upTo.at(-1)!
   return (value) => {
-    const below = countBelow(from.values, value)
-    const upTo = from.values[below] === value ? countUpTo(from.values, value, below) : below
+    const below = bisectLeft(from.values, value)
+    const upTo = from.values[below] === value ? bisectRight(from.values, value, below) : below
     const weightOf = (count: number) => from.upTo[count - 1] ?? 0
     const place = ((weightOf(below) + weightOf(upTo)) / 2) * ratio
-    return valueAtWeight(to.values, to.upTo, { place })
+    return valueAtWeight(to.values, to.upTo, place)
   }
 }
 
@@ -92,24 +92,4 @@ function ascending(name: string, sample: ArrayLike<number>): Float64Array {
   // NaN sorts to the end.
   if (Number.isNaN(sorted[sorted.length - 1])) throw new OptionError(name, 'NaN', 'numbers')
   return sorted
-}
-
-function countBelow(sorted: Float64Array, value: number): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (sorted[middle]! < value) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-function countUpTo(sorted: Float64Array, value: number, from: number): number {
-  let [low, high] = [from, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (sorted[middle]! <= value) low = middle + 1
-    else high = middle
-  }
-  return low
 }

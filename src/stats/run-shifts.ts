@@ -1,7 +1,7 @@
 // Over every run of every measure: the loops index with `!`.
 import { requireList } from '../core/errors.ts'
 import { fTail, gammaQ } from './distributions.ts'
-import { moderatedVariances } from './moderated-variances.ts'
+import { moderatedVariances } from './moderated-shifts.ts'
 import { median } from './quantile.ts'
 
 /** Means of the runs before, in their order, and last of the run after, over values of one kind. */

@@ -2,17 +2,20 @@ export {
   type DiagnosisProgress,
   diagnoseLatency,
   diagnoseLatencyStepwise,
+  type LatencyTarget,
+  type WishTarget,
 } from './diagnosis/diagnose-latency.ts'
-export type { DiagnosedScenario } from './diagnosis/diagnosed-scenario.ts'
-export type { DiagnosisOptions } from './diagnosis/diagnosis-options.ts'
-export type { LatencyDiagnosis } from './diagnosis/latency-diagnosis.ts'
-export type { HistogramTarget, LatencyTarget, WishTarget } from './diagnosis/latency-target.ts'
 export type {
-  ExecutionModel,
-  ExecutionModelOptions,
-  ExecutionModels,
+  DiagnosedScenario,
+  DiagnosisOptions,
+  LatencyDiagnosis,
+} from './diagnosis/latency-diagnosis.ts'
+export {
+  type ExecutionModel,
+  type ExecutionModelOptions,
+  type ExecutionModels,
+  learnExecutionModels,
 } from './models/execution-models.ts'
-export { learnExecutionModels } from './models/learn-execution-models.ts'
 export { evaluatePrediction, type PredictionEvaluation } from './prediction/predict-latency.ts'
 export type { LatencyProfile } from './recompute/latency-profile.ts'
 export { applyScenario, type ScenarioProfile } from './scenarios/apply-scenario.ts'

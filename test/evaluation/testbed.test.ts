@@ -17,7 +17,7 @@ import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
 import { moments } from '../../src/stats/moments.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../src/whatif/models/execution-models.ts'
 import { loadCase } from '../whatif/real-systems.ts'
 
 const always = (us: number) => logNormalOf(us, 0)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { gradualChange } from '../../src/stats/gradual-change.ts'
+import { gradualChange } from '../../src/stats/change-point.ts'
 
 const times = Array.from({ length: 40 }, (_, i) => i)
 const noise = [0.1, -0.2, 0.2, -0.1]

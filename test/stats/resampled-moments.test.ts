@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { meanMoments, resampledMoments } from '../../src/stats/bootstrap-interval.ts'
 import { moments, randomSource } from '../../src/stats/index.ts'
-import { meanMoments, resampledMoments } from '../../src/stats/resampled.ts'
 import { expectRelative } from './expect-relative.ts'
 
 describe('mean and squared standard error', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { resampledQuantiles } from '../../src/stats/bootstrap-interval.ts'
 import { ksTwoSample, quantile, randomSource } from '../../src/stats/index.ts'
-import { resampledQuantiles } from '../../src/stats/resampled.ts'
 
 const DRAWS = 4000
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { randomSource } from '../../src/stats/random.ts'
-import type { CallOrder } from '../../src/whatif/models/call-orders.ts'
+import { type CallOrder, Precedence } from '../../src/whatif/models/call-orders.ts'
 import { clusterOrders } from '../../src/whatif/models/cluster-orders.ts'
-import { Precedence } from '../../src/whatif/models/precedence.ts'
 
 const OPTIONS = { similarity: 0.3, share: 0.99 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../src/whatif/models/execution-models.ts'
 import { LatencyProfile } from '../../src/whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../src/whatif/recompute/request-model.ts'
 import { describeWithShared } from '../shared.ts'

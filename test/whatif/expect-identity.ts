@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../src/whatif/models/execution-models.ts'
 import { RequestModel } from '../../src/whatif/recompute/request-model.ts'
 
 /** Recomputes every call from its own recorded parts; whatever differs in the last bit is found. */

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { randomSource } from '../../src/stats/random.ts'
-import type { ExecutionModel } from '../../src/whatif/models/execution-models.ts'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import {
+  type ExecutionModel,
+  learnExecutionModels,
+} from '../../src/whatif/models/execution-models.ts'
 import { RequestModel } from '../../src/whatif/recompute/request-model.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 

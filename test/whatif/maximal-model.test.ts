@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { ExecutionModel } from '../../src/whatif/models/execution-models.ts'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import {
+  type ExecutionModel,
+  learnExecutionModels,
+} from '../../src/whatif/models/execution-models.ts'
 import { RequestModel } from '../../src/whatif/recompute/request-model.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 import { describeWithShared, sharedJson } from '../shared.ts'

@@ -4,7 +4,7 @@ import { Replay } from '../../src/calls/replay.ts'
 import { spanTimes } from '../../src/calls/span-times.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../src/whatif/models/execution-models.ts'
 import { RequestModel } from '../../src/whatif/recompute/request-model.ts'
 
 const FOLDER = fileURLToPath(new URL('../../datasets/storage-service/', import.meta.url))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../src/whatif/models/execution-models.ts'
 import { evaluatePrediction } from '../../src/whatif/prediction/predict-latency.ts'
 import { describeWithShared } from '../shared.ts'
 import { CASES, loadCase, loadSystem, SYSTEMS } from './real-systems.ts'

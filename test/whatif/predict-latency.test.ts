@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../src/whatif/models/execution-models.ts'
 import { evaluatePrediction } from '../../src/whatif/prediction/predict-latency.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 import { loadCase } from './real-systems.ts'

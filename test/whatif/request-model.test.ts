@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { randomSource } from '../../src/stats/random.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../src/whatif/models/execution-models.ts'
 import { RequestModel } from '../../src/whatif/recompute/request-model.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 import { randomRequests } from './random-requests.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { randomSource } from '../../src/stats/random.ts'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../src/whatif/models/execution-models.ts'
 import { evaluatePrediction } from '../../src/whatif/prediction/predict-latency.ts'
 import { orderClasses } from '../../src/whatif/scenarios/order-candidates.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
-import { waitPlan } from '../../src/whatif/models/wait-plan.ts'
+import { waitPlan } from '../../src/whatif/models/call-orders.ts'
+import { learnExecutionModels } from '../../src/whatif/models/execution-models.ts'
 import { RequestModel } from '../../src/whatif/recompute/request-model.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { randomSource } from '../../src/stats/random.ts'
 import { diagnoseLatency } from '../../src/whatif/diagnosis/diagnose-latency.ts'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../src/whatif/models/execution-models.ts'
 import { applyScenario } from '../../src/whatif/scenarios/apply-scenario.ts'
 import { weighedSpans } from '../make-traces.ts'
 

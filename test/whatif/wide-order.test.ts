@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
 import { randomSource } from '../../src/stats/random.ts'
-import { wideOrder } from '../../src/whatif/models/call-orders.ts'
-import { Precedence } from '../../src/whatif/models/precedence.ts'
-import { waitGraph } from '../../src/whatif/models/wait-plan.ts'
+import { Precedence, waitGraph, wideOrder } from '../../src/whatif/models/call-orders.ts'
 
 test('the order of very many calls is that of few', () => {
   const random = randomSource(1)

@@ -2,9 +2,9 @@
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
-import { designEffects, StretchSums } from '../../stats/design-effects.ts'
 import { normalQuantile, tQuantile } from '../../stats/distributions.ts'
 import { mannWhitney } from '../../stats/mann-whitney.ts'
+import { designEffects, StretchSums } from '../../stats/moderated-shifts.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { equalPair, type SamplePair, type SortedPair, sortedPair } from '../../stats/two-sample.ts'
@@ -164,7 +164,7 @@ function widening(
     sums[run]!.add(stretch, (sign * weights[request]! * apart) / sizes[period])
   }
   const { effects, df } = designEffects([{ periods: sums.filter(() => true) }], {
-    lasts: aligned ? false : 'flicker',
+    lasts: !aligned,
   })
   const effect = effects[0]!
   if (!(effect > 1)) return 1

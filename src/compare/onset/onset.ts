@@ -1,5 +1,10 @@
-import { changePoint, constantLevel, passingChange } from '../../stats/change-point.ts'
-import { type GradualChangeResult, gradualChange } from '../../stats/gradual-change.ts'
+import {
+  changePoint,
+  constantLevel,
+  type GradualChangeResult,
+  gradualChange,
+  passingChange,
+} from '../../stats/change-point.ts'
 import { moments } from '../../stats/moments.ts'
 import { median } from '../../stats/quantile.ts'
 

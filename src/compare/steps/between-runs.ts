@@ -79,12 +79,10 @@ export function compareChoices(
     }))
   }
   const choices = counted
-  // Stretches of before alone do not tell how long levels last.
-  const ofBefore = options.lasts === 'learned' && ({ lasts: 'flicker' } as const)
   const test = (part: PartOfAfter | null) =>
     compareCounts(
       choices.map(({ strata }) => countsWithin(strata, part)),
-      { perRun, aligned, ...options, ...(part !== null && { steady: true, ...ofBefore }) },
+      { perRun, aligned, ...options, ...(part !== null && { steady: true }) },
     )
   const tests = testPartsOfAfter(blocks, test)
   if (runs < 2) return tests

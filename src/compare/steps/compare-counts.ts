@@ -1,8 +1,7 @@
 import { sum } from 'd3-array'
-import { designEffects, type Lasting, StretchSums } from '../../stats/design-effects.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { stratifiedFisherP } from '../../stats/fisher-exact.ts'
-import type { StretchOptions } from '../../stats/moderated-shifts.ts'
+import { designEffects, type StretchOptions, StretchSums } from '../../stats/moderated-shifts.ts'
 import { BLOCKS, type ChoiceCounts, type WeightSpread } from './time-blocks.ts'
 
 /** How often something was done that could have been, in both periods. */
@@ -18,8 +17,8 @@ export interface CountsTest {
 }
 
 export interface CountsOptions extends StretchOptions {
-  /** How long levels last; default `false`. */
-  readonly lasts?: Lasting
+  /** Whether levels last, as those of flicker noise do; default false. */
+  readonly lasts?: boolean
 }
 
 /** With fewer chances taken than this to lose, or left to gain, counts are tested exactly. */

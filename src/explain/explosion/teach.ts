@@ -17,8 +17,7 @@ import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { EXPLOSION_OPTIONS, listRecipes } from './diagnose-explosion.ts'
-import { ExplosionVariants, type Variant } from './find-causes.ts'
+import { ExplosionVariants, listRecipes, type Variant } from './diagnose-explosion.ts'
 
 const ALL = Object.keys(IGNORABLE) as Ignorable[]
 
@@ -45,7 +44,7 @@ class Alternatives {
   constructor(categories: Categories) {
     this.categories = categories
     this.#variants = new ExplosionVariants(categories)
-    const { recipes } = listRecipes(this.#variants, EXPLOSION_OPTIONS.fold.default)
+    const { recipes } = listRecipes(this.#variants)
     const isOne = (name: string): name is Ignorable => Object.hasOwn(IGNORABLE, name)
     this.#recipes = new Map(
       recipes.flatMap(({ remedy, ...variant }) => (isOne(remedy) ? [[remedy, variant]] : [])),
@@ -63,7 +62,7 @@ class Alternatives {
     const categories = this.#variants.categorize({
       changes: recipes.flatMap(({ changes = [] }) => changes),
       concurrency: recipes.findLast(({ concurrency }) => concurrency !== undefined)?.concurrency,
-      fold: recipes.find(({ fold }) => fold !== undefined)?.fold,
+      folds: recipes.some(({ folds }) => folds === true),
     })
     const of = Uint32Array.from({ length: this.categories.size }, (_, category) => {
       const requests = group(

@@ -11,15 +11,17 @@ import {
   requireStage,
 } from '../../core/errors.ts'
 import { counted, percent } from '../../core/words.ts'
-import { type CoalescedNode, coalesceFlow } from './coalesce-flow.ts'
-import type { FlowComparison, FlowGroup, FlowSide, UnionNode } from './flow-comparison.ts'
-import { flowForm } from './flow-form.ts'
-import { acyclicPartition, groupsOf } from './flow-groups.ts'
-import { type FlowPair, resolvePair } from './flow-pair.ts'
-import { flowSide } from './flow-side.ts'
+import {
+  type FlowComparison,
+  type FlowGroup,
+  type FlowSide,
+  rankDifferences,
+  type UnionNode,
+} from './flow-comparison.ts'
+import { type FlowPair, flowForm, resolvePair } from './flow-form.ts'
+import { acyclicPartition, type CoalescedNode, coalesceFlow, groupsOf } from './flow-groups.ts'
 import { matchNodes } from './match-nodes.ts'
-import { rankDifferences } from './rank-differences.ts'
-import { type UnionGraph, unionGraph } from './union-graph.ts'
+import { flowSide, type UnionGraph, unionGraph } from './union-graph.ts'
 
 export interface FlowComparisonOptions {
   /** Readable names for node labels; default the labels. */

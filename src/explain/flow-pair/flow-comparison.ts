@@ -1,7 +1,10 @@
-import type { OrderChange } from '../../compare/precursors/order-difference.ts'
+import { group, sum } from 'd3-array'
+import { type OrderChange, reachable } from '../../compare/precursors/order-difference.ts'
+import { changeWords, formatAmount, moreText, partAndRestText, TIME } from '../../core/quantity.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
+import { certaintyText, counted, percent, shortText } from '../../core/words.ts'
 import type { Phase } from '../../flows/node-labels.ts'
 import type { Direction } from '../../stats/two-sample.ts'
-import type { FlowDifferences } from './flow-differences.ts'
 
 export interface EdgeLatencies {
   /**
@@ -191,4 +194,487 @@ export interface FlowComparison {
   readonly components: readonly FlowGroup[]
   /** What differs, ranked by its part of the change of the mean response time. */
   readonly ranked: FlowDifferences
+}
+
+/**
+ * One difference between two flows: steps on one side only, steps in the place of others, steps in
+ * another order, or an edge whose latency changed.
+ */
+export interface FlowDifference {
+  /** From 1, the largest change of time on the critical path first. */
+  readonly rank: number
+  readonly kind: 'added' | 'removed' | 'replaced' | 'order' | 'latency'
+  /** Ids of the union's nodes that it is about: those that came, went or moved, or an edge's ends. */
+  readonly nodes: readonly number[]
+  /** Ids of the union's edges whose time it accounts for; no edge is in two differences. */
+  readonly edges: readonly number[]
+  /** Time of these edges on the critical path of a mean request, in µs. */
+  readonly beforeUs: number
+  readonly afterUs: number
+  readonly changeUs: number
+  /** `changeUs` as a share of the whole change; below 0 against it, `null` where there is none. */
+  readonly share: number | null
+  /** What it is, without its time: `X → Y takes 98 ms longer`. */
+  readonly what: string
+  /** The same with its share: `X → Y takes 98 ms longer: 72 % of the slowdown`. */
+  readonly text: string
+}
+
+/** What edges without a difference of their own add to the change. */
+export type RestOfChange = Pick<FlowDifference, 'edges' | 'changeUs' | 'share'>
+
+interface Ranked {
+  readonly differences: readonly FlowDifference[]
+  /** Mean response time after − before, in µs: what the differences and the rest add up to. */
+  readonly totalUs: number
+  readonly rest: RestOfChange
+}
+
+/** What differs between two flows, ranked by its part of the change of the mean response time. */
+export class FlowDifferences extends columnarStage<Ranked>() {
+  /** A row for each difference, the largest change first. */
+  table(): StageTable {
+    return rowTable(this.differences, own('rank kind what beforeUs afterUs changeUs share'))
+  }
+
+  /** A line for each difference, then what is left. */
+  text(): string {
+    const { differences, totalUs } = this
+    const lines = differences.map(({ rank, text }) => `${rank}. ${text}`)
+    if (lines.length === 0) lines.push('Nothing differs significantly.')
+    return [...lines, restWords(this), `In all: ${moreWords(totalUs)}.${pNote(differences)}`].join(
+      '\n',
+    )
+  }
+}
+
+/** Less is what rounding leaves over. */
+export const NO_TIME_US = 1e-6
+
+export function moreWords(us: number): string {
+  return Math.abs(us) <= NO_TIME_US ? 'as long as before' : moreText(us, TIME)
+}
+
+/** What part a change of some edges is of the whole change. */
+export function shareWords(changeUs: number, totalUs: number): string {
+  if (Math.abs(totalUs) <= NO_TIME_US || Math.abs(changeUs) <= NO_TIME_US) return ''
+  if (changeUs / totalUs >= 0) return `: ${partAndRestText(changeUs, totalUs, TIME)}`
+  const { change } = changeWords(TIME, totalUs > 0)
+  return `, against the ${change} (${percent(-changeUs / totalUs)} of it)`
+}
+
+/** Said where p of edges is told. */
+export const CORRECTED = 'corrected for all edges that were tested'
+
+/** Says how p is meant where it is told. */
+export function pNote(differences: readonly FlowDifference[]): string {
+  const tested = differences.filter(({ kind }) => kind === 'latency')
+  if (tested.length === 0) return ''
+  const isAll = tested.length === differences.length
+  return ` p is ${CORRECTED}${isAll ? '' : '; steps that came, went or moved need none'}.`
+}
+
+function restWords({ rest, totalUs }: Ranked): string {
+  const { edges, changeUs } = rest
+  return `All else, ${counted(edges.length, 'edge')}, takes ${moreWords(changeUs)}${shareWords(changeUs, totalUs)}.`
+}
+
+/** A difference before its time is known. */
+export type Draft = Pick<FlowDifference, 'kind' | 'nodes' | 'edges'> & {
+  /** Changes of order that it stands for. */
+  readonly orders?: readonly OrderChange[]
+}
+
+export function first({ nodes }: Pick<FlowDifference, 'nodes'>): number {
+  return Math.min(...nodes)
+}
+
+const MAX_NAME = 60
+const MAX_NAMES = 3
+
+type Union = Pick<FlowComparison, 'nodes' | 'edges'>
+
+/** What a difference is about, without its time. */
+function subjectOf({ kind, nodes: about, orders = [] }: Draft, { nodes }: Union): string {
+  const nameOf = (node: number) => shortText(nodes[node]?.name ?? '', MAX_NAME)
+  if (kind === 'latency') return about.map(nameOf).join(' → ')
+  if (kind === 'order') return orderText(orders, nameOf)
+  const listOf = (some: readonly number[], most: number) => {
+    const more = some.length - most
+    const shown = some.slice(0, most).map(nameOf).join(', ')
+    return more > 0 ? `${shown} and ${counted(more, 'more step')}` : shown
+  }
+  if (kind !== 'replaced') return listOf(about, MAX_NAMES)
+  const [now, no] = [true, false].map((isNow) => {
+    const steps = about.filter((node) => nodes[node]?.inAfter === isNow)
+    return listOf(steps, steps.length > 2 ? 1 : 2)
+  })
+  return `${now} instead of ${no}`
+}
+
+const ORDINALS = ['first', 'second', 'third']
+
+/** Tells differences of one name apart, and edges of which not all differ: ` (first of 2)`. */
+export function ordinals(drafts: readonly Draft[], union: Union): (draft: Draft) => string {
+  const shared = union.edges.filter(({ inBefore, inAfter }) => inBefore && inAfter)
+  const all = [
+    ...shared.map(
+      ({ id, from, to }): Draft => ({ kind: 'latency', nodes: [from, to], edges: [id] }),
+    ),
+    ...drafts.filter(({ kind }) => kind !== 'latency').sort((a, b) => first(a) - first(b)),
+  ]
+  const named = group(all, (draft) => `${draft.kind} ${subjectOf(draft, union)}`)
+  return (draft) => {
+    const same = named.get(`${draft.kind} ${subjectOf(draft, union)}`) ?? []
+    if (same.length < 2) return ''
+    const place = same.findIndex(({ edges, nodes }) =>
+      draft.kind === 'latency' ? edges[0] === draft.edges[0] : nodes[0] === draft.nodes[0],
+    )
+    return ` (${ORDINALS[place] ?? `no. ${place + 1}`} of ${same.length})`
+  }
+}
+
+/** Says what differs, and by how much time. */
+export function differenceText(
+  draft: Draft & { readonly changeUs: number },
+  { nodes, edges }: Union,
+  ordinal: string,
+): string {
+  const { kind, nodes: about, edges: own, changeUs } = draft
+  const isOnPath = Math.abs(changeUs) > NO_TIME_US
+  const subject = subjectOf(draft, { nodes, edges }) + ordinal
+  if (kind === 'latency') {
+    const edge = edges[own[0] as number] as UnionEdge
+    return `${subject} takes ${isOnPath ? latencyWords(edge, changeUs) : `${moreWords(edge.shiftUs ?? 0)}, which nothing waits for`}`
+  }
+  const isOther = kind === 'order' || kind === 'replaced'
+  const s = isOther || about.length === 1 ? 's' : ''
+  const ofStep = `${changeUs > 0 ? 'add' : 'save'}${s} ${formatAmount(Math.abs(changeUs), TIME)}`
+  const time = isOther ? `takes ${moreWords(changeUs)}` : ofStep
+  const which = `which ${isOnPath ? time : `cost${s} no time`}`
+  return isOther ? `${subject}, ${which}` : `${subject} ${s ? 'is' : 'are'} ${kind}, ${which}`
+}
+
+/** Says of a latency how sure its change is; steps that came, went or moved are no chance. */
+export function chanceOf({ kind, edges: own }: Draft, edges: readonly UnionEdge[]): string {
+  const edge = edges[own[0] ?? -1]
+  return kind === 'latency' && edge !== undefined ? `; ${chanceWords(edge)}` : ''
+}
+
+/** Says by how much an edge's time changed, and how its median or its latency changed if otherwise. */
+function latencyWords({ shiftUs, medianShiftUs }: UnionEdge, changeUs: number): string {
+  const isAgainst = (us: number | null) => us !== null && us * changeUs < 0
+  if (shiftUs !== null && isAgainst(shiftUs)) {
+    return `${moreWords(shiftUs)} but is waited for ${changeUs > 0 ? 'more' : 'less'} often: ${moreWords(changeUs)} in all`
+  }
+  const median = isAgainst(medianShiftUs) ? ` (its median ${moreWords(medianShiftUs ?? 0)})` : ''
+  return `${moreWords(changeUs)}${median}`
+}
+
+function orderText(orders: readonly OrderChange[], nameOf: (node: number) => string): string {
+  const shown = orders.slice(0, MAX_NAMES).map((order) => orderWords(order, nameOf))
+  const more = orders.length - shown.length
+  return shown.join('; ') + (more > 0 ? `; ${counted(more, 'more change')} of order` : '')
+}
+
+/** Says how two steps lie to each other now, and how they did before. */
+export function orderWords(
+  { kind, first: one, second: other }: OrderChange,
+  nameOf: (node: number) => string,
+): string {
+  const [a, b] = [nameOf(one), nameOf(other)]
+  const words: Record<OrderChange['kind'], string> = {
+    'in turn': `${b} now waits for ${a}; before, both at the same time`,
+    together: `${b} no longer waits for ${a}: both at the same time`,
+    reordered: `${b} now comes after ${a}, not before it`,
+    'not waited for': `${a} no longer waits for ${b}`,
+    'waited for': `${a} now waits for ${b}`,
+  }
+  return words[kind]
+}
+
+/** Why a large change of an edge is not called one. */
+export const QUIET_WORDS: Readonly<Record<QuietReason, string>> = {
+  variance: 'may be chance',
+  'too few requests': 'may be chance, too few requests to test',
+  'never waited for': 'not tested, as no request waits for it',
+}
+
+/** Says how sure the change of an edge is: `p < 0.001`, `may be chance (p = 0.2)`. */
+export function chanceWords({ q, reason }: Pick<UnionEdge, 'q' | 'reason'>): string {
+  const p = q === null ? '' : certaintyText(q)
+  if (reason === null) return p
+  return QUIET_WORDS[reason] + (reason === 'variance' && p !== '' ? ` (${p})` : '')
+}
+
+export type ComparedFlows = Omit<FlowComparison, 'ranked'>
+
+/**
+ * Ranks the differences between two flows by how much of the change of the mean response time they
+ * are: by the change of the time that their edges have on critical paths.
+ *
+ * Steps on one side have all edges to and from them, and the edge that they stand in the place of;
+ * steps in another order have the edges between the fork and the join around them; an edge whose
+ * latency changed significantly, or much, has itself. Edges on critical paths add up to the
+ * response time, so all differences and `rest` add up to its change. Where another branch is waited
+ * for than before, a difference may be more than the whole change, and `rest` less than nothing.
+ *
+ * Source: Sambasivan 2013, §4.3.3 (task 5: which change most impacts response time); the division of
+ * the critical path is flowdelta's own.
+ */
+export function rankDifferences(flows: ComparedFlows): FlowDifferences {
+  const { nodes, edges } = flows
+  const free = new Set(edges.map(({ id }) => id))
+  const claim: Claim = (wanted) =>
+    Array.from(wanted, ({ id }) => id).filter((id) => free.delete(id))
+  const drafts = [
+    ...changedEdges(flows, claim),
+    ...oneSidedSteps(flows, claim),
+    ...stepsInOtherOrder(flows, claim),
+  ].map((draft) => withDisplaced(flows, draft, claim))
+  const totalUs =
+    flows.before.meanUs === null || flows.after.meanUs === null
+      ? totalOf(edges, 'after') - totalOf(edges, 'before')
+      : flows.after.meanUs - flows.before.meanUs
+  // No −0, which JSON does not know.
+  const shareOf = (us: number) => (Math.abs(totalUs) > NO_TIME_US ? us / totalUs + 0 : null)
+  const [before, after] = [
+    criticalTimes(flows, drafts, 'before'),
+    criticalTimes(flows, drafts, 'after'),
+  ]
+  const ordinal = ordinals(drafts, flows)
+  const differences = drafts
+    .map((draft) => {
+      const beforeUs = sum(draft.edges, (id) => before.get(id))
+      const afterUs = sum(draft.edges, (id) => after.get(id))
+      return { ...draft, beforeUs, afterUs, changeUs: afterUs - beforeUs }
+    })
+    .sort((a, b) => Math.abs(b.changeUs) - Math.abs(a.changeUs) || first(a) - first(b))
+    .map((sized, i): FlowDifference => {
+      const share = shareOf(sized.changeUs)
+      const what = differenceText(sized, { nodes, edges }, ordinal(sized))
+      const text = what + shareWords(sized.changeUs, totalUs) + chanceOf(sized, edges)
+      return { rank: i + 1, ...sized, share, what, text }
+    })
+  const changeUs = totalUs - sum(differences, (difference) => difference.changeUs)
+  const rest = { edges: [...free], changeUs, share: shareOf(changeUs) }
+  return new FlowDifferences({ differences, totalUs, rest })
+}
+
+type Side = 'before' | 'after'
+
+function totalOf(edges: readonly UnionEdge[], side: Side): number {
+  return sum(edges, (edge) => edge[side]?.criticalUs ?? 0)
+}
+
+/**
+ * The time of each edge on critical paths. Edges of one class are there one for the other: those of
+ * both sides, or else of steps in the place of others, have up to their mean latency of it, and those
+ * that are only added beside them, or removed, the rest, which is what they add.
+ */
+function criticalTimes(
+  { edges }: ComparedFlows,
+  drafts: readonly Draft[],
+  side: Side,
+): ReadonlyMap<number, number> {
+  const instead = new Set(
+    drafts.filter(({ kind }) => kind === 'replaced').flatMap((draft) => draft.edges),
+  )
+  const there = edges.filter((edge) => edge[side] !== null)
+  return new Map(
+    Array.from(group(there, (edge) => edge[side]?.edgeClass).values(), (same) => {
+      const shared = same.filter(({ inBefore, inAfter }) => inBefore && inAfter)
+      const own = new Set(shared.length > 0 ? shared : same.filter(({ id }) => instead.has(id)))
+      const totalUs = totalOf(same, side)
+      const meanUs = same[0]?.[side]?.meanUs ?? 0
+      const others = same.length - own.size
+      const ownUs = others === 0 ? totalUs / own.size : Math.min(totalUs / own.size, meanUs)
+      const otherUs = own.size === 0 ? totalUs / others : (totalUs - own.size * ownUs) / others
+      return same.map((edge) => [edge.id, own.has(edge) ? ownUs : otherUs] as const)
+    }).flat(),
+  )
+}
+
+/** Takes those of the edges that have no difference yet. */
+type Claim = (wanted: Iterable<UnionEdge>) => number[]
+
+function changedEdges({ edges }: ComparedFlows, claim: Claim): Draft[] {
+  return edges
+    .filter(({ verdict, reason }) => verdict === 'changed' || reason !== null)
+    .map((edge) => ({ kind: 'latency', nodes: [edge.from, edge.to], edges: claim([edge]) }))
+}
+
+/** Steps on one side have the edges around them, and those that they stand in the place of. */
+function oneSidedSteps(flows: ComparedFlows, claim: Claim): Draft[] {
+  const { edges, differences } = flows
+  const moved = movedNodes(flows)
+  const groups = differences.filter(({ nodes }) => !nodes.every((node) => moved.has(node)))
+  const groupOf = new Map(groups.flatMap((each) => each.nodes.map((node) => [node, each] as const)))
+  const [leaving, entering] = [group(edges, ({ from }) => from), group(edges, ({ to }) => to)]
+  const around = new Map(
+    groups.map((each) => [
+      each,
+      claim(
+        each.nodes.flatMap((node) => [...(entering.get(node) ?? []), ...(leaving.get(node) ?? [])]),
+      ),
+    ]),
+  )
+  for (const edge of edges) {
+    if (edge.inBefore === edge.inAfter) continue
+    const ends = new Set(entering.get(edge.to)?.map(({ from }) => groupOf.get(from)))
+    const instead = leaving
+      .get(edge.from)
+      ?.map(({ to }) => groupOf.get(to))
+      .find((each) => each?.inBefore === edge.inAfter && ends.has(each))
+    if (instead !== undefined) around.get(instead)?.push(...claim([edge]))
+  }
+  return replacements(
+    Array.from(around, ([{ inAfter, nodes }, own]) => ({
+      kind: inAfter ? ('added' as const) : ('removed' as const),
+      nodes,
+      edges: own,
+    })),
+    edges,
+  )
+}
+
+/** Added steps between the same neighbors as removed ones are one difference with these. */
+function replacements(drafts: readonly Draft[], edges: readonly UnionEdge[]): Draft[] {
+  const placeOf = ({ nodes }: Draft) => {
+    const own = new Set(nodes)
+    const before = edges.filter(({ from, to }) => own.has(to) && !own.has(from))
+    const behind = edges.filter(({ from, to }) => own.has(from) && !own.has(to))
+    const ids = (some: readonly number[]) => [...new Set(some)].sort((a, b) => a - b).join(' ')
+    return `${ids(before.map(({ from }) => from))} > ${ids(behind.map(({ to }) => to))}`
+  }
+  return [...group(drafts, placeOf).values()].flatMap((same) => {
+    const [added, removed] = (['added', 'removed'] as const).map((kind) =>
+      same.filter((one) => one.kind === kind),
+    ) as [Draft[], Draft[]]
+    const pairs = Math.min(added.length, removed.length)
+    const replaced = added.slice(0, pairs).map((one, i): Draft => {
+      const gone = removed[i] as Draft
+      return {
+        kind: 'replaced',
+        nodes: [...one.nodes, ...gone.nodes],
+        edges: [...one.edges, ...gone.edges],
+      }
+    })
+    return [...replaced, ...added.slice(pairs), ...removed.slice(pairs)]
+  })
+}
+
+/**
+ * With the free edges of branches beside steps of one side, where these are waited for instead: what
+ * steps add is the time of their branch less that of the branch that they displace.
+ */
+function withDisplaced({ edges }: ComparedFlows, draft: Draft, claim: Claim): Draft {
+  const { kind, nodes } = draft
+  if (kind === 'latency' || kind === 'order') return draft
+  const side = kind === 'removed' ? 'inBefore' : 'inAfter'
+  const own = new Set(nodes)
+  const drawn = edges.filter((edge) => edge[side])
+  const outside = drawn.filter(({ from, to }) => !own.has(from) && !own.has(to))
+  const walk = (start: 'from' | 'to', end: 'from' | 'to') => {
+    const next = group(outside, (edge) => edge[start])
+    const found = new Set(
+      drawn
+        .filter((edge) => own.has(edge[end]) && !own.has(edge[start]))
+        .map((edge) => edge[start]),
+    )
+    // What is added on the way is visited too.
+    for (const node of found) for (const edge of next.get(node) ?? []) found.add(edge[end])
+    return found
+  }
+  const [below, above] = [walk('from', 'to'), walk('to', 'from')]
+  const beside = outside.filter(({ from, to, before, after }) => {
+    const moreOften = (after?.criticalShare ?? Number.NaN) - (before?.criticalShare ?? Number.NaN)
+    const isDisplaced = kind === 'added' ? moreOften < 0 : kind === 'removed' ? moreOften > 0 : true
+    return isDisplaced && moreOften !== 0 && below.has(from) && above.has(to)
+  })
+  return { ...draft, edges: [...draft.edges, ...claim(beside)] }
+}
+
+/** Steps that are drawn twice, as they moved past others. */
+function movedNodes({ nodes, orderChanges }: ComparedFlows): ReadonlySet<number> {
+  const moved = orderChanges
+    .filter(({ kind }) => kind === 'reordered')
+    .flatMap(({ first: one, second }) => [one, second])
+    .filter((node) => !nodes[node]?.inBefore)
+  return new Set(withTwins(nodes, moved))
+}
+
+/** Each step once, after those that moved as they were before. */
+function withTwins(nodes: readonly UnionNode[], steps: readonly number[]): number[] {
+  return [
+    ...new Set(
+      steps.flatMap((step) => (nodes[step]?.inBefore ? [step] : [step, twinOf(nodes, step)])),
+    ),
+  ]
+}
+
+/** The step of the other side that was not matched with `node`, though it is the same. */
+function twinOf(nodes: readonly UnionNode[], node: number): number {
+  const { label, inBefore, inAfter } = nodes[node] as UnionNode
+  return (
+    nodes.find(
+      (other) => other.label === label && other.inBefore === inAfter && other.inAfter === inBefore,
+    )?.id ?? node
+  )
+}
+
+/** Steps in another order have the free edges between the fork and the join around them. */
+function stepsInOtherOrder(flows: ComparedFlows, claim: Claim): Draft[] {
+  const { orderChanges } = flows
+  if (orderChanges.length === 0) return []
+  const regions = orderChanges.map(regionFinder(flows))
+  const changes = group(orderChanges.keys(), (change) => regions[change]?.key)
+  return Array.from(changes.values(), (members) => ({
+    orders: members.map((member) => orderChanges[member] as OrderChange),
+    inside: new Set(members.flatMap((member) => [...(regions[member]?.inside ?? [])])),
+  }))
+    .sort((a, b) => a.inside.size - b.inside.size)
+    .map(({ orders, inside }) => ({
+      kind: 'order',
+      orders,
+      nodes: withTwins(
+        flows.nodes,
+        orders.flatMap((order) => [order.first, order.second]),
+      ),
+      edges: claim(flows.edges.filter(({ from, to }) => inside.has(from) && inside.has(to))),
+    }))
+}
+
+function regionFinder({ nodes, edges }: ComparedFlows) {
+  const reach = (drawn: readonly UnionEdge[]) => {
+    const [from, to] = [drawn.map((edge) => edge.from), drawn.map((edge) => edge.to)]
+    const leads = reachable({ size: nodes.length, from, to })
+    return (one: number, other: number) => one === other || leads(one, other)
+  }
+  const anywhere = reach(edges)
+  const sides = (['inBefore', 'inAfter'] as const).map((side) => ({
+    leads: reach(edges.filter((edge) => edge[side])),
+    placeOf: (node: number) => (nodes[node]?.[side] ? node : twinOf(nodes, node)),
+  }))
+  const ids = nodes.map(({ id }) => id)
+  return ({ first: one, second: other }: OrderChange) => {
+    const isAround = (node: number, way: 'fork' | 'join', { leads, placeOf }: (typeof sides)[0]) =>
+      [placeOf(one), placeOf(other)].every((step) =>
+        way === 'fork' ? leads(node, step) : leads(step, node),
+      )
+    const around = (way: 'fork' | 'join') => {
+      const onBoth = ids.filter((node) => sides.every((side) => isAround(node, way, side)))
+      if (onBoth.length > 0) return onBoth
+      return ids.filter((node) => sides.some((side) => isAround(node, way, side)))
+    }
+    const [fork, join] = [around('fork').at(-1) ?? one, around('join')[0] ?? other]
+    const steps = sides.flatMap(({ placeOf }) => [placeOf(one), placeOf(other)])
+    const inside = ids.filter(
+      (node) =>
+        anywhere(fork, node) &&
+        anywhere(node, join) &&
+        steps.some((step) => anywhere(node, step) || anywhere(step, node)),
+    )
+    return { key: `${fork} ${join}`, inside }
+  }
 }

@@ -1,5 +1,8 @@
 import type { Categories } from '../../compare/categories/categories.ts'
-import { editTokens } from '../../compare/precursors/match-precursors.ts'
+import { editTokens, type Precursors } from '../../compare/precursors/match-precursors.ts'
+import type { RankedMutation } from '../../compare/ranking/rank-mutations.ts'
+import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 
 export interface FormEdge {
   readonly from: number
@@ -52,4 +55,80 @@ export function flowForm(categories: Categories, category: number): FlowForm {
     visits: structure.visits.map(rankOf),
     callers: structure.callers.map(rankOf),
   }
+}
+
+/** The requests of a category in one period. */
+export interface FlowChoice {
+  readonly category: number
+  readonly period: Period
+}
+
+/** A category before and after; a mutation and its likeliest precursor before; or any two flows. */
+export type FlowPair =
+  | { readonly category: number }
+  | { readonly mutation: number; readonly precursors: Precursors }
+  | { readonly before: FlowChoice; readonly after: FlowChoice }
+
+export function resolvePair(pair: FlowPair): { before: FlowChoice; after: FlowChoice } {
+  if ('before' in pair) return pair
+  if ('category' in pair) {
+    const { category } = pair
+    return { before: { category, period: BEFORE }, after: { category, period: AFTER } }
+  }
+  const { mutation, precursors } = pair
+  const [likeliest] = precursors.of(mutation)
+  if (likeliest === undefined) {
+    throw new FlowdeltaError(
+      `Category ${mutation} has no precursor: it is no structural mutation, or no category of ` +
+        'its type lost enough requests. Compare it with itself by { category }, or with a ' +
+        'category of your choice by { before, after }.',
+    )
+  }
+  const { category } = likeliest
+  const { categories } = precursors.structural
+  const period = categories.count(category, BEFORE) > 0 ? BEFORE : AFTER
+  return { before: { category, period }, after: { category: mutation, period: AFTER } }
+}
+
+/** Which flows: a category, a mutation of the ranking, or any two categories with their periods. */
+export type FlowsToCompare =
+  | number
+  | Pick<RankedMutation, 'category' | 'kind'>
+  | { readonly category: number }
+  | { readonly before: FlowChoice; readonly after: FlowChoice }
+
+/** The flows to compare: a structural mutation with its likeliest precursor, else with itself. */
+export function chooseFlows(
+  { categories, precursors }: { readonly categories: Categories; readonly precursors: Precursors },
+  what: FlowsToCompare,
+): { before: FlowChoice; after: FlowChoice } {
+  const mutation = (category: number) =>
+    precursors.of(category).length > 0
+      ? resolvePair({ mutation: category, precursors })
+      : resolvePair({ category })
+  if (typeof what === 'number') return mutation(known(categories, what))
+  if (typeof what !== 'object' || what === null) throw wrong(what)
+  if ('before' in what) {
+    for (const choice of [what.before, what.after]) {
+      known(categories, choice?.category)
+      if (choice.period !== BEFORE && choice.period !== AFTER) throw wrong(JSON.stringify(what))
+    }
+    return { before: what.before, after: what.after }
+  }
+  const category = known(categories, what.category)
+  return 'kind' in what && what.kind === 'structural'
+    ? mutation(category)
+    : resolvePair({ category })
+}
+
+function known(categories: Categories, category: number): number {
+  if (Number.isInteger(category) && category >= 0 && category < categories.size) return category
+  throw new OptionError('what', category, `a category from 0 to ${categories.size - 1}`)
+}
+
+const EXPECTED =
+  'a category, a mutation of the ranking, { category }, or { before: { category, period }, after }'
+
+function wrong(what: unknown): OptionError {
+  return new OptionError('what', show(what), EXPECTED)
 }

@@ -10,11 +10,15 @@ import {
   type ClassificationPath,
   type PathCondition,
   treePaths,
-} from '../../stats/decision-tree/tree-paths.ts'
+} from '../../stats/decision-tree/tree.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
-import { LEAST_SEPARATION, type ParameterDifference } from './parameter-differences.ts'
-import type { Parameter, ParameterTable } from './parameter-table.ts'
+import {
+  LEAST_SEPARATION,
+  type Parameter,
+  type ParameterDifference,
+  type ParameterTable,
+} from './parameter-table.ts'
 
 export interface ParameterQuestion {
   readonly question: ParameterQuestionName

@@ -313,20 +313,3 @@ export function* requestEdges(
     yield { request, responseTimeUs, weight, criticalUs, criticalCount, latencyUs }
   }
 }
-
-/** Takes values within `within` of the least as one: what lies between them is rounding. */
-export function snapTogether(
-  before: Float64Array,
-  after: Float64Array,
-  within: number,
-): { before: Float64Array; after: Float64Array } {
-  const ascending = Float64Array.from([...before, ...after]).sort()
-  const snapped = new Map<number, number>()
-  let first = Number.NEGATIVE_INFINITY
-  for (const value of ascending) {
-    if (!(value - first <= within)) first = value
-    snapped.set(value, first)
-  }
-  const snap = (value: number) => snapped.get(value) ?? value
-  return { before: before.map(snap), after: after.map(snap) }
-}

@@ -10,12 +10,17 @@ import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample } from '../../stats/weighted-sample.ts'
 import { flowForm } from '../flow-pair/flow-form.ts'
 import { commonTemplate, responseTimes, tableOf } from '../parameters/explain.ts'
-import { Explanation, explainSettings } from '../parameters/explanation.ts'
-import { type GroupWords, MUTATION_WORDS, pathSentence } from '../parameters/explanation-words.ts'
+import {
+  Explanation,
+  explainSettings,
+  type GroupWords,
+  MUTATION_WORDS,
+  pathSentence,
+} from '../parameters/explanation.ts'
 import { sampleRequests } from '../parameters/parameter-table.ts'
 import { type EdgeVariance, requestEdges } from './category-variance.ts'
 import { nameOfPeriod, type PeriodName } from './compare-spreads.ts'
-import { modesOf } from './modes.ts'
+import { modesOf } from './merged-behaviors.ts'
 
 export const ANOMALY_OPTIONS = defineOptions({
   tail: level({

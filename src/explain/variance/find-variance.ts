@@ -22,9 +22,8 @@ import {
 } from './category-variance.ts'
 import { nameOfPeriod, type PeriodName, periodOfName } from './compare-spreads.ts'
 import { type ANOMALY_OPTIONS, type Anomalies, findAnomalies } from './find-anomalies.ts'
-import { MarkedEdges } from './marked-edges.ts'
 import { findMergedBehaviors, type MergedBehaviors } from './merged-behaviors.ts'
-import { requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
+import { MarkedEdges, requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
 
 /**
  * Finds which kinds of request are unpredictable, and through `.category(id)` which edges on their

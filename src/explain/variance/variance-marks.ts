@@ -1,4 +1,5 @@
-import { ascending, sort } from 'd3-array'
+import { ascending, range, sort } from 'd3-array'
+import type { Categories } from '../../compare/categories/categories.ts'
 import { FlowdeltaError, rejectUnknownOptions, requireText, show } from '../../core/errors.ts'
 
 /**
@@ -123,11 +124,6 @@ export function markOf(marks: readonly VarianceMark[], edge: EdgeEnds): Variance
   return marks.find((mark) => isSameEdge(mark, edge))
 }
 
-/** Whether a mark says that variance there is to be lived with, and told apart from the rest. */
-export function isAccepted(mark: VarianceMark | undefined): boolean {
-  return mark?.kind === 'intentional' || mark?.kind === 'intrinsic'
-}
-
 export function isSameEdge(a: EdgeEnds, b: EdgeEnds): boolean {
   return a.from === b.from && a.to === b.to
 }
@@ -154,4 +150,47 @@ function requireMark(mark: unknown, place: string): VarianceMark {
     throw new FlowdeltaError(`${place} has ${show(note)} for note. Give text, or leave it out.`)
   }
   return mark as VarianceMark
+}
+
+/**
+ * Which mark is on which edge of some categories, by the labels at its ends. Of folded flows, whose
+ * roots say how often what repeats (`ROOT ×6`), a mark on the root without its size counts as well.
+ */
+export class MarkedEdges {
+  readonly marks: readonly VarianceMark[]
+  readonly #categories: Categories
+  /** Roots without sizes. */
+  readonly #kinds: ReadonlyMap<string, string>
+
+  constructor(categories: Categories, marks: readonly VarianceMark[]) {
+    this.marks = marks
+    this.#categories = categories
+    this.#kinds = marks.length === 0 ? new Map() : kindsOfRoots(categories)
+  }
+
+  of({ from, to }: EdgeEnds): VarianceMark | undefined {
+    const own = this.marks.find((mark) => isSameEdge(mark, { from, to }))
+    const kind = this.#kinds.get(from)
+    if (own !== undefined || kind === undefined) return own
+    return this.marks.find((mark) => isSameEdge(mark, { from: kind, to }))
+  }
+
+  /** Marks on edges that no category has: misspelt, or gone. */
+  unused(): VarianceMark[] {
+    const unused = new Set(this.marks)
+    for (let category = 0; category < this.#categories.size && unused.size > 0; category++) {
+      for (const edge of this.#categories.structure(category).edgeClasses) {
+        const mark = this.of(edge)
+        if (mark !== undefined) unused.delete(mark)
+      }
+    }
+    return [...unused]
+  }
+}
+
+function kindsOfRoots(categories: Categories): ReadonlyMap<string, string> {
+  const each = range(categories.size)
+  return new Map(
+    each.map((category) => [categories.root(category), categories.requestKind(category)]),
+  )
 }

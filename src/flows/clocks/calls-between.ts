@@ -1,6 +1,9 @@
 // Runs once a span: the loops index with `!`.
+import { getOrInsert } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
 import type { Dictionary } from '../../traces/dictionary.ts'
+import { groupRows } from '../../traces/group-rows.ts'
+import { gatherColumns, growingColumns, growingUint32 } from '../../traces/growing-columns.ts'
 import {
   CLIENT,
   CONSUMER,
@@ -45,7 +48,7 @@ export interface CallsBetween {
   readonly trace: Uint32Array
   readonly timeUs: Float64Array
   /** 1 where `reference` calls, −1 where it is called. */
-  readonly direction: Int8Array
+  readonly direction: Float64Array
   /** 1 where the caller's span is the call itself, of kind client or with no other call. */
   readonly isClient: Uint8Array
   /** How far beyond its caller's a call ends, as recorded; −∞ where the caller did not wait. */
@@ -73,22 +76,27 @@ export function callsBetween(
     return ms < least ? ms : least
   }, periods[0]!.epochNs / MS_NS)
   const phaseUs = periods.map(({ epochNs }) => Number(epochNs - epochMs * MS_NS) / 1000)
-  const traces = tracesByTime(periods, phaseUs)
-  const { pairs, pairOf, firstOf } = findPairs(periods, clocks, { clockCount, traces })
-  const size = firstOf.at(-1)!
-  const calls = {
-    period: new Uint8Array(size),
-    span: new Uint32Array(size),
-    trace: new Uint32Array(size),
-    timeUs: new Float64Array(size),
-    direction: new Int8Array(size),
-    isClient: new Uint8Array(size),
-    lateUs: new Float64Array(size),
-    lowUs: new Float64Array(size),
-    highUs: new Float64Array(size),
-  }
-  const longerOf = new Uint32Array(pairs.length)
-  const next = firstOf.slice()
+  const pairs: { reference: number; clock: number }[] = []
+  const numbers = new Map<number, number>()
+  const pairOf = (calling: number, called: number) =>
+    getOrInsert(numbers, calling * clockCount + called, () => {
+      const pair = pairs.push({ reference: calling, clock: called }) - 1
+      numbers.set(called * clockCount + calling, pair)
+      return pair
+    })
+  const pairOfCall = growingUint32()
+  const found = growingColumns({
+    period: 'u8',
+    span: 'u32',
+    trace: 'u32',
+    timeUs: 'f64',
+    direction: 'f64',
+    isClient: 'u8',
+    isLonger: 'u8',
+    lateUs: 'f64',
+    lowUs: 'f64',
+    highUs: 'f64',
+  })
   const children = periods.map(({ spans: { parent } }) => {
     const counts = new Uint32Array(parent.length)
     for (let span = 0; span < parent.length; span++) {
@@ -96,6 +104,7 @@ export function callsBetween(
     }
     return counts
   })
+  const traces = tracesByTime(periods, phaseUs)
   for (const at of traces.order) {
     const period = traces.period[at]!
     const trace = traces.trace[at]!
@@ -105,9 +114,8 @@ export function callsBetween(
     const phase = phaseUs[period]!
     for (let span = spanOffsets[trace]!; span < spanOffsets[trace + 1]!; span++) {
       const caller = parent[span]!
-      const pair = pairOf[period]![span]!
-      if (pair < 0) continue
-      const call = next[pair]!++
+      if (caller < 0 || clock[caller] === clock[span]) continue
+      const pair = pairOf(clock[caller]!, clock[span]!)
       const [start, callerStart] = [phase + startUs[span]!, phase + startUs[caller]!]
       const isCoarse = isWhole(start) || isWhole(callerStart)
       const rounding = isCoarse ? COARSE_ROUNDING_US : ROUNDING_US
@@ -118,7 +126,6 @@ export function callsBetween(
         spans.kind[span] !== CONSUMER &&
         spans.kind[caller] !== PRODUCER
       const isLonger = durationUs[span]! > durationUs[caller]! + ROUNDING_US
-      if (mayWait && isLonger) longerOf[pair]!++
       const isClient =
         spans.kind[caller] === CLIENT ||
         (spans.kind[caller] === INTERNAL && children[period]![caller] === 1)
@@ -129,63 +136,31 @@ export function callsBetween(
         mayWait && !isLonger
           ? start + durationUs[span]! - callerStart - durationUs[caller]! - rounding
           : Number.NEGATIVE_INFINITY
-      calls.period[call] = period
-      calls.span[call] = span
-      calls.trace[call] = trace
-      calls.timeUs[call] = callerStart
-      calls.direction[call] = isForward ? 1 : -1
-      calls.isClient[call] = isClient ? 1 : 0
-      calls.lateUs[call] = late
-      calls.lowUs[call] = isForward ? late : -high
-      calls.highUs[call] = isForward ? high : -late
+      pairOfCall.push(pair)
+      found.period.push(period)
+      found.span.push(span)
+      found.trace.push(trace)
+      found.timeUs.push(callerStart)
+      found.direction.push(isForward ? 1 : -1)
+      found.isClient.push(isClient ? 1 : 0)
+      found.isLonger.push(mayWait && isLonger ? 1 : 0)
+      found.lateUs.push(late)
+      found.lowUs.push(isForward ? late : -high)
+      found.highUs.push(isForward ? high : -late)
     }
   }
+  const { offsets: firstOf, rows } = groupRows(pairOfCall.finish(), pairs.length)
+  const { isLonger, ...calls } = gatherColumns(found, rows)
   pairs.forEach((_, pair) => {
     const [first, end] = [firstOf[pair]!, firstOf[pair + 1]!]
-    if (longerOf[pair]! <= MAX_LONGER * (end - first)) return
+    const longer = isLonger.subarray(first, end).reduce((sum, one) => sum + one, 0)
+    if (longer <= MAX_LONGER * (end - first)) return
     for (let call = first; call < end; call++) {
       if (calls.direction[call]! > 0) calls.lowUs[call] = Number.NEGATIVE_INFINITY
       else calls.highUs[call] = Number.POSITIVE_INFINITY
     }
   })
   return { epochMs: Number(epochMs), pairs, firstOf, ...calls }
-}
-
-/** Numbers pairs of clocks in order of time; `pairOf` is the pair of each span, -1 within a clock. */
-function findPairs(
-  periods: readonly SpanTraces[],
-  clocks: readonly Uint32Array[],
-  { clockCount, traces }: { clockCount: number; traces: ReturnType<typeof tracesByTime> },
-) {
-  const pairs: { reference: number; clock: number }[] = []
-  const numbers = new Map<number, number>()
-  const counts: number[] = []
-  const pairOf = periods.map(({ spans }) => new Int32Array(spans.parent.length).fill(-1))
-  for (const at of traces.order) {
-    const period = traces.period[at]!
-    const { spans, spanOffsets } = periods[period]!
-    const clock = clocks[period]!
-    const end = spanOffsets[traces.trace[at]! + 1]!
-    for (let span = spanOffsets[traces.trace[at]!]!; span < end; span++) {
-      const caller = spans.parent[span]!
-      if (caller < 0 || clock[caller] === clock[span]) continue
-      const [calling, called] = [clock[caller]!, clock[span]!]
-      let pair = numbers.get(calling * clockCount + called)
-      if (pair === undefined) {
-        pair = pairs.push({ reference: calling, clock: called }) - 1
-        numbers.set(calling * clockCount + called, pair)
-        numbers.set(called * clockCount + calling, pair)
-        counts.push(0)
-      }
-      pairOf[period]![span] = pair
-      counts[pair]!++
-    }
-  }
-  const firstOf = new Uint32Array(pairs.length + 1)
-  counts.forEach((count, pair) => {
-    firstOf[pair + 1] = firstOf[pair]! + count
-  })
-  return { pairs, pairOf, firstOf }
 }
 
 /** Whether a time is a whole number of ms; `%` takes several times as long. */

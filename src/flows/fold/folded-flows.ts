@@ -13,7 +13,6 @@ import {
 import { own, rowTable, type StageTable } from '../../core/stage.ts'
 import { moments } from '../../stats/moments.ts'
 import { type FlowColumns, FlowSet } from '../flow-set.ts'
-import type { FoldedShapes } from './fold-graph.ts'
 import { type EdgeNote, type FoldedGraph, logicalOrder } from './folded-graph.ts'
 
 /** Options of `foldFlows`. */
@@ -69,6 +68,24 @@ interface LogicalEdge {
 export interface LoopEnds {
   readonly from: readonly number[]
   readonly to: readonly number[]
+}
+
+/** What folding makes of shapes and of the latencies of their requests. */
+export interface FoldedShapes {
+  /** By shape; undefined where nothing repeats. */
+  readonly graphs: readonly (FoldedGraph | undefined)[]
+  /**
+   * By shape, the recorded node that each folded node stands for; undefined where nothing repeats.
+   */
+  readonly sources: readonly (Uint32Array | undefined)[]
+  /**
+   * By shape, the logical edge that each recorded edge became: folded edges numbered as
+   * `logicalOrder` has them. Undefined where nothing repeats.
+   */
+  readonly logicalOf: readonly (Uint32Array | undefined)[]
+  readonly unfinished: number
+  readonly latencyUs: Float64Array
+  readonly latencyOffsets: Uint32Array
 }
 
 interface FoldedParts {

@@ -1,6 +1,6 @@
 // Goes through all rows of every column: indexes with `!`.
 import { requireList } from '../../core/errors.ts'
-import { denseRanks } from './coded-columns.ts'
+import { denseRanks } from './grow-node.ts'
 import { requireTreeColumns, type TreeColumn } from './tree.ts'
 
 /**

@@ -1,26 +1,87 @@
 // Called for every row of every node: indexes with `!`.
+import { fsum } from 'd3-array'
+import { FlowdeltaError } from '../../core/errors.ts'
+import { ascendingOrder } from '../ascending-order.ts'
+import { gammaQ } from '../distributions.ts'
+import { fisherExact } from '../fisher-exact.ts'
+import { requireCount, requireShare } from '../require-option.ts'
+import { requireWeights, worthWeights } from '../weighted-sample.ts'
+import {
+  columnInfo,
+  type LeftOutColumn,
+  requireTreeColumns,
+  type SplitTest,
+  type TreeColumn,
+  type TreeNode,
+  type TreeOptions,
+  type TreeSplit,
+} from './tree.ts'
 
-import { worthWeights } from '../weighted-sample.ts'
-import type { CodedColumn } from './coded-columns.ts'
-import type { SplitTest, TreeNode, TreeSplit } from './tree.ts'
+/** What is known of rows: their columns, and numbers that a criterion looks at. */
+export interface TreeData {
+  readonly columns: readonly CodedColumn[]
+  readonly values: readonly ArrayLike<number>[]
+}
 
 /** What makes a tree the tree of one criterion. */
-export interface Growth<Content> {
-  /** Says of rows what a node keeps of them, and how to split them, if at all. */
-  readonly look: (node: NodeRows) => Look<Content>
-  /** Rows of the data that it looks at. */
-  readonly size: number
-  /** The same for these rows alone, which become rows 0, 1, 2, …. */
-  readonly narrow: (rows: Int32Array) => Growth<Content>
-  readonly maxDepth: number
+interface Criterion<Content> {
+  /** Leave out columns with nearly as many values as rows (C4.5). */
+  readonly limitValues: boolean
   /** Smaller parts of rows are not made: see `divideRows`. */
   readonly leastWeight: number
+  /** One value a row in each; the first is the target. */
+  readonly values: readonly [target: ArrayLike<number>, ...others: ArrayLike<number>[]]
+  /** Says of rows what a node keeps of them, and how to split them, if at all. */
+  readonly lookAt: (admitted: readonly CodedColumn[], all: NodeRows) => LookAt<Content>
+  readonly prune: (root: TreeNode<Content>) => TreeNode<Content>
+  readonly weightOf: (content: Content) => number
+  /** The content with weights so many times as large. */
+  readonly scaled: (content: Content, scale: number) => Partial<Content>
 }
+
+type LookAt<Content> = (node: NodeRows, data: TreeData) => Look<Content>
 
 interface Look<Content> {
   readonly content: Content
   /** Called only where the depth allows a split. */
   readonly choose: () => SplitChoice | undefined
+}
+
+/**
+ * Grows a tree by one criterion.
+ *
+ * @throws OptionError for options out of range, weights that are none, and columns that do not fit
+ */
+export function growTree<Content extends object>(
+  given: readonly TreeColumn[],
+  { minLeaf, alpha = 0.01, exclude = [], maxDepth = 30, weights }: TreeOptions & MinLeaf,
+  criterion: Criterion<Content>,
+) {
+  const { values, leastWeight, scaled } = criterion
+  const [target] = values
+  requireCount('minLeaf', minLeaf)
+  requireCount('maxDepth', maxDepth, 0)
+  requireShare('alpha', alpha)
+  requireWeights(target, weights)
+  requireTreeColumns(given, target.length)
+  const { columns, leftOut } = admittedColumns(given, target.length, exclude, criterion.limitValues)
+  const all: NodeRows = {
+    rows: Int32Array.from({ length: target.length }, (_, row) => row),
+    // In these proportions as many as they are worth.
+    weights: weights && worthWeights(weights),
+  }
+  const growth = { lookAt: criterion.lookAt(columns, all), maxDepth, leastWeight }
+  const root = criterion.prune(growNode(growth, { columns, values }, all))
+  const scale = weights === undefined ? 1 : fsum(weights) / criterion.weightOf(root)
+  return {
+    columns: given.map(columnInfo),
+    leftOut,
+    root: weights === undefined ? root : withContents(root, (content) => scaled(content, scale)),
+  }
+}
+
+interface MinLeaf {
+  readonly minLeaf: number
 }
 
 /** A node with fewer of the rows than this share has them moved together: */
@@ -32,23 +93,30 @@ const FEW = 256
  * Grows a tree from the top. Rows of small nodes are moved together, as reading a few here and
  * there is waiting for memory.
  */
-export function growNode<Content extends object>(
-  growth: Growth<Content>,
+function growNode<Content extends object>(
+  growth: Pick<Criterion<Content>, 'leastWeight'> & {
+    readonly lookAt: LookAt<Content>
+    readonly maxDepth: number
+  },
+  data: TreeData,
   node: NodeRows,
   depth = 0,
 ): TreeNode<Content> {
   const { rows, weights } = node
-  if (rows.length >= FEW && rows.length < SCATTERED * growth.size) {
-    const together = Int32Array.from(rows, (_, row) => row)
-    return growNode(growth.narrow(rows), { rows: together, weights }, depth)
+  if (rows.length >= FEW && rows.length < SCATTERED * (data.values[0]?.length ?? 0)) {
+    const together = {
+      columns: data.columns.map((column) => narrowColumn(column, rows)),
+      values: data.values.map((values) => Float64Array.from(rows, (row) => values[row]!)),
+    }
+    return growNode(growth, together, { rows: rows.map((_, row) => row), weights }, depth)
   }
-  const { content, choose } = growth.look(node)
+  const { content, choose } = growth.lookAt(node, data)
   const choice = depth < growth.maxDepth ? choose() : undefined
   if (choice === undefined) return { ...content, kind: 'leaf' }
   const { codes, childOf, width, ...split } = choice
   const division = { codes, childOf, shares: knownShares(node, choice) }
   const children = divideRows(node, division, growth.leastWeight).map((child) =>
-    growNode(growth, child, depth + 1),
+    growNode(growth, data, child, depth + 1),
   )
   return { ...content, ...split, kind: 'split', children }
 }
@@ -81,14 +149,8 @@ interface Division {
   readonly shares: readonly number[]
 }
 
-/** All rows; with weights, in these proportions as many as they are worth. */
-export function allRows(count: number, weights?: Float64Array): NodeRows {
-  const rows = Int32Array.from({ length: count }, (_, row) => row)
-  return { rows, weights: weights && worthWeights(weights) }
-}
-
 /** The same tree with other contents of its nodes. */
-export function withContents<Content extends object>(
+function withContents<Content extends object>(
   node: TreeNode<Content>,
   change: (content: Content) => Partial<Content>,
 ): TreeNode<Content> {
@@ -196,4 +258,502 @@ function byTable({ codes, size }: CodedColumn, children: readonly (readonly numb
   const table = new Int32Array(size).fill(-1)
   for (const [child, own] of children.entries()) for (const code of own) table[code] = child
   return { codes, childOf: (code: number) => table[code]! }
+}
+
+/** C4.5's share of rows from which on a categorical column has too many values. */
+const MANY_VALUES = 0.3
+
+/**
+ * The columns that may be split on, coded, and why others may not: with `limitValues`, no names of
+ * more values than 0.3 times the rows, unless all are so (Quinlan's rule).
+ */
+function admittedColumns(
+  all: readonly TreeColumn[],
+  rows: number,
+  exclude: readonly string[],
+  limitValues: boolean,
+): { readonly columns: readonly CodedColumn[]; readonly leftOut: readonly LeftOutColumn[] } {
+  requireNames(all, exclude)
+  const excluded = new Set(exclude)
+  const coded = all.filter(({ name }) => !excluded.has(name)).map(codeColumn)
+  const tooMany = ({ kind, present }: CodedColumn) =>
+    kind === 'categorical' && present > MANY_VALUES * rows
+  const limit = limitValues && !coded.every(tooMany)
+  const leftOut: LeftOutColumn[] = [...excluded].map((column) => ({ column, reason: 'excluded' }))
+  const columns = coded.filter((column) => {
+    const { present, name } = column
+    if (present === 0) leftOut.push({ column: name, reason: 'empty' })
+    else if (present === 1) leftOut.push({ column: name, reason: 'constant' })
+    else if (limit && tooMany(column)) leftOut.push({ column: name, reason: 'too-many-values' })
+    else return true
+    return false
+  })
+  return { columns, leftOut }
+}
+
+function requireNames(columns: readonly TreeColumn[], exclude: readonly string[]): void {
+  const names = new Set(columns.map(({ name }) => name))
+  const unknown = exclude.find((name) => !names.has(name))
+  if (unknown === undefined) return
+  const known = [...names].slice(0, 10).join(', ')
+  throw new FlowdeltaError(
+    `Option exclude names the column ${JSON.stringify(unknown)}, which is not there. Give names of columns, such as ${known || 'none: there are no columns'}.`,
+  )
+}
+
+export interface CodedColumn {
+  readonly name: string
+  readonly kind: TreeColumn['kind']
+  /** One a row: from 0 to `size` − 1 and, where numeric, in the order of values; −1 for missing. */
+  readonly codes: Int32Array
+  readonly size: number
+  /** Codes that occur. */
+  readonly present: number
+  /** Of a numeric column the value of each code, ascending; of a categorical one nothing. */
+  readonly values: Float64Array
+}
+
+/** Returns the columns with their values coded: the only time that numbers are sorted as such. */
+export function codeColumn(column: TreeColumn): CodedColumn {
+  const { name, kind } = column
+  if (kind === 'numeric') {
+    const { ranks, distinct } = denseRanks(column.values)
+    const size = distinct.length
+    return { name, kind, codes: ranks, size, present: size, values: distinct }
+  }
+  const { codes, levels } = column
+  const occurs = new Uint8Array(levels.length)
+  for (const code of codes) if (code >= 0) occurs[code] = 1
+  const present = occurs.reduce((sum, one) => sum + one, 0)
+  return { name, kind, codes, size: levels.length, present, values: new Float64Array(0) }
+}
+
+/** Returns the column for some rows alone, in their order; codes mean what they did. */
+function narrowColumn(column: CodedColumn, rows: Int32Array): CodedColumn {
+  const codes = new Int32Array(rows.length)
+  for (let i = 0; i < rows.length; i++) codes[i] = column.codes[rows[i]!]!
+  return { ...column, codes }
+}
+
+/** Replaces values by their places among `distinct` ones, ascending, −0 as 0; −1 for NaN. */
+export function denseRanks(values: Float64Array) {
+  const rows = new Uint32Array(values.length)
+  let known = 0
+  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i]!)) rows[known++] = i
+  const order = ascendingOrder(values, rows.subarray(0, known))
+  const ranks = new Int32Array(values.length).fill(-1)
+  const distinct = new Float64Array(order.length)
+  let rank = -1
+  for (let i = 0; i < order.length; i++) {
+    const item = order[i]!
+    const value = values[item]! + 0
+    if (rank < 0 || value !== distinct[rank]!) distinct[++rank] = value
+    ranks[item] = rank
+  }
+  return { ranks, distinct: distinct.slice(0, rank + 1) }
+}
+
+/** Above so many codes a row, sorting the rows is faster than walking through all codes. */
+const SPARSE = 4
+/** More than there are rows. */
+const POSITIONS = 2 ** 26
+
+/**
+ * The rows of a node added up by value: two numbers a row, of whichever criterion. Arrays are good
+ * until the next `fill`.
+ */
+export class ValueGroups {
+  size = 0
+  readonly keys: Int32Array
+  readonly first: Float64Array
+  readonly second: Float64Array
+  /** Sums over the rows whose value is missing. */
+  missingFirst = 0
+  missingSecond = 0
+  readonly #bins: Float64Array
+  readonly #sorted: Float64Array
+
+  static for(columns: readonly { readonly size: number }[], mostRows: number): ValueGroups {
+    return new ValueGroups(
+      columns.reduce((most, { size }) => Math.max(most, size), 0),
+      mostRows,
+    )
+  }
+
+  constructor(mostCodes: number, mostRows: number) {
+    const most = Math.min(mostCodes, mostRows)
+    this.keys = new Int32Array(most)
+    this.first = new Float64Array(most)
+    this.second = new Float64Array(most)
+    this.#bins = new Float64Array(2 * (Math.min(mostCodes, SPARSE * mostRows) + 1))
+    this.#sorted = new Float64Array(mostRows)
+  }
+
+  /** Adds up `first[i]` and `second[i]` of `rows[i]` by code, for codes below `size`. */
+  fill(
+    { codes, size }: { readonly codes: Int32Array; readonly size: number },
+    rows: Int32Array,
+    first: Float64Array,
+    second: Float64Array,
+  ): this {
+    this.size = 0
+    this.missingFirst = 0
+    this.missingSecond = 0
+    if (size <= SPARSE * rows.length) this.#count(codes, size, rows, first, second)
+    else this.#sort(codes, rows, first, second)
+    return this
+  }
+
+  #count(
+    codes: Int32Array,
+    size: number,
+    rows: Int32Array,
+    first: Float64Array,
+    second: Float64Array,
+  ): void {
+    // Missing (−1) has the first bin.
+    const bins = this.#bins
+    for (let i = 0; i < rows.length; i++) {
+      const bin = 2 * codes[rows[i]!]! + 2
+      bins[bin]! += first[i]!
+      bins[bin + 1]! += second[i]!
+    }
+    this.missingFirst = bins[0]!
+    this.missingSecond = bins[1]!
+    let groups = 0
+    for (let code = 0; code < size; code++) {
+      const one = bins[2 * code + 2]!
+      const other = bins[2 * code + 3]!
+      if (one === 0 && other === 0) continue
+      this.keys[groups] = code
+      this.first[groups] = one
+      this.second[groups] = other
+      groups++
+    }
+    bins.fill(0, 0, 2 * size + 2)
+    this.size = groups
+  }
+
+  #sort(codes: Int32Array, rows: Int32Array, first: Float64Array, second: Float64Array): void {
+    // Code and position in one number: native sorting knows nothing but numbers.
+    const sorted = this.#sorted.subarray(0, rows.length)
+    for (let i = 0; i < rows.length; i++) sorted[i] = codes[rows[i]!]! * POSITIONS + i
+    sorted.sort()
+    let group = -1
+    let last = -1
+    for (let i = 0; i < rows.length; i++) {
+      const code = Math.floor(sorted[i]! / POSITIONS)
+      const position = sorted[i]! - code * POSITIONS
+      if (code < 0) {
+        this.missingFirst += first[position]!
+        this.missingSecond += second[position]!
+        continue
+      }
+      if (code !== last) {
+        this.keys[++group] = code
+        this.first[group] = 0
+        this.second[group] = 0
+        last = code
+      }
+      this.first[group]! += first[position]!
+      this.second[group]! += second[position]!
+    }
+    this.size = group + 1
+  }
+}
+
+const SAME = 1e-6
+
+export interface NodeTarget {
+  /** For each row of the node its weight, and its weight times the target. */
+  readonly weights: Float64Array
+  readonly weighted: Float64Array
+  readonly weight: number
+  readonly squares: number
+  readonly scores: ArrayLike<number>
+  readonly labels: boolean
+}
+
+interface BinaryOptions {
+  readonly minLeaf: number
+  /** Highest p of a split, over all cuts of all columns; no test if undefined. */
+  readonly alpha: number | undefined
+  /** Converts squared error for each row into what is reported as the gain. */
+  readonly gainScale: number
+}
+
+interface Candidate {
+  readonly column: CodedColumn
+  readonly cut: BinaryCut
+  readonly bits: number
+}
+
+/**
+ * Returns the column whose best cut in two separates best, after what the choice among its cuts
+ * costs; of several the first. With `alpha` the best one that chance does not explain.
+ *
+ * The cost is that of C4.5's thresholds: to say which of m cuts was taken needs log2 m bits, and k
+ * levels can be divided in two in 2^(k−1) − 1 ways. Without it a column with many values beats the
+ * column with few that is behind it. The separation counts ½·(n − 1)·R² / ln 2 bits, the
+ * information of small differences (R² = 1 − squared error after / before).
+ */
+export function chooseBinary(
+  columns: readonly CodedColumn[],
+  { rows, weights }: NodeRows,
+  target: NodeTarget,
+  groups: ValueGroups,
+  { minLeaf, alpha, gainScale }: BinaryOptions,
+): SplitChoice | undefined {
+  const perSquare = (target.weight - 1) / (2 * Math.LN2 * target.squares)
+  const candidates: Candidate[] = []
+  for (const column of columns) {
+    groups.fill(column, rows, target.weights, target.weighted)
+    const cut = bestBinaryCut(column, groups, minLeaf)
+    if (cut === undefined || !(cut.between > 1e-12 * target.squares)) continue
+    candidates.push({ column, cut, bits: cut.between * perSquare - cut.log2Cuts })
+  }
+  // Stable: of equally good ones the first stays first.
+  const ranked = candidates.toSorted((a, b) =>
+    Math.abs(a.bits - b.bits) < SAME ? 0 : b.bits - a.bits,
+  )
+  for (const { column, cut, bits } of ranked) {
+    const division =
+      cut.sets === undefined
+        ? divideByThreshold(column, cut.lastCode, cut.nextCode)
+        : divideBySets(column, cut.sets)
+    const gap = standardizedGap(column, division.childOf, rows, weights, target.scores)
+    const p = Math.min(1, selectedCutP(gap, cut, target.labels) * candidates.length)
+    if (alpha !== undefined && !(p <= alpha)) continue
+    const tied = ranked.filter(
+      (other) => other.column !== column && Math.abs(other.bits - bits) < SAME,
+    )
+    return {
+      ...division,
+      column: column.name,
+      gain: (gainScale * cut.between) / target.weight,
+      p,
+      tied: tied.map((other) => other.column.name),
+    }
+  }
+  return undefined
+}
+
+/** Cuts this much apart, relative to the better one, are equally good. */
+const SAME_CUT = 1e-12
+/** What rounding may add to a sum of weights that are fractions. */
+const ROUNDING = 1e-9
+
+interface BinaryCut {
+  /** Sum of squares between the two sides: by how much the sum of squared errors falls. */
+  readonly between: number
+  /** Ways to cut: thresholds, or for a categorical column divisions of its levels in two sets. */
+  readonly log2Cuts: number
+  /** Codes of a threshold's first side end here, those of the second begin with `nextCode`. */
+  readonly lastCode: number
+  readonly nextCode: number
+  /** Codes of both sides of a categorical column; the lowest code is in the first. */
+  readonly sets: readonly [readonly number[], readonly number[]] | undefined
+  /** Shares of the known rows on the left of the first and the last cut that may be made. */
+  readonly range: readonly [number, number]
+  readonly present: number
+}
+
+/**
+ * The cut in two that leaves the least squared error, the rows of a node added up in `groups` as
+ * weights and weighted targets; undefined if no cut leaves `minLeaf` on both sides. For targets 0
+ * and 1 the squared error is half the Gini impurity.
+ *
+ * Levels of a categorical column are put in the order of their means: the best of all divisions in
+ * two sets is one that cuts this order. Levels of the same mean stay together.
+ *
+ * Sources: Breiman, Friedman, Olshen and Stone 1984, "Classification and regression trees", §4.2
+ * and 8.8; for the order, Fisher 1958, "On grouping for maximum homogeneity", Journal of the
+ * American Statistical Association 53:789-798.
+ */
+function bestBinaryCut({ kind }: CodedColumn, groups: ValueGroups, minLeaf: number) {
+  const { size } = groups
+  if (size < 2) return undefined
+  const order = kind === 'numeric' ? undefined : orderByMean(groups)
+  const scan = scanCuts(groups, order, minLeaf)
+  if (scan === undefined) return undefined
+  const { between, at, cuts, range } = scan
+  const cut = { between, range, present: size }
+  if (order === undefined) {
+    const [lastCode, nextCode] = [groups.keys[at]!, groups.keys[at + 1]!]
+    return { ...cut, log2Cuts: Math.log2(cuts), lastCode, nextCode, sets: undefined }
+  }
+  // 2^(k−1) − 1, which overflows for many levels.
+  const log2Cuts = size < 50 ? Math.log2(2 ** (size - 1) - 1) : size - 1
+  return { ...cut, log2Cuts, lastCode: -1, nextCode: -1, sets: setsOf(groups, order, at) }
+}
+
+/** Best cut along an order of the groups, after its element `at`; ascending codes if undefined. */
+function scanCuts(
+  { size, first, second }: ValueGroups,
+  order: Int32Array | undefined,
+  minLeaf: number,
+): { between: number; at: number; cuts: number; range: readonly [number, number] } | undefined {
+  let weight = 0
+  let sum = 0
+  for (let group = 0; group < size; group++) {
+    weight += first[group]!
+    sum += second[group]!
+  }
+  const least = minLeaf - ROUNDING
+  let left = 0
+  let leftSum = 0
+  let best = -1
+  let at = -1
+  let cuts = 0
+  let [low, high] = [0, 0]
+  for (let i = 0; i + 1 < size; i++) {
+    const group = order === undefined ? i : order[i]!
+    left += first[group]!
+    leftSum += second[group]!
+    if (left < least) continue
+    const right = weight - left
+    if (right < least) break
+    if (order !== undefined && sameMean(first, second, group, order[i + 1]!)) continue
+    if (cuts === 0) low = left
+    high = left
+    cuts++
+    // Whole numbers for whole targets: exchanging two classes gives exactly the same.
+    const apart = leftSum * right - (sum - leftSum) * left
+    const between = (apart * apart) / (left * right)
+    if (between <= best + SAME_CUT * best) continue
+    best = between
+    at = i
+  }
+  if (at < 0) return undefined
+  return { between: best / weight, at, cuts, range: [low / weight, high / weight] }
+}
+
+function sameMean(first: Float64Array, second: Float64Array, group: number, other: number) {
+  const [one, two] = [second[group]! * first[other]!, second[other]! * first[group]!]
+  return Math.abs(one - two) <= SAME_CUT * Math.max(Math.abs(one), Math.abs(two))
+}
+
+/** Groups by mean, in the direction that finds the same cut with the target upside down. */
+function orderByMean({ size, first, second }: ValueGroups): Int32Array {
+  const order = Int32Array.from({ length: size }, (_, group) => group)
+  const compare = (a: number, b: number) => second[a]! / first[a]! - second[b]! / first[b]! || a - b
+  order.sort(compare)
+  let start = 1
+  let end = size - 2
+  while (start < size && sameMean(first, second, order[0]!, order[start]!)) start++
+  while (end >= 0 && sameMean(first, second, order[size - 1]!, order[end]!)) end--
+  const lowestAtStart = order.subarray(0, start).reduce((a, b) => Math.min(a, b))
+  const lowestAtEnd = order.subarray(end + 1).reduce((a, b) => Math.min(a, b))
+  return lowestAtEnd < lowestAtStart ? order.reverse() : order
+}
+
+function setsOf({ keys }: ValueGroups, order: Int32Array, at: number) {
+  const codes = Array.from(order, (group) => keys[group]!)
+  const sorted = (set: number[]) => set.sort((a, b) => a - b)
+  const one = sorted(codes.slice(0, at + 1))
+  const other = sorted(codes.slice(at + 1))
+  return one[0]! < other[0]! ? ([one, other] as const) : ([other, one] as const)
+}
+
+/**
+ * How likely chance alone would separate the rows of a node as well by the best cut of one column.
+ *
+ * Null hypothesis: the values of the column are dealt to the rows at random. `gap` is the
+ * difference of the two sides' means, one degree of freedom for a cut that was fixed before; see
+ * `standardizedGap`. As the best of many cuts was taken, p is the smaller of two bounds. Both: p of
+ * one cut times the number of cuts (Bonferroni). Thresholds: the tail of the maximum over all of
+ * them (Miller and Siegmund). Sets: the tail of all k levels together, k − 1 degrees of freedom, as
+ * no division in two separates better than all levels apart (Scheffé).
+ *
+ * Where scores are labels, 0 and 1, p is raised by as much as Fisher's exact p of the cut exceeds
+ * that of the normal distribution.
+ *
+ * Limits: otherwise asymptotic. Rows with missing values count by their weight as if they were
+ * whole rows.
+ *
+ * Sources: Strasser and Weber 1999, "On the asymptotic theory of permutation statistics",
+ * Mathematical Methods of Statistics 8:220-250; Miller and Siegmund 1982, "Maximally selected chi
+ * square statistics", Biometrics 38(4):1011-1016; Scheffé 1953, "A method for judging all contrasts
+ * in the analysis of variance", Biometrika 40:87-104; as the stopping rule of trees, Hothorn,
+ * Hornik and Zeileis 2006, "Unbiased recursive partitioning", Journal of Computational and
+ * Graphical Statistics 15(3):651-674.
+ */
+function selectedCutP(
+  gap: Gap,
+  { log2Cuts, present, range, sets }: Pick<BinaryCut, 'log2Cuts' | 'present' | 'range' | 'sets'>,
+  labels: boolean,
+): number {
+  const { statistic } = gap
+  const single = gammaQ(0.5, statistic / 2)
+  const bonferroni = single * 2 ** log2Cuts
+  const joint =
+    sets === undefined
+      ? maximumP(Math.sqrt(statistic), range)
+      : gammaQ((present - 1) / 2, statistic / 2)
+  // 0 · ∞: so many levels that the number of sets overflows.
+  const selected = Math.min(1, joint, Number.isNaN(bonferroni) ? 1 : bonferroni)
+  if (!labels || single === 0) return selected
+  return Math.min(1, Math.max(selected, (exactP(gap) * selected) / single))
+}
+
+/** P of one cut for scores 0 and 1: a normal tail takes small counts for rarities. */
+function exactP({ sizes, sums }: Gap): number {
+  const cells = [0, 1].map((side) => {
+    const hits = wholeRows(Number(sums[side]))
+    return { hits, size: hits + wholeRows(Number(sizes[side]) - Number(sums[side])) }
+  })
+  const [one, other] = cells
+  if (one === undefined || other === undefined || one.size === 0 || other.size === 0) return 1
+  return fisherExact(one.hits, one.size, other.hits, other.size).p
+}
+
+/** Halves go down, also those that the order of adding made a little more or less. */
+function wholeRows(weight: number): number {
+  return Math.max(0, Math.round(weight - 1e-6))
+}
+
+/** P of the largest standardized difference over cuts with left shares in `range`. */
+function maximumP(largest: number, [low, high]: readonly [number, number]): number {
+  // The approximation is one of the tail.
+  if (largest < 1.5) return 1
+  const density = Math.exp((-largest * largest) / 2) / Math.sqrt(2 * Math.PI)
+  const width = Math.log((high * (1 - low)) / ((1 - high) * low))
+  return density * ((largest - 1 / largest) * width + 4 / largest)
+}
+
+interface Gap {
+  /** Square of the standardized difference of means. */
+  readonly statistic: number
+  readonly sizes: readonly [number, number]
+  readonly sums: readonly [number, number]
+}
+
+/** The squared difference of mean scores over its variance if values were dealt at random. */
+function standardizedGap(
+  { codes }: CodedColumn,
+  childOf: (code: number) => number,
+  rows: Int32Array,
+  weights: Float64Array | undefined,
+  scores: ArrayLike<number>,
+): Gap {
+  const sizes: [number, number] = [0, 0]
+  const sums: [number, number] = [0, 0]
+  let squares = 0
+  for (const [i, row] of rows.entries()) {
+    const code = Number(codes[row])
+    if (code < 0) continue
+    const weight = weights === undefined ? 1 : Number(weights[i])
+    const score = Number(scores[row])
+    const side = childOf(code) === 0 ? 0 : 1
+    sizes[side] += weight
+    sums[side] += weight * score
+    squares += weight * score * score
+  }
+  const count = sizes[0] + sizes[1]
+  const sum = sums[0] + sums[1]
+  const total = squares - (sum * sum) / count
+  const apart = sums[0] * sizes[1] - sums[1] * sizes[0]
+  const between = (apart * apart) / (sizes[0] * sizes[1] * count)
+  const statistic = total > 1e-12 * squares ? ((count - 1) * between) / total : 0
+  return { statistic, sizes, sums }
 }

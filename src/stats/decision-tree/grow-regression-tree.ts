@@ -1,5 +1,4 @@
 // Goes through all rows of every node: indexes with `!`.
-import { fsum } from 'd3-array'
 import {
   OptionError,
   rejectUnknownOptions,
@@ -7,20 +6,10 @@ import {
   requireNumbers,
 } from '../../core/errors.ts'
 import { midranks } from '../midranks.ts'
-import { requireCount, requireShare } from '../require-option.ts'
+import { requireOneOf } from '../require-option.ts'
 import { requireWeights, worthOf } from '../weighted-sample.ts'
-import { chooseBinary, type NodeTarget } from './binary-split.ts'
-import { admittedColumns, type CodedColumn, narrowColumn } from './coded-columns.ts'
-import { allRows, type Growth, growNode, type NodeRows, withContents } from './grow-node.ts'
-import {
-  columnInfo,
-  type RegressionTree,
-  requireTreeColumns,
-  type TargetContent,
-  type TreeColumn,
-  type TreeOptions,
-} from './tree.ts'
-import { ValueGroups } from './value-groups.ts'
+import { chooseBinary, growTree, type NodeRows, type NodeTarget, ValueGroups } from './grow-node.ts'
+import type { RegressionTree, TargetContent, TreeColumn, TreeOptions } from './tree.ts'
 
 export interface RegressionTreeOptions extends TreeOptions {
   /** Least weight of rows on both sides of a split; a hundredth of the rows, 5 at least. */
@@ -79,73 +68,42 @@ export function growRegressionTree(
   requireList('columns', columns, 'name', 'kind')
   requireNumbers({ target })
   rejectUnknownOptions(options, OPTIONS)
-  const { scale = 'values', prune = true, alpha = 0.01, exclude = [], maxDepth = 30 } = options
-  const { weights } = options
+  const { scale = 'values', prune = true, alpha = 0.01, weights } = options
   const size = weights === undefined ? target.length : worthOf(target, weights)
   const { minLeaf = Math.max(MIN_LEAF, Math.ceil(LEAF_SHARE * size)) } = options
-  requireCount('minLeaf', minLeaf)
-  requireCount('maxDepth', maxDepth, 0)
-  requireShare('alpha', alpha)
-  if (scale !== 'values' && scale !== 'ranks') {
-    throw new OptionError('scale', scale, "'values', 'ranks'")
-  }
+  requireOneOf('scale', scale, ['values', 'ranks'])
   const wrong = target.findIndex((value) => !Number.isFinite(value))
   if (wrong >= 0) throw new OptionError(`target[${wrong}]`, target[wrong], 'a finite number')
   requireWeights(target, weights)
-  requireTreeColumns(columns, target.length)
-  const admitted = admittedColumns(columns, target.length, exclude, false)
-  const groups = ValueGroups.for(admitted.columns, target.length)
   const ranks = midranks(target, weights)
-  const explained = scale === 'ranks' ? ranks : target
-  const binary = { minLeaf, alpha: prune ? alpha : undefined, gainScale: 1 }
-  const growthOf = (data: TargetData): Growth<TargetContent> => ({
-    maxDepth,
-    leastWeight: MIN_WEIGHT,
-    size: data.target.length,
-    look: (node) => ({
-      content: targetContent(node, data.target),
-      choose: () => {
-        const wanted = nodeTarget(node, data.explained, data.ranks)
-        if (wanted.weight < 2 * minLeaf - 1e-9 || !(wanted.squares > 0)) return undefined
-        return chooseBinary(data.columns, node, wanted, groups, binary)
+  const grown = growTree<TargetContent>(
+    columns,
+    { ...options, minLeaf },
+    {
+      limitValues: false,
+      leastWeight: MIN_WEIGHT,
+      values: [target, scale === 'ranks' ? ranks : target, ranks],
+      lookAt(admitted) {
+        const groups = ValueGroups.for(admitted, target.length)
+        const binary = { minLeaf, alpha: prune ? alpha : undefined, gainScale: 1 }
+        return (node, { columns: narrowed, values: [own, explained, scores] }) => ({
+          content: targetContent(node, own!),
+          choose: () => {
+            const wanted = nodeTarget(node, explained!, scores!)
+            if (wanted.weight < 2 * minLeaf - 1e-9 || !(wanted.squares > 0)) return undefined
+            return chooseBinary(narrowed, node, wanted, groups, binary)
+          },
+        })
       },
-    }),
-    narrow: (rows) => growthOf(narrowData(data, rows)),
-  })
-  const root = growNode(
-    growthOf({ columns: admitted.columns, target, explained, ranks }),
-    allRows(target.length, weights),
+      prune: (root) => root,
+      weightOf: ({ weight }) => weight,
+      scaled: ({ weight }, times) => ({ weight: weight * times }),
+    },
   )
-  const stoodFor = weights === undefined ? 1 : fsum(weights) / root.weight
-  return {
-    kind: 'regression',
-    columns: columns.map(columnInfo),
-    leftOut: admitted.leftOut,
-    root:
-      weights === undefined
-        ? root
-        : withContents(root, ({ weight }) => ({ weight: weight * stoodFor })),
-  }
+  return { kind: 'regression', ...grown }
 }
 
-interface TargetData {
-  readonly columns: readonly CodedColumn[]
-  readonly target: Float64Array
-  readonly explained: Float64Array
-  readonly ranks: Float64Array
-}
-
-function narrowData({ columns, target, explained, ranks }: TargetData, rows: Int32Array) {
-  const narrow = (values: Float64Array) => Float64Array.from(rows, (row) => values[row]!)
-  return {
-    columns: columns.map((column) => narrowColumn(column, rows)),
-    target: narrow(target),
-    explained: narrow(explained),
-    ranks: narrow(ranks),
-  }
-}
-
-function spread({ rows, weights }: NodeRows, target: Float64Array) {
+function spread({ rows, weights }: NodeRows, target: ArrayLike<number>) {
   let weight = 0
   let sum = 0
   for (let i = 0; i < rows.length; i++) {
@@ -162,12 +120,16 @@ function spread({ rows, weights }: NodeRows, target: Float64Array) {
   return { weight, mean, squares }
 }
 
-function targetContent(node: NodeRows, target: Float64Array): TargetContent {
+function targetContent(node: NodeRows, target: ArrayLike<number>): TargetContent {
   const { weight, mean, squares } = spread(node, target)
   return { weight, mean, sd: Math.sqrt(squares / weight) }
 }
 
-function nodeTarget(node: NodeRows, explained: Float64Array, scores: Float64Array): NodeTarget {
+function nodeTarget(
+  node: NodeRows,
+  explained: ArrayLike<number>,
+  scores: ArrayLike<number>,
+): NodeTarget {
   const { rows } = node
   const { weight, mean, squares } = spread(node, explained)
   const weights = node.weights ?? new Float64Array(rows.length).fill(1)

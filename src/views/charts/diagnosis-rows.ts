@@ -1,6 +1,8 @@
 import { group } from 'd3-array'
-import type { DiagnosedScenario } from '../../whatif/diagnosis/diagnosed-scenario.ts'
-import type { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
+import type {
+  DiagnosedScenario,
+  LatencyDiagnosis,
+} from '../../whatif/diagnosis/latency-diagnosis.ts'
 
 export type DiagnosisRow = ReturnType<typeof diagnosisRows>[number]
 

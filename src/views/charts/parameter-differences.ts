@@ -2,16 +2,15 @@ import { sum } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import { most, optionalWord } from '../../core/options.ts'
 import { counted, grouped, percent, pValue, shortText, tooltipText } from '../../core/words.ts'
-import type { Explanation } from '../../explain/parameters/explanation.ts'
-import { PERIOD_WORDS } from '../../explain/parameters/explanation-words.ts'
-import {
-  type ParameterDifference,
-  parameterDifferences,
-} from '../../explain/parameters/parameter-differences.ts'
+import { type Explanation, PERIOD_WORDS } from '../../explain/parameters/explanation.ts'
 import type {
   ParameterQuestion,
   ParameterQuestionName,
 } from '../../explain/parameters/parameter-question.ts'
+import {
+  type ParameterDifference,
+  parameterDifferences,
+} from '../../explain/parameters/parameter-table.ts'
 import { logAxis, plainAxis, shareAxis } from './axes.ts'
 import { colorBy, distinctTexts, emptyView, on, panelTitle, rowNames, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'

@@ -10,8 +10,8 @@ import {
   signedDuration,
   tooltipText,
 } from '../../core/words.ts'
+import { type DivergenceName, divergenceText } from '../../whatif/diagnosis/evaluate-scenario.ts'
 import type { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
-import { type DivergenceName, divergenceText } from '../../whatif/diagnosis/target-divergence.ts'
 import { type ProfileSummary, profileQuantiles } from '../../whatif/recompute/latency-profile.ts'
 import type { SingleChange, SingleChanges } from '../../whatif/scenarios/single-changes.ts'
 import { linearDurationAxis, plainAxis } from './axes.ts'

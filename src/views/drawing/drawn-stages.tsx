@@ -13,8 +13,7 @@ import {
   shortText,
   tooltipText,
 } from '../../core/words.ts'
-import type { Explanation } from '../../explain/parameters/explanation.ts'
-import { pathSentence } from '../../explain/parameters/explanation-words.ts'
+import { type Explanation, pathSentence } from '../../explain/parameters/explanation.ts'
 import { Attention, type AttentionGraph } from '../../logs/attention/focus-attention.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { WeightedSample } from '../../stats/weighted-sample.ts'

@@ -1,15 +1,22 @@
 import { sort, sum } from 'd3-array'
 import { useContext } from 'preact/hooks'
 import { counted, formatDuration, grouped, percent, tooltipText } from '../../core/words.ts'
-import type { Explanation } from '../../explain/parameters/explanation.ts'
-import { conditionWords, type GroupWords } from '../../explain/parameters/explanation-words.ts'
+import {
+  conditionWords,
+  type Explanation,
+  type GroupWords,
+} from '../../explain/parameters/explanation.ts'
 import {
   type ParameterQuestion,
   type Prediction,
   rowsOnPath,
 } from '../../explain/parameters/parameter-question.ts'
-import type { ClassificationNode, RegressionNode } from '../../stats/decision-tree/tree.ts'
-import { type PathCondition, withStep } from '../../stats/decision-tree/tree-paths.ts'
+import {
+  type ClassificationNode,
+  type PathCondition,
+  type RegressionNode,
+  withStep,
+} from '../../stats/decision-tree/tree.ts'
 import type { ParameterGroups } from '../charts/parameter-differences.ts'
 import { Button } from './controls.tsx'
 import { type DataColumn, DataTable, numberColumn } from './data-table.tsx'

@@ -18,8 +18,11 @@ import { traceTemplate } from '../../core/trace-links.ts'
 import { counted, firstOf, grouped, percent, spoken } from '../../core/words.ts'
 import { place } from '../../flows/node-labels.ts'
 import { LogComparison } from '../../logs/compare-logs.ts'
-import { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
-import { causeText, type ExplainedFinding } from '../../whatif/diagnosis/match-findings.ts'
+import {
+  causeText,
+  type ExplainedFinding,
+  LatencyDiagnosis,
+} from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { type FindingChart, findingChart } from '../charts/finding-chart.ts'
 import { differenceText, durationText, headline, intervalText, periodTimes } from './headline.ts'
 import { amounts, figure, type Html, html, htmlTable, named, reportPage, traceIds } from './html.ts'

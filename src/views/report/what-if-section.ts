@@ -1,6 +1,8 @@
 import { formatDuration, percent, shortText } from '../../core/words.ts'
-import type { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
-import type { ExplainedFinding } from '../../whatif/diagnosis/match-findings.ts'
+import type {
+  ExplainedFinding,
+  LatencyDiagnosis,
+} from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { latencyProfilesChart } from '../charts/latency-profiles.ts'
 import { figure, type Html, html, htmlTable, named } from './html.ts'
 import { markdownTable, written } from './markdown-text.ts'

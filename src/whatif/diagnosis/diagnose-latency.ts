@@ -1,20 +1,32 @@
 import { requireSpans, shownName } from '../../calls/call-forest.ts'
-import { FlowdeltaError, requireArgument } from '../../core/errors.ts'
+import { FlowdeltaError, OptionError, requireArgument } from '../../core/errors.ts'
+import { formatDuration } from '../../core/words.ts'
 import { randomSource } from '../../stats/random.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import { learnExecutionModels } from '../models/learn-execution-models.ts'
-import { profileOf } from '../recompute/latency-profile.ts'
+import { learnExecutionModels } from '../models/execution-models.ts'
+import { LatencyProfile, profileOf } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'
 import { candidatesAt, firstCandidates } from '../scenarios/call-candidates.ts'
 import { candidateContext } from '../scenarios/candidate-context.ts'
-import { type DiagnosisOptions, diagnosisOptions } from './diagnosis-options.ts'
-import { type Evaluator, makeEvaluator } from './evaluate-scenario.ts'
-import { growDiagnosis, type TriedScenario } from './grow-diagnosis.ts'
-import { type DiagnosisSubject, LatencyDiagnosis } from './latency-diagnosis.ts'
-import { knownTarget, type LatencyTarget } from './latency-target.ts'
-import { divergenceTo, knownChangeP } from './target-divergence.ts'
-import { stretchesOf, testScenarios } from './test-changes.ts'
+import { exactPercent } from '../scenarios/scenario.ts'
+import {
+  divergenceTo,
+  type Evaluator,
+  knownChangeP,
+  makeEvaluator,
+  stretchesOf,
+  testScenarios,
+} from './evaluate-scenario.ts'
+import {
+  DIAGNOSIS_OPTIONS,
+  type DiagnosisOptions,
+  type DiagnosisSubject,
+  diagnosisOptions,
+  growDiagnosis,
+  LatencyDiagnosis,
+  type TriedScenario,
+} from './latency-diagnosis.ts'
 
 /** More calls than this, and trees are 3 levels deep instead of 5. */
 const MAX_DEEP_CALLS = 100_000
@@ -52,16 +64,16 @@ export interface DiagnosisProgress {
  * tails, χ² of kinds), times the root of how far that moves the mean response time towards the target's;
  * a cause comes before what it lies within. Their divergence says how much of the change they explain.
  * `significant` tells a cause from chance. A change of load or concurrency may also be a consequence of
- * slowness. Towards a histogram or a wish, the nearest comes first.
+ * slowness. Towards a wish, the nearest comes first.
  *
  * A wish `{ quantile: 0.99, belowUs: 300_000 }` becomes a profile with the base's latencies up to the
  * median, and those above moved towards it by one factor.
  *
  * @param before traces of spans: the base
- * @param target traces of spans, a histogram `{ edges, counts }` (µs), or a wish
+ * @param target traces of spans, or a wish
  * @param options see {@link DIAGNOSIS_OPTIONS}
  * @throws FlowdeltaError for traces without spans, or no traces; OptionError for a value that an option
- *   does not take, a bad histogram, or a wish that is met already
+ *   does not take, or a wish that is met already
  *
  * Source: Ostrowski, Mann and Sandler 2011, §4. Bins, pruning, the order and the tests are choices of
  * ours.
@@ -176,13 +188,13 @@ export function prepareDiagnosis(
     'diagnoseLatency(before, target)',
     goal,
     typeof goal === 'object' && goal !== null,
-    'traces, a histogram or a wish',
+    'traces, or a wish',
   )
   const periods = 'kind' in goal ? ([first, sampled(goal, 'target')] as const) : first
   const models = learnExecutionModels(periods, { similarity, service, operation, caller })
   const base = new RequestModel(models, 0)
   const target = 'kind' in goal ? new RequestModel(models, 1) : null
-  const known = 'kind' in goal ? null : knownTarget(profileOf(base.recorded), goal)
+  const known = 'kind' in goal ? null : wishTarget(profileOf(base.recorded), goal)
   const theirs = known?.profile ?? (target as RequestModel).recorded
   const own = base.recorded
   // A profile that is known exactly has as many requests as one likes.
@@ -227,4 +239,59 @@ function sampleTraces(traces: SpanTraces, size: number, seed: number): SpanTrace
     if (random.next() * (traces.size - row) < size - chosen.length) chosen.push(row)
   }
   return traces.pick(chosen)
+}
+
+/** What the latency is to become. */
+export interface WishTarget {
+  /** Which quantile, above 0 and below 1: 0.99 for p99. */
+  readonly quantile: number
+  /** What it is to be at most, µs. */
+  readonly belowUs: number
+}
+
+interface KnownTarget {
+  readonly profile: LatencyProfile
+  readonly title: string
+}
+
+/** What the base is to come close to: the traces of another period, or a wish. */
+export type LatencyTarget = TraceSet | WishTarget
+
+/**
+ * The profile that a wish makes of the base: latencies up to the median stay, those above are moved
+ * towards it by one factor, such that the wished quantile is met exactly. Where the wish lies below
+ * the median, or is about a quantile below it, all latencies are scaled by one factor.
+ *
+ * @throws OptionError for what is no wish, a quantile outside 0 to 1, a latency that is not above 0, or a wish that
+ *   the base meets already.
+ */
+export function wishTarget(base: LatencyProfile, wish: WishTarget): KnownTarget {
+  if (!('quantile' in wish)) {
+    throw new OptionError('target', wish, 'traces, or a wish { quantile, belowUs }')
+  }
+  const { quantile, belowUs } = wish
+  if (!(quantile > 0 && quantile < 1)) {
+    const expected = 'a share above 0 and below 1, as 0.99 for p99'
+    throw new OptionError('target.quantile', quantile, expected)
+  }
+  if (!(belowUs > 0 && belowUs < Number.POSITIVE_INFINITY)) {
+    throw new OptionError('target.belowUs', belowUs, 'µs above 0')
+  }
+  const nowUs = base.quantile(quantile)
+  if (nowUs <= belowUs) {
+    throw new FlowdeltaError(
+      `The target is p${quantile * 100} below ${formatDuration(belowUs)}, but it is ${formatDuration(nowUs)} already. Give a shorter time.`,
+    )
+  }
+  const medianUs = base.quantile(0.5)
+  const isBelowMedian = quantile <= 0.5 || belowUs <= medianUs
+  const factor = isBelowMedian ? belowUs / nowUs : (belowUs - medianUs) / (nowUs - medianUs)
+  const moved = (us: number) => {
+    if (isBelowMedian) return us * factor
+    return us <= medianUs ? us : medianUs + (us - medianUs) * factor
+  }
+  return {
+    profile: LatencyProfile.ofRequests(base.latencyUs.map(moved), base.weight),
+    title: `${exactPercent(quantile)} of requests in at most ${formatDuration(belowUs)}`,
+  }
 }

@@ -1,13 +1,28 @@
-import { max, sum } from 'd3-array'
-import { chiSquareTest } from '../../stats/chi-square-test.ts'
-import { ksTwoSample } from '../../stats/ks-two-sample.ts'
-import { moments } from '../../stats/moments.ts'
-import { differ, worthOf } from '../../stats/weighted-sample.ts'
+// Called some hundred times for each scenario, over all its requests: the loops index with `!`.
+import { bisectRight, cumsum, max, min, sum } from 'd3-array'
+import { requestStartsUs } from '../../calls/call-forest.ts'
+import { compareChoices } from '../../compare/steps/between-runs.ts'
 import {
-  type LatencyProfile,
-  profileOf,
-  type WeighedLatencies,
-} from '../recompute/latency-profile.ts'
+  BLOCKS,
+  type ChoiceCounts,
+  divideTimes,
+  MIN_SHARED,
+} from '../../compare/steps/time-blocks.ts'
+import { formatDuration, shortNumber } from '../../core/words.ts'
+import { overlapInTime } from '../../flows/overlap.ts'
+import { bonferroni } from '../../stats/bonferroni.ts'
+import { chiSquareTest } from '../../stats/chi-square-test.ts'
+import { fisherExact } from '../../stats/fisher-exact.ts'
+import { ksTwoSample } from '../../stats/ks-two-sample.ts'
+import { kullbackLeibler } from '../../stats/kullback-leibler.ts'
+import { binCount, logBins } from '../../stats/log-bins.ts'
+import { moments } from '../../stats/moments.ts'
+import { quantile } from '../../stats/quantile.ts'
+import { randomSource } from '../../stats/random.ts'
+import { tailTest } from '../../stats/tail-test.ts'
+import { pooledValues } from '../../stats/two-sample.ts'
+import { differ, worthOf, worthWeights } from '../../stats/weighted-sample.ts'
+import { LatencyProfile, profileOf, type WeighedLatencies } from '../recompute/latency-profile.ts'
 import { countTouched, type RequestModel, type ScenarioEffect } from '../recompute/request-model.ts'
 import { combineScenarios } from '../scenarios/parse-scenario.ts'
 import type {
@@ -16,13 +31,6 @@ import type {
   Scenario,
   ScenarioEvidence,
 } from '../scenarios/scenario.ts'
-import {
-  type CountedValues,
-  profileGaps,
-  type TargetDivergence,
-  tailsP,
-} from './target-divergence.ts'
-import { countKinds, countTimes, type ScenarioCounts, type Stretches } from './test-changes.ts'
 
 interface Measurement {
   readonly base: RequestModel
@@ -250,4 +258,293 @@ function timesOf({ recorded }: RequestModel, { requests }: EvidenceSample): Evid
     values: Float64Array.from(requests, (request) => recorded.latencyUs[request]!),
     requests,
   }
+}
+
+/**
+ * How far a profile is from the target: `'kl'` Kullback-Leibler divergence over bins that are equally
+ * wide on a log axis, `'wasserstein'` by how much requests would have to move on average (µs),
+ * `'ks'` the largest gap between the two distribution functions.
+ */
+export type DivergenceName = 'kl' | 'wasserstein' | 'ks'
+
+export const DIVERGENCES: readonly DivergenceName[] = ['kl', 'wasserstein', 'ks']
+
+/** Writes a divergence: `0.277`, or a time per request. */
+export function divergenceText(name: DivergenceName, value: number): string {
+  return name === 'wasserstein' ? formatDuration(value) : shortNumber(value)
+}
+
+/** Measures how far a profile is from one target. */
+export type TargetDivergence = (profile: LatencyProfile) => number
+
+/** What the bins of all profiles are made of. */
+interface DivergenceRange {
+  readonly base: LatencyProfile
+  /** Number of requests that the number of bins is to suit: of the smaller of the two. */
+  readonly size: number
+}
+
+/**
+ * The divergence from anything to `target`. All profiles are measured with the same bins, over the
+ * range of base and target; what is beyond counts in the outermost.
+ */
+export function divergenceTo(
+  target: LatencyProfile,
+  name: DivergenceName,
+  { base, size }: DivergenceRange,
+): TargetDivergence {
+  if (name !== 'kl') return (profile) => profileGaps(profile, target)[name]
+  const [low, high] = positiveRange([target.latencyUs, base.latencyUs])
+  const bins = logBins(low, high, binCount(size))
+  const counts = target.histogram(bins)
+  return (profile) => kullbackLeibler(profile.histogram(bins), counts)
+}
+
+/**
+ * The area between the distribution functions of two profiles, by how much requests would have to
+ * move on average to get from one to the other, µs; and the largest gap between them.
+ */
+export function profileGaps(one: LatencyProfile, other: LatencyProfile) {
+  let [i, j, own, theirs, gap] = [0, 0, 0, 0, 0]
+  let [wasserstein, ks] = [0, 0]
+  let from = Math.min(one.latencyUs[0]!, other.latencyUs[0]!)
+  while (i < one.latencyUs.length || j < other.latencyUs.length) {
+    const us = Math.min(one.latencyUs[i] ?? Infinity, other.latencyUs[j] ?? Infinity)
+    wasserstein += gap * (us - from)
+    while (one.latencyUs[i] === us) own += one.weight[i++]!
+    while (other.latencyUs[j] === us) theirs += other.weight[j++]!
+    gap = Math.abs(own / one.requests - theirs / other.requests)
+    if (gap > ks) ks = gap
+    from = us
+  }
+  return { wasserstein, ks }
+}
+
+/** The least time above 0, and the largest; times ascend. */
+function positiveRange(samples: readonly Float64Array[]): [low: number, high: number] {
+  const high = max(samples, (sample) => sample.at(-1)) ?? 0
+  // Requests that all took no time are all alike.
+  return high > 0 ? [min(samples, (sample) => sample.find((us) => us > 0))!, high] : [1, 1]
+}
+
+/** Where tails begin: a change of few calls shows beyond these quantiles, and hardly anywhere else. */
+const TAILS = [0.9, 0.98]
+
+/** Values of one period, and how many requests each counts as. */
+export interface CountedValues {
+  readonly values: Float64Array
+  readonly counts: Float64Array
+}
+
+/** p of the same share of two samples being in the tails of both together, corrected for their number. */
+export function tailsP(before: CountedValues, after: CountedValues): number {
+  const isPlain = [before, after].every(({ counts }) => counts.every((count) => count === 1))
+  const ps = TAILS.map((share) =>
+    isPlain
+      ? tailTest(before.values, after.values, { quantile: share }).p
+      : countedTailP([before, after], share),
+  )
+  return Math.min(1, TAILS.length * Math.min(...ps))
+}
+
+/** As `tailTest`, of requests that count unequally: Fisher's test of the nearest whole counts. */
+function countedTailP(samples: readonly [CountedValues, CountedValues], share: number): number {
+  const profiles = samples.map(({ values, counts }) => LatencyProfile.ofRequests(values, counts))
+  const beyond = LatencyProfile.ofRequests(
+    samples.flatMap(({ values }) => [...values]),
+    samples.flatMap(({ counts }) => [...counts]),
+  ).quantile(share)
+  const [[ofBefore, before], [ofAfter, after]] = profiles.map((profile) => {
+    const requests = Math.round(profile.requests)
+    return [Math.round((1 - profile.shareWithin(beyond)) * requests), requests]
+  }) as [[number, number], [number, number]]
+  return fisherExact(ofBefore, before, ofAfter, after).p
+}
+
+/** Rounds of which p is a share: it is 0.002 at least. */
+const ROUNDS = 499
+
+interface ChangeTest {
+  readonly name: DivergenceName
+  readonly range: DivergenceRange
+  readonly seed: number
+}
+
+/**
+ * Is the base's profile another than one that is known exactly, as a wish is? p is the
+ * share of samples drawn from it, of as many as the base is worth, that are at least as far from it.
+ */
+export function knownChangeP(
+  base: LatencyProfile,
+  target: LatencyProfile,
+  { name, range, seed }: ChangeTest,
+): number {
+  const divergence = divergenceTo(target, name, range)
+  const upTo = cumsum(target.weight)
+  const last = upTo.length - 1
+  const random = randomSource(seed)
+  const counts = new Float64Array(upTo.length)
+  const size = Math.round(worthOf(base.latencyUs, base.weight))
+  return shareAtLeast(divergence(base), () => {
+    counts.fill(0)
+    for (let i = 0; i < size; i++) {
+      counts[Math.min(bisectRight(upTo, random.next() * upTo[last]!), last)]!++
+    }
+    return divergence(target.withWeight(counts))
+  })
+}
+
+function shareAtLeast(observed: number, draw: () => number): number {
+  let found = 0
+  for (let round = 0; round < ROUNDS; round++) if (draw() >= observed) found++
+  return (found + 1) / (ROUNDS + 1)
+}
+
+interface CountedPeriod {
+  /** The stretch of time that each request began in; those of after follow on those of before. */
+  readonly stretch: Uint8Array
+  /** How much each counts: 1, or by sampling weights, which sum to the effective number of requests. */
+  readonly counts: Float64Array
+}
+
+export interface Stretches {
+  readonly before: CountedPeriod
+  readonly after: CountedPeriod
+  /** Whether both periods are of the same time, as a canary: what both share is no difference. */
+  readonly aligned: boolean
+}
+
+/** Divides each period into ten stretches of as many requests; periods of the same time at the same moments. */
+export function stretchesOf(base: RequestModel, target: RequestModel): Stretches {
+  const [own, theirs] = [startsUs(base), startsUs(target)]
+  const aligned = (overlapInTime(own.toSorted(), theirs.toSorted())?.share ?? 0) >= MIN_SHARED
+  const stretches = aligned
+    ? divideTimes(Float64Array.from([...own, ...theirs]), BLOCKS)
+    : [...divideTimes(own, BLOCKS), ...divideTimes(theirs, BLOCKS)]
+  const after = stretches.slice(own.length).map((stretch) => stretch + BLOCKS)
+  return {
+    before: {
+      stretch: Uint8Array.from(stretches.slice(0, own.length)),
+      counts: worthWeights(base.recorded.weight),
+    },
+    after: { stretch: Uint8Array.from(after), counts: worthWeights(target.recorded.weight) },
+    aligned,
+  }
+}
+
+/** When each request began, µs; on the clock of its period. */
+function startsUs({ forest }: RequestModel): Float64Array {
+  const epochUs = Number(forest.traces.epochNs / 1000n)
+  return requestStartsUs(forest).map((us) => epochUs + us)
+}
+
+/** Quantiles of both periods together: how many values lie beyond each is compared. */
+const LIMITS = [0.1, 0.3, 0.5, 0.7, 0.9, 0.98]
+
+/** How many times lie beyond some limits, by stretch of time. */
+export function countTimes(
+  before: EvidenceSample,
+  after: EvidenceSample,
+  stretches: Stretches,
+): ChoiceCounts[] {
+  if (before.values.length === 0 || after.values.length === 0) return []
+  const pooled = pooledValues({
+    first: before.values.toSorted(),
+    second: after.values.toSorted(),
+  })
+  const limits = LIMITS.map((share) => quantile(pooled, share))
+  return limits.map((limit) => counted([before, after], stretches, (value) => value > limit))
+}
+
+/** How many are of each kind, by stretch of time. */
+export function countKinds(
+  before: EvidenceSample,
+  after: EvidenceSample,
+  stretches: Stretches,
+): ChoiceCounts[] {
+  const kinds = [...new Set([...before.values, ...after.values])]
+  return kinds.map((kind) => counted([before, after], stretches, (value) => value === kind))
+}
+
+function counted(
+  [before, after]: readonly [EvidenceSample, EvidenceSample],
+  stretches: Stretches,
+  holds: (value: number) => boolean,
+): ChoiceCounts {
+  const counts = { chances: new Float64Array(2 * BLOCKS), made: new Float64Array(2 * BLOCKS) }
+  const add = ({ values, requests }: EvidenceSample, period: CountedPeriod) =>
+    values.forEach((value, i) => {
+      const stretch = period.stretch[requests[i]!]!
+      const count = period.counts[requests[i]!]!
+      counts.chances[stretch]! += count
+      if (holds(value)) counts.made[stretch]! += count
+    })
+  add(before, stretches.before)
+  add(after, stretches.after)
+  return counts
+}
+
+/** What tells whether a scenario's change did happen; empty where that cannot be compared. */
+export interface ScenarioCounts {
+  /** What it changes: times beyond some limits or kinds, counted by stretch of time. */
+  readonly counts: readonly ChoiceCounts[]
+  /** The response times of requests that have it. */
+  readonly responseCounts: readonly ChoiceCounts[]
+  /** Whether it goes by time alone, as load does: then it does not say how far all else wanders. */
+  readonly isOfTime: boolean
+}
+
+export interface ScenarioTests {
+  /** p of the response times of all requests being as before. */
+  readonly changeP: number
+  /** By scenario: p of what it changes being as before. */
+  readonly ps: readonly number[]
+  /** By scenario: p of the response times of requests that have it being as before. */
+  readonly responsePs: readonly number[]
+}
+
+/**
+ * Tests whether the response times of two periods differ, and whether what each scenario changes
+ * does. Requests that follow each other are alike, so whole stretches of time are compared.
+ *
+ * Null hypothesis of each: the share of values beyond a limit, or of a kind, is that of before, wandering
+ * from stretch to stretch of time as it does within the periods (`compareChoices`, whose variances rest on
+ * all scenarios together). A change within after is no wander: its parts are held against that of before
+ * alone. The smallest p of several limits or kinds counts, times their number.
+ * Sampled requests count by their weights.
+ *
+ * Limits: a drift as long as both periods is a difference; what changes within before counts as wander.
+ */
+export function testScenarios(
+  periods: readonly Pick<RequestModel, 'recorded'>[],
+  {
+    stretches,
+    tried,
+  }: { readonly stretches: Stretches; readonly tried: readonly ScenarioCounts[] },
+): ScenarioTests {
+  const [before, after] = periods.map(({ recorded: { latencyUs } }) => ({
+    values: latencyUs,
+    requests: Uint32Array.from(latencyUs.keys()),
+  })) as [EvidenceSample, EvidenceSample]
+  const test = (all: readonly (readonly ChoiceCounts[])[]) => {
+    const tests = compareChoices(
+      all.flat().map((counts) => ({ strata: [counts] })),
+      { perRun: BLOCKS, runs: 1, aligned: stretches.aligned },
+      { lasts: !stretches.aligned },
+    )
+    let at = 0
+    return all.map((own) => bonferroni(own.map(() => tests[at++]!.p)))
+  }
+  const [ofAll, ...ofOthers] = test([
+    countTimes(before, after, stretches),
+    ...tried.flatMap(({ counts, responseCounts, isOfTime }) => [
+      isOfTime ? [] : counts,
+      responseCounts,
+    ]),
+  ])
+  const ofTime = test(tried.map(({ counts, isOfTime }) => (isOfTime ? counts : [])))
+  const ps = tried.map(({ isOfTime }, i) => (isOfTime ? ofTime[i] : ofOthers[2 * i])!)
+  // Where no limit divides the times, all are the same.
+  const changeP = ofAll === undefined || Number.isNaN(ofAll) ? 1 : ofAll
+  return { changeP, ps, responsePs: tried.map((_, i) => ofOthers[2 * i + 1]!) }
 }

@@ -1,23 +1,43 @@
-import { group } from 'd3-array'
+import { group, least } from 'd3-array'
+import type { CallPaths } from '../../calls/call-paths.ts'
+import type { Finding } from '../../compare/findings/finding.ts'
 import type { Findings } from '../../compare/findings/findings.ts'
 import { OptionError, requireArgument } from '../../core/errors.ts'
-import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
-import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import type { ExecutionModels } from '../models/execution-models.ts'
-import { type LatencyProfile, profileQuantiles } from '../recompute/latency-profile.ts'
-import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
-import type { DiagnosedScenario, ExplainedTogether } from './diagnosed-scenario.ts'
-import type { DiagnosisOptions } from './diagnosis-options.ts'
-import { type Evaluation, type Evaluator, orderKey } from './evaluate-scenario.ts'
 import {
-  type ChangedCallers,
-  changedCallers,
-  rankScenarios,
-  scoreSiblings,
-  type TriedScenario,
-} from './grow-diagnosis.ts'
-import { type ExplainedFinding, matchFindings } from './match-findings.ts'
-import type { ScenarioTests } from './test-changes.ts'
+  count,
+  custom,
+  defineOptions,
+  flag,
+  level,
+  number,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+  share,
+} from '../../core/options.ts'
+import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
+import { percent, shortText } from '../../core/words.ts'
+import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { bonferroni } from '../../stats/bonferroni.ts'
+import { siblingPercentiles } from '../../stats/sibling-percentile.ts'
+import { EXECUTION_MODEL_OPTIONS, type ExecutionModels } from '../models/execution-models.ts'
+import {
+  type LatencyProfile,
+  type ProfileQuantiles,
+  profileQuantiles,
+} from '../recompute/latency-profile.ts'
+import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
+import { chooseFeature, type FeatureChoice } from '../scenarios/features.ts'
+import { isAbout, placesOf } from '../scenarios/finding-places.ts'
+import type { Candidate, Scenario } from '../scenarios/scenario.ts'
+import { factorsOption, requireFactors } from '../scenarios/single-changes.ts'
+import {
+  DIVERGENCES,
+  type Evaluation,
+  type Evaluator,
+  orderKey,
+  type ScenarioTests,
+} from './evaluate-scenario.ts'
 
 export interface DiagnosisSubject {
   /** Of the periods as sampled: the base, and the target where it is traces. */
@@ -112,20 +132,7 @@ export class LatencyDiagnosis extends Stage {
    * Empty where nothing is significant.
    */
   get together(): readonly ExplainedTogether[] {
-    this.#together ??= putTogether(
-      this.ranked.filter(({ significant }) => significant),
-      {
-        unchanged: this.#subject.evaluator.unchanged,
-        evaluate: (causes) =>
-          this.#subject.evaluator.evaluateTogether(causes.map(({ scenario }) => scenario)),
-        areRelated: (one, other) => this.#isWithin(one, other) || this.#isWithin(other, one),
-      },
-    ).map(({ cause, together: { divergence, profile } }) => ({
-      cause,
-      divergence,
-      ...profileQuantiles(profile),
-      gain: this.divergence > 0 ? 1 - divergence / this.divergence : 0,
-    }))
+    this.#together ??= this.#putTogether()
     return this.#together
   }
 
@@ -146,6 +153,37 @@ export class LatencyDiagnosis extends Stage {
       'the findings of a comparison',
     )
     return matchFindings(findings, this.ranked, this.models.paths)
+  }
+
+  /**
+   * Puts causes together, the most likely first, as long as a further one explains clearly more. What lies
+   * within another, or around it, is no cause beside it.
+   *
+   * Source: Ostrowski, Mann and Sandler 2011, §3.2, equation 4 (scenarios of scenarios); the greedy order is
+   * a choice of ours.
+   */
+  #putTogether(): ExplainedTogether[] {
+    const { unchanged, evaluateTogether } = this.#subject.evaluator
+    const areRelated = (one: DiagnosedScenario, other: DiagnosedScenario) =>
+      this.#isWithin(one, other) || this.#isWithin(other, one)
+    const chosen: ExplainedTogether[] = []
+    let nearest = unchanged
+    const causes = this.ranked.filter(({ significant }) => significant).slice(0, MAX_TRIED)
+    for (const cause of causes) {
+      if (chosen.length === MAX_CAUSES) break
+      if (chosen.some((one) => areRelated(one.cause, cause))) continue
+      const made = [...chosen.map((one) => one.cause), cause]
+      const together = evaluateTogether(made.map(({ scenario }) => scenario))
+      const { divergence, distanceUs, profile } = together
+      const isMore =
+        nearest.divergence - divergence >= MIN_GAIN * unchanged.divergence &&
+        distanceUs < nearest.distanceUs
+      if (chosen.length > 0 && !isMore) continue
+      const gain = this.divergence > 0 ? 1 - divergence / this.divergence : 0
+      chosen.push({ cause, divergence, ...profileQuantiles(profile), gain })
+      nearest = together
+    }
+    return chosen
   }
 
   /** Whether a scenario lies within another one, anywhere in the tree or by what calls it. */
@@ -349,13 +387,6 @@ function scoresOf(tried: readonly TriedScenario[]): Map<TriedScenario, number> {
   )
 }
 
-/** A cause beside others, the most likely first. */
-interface JointCause<T> {
-  readonly cause: T
-  /** What this cause and those before it come to when all of them are made at once. */
-  readonly together: Evaluation
-}
-
 /** Causes that are put together at most. */
 const MAX_CAUSES = 4
 /** How many of the most likely causes are tried. */
@@ -363,37 +394,291 @@ const MAX_TRIED = 12
 /** A further cause must explain at least this share of the difference. */
 const MIN_GAIN = 0.1
 
+/** A cause that explains more of the change beside others. */
+export interface ExplainedTogether extends ProfileQuantiles {
+  readonly cause: DiagnosedScenario
+  /** With it and those before it at once, from the target. */
+  readonly divergence: number
+  /** Share of the base's divergence that they explain together. */
+  readonly gain: number
+}
+
+/** One node of the diagnosis tree. */
+export interface DiagnosedScenario
+  extends ProfileQuantiles,
+    Pick<Evaluation, 'divergence' | 'distanceUs' | 'statistic' | 'touched'> {
+  /** Of what it changes being as before; see `testScenarios`. */
+  readonly p: number
+  /** Place among all scenarios, from 1, the best; the same wherever it stands in the tree. */
+  readonly rank: number
+  readonly scenario: Scenario
+  /** 1 for those that are tried first. */
+  readonly depth: number
+  /** What it lies within; null for those that are tried first. */
+  readonly parent: DiagnosedScenario | null
+  /** What lies within it and was tried, best first. */
+  readonly children: readonly DiagnosedScenario[]
+  /** Place among its siblings: 0 the best, 1 the worst; 0 where there are none. */
+  readonly score: number
+  /** By which share of the base's divergence it is closer to the target; negative where it is further. */
+  readonly gain: number
+  /** `p` corrected over all scenarios (Benjamini and Hochberg). */
+  readonly q: number
+  /**
+   * Whether it explains a change, beyond chance: base and target differ; so does what it changes
+   * (q below `alpha`), and the response times of requests that have it (their p); it moves the mean response time towards the
+   * target's (not away, where that may be alike), and the profile closer by its divergence or by how far
+   * requests have to move. A target that is no traces has nothing to compare what changes with: there
+   * it must come closer by both.
+   */
+  readonly significant: boolean
+  readonly evaluation: Evaluation
+}
+
+/** A finding of `compare`, and what of a diagnosis is about the same. */
+export interface ExplainedFinding {
+  readonly finding: Finding
+  /** The best significant cause that is about the same; `null` for none. */
+  readonly cause: DiagnosedScenario | null
+}
+
 /**
- * Puts causes together, the most likely first, as long as a further one explains clearly more. What lies
- * within another, or around it, is no cause beside it.
- *
- * Source: Ostrowski, Mann and Sandler 2011, §3.2, equation 4 (scenarios of scenarios); the greedy order is
- * a choice of ours.
+ * Lays to each finding the best significant cause that is about the same: the work of the same service,
+ * the way between the same two, the calls that the same operation makes, and into the same direction.
  */
-function putTogether<T>(
-  causes: readonly T[],
-  {
-    unchanged,
-    evaluate,
-    areRelated,
-  }: {
-    readonly unchanged: Evaluation
-    readonly evaluate: (causes: readonly T[]) => Evaluation
-    readonly areRelated: (one: T, other: T) => boolean
-  },
-): JointCause<T>[] {
-  const chosen: JointCause<T>[] = []
-  let nearest = unchanged
-  for (const cause of causes.slice(0, MAX_TRIED)) {
-    if (chosen.length === MAX_CAUSES) break
-    if (chosen.some((one) => areRelated(one.cause, cause))) continue
-    const together = evaluate([...chosen.map((one) => one.cause), cause])
-    const isMore =
-      nearest.divergence - together.divergence >= MIN_GAIN * unchanged.divergence &&
-      together.distanceUs < nearest.distanceUs
-    if (chosen.length > 0 && !isMore) continue
-    chosen.push({ cause, together })
-    nearest = together
+export function matchFindings(
+  findings: readonly Finding[],
+  ranked: readonly DiagnosedScenario[],
+  paths: CallPaths,
+): ExplainedFinding[] {
+  const causes = ranked.filter(({ significant }) => significant)
+  return findings.map((finding) => {
+    const places = placesOf(finding)
+    const isSlower = finding.direction === 'slower'
+    const fits = causes.filter(
+      ({ scenario, evaluation }) =>
+        evaluation.impactUs > 0 === isSlower &&
+        places.some((place) => isAbout(scenario, place, paths)),
+    )
+    return { finding, cause: fits[0] ?? null }
+  })
+}
+
+/** `#1 own time of disk as after: by itself 85 % of the difference`; `null` where no cause is about it. */
+export function causeText({ cause }: ExplainedFinding, maxLength: number): string | null {
+  if (cause === null) return null
+  const { rank, scenario, gain } = cause
+  const share = gain > 0 ? `${percent(gain)} of the difference` : 'brings the profiles no closer'
+  return `#${rank} ${shortText(scenario.title, maxLength)}: by itself ${share}`
+}
+
+/** A node of the tree while it grows. */
+export interface TriedScenario {
+  readonly candidate: Candidate
+  readonly evaluation: Evaluation
+  /** 1 for those that are tried first. */
+  readonly depth: number
+  /** What it lies within; null for those that are tried first. */
+  readonly parent: TriedScenario | null
+  /** How many scenarios are known to be tried so far, this and earlier ones included. */
+  readonly planned: number
+}
+
+type GrowthOptions = Pick<DiagnosisOptions, 'beam' | 'pruning' | 'minimumGain'> & {
+  readonly depth: number
+}
+
+interface Siblings {
+  readonly parent: TriedScenario | null
+  readonly candidates: readonly Candidate[]
+}
+
+/**
+ * Tries scenarios, level by level, and hands each over once it was tried. Of a level, the best that
+ * have anything within, a low score among their siblings, and gain enough are taken further.
+ *
+ * Source: Ostrowski, Mann and Sandler 2011, §4; pruning and beam are choices of ours.
+ */
+export function* growDiagnosis(
+  first: readonly Candidate[],
+  evaluator: Evaluator,
+  options: GrowthOptions,
+): Generator<TriedScenario, void> {
+  let planned = 0
+  let level: readonly Siblings[] = [{ parent: null, candidates: first }]
+  for (let depth = 1; depth <= options.depth && level.length > 0; depth++) {
+    planned += level.reduce((sum, { candidates }) => sum + candidates.length, 0)
+    const tried: TriedScenario[][] = []
+    for (const { parent, candidates } of level) {
+      const siblings: TriedScenario[] = []
+      tried.push(siblings)
+      for (const candidate of candidates) {
+        const evaluation = evaluator.evaluate(candidate)
+        const node = { candidate, evaluation, depth, parent, planned }
+        siblings.push(node)
+        yield node
+      }
+    }
+    level = depth < options.depth ? furtherOf(tried, evaluator.unchanged, options) : []
   }
-  return chosen
+}
+
+/** What lies within the most promising scenarios of a level. */
+function furtherOf(
+  tried: readonly (readonly TriedScenario[])[],
+  unchanged: Evaluation,
+  { beam, pruning, minimumGain }: GrowthOptions,
+): Siblings[] {
+  // With a thousand requests, chance moves the divergence by more than most changes do: a smaller distance counts as well.
+  const isCloser = (own: Evaluation) =>
+    (['divergence', 'distanceUs'] as const).some(
+      (measure) => own[measure] <= unchanged[measure] * (1 - minimumGain),
+    )
+  const promising = tried.flatMap((siblings) => {
+    const scores = scoreSiblings(siblings.map(({ evaluation }) => evaluation))
+    return siblings.filter(
+      ({ evaluation }, i) => (scores[i] as number) <= pruning && isCloser(evaluation),
+    )
+  })
+  promising.sort((a, b) => b.evaluation.promise - a.evaluation.promise)
+  const level: Siblings[] = []
+  const taken = new Set<string>()
+  for (const parent of promising) {
+    if (taken.has(parent.candidate.key)) continue
+    taken.add(parent.candidate.key)
+    const candidates = parent.candidate.within()
+    if (candidates.length > 0) level.push({ parent, candidates })
+    if (level.length === beam) break
+  }
+  return level
+}
+
+/**
+ * The order of scenarios, best first, as rows of `evaluations`: by how surely that which they change did
+ * change between the periods, times the root of how far that moves response times towards the target.
+ * What cannot be compared between the periods comes last, nearest to the target first.
+ *
+ * Divergence alone rewards whatever changes much; how sure a change is alone, changes that nobody waits
+ * for.
+ */
+export function rankScenarios(evaluations: readonly Evaluation[]): number[] {
+  const keys = evaluations.map((each) => orderKey(each))
+  return evaluations
+    .map((_, row) => row)
+    .sort((a, b) => (keys[b] as number) - (keys[a] as number) || a - b)
+}
+
+/**
+ * Scores of siblings, by row: (k − 1)/(n − 1) for the k-th best of n, 0 for the best and 1 for the
+ * worst; those that are alike share the mean of their ranks.
+ */
+export function scoreSiblings(evaluations: readonly Evaluation[]): Float64Array {
+  return siblingPercentiles(evaluations.map(({ promise }) => -promise))
+}
+
+/** Requests that make a call, which changed though all together may hide it. */
+export interface ChangedCallers extends Pick<Scenario, 'service' | 'operation'> {
+  /** Corrected for all calls that are made. */
+  readonly p: number
+}
+
+/** Of the server times that were tried, that whose time and requests changed most surely; `null` where this may be chance. */
+export function changedCallers(
+  tried: readonly TriedScenario[],
+  { ps, responsePs, alpha }: Omit<ScenarioTests, 'changeP'> & { readonly alpha: number },
+): ChangedCallers | null {
+  const callers = tried.flatMap(({ candidate: { kind, service, operation } }, row) =>
+    kind === 'server'
+      ? { service, operation, p: Math.max(ps[row] as number, responsePs[row] ?? Number.NaN) }
+      : [],
+  )
+  const surest = least(callers, (one) => one.p)
+  const p = bonferroni(callers.map((one) => one.p))
+  return surest !== undefined && p < alpha ? { ...surest, p } : null
+}
+
+/** Options of `diagnoseLatency`. */
+export const DIAGNOSIS_OPTIONS = defineOptions({
+  divergence: oneOf(DIVERGENCES, {
+    default: 'kl',
+    sentence:
+      "Distance to the target: 'kl' Kullback-Leibler over log bins, 'wasserstein' mean shift in µs, 'ks' largest gap between the distribution functions",
+    flag: 'divergence <name>',
+  }),
+  depth: count({
+    default: 'auto',
+    or: 'auto',
+    unit: 'levels',
+    sentence: "Most levels of the tree; 'auto' is 5, and 3 from 100,000 calls on",
+  }),
+  beam: count({
+    default: 5,
+    unit: 'scenarios',
+    sentence: 'Most scenarios of a level that are taken further, best first',
+  }),
+  pruning: share({
+    default: 0.5,
+    sentence: 'Score among siblings above which a scenario is not taken further',
+  }),
+  minimumGain: share({
+    default: 0.01,
+    sentence: 'Share of the distance by which a scenario must come closer to be taken further',
+  }),
+  sampleSize: count({
+    default: 5000,
+    unit: 'traces',
+    sentence: 'Most traces of each period, chosen at random',
+  }),
+  minimumPartition: count({
+    default: 30,
+    unit: 'requests or calls',
+    sentence: 'Fewest of a kind that is looked at by itself',
+  }),
+  services: flag({
+    default: true,
+    sentence: 'Whether the calls of a service are also looked at together, wherever they are made',
+  }),
+  structural: flag({
+    default: true,
+    sentence: 'Whether kinds of requests are looked at: as fast as others, more or less frequent',
+  }),
+  features: custom<readonly FeatureChoice[] | 'auto'>({
+    default: 'auto',
+    sentence:
+      "Features that divide requests and calls; 'auto' is host, operation, calls, load, concurrency, attributes of at most 16 values, numbers of many or rare values, cut where they tell slow calls from fast ones, and attributes and events that some calls of an operation have; 'serviceLoad', 'attribute:KEY', 'has:KEY' and 'event:NAME' can be asked for",
+    accepts: (value) => value === 'auto' || Array.isArray(value),
+    expected: "'auto' or a list of features",
+    flag: 'features <list>',
+    parse: (text) => (text === 'auto' ? text : text.split(',').map((each) => each.trim())),
+  }),
+  finding: custom<Finding | null>({
+    default: null,
+    sentence: 'Finding of a comparison of the same periods that the first scenarios are about',
+    accepts: (value) => value === null || Array.isArray((value as Finding)?.steps),
+    expected: 'a finding of compare, or null',
+  }),
+  factors: factorsOption([0.5, 0.8, 1.25, 2]),
+  similarity: EXECUTION_MODEL_OPTIONS.similarity,
+  service: EXECUTION_MODEL_OPTIONS.service,
+  operation: EXECUTION_MODEL_OPTIONS.operation,
+  caller: EXECUTION_MODEL_OPTIONS.caller,
+  alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
+  seed: number({ default: 1, sentence: 'Seed of the samples' }),
+  signal: custom<AbortSignal | null>({
+    default: null,
+    sentence: 'Stops the diagnosis, which then holds the scenarios tried by then',
+    accepts: (value) => value === null || typeof (value as AbortSignal)?.aborted === 'boolean',
+    expected: 'an AbortSignal or null',
+  }),
+})
+export type DiagnosisOptions = OptionsOf<typeof DIAGNOSIS_OPTIONS>
+
+/** @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take */
+export function diagnosisOptions(given: Partial<DiagnosisOptions>): DiagnosisOptions {
+  const options = readOptions(DIAGNOSIS_OPTIONS, given)
+  if (options.features !== 'auto') {
+    for (const feature of options.features) chooseFeature(feature, 'features')
+  }
+  requireFactors(options.factors)
+  return options
 }

@@ -10,11 +10,9 @@ import { leastSquares } from '../../stats/least-squares.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
 import { groupRows } from '../../traces/group-rows.ts'
-import { clusterCalls } from '../models/cluster-orders.ts'
+import { type Precedence, setEnd, waitGraph, waitPlan } from '../models/call-orders.ts'
+import { clusterCalls, OrderTimes } from '../models/cluster-orders.ts'
 import { ExecutionModels } from '../models/execution-models.ts'
-import type { Precedence } from '../models/precedence.ts'
-import { OrderTimes } from '../models/split-waiting.ts'
-import { setEnd, waitGraph, waitPlan } from '../models/wait-plan.ts'
 
 /** Options of `evaluatePrediction`. */
 const PREDICTION_OPTIONS = defineOptions({

@@ -1,11 +1,11 @@
 // Over every request of every what-if: the loops index with `!`.
 import { bisectRight, cumsum, sum } from 'd3-array'
 import { InternalError, OptionError } from '../../core/errors.ts'
+import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
 import type { LogBins } from '../../stats/log-bins.ts'
 import { valueAtWeight } from '../../stats/quantile.ts'
-
-/** By how many values a bin of a histogram is represented, evenly spaced within it. */
-const VALUES_PER_BIN = 16
+import { differ } from '../../stats/weighted-sample.ts'
+import { rowsWhere } from '../../traces/group-rows.ts'
 
 /** The response time of each request of a period, µs, and how many requests it stands for. */
 export interface WeighedLatencies {
@@ -25,7 +25,7 @@ export interface ProfileSummary extends ProfileQuantiles {
   readonly meanUs: number
 }
 
-/** The latencies of many requests, each with a weight: a sample, or a histogram spread out. */
+/** The latencies of many requests, each with a weight. */
 export class LatencyProfile implements WeighedLatencies {
   /** Ascending, µs. */
   readonly latencyUs: Float64Array
@@ -33,15 +33,12 @@ export class LatencyProfile implements WeighedLatencies {
   readonly weight: Float64Array
   /** Sum of weights. */
   readonly requests: number
-  /** Whether latencies stand for others evenly spread around them, as in a histogram. */
-  readonly #isSpread: boolean
   #upTo: Float64Array | undefined
 
-  private constructor(latencyUs: Float64Array, weight: Float64Array, isSpread = false) {
+  private constructor(latencyUs: Float64Array, weight: Float64Array) {
     this.latencyUs = latencyUs
     this.weight = weight
     this.requests = weight.reduce((sum, own) => sum + own, 0)
-    this.#isSpread = isSpread
   }
 
   /**
@@ -63,63 +60,23 @@ export class LatencyProfile implements WeighedLatencies {
       const expected = `as many as there are latencies, ${latencyUs.length}`
       throw new OptionError('weight', `${weights.length} values`, expected)
     }
-    const { length } = weights
-    let [isPlain, heavy] = [true, 0]
-    for (let i = 0; i < length; i++) {
-      const own = weights[i]!
-      if (own !== 1) isPlain = false
-      if (own > 0) heavy++
-      if (own >= 0 && own < Number.POSITIVE_INFINITY) continue
-      throw new OptionError(`weight[${i}]`, own, 'a number from 0 up')
+    for (let i = 0; i < weights.length; i++) {
+      if (weights[i]! >= 0 && weights[i]! < Number.POSITIVE_INFINITY) continue
+      throw new OptionError(`weight[${i}]`, weights[i], 'a number from 0 up')
     }
-    if (heavy === 0) throw new OptionError('weight', 'all 0', 'some weight above 0')
-    const rows = new Uint32Array(isPlain ? 0 : heavy)
-    for (let i = 0, row = 0; i < length; i++) {
-      if (weights[i] === 0) continue
-      if (!Number.isFinite(latencyUs[i])) {
-        throw new OptionError('latencyUs', latencyUs[i], 'finite numbers')
-      }
-      if (!isPlain) rows[row++] = i
+    const rows = rowsWhere(weights.length, (i) => weights[i]! > 0)
+    if (rows.length === 0) throw new OptionError('weight', 'all 0', 'some weight above 0')
+    const wrong = rows.find((row) => !Number.isFinite(latencyUs[row]))
+    if (wrong !== undefined) {
+      throw new OptionError('latencyUs', latencyUs[wrong], 'finite numbers')
     }
-    // Numbers alone are sorted several times faster than rows.
-    if (isPlain)
-      return new LatencyProfile(new Float64Array(latencyUs).sort(), new Float64Array(weights))
-    rows.sort((a, b) => latencyUs[a]! - latencyUs[b]!)
+    const all = new Float64Array(latencyUs)
+    if (!differ(weights)) return new LatencyProfile(sortAscending(all), new Float64Array(weights))
+    const order = ascendingOrder(all, rows)
     return new LatencyProfile(
-      Float64Array.from(rows, (i) => latencyUs[i]!),
-      Float64Array.from(rows, (i) => weights[i]!),
+      Float64Array.from(order, (i) => latencyUs[i]!),
+      Float64Array.from(order, (i) => weights[i]!),
     )
-  }
-
-  /**
-   * A profile that is known only as a histogram. Within a bin, latencies are taken as evenly spread.
-   *
-   * @param edgesUs ascending, one more than there are counts
-   * @param counts requests in each bin
-   * @throws OptionError for edges that do not ascend, counts that are negative or all 0, and numbers
-   *   of edges and counts that do not fit.
-   *
-   * @example
-   * LatencyProfile.fromHistogram([0, 100, 200], [1, 3]).requests // 4
-   */
-  static fromHistogram(edgesUs: ArrayLike<number>, counts: ArrayLike<number>): LatencyProfile {
-    if (edgesUs.length !== counts.length + 1) {
-      const expected = `${counts.length + 1}, one more than there are counts`
-      throw new OptionError('edgesUs', `${edgesUs.length} values`, expected)
-    }
-    const latencyUs: number[] = []
-    const weight: number[] = []
-    for (let bin = 0; bin < counts.length; bin++) {
-      const low = edgesUs[bin]!
-      const high = edgesUs[bin + 1]!
-      if (!(low < high)) throw new OptionError(`edgesUs[${bin + 1}]`, high, `more than ${low}`)
-      for (let i = 0; i < VALUES_PER_BIN; i++) {
-        latencyUs.push(low + ((high - low) * (i + 0.5)) / VALUES_PER_BIN)
-        weight.push(counts[bin]! / VALUES_PER_BIN)
-      }
-    }
-    const profile = LatencyProfile.ofRequests(latencyUs, weight)
-    return new LatencyProfile(profile.latencyUs, profile.weight, true)
   }
 
   /** The same latencies with other weights, some above 0; those of weight 0 are left out. */
@@ -140,7 +97,7 @@ export class LatencyProfile implements WeighedLatencies {
     if (!(q >= 0 && q <= 1)) throw new OptionError('q', q, 'a share from 0 to 1')
     this.#upTo ??= cumsum(this.weight)
     const place = q * this.requests
-    return valueAtWeight(this.latencyUs, this.#upTo, { place, isSpread: this.#isSpread })
+    return valueAtWeight(this.latencyUs, this.#upTo, place)
   }
 
   /**

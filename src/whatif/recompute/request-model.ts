@@ -3,14 +3,14 @@
 import type { CallForest } from '../../calls/call-forest.ts'
 import { OptionError } from '../../core/errors.ts'
 import { growingUint32 } from '../../traces/growing-columns.ts'
-import type { ExecutionModels } from '../models/execution-models.ts'
 import {
   mostNodes,
   type OwnTimes,
   type PeriodPlans,
   setEnd,
   type WaitPlan,
-} from '../models/wait-plan.ts'
+} from '../models/call-orders.ts'
+import type { ExecutionModels } from '../models/execution-models.ts'
 import type { WeighedLatencies } from './latency-profile.ts'
 
 /**

@@ -1,13 +1,17 @@
-// Over all calls of a period: the loops index with `!`.
-
 import type { CallForest } from '../../calls/call-forest.ts'
 import type { CallPaths } from '../../calls/call-paths.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
-import { ATTRIBUTE, attributeFeatures, valueFeature } from './attribute-features.ts'
 import type { CallGroup } from './call-group.ts'
 import { callRows } from './change-parts.ts'
-import type { Feature } from './feature.ts'
-import { BUILT_IN_FEATURES, chooseFeature, type FeatureChoice } from './features.ts'
+import {
+  ATTRIBUTE,
+  attributeFeatures,
+  BUILT_IN_FEATURES,
+  chooseFeature,
+  type Feature,
+  type FeatureChoice,
+  valueFeature,
+} from './features.ts'
 import type { Candidate } from './scenario.ts'
 
 /** What candidates of a diagnosis are made of. */

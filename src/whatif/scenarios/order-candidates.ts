@@ -1,13 +1,19 @@
 // Over every call that a scenario changes: the loops index with `!`.
 import { group, group as groupBy, rollup, sum } from 'd3-array'
+import { requestWeights } from '../../calls/call-forest.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
+import { ksTwoSample } from '../../stats/ks-two-sample.ts'
+import { quantile } from '../../stats/quantile.ts'
+import { ascendingSample } from '../../stats/weighted-sample.ts'
+import type { WaitPlan } from '../models/call-orders.ts'
+import { waitAlike } from '../models/cluster-orders.ts'
 import type { ExecutionModel, ExecutionModels } from '../models/execution-models.ts'
-import { waitAlike } from '../models/split-waiting.ts'
-import type { WaitPlan } from '../models/wait-plan.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
-import { type CallGroup, groupTitle } from './call-group.ts'
-import { type CandidateContext, candidate } from './candidate-context.ts'
+import { type CallGroup, groupName, groupTitle } from './call-group.ts'
+import { type CandidateContext, type CandidateSketch, candidate } from './candidate-context.ts'
 import {
+  type CallTimes,
   callRows,
   countCalls,
   samplePerRequest,
@@ -15,8 +21,24 @@ import {
   takeCalls,
   timesAs,
   timesAt,
+  timesMap,
 } from './change-parts.ts'
-import type { Candidate, EvidenceSample } from './scenario.ts'
+import {
+  type Feature,
+  featureWords,
+  largeParts,
+  MAX_FEATURE_PARTS,
+  mayFollow,
+  type Partition,
+  partitionBy,
+  partWords,
+} from './features.ts'
+import {
+  type Candidate,
+  type EvidenceSample,
+  NO_SAMPLE,
+  type ScenarioEvidence,
+} from './scenario.ts'
 
 /**
  * What if the calls of a group made their own calls in the order they do in the target: one after
@@ -239,3 +261,257 @@ export const orderClasses = remembered((models: ExecutionModels): Uint32Array =>
   }
   return classes
 })
+
+/** The calls of a group, as a feature divides them. */
+interface DividedGroup {
+  readonly group: CallGroup
+  readonly feature: Feature
+}
+
+/**
+ * For each feature by which the calls of a group divide: what if the calls of one part were served
+ * as fast as the others are? (Ostrowski, Mann and Sandler 2011, §4.1, first type) And, where there is
+ * another period: what if those of one part, of one host, say, were served as they are there?
+ */
+export function partitionCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
+  const { base, target, features, minimumPartition } = context
+  return features.flatMap((feature) => {
+    if (feature.ofCalls === null) return []
+    const largeIn = (model: RequestModel) => {
+      const partition = namedCalls(model, { group, feature })
+      return largeParts(partition, minimumPartition).map((part) => partition.names[part]!)
+    }
+    const names = largeIn(base)
+    // A kind that comes or goes is a change of the mix, too.
+    const parts = [...new Set([...names, ...(target === null ? [] : largeIn(target))])]
+    if (parts.length < 2 || parts.length > MAX_FEATURE_PARTS) return []
+    return [
+      ...callMixCandidates(context, { group, feature, parts }),
+      ...(names.length < 2 ? [] : names).flatMap((name) =>
+        partCandidates(context, { group, feature, name }),
+      ),
+    ]
+  })
+}
+
+interface OnePart extends DividedGroup {
+  readonly name: string
+}
+
+/** One part as fast as the others, and as it is in the target. */
+function partCandidates({ paths, base, target }: CandidateContext, one: OnePart): Candidate[] {
+  const { group, feature, name } = one
+  const place = `${feature.name}=${name} ${group.paths}`
+  const what = `${groupTitle(paths, group)} ${partWords(feature.name, name)}`
+  const shared = {
+    kind: 'partition',
+    group,
+    evidence: (before, after) => partEvidence(before, after, one),
+  } satisfies Partial<CandidateSketch>
+  const asOthers = candidate({
+    ...shared,
+    key: `partition ${place}`,
+    title: `${what}, as fast as the others`,
+    isTwoWay: false,
+    changes: (model) => {
+      const { inside, outside } = dividedCalls(model, one)
+      return [servedAs(model, inside, serverTimes(model, outside))]
+    },
+  })
+  // Of whole requests, each part as after would explain its share of any change.
+  const isWhole = group.paths.every((path) => paths.parent(path) < 0)
+  if (target === null || (isWhole && !standsOut(base, target, one))) return [asOthers]
+  const asAfter = candidate({
+    ...shared,
+    key: `part ${place}`,
+    title: `server time of ${what} as after`,
+    changes: (from, to) => {
+      const { inside } = dividedCalls(from, one)
+      const there = to && serverTimes(to, dividedCalls(to, one).inside)
+      return inside.length === 0 || !there?.values.length ? [] : [servedAs(from, inside, there)]
+    },
+  })
+  return [asOthers, asAfter]
+}
+
+/** The calls take the same quantile of given server times. */
+function servedAs(model: RequestModel, calls: Uint32Array, to: CallTimes): LatencyChange {
+  return { calls, serverUs: timesAs(serverTimes(model, calls), to) }
+}
+
+function serverTimes(model: RequestModel, calls: Uint32Array): CallTimes {
+  return timesAt(model, calls, (call) => model.forest.serverUs[call]!)
+}
+
+/**
+ * Of one part, the times before, and those after without what changed about all calls alike: that is
+ * not about this part. Nor is the part a cause where it is as fast as before, however others changed.
+ */
+function partEvidence(base: RequestModel, target: RequestModel, one: OnePart): ScenarioEvidence {
+  const [own, others] = timesOfParts(base, one)
+  const [ownAfter, othersAfter] = timesOfParts(target, one)
+  if ([own, others, ownAfter, othersAfter].some(({ values }) => values.length === 0)) {
+    return { measured: 'times', before: NO_SAMPLE, after: NO_SAMPLE }
+  }
+  const undo = undoing(othersAfter, others)
+  const alone = { ...ownAfter, values: ownAfter.values.map(undo) }
+  const change = (after: WeighedSample) => ksOf(own, after).statistic
+  if (change(alone) >= change(ownAfter)) return { measured: 'times', before: own, after: ownAfter }
+  // What is undone is known from samples too: as much less is known of what remains.
+  const shareOf = ({ values: of }: EvidenceSample, { values: part }: EvidenceSample) =>
+    of.length / (of.length + part.length)
+  const share = Math.min(shareOf(others, own), shareOf(othersAfter, alone))
+  return { measured: 'times', before: own, after: alone, share }
+}
+
+/** The level at which a part of whole requests is looked at by itself. */
+const STANDS_OUT = 0.001
+
+/** Whether a part changed by more, or less, than all else did. */
+function standsOut(base: RequestModel, target: RequestModel, one: OnePart): boolean {
+  const { before, after } = partEvidence(base, target, one)
+  if (before.values.length === 0) return false
+  return ksOf(weighed(base, before), weighed(target, after)).p < STANDS_OUT
+}
+
+/** A sample, and how many requests each value stands for; undefined where each for one. */
+interface WeighedSample extends EvidenceSample, CallTimes {}
+
+function weighed({ forest }: RequestModel, sample: EvidenceSample): WeighedSample {
+  return { ...sample, weights: requestWeights(forest, sample.requests) }
+}
+
+function ksOf(before: WeighedSample, after: WeighedSample) {
+  const weights = { beforeWeights: before.weights, afterWeights: after.weights }
+  return ksTwoSample(before.values, after.values, weights)
+}
+
+/** How far from its ends a sample's quantiles are known well. */
+const EDGE = 0.05
+
+/**
+ * Takes times from after to before, as those of other calls went the other way: by quantiles, and
+ * beyond the outer twentieths by the factor that is there, as a part may lie wholly beyond the others.
+ */
+function undoing(after: CallTimes, before: CallTimes): (us: number) => number {
+  const quantilesOf = (times: CallTimes) => {
+    const { values, weights } = ascendingSample(times.values, times.weights)
+    return (share: number) => quantile(values, share, weights)
+  }
+  const [ofAfter, ofBefore] = [quantilesOf(after), quantilesOf(before)]
+  const edge = (share: number) => {
+    const us = ofAfter(share)
+    return { us, factor: us > 0 ? ofBefore(share) / us : 1 }
+  }
+  const [low, high] = [edge(EDGE), edge(1 - EDGE)]
+  const map = timesMap(after, before)
+  return (us) => (us < low.us ? us * low.factor : us > high.us ? us * high.factor : map(us))
+}
+
+/** Server times of one call of each request, within a part and outside of it. */
+function timesOfParts(model: RequestModel, one: OnePart) {
+  const { inside, outside } = dividedCalls(model, one)
+  const timesOf = (calls: Uint32Array) =>
+    weighed(
+      model,
+      samplePerRequest(model.forest, calls, (call) => model.forest.serverUs[call]!),
+    )
+  return [timesOf(inside), timesOf(outside)] as const
+}
+
+/** The calls of one part, and those of all other parts: the mixture of these has their own sizes. */
+function dividedCalls(model: RequestModel, { name, ...divided }: OnePart) {
+  const { calls, codes, names } = namedCalls(model, divided)
+  const part = names.indexOf(name)
+  return {
+    inside: calls.filter((_, i) => part >= 0 && codes[i] === part),
+    outside: calls.filter((_, i) => codes[i] !== part && codes[i]! >= 0),
+  }
+}
+
+/** By model and feature: every part of a group, and each scenario of it, divides the same calls. */
+const dividedBy = remembered((_: RequestModel) =>
+  remembered((_: Feature) => new Map<string, Partition & { readonly calls: Uint32Array }>()),
+)
+
+/** The calls of a group, and the part that each belongs to. */
+function namedCalls(model: RequestModel, { group, feature }: DividedGroup) {
+  return getOrInsert(dividedBy(model)(feature), group.paths.join(), () => {
+    const calls = callRows(model.forest, group.paths)
+    const parts = feature.ofCalls?.(model, calls) ?? partitionBy(calls.length, () => undefined)
+    return { calls, ...parts }
+  })
+}
+
+interface CallMix extends DividedGroup {
+  readonly parts: readonly string[]
+}
+
+/**
+ * What if as many calls of a group were of each kind as in the target: cache misses instead of hits,
+ * say? Calls that become another kind take the same quantile of the server times of that kind, as
+ * they were before. Unlike the mix of requests, this keeps all else about each request.
+ *
+ * None for requests as a whole, where it would be the mix of requests.
+ */
+function callMixCandidates({ paths, target }: CandidateContext, mix: CallMix): Candidate[] {
+  const { group, feature } = mix
+  if (target === null || group.paths.some((path) => paths.parent(path) < 0)) return []
+  return [
+    candidate({
+      kind: 'partition',
+      group,
+      key: `mix ${feature.name} ${group.paths}`,
+      title: `mix of calls to ${groupName(group)} by ${featureWords(feature.name)} as after`,
+      changes: (base, to) => (to === null ? [] : mixedAs(base, to, mix)),
+      evidence: (base, to) => ({
+        measured: 'kinds',
+        before: kindsOf(base, mix),
+        after: kindsOf(to, mix),
+        mayFollow: mayFollow(feature),
+      }),
+    }),
+  ]
+}
+
+function mixedAs(base: RequestModel, target: RequestModel, mix: CallMix): LatencyChange[] {
+  const [own, theirs] = [base, target].map((model) =>
+    mix.parts.map((name) => dividedCalls(model, { ...mix, name }).inside),
+  ) as [Uint32Array[], Uint32Array[]]
+  const [sizes, theirSizes] = [
+    own.map((calls) => countCalls(base.forest, calls)),
+    theirs.map((calls) => countCalls(target.forest, calls)),
+  ] as const
+  if (sum(theirSizes) === 0) return []
+  const scale = sum(sizes) / sum(theirSizes)
+  const spare = sizes.map((size, part) => size - Math.round(theirSizes[part]! * scale))
+  const changes: LatencyChange[] = []
+  own.forEach((calls, from) => {
+    const order = spreadOrder([...calls])
+    own.forEach((others, to) => {
+      const chosen = takeCalls(base.forest, order, Math.min(spare[from]!, -spare[to]!))
+      if (chosen.length === 0) return
+      const moved = countCalls(base.forest, chosen)
+      spare[from]! -= moved
+      spare[to]! += moved
+      // A kind that is new is known from the target alone.
+      const ofOthers =
+        others.length > 0 ? serverTimes(base, others) : serverTimes(target, theirs[to]!)
+      const ofKind = serverTimes(base, calls)
+      changes.push({
+        calls: chosen,
+        serverUs: timesAs(serverTimes(base, chosen), ofOthers, ofKind),
+      })
+    })
+  })
+  return changes
+}
+
+/** The kind of one call of each request. */
+function kindsOf(model: RequestModel, mix: CallMix): EvidenceSample {
+  const { calls, codes, names } = namedCalls(model, mix)
+  const kinds = codes.map((code) => mix.parts.indexOf(names[code] ?? ''))
+  const kindOf = new Map(Array.from(calls, (call, i) => [call, kinds[i]!]))
+  const ofParts = calls.filter((_, i) => kinds[i]! >= 0)
+  return samplePerRequest(model.forest, ofParts, (call) => kindOf.get(call)!)
+}

@@ -31,9 +31,9 @@ const ATTRIBUTE = 'attribute:'
  * PART is `server`, `network` or `preprocessing`, as of `scaleCalls`. `FEATURE=VALUE:90%` makes such
  * requests 90 % of all; FEATURE is `host`, `calls`, `load`, `concurrency` or `attribute:KEY`.
  *
- * `load*1.5` is so many times the load (`load:SERVICE*1.5` of one service), `load=500/s` so many requests
- * a second; how long they then take is learned from busier and less busy times of the same period, or it
- * is said why it cannot be. A service that is called `load` goes between double quotes.
+ * `load*1.5` is so many times the mean load (`load:SERVICE*1.5` of one service), `load=500/s` so many
+ * requests a second; how long they then take is learned from busier and less busy times of the same
+ * period. A load that did not occur fails. A service that is called `load` goes between double quotes.
  *
  * A name that could be read as part of a form goes between double quotes, service and operation each
  * for itself: `"network:ads" "GET /a*2"*0.5`, `attribute:"k:=v"="a:5%":90%`. Within them `\"`, `\\` and

@@ -2,8 +2,13 @@ import { sum } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { shortText } from '../../core/words.ts'
-import { type Partition, partSizes } from './feature.ts'
-import { chooseFeature, type FeatureChoice, partWords } from './features.ts'
+import {
+  chooseFeature,
+  type FeatureChoice,
+  type Partition,
+  partSizes,
+  partWords,
+} from './features.ts'
 import { exactPercent, MAX_NAME_LENGTH, type Scenario } from './scenario.ts'
 
 const REWEIGHT_OPTIONS = defineOptions({

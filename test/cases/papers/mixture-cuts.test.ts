@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
-import type { DiagnosisOptions } from '../../../src/whatif/diagnosis/diagnosis-options.ts'
+import type { DiagnosisOptions } from '../../../src/whatif/diagnosis/latency-diagnosis.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
-import { modesOf } from '../../../src/explain/variance/modes.ts'
+import { modesOf } from '../../../src/explain/variance/merged-behaviors.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'

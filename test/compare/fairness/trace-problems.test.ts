@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { countText } from '../../../src/flows/count-text.ts'
-import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
+import { AFTER, BEFORE, countText } from '../../../src/flows/flow-set.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { QualityLog } from '../../../src/traces/quality.ts'
 import {

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { editTokens } from '../../../src/compare/precursors/match-precursors.ts'
-import { coalesceFlow } from '../../../src/explain/flow-pair/coalesce-flow.ts'
 import { compareFlowGraphs } from '../../../src/explain/flow-pair/compare-flow-graphs.ts'
 import type {
   FlowComparison,
   FlowSide,
   UnionEdge,
 } from '../../../src/explain/flow-pair/flow-comparison.ts'
+import { coalesceFlow } from '../../../src/explain/flow-pair/flow-groups.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { editDistance } from '../../../src/stats/edit-distance.ts'
 import { randomSource } from '../../../src/stats/random.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type EditStep, editScript } from '../../../src/explain/flow-pair/edit-script.ts'
+import { type EditStep, editScript } from '../../../src/explain/flow-pair/match-nodes.ts'
 import { editDistance } from '../../../src/stats/edit-distance.ts'
 
 const SIGNS = { keep: '=', substitute: '≠', delete: '−', insert: '+' }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { coalesceFlow } from '../../../src/explain/flow-pair/coalesce-flow.ts'
 import type { FlowComparison, FlowGroup } from '../../../src/explain/flow-pair/flow-comparison.ts'
+import { coalesceFlow } from '../../../src/explain/flow-pair/flow-groups.ts'
 import { compareTexts } from './fixture.ts'
 
 function members({ nodes }: FlowComparison, groups: readonly FlowGroup[]): string[] {

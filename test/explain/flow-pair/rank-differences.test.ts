@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { coalesceFlow } from '../../../src/explain/flow-pair/coalesce-flow.ts'
-import type { FlowDifference } from '../../../src/explain/flow-pair/flow-differences.ts'
-import { focusGroups } from '../../../src/explain/flow-pair/flow-groups.ts'
+import type { FlowDifference } from '../../../src/explain/flow-pair/flow-comparison.ts'
+import { coalesceFlow, focusGroups } from '../../../src/explain/flow-pair/flow-groups.ts'
 import type { GraphSketch } from '../../make-traces.ts'
 import { compareFlows, compareTexts, type FlowText, flow } from './fixture.ts'
 

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { coalesceFlow } from '../../../src/explain/flow-pair/coalesce-flow.ts'
 import { compareFlowGraphs } from '../../../src/explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowComparison } from '../../../src/explain/flow-pair/flow-comparison.ts'
+import { coalesceFlow } from '../../../src/explain/flow-pair/flow-groups.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 
 async function recorded(name: string) {

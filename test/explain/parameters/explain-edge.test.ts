@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { explainEdge } from '../../../src/explain/parameters/explain-calls.ts'
+import { explainEdge } from '../../../src/explain/parameters/explain.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 import { compareRequests, requests } from './fixture.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { explain, explainMutation } from '../../../src/explain/parameters/explain.ts'
-import { explainEdge } from '../../../src/explain/parameters/explain-calls.ts'
+import { explain, explainEdge, explainMutation } from '../../../src/explain/parameters/explain.ts'
 import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { compareRequests, type RequestSketch, requests } from './fixture.ts'
 

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
-import { accountForMarks } from '../../../src/explain/variance/account-for-marks.ts'
-import { snapTogether } from '../../../src/explain/variance/category-variance.ts'
 import { compareSpreads } from '../../../src/explain/variance/compare-spreads.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { parseVarianceMarks } from '../../../src/explain/variance/variance-marks.ts'
@@ -76,29 +74,6 @@ test('an edge that few requests have comes behind those with a larger share', ()
   const rarely = edges.find(({ to }) => to === 'rarely')
   expect(rarely?.requests).toBe(2)
   expect(rarely?.varianceUs2).toBeGreaterThan(10 * (edges[0]?.varianceUs2 as number))
-})
-
-test('rounding is no difference once the time on marked edges is left out', () => {
-  const random = randomSource(1)
-  // What is left is 13 µs, but for the sixth digit of what was recorded.
-  const noisy = (bias: number) =>
-    waits(() => 100 * random.next()).map((graph, i) => ({
-      ...graph,
-      responseTimeUs: (graph.latencyUs?.[0] ?? 0) + 13 + bias * 1e-6 * (1 + (i % 2)),
-    }))
-  const compared = compare(makeGraphs(noisy(-1)), makeGraphs(noisy(1)))
-  const marked = accountForMarks(compared, [{ from: 'start', to: 'disk', kind: 'intrinsic' }])
-  expect(marked.rest[0]?.test).toMatchObject({ rejected: false, p: 1 })
-})
-
-test('values within rounding become one, others stay', () => {
-  const { before, after } = snapTogether(
-    Float64Array.of(1, 2, 3.0005),
-    Float64Array.of(1.0009, 3, 2.5),
-    1e-3,
-  )
-  expect([...before]).toEqual([1, 2, 3])
-  expect([...after]).toEqual([1, 3, 2.5])
 })
 
 test('a mark on an edge that no category has is named', () => {

@@ -3,8 +3,7 @@ import { hdfsTraces } from '../../../datasets/hdfs-writes/hdfs-traces.ts'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { compareFlowGraphs } from '../../../src/explain/flow-pair/compare-flow-graphs.ts'
-import { explainEdge } from '../../../src/explain/parameters/explain-calls.ts'
-import { accountForMarks } from '../../../src/explain/variance/account-for-marks.ts'
+import { explainEdge } from '../../../src/explain/parameters/explain.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
@@ -72,17 +71,6 @@ describe('a slower step from one round to the next', () => {
     const sum = flows.after.edges.reduce((us, { latencies }) => us + latencies.criticalUs, 0)
     expect(sum).toBeCloseTo(flows.after.meanUs as number, 6)
     expect(flows.nodes.map(({ name }) => name)).toContain('X, every round')
-  })
-
-  test('is marked by the labels it was recorded with, and so is the root', () => {
-    const marks = [
-      { from: 'Y', to: 'X', kind: 'intrinsic' },
-      { from: 'ROOT', to: 'X', kind: 'intentional' },
-    ] as const
-    const marked = accountForMarks(folded, marks)
-    expect(marked.unused).toEqual([])
-    expect(marked.setApart.length).toBe(1)
-    expect(marked.rest[0]?.test).toMatchObject({ rejected: false, p: 1 })
   })
 })
 

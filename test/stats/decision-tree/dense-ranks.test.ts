@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { denseRanks } from '../../../src/stats/decision-tree/coded-columns.ts'
+import { denseRanks } from '../../../src/stats/decision-tree/grow-node.ts'
 
 function bySorting(values: Float64Array) {
   const distinct = [...new Set(values.filter((value) => !Number.isNaN(value)))].sort(

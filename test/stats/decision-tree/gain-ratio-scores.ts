@@ -1,6 +1,8 @@
-import { codeColumn } from '../../../src/stats/decision-tree/coded-columns.ts'
-import { classCounts, GainRatioScorer } from '../../../src/stats/decision-tree/gain-ratio.ts'
-import { allRows } from '../../../src/stats/decision-tree/grow-node.ts'
+import {
+  classCounts,
+  GainRatioScorer,
+} from '../../../src/stats/decision-tree/grow-classification-tree.ts'
+import { codeColumn } from '../../../src/stats/decision-tree/grow-node.ts'
 import type { TreeColumn } from '../../../src/stats/index.ts'
 
 /** What each column would gain as the root of a C4.5 tree, also those that trees leave out. */
@@ -10,7 +12,7 @@ export function gainRatioScores(
   { strict = false } = {},
 ) {
   const coded = columns.map(codeColumn)
-  const all = allRows(labels.length)
+  const all = { rows: Int32Array.from(labels.keys()), weights: undefined }
   const scorer = new GainRatioScorer(coded, labels.length, { minLeaf: 2, strict })
   return coded.map((column) => scorer.score(column, all.rows, classCounts(all, labels)))
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addedErrors } from '../../../src/stats/decision-tree/pessimistic-pruning.ts'
+import { addedErrors } from '../../../src/stats/decision-tree/grow-classification-tree.ts'
 import {
   type ClassificationTreeOptions,
   growClassificationTree,

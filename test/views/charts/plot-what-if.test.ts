@@ -6,7 +6,7 @@ import { diagnosisChart, singleChangesChart } from '../../../src/views/charts/wh
 import { groupedModel } from '../../../src/views/drawing/drawn-stages.tsx'
 import { plot } from '../../../src/views/plot.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
-import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { LatencyProfile } from '../../../src/whatif/recompute/latency-profile.ts'
 import { applyScenario, ScenarioProfile } from '../../../src/whatif/scenarios/apply-scenario.ts'
 import { scaleCalls } from '../../../src/whatif/scenarios/scale-calls.ts'

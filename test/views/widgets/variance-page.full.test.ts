@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { decodeColumns, type EncodedColumns } from '../../../src/core/columns.ts'
-import { accountForMarks } from '../../../src/explain/variance/account-for-marks.ts'
+import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { parseVarianceMarks } from '../../../src/explain/variance/variance-marks.ts'
 import { explore } from '../../../src/views/explore.ts'
 import type { VarianceData } from '../../../src/views/widgets/variance/variance-data.ts'
@@ -158,7 +158,7 @@ describeInBrowser('variance in a page', (open) => {
     await page.locator('.fd-variance-marks summary').click()
     const marks = parseVarianceMarks(await page.locator('.fd-variance-marks pre').innerText())
     expect(marks).toEqual(expected)
-    expect(accountForMarks(comparison, marks).unused).toEqual([])
+    expect(findVariance(comparison, { marks }).unused).toEqual([])
     expect(await page.locator('.fd-variance-flow [font-style="italic"]').innerHTML()).toBe(
       'intrinsic',
     )

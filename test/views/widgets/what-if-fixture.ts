@@ -2,8 +2,10 @@ import { explore } from '../../../src/views/explore.ts'
 import { type WhatIfData, whatIfData } from '../../../src/views/widgets/whatif/what-if-data.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
 import type { LatencyDiagnosis } from '../../../src/whatif/diagnosis/latency-diagnosis.ts'
-import type { ExecutionModels } from '../../../src/whatif/models/execution-models.ts'
-import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import {
+  type ExecutionModels,
+  learnExecutionModels,
+} from '../../../src/whatif/models/execution-models.ts'
 import {
   applyScenario,
   type ScenarioProfile,

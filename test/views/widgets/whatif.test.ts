@@ -24,7 +24,7 @@ import {
   shareWithin,
 } from '../../../src/views/widgets/whatif/what-if-profiles.tsx'
 import { halvedText } from '../../../src/views/widgets/whatif/what-if-widget.tsx'
-import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { LatencyProfile, profileQuantiles } from '../../../src/whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../../src/whatif/recompute/request-model.ts'
 import { makeSpans } from '../../make-traces.ts'

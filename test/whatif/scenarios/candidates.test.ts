@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { RequestModel } from '../../../src/whatif/recompute/request-model.ts'
 import { firstCandidates } from '../../../src/whatif/scenarios/call-candidates.ts'
 import { candidateContext } from '../../../src/whatif/scenarios/candidate-context.ts'

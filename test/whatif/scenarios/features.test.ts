@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { RequestModel } from '../../../src/whatif/recompute/request-model.ts'
-import { attributeFeatures } from '../../../src/whatif/scenarios/attribute-features.ts'
-import { chooseFeature, type FeatureChoice } from '../../../src/whatif/scenarios/features.ts'
+import {
+  attributeFeatures,
+  chooseFeature,
+  type FeatureChoice,
+} from '../../../src/whatif/scenarios/features.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
 const modelOf = (spans: readonly SpanSketch[]) =>
@@ -77,7 +80,7 @@ describe('features of requests', () => {
     expect(requestKinds(spans, 'calls')).toEqual([both, both, 'nothing'])
   })
 
-  test('an attribute of the first call that has it; a pattern', () => {
+  test('an attribute of the first call that has it', () => {
     const spans = [
       request(0, 0, { attributes: { hit: true } }),
       request(1, 0),
@@ -85,8 +88,6 @@ describe('features of requests', () => {
       request(2, 0),
     ]
     expect(requestKinds(spans, 'attribute:hit')).toEqual(['true', 'false', undefined])
-    const pattern = { attribute: 'hit', pattern: /^t/ }
-    expect(requestKinds(spans, pattern)).toEqual(['fits', 'fits not', 'absent'])
   })
 })
 

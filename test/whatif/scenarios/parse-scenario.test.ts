@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { applyScenario } from '../../../src/whatif/scenarios/apply-scenario.ts'
 import { parseScenario } from '../../../src/whatif/scenarios/parse-scenario.ts'
 import { makeSpans } from '../../make-traces.ts'

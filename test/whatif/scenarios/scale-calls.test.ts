@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { applyScenario } from '../../../src/whatif/scenarios/apply-scenario.ts'
 import { combineScenarios } from '../../../src/whatif/scenarios/parse-scenario.ts'
 import { scaleCalls } from '../../../src/whatif/scenarios/scale-calls.ts'

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { quantile } from '../../../src/stats/quantile.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { applyScenario } from '../../../src/whatif/scenarios/apply-scenario.ts'
-import type { LoadedCalls } from '../../../src/whatif/scenarios/load-queues.ts'
 import { combineScenarios, parseScenario } from '../../../src/whatif/scenarios/parse-scenario.ts'
-import { predictAtLoad } from '../../../src/whatif/scenarios/scale-load.ts'
+import { type LoadedCalls, predictAtLoad } from '../../../src/whatif/scenarios/scale-load.ts'
 import { makeSpans } from '../../make-traces.ts'
 
 const SERVICE_US = 10_000
@@ -48,49 +47,45 @@ function expectNear(timeUs: Float64Array, truth: LoadedCalls): void {
   }
 }
 
-describe('times at twice the load, from once and one and a half times', () => {
+describe('times at a load that occurred', () => {
   describe.each([
     { servers: 1, seed: 11, tags: ['full'] },
     { servers: 2, seed: 12, tags: [] },
   ])('$servers servers', ({ servers, seed, tags }) => {
     test('are those of M/M/c within a fifth', { tags }, () => {
       const once = (0.3 * servers * 1e6) / SERVICE_US
-      const truth = queue(servers, [{ perSecond: 2 * once, calls: 60_000 }], 99)
+      const truth = queue(servers, [{ perSecond: 1.8 * once, calls: 60_000 }], 99)
       const seen = queue(
         servers,
-        [
-          { perSecond: once, calls: 4000 },
-          { perSecond: 1.5 * once, calls: 4000 },
-        ],
+        [0.9, 1.2, 1.5, 1.8, 2.1].map((times) => ({ perSecond: times * once, calls: 4000 })),
         seed,
       )
-      const { shiftUs } = predictAtLoad(seen, () => 2 * once)
+      const { shiftUs, limits } = predictAtLoad(seen, () => 1.8 * once)
       expectNear(
         seen.timeUs.map((us, i) => us + (shiftUs[i] as number)),
         truth,
       )
+      expect(limits).toMatch(/^Learned from times with .* a second: rising with load in any way\./)
     })
   })
 
-  test('cannot be told beyond what can be served, nor far beyond what was seen', () => {
+  test('are the only ones that can be told', () => {
     const phases = [30, 45].map((perSecond) => ({ perSecond, calls: 4000 }))
     const seen = queue(1, phases, 11)
-    expect(() => predictAtLoad(seen, () => 100)).toThrow('more than twice the highest load before')
-    const busy = queue(
-      1,
-      [40, 70].map((perSecond) => ({ perSecond, calls: 4000 })),
-      11,
-    )
-    expect(() => predictAtLoad(busy, () => 120)).toThrow('cannot be predicted')
+    for (const load of [60, 20]) {
+      expect(() => predictAtLoad(seen, () => load)).toThrow(
+        /^Times at that load cannot be predicted: [26]0 a second did not occur before \(.* to .* a second\)\. Give a load that did/,
+      )
+    }
   })
 
-  test('cannot be told where load hardly varies or calls are few', () => {
+  test('cannot be told where calls are few, nor where load is even and another is asked for', () => {
     const even: LoadedCalls = {
       startUs: Float64Array.from({ length: 2000 }, (_, i) => i * 1000),
       timeUs: new Float64Array(2000).fill(500),
       weight: new Float64Array(2000).fill(1),
     }
-    expect(() => predictAtLoad(even, (load) => 1.5 * load)).toThrow('load hardly varies before')
+    expect(() => predictAtLoad(even, (load) => 1.5 * load)).toThrow('did not occur before')
     const few = queue(1, [{ perSecond: 30, calls: 300 }], 11)
     expect(() => predictAtLoad(few, (load) => load)).toThrow('300 calls are too few')
   })
@@ -114,12 +109,12 @@ describe('load as a scenario', () => {
     ),
   )
 
-  test('the load as it is changes nothing; more of it makes requests slower, and says how sure that is', () => {
-    const same = applyScenario(models, 'load*1')
-    expect(same.touched).toBe(0)
+  test('more of it makes requests slower, and says how sure that is', () => {
+    const usual = applyScenario(models, 'load*1')
     const more = applyScenario(models, 'load*1.2')
-    expect(more.quantiles.p50Us).toBeGreaterThan(1.1 * same.quantiles.p50Us)
-    expect(more.limits).toMatch(/^Learned from times with .* a second and continued to/)
+    expect(more.quantiles.p50Us).toBeGreaterThan(1.05 * usual.quantiles.p50Us)
+    expect(more.limits).toMatch(/^Learned from times with .* a second: rising with load/)
+    expect(() => applyScenario(models, 'load*2')).toThrow('did not occur before')
     expect(applyScenario(models, 'web*2').limits).toBeNull()
   })
 

@@ -1,9 +1,8 @@
 import { useMemo, useState } from 'preact/hooks'
 import { shortText, tooltipText } from '../../../core/words.ts'
 import type { Explanation } from '../../../explain/parameters/explanation.ts'
-import type { ParameterDifference } from '../../../explain/parameters/parameter-differences.ts'
 import type { ParameterQuestion } from '../../../explain/parameters/parameter-question.ts'
-import type { Parameter } from '../../../explain/parameters/parameter-table.ts'
+import type { Parameter, ParameterDifference } from '../../../explain/parameters/parameter-table.ts'
 import {
   differencesOf,
   effectTexts,

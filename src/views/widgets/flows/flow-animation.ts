@@ -1,4 +1,4 @@
-import type { FlowDifference } from '../../../explain/flow-pair/flow-differences.ts'
+import type { FlowDifference } from '../../../explain/flow-pair/flow-comparison.ts'
 import { edgeLength, type FlowMoment, MIN_EDGE_LENGTH, type Placement } from './flow-placement.ts'
 import {
   type FlowScene,

@@ -11,23 +11,22 @@ import {
   share,
 } from '../../../core/options.ts'
 import { formatDuration, shortText } from '../../../core/words.ts'
+import type { ReadableNames } from '../../../explain/flow-pair/compare-flow-graphs.ts'
+import type {
+  FlowComparison,
+  FlowDifference,
+  FlowDifferences,
+  FlowGroup,
+  UnionEdge,
+} from '../../../explain/flow-pair/flow-comparison.ts'
+import type { FlowChoice } from '../../../explain/flow-pair/flow-form.ts'
 import {
   type CoalescedEdge,
   type CoalescedNode,
   coalesceFlow,
-} from '../../../explain/flow-pair/coalesce-flow.ts'
-import type { ReadableNames } from '../../../explain/flow-pair/compare-flow-graphs.ts'
-import type {
-  FlowComparison,
-  FlowGroup,
-  UnionEdge,
-} from '../../../explain/flow-pair/flow-comparison.ts'
-import type {
-  FlowDifference,
-  FlowDifferences,
-} from '../../../explain/flow-pair/flow-differences.ts'
-import { focusGroups, stepCount } from '../../../explain/flow-pair/flow-groups.ts'
-import type { FlowChoice } from '../../../explain/flow-pair/flow-pair.ts'
+  focusGroups,
+  stepCount,
+} from '../../../explain/flow-pair/flow-groups.ts'
 import { boxSize } from '../../drawing/node-link.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
 import { edgeLength } from './flow-placement.ts'

@@ -12,16 +12,16 @@ import {
 } from '../../../core/words.ts'
 import {
   chanceWords,
+  type EdgeLatencies,
+  type FlowGroup,
+  moreWords,
   orderWords,
+  pNote,
   QUIET_WORDS,
-} from '../../../explain/flow-pair/difference-words.ts'
-import type {
-  EdgeLatencies,
-  FlowGroup,
-  UnionEdge,
-  UnionNode,
+  shareWords,
+  type UnionEdge,
+  type UnionNode,
 } from '../../../explain/flow-pair/flow-comparison.ts'
-import { moreWords, pNote, shareWords } from '../../../explain/flow-pair/flow-differences.ts'
 import {
   type FlowData,
   type FlowMode,

@@ -7,7 +7,7 @@ import {
   pValue,
   shortText,
 } from '../../../core/words.ts'
-import { divergenceText } from '../../../whatif/diagnosis/target-divergence.ts'
+import { divergenceText } from '../../../whatif/diagnosis/evaluate-scenario.ts'
 import { Button, useStops } from '../../drawing/controls.tsx'
 import { CellBar, type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption, useIsStill } from '../../drawing/figure.tsx'
