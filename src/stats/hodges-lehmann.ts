@@ -64,9 +64,17 @@ export function stratifiedShift(
   rejectUnknownOptions(options, ['level', 'sorted'])
   const { level = 0.95, sorted = false } = options
   requireShare('level', level)
-  const pairs = usedStrata(strata, sorted)
-  const counted = (sample: 'first' | 'second') => sum(pairs, (pair) => pair[sample].length)
-  const [beforeCount, afterCount] = [counted('first'), counted('second')]
+  const pairs: WeightedPair[] = []
+  let beforeCount = 0
+  let afterCount = 0
+  for (const { before, after } of strata) {
+    const first = sortedFinite(before, { sorted }).values
+    const second = sortedFinite(after, { sorted }).values
+    if (first.length === 0 || second.length === 0) continue
+    pairs.push({ first, second, weight: 1 / (first.length + second.length + 1) })
+    beforeCount += first.length
+    afterCount += second.length
+  }
   const interval = pairs.length === 0 ? { ...NO_SHIFT, level } : shiftInterval(pairs, level)
   return { ...interval, strata: pairs.length, beforeCount, afterCount }
 }
@@ -305,9 +313,14 @@ function sumOverStrata(strata: readonly Stratum[], sorted: boolean) {
     droppedBefore: 0,
     droppedAfter: 0,
   }
-  for (const { first, second, weight, dropped } of usedStrata(strata, sorted)) {
-    const [n1, n2] = [first.length, second.length]
-    const { u, tieTerm } = rankCounts(first, second)
+  for (const { before, after } of strata) {
+    const first = sortedFinite(before, { sorted })
+    const second = sortedFinite(after, { sorted })
+    const n1 = first.values.length
+    const n2 = second.values.length
+    if (n1 === 0 || n2 === 0) continue
+    const weight = 1 / (n1 + n2 + 1)
+    const { u, tieTerm } = rankCounts(first.values, second.values)
     sum.strata++
     sum.statistic += weight * u
     sum.excess += weight * (u - (n1 * n2) / 2)
@@ -315,19 +328,8 @@ function sumOverStrata(strata: readonly Stratum[], sorted: boolean) {
     sum.variance += weight * weight * rankVariance(n1, n2, tieTerm)
     sum.beforeCount += n1
     sum.afterCount += n2
-    sum.droppedBefore += dropped[0]
-    sum.droppedAfter += dropped[1]
+    sum.droppedBefore += first.dropped
+    sum.droppedAfter += second.dropped
   }
   return sum
-}
-
-/** Strata that have values in both periods, sorted; each pair weighs 1/(N_h + 1). */
-function usedStrata(strata: readonly Stratum[], sorted: boolean) {
-  return strata.flatMap(({ before, after }) => {
-    const [first, second] = [sortedFinite(before, { sorted }), sortedFinite(after, { sorted })]
-    const [n1, n2] = [first.values.length, second.values.length]
-    const dropped = [first.dropped, second.dropped] as const
-    if (n1 === 0 || n2 === 0) return []
-    return [{ first: first.values, second: second.values, weight: 1 / (n1 + n2 + 1), dropped }]
-  })
 }

@@ -82,7 +82,7 @@ function weightedMap(from: Weighted, to: Weighted): QuantileMap {
     const upTo = from.values[below] === value ? bisectRight(from.values, value, below) : below
     const weightOf = (count: number) => from.upTo[count - 1] ?? 0
     const place = ((weightOf(below) + weightOf(upTo)) / 2) * ratio
-    return valueAtWeight(to.values, to.upTo, place)
+    return valueAtWeight(to.values, to.upTo, { place })
   }
 }
 

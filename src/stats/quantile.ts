@@ -52,18 +52,21 @@ function weightedQuantile(ascending: ArrayLike<number>, p: number, weights: Arra
 /**
  * Returns the value that stands `place` of the weight into an ascending sample: Hazen's rule (type 5
  * of Hyndman and Fan) where each value is repeated as often as its weight says. Values that weigh
- * less than 1 stand in the middle of their weight.
+ * less than 1, or all with `isSpread`, stand in the middle of their weight.
  *
  * @param upTo sums of weights up to and with each value
  */
 export function valueAtWeight(
   ascending: ArrayLike<number>,
   upTo: Float64Array,
-  place: number,
+  { place, isSpread = false }: { readonly place: number; readonly isSpread?: boolean },
 ): number {
   const row = Math.min(bisectLeft(upTo, place), upTo.length - 1)
   /** Half the weight at whose ends a value begins to give way to its neighbor. */
-  const edgeOf = (at: number) => Math.min(0.5, (upTo[at]! - (upTo[at - 1] ?? 0)) / 2)
+  const edgeOf = (at: number) => {
+    const half = (upTo[at]! - (upTo[at - 1] ?? 0)) / 2
+    return isSpread ? half : Math.min(0.5, half)
+  }
   const between = (low: number) => {
     const from = upTo[low]! - edgeOf(low)
     const share = (place - from) / (upTo[low]! + edgeOf(low + 1) - from)

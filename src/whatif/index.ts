@@ -2,6 +2,7 @@ export {
   type DiagnosisProgress,
   diagnoseLatency,
   diagnoseLatencyStepwise,
+  type HistogramTarget,
   type LatencyTarget,
   type WishTarget,
 } from './diagnosis/diagnose-latency.ts'

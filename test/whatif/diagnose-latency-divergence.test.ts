@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import { wassersteinDistance } from '../../src/stats/wasserstein.ts'
-import { wishTarget } from '../../src/whatif/diagnosis/diagnose-latency.ts'
+import { knownTarget, wishTarget } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import {
   countTimes,
   type DivergenceName,
@@ -165,6 +165,13 @@ describe('targets that are no traces', () => {
     expect(wish(0.99, 1e9)).toThrow('it is 3.13 ms already. Give a shorter time.')
     expect(wish(1, 100)).toThrow('Option target.quantile is 1')
     expect(wish(0.5, 0)).toThrow('Option target.belowUs is 0')
+  })
+
+  test('a histogram', () => {
+    const { profile } = knownTarget(base, { edges: [0, 100, 300], counts: [1, 3] })
+    expect(profile.requests).toBe(4)
+    expect(profile.quantile(0.25)).toBeCloseTo(100, -1)
+    expect(() => knownTarget(base, { edges: [0, 100], counts: [1, 3] })).toThrow('edges')
   })
 })
 

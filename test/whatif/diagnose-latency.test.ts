@@ -68,6 +68,18 @@ describe('the planted change is the best scenario', () => {
     expect(diagnosis.best?.scenario.title).toMatch(/ × 0\.[58]$/)
     expect(diagnosis.ranked.every(({ q }) => Number.isNaN(q))).toBe(true)
   })
+
+  test('a histogram', () => {
+    const { target } = diagnoseLatency(before, afterWith({ slower: { db: { serverUs: 3000 } } }))
+    const edges = Array.from({ length: 31 }, (_, i) => i * 1000)
+    const counts = edges
+      .slice(1)
+      .map((edge) => target.latencyUs.filter((us) => us >= edge - 1000 && us < edge).length)
+    const diagnosis = diagnoseLatency(before, { edges, counts }, { factors: [0.5, 3] })
+    expect(diagnosis.best?.gain).toBeGreaterThan(0.3)
+    expect(diagnosis.best?.scenario.title).toContain('× 3')
+    expect(diagnosis.changeP).toBe(0.002)
+  })
 })
 
 describe('the tree', () => {

@@ -28,6 +28,18 @@ describe('a latency profile', () => {
     expect([...LatencyProfile.ofRequests(latencyUs, [0, 2]).latencyUs]).toEqual([10])
   })
 
+  test('of a histogram spreads its counts over their bins', () => {
+    const profile = LatencyProfile.fromHistogram([0, 100, 300], [1, 1])
+    expect(profile.quantile(0.25)).toBeCloseTo(50, 10)
+    expect(profile.quantile(0.75)).toBeCloseTo(200, 10)
+    expect(profile.meanUs).toBeCloseTo(125, 10)
+  })
+
+  test('leaves empty bins of a histogram empty', () => {
+    const profile = LatencyProfile.fromHistogram([0, 100, 200, 300], [1, 0, 1])
+    expect(profile.latencyUs.some((us) => us > 100 && us < 200)).toBe(false)
+  })
+
   test('refuses what is no profile', () => {
     expect(() => LatencyProfile.ofRequests([])).toThrow('at least one latency')
     expect(() => LatencyProfile.ofRequests([1, Number.NaN])).toThrow('Option latencyUs is NaN')
@@ -36,6 +48,8 @@ describe('a latency profile', () => {
     )
     expect(() => LatencyProfile.ofRequests([1, 2], [1, -1])).toThrow('Option weight[1] is -1')
     expect(() => LatencyProfile.ofRequests([1], [0])).toThrow('some weight above 0')
+    expect(() => LatencyProfile.fromHistogram([0, 1], [1, 2])).toThrow('3, one more than')
+    expect(() => LatencyProfile.fromHistogram([5, 5], [1])).toThrow('Option edgesUs[1] is 5')
     expect(() => LatencyProfile.ofRequests([1]).quantile(2)).toThrow('Option q is 2')
   })
 })

@@ -64,16 +64,16 @@ export interface DiagnosisProgress {
  * tails, χ² of kinds), times the root of how far that moves the mean response time towards the target's;
  * a cause comes before what it lies within. Their divergence says how much of the change they explain.
  * `significant` tells a cause from chance. A change of load or concurrency may also be a consequence of
- * slowness. Towards a wish, the nearest comes first.
+ * slowness. Towards a histogram or a wish, the nearest comes first.
  *
  * A wish `{ quantile: 0.99, belowUs: 300_000 }` becomes a profile with the base's latencies up to the
  * median, and those above moved towards it by one factor.
  *
  * @param before traces of spans: the base
- * @param target traces of spans, or a wish
+ * @param target traces of spans, a histogram `{ edges, counts }` (µs), or a wish
  * @param options see {@link DIAGNOSIS_OPTIONS}
  * @throws FlowdeltaError for traces without spans, or no traces; OptionError for a value that an option
- *   does not take, or a wish that is met already
+ *   does not take, a bad histogram, or a wish that is met already
  *
  * Source: Ostrowski, Mann and Sandler 2011, §4. Bins, pruning, the order and the tests are choices of
  * ours.
@@ -188,13 +188,13 @@ export function prepareDiagnosis(
     'diagnoseLatency(before, target)',
     goal,
     typeof goal === 'object' && goal !== null,
-    'traces, or a wish',
+    'traces, a histogram or a wish',
   )
   const periods = 'kind' in goal ? ([first, sampled(goal, 'target')] as const) : first
   const models = learnExecutionModels(periods, { similarity, service, operation, caller })
   const base = new RequestModel(models, 0)
   const target = 'kind' in goal ? new RequestModel(models, 1) : null
-  const known = 'kind' in goal ? null : wishTarget(profileOf(base.recorded), goal)
+  const known = 'kind' in goal ? null : knownTarget(profileOf(base.recorded), goal)
   const theirs = known?.profile ?? (target as RequestModel).recorded
   const own = base.recorded
   // A profile that is known exactly has as many requests as one likes.
@@ -241,6 +241,13 @@ function sampleTraces(traces: SpanTraces, size: number, seed: number): SpanTrace
   return traces.pick(chosen)
 }
 
+/** Latencies as counts of requests; a bin reaches from one edge to the next, µs. */
+export interface HistogramTarget {
+  /** Ascending, one more than there are counts, µs. */
+  readonly edges: readonly number[]
+  readonly counts: readonly number[]
+}
+
 /** What the latency is to become. */
 export interface WishTarget {
   /** Which quantile, above 0 and below 1: 0.99 for p99. */
@@ -249,26 +256,38 @@ export interface WishTarget {
   readonly belowUs: number
 }
 
-interface KnownTarget {
+export interface KnownTarget {
   readonly profile: LatencyProfile
   readonly title: string
 }
 
-/** What the base is to come close to: the traces of another period, or a wish. */
-export type LatencyTarget = TraceSet | WishTarget
+/** What the base is to come close to: the traces of another period, a histogram, or a wish. */
+export type LatencyTarget = TraceSet | HistogramTarget | WishTarget
+
+/**
+ * The profile of a histogram, whose latencies are spread evenly within a bin, or of a wish.
+ *
+ * @throws OptionError for what is neither, a histogram that is none, and as of `wishTarget`
+ */
+export function knownTarget(base: LatencyProfile, goal: HistogramTarget | WishTarget): KnownTarget {
+  if ('quantile' in goal) return wishTarget(base, goal)
+  if (!('edges' in goal && 'counts' in goal)) {
+    const expected = 'traces, a histogram { edges, counts }, or a wish { quantile, belowUs }'
+    throw new OptionError('target', goal, expected)
+  }
+  const profile = LatencyProfile.fromHistogram(goal.edges, goal.counts)
+  return { profile, title: 'the histogram given' }
+}
 
 /**
  * The profile that a wish makes of the base: latencies up to the median stay, those above are moved
  * towards it by one factor, such that the wished quantile is met exactly. Where the wish lies below
  * the median, or is about a quantile below it, all latencies are scaled by one factor.
  *
- * @throws OptionError for what is no wish, a quantile outside 0 to 1, a latency that is not above 0, or a wish that
+ * @throws OptionError for a quantile outside 0 to 1, a latency that is not above 0, or a wish that
  *   the base meets already.
  */
 export function wishTarget(base: LatencyProfile, wish: WishTarget): KnownTarget {
-  if (!('quantile' in wish)) {
-    throw new OptionError('target', wish, 'traces, or a wish { quantile, belowUs }')
-  }
   const { quantile, belowUs } = wish
   if (!(quantile > 0 && quantile < 1)) {
     const expected = 'a share above 0 and below 1, as 0.99 for p99'

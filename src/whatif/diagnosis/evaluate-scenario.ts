@@ -371,7 +371,7 @@ interface ChangeTest {
 }
 
 /**
- * Is the base's profile another than one that is known exactly, as a wish is? p is the
+ * Is the base's profile another than one that is known exactly, as a histogram or a wish? p is the
  * share of samples drawn from it, of as many as the base is worth, that are at least as far from it.
  */
 export function knownChangeP(

@@ -7,6 +7,9 @@ import { valueAtWeight } from '../../stats/quantile.ts'
 import { differ } from '../../stats/weighted-sample.ts'
 import { rowsWhere } from '../../traces/group-rows.ts'
 
+/** By how many values a bin of a histogram is represented, evenly spaced within it. */
+const VALUES_PER_BIN = 16
+
 /** The response time of each request of a period, µs, and how many requests it stands for. */
 export interface WeighedLatencies {
   readonly latencyUs: Float64Array
@@ -25,7 +28,7 @@ export interface ProfileSummary extends ProfileQuantiles {
   readonly meanUs: number
 }
 
-/** The latencies of many requests, each with a weight. */
+/** The latencies of many requests, each with a weight: a sample, or a histogram spread out. */
 export class LatencyProfile implements WeighedLatencies {
   /** Ascending, µs. */
   readonly latencyUs: Float64Array
@@ -33,12 +36,15 @@ export class LatencyProfile implements WeighedLatencies {
   readonly weight: Float64Array
   /** Sum of weights. */
   readonly requests: number
+  /** Whether latencies stand for others evenly spread around them, as in a histogram. */
+  readonly #isSpread: boolean
   #upTo: Float64Array | undefined
 
-  private constructor(latencyUs: Float64Array, weight: Float64Array) {
+  private constructor(latencyUs: Float64Array, weight: Float64Array, isSpread = false) {
     this.latencyUs = latencyUs
     this.weight = weight
     this.requests = weight.reduce((sum, own) => sum + own, 0)
+    this.#isSpread = isSpread
   }
 
   /**
@@ -79,6 +85,37 @@ export class LatencyProfile implements WeighedLatencies {
     )
   }
 
+  /**
+   * A profile that is known only as a histogram. Within a bin, latencies are taken as evenly spread.
+   *
+   * @param edgesUs ascending, one more than there are counts
+   * @param counts requests in each bin
+   * @throws OptionError for edges that do not ascend, counts that are negative or all 0, and numbers
+   *   of edges and counts that do not fit.
+   *
+   * @example
+   * LatencyProfile.fromHistogram([0, 100, 200], [1, 3]).requests // 4
+   */
+  static fromHistogram(edgesUs: ArrayLike<number>, counts: ArrayLike<number>): LatencyProfile {
+    if (edgesUs.length !== counts.length + 1) {
+      const expected = `${counts.length + 1}, one more than there are counts`
+      throw new OptionError('edgesUs', `${edgesUs.length} values`, expected)
+    }
+    const latencyUs: number[] = []
+    const weight: number[] = []
+    for (let bin = 0; bin < counts.length; bin++) {
+      const low = edgesUs[bin]!
+      const high = edgesUs[bin + 1]!
+      if (!(low < high)) throw new OptionError(`edgesUs[${bin + 1}]`, high, `more than ${low}`)
+      for (let i = 0; i < VALUES_PER_BIN; i++) {
+        latencyUs.push(low + ((high - low) * (i + 0.5)) / VALUES_PER_BIN)
+        weight.push(counts[bin]! / VALUES_PER_BIN)
+      }
+    }
+    const profile = LatencyProfile.ofRequests(latencyUs, weight)
+    return new LatencyProfile(profile.latencyUs, profile.weight, true)
+  }
+
   /** The same latencies with other weights, some above 0; those of weight 0 are left out. */
   withWeight(weight: Float64Array): LatencyProfile {
     return new LatencyProfile(
@@ -97,7 +134,7 @@ export class LatencyProfile implements WeighedLatencies {
     if (!(q >= 0 && q <= 1)) throw new OptionError('q', q, 'a share from 0 to 1')
     this.#upTo ??= cumsum(this.weight)
     const place = q * this.requests
-    return valueAtWeight(this.latencyUs, this.#upTo, place)
+    return valueAtWeight(this.latencyUs, this.#upTo, { place, isSpread: this.#isSpread })
   }
 
   /**
