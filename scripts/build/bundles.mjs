@@ -278,14 +278,27 @@ async function bundle(root, options) {
     },
     ...options,
   })
-  for (const { path, contents } of outputFiles ?? []) {
+  for (const { path, contents, text } of outputFiles ?? []) {
     const partial = `${path}.${process.pid}.partial`
-    writeFileSync(partial, contents)
+    writeFileSync(partial, options.keepNames && path.endsWith('js') ? namingLess(text) : contents)
     renameSync(partial, path)
   }
   const [first = ''] = Object.keys(options.entryPoints ?? {})
   if (metafile !== undefined) noteBundled(basename(options.outfile ?? `${first}.js`), metafile)
   return (outputFiles ?? []).map(({ path }) => path)
+}
+
+/**
+ * Lets esbuild's helper leave arrow functions without the names that they have in the source: it would
+ * name each anew, at the cost of making a class of objects, whenever what surrounds it runs.
+ *
+ * @param {string} code
+ */
+function namingLess(code) {
+  return code.replace(
+    /\((\w+),(\w+)\)=>(\w+\(\1,"name",\{value:\2,configurable:!0\}\))/,
+    '($1,$2)=>$1.prototype||$1.constructor!==Function?$3:$1',
+  )
 }
 
 /** @param {string} root */
