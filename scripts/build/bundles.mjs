@@ -280,7 +280,10 @@ async function bundle(root, options) {
   })
   for (const { path, contents, text } of outputFiles ?? []) {
     const partial = `${path}.${process.pid}.partial`
-    writeFileSync(partial, options.keepNames && path.endsWith('js') ? namingLess(text) : contents)
+    writeFileSync(
+      partial,
+      options.keepNames && path.endsWith('js') ? withoutArrowNames(text) : contents,
+    )
     renameSync(partial, path)
   }
   const [first = ''] = Object.keys(options.entryPoints ?? {})
@@ -289,12 +292,12 @@ async function bundle(root, options) {
 }
 
 /**
- * Lets esbuild's helper leave arrow functions without the names that they have in the source: it would
- * name each anew, at the cost of making a class of objects, whenever what surrounds it runs.
+ * Leaves arrow functions unnamed. esbuild's helper would name an inner one on each run of the function
+ * around it, which took a fortieth of a comparison's time.
  *
  * @param {string} code
  */
-function namingLess(code) {
+function withoutArrowNames(code) {
   return code.replace(
     /\((\w+),(\w+)\)=>(\w+\(\1,"name",\{value:\2,configurable:!0\}\))/,
     '($1,$2)=>$1.prototype||$1.constructor!==Function?$3:$1',
