@@ -88,7 +88,8 @@ export class Chart extends Picture {
 
 /**
  * Puts the SVG itself where its picture is, so that the pointer finds the titles in it, in the colors of
- * the page behind it, as `schemeOf` tells them; needs no runtime.
+ * the page behind it, as `schemeOf` tells them; needs no runtime. The classic Notebook runs scripts
+ * elsewhere than they stand: there the picture stays.
  */
 const INLINE = `{
 const img=document.currentScript?.previousElementSibling
@@ -96,7 +97,7 @@ const dark=${JSON.stringify(Object.fromEntries(DARK_COLORS))}
 const isDark=(e)=>{
 for(;e;e=e.parentElement){const[r,g,b,a=1]=getComputedStyle(e).backgroundColor.match(/[\\d.]+/g)??[0,0,0,0];if(a>.5)return +r+ +g+ +b<383}
 return getComputedStyle(document.documentElement).colorScheme.includes('dark')&&matchMedia('(prefers-color-scheme: dark)').matches}
-if(img){
+if(img?.matches('img[src^="data:"]')){
 const place=img.parentElement,svg=new TextDecoder().decode(Uint8Array.from(atob(img.src.split(',')[1]),(c)=>c.charCodeAt(0)))
 const draw=()=>{place.innerHTML=isDark(place)?svg.replace(/#[\\dA-F]{6}/g,(c)=>dark[c]??c):svg}
 draw()
