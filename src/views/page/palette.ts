@@ -64,7 +64,11 @@ const DEFAULTS: Readonly<Record<string, object>> = {
   text: { color: PALETTE.text },
   rule: { color: PALETTE.rule },
   header: { labelColor: PALETTE.text, titleColor: PALETTE.text },
-  legend: { labelColor: PALETTE.text, titleColor: PALETTE.text },
+  legend: {
+    labelColor: PALETTE.text,
+    titleColor: PALETTE.text,
+    symbolBaseFillColor: PALETTE.rest,
+  },
   title: { color: PALETTE.title, subtitleColor: PALETTE.softText },
 }
 
