@@ -278,14 +278,30 @@ async function bundle(root, options) {
     },
     ...options,
   })
-  for (const { path, contents } of outputFiles ?? []) {
+  for (const { path, contents, text } of outputFiles ?? []) {
     const partial = `${path}.${process.pid}.partial`
-    writeFileSync(partial, contents)
+    writeFileSync(
+      partial,
+      options.keepNames && path.endsWith('js') ? withoutArrowNames(text) : contents,
+    )
     renameSync(partial, path)
   }
   const [first = ''] = Object.keys(options.entryPoints ?? {})
   if (metafile !== undefined) noteBundled(basename(options.outfile ?? `${first}.js`), metafile)
   return (outputFiles ?? []).map(({ path }) => path)
+}
+
+/**
+ * Leaves arrow functions unnamed. esbuild's helper would name an inner one on each run of the function
+ * around it, which took a fortieth of a comparison's time.
+ *
+ * @param {string} code
+ */
+function withoutArrowNames(code) {
+  return code.replace(
+    /\((\w+),(\w+)\)=>(\w+\(\1,"name",\{value:\2,configurable:!0\}\))/,
+    '($1,$2)=>$1.prototype||$1.constructor!==Function?$3:$1',
+  )
 }
 
 /** @param {string} root */

@@ -1,15 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { reachableDeclarations } from './reachable-declarations.mjs'
 
 /** Folders that have declarations, and theirs below dist. */
 const FOLDERS = { src: 'types', evaluation: 'evaluation-types' }
 
 /** Imports of sources (`./x.ts`) as a reader of declarations resolves them (`./x.js`). */
 const SOURCE_IMPORT = /((?:from|import)\s*\(?\s*["'])(\.\.?\/[^"']+)\.tsx?(["'])/g
-
-/** Imports of other declarations. */
-const RELATIVE_IMPORT = /(?:from|import)\s*\(?\s*["'](\.\.?\/[^"']+)\.js["']/g
 
 /** Typed arrays and views have been generic since TypeScript 5.7; tslab's compiler is older. */
 const GENERIC_TYPED_ARRAY =
@@ -76,20 +74,16 @@ function declarationFiles(folder) {
 }
 
 /**
- * Removes the declarations that no entry needs, which would be half of the package's types.
+ * Leaves the declarations that entries need: a third of the text goes, which every cell of a notebook
+ * would have to read.
  *
  * @param {string} folder
  * @param {string[]} entries
  */
 function keepReachable(folder, entries) {
-  const needed = new Set(entries.map((entry) => join(folder, entry)))
-  for (const file of needed) {
-    for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(RELATIVE_IMPORT)) {
-      const target = join(dirname(file), `${path}.d.ts`)
-      if (existsSync(target)) needed.add(target)
-    }
-  }
-  for (const file of declarationFiles(folder)) if (!needed.has(file)) rmSync(file)
+  const kept = reachableDeclarations(entries.map((entry) => join(folder, entry)))
+  for (const [file, text] of kept) writeFileSync(file, text)
+  for (const file of declarationFiles(folder)) if (!kept.has(file)) rmSync(file)
 }
 
 /** @param {string} file */

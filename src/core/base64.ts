@@ -4,6 +4,8 @@ export function base64OfText(text: string): string {
 }
 
 export function base64OfBytes(bytes: Uint8Array): string {
+  // btoa of Node looks at each character in turn.
+  if (typeof Buffer === 'function') return Buffer.from(bytes).toString('base64')
   let binary = ''
   for (let start = 0; start < bytes.length; start += 0x8000) {
     binary += String.fromCharCode(...bytes.subarray(start, start + 0x8000))

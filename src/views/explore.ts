@@ -48,6 +48,12 @@ export const EXPLORED = [
   [isTraceSet, 'traces', { trace: defined(WIDGETS.ganttWidget) }],
 ] as const
 
+/** Makes a widget of a stage; knows its options. */
+interface MadeWidget<Stage, Table extends OptionTable> {
+  (stage: Stage, options?: Partial<OptionsOf<Table>>, call?: WidgetCall): Widget
+  readonly options: Table
+}
+
 type Guard<Of> = (stage: unknown) => stage is Of
 
 /** What {@link explore} shows. */
@@ -136,7 +142,7 @@ function requireTimes(stage: unknown, kind: string): void {
 
 function defined<Stage, Table extends OptionTable, Data>(
   definition: WidgetDefinition<Stage, Table, Data>,
-) {
+): MadeWidget<Stage, Table> {
   const unnamed: WidgetCall = { name: 'stage', kind: null }
   return Object.assign(
     (stage: Stage, options: Partial<OptionsOf<Table>> = {}, call = unnamed) =>

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { explain } from '../../src/explain/parameters/explain.ts'
 import { findVariance } from '../../src/explain/variance/find-variance.ts'
 import { explore, plot } from '../../src/index.ts'
 import { compareShops } from '../compare/findings/fixture.ts'
@@ -32,6 +33,8 @@ const charts = () => [
   plot(logs.divergence),
   plot(logs.divergence, 'variable'),
   plot(variance),
+  plot(comparison, 'flow', { category: 0 }),
+  plot(explain(comparison, 0)),
 ]
 
 function rgb(hex: string): string {

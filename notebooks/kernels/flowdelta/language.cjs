@@ -24,6 +24,7 @@ function extendTypeScript() {
       getCompletionsAtPositionForTslab: (_empty, program, ...rest) =>
         Completions.getCompletionsAtPositionForTslab(hostOf(program), program, ...rest),
     },
+    createWatchCompilerHost,
     getPreEmitDiagnosticsOfFiles,
   }
   const added = Object.entries(additions).map(([name, value]) => [
@@ -34,6 +35,48 @@ function extendTypeScript() {
     ...Object.getOwnPropertyDescriptors(ts),
     ...Object.fromEntries(added),
   })
+}
+
+/** Node's and JavaScript's own declarations, half of which are comments. */
+const OWN_DECLARATIONS = /\/(?:@types\/node|undici-types|typescript-for-tslab\/lib)\/.*\.d\.ts$/
+
+/**
+ * A host that compiles cells in half the time: it reads the types of Node, and others once a cell
+ * imports them; it makes no nodes of comments that belong to neither the cell nor its packages; and
+ * its programs keep no account of what to build again.
+ */
+function createWatchCompilerHost(files, options, system, _createProgram, ...rest) {
+  const readFile = (path, ...more) => {
+    const text = system.readFile(path, ...more)
+    return OWN_DECLARATIONS.test(path) ? text?.replaceAll('/**', '/* ') : text
+  }
+  return ts.createWatchCompilerHost(
+    files,
+    { ...options, types: ['node'] },
+    Object.assign(Object.create(system), { readFile }),
+    createPlainProgram,
+    ...rest,
+  )
+}
+
+/** What tslab asks of a program: names of the cell, and which sources the cell imports. */
+function createPlainProgram(...given) {
+  const builder = ts.createAbstractBuilder(...given)
+  const program = builder.getProgram()
+  for (const name of program.getRootFileNames())
+    ts.bindSourceFile(program.getSourceFile(name), program.getCompilerOptions())
+  builder.getAllDependencies = (cell) => {
+    const sources = new Set([cell])
+    for (const source of sources) {
+      for (const { text } of source.imports) {
+        const path = ts.getResolvedModule(source, text, undefined)?.resolvedFileName
+        const imported = path && program.getSourceFile(path)
+        if (imported && !imported.isDeclarationFile) sources.add(imported)
+      }
+    }
+    return Array.from(sources, ({ fileName }) => fileName)
+  }
+  return builder
 }
 
 function hostOf(program) {

@@ -91,7 +91,8 @@ function workOf(names) {
   const isUnderWay = ([, functions]) => functions.some((name) => names.includes(name))
   const step = STEPS.findLastIndex(isUnderWay)
   if (step >= 0) return `step ${step + 1} of ${STEPS.length}, ${STEPS[step][0]}`
-  return names.findLast((name) => publicNames().has(name)) ?? 'running'
+  const known = publicNames()
+  return names.findLast((name) => known.has(name)) ?? 'running'
 }
 
 /** What flowdelta exports, if a cell has imported it. */

@@ -3,8 +3,10 @@ import { Displayable, type MimeBundle } from '../../core/display.ts'
 import { requireFields } from '../../core/errors.ts'
 import { escapeHtml } from '../../core/escape.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
+import { THEME_ATTRIBUTES } from '../page/color-scheme.ts'
 import { pageData } from '../page/page-data.ts'
 import { pagePromise, RUNTIME_MARKS } from '../page/page-promise.ts'
+import { DARK_COLORS } from '../page/palette.ts'
 import { renderSvg, type VegaLiteSpec } from './svg-renderer.ts'
 
 /** The words of a picture, for readers who cannot see it and for text outputs. */
@@ -84,8 +86,25 @@ export class Chart extends Picture {
   }
 }
 
-/** Puts the SVG itself where its picture is, so that the pointer finds the titles in it. */
-const INLINE = `{const img=document.currentScript?.previousElementSibling;if(img)img.outerHTML=new TextDecoder().decode(Uint8Array.from(atob(img.src.split(',')[1]),(c)=>c.charCodeAt(0)))}`
+/**
+ * Puts the SVG itself where its picture is, so that the pointer finds the titles in it, in the colors of
+ * the page behind it, as `schemeOf` tells them; needs no runtime. The classic Notebook runs scripts
+ * elsewhere than they stand: there the picture stays.
+ */
+const INLINE = `{
+const img=document.currentScript?.previousElementSibling
+const dark=${JSON.stringify(Object.fromEntries(DARK_COLORS))}
+const isDark=(e)=>{
+for(;e;e=e.parentElement){const[r,g,b,a=1]=getComputedStyle(e).backgroundColor.match(/[\\d.]+/g)??[0,0,0,0];if(a>.5)return +r+ +g+ +b<383}
+return getComputedStyle(document.documentElement).colorScheme.includes('dark')&&matchMedia('(prefers-color-scheme: dark)').matches}
+if(img?.matches('img[src^="data:"]')){
+const place=img.parentElement,svg=new TextDecoder().decode(Uint8Array.from(atob(img.src.split(',')[1]),(c)=>c.charCodeAt(0)))
+const draw=()=>{place.innerHTML=isDark(place)?svg.replace(/#[\\dA-F]{6}/g,(c)=>dark[c]??c):svg}
+draw()
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change',draw)
+const themes=new MutationObserver(draw)
+for(const e of [document.documentElement,document.body])themes.observe(e,{attributeFilter:${JSON.stringify(THEME_ATTRIBUTES)}})
+}}`
 
 /**
  * A node-link or tree drawing: an SVG that shows itself in a notebook, and as text anywhere else.

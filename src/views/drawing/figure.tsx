@@ -1,5 +1,6 @@
 import { type ComponentChildren, createContext, type JSX, type Ref } from 'preact'
 import { useContext } from 'preact/hooks'
+import { DRAWING_COLORS } from '../page/palette.ts'
 import { textLines, textWidth } from './text.ts'
 
 export type StillPart =
@@ -64,19 +65,7 @@ export function useColors<Name extends string>(palette: Palette<Name>): Record<N
 }
 
 /** Colors of all drawings; safe for color-blind readers. `changeText` has the contrast text needs. */
-export const INK = definePalette({
-  text: ['#222222', '#E8E8E8'],
-  soft: ['#5F5F5F', '#A8A8A8'],
-  line: ['#D0D0D0', '#4A4A4A'],
-  back: ['#FFFFFF', '#1B1B1B'],
-  raised: ['#F5F5F5', '#272727'],
-  before: ['#E69F00', '#F0B429'],
-  after: ['#0072B2', '#56B4E9'],
-  change: ['#D55E00', '#FF7F2A'],
-  changeText: ['#B34C00', '#FF7F2A'],
-  focus: ['#0072B2', '#56B4E9'],
-  selected: ['#E3EFF7', '#1F3647'],
-})
+export const INK = definePalette(DRAWING_COLORS)
 
 export type Ink = Readonly<Record<keyof typeof INK.light, string>>
 

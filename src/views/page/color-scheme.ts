@@ -1,7 +1,12 @@
 import type { Scheme } from './palette.ts'
 
 /** What front-ends write their theme into: JupyterLab, VS Code, and pages of documentation. */
-const THEME_ATTRIBUTES = ['class', 'data-jp-theme-light', 'data-theme', 'data-vscode-theme-kind']
+export const THEME_ATTRIBUTES = [
+  'class',
+  'data-jp-theme-light',
+  'data-theme',
+  'data-vscode-theme-kind',
+]
 const IS_DARK = '(prefers-color-scheme: dark)'
 
 /** Whether what stands behind an element is light or dark: a widget, a front-end's page, or none. */

@@ -31,12 +31,28 @@ const DARK: Readonly<Record<keyof typeof PALETTE, string>> = {
   rule: '#9AA2AB',
 }
 
+/** Those of drawings, light and dark. */
+export const DRAWING_COLORS = {
+  text: ['#222222', '#E8E8E8'],
+  soft: ['#5F5F5F', '#A8A8A8'],
+  line: ['#D0D0D0', '#4A4A4A'],
+  back: ['#FFFFFF', '#1B1B1B'],
+  raised: ['#F5F5F5', '#272727'],
+  before: [PALETTE.before, DARK.before],
+  after: [PALETTE.after, DARK.after],
+  change: [PALETTE.change, DARK.change],
+  changeText: [PALETTE.changeText, DARK.changeText],
+  focus: [PALETTE.after, DARK.after],
+  selected: ['#E3EFF7', '#1F3647'],
+} as const
+
 /** From purple to green, for numbers below and above 0. */
 export const DIVERGING = ['#762A83', '#C2A5CF', '#F7F7F7', '#A6DBA0', '#1B7837'] as const
 const DARK_DIVERGING = ['#8A3A98', '#5E3F6B', '#2B2F35', '#33603A', '#1F7F3C'] as const
 
-/** What stands for each color of a chart on a dark page, but for the page itself, which is white. */
+/** What stands for each color of a chart or drawing on a dark page, but for a chart's page, which is white. */
 export const DARK_COLORS: ReadonlyMap<string, string> = new Map<string, string>([
+  ...Object.values(DRAWING_COLORS),
   ...(Object.keys(PALETTE) as (keyof typeof PALETTE)[]).map(
     (name) => [PALETTE[name], DARK[name]] as const,
   ),
@@ -48,7 +64,11 @@ const DEFAULTS: Readonly<Record<string, object>> = {
   text: { color: PALETTE.text },
   rule: { color: PALETTE.rule },
   header: { labelColor: PALETTE.text, titleColor: PALETTE.text },
-  legend: { labelColor: PALETTE.text, titleColor: PALETTE.text },
+  legend: {
+    labelColor: PALETTE.text,
+    titleColor: PALETTE.text,
+    symbolBaseFillColor: PALETTE.rest,
+  },
   title: { color: PALETTE.title, subtitleColor: PALETTE.softText },
 }
 

@@ -21,6 +21,7 @@ export class Widget extends Picture {
   readonly hasCharts: boolean
   readonly #definition: AnyWidget
 
+  /** @internal */
   constructor(definition: AnyWidget, props: AnyProps) {
     const { data, options } = props
     const given = definition.title
@@ -35,7 +36,11 @@ export class Widget extends Picture {
     this.hasCharts = definition.hasCharts ?? false
   }
 
-  /** Draws it, alive, into an element of this page. */
+  /**
+   * Draws it, alive, into an element of this page.
+   *
+   * @internal
+   */
   drawInto(place: HTMLElement): void {
     drawWidget(this.#definition, this.data as AnyProps, place)
   }

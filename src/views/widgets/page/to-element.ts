@@ -6,6 +6,11 @@ import { type ChartPage, runtimePromise } from '../../page/page-promise.ts'
 import { exploreTable } from '../table/explore-table.ts'
 import { Widget } from '../widget.ts'
 
+declare global {
+  /** That of the page; Node has none, and its users need not compile with those of pages. */
+  interface HTMLElement {}
+}
+
 /**
  * Returns an element of the page that shows a chart, a widget, a stage or a table, alive: what a
  * cell of Observable displays, or a page appends. A chart is drawn a moment later.

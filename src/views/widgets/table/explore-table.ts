@@ -7,7 +7,7 @@ import { pageData } from '../../page/page-data.ts'
 import { type ViewProps, type WidgetCall, widgetProps } from '../define-widget.ts'
 import { Widget } from '../widget.ts'
 import type { TableData } from './table-columns.ts'
-import { tableWidget } from './table-widget.ts'
+import { TABLE_OPTIONS, tableWidget } from './table-widget.ts'
 
 /**
  * Makes a table to explore. Its line of code gives the rows shown in Arquero, imported as
@@ -21,16 +21,17 @@ import { tableWidget } from './table-widget.ts'
  */
 export function exploreTable(
   table: Table,
-  options: Partial<OptionsOf<typeof tableWidget.options>> = {},
+  options: Partial<OptionsOf<typeof TABLE_OPTIONS>> = {},
   call: WidgetCall = { name: 'table', kind: null },
 ): TableWidget {
   return new TableWidget(table, widgetProps(tableWidget, table, options, call))
 }
-exploreTable.options = tableWidget.options
+exploreTable.options = TABLE_OPTIONS
 
 export class TableWidget extends Widget {
   readonly #table: Table
 
+  /** @internal */
   constructor(table: Table, props: ViewProps<TableData, unknown>) {
     super(tableWidget, props)
     this.#table = table

@@ -6,7 +6,7 @@ import { type TableData, tableData } from './table-columns.ts'
 import { TABLE_STYLE } from './table-head.tsx'
 import { TableView } from './table-view.tsx'
 
-const TABLE_OPTIONS = defineOptions({
+export const TABLE_OPTIONS = defineOptions({
   pageSize: most(10, 'rows', 'Rows of a page'),
   title: text({ default: 'Table', sentence: 'Title, which screen readers say' }),
   limit: most(100_000, 'rows', 'Rows that the page carries, the first of the table’s order'),
