@@ -22,7 +22,7 @@ const loaded = async () => ({
 let parts: ReturnType<typeof loaded> | undefined
 
 /** Parts of hyparquet, which is loaded with the first file that is read. */
-export function hyparquetParts(): ReturnType<typeof loaded> {
+function hyparquetParts(): ReturnType<typeof loaded> {
   parts ??= loaded()
   return parts
 }
@@ -190,7 +190,7 @@ class PageCheck {
   }
 }
 
-export function readerOf({ buffer, byteOffset, byteLength }: Uint8Array): DataReader {
+function readerOf({ buffer, byteOffset, byteLength }: Uint8Array): DataReader {
   return { view: new DataView(buffer, byteOffset, byteLength), offset: 0 }
 }
 
@@ -201,6 +201,6 @@ function areCounts(...values: readonly unknown[]): boolean {
   return values.every((value) => Number.isInteger(value) && (value as number) >= 0)
 }
 
-export function requireThat(isSo: boolean, otherwise: string): void {
+function requireThat(isSo: boolean, otherwise: string): void {
   if (!isSo) throw new Error(`it has ${otherwise}`)
 }
