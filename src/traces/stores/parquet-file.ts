@@ -1,4 +1,3 @@
-// Runs once a byte: indexes with `!`.
 import type {
   AsyncBuffer,
   ColumnChunk,
@@ -10,7 +9,7 @@ import type {
 import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
 import { parsedJson } from '../readers/json-values.ts'
 import { nodeFiles } from '../trace-source.ts'
-import { checkPages } from './parquet-pages.ts'
+import { CHECKSUM_KEY, checkPages, checksumOf } from './parquet-pages.ts'
 
 /** Text, the bytes of an id, or whatever a caller makes of bytes, once for each distinct value. */
 export type FromBytes = (bytes: Uint8Array) => unknown
@@ -115,32 +114,12 @@ export function damagedParquet(file: string, error: unknown): TraceFormatError {
 /** Columns of geometries are marked in a loop that a negative number of children never leaves. */
 const WITHOUT_GEO = { geoparquet: false }
 
-/** What flowdelta says of a file that it wrote, as JSON. */
-export const SAVED_KEY = 'flowdelta'
-/** The number of bytes before the footer, and their CRC-32: pages that others write have none of their own. */
-export const CHECKSUM_KEY = 'flowdelta-crc32'
-
-const CRC = Int32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte
-  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
-  return crc
-})
-function crcAfter(before: number, bytes: Uint8Array): number {
-  let crc = before
-  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ CRC[(crc ^ bytes[i]!) & 0xff]!
-  return crc
-}
-
 const CHECKED_BYTES = 1 << 20
 
-/** The CRC-32 of the first bytes of a file, in hex digits. */
-export async function checksumOf(file: Pick<AsyncBuffer, 'slice'>, end: number): Promise<string> {
-  let crc = -1
+async function* firstBytes(file: AsyncBuffer, end: number): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < end; start += CHECKED_BYTES) {
-    const bytes = new Uint8Array(await file.slice(start, Math.min(end, start + CHECKED_BYTES)))
-    crc = crcAfter(crc, bytes)
+    yield new Uint8Array(await file.slice(start, Math.min(end, start + CHECKED_BYTES)))
   }
-  return (~crc >>> 0).toString(16).padStart(8, '0')
 }
 
 interface ChunkOfColumn extends ColumnChunk {
@@ -223,7 +202,7 @@ async function opened(
     async requireIntact() {
       const [bytes, kept] = said(CHECKSUM_KEY)?.split(' ') ?? []
       if (kept === undefined) return
-      const own = await checksumOf(file, Math.min(Number(bytes), file.byteLength))
+      const own = await checksumOf(firstBytes(file, Math.min(Number(bytes), file.byteLength)))
       if (own !== kept) throw damaged(`its checksum is ${own}, not ${kept}`)
     },
     close: () => file.close(),

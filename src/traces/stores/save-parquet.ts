@@ -1,10 +1,10 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
+import { createReadStream } from 'node:fs'
 import type { Encoding } from 'hyparquet'
 import type { ColumnSource, SchemaElement } from 'hyparquet-writer'
 import { savedSpanId } from '../log-records.ts'
-import { openSlices } from '../readers/open-file.ts'
 import { SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
-import { CHECKSUM_KEY, checksumOf, SAVED_KEY } from './parquet-file.ts'
+import { CHECKSUM_KEY, checksumOf, SAVED_KEY } from './parquet-pages.ts'
 import { parentIdOf, replaceFile, type Savable, savedBeside, sendersOf } from './save-otlp.ts'
 
 /** Spans of one row group: what a reader holds of larger ones outlives its first collections of garbage. */
@@ -97,10 +97,9 @@ async function writeParquet(path: string, { quality, traces }: Savable): Promise
   }
   // Writes what it still holds, so that the file can be read up to here.
   out.finish()
-  const file = await openSlices(path)
-  const checksum = await checksumOf(file, file.byteLength)
-  await file.close()
-  kvMetadata.push({ key: CHECKSUM_KEY, value: `${file.byteLength} ${checksum}` })
+  const written = createReadStream(path)
+  const checksum = await checksumOf(written)
+  kvMetadata.push({ key: CHECKSUM_KEY, value: `${written.bytesRead} ${checksum}` })
   await writer.finish()
 }
 
