@@ -19,8 +19,8 @@ import { inNanos, plainName, type TimeUnit, unitBySize } from '../readers/span-t
 import type { ReadSink } from '../readers/trace-reader.ts'
 import type { SpanLink } from '../span-traces-builder.ts'
 import { asHex, asText, type FromBytes, type Leaf, type ParquetFile } from './parquet-file.ts'
+import type { Wanted } from './pushed-conditions.ts'
 import { rowAdder } from './span-rows.ts'
-import type { Wanted } from './wanted-spans.ts'
 
 /** What columns may be called beside the names of roles, as `plainName` makes them; the best first. */
 const NAMES = {

@@ -6,9 +6,9 @@ import { readBeside } from '../readers/otlp.ts'
 import { isFlatSpans, readFlatSpans } from './flat-spans.ts'
 import { damagedParquet, openParquet, type ParquetFile } from './parquet-file.ts'
 import { SAVED_KEY } from './parquet-pages.ts'
+import { wantedBy } from './pushed-conditions.ts'
 import { storeKind } from './store.ts'
 import { isTempoBlock, readTempoBlock } from './tempo-block.ts'
-import { wantedBy } from './wanted-spans.ts'
 
 /**
  * Parquet files: blocks of Tempo, and spans in flat columns as ClickHouse exports and `SpanTraces.save`
