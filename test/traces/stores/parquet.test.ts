@@ -25,6 +25,7 @@ import { SpanTracesBuilder } from '../../../src/traces/span-traces-builder.ts'
 import type { ParquetFile } from '../../../src/traces/stores/parquet-file.ts'
 import { readTempoBlock } from '../../../src/traces/stores/tempo-block.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
+import { DOT } from '../load-with-parameters.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'flowdelta-parquet-'))
 afterAll(() => rmSync(FOLDER, { recursive: true }))
@@ -119,6 +120,13 @@ test('a saved file has the columns of the OpenTelemetry exporter for ClickHouse,
   expect(again.quality().issues.map(({ message }) => message)).toEqual([
     'traces are missing: the server gives at most 5',
   ])
+})
+
+test('trace points are not saved, and keep their own files', async () => {
+  const graphs = await loadTraces({ name: 'points', bytes: DOT })
+  await expect(graphs.save(pathOf('points.parquet'))).rejects.toThrow(
+    /^points has trace-point graphs, which .*points\.parquet cannot hold\. Keep their DOT or X-Trace files/,
+  )
 })
 
 test('of several saved files, spans are read like those of any other program', async () => {
