@@ -9,7 +9,7 @@ import { loadTraces } from '../src/traces/load-traces.ts'
 import { bundle } from './bundle.ts'
 import { otlpFiles } from './simulated-otlp.ts'
 
-const TARGET = 0.1
+const TARGET = 1
 const given = process.argv.slice(2)
 const files = given.length > 0 ? given : otlpFiles(10_000).slice(0, 1)
 const folder = mkdtempSync(join(tmpdir(), 'flowdelta-reopen-'))

@@ -182,7 +182,6 @@ export type { GraphTraces } from './traces/graph-traces.ts'
 export type { LoadOptions, TraceFormat } from './traces/load-options.ts'
 
 export type { Quality, QualityIssue } from './traces/quality.ts'
-export type { EventTables } from './traces/readers/event-tables.ts'
 export type { Moment } from './traces/selection/condition-tests.ts'
 export type { ServiceVersions, SpanTraces } from './traces/span-traces.ts'
 export type { TraceSet } from './traces/trace-set.ts'

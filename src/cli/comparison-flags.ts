@@ -73,8 +73,7 @@ export function addComparisonFlags(command: Command, args: readonly string[]): C
       rare(
         new Option(
           '--before-parameters <file...>',
-          'Tables of low-level parameters of the good period: CSV with columns spanId (and traceId) or ' +
-            'node, or SQL dumps keyed by the halves of a DOT node id',
+          'Tables of low-level parameters of the good period: CSV with columns spanId (and traceId) or node',
         ),
       ),
     )

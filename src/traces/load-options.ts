@@ -6,7 +6,6 @@ import {
   oneOf,
   optionalText,
 } from '../core/options.ts'
-import type { EventTables } from './readers/event-tables.ts'
 import type { CsvOptions } from './readers/named-columns.ts'
 import type { LoadProgress } from './readers/read-in-worker.ts'
 import { SPAN_FORMATS, type SpanFormatName } from './readers/span-formats.ts'
@@ -14,7 +13,7 @@ import { FILE_FORMATS } from './readers/trace-reader.ts'
 import type { TraceSource } from './trace-source.ts'
 
 const SPAN_FORMAT_NAMES: readonly SpanFormatName[] = SPAN_FORMATS.map(({ name }) => name)
-const FORMATS = [...FILE_FORMATS, ...SPAN_FORMAT_NAMES, 'tracebench', 'event-tables'] as const
+const FORMATS = [...FILE_FORMATS, ...SPAN_FORMAT_NAMES] as const
 
 export type TraceFormat = (typeof FORMATS)[number]
 
@@ -41,18 +40,12 @@ export const LOAD_OPTIONS = defineOptions({
     expected: 'an object with columns, or null',
     sentence: 'Columns and units of CSV files',
   }),
-  tables: custom<EventTables | null>({
-    default: null,
-    accepts: isObject,
-    expected: "{ events: { file: 'event.csv', … }, edges: { … } } or null",
-    sentence: "Files and columns of event graphs kept as tables; needs format 'event-tables'",
-  }),
   parameters: custom<TraceSource | readonly TraceSource[]>({
     default: [],
     accepts: (value) => value !== null,
     expected: 'files, as for the traces',
     sentence:
-      'Tables of low-level parameters (SQL dumps or CSV) that become attributes of trace points or spans',
+      'Tables of low-level parameters (CSV) that become attributes of trace points or spans',
   }),
   series: custom<TraceSource | readonly TraceSource[]>({
     default: [],
@@ -91,7 +84,7 @@ export const LOAD_OPTIONS = defineOptions({
   threads: flag({
     default: true,
     sentence:
-      'Read files of 1 MB and more (64 MB of Parquet that flowdelta saved) in a thread of their own, so that two periods load at once',
+      'Read files of 1 MB and more in a thread of their own, so that two periods load at once',
     flag: null,
   }),
   onProgress: custom<((progress: LoadProgress) => void) | null>({

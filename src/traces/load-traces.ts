@@ -5,16 +5,8 @@ import { LOAD_OPTIONS, type LoadOptions } from './load-options.ts'
 import type { LogRecords } from './log-records.ts'
 import { QualityLog } from './quality.ts'
 import { dotReader } from './readers/dot.ts'
-import {
-  type EventTableSources,
-  eventTableSources,
-  findEventTables,
-  tablesOf,
-} from './readers/event-table-files.ts'
-import type { EventTables } from './readers/event-tables.ts'
 import { readingOf } from './readers/named-columns.ts'
 import { otlpReader } from './readers/otlp.ts'
-import { readEventTables } from './readers/read-event-tables.ts'
 import { readParameters } from './readers/read-parameters.ts'
 import { readSeries, withSeries } from './readers/read-series.ts'
 import { recognizeFormat } from './readers/recognize-format.ts'
@@ -26,7 +18,6 @@ import {
   type ReadSink,
   type TraceReader,
 } from './readers/trace-reader.ts'
-import { TRACEBENCH } from './readers/tracebench.ts'
 import { xtraceReader } from './readers/xtrace.ts'
 import { SpanTracesBuilder } from './span-traces-builder.ts'
 import { openStore, type Selection, type StoreSource, selectionOf } from './stores/address.ts'
@@ -73,7 +64,7 @@ async function readTraces(
   { selection, readLogs }: { selection: Selection; readLogs?: LogReader | undefined },
 ): Promise<TraceSet> {
   const given = readOptions(LOAD_OPTIONS, options)
-  const { name, format, strict, csv, columns, tables, parameters, series } = given
+  const { name, format, strict, csv, columns, parameters, series } = given
   const { resourceAttributes, joinLinks, onProgress, signal } = given
   const logs = [options.logs ?? []].flat() as TraceSource[]
   if (joinLinks && logs.length > 0) {
@@ -89,17 +80,17 @@ async function readTraces(
     xtrace: xtraceReader,
     spans: spansReader(readingOf({ format, csv, columns })),
   }
-  const runTables = tablesOf(format, tables)
-  const sources = await openAll([files].flat() as TraceSource[], format, runTables, selection)
+  const sources = await openAll([files].flat() as TraceSource[], format, selection)
   const [first] = sources
   if (first === undefined) throw new OptionError('files', '[]', 'at least one trace file')
   const parameterFiles = await Promise.all([parameters].flat().map(openSource))
   const seriesFiles = await Promise.all([series].flat().map(openSource))
   const quality = new QualityLog({ strict })
-  const bytesTotal = [...sources.flatMap(filesOf), ...parameterFiles, ...seriesFiles].reduce(
-    (sum, { bytes }) => sum + bytes,
-    0,
-  )
+  const bytesTotal = [
+    ...sources.filter((source) => 'bytes' in source),
+    ...parameterFiles,
+    ...seriesFiles,
+  ].reduce((sum, { bytes }) => sum + bytes, 0)
   let bytesRead = 0
   const open = (source: OpenableSource) =>
     source.open((bytes) => {
@@ -116,10 +107,6 @@ async function readTraces(
     quality,
     resourceAttributes,
   }
-  // Each table of a run is opened when the one before it is read.
-  async function* chunksOf(file: OpenableSource) {
-    yield* (await open(file)).chunks
-  }
   for (const source of sources) {
     if ('store' in source) {
       const { store } = source
@@ -128,22 +115,7 @@ async function readTraces(
         onProgress?.({ file: store.name, bytesRead, bytesTotal: bytesRead / share })
       }
       const query = { ...source.query, signal, onProgress: onShare }
-      const beside = [parameterFiles, seriesFiles, logs]
-      const isAlone = sources.length === 1 && beside.every(({ length }) => length === 0)
-      const saved = isAlone ? await store.readSaved?.(query, name) : undefined
-      if (saved !== undefined) return saved
       await readInto(sink, { format: null, file: store.name }, () => store.read(query, sink))
-      continue
-    }
-    if ('tables' in source) {
-      const { events, edges, traces } = source
-      const table = (file: OpenableSource) => ({ name: file.name, chunks: chunksOf(file) })
-      const run = { events: table(events), edges: table(edges), traces: traces && table(traces) }
-      await readInto(
-        sink,
-        { format: format === 'auto' ? 'tracebench' : format, file: events.name },
-        () => readEventTables(run, source.tables, sink),
-      )
       continue
     }
     const { head, chunks } = await open(source)
@@ -163,8 +135,7 @@ async function readTraces(
     }
   }
   beside?.finish()
-  const ownName = 'store' in first ? first.store.name : filesOf(first)[0]?.name
-  const periodName = name ?? ownName ?? ''
+  const periodName = name ?? ('store' in first ? first.store.name : first.name)
   const records = logs.length === 0 ? undefined : await readLogs?.(logs, quality)
   if (sink.graphs.size === 0) {
     const traces = sink.spans.finish(periodName, records)
@@ -182,7 +153,7 @@ async function readTraces(
 }
 
 /** Files that are smaller, in bytes on disk, are read before a thread would have started. */
-const MIN_BYTES_FOR_THREAD = { saved: 64e6, others: 1e6 }
+const MIN_BYTES_FOR_THREAD = 1e6
 
 /** How many loads are being read in this thread, and how many in others. */
 const reading = { here: 0, elsewhere: 0 }
@@ -209,51 +180,26 @@ async function loadInThread(
   const { fileBytes, hasWorker, readInWorker } = await nodeFiles()
   const sizes = await Promise.all(paths.map(fileBytes))
   const bytes = sizes.reduce((sum, size) => sum + size, 0)
-  if (bytes < MIN_BYTES_FOR_THREAD.others) return undefined
-  if (bytes < MIN_BYTES_FOR_THREAD.saved && (await areSavedParquet(paths))) return undefined
+  if (bytes < MIN_BYTES_FOR_THREAD) return undefined
   // While one period is read elsewhere, this thread has nothing better to do than to read the other.
   if (!hasWorker() || (reading.elsewhere > 0 && reading.here === 0)) return undefined
   return whileReading('elsewhere', () => readInWorker(paths, options))
 }
 
-/** Whether files are Parquet whose end says that flowdelta wrote it, which is read without delay. */
-async function areSavedParquet(paths: readonly string[]): Promise<boolean> {
-  const { openSlices } = await nodeFiles()
-  const areSaved = paths.map(async (path) => {
-    if (!path.endsWith('.parquet')) return false
-    const file = await openSlices(path)
-    const end = await file.slice(file.byteLength - 512)
-    await file.close()
-    return new TextDecoder('latin1').decode(end).includes('flowdelta')
-  })
-  return (await Promise.all(areSaved)).every(Boolean)
-}
-
-/** Files, stores, and the runs that are kept as several tables each. */
 async function openAll(
   files: readonly TraceSource[],
   format: string,
-  tables: EventTables | null,
   selection: Selection,
-): Promise<(OpenableSource | EventTableSources | StoreSource)[]> {
-  if (tables !== null) return eventTableSources(files, tables)
+): Promise<(OpenableSource | StoreSource)[]> {
   return Promise.all(
     files.map(async (file) => {
       const store = await openStore(file, selection)
       if (store !== undefined && format !== 'auto') {
         throw new OptionError('format', format, `'auto': ${store.store.name} says its own format`)
       }
-      if (store !== undefined) return store
-      const run = format === 'auto' ? await findEventTables(file, TRACEBENCH) : undefined
-      return run ?? openSource(file)
+      return store ?? openSource(file)
     }),
   )
-}
-
-function filesOf(source: OpenableSource | EventTableSources | StoreSource) {
-  if ('store' in source) return []
-  if (!('tables' in source)) return [source]
-  return [source.events, source.edges, source.traces].filter((file) => file !== undefined)
 }
 
 /** A file named twice would count what is in it twice. */
@@ -265,7 +211,7 @@ function rejectRepeated(option: string, files: TraceSource | readonly TraceSourc
   }
 }
 
-/** Reads one file, run, or store (of no format), and sees to it that it had something of the same kind as those before. */
+/** Reads one file or store (of no format), and sees to it that it had something of the same kind as those before. */
 async function readInto(
   sink: ReadSink,
   { format, file }: { format: string | null; file: string },

@@ -46,9 +46,6 @@ export function emptyRecords() {
   }
 }
 
-/** Where a Parquet file says that flowdelta wrote it, and what no column holds. */
-export const SAVED_KEY = 'flowdelta'
-
 /** Log records of saved traces, as JSON has them. */
 export interface SavedLogs {
   readonly traces: readonly string[]

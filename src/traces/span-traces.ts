@@ -30,27 +30,22 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
   /**
    * Saves the traces as a file that `loadTraces` reads to the same findings.
    *
-   * - `traces.parquet`: a span a row, which opens in a fraction of the time of what the traces came
-   *   from. Columns are named as the OpenTelemetry Collector's exporter for ClickHouse names them,
-   *   so that other programs can read them.
+   * - `traces.parquet`: a span a row, in the columns of the OpenTelemetry Collector's exporter for
+   *   ClickHouse, which other programs read, in a small part of the size of JSON.
    * - `traces.jsonl` or `traces.jsonl.gz`: OTLP JSON, one trace a line.
    *
    * Log records that were loaded are kept with them. Ids of spans are not kept, in memory neither:
-   * their places stand for them. Load logs before you save. OTLP keeps sampling
-   * weights to 56 bits of their probability, as trace state does, and of `quality()` what was missing;
-   * Parquet keeps both as they are.
+   * their places stand for them. Load logs before you save. Of `quality()`, what was missing is kept.
+   * OTLP keeps sampling weights to 56 bits of their probability, as trace state does.
    *
    * @throws OptionError for another ending; FlowdeltaError for a file that cannot be written
    */
   override async save(path: string): Promise<void> {
     requireSavable(path)
+    const saved = { traces: this, quality: this.quality() }
     if (path.endsWith('.parquet')) {
-      const { saveParquet } = await import('./stores/save-parquet.ts')
-      await saveParquet(path, { name: this.name, quality: this.quality(), traces: this })
-    } else {
-      const { saveOtlp } = await import('./stores/save-otlp.ts')
-      await saveOtlp(path, { traces: this, quality: this.quality() })
-    }
+      await (await import('./stores/save-parquet.ts')).saveParquet(path, saved)
+    } else await (await import('./stores/save-otlp.ts')).saveOtlp(path, saved)
   }
 
   /** One row a trace: id, start and duration of its first root span, its name, and its size. */

@@ -11,9 +11,9 @@ import { findCallingContexts } from '../../src/explain/calling-contexts/find-cal
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { BEFORE, type FlowSet } from '../../src/flows/flow-set.ts'
 import { areFromSpans } from '../../src/flows/span-tree.ts'
-import { loadTraces } from '../../src/traces/load-traces.ts'
 import type { TraceSet } from '../../src/traces/trace-set.ts'
 import { ganttCalls } from '../../src/views/widgets/gantt/gantt-model.ts'
+import { loadRecording } from '../load-recording.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 
 const DATASETS = fileURLToPath(new URL('../../datasets/', import.meta.url))
@@ -43,7 +43,7 @@ function recordingsBelow(folder: string | undefined, from = folder): string[] {
 }
 
 async function flowsOf(folder: string): Promise<FlowSet> {
-  const traces = await Promise.all(periodsOf(folder).map((file) => loadTraces(file)))
+  const traces = await Promise.all(periodsOf(folder).map((file) => loadRecording(file)))
   const [before, after] = traces as [TraceSet, TraceSet?]
   return buildFlows(after === undefined ? before : [before, after])
 }

@@ -6,6 +6,7 @@ import { compare } from '../../src/compare/comparison.ts'
 import type { Finding } from '../../src/compare/findings/finding.ts'
 import { AFTER } from '../../src/flows/flow-set.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
+import { loadRecording } from '../load-recording.ts'
 import { sharedFile } from '../shared.ts'
 
 export const RECORDED = fileURLToPath(new URL('../../datasets/storage-service', import.meta.url))
@@ -47,8 +48,8 @@ export async function sharedFindings(
   [before, after]: readonly [before: string, after: string] = PERIODS,
 ) {
   const comparison = compare(
-    await loadTraces(sharedFile(`data/${folder}/${before}`) as string),
-    await loadTraces(sharedFile(`data/${folder}/${after}`) as string),
+    await loadRecording(sharedFile(`data/${folder}/${before}`) as string),
+    await loadRecording(sharedFile(`data/${folder}/${after}`) as string),
   )
   return comparison.findings
 }

@@ -40,7 +40,7 @@ test('--before-parameters and --after-parameters belong to their period, several
   const { flows } = await run(
     ...[...PERIODS, '--before-parameters', onDisk('b.csv', 'node,size\n1.10,1\n')],
     ...['--after-parameters', onDisk('a.csv', 'node,size\n1.10,2\n')],
-    onDisk('a.sql', 'CREATE TABLE t(a INT, b INT, qlen INT);INSERT INTO t VALUES(1,20,5);'),
+    onDisk('c.csv', 'node,qlen\n1.20,5\n'),
   )
   expect(flows.periods?.map(attributesOf)).toEqual([
     [{ size: 1 }, { status: 3 }],
@@ -70,8 +70,8 @@ test('--before-logs and --after-logs belong to their period, and need each other
 })
 
 test('parameters that are not there, or of another period, are an error', async () => {
-  await expect(run(...PERIODS, '--before-parameters', 'none.sql')).rejects.toThrow(
-    'none.sql cannot be opened (ENOENT)',
+  await expect(run(...PERIODS, '--before-parameters', 'none.csv')).rejects.toThrow(
+    'none.csv cannot be opened (ENOENT)',
   )
   const other = onDisk('other.csv', 'node,size\n2.10,1\n')
   await expect(run(...PERIODS, '--after-parameters', other)).rejects.toThrow(

@@ -96,7 +96,7 @@ describe('errors name the file and the next step', () => {
     [
       'an unknown text',
       'hello <b>world</b>\nand more of it, more than the sixty characters that are shown',
-      /^a\.json: This is in no known trace format; it begins "hello <b>world<\/b> and more.*" …\. Known formats are dot, otlp, xtrace, spans\. If it is one of these, name it with `format`; Parquet is known by its name \(\.parquet\), tables of events \(tracebench, event-tables\) by their folder$/,
+      /^a\.json: This is in no known trace format; it begins "hello <b>world<\/b> and more.*" …\. Known formats are dot, otlp, xtrace, spans\. If it is one of these, name it with `format`; Parquet is known by its name \(\.parquet\)$/,
     ],
     ['unknown bytes', Uint8Array.from([0, 1, 2, 255]), /it begins "···+"/],
     [
@@ -172,7 +172,7 @@ describe('errors name the file and the next step', () => {
 
   test('an unknown format', async () => {
     await expect(loadTraces(file('[]'), { format: 'xml' as 'dot' })).rejects.toThrow(
-      /^Option format is "xml"\. Give 'auto', 'dot', 'otlp', 'xtrace', 'spans', 'jaeger', 'zipkin-v1', 'zipkin', .* 'tracebench' or 'event-tables'\.$/,
+      /^Option format is "xml"\. Give 'auto', 'dot', 'otlp', 'xtrace', 'spans', 'jaeger', 'zipkin-v1', 'zipkin', .* 'rcaeval' or 'csv'\.$/,
     )
   })
 

@@ -83,12 +83,18 @@ test('of values that contradict each other, that of the trace counts, then the f
 test('several files, compressed or not, add to each other', async () => {
   const set = await loadWith(DOT, [
     'node,size\n1.10,1\n1.20,2\n',
-    'CREATE TABLE t(breadcrumb INTEGER, timestamp INTEGER, hit TEXT); INSERT INTO t VALUES(1,10,true);',
+    'Breadcrumb,time_stamp,hit\n1,10,true\n',
   ])
   expect(attributesOf(set)).toEqual([
     { size: 1, hit: true },
     { status: 3, size: 2 },
   ])
+})
+
+test('an SQL dump names the way to convert it', async () => {
+  await expect(loadWith(DOT, 'CREATE TABLE t(a INT, b INT, c INT);')).rejects.toThrow(
+    'p0: The file of parameters is an SQL dump, not CSV. Convert it with datasets/sql-parameters/convert.ts',
+  )
 })
 
 test('a version in the parameters is the version of its service', async () => {

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { loadTraces } from '../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import type { TraceSet } from '../../src/traces/trace-set.ts'
+import { loadRecording } from '../load-recording.ts'
 import { recordedCase } from '../recorded.ts'
 import { sharedFile } from '../shared.ts'
 
@@ -34,8 +34,7 @@ function periods(set: string, ending: string): string[] {
 }
 
 export async function loadSystem(path: string): Promise<SpanTraces> {
-  const options = path.startsWith('tracebench') ? ({ format: 'tracebench' } as const) : {}
-  return spansOf(await loadTraces(sharedFile(`data/${path}`) as string, options))
+  return spansOf(await loadRecording(sharedFile(`data/${path}`) as string))
 }
 
 export async function loadCase(name: string, period: 'before' | 'after'): Promise<SpanTraces> {

@@ -16,18 +16,15 @@ import { readLogFile } from '../readers/read-log-file.ts'
 /**
  * Reads the traces of one period from one or more files (paths, URLs of files, or content in
  * memory), compressed with gzip, zstd or neither, in Spectroscope's DOT, OTLP (JSON or protobuf),
- * Jaeger JSON, Zipkin v2 JSON, CSV, or X-Trace reports; from Parquet; from stores, by their addresses
- * (`'jaeger://host:16686?between=…'`; docs/stores.md lists them); or from directories of tables: of
- * events and edges, with the columns of option `tables` (format `'event-tables'`) or of TraceBench
- * (`'tracebench'`, which `'auto'` finds).
+ * Jaeger JSON, Zipkin v2 JSON, CSV, or X-Trace reports; from Parquet; or from stores, by their
+ * addresses (`'jaeger://host:16686?between=…'`; docs/stores.md lists them).
  *
  * A trace or span that cannot be used is left out, counted and listed in `.quality()` of the
  * result.
  *
  * Parameters in CSV have a header line: `spanId` and `traceId` (which may be absent), or `node`,
- * the node id as it stands in the DOT file, name what a row is about, in any capitals; every other
- * column is a parameter. A dump has `CREATE TABLE` and `INSERT INTO` with the same columns, or the
- * two halves of a DOT node id first, as Spectroscope's have. Empty fields and NULL are missing.
+ * the node id as it stands in the DOT file (or `breadcrumb` and `timestamp`, its halves), name what a
+ * row is about, in any capitals; every other column is a parameter. Empty fields and NULL are missing.
  * `.quality()` counts rows about nothing in the traces (`unused-parameters`), rows that more than
  * one trace has (`ambiguous-parameters`), contradictions (`repeated-parameter`), and trace points
  * or spans without a row (`no-parameters`).

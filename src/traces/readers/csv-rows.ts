@@ -92,89 +92,17 @@ export class CsvRows {
   }
 }
 
-export interface CsvFile {
+interface CsvFile {
   readonly name: string
   readonly chunks: AsyncIterable<Uint8Array>
 }
 
-interface CsvTable<Part extends string> {
-  readonly table?: string
-  readonly delimiter: string
-  readonly columns: Columns<Part> | ((names: readonly string[]) => Columns<Part>)
-  /** A column that, as the last one, may hold delimiters that are not quoted. */
-  readonly rest?: string | undefined
-  readonly next: string
-}
-
 /**
- * Reads a table row by row; `onRow` gets a field a part. Misfit rows are noted and left out; an
- * empty file, a missing column or an endless row throws.
+ * Reads a table as records, whatever its columns are. Rows of another length are noted and left out;
+ * an empty file or an endless row throws.
  */
-export async function readCsvTable<Part extends string>(
-  { name: file, chunks }: CsvFile,
-  { table, delimiter, columns, rest, next }: CsvTable<Part>,
-  {
-    quality,
-    onRow,
-  }: {
-    readonly quality: QualityLog
-    readonly onRow: (field: (part: Part) => string, line: number) => void
-  },
-): Promise<void> {
-  let at: Readonly<Record<string, number>> | undefined
-  let row: readonly string[] = []
-  const field = (part: Part) => row[at?.[part] ?? -1] ?? ''
-  let width = 0
-  let takesRest = false
-  const noteRow = (code: string, message: string, line: number) =>
-    quality.skip({
-      code,
-      effect: 'span skipped',
-      place: { file, line },
-      message,
-      next: 'Correct the row, or load without `strict` to leave it out',
-    })
-  const rows = new CsvRows(delimiter, (fields, line, isOpen) => {
-    if (at === undefined) {
-      const names = fields.map((name) => name.replace(/^\uFEFF/, '').trim())
-      const wanted = typeof columns === 'function' ? columns(names) : columns
-      at = placesOf(wanted, names, (lacking) => {
-        const header = table === undefined ? 'header line' : `header line of the table of ${table}`
-        const problem = `The ${header} has no column ${lacking}; it has ${names.join(', ')}`
-        return new TraceFormatError(problem, { file, line: 1 }, next)
-      })
-      width = names.length
-      takesRest = rest !== undefined && names.indexOf(rest) === width - 1
-      return
-    }
-    const fits = fields.length === width
-    if (fits || (fields.length > width && takesRest)) {
-      const last = width - 1
-      row = fits ? fields : [...fields.slice(0, last), fields.slice(last).join(delimiter)]
-      onRow(field, line)
-    } else if (isOpen && fields.length < width) {
-      noteRow(TRUNCATED_FILE, 'The file ends within a row', line)
-    } else
-      noteRow('bad-row', `A row has ${fields.length} fields where the header has ${width}`, line)
-  })
-  for await (const chunk of chunks) {
-    const line = rows.push(chunk)
-    if (line === undefined) continue
-    const problem = 'A row is longer than 16 million characters'
-    throw new TraceFormatError(problem, { file, line }, 'Look for a quote that is not closed')
-  }
-  const open = rows.end()
-  if (open !== undefined) noteRow(TRUNCATED_FILE, 'The file ends within a quoted field', open)
-  if (at === undefined) {
-    const what = table === undefined ? 'file' : `table of ${table}`
-    const problem = `The ${what} is empty: it has no header line`
-    throw new TraceFormatError(problem, { file }, 'Copy or download it again')
-  }
-}
-
-/** Reads a table as records, whatever its columns are. */
 export async function readCsvRecords(
-  file: CsvFile,
+  { name: file, chunks }: CsvFile,
   {
     delimiter,
     onHeader,
@@ -187,39 +115,41 @@ export async function readCsvRecords(
     readonly onRecord: (record: { readonly [name: string]: string }, line: number) => void
   },
 ): Promise<void> {
-  let names: readonly string[] = []
-  const columns = (header: readonly string[]) => {
-    names = header
-    onHeader(header)
-    return Object.fromEntries(header.map((name) => [name, name]))
+  let names: readonly string[] | undefined
+  const noteRow = (code: string, message: string, line: number) =>
+    quality.skip({
+      code,
+      effect: 'span skipped',
+      place: { file, line },
+      message,
+      next: 'Correct the row, or load without `strict` to leave it out',
+    })
+  const rows = new CsvRows(delimiter, (fields, line, isOpen) => {
+    if (names === undefined) {
+      names = fields.map((name) => name.replace(/^\uFEFF/, '').trim())
+      onHeader(names)
+    } else if (fields.length === names.length) {
+      const record: { [name: string]: string } = {}
+      for (let i = 0; i < names.length; i++) record[names[i] as string] ??= fields[i] as string
+      onRecord(record, line)
+    } else if (isOpen && fields.length < names.length) {
+      noteRow(TRUNCATED_FILE, 'The file ends within a row', line)
+    } else {
+      const message = `A row has ${fields.length} fields where the header has ${names.length}`
+      noteRow('bad-row', message, line)
+    }
+  })
+  for await (const chunk of chunks) {
+    const line = rows.push(chunk)
+    if (line === undefined) continue
+    const problem = 'A row is longer than 16 million characters'
+    throw new TraceFormatError(problem, { file, line }, 'Look for a quote that is not closed')
   }
-  await readCsvTable(
-    file,
-    { delimiter, columns, next: '' },
-    {
-      quality,
-      onRow(field, line) {
-        const record: { [name: string]: string } = {}
-        for (const name of names) record[name] = field(name)
-        onRecord(record, line)
-      },
-    },
-  )
-}
-
-type Columns<Part extends string> = { readonly [part in Part]?: string | undefined }
-
-function placesOf(
-  columns: { readonly [part: string]: string | undefined },
-  names: readonly string[],
-  problemOf: (lacking: string) => TraceFormatError,
-): Record<string, number> {
-  const wanted = Object.entries(columns).filter((entry): entry is [string, string] => !!entry[1])
-  const missing = wanted.filter(([, name]) => !names.includes(name))
-  if (missing.length > 0) {
-    throw problemOf(missing.map(([part, name]) => `${name} (${part})`).join(', '))
-  }
-  return Object.fromEntries(wanted.map(([part, name]) => [part, names.indexOf(name)]))
+  const open = rows.end()
+  if (open !== undefined) noteRow(TRUNCATED_FILE, 'The file ends within a quoted field', open)
+  if (names !== undefined) return
+  const problem = 'The file is empty: it has no header line'
+  throw new TraceFormatError(problem, { file }, 'Copy or download it again')
 }
 
 const COLUMN_NAME = /^\s*"?[@\w][\w .@/[\]():$-]{0,60}"?\s*$/

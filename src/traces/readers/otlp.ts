@@ -52,7 +52,7 @@ export const otlpReader: TraceReader = {
     let others = 0
     const readValue = (value: object, line: number | undefined, torn = false) => {
       for (const request of Array.isArray(value) ? objectsIn(value) : [value as JsonObject]) {
-        readOwn(request, sink, file)
+        readBeside(request['flowdelta'], sink, file)
         const resources = resourcesOf(request)
         const { error } = request
         if (resources === undefined && isJsonObject(error)) {
@@ -103,12 +103,12 @@ function usualReader(sink: ReadSink, file: string) {
 }
 
 /** Reads what flowdelta alone wrote: which traces were missing, and what was logged. */
-function readOwn({ flowdelta }: JsonObject, { quality, spans }: ReadSink, file: string): void {
-  if (!isJsonObject(flowdelta)) return
-  for (const { message } of objectsIn(flowdelta['missing'])) {
+export function readBeside(own: unknown, { quality, spans }: ReadSink, file: string): void {
+  if (!isJsonObject(own)) return
+  for (const { message } of objectsIn(own['missing'])) {
     quality.note(MISSING_TRACES, { file }, textOf(message))
   }
-  const { logs } = flowdelta
+  const { logs } = own
   if (areSavedLogs(logs)) spans.addLogs(logs)
   else if (logs !== undefined) {
     quality.note(DAMAGED_LOGS.code, { file }, DAMAGED_LOGS.message, DAMAGED_LOGS.effect)

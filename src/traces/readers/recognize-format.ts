@@ -3,7 +3,6 @@ import { beginning } from '../../core/words.ts'
 import { delimiterOf } from './csv-rows.ts'
 import { COLUMNS_HINT } from './span-layout.ts'
 import type { TraceReader } from './trace-reader.ts'
-import { TRACEBENCH } from './tracebench.ts'
 
 export const HEAD_BYTES = 1 << 16
 
@@ -17,13 +16,6 @@ export function recognizeFormat(
   if (text.trim() === '') throw new TraceFormatError('The file is empty', { file }, 'Leave it out')
   const byShape = readers.find((one) => one.format !== 'spans' && one.recognizes(text, head))
   if (byShape !== undefined) return byShape
-  if (isTable(text)) {
-    throw new TraceFormatError(
-      'This is one of the tables of a TraceBench run, which mean something only together',
-      { file },
-      'Name the directory that holds event.csv and edge.csv',
-    )
-  }
   const refused = REFUSED.find(({ looksLike }) => looksLike(text, head))
   if (refused !== undefined) {
     throw new TraceFormatError(refused.reason(text), { file }, refused.nextStep)
@@ -36,16 +28,8 @@ export function recognizeFormat(
     `This is in no known trace format; it begins ${beginning(text)}`,
     { file },
     `Known formats are ${readers.map(({ format }) => format).join(', ')}. If it is one of these, name it with \`format\`; ` +
-      'Parquet is known by its name (.parquet), tables of events (tracebench, event-tables) by their folder',
+      'Parquet is known by its name (.parquet)',
     { format: null },
-  )
-}
-
-/** Whether these are events or edges in the columns that the preset `tracebench` knows. */
-function isTable(text: string): boolean {
-  const header = headerOf(text)
-  return [TRACEBENCH.events, TRACEBENCH.edges].some(({ file: _, ...columns }) =>
-    Object.values(columns).every((name) => header.includes(String(name))),
   )
 }
 
@@ -102,6 +86,14 @@ const REFUSED: readonly RefusedFormat[] = [
     looksLike: (text) => isJson(text) && /"resource_?(Logs|Metrics)"\s*:/i.test(text),
     reason: () => 'This is OTLP, but it holds logs or metrics and no spans',
     nextStep: 'Give the file of the traces pipeline',
+  },
+  {
+    looksLike: (text) =>
+      ['TID', 'FatherTID'].some((name) => headerOf(text).includes(name)) &&
+      headerOf(text).includes('TaskID'),
+    reason: () =>
+      'This is one of the tables of a TraceBench run, which mean something only together',
+    nextStep: 'Convert the run to OTLP with datasets/tracebench/convert.ts of the repository',
   },
   {
     looksLike: (text) => /^\uFEFF?(?=[^\n]*\brpc_?id\b)(?=[^\n]*\btraceid\b)[^\n{]*,/i.test(text),

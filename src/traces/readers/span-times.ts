@@ -147,6 +147,10 @@ export function isPlausible(time: number, unit: TimeUnit): boolean {
   return us > 1e15 && us < 5e15
 }
 
+export function inNanos(unit: TimeUnit): bigint {
+  return 10n ** BigInt(UNITS[unit][0])
+}
+
 export function inMicros(unit: TimeUnit): number {
   return UNITS[unit][1]
 }

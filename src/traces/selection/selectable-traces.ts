@@ -64,7 +64,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
   /** Saves the traces; see `SpanTraces.save`. Trace-point graphs have no such form. */
   async save(path: string): Promise<void> {
     throw new FlowdeltaError(
-      `${this.name} has trace-point graphs, which ${path} cannot hold. Keep their own files; traces with spans can be saved.`,
+      `${this.name} has trace-point graphs, which ${path} cannot hold. Keep their DOT or X-Trace files; traces with spans can be saved.`,
     )
   }
 

@@ -295,11 +295,12 @@ function spanAdder(
   const add = rowAdder(sink, file)
   return (values: readonly unknown[]): void => {
     const row = Object.fromEntries(ROW.map((part, i) => [part, values[i]])) as Row
-    const { duration, name, resource, attributes, events, links, ...own } = row
+    const { duration, name, resource, attributes, events, links, startNs, ...own } = row
     const [weight, rate] = [weightOf(row.traceId), Number(row.sampleRate || 0)]
     add({
       ...own,
       operation: name,
+      startUs: sink.spans.clock.offsetOfNanos(startNs),
       durationUs: Number(duration) / 1e3,
       followsFrom: isFollowing(links, row.parentId, isTyped),
       links: pairsOf(links).map(([spanId, , traceId]) => {

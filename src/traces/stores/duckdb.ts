@@ -4,16 +4,10 @@ import { join } from 'node:path'
 import { FlowdeltaError, OptionError, TraceFormatError } from '../../core/errors.ts'
 import { count, defineOptions, type OptionsOf, text } from '../../core/options.ts'
 import type { RequestGroup } from '../quality.ts'
+import { inNanos, unitBySize } from '../readers/span-times.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { SAMPLE_OPTIONS } from '../selection/sample-traces.ts'
-import {
-  columnFor,
-  durationUnit,
-  type Part,
-  readFlatSpans,
-  unitBySize,
-  wholeTime,
-} from './flat-spans.ts'
+import { columnFor, durationUnit, type Part, readFlatSpans, wholeTime } from './flat-spans.ts'
 import { openParquet } from './parquet-file.ts'
 import { leastDurationUs, spanTests } from './pushed-conditions.ts'
 import { readOrInstead, requestGroup, type StoreQuery, storeKind } from './store.ts'
@@ -182,22 +176,23 @@ async function spansIn(
     const type = types.get(column) ?? ''
     const own = `s.${quoted(column)}`
     if (type.startsWith('TIMESTAMP')) {
-      return { ns: `epoch_ns(${own})`, unit: 1000n, own, of: TIMESTAMPS[type] }
+      return { ns: `epoch_ns(${own})`, unit: 'us' as const, own, of: TIMESTAMPS[type] }
     }
     const [first] = await engine.rows(`SELECT ${quoted(column)} AS time FROM ${source} LIMIT 1`)
-    const unit = unitBySize(wholeTime(first?.['time'], column, name))
-    const of = type === 'BIGINT' ? (us: number) => `${(BigInt(us) * 1000n) / unit}` : undefined
-    return { ns: `CAST(${own} AS BIGINT) * ${unit}`, unit, own, of }
+    const unit = unitBySize(Number(wholeTime(first?.['time'], column, name)))
+    const nanos = inNanos(unit)
+    const of = type === 'BIGINT' ? (us: number) => `${(BigInt(us) * 1000n) / nanos}` : undefined
+    return { ns: `CAST(${own} AS BIGINT) * ${nanos}`, unit, own, of }
   }
   // JSON may have numbers of 64 bits in quotes.
   const numberIn = (column: string) =>
     types.get(column) === 'VARCHAR' ? `CAST(s.${quoted(column)} AS DOUBLE)` : `s.${quoted(column)}`
-  const [trace, start, duration] = [id('traceId'), required('start'), named('duration')]
+  const [trace, start, duration] = [id('trace'), required('start'), named('duration')]
   const times = await timeOf(start)
   const durationNs =
     duration === undefined
       ? `${(await timeOf(required('end'))).ns} - ${times.ns}`
-      : `${numberIn(duration)} * ${durationUnit(duration, start, times.unit)}`
+      : `${numberIn(duration)} * ${inNanos(durationUnit(duration, start, times.unit))}`
   const rate = named('sampleRate')
   const ofEach = rate === undefined ? '1' : `coalesce(nullif(s.${quoted(rate)}, 0), 1)`
   // Of a column that is compared as it is stored, parts of a file are passed over.
@@ -206,7 +201,7 @@ async function spansIn(
     ...(fromUs === null ? [] : [`${own} >= ${of(Math.floor(fromUs) - 1)}`]),
     ...(toUs === null ? [] : [`${own} <= ${of(Math.ceil(toUs) + 1)}`]),
   ].join(' AND ')
-  const isRoot = `regexp_matches(${id('parentId')}, '^0*$')`
+  const isRoot = `regexp_matches(${id('parent')}, '^0*$')`
   const attributes = named('attributes') ?? ''
   const isReadable = READABLE.test(types.get(attributes) ?? '') && !sink.resourceAttributes
   const tests = await spanTests(conditions, {
@@ -231,7 +226,7 @@ async function spansIn(
   return {
     source,
     trace,
-    order: `${times.ns}, ${textIn('spanId')}`,
+    order: `${times.ns}, ${textIn('span')}`,
     rate: ofEach,
     changed: [
       rate === undefined ? '' : `EXCLUDE (${quoted(rate)})`,

@@ -1,8 +1,10 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
-import { zip } from 'd3-array'
+import { group, zip } from 'd3-array'
 import type { RowGroup } from 'hyparquet'
 import { show, TraceFormatError } from '../../core/errors.ts'
+import { memoized } from '../../core/remembered.ts'
 import { beginning } from '../../core/words.ts'
+import type { EpochClock } from '../epoch-clock.ts'
 import {
   ATTRIBUTE_TYPES,
   type AttributeEntry,
@@ -12,70 +14,56 @@ import {
   parsedJson,
 } from '../readers/json-values.ts'
 import { linksOf } from '../readers/otlp.ts'
+import { NAMES as ROLE_NAMES } from '../readers/span-formats.ts'
+import { inNanos, plainName, type TimeUnit, unitBySize } from '../readers/span-times.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
+import type { SpanLink } from '../span-traces-builder.ts'
 import { asHex, asText, type FromBytes, type Leaf, type ParquetFile } from './parquet-file.ts'
+import type { Wanted } from './pushed-conditions.ts'
 import { rowAdder } from './span-rows.ts'
-import type { Wanted } from './wanted-spans.ts'
 
-/** What columns may be called, small and without `_`, the best first. */
+/** What columns may be called beside the names of roles, as `plainName` makes them; the best first. */
 const NAMES = {
-  traceId: ['traceid'],
-  spanId: ['spanid'],
-  parentId: ['parentspanid', 'parentid'],
-  service: ['servicename', 'service'],
-  operation: ['spanname', 'operationname', 'name', 'operation'],
-  start: ['timestamp', 'starttimeunixnano', 'starttime', 'start'],
-  end: ['endtimeunixnano', 'endtime', 'end'],
-  duration: ['duration', 'durationnano', 'durationns', 'durationus', 'durationms'],
-  kind: ['spankind', 'kind'],
-  status: ['statuscode', 'status'],
-  message: ['statusmessage'],
-  traceState: ['tracestate'],
-  host: ['hostname', 'host'],
-  version: ['serviceversion'],
+  ...ROLE_NAMES,
   sampleRate: ['samplerate'],
   followsFrom: ['followsfrom'],
-  links: ['links'],
-  linkTraces: ['links.traceid'],
-  linkSpans: ['links.spanid'],
+  linkTraces: ['linkstraceid'],
+  linkSpans: ['linksspanid'],
   types: ['spanattributetypes'],
   attributes: ['spanattributes', 'attributes'],
-  resource: ['resourceattributes'],
-  eventNames: ['events.name'],
-  eventAttributes: ['events.attributes'],
+  eventNames: ['eventsname'],
+  eventAttributes: ['eventsattributes'],
 } as const
 
 export type Part = keyof typeof NAMES
 /** Leaves of each part that a file has: of a map, keys and values. */
 type Parts = { readonly [part in Part]?: readonly Leaf[] }
 
+/** Parts that no span goes without. */
+const REQUIRED = ['trace', 'span', 'service', 'start'] as const
+
 /** Whether a file has a span a row. */
 export function isFlatSpans(file: ParquetFile): boolean {
   const parts = partsOf(file)
-  return ['traceId', 'spanId', 'service', 'start'].every(
-    (part) => parts[part as Part] !== undefined,
-  )
+  return REQUIRED.every((part) => parts[part] !== undefined)
 }
 
+/** What lists and maps call the levels within them. */
+const LEVELS = new Set(['list', 'element', 'key_value', 'key', 'value'])
+
 function partsOf({ leaves }: ParquetFile): Parts {
-  const named = (name: string) =>
-    leaves.filter(({ path }) => {
-      const plain = path.filter((each) => !/^(list|element|key_value|key|value)$/.test(each))
-      return plain.join('.').toLowerCase().replaceAll('_', '') === name
-    })
-  return Object.fromEntries(
-    Object.entries(NAMES).flatMap(([part, names]) => {
-      const found = names.map(named).find((those) => those.length > 0)
-      return found === undefined ? [] : [[part, found]]
-    }),
-  )
+  const ofName = group(leaves, ({ path }) => path.filter((each) => !LEVELS.has(each)).join('.'))
+  const found = Object.keys(NAMES).map((part) => {
+    const name = columnFor(part as Part, [...ofName.keys()])
+    return [part, name === undefined ? undefined : ofName.get(name)]
+  })
+  return Object.fromEntries(found)
 }
 
 /** Returns the column that holds a part of spans, by its name. */
 export function columnFor(part: Part, columns: readonly string[]): string | undefined {
-  const plain = (column: string) => column.toLowerCase().replaceAll('_', '')
   return (NAMES[part] as readonly string[])
-    .map((name) => columns.find((column) => plain(column) === name))
+    .map((name) => columns.find((column) => plainName(column).plain === name))
     .find((column) => column !== undefined)
 }
 
@@ -97,7 +85,7 @@ export async function readFlatSpans(
   const groups = file.metadata.row_groups
   const kept = wanted === null ? groups : await wantedGroups(file, parts, wanted)
   const add = rowAdder(sink, file.name)
-  for (const group of kept) await readGroup(file, parts, group, add)
+  for (const rows of kept) await readGroup(file, parts, rows, { clock: sink.spans.clock, add })
   return groups.length - kept.length
 }
 
@@ -111,12 +99,12 @@ async function wantedGroups(
   const idsOf = new Map<RowGroup, readonly string[]>()
   for (const group of file.metadata.row_groups) {
     const column = (part: Part, from?: FromBytes) => file.read(group, parts[part]![0]!, from)
-    const starts = nanosOf(await column('start'), parts.start![0]!, file.name)
+    const { nanos } = nanosOf(await column('start'), parts.start![0]!, file.name)
     const services = await column('service')
-    const ids = Array.from(await column('traceId', asId), textOf)
+    const ids = Array.from(await column('trace', asId), textOf)
     idsOf.set(group, ids)
     ids.forEach((id, i) => {
-      const us = Number(starts[i]) / 1e3
+      const us = Number(nanos[i]) / 1e3
       seen.set(id, (seen.get(id) ?? 0) | wanted.seen(us, us, [textOf(services[i])]))
     })
   }
@@ -125,60 +113,80 @@ async function wantedGroups(
   )
 }
 
-/** Parts that are texts. */
-const TEXTS = [
-  ...(['traceId', 'spanId', 'parentId', 'service', 'operation', 'host', 'version'] as const),
-  ...(['kind', 'status', 'message', 'traceState', 'types'] as const),
-]
+const SECOND = 1_000_000_000n
 
 async function readGroup(
   file: ParquetFile,
   parts: Parts,
   group: RowGroup,
-  add: ReturnType<typeof rowAdder>,
+  { clock, add }: { readonly clock: EpochClock; readonly add: ReturnType<typeof rowAdder> },
 ): Promise<void> {
   const column = async (part: Part, from?: FromBytes): Promise<ArrayLike<unknown> | undefined> =>
     parts[part] && file.read(group, parts[part][0]!, from)
-  const texts = await Promise.all(
-    TEXTS.map(async (part) => [part, await column(part, part.endsWith('Id') ? asId : asText)]),
-  )
-  const follows = await column('followsFrom')
+  const texts = async (part: Part, from?: FromBytes) => {
+    const values = await column(part, from)
+    return (row: number) => (values === undefined ? '' : textOf(values[row]))
+  }
   const starts = nanosOf((await column('start'))!, parts.start![0]!, file.name)
   const durations = await durationsOf(column, parts, { starts, file: file.name })
-  const rates = await column('sampleRate')
-  const links = await column('links')
+  const [traceId, spanId, parentId] = await Promise.all([
+    texts('trace', asId),
+    texts('span', asId),
+    texts('parent', asId),
+  ])
+  const [service, operation, host, version, kind] = await Promise.all(
+    (['service', 'operation', 'host', 'version', 'kind'] as const).map((part) => texts(part)),
+  )
+  const [status, message, traceState, types, links] = await Promise.all(
+    (['status', 'message', 'tracestate', 'types', 'links'] as const).map((part) => texts(part)),
+  )
+  const kindOf = memoized((said: string) => (/^\d+$/.test(said) ? Number(said) : said))
+  const [follows, rates] = [await column('followsFrom'), await column('sampleRate')]
   const linkSpans = (await column('linkSpans', asId)) as ArrayLike<unknown[] | null> | undefined
   const linkTraces = (await column('linkTraces', asId)) as typeof linkSpans
-
+  const linksAt = (row: number) => {
+    const ids = linkTraces?.[row]
+    if (ids) return zip(ids, linkSpans?.[row] ?? []).map(linkOf)
+    const text = links!(row)
+    return text === '' ? [] : linksOf(parsedJson(text))
+  }
   const own = await entriesOf(file, group, parts.attributes)
   const ofResource = await entriesOf(file, group, parts.resource)
   const eventNames = (await column('eventNames')) as ArrayLike<readonly string[]> | undefined
   const ofEvents = await entriesOf(file, group, parts.eventAttributes)
-  for (let row = 0; row < starts.length; row++) {
-    const resource = ofResource(row) as AttributeEntry[]
-    const said = Object.fromEntries(
-      texts.map(([part, values]) => [part, textOf((values as ArrayLike<unknown>)?.[row])]),
-    ) as Record<(typeof TEXTS)[number], string>
+  const eventsAt = (row: number) =>
+    (eventNames?.[row] ?? []).map((name, event) => [name, typed(ofEvents(row, event), '')] as const)
+  for (let row = 0; row < durations.length; row++) {
+    const resource = ofResource(row)
+    const nanos = starts.nanos[row]!
+    const seconds = nanos / SECOND
     add({
-      ...said,
-      kind: /^\d+$/.test(said.kind) ? Number(said.kind) : said.kind,
-      startNs: String(starts[row]),
+      traceId: traceId(row),
+      spanId: spanId(row),
+      parentId: parentId(row),
+      service: service!(row),
+      operation: operation!(row),
+      host: host!(row),
+      version: version!(row),
+      kind: kindOf(kind!(row)),
+      status: status!(row),
+      message: message!(row),
+      traceState: traceState!(row),
+      startUs: clock.offset(Number(seconds), Number(nanos - seconds * SECOND) / 1e3),
       durationUs: durations[row]!,
       followsFrom: follows?.[row] === true,
-      links: linkTraces
-        ? zip(linkTraces[row] ?? [], linkSpans?.[row] ?? []).map(([trace, span]) => {
-            return { traceId: textOf(trace), spanId: textOf(span) }
-          })
-        : linksOf(parsedJson(textOf(links?.[row]))),
-      attributes: typed(own(row) as AttributeEntry[], said.types),
-      events: (eventNames?.[row] ?? []).map(
-        (name, event) => [name, typed(ofEvents(row, event), '')] as const,
-      ),
-      resourceKey: JSON.stringify(resource),
+      links: linksAt(row),
+      attributes: typed(own(row), types!(row)),
+      events: eventsAt(row),
+      resourceKey: resource.length === 0 ? '' : JSON.stringify(resource),
       resource: () => typed(resource, ''),
       sampleRate: Number(rates?.[row] ?? 0),
     })
   }
+}
+
+function linkOf([trace, span]: readonly unknown[]): SpanLink {
+  return { traceId: textOf(trace), spanId: textOf(span) }
 }
 
 const HEX = /^[0-9a-f]+$/i
@@ -195,28 +203,24 @@ function textOf(value: unknown): string {
   return value === null || value === undefined ? '' : String(value)
 }
 
-/** Units of logical types and of names, in ns. */
-const UNITS: Readonly<Record<string, bigint>> = {
-  NANOS: 1n,
-  TIMESTAMP_MICROS: 1000n,
-  MICROS: 1000n,
-  us: 1000n,
-  TIMESTAMP_MILLIS: 1_000_000n,
-  MILLIS: 1_000_000n,
-  ms: 1_000_000n,
+/** Units of logical types. */
+const UNITS: Readonly<Record<string, TimeUnit>> = {
+  NANOS: 'ns',
+  TIMESTAMP_MICROS: 'us',
+  MICROS: 'us',
+  TIMESTAMP_MILLIS: 'ms',
+  MILLIS: 'ms',
 }
-/** A time since 1970 that is larger is in ns, else in µs, else in ms: each is after 1973. */
-const SMALLEST: readonly (readonly [above: bigint, unit: bigint])[] = [
-  [100_000_000_000_000_000n, 1n],
-  [100_000_000_000_000n, 1000n],
-  [100_000_000_000n, 1_000_000n],
-]
 
-/** Times in ns since 1970. */
-function nanosOf(values: ArrayLike<unknown>, leaf: Leaf, file: string): bigint[] {
-  const times = Array.from(values, (value) => wholeTime(value, leaf.path[0]!, file))
-  const unit = unitOf(leaf) ?? unitBySize(times[0])
-  return unit === 1n ? times : times.map((time) => time * unit)
+/** Times in ns since 1970, and the unit that they are stored in. */
+function nanosOf(values: ArrayLike<unknown>, leaf: Leaf, file: string) {
+  const unit = unitOf(leaf) ?? unitBySize(Number(values[0] ?? 0))
+  const each = inNanos(unit)
+  const nanos = new BigInt64Array(values.length)
+  for (let i = 0; i < nanos.length; i++) {
+    nanos[i] = wholeTime(values[i], leaf.path[0]!, file) * each
+  }
+  return { nanos, unit }
 }
 
 /** A time as it is stored, 0 for none; @throws TraceFormatError for one that is no integer */
@@ -232,49 +236,41 @@ export function wholeTime(value: unknown, column: string, file: string): bigint 
   }
 }
 
-/** The unit of an integer time since 1970, in ns. */
-export function unitBySize(time = 0n): bigint {
-  return SMALLEST.find(([above]) => time > above)?.[1] ?? 1_000_000_000n
-}
-
-function unitOf({ element, path }: Leaf): bigint | undefined {
+function unitOf({ element, path }: Leaf): TimeUnit | undefined {
   const { logical_type: type, converted_type: converted = '' } = element
   const unit = type !== undefined && 'unit' in type ? type.unit : converted
-  return UNITS[unit] ?? namedUnit(path[0]!)
+  return UNITS[unit] ?? plainName(path[0]!).unit
 }
 
-function namedUnit(column: string): bigint | undefined {
-  const named = /_?(us|ms|ns|nano)$/i.exec(column)?.[1]
-  return named === undefined ? undefined : (UNITS[named.toLowerCase()] ?? 1n)
-}
-
-/** The unit of a column of durations, in ns, where columns of starts are in `startUnit`. */
-export function durationUnit(column: string, start: string, startUnit: bigint): bigint {
+/** The unit of a column of durations, where columns of starts are in `startUnit`. */
+export function durationUnit(column: string, start: string, startUnit: TimeUnit): TimeUnit {
   // The collector's exporter counts durations in ns, whatever became of its timestamps.
-  return namedUnit(column) ?? (start === 'Timestamp' ? 1n : startUnit)
+  return plainName(column).unit ?? (start === 'Timestamp' ? 'ns' : startUnit)
 }
 
 /** Durations in µs. */
 async function durationsOf(
   column: (part: Part) => Promise<ArrayLike<unknown> | undefined>,
   parts: Parts,
-  { starts, file }: { readonly starts: readonly bigint[]; readonly file: string },
-): Promise<readonly number[]> {
+  { starts, file }: { readonly starts: ReturnType<typeof nanosOf>; readonly file: string },
+): Promise<Float64Array> {
+  const micros = new Float64Array(starts.nanos.length).fill(Number.NaN)
   const [duration] = parts.duration ?? []
-  if (duration === undefined) {
-    const ends = parts.end && nanosOf((await column('end'))!, parts.end[0]!, file)
-    return starts.map((start, row) =>
-      ends === undefined ? Number.NaN : Number(ends[row]! - start) / 1e3,
-    )
+  if (duration !== undefined) {
+    const values = (await column('duration'))!
+    const unit = durationUnit(duration.path[0]!, parts.start![0]!.path[0]!, starts.unit)
+    const nanos = Number(inNanos(unit))
+    for (let i = 0; i < micros.length; i++) micros[i] = (Number(values[i]) * nanos) / 1e3
+  } else if (parts.end !== undefined) {
+    const { nanos } = nanosOf((await column('end'))!, parts.end[0]!, file)
+    for (let i = 0; i < micros.length; i++) micros[i] = Number(nanos[i]! - starts.nanos[i]!) / 1e3
   }
-  const start = parts.start![0]!
-  const [first] = Array.from((await column('start'))!)
-  const startUnit = unitOf(start) ?? unitBySize(BigInt((first as number | bigint | undefined) ?? 0))
-  const unit = Number(durationUnit(duration.path[0]!, start.path[0]!, startUnit))
-  return Array.from((await column('duration'))!, (value) => (Number(value) * unit) / 1e3)
+  return micros
 }
 
-type Entries = (row: number, event?: number) => readonly (readonly [key: string, text: string])[]
+type Texts = readonly (readonly [key: string, text: string])[]
+type Entries = (row: number, event?: number) => Texts
+const NONE: Texts = []
 
 /** Attributes by row, and by event within it, from a map's keys and values or from JSON. */
 async function entriesOf(
@@ -283,26 +279,26 @@ async function entriesOf(
   leaves: readonly Leaf[] | undefined,
 ): Promise<Entries> {
   const [first, second] = leaves ?? []
-  if (first === undefined) return () => []
+  if (first === undefined) return () => NONE
   const keys = await file.read(group, first)
-  const at = (column: ArrayLike<unknown>, row: number, event?: number) => {
-    const own = column[row] as readonly unknown[] | null
-    return ((event === undefined ? own : own?.[event]) ?? []) as readonly unknown[]
-  }
   if (second === undefined) {
     return (row) => jsonEntries(textOf(keys[row]), `${file.name}, column ${first.path[0]}`)
   }
   const values = await file.read(group, second)
+  const at = (column: ArrayLike<unknown>, row: number, event?: number) => {
+    const own = column[row] as readonly unknown[] | null
+    return ((event === undefined ? own : own?.[event]) ?? NONE) as readonly unknown[]
+  }
   return (row, event) => {
     const texts = at(values, row, event)
     return at(keys, row, event).map((key, i) => [String(key), textOf(texts[i])])
   }
 }
 
-function jsonEntries(json: string, file: string): [string, string][] {
-  if (json === '') return []
+function jsonEntries(json: string, file: string): Texts {
+  if (json === '') return NONE
   const parsed = parsedJson(json)
-  if (parsed === null) return []
+  if (parsed === null) return NONE
   if (!isJsonObject(parsed)) {
     const nextStep = 'Store attributes as a map, or as one JSON object'
     throw new TraceFormatError(`Attributes are ${beginning(json)}`, { file }, nextStep)
@@ -311,9 +307,8 @@ function jsonEntries(json: string, file: string): [string, string][] {
 }
 
 /** Attributes as what they were: as the file's own column says, else numbers where they look so. */
-function typed(entries: readonly AttributeEntry[], types: string): AttributeEntry[] {
-  return entries.map(([key, value], i) => {
-    const text = String(value)
+function typed(entries: Texts, types: string): AttributeEntry[] {
+  return entries.map(([key, text], i) => {
     const known = ATTRIBUTE_TYPES[types[i] ?? '']
     return [key, known === undefined ? numberOrText(text) : known(text)]
   })

@@ -9,8 +9,7 @@ import type {
 import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
 import { parsedJson } from '../readers/json-values.ts'
 import { nodeFiles } from '../trace-source.ts'
-import { checkPages } from './parquet-pages.ts'
-import { StoredColumn } from './stored-column.ts'
+import { CHECKSUM_KEY, checkPages, checksumOf } from './parquet-pages.ts'
 
 /** Text, the bytes of an id, or whatever a caller makes of bytes, once for each distinct value. */
 export type FromBytes = (bytes: Uint8Array) => unknown
@@ -38,9 +37,10 @@ export interface ParquetFile {
   readonly meta: () => unknown
   /** Values of a column in a row group, one a row, arrays below what repeats; times as stored. */
   read(group: RowGroup, leaf: Leaf, fromBytes?: FromBytes): Promise<ArrayLike<unknown>>
-  /** Returns what `use` makes of a column of one row group as flowdelta saves them. */
-  readStored<T>(group: RowGroup, leaf: Leaf, use: (column: StoredColumn) => T): Promise<T>
-  slice(start: number, end: number): ArrayBuffer | Promise<ArrayBuffer>
+  /** What was said of the file under a key when it was written. */
+  said(key: string): string | undefined
+  /** @throws TraceFormatError for a file with a checksum that has other bytes now */
+  requireIntact(): Promise<void>
   close(): Promise<void>
 }
 
@@ -71,7 +71,7 @@ export async function openParquet(location: string): Promise<ParquetFile[]> {
     paths.map(async (path) => {
       const metaPath = path.replace(/[^\\/]*$/, 'meta.json')
       const meta = await readTextIfThere(metaPath)
-      return opened(path, await openSlices(path), () => metaOf(meta, metaPath))
+      return opened(path, await readAhead(await openSlices(path)), () => metaOf(meta, metaPath))
     }),
   )
   const good = files.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : []))
@@ -79,6 +79,15 @@ export async function openParquet(location: string): Promise<ParquetFile[]> {
   if (bad === undefined) return good
   for (const file of good) await file.close()
   throw bad.reason
+}
+
+/** Files up to this size are read at once: many small reads take longer. */
+const MAX_BYTES_AT_ONCE = 64e6
+
+async function readAhead<File extends AsyncBuffer>(file: File): Promise<File> {
+  if (file.byteLength > MAX_BYTES_AT_ONCE) return file
+  const bytes = await file.slice(0, file.byteLength)
+  return { ...file, slice: (start, end) => bytes.slice(start, end) }
 }
 
 function metaOf(text: string | undefined, file: string): unknown {
@@ -104,6 +113,14 @@ export function damagedParquet(file: string, error: unknown): TraceFormatError {
 
 /** Columns of geometries are marked in a loop that a negative number of children never leaves. */
 const WITHOUT_GEO = { geoparquet: false }
+
+const CHECKED_BYTES = 1 << 20
+
+async function* firstBytes(file: AsyncBuffer, end: number): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < end; start += CHECKED_BYTES) {
+    yield new Uint8Array(await file.slice(start, Math.min(end, start + CHECKED_BYTES)))
+  }
+}
 
 interface ChunkOfColumn extends ColumnChunk {
   meta_data: ColumnMetaData
@@ -167,6 +184,8 @@ async function opened(
       throw damaged(error)
     }
   }
+  const said = (wanted: string) =>
+    metadata.key_value_metadata?.find(({ key }) => key === wanted)?.value
   return {
     name,
     metadata,
@@ -179,15 +198,13 @@ async function opened(
         ? Array.from(values, (value) => bare(value, leaf.levels))
         : values
     },
-    async readStored(group, leaf, use) {
-      const chunk = chunkOf(group, leaf)
-      try {
-        return use(await StoredColumn.read(await bytesOf(chunk), chunk.meta_data))
-      } catch (error) {
-        throw damaged(error)
-      }
+    said,
+    async requireIntact() {
+      const [bytes, kept] = said(CHECKSUM_KEY)?.split(' ') ?? []
+      if (kept === undefined) return
+      const own = await checksumOf(firstBytes(file, Math.min(Number(bytes), file.byteLength)))
+      if (own !== kept) throw damaged(`its checksum is ${own}, not ${kept}`)
     },
-    slice: (start, end) => file.slice(start, end),
     close: () => file.close(),
   }
 }

@@ -1,3 +1,4 @@
+// Runs once a byte: indexes with `!`.
 import type {
   ColumnMetaData,
   Compressors,
@@ -6,6 +7,29 @@ import type {
   PageHeader,
   SchemaElement,
 } from 'hyparquet'
+
+/** What flowdelta says of a file that it wrote, as JSON. */
+export const SAVED_KEY = 'flowdelta'
+/** The number of bytes before the footer, and their CRC-32: pages that others write have none of their own. */
+export const CHECKSUM_KEY = 'flowdelta-crc32'
+
+const CRC = Int32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte
+  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  return crc
+})
+function crcAfter(before: number, bytes: Uint8Array): number {
+  let crc = before
+  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ CRC[(crc ^ bytes[i]!) & 0xff]!
+  return crc
+}
+
+/** The CRC-32 of bytes, in hex digits. */
+export async function checksumOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  let crc = -1
+  for await (const bytes of chunks) crc = crcAfter(crc, bytes)
+  return (~crc >>> 0).toString(16).padStart(8, '0')
+}
 
 /** Values that a run may have beyond the last one, as writers fill up blocks. */
 const MAX_PADDING = 1024
@@ -22,7 +46,7 @@ const loaded = async () => ({
 let parts: ReturnType<typeof loaded> | undefined
 
 /** Parts of hyparquet, which is loaded with the first file that is read. */
-export function hyparquetParts(): ReturnType<typeof loaded> {
+function hyparquetParts(): ReturnType<typeof loaded> {
   parts ??= loaded()
   return parts
 }
@@ -190,7 +214,7 @@ class PageCheck {
   }
 }
 
-export function readerOf({ buffer, byteOffset, byteLength }: Uint8Array): DataReader {
+function readerOf({ buffer, byteOffset, byteLength }: Uint8Array): DataReader {
   return { view: new DataView(buffer, byteOffset, byteLength), offset: 0 }
 }
 
@@ -201,6 +225,6 @@ function areCounts(...values: readonly unknown[]): boolean {
   return values.every((value) => Number.isInteger(value) && (value as number) >= 0)
 }
 
-export function requireThat(isSo: boolean, otherwise: string): void {
+function requireThat(isSo: boolean, otherwise: string): void {
   if (!isSo) throw new Error(`it has ${otherwise}`)
 }

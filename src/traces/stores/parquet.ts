@@ -1,17 +1,18 @@
 import { TraceFormatError } from '../../core/errors.ts'
 import { defineOptions } from '../../core/options.ts'
 import { counted } from '../../core/words.ts'
-import { DAMAGED_LOGS } from '../log-records.ts'
+import { parsedJson } from '../readers/json-values.ts'
+import { readBeside } from '../readers/otlp.ts'
 import { isFlatSpans, readFlatSpans } from './flat-spans.ts'
 import { damagedParquet, openParquet, type ParquetFile } from './parquet-file.ts'
-import { issuesIn, logsIn, readSavedTraces, requireIntact } from './saved-traces.ts'
+import { SAVED_KEY } from './parquet-pages.ts'
+import { wantedBy } from './pushed-conditions.ts'
 import { storeKind } from './store.ts'
 import { isTempoBlock, readTempoBlock } from './tempo-block.ts'
-import { wantedBy } from './wanted-spans.ts'
 
 /**
- * Parquet files: blocks of Tempo, spans in flat columns as ClickHouse exports them, and what
- * `SpanTraces.save` wrote. Row groups in which no request that is asked for has a span are not read.
+ * Parquet files: blocks of Tempo, and spans in flat columns as ClickHouse exports and `SpanTraces.save`
+ * writes them. Row groups in which no request that is asked for has a span are not read.
  */
 export const parquetStore = storeKind({
   parameters: defineOptions({}),
@@ -43,13 +44,8 @@ export const parquetStore = storeKind({
           let bytes = 0
           for (const file of files) {
             query.signal?.throwIfAborted()
-            for (const { code, message } of issuesIn(file)) {
-              const effect = code === DAMAGED_LOGS.code ? DAMAGED_LOGS.effect : 'kept'
-              sink.quality.note(code, { file: file.name }, message, effect)
-            }
-            await requireIntact(file)
-            const logs = logsIn(file)
-            if (logs !== undefined) sink.spans.addLogs(logs)
+            await file.requireIntact()
+            readBeside(parsedJson(file.said(SAVED_KEY) ?? ''), sink, file.name)
             const passedOver = await readerFor(file)(file, sink, wanted)
             bytes += file.bytes
             query.onProgress(file.bytes, bytes / whole)
@@ -62,19 +58,6 @@ export const parquetStore = storeKind({
           // All of it says why nothing was selected: what there is instead.
           for (const file of files) await readerFor(file)(file, sink, null)
         }),
-      async readSaved(query, name) {
-        const files = await open()
-        const [file] = files
-        if (file === undefined || files.length > 1 || wantedBy(query) !== null) return undefined
-        let bytes = 0
-        const saved = await readSavedTraces(file, name, (share) => {
-          query.signal?.throwIfAborted()
-          bytes += share * file.bytes
-          query.onProgress(share * file.bytes, bytes / file.bytes)
-        }).catch((error: unknown) => closing(() => Promise.reject(error)))
-        if (saved !== undefined) await file.close()
-        return saved
-      },
     }
   },
 })

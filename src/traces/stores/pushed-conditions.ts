@@ -1,5 +1,6 @@
 import { readDuration } from '../../core/words.ts'
 import { ANY_SERVICE, builtIn, type Condition } from '../selection/condition.ts'
+import type { StoreQuery } from './store.ts'
 
 /**
  * Returns which services take part in all requests for which conditions hold: one of each list.
@@ -120,4 +121,30 @@ function attributeTest(
   const sign = SIGNS[op]
   if (sign === undefined || limit === undefined) return null
   return `${number(text)} ${sign} ${limit} OR (${number(text)} IS NULL AND ${text} <> '')`
+}
+
+/** What is asked for, as far as the times and services of spans say it. */
+export interface Wanted {
+  /** What `seen` gives for all spans of a request together if it can be asked for. */
+  readonly all: number
+  /** One bit for each thing asked for that spans of these services between these times have. */
+  seen(startUs: number, endUs: number, services: readonly string[]): number
+}
+
+/** Returns what a query asks for as far as times and services say it; `null` for everything. */
+export function wantedBy({
+  fromUs,
+  toUs,
+  conditions,
+}: Pick<StoreQuery, 'fromUs' | 'toUs' | 'conditions'>): Wanted | null {
+  const services = servicesWithin(conditions)
+  if (fromUs === null && toUs === null && services.length === 0) return null
+  return {
+    all: 2 ** (services.length + 1) - 1,
+    seen: (startUs, endUs, found) =>
+      services.reduce(
+        (bits, needed, i) => bits | (needed.some((one) => found.includes(one)) ? 2 << i : 0),
+        endUs >= (fromUs ?? -Infinity) && startUs < (toUs ?? Infinity) ? 1 : 0,
+      ),
+  }
 }

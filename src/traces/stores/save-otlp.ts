@@ -10,8 +10,13 @@ import { remembered } from '../../core/remembered.ts'
 import type { AttributeValue } from '../attributes.ts'
 import { VERSION_ATTRIBUTE } from '../attributes.ts'
 import { savedLogs, savedSpanId } from '../log-records.ts'
-import { MISSING_TRACES, type Quality, type QualityIssue } from '../quality.ts'
+import { MISSING_TRACES, type Quality } from '../quality.ts'
 import { NO_PARENT, type SpanTraceColumns } from '../span-columns.ts'
+
+export interface Savable {
+  readonly traces: SpanTraceColumns
+  readonly quality: Quality
+}
 
 /**
  * Writes traces as OTLP JSON lines, one trace a line, compressed where the path ends in `.gz`; see
@@ -20,13 +25,9 @@ import { NO_PARENT, type SpanTraceColumns } from '../span-columns.ts'
  *
  * @throws FlowdeltaError for a file that cannot be written
  */
-export function saveOtlp(
-  path: string,
-  { traces, quality }: { readonly traces: SpanTraceColumns; readonly quality: Quality },
-): Promise<void> {
-  const missing = quality.issues.filter(({ code }) => code === MISSING_TRACES)
+export function saveOtlp(path: string, { traces, quality }: Savable): Promise<void> {
   return replaceFile(path, (partial) => {
-    const lines = Readable.from(linesOf(traces, missing))
+    const lines = Readable.from(linesOf(traces, quality))
     const file = createWriteStream(partial)
     return path.endsWith('.gz') ? pipeline(lines, createGzip(), file) : pipeline(lines, file)
   })
@@ -52,15 +53,18 @@ export async function replaceFile(
   }
 }
 
-function* linesOf(traces: SpanTraceColumns, missing: readonly QualityIssue[]): Generator<string> {
+/** What flowdelta alone reads of traces `from` to `to`: with the first which are missing, and what was logged. */
+export function savedBeside(traces: SpanTraceColumns, quality: Quality, from: number, to: number) {
+  const missing = quality.issues.filter(({ code }) => from === 0 && code === MISSING_TRACES)
+  const logs = savedLogs(traces, from, to)
+  const isSaid = logs !== undefined && (from === 0 || logs.span.length > 0)
+  return { ...(missing.length > 0 && { missing }), ...(isSaid && { logs }) }
+}
+
+function* linesOf(traces: SpanTraceColumns, quality: Quality): Generator<string> {
   for (let trace = 0; trace < traces.ids.length; trace++) {
-    const logs = savedLogs(traces, trace, trace + 1)
-    const isSaid = logs !== undefined && (trace === 0 || logs.span.length > 0)
-    const own = {
-      ...(trace === 0 && missing.length > 0 && { missing }),
-      ...(isSaid && { logs }),
-    }
-    const flowdelta = Object.keys(own).length > 0 && { flowdelta: own }
+    const beside = savedBeside(traces, quality, trace, trace + 1)
+    const flowdelta = Object.keys(beside).length > 0 && { flowdelta: beside }
     yield `${JSON.stringify({ resourceSpans: resourceSpansOf(traces, trace), ...flowdelta })}\n`
   }
 }
@@ -94,8 +98,7 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
   const { epochNs, ids, spanOffsets, spans, operations, attributes, weight } = traces
   // Ids of spans are not kept: their places in the file stand for them.
   const idOf = (span: number) => savedSpanId(span + 1)
-  const parent = spans.parent[row]!
-  const parentSpanId = parent === NO_PARENT ? '' : parent < 0 ? 'f'.repeat(16) : idOf(parent)
+  const parentSpanId = parentIdOf(spans.parent[row]!)
   const startNs = epochNs + BigInt(Math.round(spans.startUs[row]! * 1e3))
   const standsFor = weight?.[trace] ?? Number.NaN
   const recorded = attributesOf(attributes.entries(row))
@@ -121,6 +124,11 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
     ...(links.length > 0 && { links }),
     ...(!Number.isNaN(standsFor) && { traceState: `ot=th:${threshold(1 / standsFor)}` }),
   }
+}
+
+/** The id of a parent by its row; one that is missing has an id that no span has. */
+export function parentIdOf(parent: number): string {
+  return parent === NO_PARENT ? '' : parent < 0 ? 'f'.repeat(16) : savedSpanId(parent + 1)
 }
 
 /** Rows of producers that a consumer is linked to. */

@@ -1,15 +1,14 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
-import { open } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import type { Encoding } from 'hyparquet'
 import type { ColumnSource, SchemaElement } from 'hyparquet-writer'
-import { SAVED_KEY, savedLogs, savedSpanId } from '../log-records.ts'
-import type { Quality } from '../quality.ts'
-import { NO_PARENT, SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
-import { CHECKSUM_KEY, checksumOf, saidWithoutLogs } from './checksum.ts'
-import { replaceFile, sendersOf } from './save-otlp.ts'
+import { savedSpanId } from '../log-records.ts'
+import { SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
+import { CHECKSUM_KEY, checksumOf, SAVED_KEY } from './parquet-pages.ts'
+import { parentIdOf, replaceFile, type Savable, savedBeside, sendersOf } from './save-otlp.ts'
 
-/** Spans of one row group, which a reader holds at once; their times fit in one page of 1 MB. */
-const SPANS_PER_GROUP = 25_000
+/** Spans of one row group: what a reader holds of larger ones outlives its first collections of garbage. */
+const SPANS_PER_GROUP = 2000
 
 type Unnamed = Partial<SchemaElement>
 /** A column, which is named when it is written, and what lies within it. */
@@ -38,7 +37,6 @@ const COLUMNS: Readonly<Record<string, Elements>> = {
   SpanAttributes: MAP,
   HostName: [TEXT],
   ServiceVersion: [TEXT],
-  ParentRow: [{ type: 'INT32' }],
   FollowsFrom: [{ type: 'BOOLEAN' }],
   SampleRate: [{ type: 'DOUBLE' }],
   SpanAttributeTypes: [TEXT],
@@ -56,16 +54,9 @@ const LINKS: typeof COLUMNS = { 'Links.TraceId': LIST, 'Links.SpanId': LIST }
 const ENCODINGS: Readonly<Record<string, Encoding>> = {
   Timestamp: 'PLAIN',
   Duration: 'PLAIN',
-  ParentRow: 'PLAIN',
   SampleRate: 'PLAIN',
   SpanId: 'PLAIN',
   TraceId: 'RLE_DICTIONARY',
-}
-
-interface Savable {
-  readonly name: string
-  readonly quality: Quality
-  readonly traces: SpanTraceColumns
 }
 
 /**
@@ -77,21 +68,17 @@ export function saveParquet(path: string, saved: Savable): Promise<void> {
   return replaceFile(path, (partial) => writeParquet(partial, saved))
 }
 
-async function writeParquet(path: string, { name, quality, traces }: Savable): Promise<void> {
+async function writeParquet(path: string, { quality, traces }: Savable): Promise<void> {
   const { ParquetWriter, fileWriter } = await import('hyparquet-writer')
-  const { issues, counts, ...numbers } = quality
-  const epochNs = String(traces.epochNs)
-  const logs = savedLogs(traces, 0, traces.ids.length)
-  const counted = { issues, counts: [...counts], ...numbers }
-  const links = traces.links && [...traces.links]
-  const saved = { version: 1, name, epochNs, quality: counted, links, logs }
+  const { links, ids } = traces
   const columns = { ...COLUMNS, ...(links && LINKS) }
   const schema = Object.entries(columns).flatMap(([column, [own, ...within]]) => [
     { repetition_type: 'REQUIRED' as const, ...own, name: column },
     ...within,
   ])
   const out = fileWriter(path)
-  const kvMetadata = [{ key: SAVED_KEY, value: JSON.stringify(saved) }]
+  const beside = JSON.stringify(savedBeside(traces, quality, 0, ids.length))
+  const kvMetadata = [{ key: SAVED_KEY, value: beside }]
   const writer = new ParquetWriter({
     writer: out,
     schema: [{ name: 'spans', num_children: Object.keys(columns).length }, ...schema],
@@ -110,21 +97,14 @@ async function writeParquet(path: string, { name, quality, traces }: Savable): P
   }
   // Writes what it still holds, so that the file can be read up to here.
   out.finish()
-  const file = await open(path)
-  const slice = async (start: number, end: number) => {
-    const bytes = new Uint8Array(end - start)
-    await file.read(bytes, 0, bytes.length, start)
-    return bytes.buffer
-  }
-  const { size } = await file.stat()
-  const checksum = await checksumOf(slice, size, saidWithoutLogs(saved))
-  await file.close()
-  kvMetadata.push({ key: CHECKSUM_KEY, value: `${size} ${checksum}` })
+  const written = createReadStream(path)
+  const checksum = await checksumOf(written)
+  kvMetadata.push({ key: CHECKSUM_KEY, value: `${written.bytesRead} ${checksum}` })
   await writer.finish()
 }
 
 function columnsOf(
-  { epochNs, ids, spanOffsets, spans, attributes, weight, links, ...names }: SpanTraceColumns,
+  { epochNs, ids, spans, attributes, weight, links, ...names }: SpanTraceColumns,
   traceOf: Uint32Array,
   from: number,
   to: number,
@@ -133,15 +113,12 @@ function columnsOf(
   const each = <T>(value: (row: number) => T) => rows.map(value)
   const entries = each((row) => [...attributes.entries(row)])
   const nanos = (us: number) => BigInt(Math.round(us * 1e3))
-  // Ids of spans are not kept: their places in the file stand for them.
   const spanId = (row: number) => savedSpanId(row + 1)
-  const parentId = (parent: number) =>
-    parent === NO_PARENT ? '' : parent < 0 ? 'f'.repeat(16) : spanId(parent)
   const data: Readonly<Record<string, unknown[]>> = {
     Timestamp: each((row) => epochNs + nanos(spans.startUs[row]!)),
     TraceId: each((row) => ids[traceOf[row]!]),
     SpanId: each(spanId),
-    ParentSpanId: each((row) => parentId(spans.parent[row]!)),
+    ParentSpanId: each((row) => parentIdOf(spans.parent[row]!)),
     SpanName: each((row) => names.operations.value(spans.operation[row]!)),
     SpanKind: each((row) => SPAN_KINDS[spans.kind[row]!]),
     ServiceName: each((row) => names.services.value(spans.service[row]!)),
@@ -152,12 +129,8 @@ function columnsOf(
     ),
     HostName: each((row) => names.hosts.value(spans.host[row]!)),
     ServiceVersion: each((row) => names.versionNames.value(spans.version[row]!)),
-    ParentRow: each((row) => {
-      const parent = spans.parent[row]!
-      return parent < 0 ? parent : parent - spanOffsets[traceOf[row]!]!
-    }),
     FollowsFrom: each((row) => spans.followsFrom[row] === 1),
-    SampleRate: each((row) => weight?.[traceOf[row]!] ?? (weight === undefined ? 0 : Number.NaN)),
+    SampleRate: each((row) => weight?.[traceOf[row]!] || 0),
     SpanAttributeTypes: entries.map((own) => own.map(([, value]) => (typeof value)[0]).join('')),
     ...(links && {
       'Links.TraceId': each((row) => sendersOf(links, row).map((sender) => ids[traceOf[sender]!])),

@@ -1,6 +1,13 @@
 import { getOrInsert } from '../../core/entries.ts'
+import { memoized } from '../../core/remembered.ts'
 import { type AttributeEntry, eventEntries } from '../readers/json-values.ts'
-import { otlpKind, otlpStatus, type Reporter, reporterOf } from '../readers/otlp-values.ts'
+import {
+  otlpKind,
+  otlpStatus,
+  type Reporter,
+  reporterOf,
+  STATUS_DESCRIPTION,
+} from '../readers/otlp-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { traceStateProbability } from '../sampling.ts'
 import type { SpanLink } from '../span-traces-builder.ts'
@@ -20,12 +27,13 @@ interface SpanRow {
   /** Of the status. */
   readonly message: string
   readonly traceState: string
-  /** ns since 1970. */
-  readonly startNs: string
+  /** By the clock of the spans. */
+  readonly startUs: number
   readonly durationUs: number
   readonly followsFrom: boolean
   readonly links: readonly SpanLink[]
-  readonly attributes: readonly AttributeEntry[]
+  /** Its own, to which others are added. */
+  readonly attributes: AttributeEntry[]
   readonly events: readonly (readonly [name: string, attributes: readonly AttributeEntry[]])[]
   /** Equal for equal resources; their attributes are read once. */
   readonly resourceKey: string
@@ -36,16 +44,18 @@ interface SpanRow {
 
 /** Returns what adds a row to the traces. */
 export function rowAdder({ spans, resourceAttributes }: ReadSink, file: string) {
-  const reporters = new Map<string, Reporter>()
+  const reporters = new Map<string, Map<string, Reporter>>()
+  const [kindOf, statusOf] = [memoized(otlpKind), memoized(otlpStatus)]
   const place = { file }
-  return ({ resourceKey, resource, message, sampleRate, ...row }: SpanRow): void => {
-    const reporter = getOrInsert(reporters, `${row.service} ${resourceKey}`, () =>
-      reporterOf(resource(), { service: row.service, keep: resourceAttributes }),
+  return (row: SpanRow): void => {
+    const { service, message, attributes, events, sampleRate } = row
+    const alike = getOrInsert(reporters, row.resourceKey, () => new Map<string, Reporter>())
+    const reporter = getOrInsert(alike, service, () =>
+      reporterOf(row.resource(), { service, keep: resourceAttributes }),
     )
-    const attributes = [...row.attributes]
-    if (message !== '') attributes.push(['otel.status_description', message])
-    for (const [name, own] of row.events) attributes.push(...eventEntries(name, own))
-    attributes.push(...reporter.attributes)
+    if (message !== '') attributes.push([STATUS_DESCRIPTION, message])
+    for (const [name, own] of events) attributes.push(...eventEntries(name, own))
+    if (reporter.attributes.length > 0) attributes.push(...reporter.attributes)
     spans.add(
       {
         traceId: row.traceId,
@@ -55,9 +65,9 @@ export function rowAdder({ spans, resourceAttributes }: ReadSink, file: string) 
         operation: row.operation,
         host: row.host || reporter.host,
         version: row.version || reporter.version,
-        kind: otlpKind(row.kind),
-        status: otlpStatus(row.status),
-        startUs: spans.clock.offsetOfNanos(row.startNs),
+        kind: kindOf(row.kind),
+        status: statusOf(row.status),
+        startUs: row.startUs,
         durationUs: row.durationUs,
         followsFrom: row.followsFrom,
         links: row.links,

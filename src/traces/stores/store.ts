@@ -3,7 +3,6 @@ import type { OptionsOf, OptionTable } from '../../core/options.ts'
 import type { RequestGroup } from '../quality.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import type { Condition } from '../selection/condition.ts'
-import type { TraceSet } from '../trace-set.ts'
 
 export interface StoreQuery {
   /** Requests that arrived from then on, µs since 1970; `null` from the first. */
@@ -38,13 +37,6 @@ export interface TraceStore {
    * @throws FlowdeltaError if the store cannot be reached, or does not answer as it should
    */
   read(query: StoreQuery, sink: ReadSink): Promise<void>
-  /**
-   * Returns the traces of a period that flowdelta saved, as they were; `undefined` where they are
-   * to be read as any others.
-   *
-   * @param name of the period; `null` for the one that was saved
-   */
-  readSaved?(query: StoreQuery, name: string | null): Promise<TraceSet | undefined>
 }
 
 export interface StoreKind<Table extends OptionTable = OptionTable> {

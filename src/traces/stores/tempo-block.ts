@@ -5,7 +5,7 @@ import { isJsonObject, objectsIn } from '../readers/json-values.ts'
 import { readResources } from '../readers/otlp.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { asHex, asText, type ParquetFile } from './parquet-file.ts'
-import type { Wanted } from './wanted-spans.ts'
+import type { Wanted } from './pushed-conditions.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: columns are nested as deep as their schema says
 type Nested = ArrayLike<any>

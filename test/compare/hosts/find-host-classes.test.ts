@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { readTracebench } from '../../../datasets/tracebench/read-tracebench.ts'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compareHosts } from '../../../src/compare/hosts/compare-hosts.ts'
 import { findHostClasses, groupHosts } from '../../../src/compare/hosts/find-host-classes.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 
@@ -195,7 +195,7 @@ describeWithShared('TraceBench', () => {
   const FOLDER = 'data/tracebench-hdfs'
   const datanodes = async (run: string) => {
     const folder = sharedFile(`${FOLDER}/${run}`) as string
-    const flows = buildFlows(await loadTraces(folder, { format: 'tracebench' }))
+    const flows = buildFlows(await readTracebench(folder))
     return findHostClasses(flows)
       .classes.filter(({ hosts }) => hosts[0]?.startsWith('datanode'))
       .map(({ hosts }) => hosts.map((host) => Number(host.slice('datanode'.length))))

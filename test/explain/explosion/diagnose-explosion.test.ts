@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { readTracebench } from '../../../datasets/tracebench/read-tracebench.ts'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
@@ -258,7 +259,7 @@ describeWithShared('public data', () => {
     tags: ['full'],
   }, async () => {
     const folder = sharedFile('data/tracebench-hdfs/w_netdelay_20ms_on_25_of_50_datanodes')
-    const traces = await loadTraces(folder as string, { format: 'tracebench' })
+    const traces = await readTracebench(folder as string)
     const found = diagnoseExplosion(categorize(buildFlows(traces)))
     expect(found.causes.map(({ part }) => part)).toEqual(['host', 'loop counts'])
     expect([found.sizes.categories, found.remaining]).toEqual([60, 2])

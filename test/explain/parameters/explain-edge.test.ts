@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { readTracebench } from '../../../datasets/tracebench/read-tracebench.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { explainEdge } from '../../../src/explain/parameters/explain.ts'
-import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 import { compareRequests, requests } from './fixture.ts'
 
@@ -58,10 +58,8 @@ describeWithShared('TraceBench: 25 of 50 datanodes are slow', () => {
     tags: 'full',
   }, async () => {
     const folder = sharedFile('data/tracebench-hdfs') as string
-    const before = await loadTraces(`${folder}/w_normal_a`, { format: 'tracebench' })
-    const after = await loadTraces(`${folder}/w_netdelay_20ms_on_25_of_50_datanodes`, {
-      format: 'tracebench',
-    })
+    const before = await readTracebench(`${folder}/w_normal_a`)
+    const after = await readTracebench(`${folder}/w_netdelay_20ms_on_25_of_50_datanodes`)
     const comparison = compare(before, after, { omitHosts: true })
     const faulty = Array.from({ length: 25 }, (_, i) => `datanode${String(i + 1).padStart(3, '0')}`)
     const changed = comparison.edges.changes.map((edge) => ({

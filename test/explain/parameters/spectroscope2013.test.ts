@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
+import { sqlAsCsv } from '../../../datasets/sql-parameters/sql-parameters.ts'
 import { type Comparison, compare, explain, loadTraces } from '../../../src/index.ts'
 import type { TraceSet } from '../../../src/traces/trace-set.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
@@ -8,11 +11,18 @@ import { describeWithShared, sharedFile } from '../../shared.ts'
 
 const FOLDER = 'oracles/spectroscope2013'
 
+function parametersOf(dump: string) {
+  return {
+    name: 'parameters.csv',
+    bytes: sqlAsCsv(gunzipSync(readFileSync(dump)).toString(), dump),
+  }
+}
+
 function load(period: 'before' | 'after', { parameters }: { parameters: boolean }) {
   const file = (name: string) => sharedFile(`${FOLDER}/${name}`) as string
   return loadTraces(file(`${period}.dot.gz`), {
     name: period,
-    parameters: parameters ? file(`${period}-parameters.sql.gz`) : [],
+    parameters: parameters ? parametersOf(file(`${period}-parameters.sql.gz`)) : [],
   })
 }
 

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
+import { readTracebench } from '../../../datasets/tracebench/read-tracebench.ts'
 import { compare } from '../../../src/compare/comparison.ts'
-import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 
 describeWithShared('TraceBench, folded', () => {
-  const load = (run: string) =>
-    loadTraces(`${sharedFile('data/tracebench-hdfs')}/${run}`, { format: 'tracebench' })
+  const load = (run: string) => readTracebench(`${sharedFile('data/tracebench-hdfs')}/${run}`)
   test.each([
     ['w_netdelay_all_10ms', 10],
     ['w_netdelay_all_20ms', 20],

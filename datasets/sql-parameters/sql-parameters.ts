@@ -1,61 +1,66 @@
-import { TraceFormatError } from '../../core/errors.ts'
-import type { ParameterTables } from '../parameter-tables.ts'
-import type { QualityLog } from '../quality.ts'
-import { keyColumns, type ParameterFields, ParameterRows } from './parameter-rows.ts'
+import { TraceFormatError } from '../../src/core/errors.ts'
+import { keyColumns } from '../../src/traces/readers/read-parameters.ts'
 
 const COPY = /^COPY\s[\s\S]*\sFROM\s+stdin\b/i
 
-interface SqlSink {
-  readonly into: ParameterTables
-  readonly quality: QualityLog
+type Row = readonly (string | null)[]
+
+/** Rows of one table of parameters, under the names that its CSV has for them. */
+interface Rows {
+  readonly names: readonly string[]
+  readonly rows: Row[]
 }
 
 /**
- * Parameters from an SQL dump of Spectroscope's programs: `CREATE TABLE
- * e10__t3__CACHE_HIT(breadcrumb INTEGER, timestamp INTEGER, …)` and `INSERT` rows, about node
+ * Returns an SQL dump of Spectroscope's programs as CSV, as option `parameters` reads it: `CREATE
+ * TABLE e10__t3__CACHE_HIT(breadcrumb INTEGER, timestamp INTEGER, …)` and `INSERT` rows, about node
  * `breadcrumb.timestamp`. Key columns are those of `keyColumns`, else the first two; strings are
- * standard SQL's. Other statements are ignored.
+ * standard SQL's. All tables become one, whose rows have what is theirs. Other statements, and
+ * tables without parameters, are ignored.
+ *
+ * @throws TraceFormatError for what holds no literal rows, or is cut
  */
-export async function readSqlParameters(
-  chunks: AsyncIterable<Uint8Array>,
-  sink: SqlSink,
-  file: string,
-): Promise<void> {
-  const dump = new SqlDump(sink, file)
-  const statements = new SqlStatements((text, line) => dump.read(text, line))
-  for await (const chunk of chunks) {
-    const line = statements.push(chunk)
-    if (line !== undefined) throw openStatement(file, line)
-  }
-  const open = statements.end()
-  if (open !== undefined) throw openStatement(file, open)
+export function sqlAsCsv(sql: string, file: string): string {
+  const dump = new SqlDump(file)
+  for (const { text, line } of statementsIn(sql, file)) dump.read(text, line)
+  return dump.csv()
 }
 
 class SqlDump {
-  readonly #sink: SqlSink
   readonly #file: string
   readonly #columns = new Map<string, readonly string[]>()
   /** By table and the columns that the statement names; `undefined` for tables to pass over. */
-  readonly #rows = new Map<string, ParameterRows | undefined>()
-  #line = 0
+  readonly #tables = new Map<string, Rows | undefined>()
+  readonly #all: Rows[] = []
 
-  constructor(sink: SqlSink, file: string) {
-    this.#sink = sink
+  constructor(file: string) {
     this.#file = file
   }
 
   read(statement: string, line: number): void {
-    this.#line = line
     const head = insertHead(statement)
-    if (head === undefined) this.#readOther(statement)
+    if (head === undefined) this.#readOther(statement, line)
     else {
-      const rows = this.#rowsOf(head.table, head.columns)
-      if (rows === undefined) return
-      readTuples(statement, head.end, {
-        onRow: (fields, further) => rows.add(fields, line + further),
+      const { table, columns, end } = head
+      const name = columns === undefined ? table : `${table}(${columns.join()})`
+      if (!this.#tables.has(name)) this.#tables.set(name, this.#rowsOf(table, columns, line))
+      const into = this.#tables.get(name)
+      if (into === undefined) return
+      readTuples(statement, end, {
+        onRow: (fields, further) => {
+          const place = { file: this.#file, line: line + further }
+          if (fields.length === into.names.length) into.rows.push(fields)
+          else {
+            throw new TraceFormatError(
+              `A row has ${fields.length} fields where the table ${table} has ${into.names.length} columns`,
+              place,
+              'Correct the row or take it out',
+            )
+          }
+        },
         noLiteral: (found, further) =>
           new TraceFormatError(
-            `Found ${found} where a row of literal values should be in the table ${head.table}`,
+            `Found ${found} where a row of literal values should be in the table ${table}`,
             { file: this.#file, line: line + further },
             'Dump the values themselves (numbers, quoted strings, NULL), with quotes in strings doubled',
           ),
@@ -63,128 +68,101 @@ class SqlDump {
     }
   }
 
-  #readOther(statement: string): void {
+  csv(): string {
+    const names = [...new Set(this.#all.flatMap((table) => table.names))]
+    const lines = this.#all.flatMap((table) => {
+      const at = names.map((name) => table.names.indexOf(name))
+      return table.rows.map((row) => at.map((place) => fieldOf(row[place] ?? null)).join(','))
+    })
+    return [names.map(fieldOf).join(','), ...lines, ''].join('\n')
+  }
+
+  #readOther(statement: string, line: number): void {
     const created = createdTable(statement)
     if (created !== undefined) {
       this.#columns.set(created.table, created.columns)
-      this.#rows.clear()
+      this.#tables.clear()
     } else if (COPY.test(statement)) {
       throw new TraceFormatError(
         'The dump holds its rows as COPY data, which is not read',
-        { file: this.#file, line: this.#line },
+        { file: this.#file, line },
         'Dump with INSERT statements (pg_dump --inserts), or export the table as CSV',
       )
     }
   }
 
-  #rowsOf(table: string, listed: readonly string[] | undefined): ParameterRows | undefined {
-    const name = listed === undefined ? table : `${table}(${listed.join()})`
-    if (!this.#rows.has(name)) this.#rows.set(name, this.#makeRows(table, listed))
-    return this.#rows.get(name)
-  }
-
-  #makeRows(table: string, listed: readonly string[] | undefined): ParameterRows | undefined {
+  #rowsOf(table: string, listed: readonly string[] | undefined, line: number): Rows | undefined {
     // SQLite's own tables are in a dump without their columns.
     if (table.startsWith('sqlite_')) return undefined
-    const names = listed ?? this.#columns.get(table)
-    if (names === undefined) {
+    const columns = listed ?? this.#columns.get(table)
+    if (columns === undefined) {
       throw new TraceFormatError(
         `Rows of the table ${table} come before its columns are known`,
-        { file: this.#file, line: this.#line },
+        { file: this.#file, line },
         `Put CREATE TABLE ${table}(…) in front, or name the columns in INSERT INTO ${table}(…)`,
       )
     }
-    const key = keyColumns(names) ?? { kind: 'node', id: 0, half: 1, trace: -1 }
-    const title = `the table ${table}`
-    const rows = new ParameterRows({ title, names, file: this.#file }, key, this.#sink.into)
-    if (rows.hasParameters) return rows
-    this.#sink.quality.note(
-      'not-parameters',
-      { file: this.#file, line: this.#line },
-      `The table ${table} has no columns of parameters, only ${names.join(', ')}; it is ignored`,
-    )
-    return undefined
+    const key = keyColumns(columns) ?? { kind: 'node', id: 0, half: 1, trace: -1 }
+    const names = [...columns]
+    const [id, half] = key.kind === 'span' ? ['spanId', ''] : ['breadcrumb', 'timestamp']
+    names[key.id] = key.half < 0 && key.kind === 'node' ? 'node' : id
+    if (key.half >= 0) names[key.half] = half
+    if (key.trace >= 0) names[key.trace] = 'traceId'
+    const keys = [key.id, key.half, key.trace].filter((at) => at >= 0).length
+    if (names.length === keys) return undefined
+    const rows = { names, rows: [] }
+    this.#all.push(rows)
+    return rows
   }
 }
 
-function openStatement(file: string, line: number): TraceFormatError {
-  return new TraceFormatError(
-    'A statement of the SQL dump begins that does not end',
-    { file, line },
-    'End it with a semicolon, close its quotes, or copy the file again if it is cut short',
-  )
+function fieldOf(value: string | null): string {
+  if (value === null) return ''
+  return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value
 }
 
-/** Characters. A quote that is never closed must not swallow a whole file. */
-const MAX_STATEMENT = 1 << 27
 /** What ends a statement, or begins what may hold a semicolon that ends none. */
 const STOP = /[;'"`]|--|\/\*/g
 /** Space and comments. No alternative begins as another does, so nothing is tried twice. */
 const NOTHING = /(?:\s+|--[^\n]*|\/\*[\s\S]*?\*\/)*/y
 
-/** Cuts SQL, chunk by chunk, at semicolons outside strings, quoted names and comments. */
-export class SqlStatements {
-  readonly #onStatement: (text: string, line: number) => void
-  readonly #decoder = new TextDecoder()
-  #text = ''
-  #line = 1
-  /** Up to here the text is known to hold no end of a statement. */
-  #searched = 0
-
-  /** `onStatement` gets each without its semicolon, and the line on which it begins. */
-  constructor(onStatement: (text: string, line: number) => void) {
-    this.#onStatement = onStatement
-  }
-
-  /** Reads on; gives the line of a statement that is too long to be one. */
-  push(chunk: Uint8Array): number | undefined {
-    this.#text += this.#decoder.decode(chunk, { stream: true })
-    this.#cut()
-    return this.#text.length > MAX_STATEMENT ? this.#line : undefined
-  }
-
-  end(): number | undefined {
-    this.#text += this.#decoder.decode()
-    this.#cut()
-    const from = this.#skipNothing(0)
-    return from === this.#text.length ? undefined : this.#line
-  }
-
-  #cut(): void {
-    const text = this.#text
-    let from = 0
-    let at = this.#searched
-    for (;;) {
-      STOP.lastIndex = at
-      const stop = STOP.exec(text)
-      if (stop === null) {
-        // The last character may be half of what begins a comment.
-        at = Math.max(at, text.length - 1)
-        break
-      }
-      if (stop[0] !== ';') {
-        const end = endOf(stop[0], text, stop.index)
-        at = end < 0 ? stop.index : end
-        if (end < 0) break
-        continue
-      }
-      from = this.#skipNothing(from)
-      const statement = text.slice(from, stop.index)
-      if (statement !== '') this.#onStatement(statement, this.#line)
-      this.#line += lineEnds(text, from, stop.index)
-      from = stop.index + 1
-      at = from
-    }
-    this.#text = text.slice(from)
-    this.#searched = at - from
-  }
-
-  #skipNothing(from: number): number {
+/** Cuts SQL at semicolons outside strings, quoted names and comments. */
+export function* statementsIn(
+  sql: string,
+  file: string,
+): Generator<{ readonly text: string; readonly line: number }> {
+  let line = 1
+  let from = 0
+  const skipNothing = () => {
     NOTHING.lastIndex = from
-    const end = from + (NOTHING.exec(this.#text)?.[0].length ?? 0)
-    this.#line += lineEnds(this.#text, from, end)
-    return end
+    const end = from + (NOTHING.exec(sql)?.[0].length ?? 0)
+    line += lineEnds(sql, from, end)
+    from = end
   }
+  let at = 0
+  for (;;) {
+    STOP.lastIndex = at
+    const stop = STOP.exec(sql)
+    if (stop === null) break
+    if (stop[0] !== ';') {
+      at = endOf(stop[0], sql, stop.index)
+      if (at < 0) break
+      continue
+    }
+    skipNothing()
+    const text = sql.slice(from, stop.index)
+    if (text !== '') yield { text, line }
+    line += lineEnds(sql, from, stop.index)
+    from = stop.index + 1
+    at = from
+  }
+  skipNothing()
+  if (from === sql.length) return
+  throw new TraceFormatError(
+    'A statement of the SQL dump begins that does not end',
+    { file, line },
+    'End it with a semicolon, close its quotes, or copy the file again if it is cut short',
+  )
 }
 
 function lineEnds(text: string, start: number, end: number): number {
@@ -251,7 +229,7 @@ function readTuples(
     onRow,
     noLiteral,
   }: {
-    readonly onRow: (fields: ParameterFields, line: number) => void
+    readonly onRow: (fields: Row, line: number) => void
     readonly noLiteral: (found: string, line: number) => TraceFormatError
   },
 ): void {

@@ -1,9 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { SqlStatements } from '../../../src/traces/readers/sql-parameters.ts'
-import { attributesOf, DOT, loadWith, notesOf, SPANS } from '../load-with-parameters.ts'
+import { sqlAsCsv, statementsIn } from '../../../datasets/sql-parameters/sql-parameters.ts'
+import {
+  attributesOf,
+  DOT,
+  loadWith as loadWithCsv,
+  notesOf,
+  SPANS,
+} from '../../traces/load-with-parameters.ts'
 
 const TABLE = 'CREATE TABLE t(breadcrumb INTEGER, timestamp INTEGER, size INTEGER, disk TEXT);\n'
+const loadWith = async (traces: string, sql: string) => loadWithCsv(traces, sqlAsCsv(sql, 'p0'))
 const first = async (sql: string) => attributesOf(await loadWith(DOT, sql))[0]
 
 describe('a dump', () => {
@@ -66,7 +73,7 @@ COMMIT;
     })
   })
 
-  test('of SQLite may have tables of its own, and others that have no parameters, which are noted', async () => {
+  test('of SQLite may have tables of its own, and others that have no parameters', async () => {
     const dump = `PRAGMA foreign_keys=OFF;
 BEGIN TRANSACTION;
 ${TABLE}CREATE TABLE done(breadcrumb INTEGER, timestamp INTEGER);
@@ -75,9 +82,9 @@ INSERT INTO t VALUES(1,20,1,'a');
 INSERT INTO done VALUES(1,10);
 INSERT INTO sqlite_sequence VALUES('t',2);
 COMMIT;`
-    expect(notesOf(await loadWith(DOT, dump))).toEqual([
-      'not-parameters p0:7 : The table done has no columns of parameters, only breadcrumb, timestamp; it is ignored',
-    ])
+    const set = await loadWith(DOT, dump)
+    expect(notesOf(set)).toEqual([])
+    expect(attributesOf(set)[0]).toEqual({ size: 1, disk: 'a' })
   })
 })
 
@@ -91,7 +98,7 @@ describe('what cannot be read is an error that says where', () => {
     [
       'a row of another length',
       `${TABLE}INSERT INTO t VALUES(1,10,1,'a'),\n(1,20,1);`,
-      'p0:3: A row of parameters has 3 fields where the table t has 4 columns',
+      'p0:3: A row has 3 fields where the table t has 4 columns',
     ],
     [
       'a row without id',
@@ -128,34 +135,31 @@ describe('what cannot be read is an error that says where', () => {
   })
 })
 
-describe('statements', () => {
-  const split = (text: string, bytes = text.length) => {
-    const found: [string, number][] = []
-    const statements = new SqlStatements((statement, line) => found.push([statement, line]))
-    const whole = new TextEncoder().encode(text)
-    for (let at = 0; at < whole.length; at += bytes) statements.push(whole.slice(at, at + bytes))
-    return { found, open: statements.end() }
-  }
+test('one CSV holds the rows of all tables, each with what is its own', () => {
+  const dump = `CREATE TABLE a(breadcrumb INT, timestamp INT, size INT); INSERT INTO a VALUES(1,10,4);
+    CREATE TABLE b(breadcrumb INT, timestamp INT, "a,b" TEXT); INSERT INTO b VALUES(1,20,'x "y"'),(2,20,NULL);`
+  expect(sqlAsCsv(dump, 'a.sql')).toBe(
+    'breadcrumb,timestamp,size,"a,b"\n1,10,4,\n1,20,,"x ""y"""\n2,20,,\n',
+  )
+})
 
-  test('end at semicolons outside strings, names and comments, and know their line', () => {
-    const text = `a;\n\n-- x;\n/* ;\n */ b ';''\n' "c;" d;\n;e -- ;\n;`
-    expect(split(text)).toEqual({
-      found: [
-        ['a', 1],
-        [`b ';''\n' "c;" d`, 5],
-        ['e -- ;\n', 7],
-      ],
-      open: undefined,
-    })
-  })
+test('statements end at semicolons outside strings, names and comments, and know their line', () => {
+  const text = `a;\n\n-- x;\n/* ;\n */ b ';''\n' "c;" d;\n;e -- ;\n;`
+  expect([...statementsIn(text, 'a.sql')].map(({ text, line }) => [text, line])).toEqual([
+    ['a', 1],
+    [`b ';''\n' "c;" d`, 5],
+    ['e -- ;\n', 7],
+  ])
+})
 
-  test('are the same wherever the text is cut into pieces', () => {
-    const parts = ['a', ' ', ';', "'", "''", '"', '`', '-', '--', '/', '*', '/*', '*/', '\n', 'é']
-    const text = fc.array(fc.constantFrom(...parts)).map((some) => some.join(''))
-    fc.assert(
-      fc.property(text, fc.integer({ min: 1, max: 5 }), (sql, bytes) => {
-        expect(split(sql, bytes)).toEqual(split(sql))
-      }),
-    )
-  })
+test('rows come back from CSV as they stood in the dump', async () => {
+  const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 8 })
+  await fc.assert(
+    fc.asyncProperty(text, async (disk) => {
+      const sql = `${TABLE}INSERT INTO t VALUES(1,10,1,'${disk.replaceAll("'", "''")}');`
+      const own = await loadWithCsv(DOT, `node,size,disk\n1.10,1,"${disk.replaceAll('"', '""')}"\n`)
+      expect(await first(sql)).toEqual(attributesOf(own)[0])
+    }),
+    { numRuns: 50 },
+  )
 })

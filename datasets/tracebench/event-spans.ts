@@ -1,8 +1,9 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import type { Microseconds } from '../../core/words.ts'
-import type { AttributeValue } from '../attributes.ts'
-import { DUPLICATE_SPAN, type QualityLog } from '../quality.ts'
-import { SPAN_STATUSES, type SpanKind } from '../span-traces.ts'
+import type { Microseconds } from '../../src/core/words.ts'
+import type { AttributeValue } from '../../src/traces/attributes.ts'
+import { DUPLICATE_SPAN, type QualityLog } from '../../src/traces/quality.ts'
+import type { ReadSink } from '../../src/traces/readers/trace-reader.ts'
+import { SPAN_STATUSES, type SpanKind } from '../../src/traces/span-traces.ts'
 import {
   COPY,
   type EventColumns,
@@ -14,7 +15,6 @@ import {
   nestEvents,
   ROOT,
 } from './event-forest.ts'
-import type { ReadSink } from './trace-reader.ts'
 
 /** A parent id that no event has: span ids are line numbers. */
 const NOWHERE = 'missing'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { issueCounts, plainSpans } from '../read-traces.ts'
+import { issueCounts, plainSpans } from '../../traces/read-traces.ts'
 import { edge, event, load, outline, ROOT } from './event-table-fixture.ts'
 
 describe('the clocks of hosts', () => {
@@ -208,7 +208,7 @@ describe('rows', () => {
     ).toEqual([
       'run/event.csv:4 A row has 3 fields where the header has 9',
       'run/event.csv:5 Event back ends 0.005 µs before it starts',
-      'run/event.csv:6 Event when has start "soon", which is not a time',
+      'run/event.csv:6 Event when has StartTime "soon", which is not a time',
       'run/event.csv:3 Event root of A0 is there twice; the later one is left out',
     ])
   })
@@ -224,9 +224,7 @@ describe('rows', () => {
   })
 
   test('stop the load with strict', async () => {
-    await expect(
-      load([event('A0 back 10 5 1')], [ROOT], { options: { strict: true } }),
-    ).rejects.toThrow(
+    await expect(load([event('A0 back 10 5 1')], [ROOT], { strict: true })).rejects.toThrow(
       'run/event.csv:2, trace T: Event back ends 0.005 µs before it starts. Correct the event',
     )
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { tracebenchWords } from '../../../src/traces/readers/tracebench.ts'
-import { plainSpans } from '../read-traces.ts'
+import { tracebenchWords } from '../../../datasets/tracebench/tracebench-words.ts'
+import { plainSpans } from '../../traces/read-traces.ts'
 import { edge, event, load, ROOT } from './event-table-fixture.ts'
 
 describe('descriptions of TraceBench', () => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { readTracebench } from '../../../datasets/tracebench/read-tracebench.ts'
 import { NO_PARENT, PARENT_MISSING, type SpanTraces } from '../../../src/traces/span-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 
@@ -15,11 +15,7 @@ const FOLDER = sharedFile('data/tracebench-hdfs')
 const RUNS =
   FOLDER === undefined ? [] : readdirSync(FOLDER).filter((name) => /^(w|rpc)_/.test(name))
 
-async function load(run: string): Promise<SpanTraces> {
-  const set = await loadTraces(`${FOLDER}/${run}`, { format: 'tracebench' })
-  if (set.kind !== 'spans') throw new Error('not spans')
-  return set
-}
+const load = (run: string) => readTracebench(`${FOLDER}/${run}`)
 
 /** What an attribute is in the spans of one operation. */
 function valuesOf(set: SpanTraces, operation: string, key: string): Set<unknown> {

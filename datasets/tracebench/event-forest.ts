@@ -1,10 +1,10 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { AttributesBuilder, type AttributeValue } from '../attributes.ts'
-import { Dictionary } from '../dictionary.ts'
-import { EpochClock } from '../epoch-clock.ts'
-import { groupRows } from '../group-rows.ts'
-import { growingFloat64, growingUint8, growingUint32 } from '../growing-columns.ts'
-import type { QualityLog } from '../quality.ts'
+import { AttributesBuilder, type AttributeValue } from '../../src/traces/attributes.ts'
+import { Dictionary } from '../../src/traces/dictionary.ts'
+import { EpochClock } from '../../src/traces/epoch-clock.ts'
+import { groupRows } from '../../src/traces/group-rows.ts'
+import { growingFloat64, growingUint8, growingUint32 } from '../../src/traces/growing-columns.ts'
+import type { QualityLog } from '../../src/traces/quality.ts'
 
 /** `FatherColumns.group` of an edge that makes its child a root. */
 export const NO_FATHER = 0xffffffff

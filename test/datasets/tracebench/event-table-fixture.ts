@@ -1,7 +1,6 @@
-import type { LoadOptions } from '../../../src/traces/load-options.ts'
-import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { readTracebench } from '../../../datasets/tracebench/read-tracebench.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { plainSpans } from '../read-traces.ts'
+import { plainSpans } from '../../traces/read-traces.ts'
 
 export const EVENTS = 'TaskID,TID,OpName,StartTime,EndTime,HostAddress,HostName,Agent,Description'
 export const EDGES = 'TaskID,FatherTID,FatherStartTime,ChildTID'
@@ -20,17 +19,18 @@ export const edge = (father: string, start: number, child: string) =>
 export async function load(
   events: readonly string[],
   edges: readonly string[],
-  { traces, options = {} }: { traces?: readonly string[]; options?: LoadOptions } = {},
+  { traces, strict = false }: { traces?: readonly string[]; strict?: boolean } = {},
 ): Promise<SpanTraces> {
   const table = (name: string, header: string, rows: readonly string[]) => ({
     name: `run/${name}`,
     bytes: `${[header, ...rows].join('\n')}\n`,
   })
-  const files = [table('event.csv', EVENTS, events), table('edge.csv', EDGES, edges)]
-  if (traces !== undefined) files.push(table('trace.csv', TRACES, traces))
-  const set = await loadTraces(files, { format: 'tracebench', ...options })
-  if (set.kind !== 'spans') throw new Error('not spans')
-  return set
+  const run = {
+    events: table('event.csv', EVENTS, events),
+    edges: table('edge.csv', EDGES, edges),
+    traces: traces && table('trace.csv', TRACES, traces),
+  }
+  return readTracebench(run, { strict })
 }
 
 /** `operation<parent start+duration`, starts since the first, all in µs. */

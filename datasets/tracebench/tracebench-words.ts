@@ -1,5 +1,5 @@
-import type { EventTables, EventWords } from './event-tables.ts'
-import { type AttributeEntry, numberOrText } from './json-values.ts'
+import { type AttributeEntry, numberOrText } from '../../src/traces/readers/json-values.ts'
+import type { SpanStatus } from '../../src/traces/span-traces.ts'
 
 const ADDRESS = /(\d{1,3}(?:\.\d{1,3}){3})(?::\d*)?/
 const EVERY_ADDRESS = new RegExp(ADDRESS, 'g')
@@ -25,39 +25,9 @@ const TARGETS: readonly (readonly [RegExp, string])[] = [
   [/first ?bad ?link (?:is|as)\s*$/i, 'bad link'],
 ]
 
-/**
- * TraceBench (Zhou et al., CloudCom 2014): a run of HDFS as `trace.csv`, `event.csv` and
- * `edge.csv`. The service is the agent; host, words of descriptions and hosts in them are
- * parameters.
- */
-export const TRACEBENCH: EventTables = {
-  events: {
-    file: 'event.csv',
-    traceId: 'TaskID',
-    group: 'TID',
-    operation: 'OpName',
-    service: 'Agent',
-    start: 'StartTime',
-    end: 'EndTime',
-    host: 'HostName',
-    hostAddress: 'HostAddress',
-    text: 'Description',
-  },
-  edges: {
-    file: 'edge.csv',
-    traceId: 'TaskID',
-    father: 'FatherTID',
-    fatherStart: 'FatherStartTime',
-    child: 'ChildTID',
-  },
-  traces: {
-    file: 'trace.csv',
-    traceId: 'TaskID',
-    firstSeen: 'FirstSeen',
-    events: 'NumReports',
-    edges: 'NumEdges',
-  },
-  describe: tracebenchWords,
+export interface EventWords {
+  readonly status: SpanStatus
+  readonly attributes: readonly AttributeEntry[]
 }
 
 /**
