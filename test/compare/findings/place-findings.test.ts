@@ -69,7 +69,7 @@ test('calls to it, and others to and by the same services, are one finding, too'
     (from === 'node-3') !== (to === 'node-3') ? 3200 : 200
   const { findings } = told({ calls, transitUs }, { calls, transitUs: () => 200 }).findings
   expect(findings.map(({ title }) => title)).toEqual([
-    expect.stringMatching(/^host = node-3: calls that enter or leave it, to 4 services,/),
+    expect.stringMatching(/^host = node-3: calls that enter or leave it, of 5 services there,/),
   ])
 })
 
@@ -77,7 +77,7 @@ test.each([
   ['to', 'calls to 4 services there', (from: string, to: string) => from !== '' && to === 'node-3'],
   [
     'between others and',
-    'calls that enter or leave it, to 4 services,',
+    'calls that enter or leave it, of 5 services there,',
     (from: string, to: string) => (from === 'node-3') !== (to === 'node-3'),
   ],
 ])('calls %s one host that all take longer are one finding', (_, calls, isSlow) => {
