@@ -1,5 +1,6 @@
 // Runs once a span: the loops index with `!`.
 import { range, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { AFTER, BEFORE, type Layer, type Period } from '../../flows/flow-set.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { withoutSpans } from '../../traces/selection/span-values.ts'
@@ -15,6 +16,10 @@ interface Recording {
   readonly period: Period
   /** Service and operation of each span, as a code. */
   readonly names: Uint32Array
+}
+
+interface Found extends Layer {
+  readonly name: number
 }
 
 const NONE = -1
@@ -47,47 +52,42 @@ export function withoutLayers([runs, after]: Periods): {
   })
   const unchanged = { periods: [runs, after] as const, layers: [] }
   if (recordings.length <= runs.length || !isOfOne.includes(true)) return unchanged
+  const periodOf = (name: number) => (counts[AFTER][name]! > counts[BEFORE][name]! ? AFTER : BEFORE)
   const callsOf = recordings.map((own) => directCalls(own, named.size))
-  const layers = isOfOne.flatMap((is, name): (Layer & { readonly name: number })[] => {
-    if (!is) return []
-    const period = counts[AFTER][name]! > counts[BEFORE][name]! ? AFTER : BEFORE
-    const spans = counts[period][name]!
+  const pairIsDirect = (pair: number, period: Period) =>
+    sum(recordings, (one, i) => (one.period === period ? 0 : (callsOf[i]!.get(pair) ?? 0))) >=
+    MIN_SPANS
+  const found = new Map<number, { spans: number; ownUs: number; caller: string }>()
+  for (const { traces, period, names } of recordings) {
+    const { parent, durationUs, service } = traces.spans
+    const only = onlyChildren(traces)
+    const isCandidate = (span: number) => isOfOne[names[span]!]!
+    for (let span = 0; span < parent.length; span++) {
+      const name = names[span]!
+      if (!isOfOne[name] || periodOf(name) !== period || !isOnWay(traces, span)) continue
+      let [caller, callee] = [parent[span]!, only[span]!]
+      while (caller >= 0 && isCandidate(caller)) caller = parent[caller]!
+      while (callee >= 0 && isCandidate(callee)) callee = only[callee]!
+      if (caller < 0 || callee < 0 || service[caller] === service[callee]) continue
+      // A service of its own is called.
+      if (![service[caller], service[callee]].includes(service[span])) continue
+      if (!pairIsDirect(names[caller]! * named.size + names[callee]!, period)) continue
+      const by = traces.services.value(service[caller]!)
+      const own = getOrInsert(found, name, () => ({ spans: 0, ownUs: 0, caller: by }))
+      own.spans++
+      own.ownUs += durationUs[span]! - durationUs[only[span]!]!
+    }
+  }
+  const layers = Array.from(found).flatMap(([name, { spans, ownUs, caller }]): Found[] => {
+    const period = periodOf(name)
+    if (spans < MIN_OF_ALL * counts[period][name]!) return []
     const [service, operation] = named.value(name).split('\n') as [string, string]
-    return [{ name, service, operation, period, spans, eachUs: 0, caller: service }]
+    return [{ name, service, operation, period, spans, eachUs: ownUs / spans, caller }]
   })
-  const isCandidate = (name: number) => isOfOne[name]!
-  const found = layers.flatMap((layer) => {
-    let [between, ownUs, by] = [0, 0, layer.caller]
-    recordings.forEach((own) => {
-      if (own.period !== layer.period) return
-      const { parent, durationUs, service } = own.traces.spans
-      const only = onlyChildren(own.traces)
-      for (let span = 0; span < parent.length; span++) {
-        if (own.names[span] !== layer.name || !isOnWay(own.traces, span)) continue
-        let [caller, callee] = [parent[span]!, only[span]!]
-        while (caller >= 0 && isCandidate(own.names[caller]!)) caller = parent[caller]!
-        while (callee >= 0 && isCandidate(own.names[callee]!)) callee = only[callee]!
-        if (caller < 0 || callee < 0 || service[caller] === service[callee]) continue
-        // A service of its own is called.
-        if (![service[caller], service[callee]].includes(service[span])) continue
-        const pair = own.names[caller]! * named.size + own.names[callee]!
-        const others = sum(recordings, (one, i) =>
-          one.period === layer.period ? 0 : (callsOf[i]!.get(pair) ?? 0),
-        )
-        if (others < MIN_SPANS) continue
-        between++
-        by = own.traces.services.value(service[caller]!)
-        ownUs += durationUs[span]! - durationUs[only[span]!]!
-      }
-    })
-    return between >= MIN_OF_ALL * layer.spans
-      ? [{ ...layer, eachUs: ownUs / between, caller: by }]
-      : []
-  })
-  if (found.length === 0) return unchanged
+  if (layers.length === 0) return unchanged
   const passed = new Map(
     recordings.map(({ traces, period, names }) => {
-      const own = new Set(found.flatMap((one) => (one.period === period ? one.name : [])))
+      const own = new Set(layers.flatMap((one) => (one.period === period ? one.name : [])))
       const columns = withoutSpans(traces, (span) => own.has(names[span]!))
       return [traces as TraceSet, new SpanTraces(traces.name, columns, traces.quality())]
     }),
@@ -95,7 +95,7 @@ export function withoutLayers([runs, after]: Periods): {
   const passing = (traces: TraceSet) => passed.get(traces) ?? traces
   return {
     periods: [runs.map(passing), passing(after)],
-    layers: found.map(({ name: _, ...layer }) => layer),
+    layers: layers.map(({ name: _, ...layer }) => layer),
   }
 }
 
