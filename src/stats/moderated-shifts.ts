@@ -131,7 +131,7 @@ export function moderatedShifts(
     { weighed: true },
   )
   const design = designEffects(sums, {
-    lasts: !aligned,
+    lasts: aligned ? false : 'flicker',
     ...(steady && { maxShared: 1 }),
   })
   return sums.map((sum, i): ModeratedShift => {
@@ -573,9 +573,15 @@ export class StretchSums {
     return (this.#squares * this.#count) / Math.max(1, this.#count - 1)
   }
 
-  /** Sum of the squares of stretches. */
-  get squares(): number {
-    return this.#sums.reduce((squares, sum) => squares + sum ** 2, 0)
+  products() {
+    // Without stretches that have none.
+    const sums = this.#sums.filter(() => true)
+    let [squares, neighbors] = [0, 0]
+    sums.forEach((sum, i) => {
+      squares += sum ** 2
+      neighbors += sum * (sums[i - 1] ?? 0)
+    })
+    return { squares, neighbors }
   }
 }
 
@@ -584,17 +590,29 @@ export interface Wandering {
   readonly kurtosis?: number
 }
 
+/**
+ * How long levels are taken to last: as those of flicker noise do, slowly and quickly alike, or as
+ * long as stretches of all measures let one learn; not at all if `false`.
+ */
+export type Lasting = 'flicker' | 'learned' | false
+
 /** See `designEffects`. */
 export interface DesignOptions {
-  readonly lasts?: boolean
+  readonly lasts?: Lasting
   readonly bursts?: boolean
   readonly maxShared?: number
 }
 
 /** A design effect is estimated from at least this many stretches of time in all. */
 const MIN_DF = 4
+/** Part of a level that neighbors are taken to keep where little wanders, worth some measures. */
+const PRIOR_KEPT = 0.3
+const PRIOR_MEASURES = 0.5
 /** How many of its own an effect is as sure as, however many measures moderate it. */
 const MAX_SHARED = 2
+
+/** Levels that keep more are drifts, of which ten stretches do not tell how far they go. */
+const MAX_KEPT = 0.9
 
 /**
  * Returns how many times larger the variance of each measure's sum is than independent values would
@@ -607,18 +625,20 @@ const MAX_SHARED = 2
  * of 33 thirds of a recorded run have an alarm, and none if levels wander as flicker noise does, slowly
  * and quickly alike: the machine warms up, caches fill, neighbors come.
  *
- * @param options.lasts whether levels last; default true. They do not in differences of periods of the
- *   same time, which drift together
+ * @param options.lasts how long levels last; default `'flicker'`. Not at all: differences of periods
+ *   of the same time, which drift together
  * @param options.bursts whether a measure may wander more than all others: each effect is then at least
  *   its own; default false
  * @param options.maxShared an effect is as sure as this many of its own, however many measures moderate
  *   it; default 2
  *
- * Sources: Kish 1965, "Survey Sampling", §5.4; Smyth 2004 (see `moderatedVariances`).
+ * Sources: Kish 1965, "Survey Sampling", §5.4; Smyth 2004 (see `moderatedVariances`); for the
+ * autocorrelation left after the mean is taken off, Kendall 1954, "Note on bias in the estimation of
+ * autocorrelation".
  */
 export function designEffects(
   measures: readonly Wandering[],
-  { lasts = true, bursts = false, maxShared = MAX_SHARED }: DesignOptions = {},
+  { lasts = 'flicker', bursts = false, maxShared = MAX_SHARED }: DesignOptions = {},
 ) {
   const seen = measures.map(seenEffect)
   const isKnown = seen.map(({ effect, df }) => df >= MIN_DF && effect > 0)
@@ -630,8 +650,7 @@ export function designEffects(
     pooledDf += df
   })
   const correlation = neighbors > 0 ? Math.max(0, excess / neighbors) : 0
-  const stretches = Math.max(2, ...measures.flatMap(({ periods }) => periods.map((p) => p.size)))
-  const growth = lasts ? flickerGrowth(stretches) : 1
+  const growth = growthOf(lasts, measures, (i) => isKnown[i] === true)
   const expected = seen.map(({ perStretch }) => 1 + Math.max(0, perStretch - 1) * correlation)
   const ratios = moderatedVariances(
     seen.map(({ effect }, i) => (isKnown[i] ? effect / (expected[i] as number) : Number.NaN)),
@@ -660,7 +679,7 @@ function seenEffect({ periods, kurtosis = 0 }: Wandering) {
   for (const period of periods) {
     const { size } = period
     independent += period.independent
-    variance += size < 2 ? period.independent : (period.squares * size) / (size - 1)
+    variance += size < 2 ? period.independent : (period.products().squares * size) / (size - 1)
     stretches += size
     df += Math.max(0, size - 1)
     count += period.count
@@ -672,6 +691,73 @@ function seenEffect({ periods, kurtosis = 0 }: Wandering) {
     df: df / (1 + Math.max(0, kurtosis) / (2 * perStretch)),
     perStretch,
   }
+}
+
+function growthOf(
+  lasts: Lasting,
+  measures: readonly Wandering[],
+  isKnown: (measure: number) => boolean,
+): number {
+  if (lasts === false) return 1
+  const stretches = Math.max(2, ...measures.flatMap(({ periods }) => periods.map((p) => p.size)))
+  if (lasts === 'flicker') return flickerGrowth(stretches)
+  return learnedGrowth(
+    measures.filter((_, i) => isKnown(i)),
+    stretches,
+  )
+}
+
+/** By how much whole periods wander more than their stretches of time let expect, learned from these. */
+function learnedGrowth(measures: readonly Wandering[], stretches: number): number {
+  const seen = [{ ratio: lasting(PRIOR_KEPT, stretches).seen, weight: PRIOR_MEASURES }]
+  for (const { periods } of measures) {
+    let [own, squares, df] = [0, 0, 0]
+    for (const period of periods) {
+      const unit = period.independent / period.size
+      if (period.size < 3 || !(unit > 0)) continue
+      const products = period.products()
+      const rest = period.size - 1
+      own += products.neighbors / unit + rest / period.size
+      squares += products.squares / unit
+      df += rest
+    }
+    // Of values that hardly wander, neighbors say little.
+    if (squares > df) seen.push({ ratio: own / (squares - df), weight: 1 - df / squares })
+  }
+  const typical = weightedMedian(seen)
+  let [low, high] = [0, MAX_KEPT]
+  for (let round = 0; round < 50; round++) {
+    const middle = (low + high) / 2
+    if (lasting(middle, stretches).seen < typical) low = middle
+    else high = middle
+  }
+  return lasting((low + high) / 2, stretches).growth
+}
+
+function weightedMedian(all: { readonly ratio: number; readonly weight: number }[]): number {
+  const half = all.reduce((sum, { weight }) => sum + weight, 0) / 2
+  let below = 0
+  for (const { ratio, weight } of all.sort((a, b) => a.ratio - b.ratio)) {
+    below += weight
+    if (below >= half) return ratio
+  }
+  return 0
+}
+
+/** What a level does of which stretches keep a part: the correlation seen, and the variance. */
+function lasting(kept: number, stretches: number): { readonly seen: number; growth: number } {
+  const rows = Array.from(
+    { length: stretches },
+    (_, i) => (1 + kept - kept ** (i + 1) - kept ** (stretches - i)) / (1 - kept),
+  )
+  const all = rows.reduce((sum, row) => sum + row, 0)
+  let neighbors = 0
+  for (let i = 1; i < stretches; i++) {
+    const means = ((rows[i - 1] as number) + (rows[i] as number)) / stretches
+    neighbors += kept - means + all / stretches ** 2
+  }
+  const squares = stretches - all / stretches
+  return { seen: neighbors / squares, growth: ((all / stretches) * (stretches - 1)) / squares }
 }
 
 /**

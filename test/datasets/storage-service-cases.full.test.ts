@@ -205,7 +205,7 @@ describe('the cases with tenants', () => {
       { requests: 600 },
     )
     await service.stop()
-  }, 120_000)
+  }, 300_000)
 
   afterAll(() => service.stop())
 

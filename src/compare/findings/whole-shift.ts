@@ -164,7 +164,7 @@ function widening(
     sums[run]!.add(stretch, (sign * weights[request]! * apart) / sizes[period])
   }
   const { effects, df } = designEffects([{ periods: sums.filter(() => true) }], {
-    lasts: !aligned,
+    lasts: aligned ? false : 'flicker',
   })
   const effect = effects[0]!
   if (!(effect > 1)) return 1

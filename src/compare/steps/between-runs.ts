@@ -73,10 +73,12 @@ export function compareChoices(
     }))
   }
   const choices = counted
+  // Stretches of before alone do not tell how long levels last.
+  const ofBefore = options.lasts === 'learned' && ({ lasts: 'flicker' } as const)
   const test = (part: PartOfAfter | null) =>
     compareCounts(
       choices.map(({ strata }) => countsWithin(strata, part)),
-      { perRun, aligned, ...options, ...(part !== null && { steady: true }) },
+      { perRun, aligned, ...options, ...(part !== null && { steady: true, ...ofBefore }) },
     )
   // A part of after with a burst, or without, differs from all of before by itself.
   const tests = options.bursts ? test(null) : testPartsOfAfter(blocks, test)

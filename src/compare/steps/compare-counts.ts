@@ -1,7 +1,12 @@
 import { sum } from 'd3-array'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { stratifiedFisherP } from '../../stats/fisher-exact.ts'
-import { designEffects, type StretchOptions, StretchSums } from '../../stats/moderated-shifts.ts'
+import {
+  designEffects,
+  type Lasting,
+  type StretchOptions,
+  StretchSums,
+} from '../../stats/moderated-shifts.ts'
 import { BLOCKS, type ChoiceCounts, type WeightSpread } from './time-blocks.ts'
 
 /** How often something was done that could have been, in both periods. */
@@ -18,8 +23,8 @@ export interface CountsTest {
 
 export interface CountsOptions extends StretchOptions {
   readonly bursts?: boolean
-  /** Whether levels last, as those of flicker noise do; default with `bursts`, but not in periods of the same time. */
-  readonly lasts?: boolean
+  /** How long levels last; default with `bursts` as flicker noise, but not in periods of the same time; else `false`. */
+  readonly lasts?: Lasting
 }
 
 /** With fewer chances taken than this to lose, or left to gain, counts are tested exactly. */
@@ -42,7 +47,7 @@ export function compareCounts(
     perRun = BLOCKS,
     aligned = false,
     bursts = false,
-    lasts = bursts && !aligned,
+    lasts = bursts && !aligned && 'flicker',
     steady = false,
   }: CountsOptions = {},
 ): CountsTest[] {

@@ -530,7 +530,7 @@ export function testScenarios(
     const tests = compareChoices(
       all.flat().map((counts) => ({ strata: [counts] })),
       { perRun: BLOCKS, runs: 1, aligned: stretches.aligned },
-      { lasts: !stretches.aligned },
+      { lasts: 'learned' },
     )
     let at = 0
     return all.map((own) => bonferroni(own.map(() => tests[at++]!.p)))
