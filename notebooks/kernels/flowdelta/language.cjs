@@ -59,7 +59,7 @@ function createWatchCompilerHost(files, options, system, _createProgram, ...rest
   )
 }
 
-/** What tslab asks of a program: names of the cell, and which sources the cell imports. */
+/** The two questions that tslab has for a program: the names of the cell, and the sources it imports. */
 function createPlainProgram(...given) {
   const builder = ts.createAbstractBuilder(...given)
   const program = builder.getProgram()

@@ -104,7 +104,7 @@ function placeOf({ kind, isFirst = false }: Draft): number {
   return isFirst ? 0 : kind === 'unattributed' ? 2 : 1
 }
 
-/** What a finding adds with its consequences. One that covers others already holds theirs; a place does not. */
+/** The time that a finding and its consequences add. One that covers others includes theirs already, unless it is a place. */
 export function withConsequences(
   { contributionUs, covers, places }: Draft,
   consequences: readonly Pick<Finding, 'contributionUs'>[],

@@ -260,7 +260,7 @@ function shiftOf(plus: readonly Level[], minus: readonly Level[]): Shift | null 
   return { log, error: Math.sqrt(variance), df }
 }
 
-/** What is measured in a place, by service, and what of these services is measured anywhere. */
+/** Sums of times in a place, by service, and those of the same services anywhere. */
 interface PlaceSums {
   readonly place: PlaceEnd
   readonly steps: Map<string, Step>

@@ -45,7 +45,7 @@ export interface AskedCalls {
   readonly isInside: (request: number, isThere: boolean) => boolean | null
 }
 
-/** What the called service says of each row of where it runs. */
+/** Where the called service runs in each row, as its own spans recorded it. */
 export function placesOfRows(coded: readonly Coded[], { service }: Step): readonly CodedRows[] {
   return coded
     .flatMap((one) => [one, ...one.equal])

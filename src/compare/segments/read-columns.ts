@@ -53,7 +53,7 @@ export interface LeftOutAttribute {
 export interface ColumnsOf {
   /** `null` for roots; of a list, its key. */
   readonly service: string | null
-  /** Of a list, the request of each span. */
+  /** Present for a list of spans: the request that each belongs to. */
   readonly requests?: Uint32Array
   readonly columns: readonly RequestColumn[]
   readonly leftOut: readonly LeftOutAttribute[]

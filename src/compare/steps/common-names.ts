@@ -26,7 +26,7 @@ const MIN_COMMON = 0.95
 const MAX_COMMON = 0.5
 /** A part of names is an id where it has so many values, each of which is rare. */
 const MANY = 10
-/** What stands for an id, as templates of routes write it. */
+/** The placeholder of an id, as in templates of routes. */
 const ID = '{id}'
 /** Sets parts of a name apart, and is kept. */
 const PARTS = /([/ ])/
@@ -44,7 +44,7 @@ interface Named {
   readonly said: readonly (string | undefined)[]
   /** How many, before and after. */
   readonly spans: [number, number]
-  /** What it is called in both periods. */
+  /** Its name in both periods; `null` while it keeps its own. */
   renamed: string | null
 }
 

@@ -25,11 +25,10 @@ export function withoutIdleWaits([runs, after]: Periods): {
   readonly waits: readonly IdleWait[]
 } {
   const waits = new Map<string, { -readonly [Name in keyof IdleWait]: IdleWait[Name] }>()
-  const passing = (traces: TraceSet): TraceSet => {
+  const passing = (traces: TraceSet, period: Period): TraceSet => {
     if (traces.kind !== 'spans') return traces
     const isWaiting = waitingSpans(traces)
     if (!isWaiting.includes(1)) return traces
-    const period: Period = traces === after ? AFTER : BEFORE
     const { service, operation, durationUs } = traces.spans
     isWaiting.forEach((is, span) => {
       if (is === 0) return
@@ -48,7 +47,7 @@ export function withoutIdleWaits([runs, after]: Periods): {
     const columns = withoutSpans(traces, (span) => isWaiting[span] === 1)
     return new SpanTraces(traces.name, columns, traces.quality())
   }
-  const periods = [runs.map(passing), passing(after)] as const
+  const periods = [runs.map((run) => passing(run, BEFORE)), passing(after, AFTER)] as const
   return { periods, waits: [...waits.values()] }
 }
 
