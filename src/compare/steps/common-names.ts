@@ -1,6 +1,7 @@
 // Runs once a span: the loops index with `!`.
 import { greatest, rollup, sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
+import { spoken } from '../../core/words.ts'
 import { AFTER, BEFORE, type Rename } from '../../flows/flow-set.ts'
 import { stripIds } from '../../flows/label-parts.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
@@ -9,13 +10,13 @@ import { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { MAX_IN_OTHER, MIN_SPANS } from './recorded-otherwise.ts'
 
-/** Attributes that name an operation whatever its span is called. */
+/** Attributes that name an operation whatever its span is called: the last of each, and what it belongs to. */
 const NAMING = [
-  'http.route',
-  'url.template',
-  'rpc.method',
-  'db.query.summary',
-  'messaging.destination.template',
+  ['http.route'],
+  ['url.template'],
+  ['rpc.service', 'rpc.method'],
+  ['db.query.summary'],
+  ['messaging.destination.template'],
 ]
 const METHODS = ['http.request.method', 'http.method']
 /** The method that a name begins with. */
@@ -71,7 +72,7 @@ export function withCommonNames([runs, after]: Periods): Renamed {
   let order = 0
   const namedOf = new Map(
     recordings.map((traces) => {
-      const readers = NAMING.map((name) => traces.attributes.reader(name))
+      const readers = NAMING.map((names) => names.map((name) => traces.attributes.reader(name)))
       const methods = METHODS.flatMap((name) => traces.attributes.reader(name) ?? [])
       const { service, operation, kind } = traces.spans
       const found = Array.from(operation, (code, span): Named | null => {
@@ -79,7 +80,10 @@ export function withCommonNames([runs, after]: Periods): Renamed {
         const group = groupOf(own, kind[span]!)
         if (!asked.has(group)) return null
         const name = traces.operations.value(code)
-        const said = readers.map((read) => read?.(span)?.toString() || undefined)
+        const said = readers.map((own) => {
+          const values = own.map((read) => read?.(span)?.toString() ?? '')
+          return values.at(-1) === '' ? undefined : spoken(values).join('/')
+        })
         const recorded = methods.map((read) => read(span)).find((one) => one !== undefined)
         const method = (recorded ?? VERB.exec(name)?.[0] ?? '').toString().toUpperCase()
         const members = getOrInsert(groups, group, () => new Map<string, Named>())

@@ -140,6 +140,20 @@ describe('operations that are called otherwise in one period', () => {
     },
   )
 
+  test('methods of two RPC services that have one name stay two operations', () => {
+    const of = (prefix: string): Names => ({
+      web: (i) => {
+        const service = i % 2 ? 'Cart' : 'User'
+        return called(`${prefix}${service}/Get`, { 'rpc.service': service, 'rpc.method': 'Get' })
+      },
+    })
+    const { categories } = compare(
+      period('before', of(''), 5000),
+      period('after', of('shop.'), 5000),
+    )
+    expect(categories.size).toBe(2)
+  })
+
   test('numbers that both periods have tell operations apart', () => {
     const shards: Names = { web: (i) => called(`GET /shard/${i % 4}`) }
     const { categories } = compare(period('before', shards, 5000), period('after', shards, 5000))
