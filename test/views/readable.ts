@@ -14,11 +14,11 @@ interface Letters {
 /** Every text in every chart, with the contrast to what is painted behind its middle. */
 function lettersOf(page: Page): Promise<Letters[]> {
   // Locators look into shadow roots.
-  return page.locator('svg.marks text').evaluateAll((texts) => {
+  return page.locator('svg text').evaluateAll((texts) => {
     const rootOf = (text: Element) => text.getRootNode() as Document | ShadowRoot
     for (const root of new Set(texts.map(rootOf))) {
       const style = document.createElement('style')
-      style.textContent = 'svg.marks * { pointer-events: all !important }'
+      style.textContent = 'svg * { pointer-events: all !important }'
       const place = root instanceof ShadowRoot ? root : document.head
       place.append(style)
     }
@@ -67,6 +67,41 @@ export async function expectReadable(page: Page): Promise<Letters[]> {
   expect(letters.length).toBeGreaterThan(5)
   expect(letters.filter(({ contrast }) => contrast < MIN_CONTRAST)).toEqual([])
   return letters
+}
+
+/** Expects that no text of a picture is cut at its edge and that none stands on another. */
+export async function expectApart(page: Page): Promise<void> {
+  const wrong = await page.locator('svg text').evaluateAll((texts) => {
+    const overlap = (from: DOMRect, to: DOMRect) => {
+      const x = Math.min(from.right, to.right) - Math.max(from.left, to.left)
+      const y = Math.min(from.bottom, to.bottom) - Math.max(from.top, to.top)
+      // Boxes have room above and below letters.
+      return x > 2 && y > 4
+    }
+    const wrong: string[] = []
+    const seen: { text: string; box: DOMRect }[] = []
+    for (const element of texts) {
+      const text = element.textContent?.trim() ?? ''
+      const box = element.getBoundingClientRect()
+      const picture = element.closest('svg')
+      const isHalo = element.hasAttribute('stroke')
+      const isHidden = Number(getComputedStyle(element).opacity) === 0 || box.width === 0
+      if (picture === null || text === '' || isHalo || isHidden) continue
+      const edge = picture.getBoundingClientRect()
+      const isCut =
+        box.left < edge.left - 1 ||
+        box.right > edge.right + 1 ||
+        box.top < edge.top - 2 ||
+        box.bottom > edge.bottom + 2
+      if (isCut) wrong.push(`${text} is cut`)
+      for (const other of seen)
+        if (other.text !== text && overlap(box, other.box))
+          wrong.push(`${text} stands on ${other.text}`)
+      seen.push({ text, box })
+    }
+    return wrong
+  })
+  expect(wrong).toEqual([])
 }
 
 /** Waits until charts are drawn, and drawn anew. */

@@ -13,7 +13,6 @@ import {
 import { formatAmount, moreText, signedAmount, TIME } from '../../core/quantity.ts'
 import { counted } from '../../core/words.ts'
 import { BEFORE } from '../../flows/flow-set.ts'
-import { DIVERGING } from '../page/palette.ts'
 import { digits, tooltip } from './builders.ts'
 import type { Chart } from './chart.ts'
 import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
@@ -105,7 +104,7 @@ const MIN_MIX = 0.1
 /** The mean of what a finding is about. */
 export const AFFECTED = 'A mean affected request'
 
-const COLORS = { more: PALETTE.change, less: DIVERGING[0], little: PALETTE.faint } as const
+const COLORS = { more: PALETTE.change, less: PALETTE.less, little: PALETTE.faint } as const
 
 interface Look {
   readonly limit: number

@@ -9,7 +9,7 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { DIVERGING } from '../page/palette.ts'
 import { openShareAxis } from './axes.ts'
 import { bars, colorBy, matrix, tooltip } from './builders.ts'
-import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
+import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
 import { edgeName, largestInFlowOrder, squaredDuration, varianceShare } from './flow-order.ts'
 import { rootName } from './node-names.ts'
 
@@ -145,7 +145,6 @@ function restStep(label: string, share: number) {
 
 const CELL = 40
 const MAX_NAME_LENGTH = 34
-/** Purple to green through white: safe for color-blind readers, and no period's color. */
 const ALPHA = 0.05
 
 /**
@@ -171,7 +170,7 @@ export const covariancesChart = defineChart(
           drawn.length === 0
             ? 'No edge on the critical path varies.'
             : [
-                'Correlation of latencies, in the order of the flow. Green: long together; purple: one is long when the other is short.',
+                'Correlation of latencies, in the order of the flow. Green: long together; pink: one is long when the other is short.',
                 `In brackets: may be chance (q ≥ ${ALPHA}, corrected over these pairs).`,
               ],
         omissions: [
@@ -210,7 +209,12 @@ export const covariancesChart = defineChart(
           },
           {
             mark: { type: 'text', baseline: 'middle', tooltip: false },
-            encoding: { x, y, text: { field: 'text', type: 'nominal' }, color: LETTERS },
+            encoding: {
+              x,
+              y,
+              text: { field: 'text', type: 'nominal' },
+              color: { value: PALETTE.title },
+            },
           },
         ],
       }),
@@ -226,11 +230,6 @@ const TOOLTIP = {
   'corrected p': 'chance',
   'requests with both': ['requests', ',d'],
 } as const
-
-const LETTERS: SpecPart = {
-  condition: { test: 'abs(datum.correlation) > 0.7', value: '#FFFFFF' },
-  value: PALETTE.text,
-}
 
 /** Every two edges, with q over all pairs drawn: the stage's own is over the others of one edge. */
 function pairsOf(found: CategoryVariance, edges: readonly EdgeVariance[]) {

@@ -4,6 +4,7 @@ export const PALETTE = {
   after: '#0072B2',
   change: '#D55E00',
   changeText: '#B34C00',
+  less: '#762A83',
   rest: '#7F7F7F',
   faint: '#B8B8B8',
   band: '#EDEDED',
@@ -20,6 +21,7 @@ const DARK: Readonly<Record<keyof typeof PALETTE, string>> = {
   after: '#56B4E9',
   change: '#FF7F2A',
   changeText: '#FF8A4C',
+  less: '#8A3A98',
   rest: '#8F969E',
   faint: '#666D75',
   band: '#33373D',
@@ -46,9 +48,9 @@ export const DRAWING_COLORS = {
   selected: ['#E3EFF7', '#1F3647'],
 } as const
 
-/** From purple to green, for numbers below and above 0. */
-export const DIVERGING = ['#762A83', '#C2A5CF', '#F7F7F7', '#A6DBA0', '#1B7837'] as const
-const DARK_DIVERGING = ['#8A3A98', '#5E3F6B', '#2B2F35', '#33603A', '#1F7F3C'] as const
+/** From pink to green, for numbers below and above 0; letters of `title` can be read on each. */
+export const DIVERGING = ['#DE77AE', '#EEB9D5', '#F7F7F7', '#C1DF9F', '#7FBC41'] as const
+const DARK_DIVERGING = ['#8A2F63', '#5C2E4A', '#2B2F35', '#334A25', '#3F6B1E'] as const
 
 /** What stands for each color of a chart or drawing on a dark page, but for a chart's page, which is white. */
 export const DARK_COLORS: ReadonlyMap<string, string> = new Map<string, string>([
