@@ -143,6 +143,12 @@ export type {
   ParameterTable,
   Sampling,
 } from './explain/parameters/parameter-table.ts'
+export {
+  type PlannedStep,
+  type PlanOptions,
+  planSampling,
+  type SamplingPlan,
+} from './explain/plan-sampling.ts'
 export type {
   CategoryVariance,
   EdgeCovariance,

@@ -119,6 +119,10 @@ const COMMANDS = {
     description: 'Tell whether there are too many kinds of request to compare, why, and what helps',
     load: async () => (await import('./explosion.ts')).addExplosion,
   },
+  plan: {
+    description: 'Tell how many traces to keep to find a slowdown of a size, from one recording',
+    load: async () => (await import('./plan.ts')).addPlan,
+  },
   teach: {
     description:
       'Learn which kinds of request are the same to you, and keep answers and notes in a file',

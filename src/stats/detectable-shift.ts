@@ -75,7 +75,8 @@ export function detectableShift(
   const beforeCount = values.length
   const shape = { alpha, beforeCount, afterCount, droppedBefore: dropped }
   if (beforeCount < 2 || afterCount === 0) return { shift: Number.NaN, power: Number.NaN, ...shape }
-  const powerAt = (shift: number) => powerOf(values, shift, { afterCount, alpha, designEffect })
+  const counts = { beforeCount, afterCount, alpha, designEffect }
+  const powerAt = (shift: number) => powerOf(placements(values, shift), counts)
   const range = values[beforeCount - 1]! - values[0]!
   // Past the range every pair is in order, and the power at its highest.
   const highest = powerAt(Number.POSITIVE_INFINITY)
@@ -85,6 +86,62 @@ export function detectableShift(
   }
   const shift = smallestDifference(values, (difference) => powerAt(difference) >= power)
   return { shift, power: powerAt(shift), ...shape }
+}
+
+export interface RequiredCountOptions {
+  /** The level of the two-sided Mann-Whitney test. Default 0.05. */
+  readonly alpha?: number
+  /** How often the test is to see the shift, a share. Default 0.8. */
+  readonly power?: number
+  /** How many times larger the variance of U is than of independent values, of so many a period. Default 1. */
+  readonly designEffectOf?: (count: number) => number
+}
+
+/** More values a period than this are as good as none. */
+const MAX_COUNT = 2 ** 40
+
+/**
+ * Returns how many values each period must have for the comparison to see a shift: the inverse of
+ * `detectableShift`, for two periods of as many values that have the distribution of the sample.
+ *
+ * @param sample at least two values, in any order; others than finite ones are left out
+ * @param shift in the unit of the sample; its sign does not matter
+ * @returns ∞ where no number is enough, as for a shift of 0
+ * @throws OptionError for alpha or power outside 0 to 1
+ *
+ * Sources: as of `detectableShift`.
+ *
+ * @example
+ * const sample = Array.from({ length: 100 }, (_, i) => 1000 + 10 * i)
+ * requiredCount(sample, 200) < requiredCount(sample, 100) // true
+ */
+export function requiredCount(
+  sample: ArrayLike<number>,
+  shift: number,
+  options: RequiredCountOptions = {},
+): number {
+  rejectUnknownOptions(options, ['alpha', 'power', 'designEffectOf'])
+  const { alpha = 0.05, power = 0.8, designEffectOf = () => 1 } = options
+  requireShare('alpha', alpha)
+  requireShare('power', power)
+  const { values } = sortedFinite(sample, { sorted: false })
+  if (values.length < 2) return Number.POSITIVE_INFINITY
+  const moments = placements(values, Math.abs(shift))
+  const isEnough = (count: number) => {
+    const counts = { beforeCount: count, afterCount: count }
+    return powerOf(moments, { ...counts, alpha, designEffect: designEffectOf(count) }) >= power
+  }
+  let enough = 2
+  while (!isEnough(enough)) {
+    if (enough > MAX_COUNT) return Number.POSITIVE_INFINITY
+    enough *= 2
+  }
+  for (let few = enough / 2; enough - few > 1; ) {
+    const between = Math.floor((few + enough) / 2)
+    if (isEnough(between)) enough = between
+    else few = between
+  }
+  return enough
 }
 
 /** The smallest positive difference of two values that is enough, if larger ones are too. */
@@ -101,13 +158,17 @@ function smallestDifference(values: ArrayLike<number>, isEnough: (difference: nu
   }
 }
 
+interface PowerOptions {
+  readonly beforeCount: number
+  readonly afterCount: number
+  readonly alpha: number
+  readonly designEffect: number
+}
+
 function powerOf(
-  values: ArrayLike<number>,
-  shift: number,
-  { afterCount: n2, alpha, designEffect }: Record<'afterCount' | 'alpha' | 'designEffect', number>,
+  { mean, ofAfter, ofBefore }: ReturnType<typeof placements>,
+  { beforeCount: n1, afterCount: n2, alpha, designEffect }: PowerOptions,
 ): number {
-  const n1 = values.length
-  const { mean, ofAfter, ofBefore } = placements(values, shift)
   const wider = Math.sqrt(designEffect)
   const critical =
     -normalQuantile(alpha / 2) * wider * Math.sqrt((n1 * n2 * (n1 + n2 + 1)) / 12) + 0.5

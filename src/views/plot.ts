@@ -15,6 +15,7 @@ import { withArticle } from '../core/words.ts'
 import { ExplosionDiagnosis } from '../explain/explosion/diagnose-explosion.ts'
 import { ExpectedCategoryCurves } from '../explain/explosion/expected-categories.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
+import { SamplingPlan } from '../explain/plan-sampling.ts'
 import { VarianceSources } from '../explain/variance/find-variance.ts'
 import { FlowSet } from '../flows/flow-set.ts'
 import { FoldedFlows } from '../flows/fold/folded-flows.ts'
@@ -41,6 +42,7 @@ import { parameterDifferencesChart } from './charts/parameter-differences.ts'
 import { parameterStripChart } from './charts/parameter-strip.ts'
 import { edgeTimesChart, responseTimesChart, stepTimesChart } from './charts/response-times.ts'
 import { accountChart, ribbonChart } from './charts/ribbon.ts'
+import { samplingPlanChart } from './charts/sampling-plan.ts'
 import { segmentsChart } from './charts/segments.ts'
 import {
   squaredVariationChart,
@@ -120,6 +122,7 @@ export const PLOTTED = [
     ResponseTimeMutations,
     { 'response-times': responseTimesChart, edge: edgeTimesChart, flow: flowDrawing },
   ],
+  [SamplingPlan, { rates: samplingPlanChart }],
   [ScenarioProfile, OF_PROFILES],
   [Segments, { segments: segmentsChart }],
   [SingleChanges, { tornado: singleChangesChart }],

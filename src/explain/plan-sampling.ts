@@ -1,0 +1,276 @@
+import { extent, group, mean, sum } from 'd3-array'
+import { Comparison, compare } from '../compare/comparison.ts'
+import { placeTitle } from '../compare/findings/step-findings.ts'
+import { levelOfTimes } from '../compare/steps/find-step-changes.ts'
+import type { StepChange } from '../compare/steps/step-changes.ts'
+import { strataOfStep } from '../compare/steps/step-times.ts'
+import { at } from '../core/entries.ts'
+import { FlowdeltaError, requireStage } from '../core/errors.ts'
+import {
+  custom,
+  defineOptions,
+  type OptionsOf,
+  optionalText,
+  readOptions,
+} from '../core/options.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../core/stage.ts'
+import { readDuration } from '../core/words.ts'
+import type { FlowSet } from '../flows/flow-set.ts'
+import { requiredCount } from '../stats/detectable-shift.ts'
+import { normalQuantile } from '../stats/distributions.ts'
+import { logOf } from '../stats/moderated-shifts.ts'
+import { type Moments, moments } from '../stats/moments.ts'
+import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
+import type { TraceSet } from '../traces/trace-set.ts'
+
+function duration(defaultUs: number | null, sentence: string) {
+  const isDuration = (value: unknown) => typeof value === 'number' && value > 0 && value < Infinity
+  return custom<number | null>({
+    default: defaultUs,
+    unit: 'µs',
+    sentence,
+    expected: "a duration above 0, such as '5ms' (in code, in µs)",
+    accepts: (value) => value === null || isDuration(value),
+    parse: readDuration,
+    schema: { type: ['number', 'null'], exclusiveMinimum: 0 },
+  })
+}
+
+export const PLAN_OPTIONS = defineOptions({
+  shiftUs: {
+    ...duration(1000, 'How much longer each call of a step takes, which is to be found'),
+    flag: 'shift <duration>',
+  },
+  withinUs: {
+    ...duration(null, 'How long each period is; default: as long as what was recorded'),
+    flag: 'within <duration>',
+  },
+  service: optionalText('Only steps of this service'),
+})
+
+export type PlanOptions = OptionsOf<typeof PLAN_OPTIONS>
+
+/** What it takes to find that one step takes longer. */
+export interface PlannedStep {
+  /** `payments charge itself`, or `shop → payments charge` for the way to it. */
+  readonly step: string
+  readonly service: string
+  readonly operation: string
+  /** Mean time of a call, in µs. */
+  readonly meanUs: number
+  /** A shift below this is too small to matter (`minimumEffect`), in µs. */
+  readonly leastUs: number
+  /** Requests of a period that have the step, if all are kept. */
+  readonly requests: number
+  /** Requests that have the step, of each period, that are enough; ∞ where the shift hardly matters. */
+  readonly needed: number
+}
+
+/**
+ * Of each test alone, at the level of one of many. Comparisons also learn how levels wander, from few
+ * stretches of time, which costs power: four of five find what is planned for.
+ */
+const POWER = 0.9
+/** Times of fewer requests say too little of how times vary. */
+const MIN_REQUESTS = 20
+
+/**
+ * Plans how many requests to keep so that a comparison of two periods finds a slowdown of one step:
+ * how much times vary, and how their levels wander, is learned from what was recorded.
+ *
+ * A head sampler keeps a share of all requests (`rate`); a tail sampler can keep the same share of
+ * the requests that have the step, and no others. Times are taken to move up by the shift and to vary as they did.
+ *
+ * @param source a comparison of two periods alike, or the traces of one recording, of which the first
+ *   half of the requests is held against the second
+ * @param options see {@link PLAN_OPTIONS}
+ * @throws OptionError for a duration that is none; FlowdeltaError for traces without spans, a service
+ *   that does nothing in them, and too few requests
+ *
+ * Sources: Lehmann 1975, "Nonparametrics", §2.3 (power of rank tests); Guenther 1981, "Sample size
+ * formulas for normal theory t tests" (of means of logs); the plan is our own.
+ *
+ * @example
+ * const plan = planSampling(before, { shiftUs: 500 })
+ * plan.steps[0].needed
+ */
+export function planSampling(
+  source: Comparison | TraceSet,
+  options: Partial<PlanOptions> = {},
+): SamplingPlan {
+  const { shiftUs, withinUs, service } = readOptions(PLAN_OPTIONS, options)
+  if (!(source instanceof Comparison))
+    requireStage('planSampling(traces)', source, SelectableTraces)
+  const comparison = source instanceof Comparison ? source : ofHalves(source)
+  const { flows, steps: changes } = comparison
+  const lasted = recordedUs(flows)
+  const periodUs = withinUs ?? lasted / 2
+  const places = changes.steps.filter(
+    ({ kind, part, service: own }) =>
+      kind !== 'request' && part === undefined && (service === null || own === service),
+  )
+  const planned = places
+    .flatMap((step) => plannedOf(comparison, step, periodUs / lasted))
+    .sort((a, b) => b.requests - a.requests || b.meanUs - a.meanUs)
+  if (planned.length === 0) throw nothingToPlan(changes.steps, service)
+  return new SamplingPlan({
+    shiftUs: shiftUs as number,
+    periodUs,
+    allRequests: Math.round((flows.size * periodUs) / lasted),
+    planned,
+  })
+}
+
+function ofHalves(traces: TraceSet): Comparison {
+  const rows = Array.from({ length: traces.size }, (_, row) => row)
+  const middle = Math.ceil(rows.length / 2)
+  return compare(
+    traces.pick(rows.slice(0, middle), { name: 'first half' }),
+    traces.pick(rows.slice(middle), { name: 'second half' }),
+  )
+}
+
+/** How long all recordings lasted together. */
+function recordedUs({ startUs, recordedIn }: FlowSet): number {
+  const recordings = group(startUs.keys(), (request) => at(recordedIn, request))
+  return sum(recordings.values(), (requests) => {
+    const [first = 0, last = 0] = extent(requests, (request) => at(startUs, request))
+    return last - first
+  })
+}
+
+/** @param share of all that was recorded that one period has */
+function plannedOf(
+  { flows, steps: changes }: Comparison,
+  step: StepChange,
+  share: number,
+): Planned[] {
+  const strata = group(strataOfStep(changes.times, step), ({ operation }) => operation)
+  return Array.from(strata, ([operation, some]): Planned | [] => {
+    const samples = some.flatMap(({ before, after }) => [before, after])
+    const values = Float64Array.from(samples.flatMap((sample) => [...sample.values]))
+    const critical = sum(samples, ({ criticalCalls }) => criticalCalls)
+    if (values.length < MIN_REQUESTS || critical === 0) return []
+    const requests = samples.flatMap((sample) => [...sample.recorded.requests])
+    const responseUs = mean(requests, (request) => at(flows.responseTimeUs, request)) ?? 0
+    const { minimumEffect } = changes.options
+    return {
+      place: { step: placeTitle(step, operation), service: step.service, operation },
+      meanUs: mean(values) ?? Number.NaN,
+      requests: Math.round(share * requests.length),
+      values,
+      alpha: levelOfTimes(changes, step.operations.length),
+      // Levels that wander alike in all requests widen the sum of fewer of them less.
+      designEffectOf: (count: number) =>
+        1 + (Math.max(0, step.designEffect - 1) * 2 * count) / values.length,
+      leastUs: (minimumEffect * responseUs * requests.length) / critical,
+    }
+  }).flat()
+}
+
+interface Planned {
+  readonly place: Pick<PlannedStep, 'step' | 'service' | 'operation'>
+  readonly meanUs: number
+  readonly requests: number
+  /** Times of its calls, in µs, one a request. */
+  readonly values: Float64Array
+  readonly alpha: number
+  readonly designEffectOf: (count: number) => number
+  /** What each call must take longer at least to matter, in µs. */
+  readonly leastUs: number
+}
+
+/** Requests of each period that find a shift, and find it large enough to matter. */
+function neededFor({ values, alpha, designEffectOf, leastUs }: Planned, shiftUs: number): number {
+  const [critical, beyond] = [1 - alpha / 2, POWER].map(normalQuantile) as [number, number]
+  const surelyUs = ((shiftUs - leastUs) * (critical + beyond)) / beyond
+  if (surelyUs <= 0) return Number.POSITIVE_INFINITY
+  const toFindUs = Math.min(shiftUs, surelyUs)
+  const ofRanks = requiredCount(values, toFindUs, { alpha, power: POWER, designEffectOf })
+  // Of logs, each period needs v (z + z')² / d² values, and z² / 4 as their variance is not known.
+  const [usual, slower] = [0, toFindUs].map((us) =>
+    moments(values.map((one) => logOf(one + us))),
+  ) as [Moments, Moments]
+  const spread = usual.variance + slower.variance
+  const each = spread * ((critical + beyond) / (slower.mean - usual.mean)) ** 2
+  const part = 1 - (designEffectOf(1) - 1) * each
+  const ofLogs = part > 0 ? Math.ceil((each + critical ** 2 / 4) / part) : Number.POSITIVE_INFINITY
+  return Math.max(fewestFor(alpha), Math.min(ofRanks, ofLogs))
+}
+
+/** Values that each period must have for a test to be able to reject: all arrangements are as likely. */
+function fewestFor(alpha: number): number {
+  let [count, arrangements] = [1, 2]
+  while (2 / arrangements > alpha) {
+    count++
+    arrangements *= (2 * (2 * count - 1)) / count
+  }
+  return count
+}
+
+interface PlanColumns {
+  readonly shiftUs: number
+  /** How long each period is, in µs. */
+  readonly periodUs: number
+  /** Requests of a period, if all are kept. */
+  readonly allRequests: number
+}
+
+/** How many requests find a slowdown of each step. */
+export class SamplingPlan extends columnarStage<PlanColumns>() {
+  static readonly madeBy: string = 'what planSampling returns'
+  /** Steps by how many requests have them, the most first. */
+  readonly steps: readonly PlannedStep[]
+  readonly #planned: readonly Planned[]
+
+  /** Use `planSampling` instead. */
+  constructor({ planned, ...columns }: PlanColumns & { readonly planned: readonly Planned[] }) {
+    super(columns)
+    this.#planned = planned
+    this.steps = planned.map((one) => ({
+      ...one.place,
+      meanUs: one.meanUs,
+      leastUs: one.leastUs,
+      requests: one.requests,
+      needed: neededFor(one, this.shiftUs),
+    }))
+  }
+
+  /** The share of requests to keep to find `shiftUs` in a step, by its place in `steps`; above 1 where all are too few. */
+  rate(step: number, shiftUs: number = this.shiftUs): number {
+    const planned = this.#planned[step]
+    if (planned === undefined) {
+      throw new FlowdeltaError(
+        `The plan has no step ${step}. It has ${this.steps.length}, numbered from 0.`,
+      )
+    }
+    return neededFor(planned, shiftUs) / planned.requests
+  }
+
+  /**
+   * One row a step. `rate` is the share to keep; `headTraces` and `tailTraces` are the traces of a period
+   * that are then kept: of all requests, or of those that have the step. `timeUs` is how long a period must
+   * be if every request is kept.
+   */
+  table(): StageTable {
+    const rows = this.steps.map((one, i) => ({ ...one, rate: this.rate(i) }))
+    return rowTable(rows, {
+      ...own('step service operation meanUs leastUs requests needed rate'),
+      headTraces: ({ rate }) => Math.ceil(rate * this.allRequests),
+      tailTraces: 'needed',
+      timeUs: ({ rate }) => rate * this.periodUs,
+    })
+  }
+}
+
+function nothingToPlan(steps: readonly StepChange[], service: string | null): FlowdeltaError {
+  const services = [...new Set(steps.map((step) => step.service))]
+  if (service !== null && services.length > 0 && !services.includes(service)) {
+    return new FlowdeltaError(
+      `No step is of service '${service}'. Services are: ${services.sort().join(', ')}.`,
+    )
+  }
+  return new FlowdeltaError(
+    `No step has ${MIN_REQUESTS} requests with spans, so nothing says how its times vary. Load more traces, with spans.`,
+  )
+}
