@@ -122,6 +122,7 @@ export type {
 } from './explain/flow-pair/flow-comparison.ts'
 export type { FlowPair } from './explain/flow-pair/flow-form.ts'
 export { type CoalescedFlow, coalesceFlow } from './explain/flow-pair/flow-groups.ts'
+export { type FocusCalls, type FocusGraph, focusOn } from './explain/focus-graph.ts'
 export { explain } from './explain/parameters/explain.ts'
 export type {
   ExplainOptions,

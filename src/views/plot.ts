@@ -14,6 +14,7 @@ import type { OptionsOf, OptionTable } from '../core/options.ts'
 import { withArticle } from '../core/words.ts'
 import { ExplosionDiagnosis } from '../explain/explosion/diagnose-explosion.ts'
 import { ExpectedCategoryCurves } from '../explain/explosion/expected-categories.ts'
+import { FocusGraph } from '../explain/focus-graph.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
 import { SamplingPlan } from '../explain/plan-sampling.ts'
 import { VarianceSources } from '../explain/variance/find-variance.ts'
@@ -55,6 +56,7 @@ import {
   dependenciesDrawing,
   executionModelDrawing,
   flowDrawing,
+  focusDrawing,
   parameterTreeDrawing,
 } from './drawing/drawn-stages.tsx'
 
@@ -104,6 +106,7 @@ export const PLOTTED = [
   ],
   [ExplosionDiagnosis, { remedies: explosionChart }],
   [Findings, { findings: findingsChart }],
+  [FocusGraph, { graph: focusDrawing }],
   [FoldedFlows, { sizes: foldedSizesChart, arrivals: arrivalsChart }],
   [FlowSet, { arrivals: arrivalsChart }],
   [HostClasses, { matrix: hostClassesChart }],

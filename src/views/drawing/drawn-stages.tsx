@@ -13,6 +13,7 @@ import {
   shortText,
   tooltipText,
 } from '../../core/words.ts'
+import type { FocusGraph } from '../../explain/focus-graph.ts'
 import { type Explanation, pathSentence } from '../../explain/parameters/explanation.ts'
 import { Attention, type AttentionGraph } from '../../logs/attention/focus-attention.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -30,6 +31,7 @@ import { CATEGORY_OPTION, tellingCategory } from '../charts/response-times.ts'
 import { dependencyPicture } from './dependency-network.tsx'
 import { Caption, Figure } from './figure.tsx'
 import { FLOW_DRAWING_OPTIONS, flowPicture } from './flow.tsx'
+import { focusPicture } from './focus-graph.tsx'
 import {
   type BoxLook,
   type GraphBox,
@@ -75,6 +77,12 @@ function bestGraph(attention: Attention, kind: 'event' | 'state' | null) {
   const [event, state] = [attention.best('event'), attention.best('state')]
   return (state?.score ?? 0) > (event?.score ?? 0) ? state : (event ?? state)
 }
+
+/** Draws a service with who calls it and whom it calls, for `focusOn`. */
+export const focusDrawing = defineChart(
+  { limit: most(8, 'services', 'Most callers, and most callees, drawn: whose time changed most') },
+  (graph: FocusGraph, { limit }) => drawingOf(focusPicture(graph, limit)),
+)
 
 /** Draws what an operation calls and what waits for what. Source: Ostrowski et al. 2011, §2.2. */
 export const executionModelDrawing = defineChart(
