@@ -86,6 +86,7 @@ export { stageTable } from './core/stage.ts'
 export { traceLink, traceTemplate } from './core/trace-links.ts'
 export type { Microseconds } from './core/words.ts'
 export { formatDuration } from './core/words.ts'
+export { type BlindSpot, type BlindSpots, findBlindSpots } from './explain/blind-spots.ts'
 export type {
   CallingContext,
   CallingContexts,

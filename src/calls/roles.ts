@@ -51,39 +51,49 @@ const meansOf = remembered((flows: FlowSet) =>
 )
 
 function readMeans(flows: FlowSet, omitHosts: boolean, isWanted: Wanted = () => true): RoleMeans {
-  const { roles, ofShape } = rolesByShape(flows, omitHosts)
+  const { roles, timesOf } = roleTimes(flows, omitHosts)
   const sums = [BEFORE, AFTER].map(() => new Float64Array(roles.length))
   const counts = [0, 0]
   const [starts, times] = [new Float64Array(roles.length), new Float64Array(roles.length)]
-  const isOfSpans = areFromSpans(flows)
-  const [spans, finder] = [isOfSpans ? spanTimes(flows) : null, new CriticalPathFinder(flows)]
   for (let request = 0; request < flows.size; request++) {
     if (flows.isPart(request) || !hasTimes(flows, request) || !isWanted(request)) continue
     const period = flows.period[request]!
     const weight = flows.countOf(request)
-    const [own, of] = [sums[period]!, ofShape.get(flows.shapeOf[request]!)!]
+    const own = sums[period]!
     counts[period]! += weight
-    if (spans === null) {
-      for (const { edge, us, startUs } of finder.path(request)) {
-        own[of[edge]!]! += weight * us
-        starts[of[edge]!]! += weight * startUs
-        times[of[edge]!]! += weight
-      }
-      continue
-    }
-    const [onPathNs, atNs] = [spans.onPath(request), spans.of(request)]
-    for (let span = 0; span < onPathNs.length; span++) {
-      if (onPathNs[span] === 0) continue
-      own[of[span]!]! += (weight * onPathNs[span]!) / NS
-      starts[of[span]!]! += (weight * atNs[2 * span]!) / NS
-      times[of[span]!]! += weight
-    }
+    timesOf(request, (role, us, startUs) => {
+      own[role]! += weight * us
+      starts[role]! += weight * startUs
+      times[role]! += weight
+    })
   }
   const [beforeUs, afterUs] = sums.map((own, period) =>
     own.map((us) => us / Math.max(1, counts[period]!)),
   ) as [Float64Array, Float64Array]
   const startUs = starts.map((us, role) => us / (times[role]! || 1))
   return { roles, beforeUs, afterUs, startUs }
+}
+
+/** Takes the time of a part of a request's path, and when it began since the request did, in µs. */
+type SeeTime = (role: number, us: number, startUs: number) => void
+
+/** The roles that occur, and the times of a request along its path: these add up to its response time. */
+export function roleTimes(flows: FlowSet, omitHosts: boolean) {
+  const { roles, ofShape } = rolesByShape(flows, omitHosts)
+  const spans = areFromSpans(flows) ? spanTimes(flows) : null
+  const finder = new CriticalPathFinder(flows)
+  const timesOf = (request: number, see: SeeTime): void => {
+    const of = ofShape.get(flows.shapeOf[request]!)!
+    if (spans === null) {
+      for (const { edge, us, startUs } of finder.path(request)) see(of[edge]!, us, startUs)
+      return
+    }
+    const [onPathNs, atNs] = [spans.onPath(request), spans.of(request)]
+    for (let span = 0; span < onPathNs.length; span++) {
+      if (onPathNs[span] !== 0) see(of[span]!, onPathNs[span]! / NS, atNs[2 * span]! / NS)
+    }
+  }
+  return { roles, timesOf }
 }
 
 /** Whether the latencies of a request are known: a snapshot may carry those of some only. */

@@ -12,6 +12,7 @@ import { Segments } from '../compare/segments/segments.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../core/options.ts'
 import { withArticle } from '../core/words.ts'
+import { BlindSpots } from '../explain/blind-spots.ts'
 import { ExplosionDiagnosis } from '../explain/explosion/diagnose-explosion.ts'
 import { ExpectedCategoryCurves } from '../explain/explosion/expected-categories.ts'
 import { FocusGraph } from '../explain/focus-graph.ts'
@@ -28,6 +29,7 @@ import { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
 import { SingleChanges } from '../whatif/scenarios/single-changes.ts'
 import { arrivalsChart } from './charts/arrivals.ts'
+import { blindSpotsChart } from './charts/blind-spots.ts'
 import { categoryCountsChart } from './charts/category-counts.ts'
 import type { Chart, Drawing } from './charts/chart.ts'
 import type { DefinedChart } from './charts/chart-frame.ts'
@@ -71,6 +73,7 @@ const OF_VARIATION_SETS = { variation: variationSetsChart }
 export const PLOTTED = [
   [Account, { ribbon: accountChart }],
   [Attention, OF_DEPENDENCIES],
+  [BlindSpots, { gains: blindSpotsChart }],
   [Categories, { variation: squaredVariationChart, arrivals: arrivalsChart }],
   [
     Comparison,

@@ -1,0 +1,221 @@
+// Runs once a step of a request: the loops index with `!`.
+import { sum } from 'd3-array'
+import { hasTimes, type Role, roleTimes } from '../calls/roles.ts'
+import { allVisits } from '../calls/visits.ts'
+import { Comparison } from '../compare/comparison.ts'
+import { RequestColumns } from '../compare/segments/request-columns.ts'
+import { FlowdeltaError, requireStage } from '../core/errors.ts'
+import { defineOptions, most, type OptionsOf, oneOf, readOptions } from '../core/options.ts'
+import { columnarStage, own, rowTable, type StageTable } from '../core/stage.ts'
+import { FlowSet } from '../flows/flow-set.ts'
+import { areFromSpans } from '../flows/span-tree.ts'
+import { moments } from '../stats/moments.ts'
+import { periodOfName } from './variance/compare-spreads.ts'
+
+/** A step whose time nothing that was recorded explains. */
+export interface BlindSpot extends Role {
+  /**
+   * What to record: spans of the `'callee'`, which records none; events of a `'call'`, such as connect
+   * and wait for a pool; a `'span'` within an operation that has none; an `'attribute'` that tells fast
+   * calls from slow ones, or spans between the calls of an operation.
+   */
+  readonly record: 'callee' | 'call' | 'span' | 'attribute'
+  /** Its share of all response time. */
+  readonly timeShare: number
+  /** Its share of the variance of response times: those of all steps add up to 1. */
+  readonly varianceShare: number
+  /** The part of `varianceShare` that neither the structure of requests nor an attribute explains. */
+  readonly gain: number
+  /** The attribute that explains most of it; `null` where none explains any. */
+  readonly toldBy: string | null
+}
+
+export const BLIND_SPOT_OPTIONS = defineOptions({
+  period: oneOf(['before', 'after'], {
+    default: 'after',
+    sentence: 'Period to look at',
+    flag: null,
+  }),
+  limit: most(20, 'steps', 'Most steps listed, the largest gain first'),
+})
+
+/** Fewer requests say too little of what explains a variance. */
+const MIN_REQUESTS = 20
+/** Of steps, those with the largest shares of time or variance are held against attributes. */
+const MAX_TESTED = 40
+
+/**
+ * Finds what to record next: the steps whose time varies most without anything that was recorded to
+ * explain it. Of each step, the time on the path of requests varies with response times; what the
+ * structure of requests and the one best attribute explain is taken off, corrected for the number of their values.
+ *
+ * @param source a comparison, or flows
+ * @param options see {@link BLIND_SPOT_OPTIONS}
+ * @throws FlowdeltaError where the period has under 20 requests whose times are known
+ *
+ * Source: Sambasivan 2013, §5.5 (variance tells where to instrument); the gains are our own.
+ *
+ * @example
+ * findBlindSpots(comparison).spots.map(({ record, service }) => `${record} of ${service}`)
+ */
+export function findBlindSpots(
+  source: Comparison | FlowSet,
+  options: Partial<OptionsOf<typeof BLIND_SPOT_OPTIONS>> = {},
+): BlindSpots {
+  if (!(source instanceof Comparison)) requireStage('findBlindSpots(flows)', source, FlowSet)
+  const { period, limit } = readOptions(BLIND_SPOT_OPTIONS, options)
+  const flows = source instanceof Comparison ? source.flows : source
+  const columns = source instanceof Comparison ? source.columns : new RequestColumns(flows)
+  const { roles, requests, times } = timesByRole(flows, periodOfName(period) as number)
+  if (requests.length < MIN_REQUESTS) {
+    throw new FlowdeltaError(
+      `The period ${period} has ${requests.length} requests whose times are known. Load ${MIN_REQUESTS} at least.`,
+    )
+  }
+  const response = Float64Array.from(requests, (request) => flows.responseTimeUs[request]!)
+  const { mean, variance } = moments(response)
+  const fromMean = response.map((us) => us - mean)
+  const shareOf = (values: ArrayLike<number>) =>
+    sum(fromMean, (one, i) => one * values[i]!) / ((requests.length - 1) * variance) || 0
+  const shapes = requests.map((request) => flows.shapeOf[request]!)
+  const worth = roles.map((role, i) => {
+    const own = times[i]!
+    return { role, own, timeShare: sum(own) / sum(response), varianceShare: shareOf(own) }
+  })
+  const largest = worth
+    .sort((a, b) => sizeOf(b) - sizeOf(a))
+    .slice(0, MAX_TESTED)
+    .filter((one) => sizeOf(one) > 0)
+  const working = new Set(roles.flatMap(({ kind, service }) => (kind === 'work' ? service : [])))
+  const calling = operationsThatCall(flows)
+  const spots = largest.map(({ role, own, timeShare, varianceShare }): BlindSpot => {
+    const ofStructure = residuals(own, shapes)
+    const candidates = [null, role.service, role.caller].flatMap((service, i) =>
+      i > 0 && service === null ? [] : columns.of(service).columns,
+    )
+    let [left, toldBy] = [ofStructure, null as string | null]
+    for (const { attribute, codes } of candidates) {
+      const rest = residuals(
+        ofStructure.values,
+        requests.map((request) => codes[request]!),
+      )
+      const unexplained = ofStructure.factor * rest.factor
+      if (squares(rest.values) * unexplained >= squares(left.values) * left.factor) continue
+      left = { values: rest.values, factor: unexplained }
+      toldBy = attribute
+    }
+    const rest = Math.max(0, shareOf(left.values) * left.factor)
+    const isOpen = role.kind === 'call'
+    const record = isOpen
+      ? working.has(role.service)
+        ? 'call'
+        : 'callee'
+      : calling.has(nameOf(role))
+        ? 'attribute'
+        : 'span'
+    return {
+      ...role,
+      record,
+      timeShare,
+      varianceShare,
+      gain: Math.min(rest, Math.max(0, varianceShare)),
+      toldBy,
+    }
+  })
+  return new BlindSpots({
+    period,
+    spots: spots.sort((a, b) => b.gain - a.gain || b.timeShare - a.timeShare).slice(0, limit),
+    requests: requests.length,
+  })
+}
+
+/** `storage SN READ itself`, or `mds → storage SN READ`. */
+export function stepName({ kind, service, caller, operation }: Role): string {
+  const called = [service, operation].filter((name) => name !== '').join(' ')
+  if (kind === 'work') return `${called} itself`
+  return caller === null ? called : `${caller} → ${called}`
+}
+
+/** What to record of a step, as a noun phrase. */
+export function recordText({ record, service, caller, operation }: BlindSpot): string {
+  if (record === 'callee') return `spans of ${service}, which records none`
+  if (record === 'call') return `what ${caller ?? 'clients'} waits for when it calls ${service}`
+  if (record === 'span') return `spans within ${operation} of ${service}`
+  return `an attribute of ${operation} of ${service}, or spans between its calls`
+}
+
+function sizeOf({ timeShare, varianceShare }: Pick<BlindSpot, 'timeShare' | 'varianceShare'>) {
+  return Math.max(timeShare, varianceShare)
+}
+
+/** The time of each request in each role, in µs; 0 where it has none of it. */
+function timesByRole(flows: FlowSet, period: number) {
+  const { roles, timesOf } = roleTimes(flows, false)
+  const requests = Array.from(flows.period.keys()).filter(
+    (request) =>
+      flows.period[request] === period && !flows.isPart(request) && hasTimes(flows, request),
+  )
+  const times = roles.map(() => new Float64Array(requests.length))
+  requests.forEach((request, i) => {
+    timesOf(request, (role, us) => {
+      times[role]![i]! += us
+    })
+  })
+  return { roles, requests, times }
+}
+
+/** Operations of which a span has spans below it. */
+function operationsThatCall(flows: FlowSet): ReadonlySet<string> {
+  const calling = new Set<string>()
+  if (!areFromSpans(flows)) return calling
+  for (const { tree, visitOf, operations } of allVisits(flows).values()) {
+    for (let span = 0; span < tree.size; span++) {
+      if (tree.firstChild[span]! < tree.firstChild[span + 1]!)
+        calling.add(nameOf({ service: visitOf[span]!.service, operation: operations[span]! }))
+    }
+  }
+  return calling
+}
+
+function nameOf({ service, operation }: Pick<Role, 'service' | 'operation'>): string {
+  return JSON.stringify([service, operation])
+}
+
+/** What is left of values beside the mean of their group, and by what to multiply its squares: groups use up degrees of freedom. */
+function residuals(values: ArrayLike<number>, groups: readonly number[]) {
+  const sums = new Map<number, [total: number, count: number]>()
+  groups.forEach((group, i) => {
+    const known = sums.get(group) ?? [0, 0]
+    sums.set(group, [known[0] + values[i]!, known[1] + 1])
+  })
+  const left = Float64Array.from(groups, (group, i) => {
+    const [total, count] = sums.get(group)!
+    return values[i]! - total / count
+  })
+  const size = groups.length
+  return { values: left, factor: (size - 1) / Math.max(1, size - sums.size) }
+}
+
+function squares(values: Float64Array): number {
+  return sum(values, (value) => value * value)
+}
+
+interface BlindSpotColumns {
+  readonly period: 'before' | 'after'
+  /** Steps, the largest gain first. */
+  readonly spots: readonly BlindSpot[]
+  readonly requests: number
+}
+
+/** What to record next. */
+export class BlindSpots extends columnarStage<BlindSpotColumns>() {
+  static readonly madeBy: string = 'what findBlindSpots returns'
+
+  /** One row a step, the largest gain first. */
+  table(): StageTable {
+    return rowTable(
+      this.spots,
+      own('record kind service caller operation timeShare varianceShare gain toldBy'),
+    )
+  }
+}

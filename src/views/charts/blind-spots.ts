@@ -1,0 +1,56 @@
+import { most } from '../../core/options.ts'
+import { percent, shortText, tooltipText } from '../../core/words.ts'
+import { type BlindSpot, type BlindSpots, recordText, stepName } from '../../explain/blind-spots.ts'
+import { openShareAxis } from './axes.ts'
+import { bars } from './builders.ts'
+import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
+
+const MAX_NAME_LENGTH = 60
+
+/** Draws how much of the variance of response times each step leaves unexplained, for `findBlindSpots`. */
+export const blindSpotsChart = defineChart(
+  { limit: most(10, 'steps', 'Most steps drawn, the largest gain first') },
+  ({ spots, period }: BlindSpots, { limit }) => {
+    const drawn = spots.filter(({ gain }) => gain > 0).slice(0, limit)
+    const rows = drawn.map((spot, i) => ({
+      label: `${i + 1}. ${shortText(stepName(spot), MAX_NAME_LENGTH)}`,
+      gain: spot.gain,
+      gainText: percent(spot.gain),
+      step: tooltipText(stepName(spot)),
+      record: recordText(spot),
+      time: percent(spot.timeShare),
+      variance: percent(spot.varianceShare),
+      toldBy: spot.toldBy === null ? 'none' : tooltipText(spot.toldBy),
+    }))
+    const [first] = drawn as [BlindSpot?]
+    return framedChart(
+      {
+        title: `What to record next, ${period}`,
+        subtitle:
+          first === undefined
+            ? 'What was recorded explains how response times vary.'
+            : [
+                'Share of the variance of response times that nothing recorded explains.',
+                `First: ${shortText(recordText(first), 120)}.`,
+              ],
+        omissions: [],
+        width: 760,
+      },
+      bars({
+        rows,
+        axis: openShareAxis([0, Math.max(0.01, ...rows.map(({ gain }) => gain)) * 1.15], 'gain'),
+        to: 'gain',
+        text: 'gainText',
+        color: { value: PALETTE.after },
+        tooltip: {
+          step: 'step',
+          record: 'record',
+          gain: 'gainText',
+          'share of all time': 'time',
+          'share of the variance': 'variance',
+          'explained in part by': 'toldBy',
+        },
+      }),
+    )
+  },
+)
