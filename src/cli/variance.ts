@@ -9,6 +9,7 @@ import { FlowdeltaError } from '../core/errors.ts'
 import { count, defineOptions, flag, optionalText } from '../core/options.ts'
 import { formatAmount, TIME } from '../core/quantity.ts'
 import { counted, grouped, percent, pValue, shortTexts, tooltipText } from '../core/words.ts'
+import { findBlindSpots, MIN_REQUESTS, recordText } from '../explain/blind-spots.ts'
 import type { EdgeVariance } from '../explain/variance/category-variance.ts'
 import { compareSpreads, type SpreadComparison } from '../explain/variance/compare-spreads.ts'
 import {
@@ -120,13 +121,16 @@ function unusedMarks(unused: readonly VarianceMark[]): PrintedWarning[] {
 }
 
 const MAX_NAME_LENGTH = 160
-const MOST = { categories: 5, edges: 3, merged: 3, spreads: 5 } as const
+const MOST = { categories: 5, edges: 3, merged: 3, spots: 3, spreads: 5 } as const
+/** Less of the variance is not worth another span. */
+const MIN_GAIN = 0.05
 
 function varianceText(results: VarianceResults): string {
   const { variance, anomalies, spreads, warnings, limit } = results
   const { ranked } = variance
   const shown = ranked.slice(0, limit)
   const both = spreads !== null
+  const spots = blindSpotsText(variance, both)
   const { quantity } = variance.categories.flows
   const nameOf = kindNames(ranked, variance.categories)
   const names = shortTexts(shown.map(nameOf), MAX_NAME_LENGTH)
@@ -153,7 +157,8 @@ function varianceText(results: VarianceResults): string {
     ...shown
       .slice(0, MOST.categories)
       .map((spread) => sourceText(variance, spread, { name: nameOf(spread), both })),
-    ...mergedText(variance, both),
+    ...mergedText(variance, both, spots.length > 0),
+    ...spots,
     ...(anomalies === null ? [] : [anomalies.text()]),
     ...(spreads === null ? [] : [spreadsText(spreads)]),
     ...leftOutLines(ranked.length - shown.length),
@@ -263,7 +268,12 @@ function edgeText(edge: EdgeVariance, edges: readonly EdgeVariance[]): string {
   return `${tooltipText(from)} → ${tooltipText(to)}${round}${number}${mark === null ? '' : `, ${mark}`}`
 }
 
-function mergedText({ merged, categories }: VarianceSources, both: boolean): string[] {
+/** @param isRanked whether steps to instrument are ranked elsewhere */
+function mergedText(
+  { merged, categories }: VarianceSources,
+  both: boolean,
+  isRanked: boolean,
+): string[] {
   if (merged.length === 0) return []
   const { quantity } = categories.flows
   const part = ({ requests, medianUs }: MergedBehaviors['faster']) =>
@@ -283,13 +293,26 @@ function mergedText({ merged, categories }: VarianceSources, both: boolean): str
   return [
     ...block(
       'Instrument here: these steps do two things that the trace does not tell apart.',
-      merged.filter(({ toldBy }) => toldBy === null),
+      merged.filter(({ toldBy }) => toldBy === null && !isRanked),
     ),
     ...block(
       'These steps do two things, which an attribute tells apart:',
       merged.filter(({ toldBy }) => toldBy !== null),
     ),
   ]
+}
+
+function blindSpotsText({ categories: { flows } }: VarianceSources, both: boolean): string[] {
+  const period = both ? AFTER : BEFORE
+  if (flows.quantity !== TIME || flows.wholes(period) < MIN_REQUESTS) return []
+  const { spots } = findBlindSpots(flows, { period: both ? 'after' : 'before' })
+  const lines = spots
+    .filter(({ gain }) => gain >= MIN_GAIN)
+    .slice(0, MOST.spots)
+    .map((spot, i) => `   ${i + 1}. ${percent(spot.gain)}: ${recordText(spot)}`)
+  if (lines.length === 0) return []
+  const title = `Record next${both ? ' (after)' : ''}, by the share of the variance of response times that nothing recorded explains:`
+  return [[title, ...lines].join('\n')]
 }
 
 function spreadsText({ overall, tests, changed, categories }: SpreadComparison): string {

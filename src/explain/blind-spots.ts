@@ -8,6 +8,7 @@ import { FlowdeltaError, requireStage } from '../core/errors.ts'
 import { defineOptions, most, type OptionsOf, oneOf, readOptions } from '../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../core/stage.ts'
 import { FlowSet } from '../flows/flow-set.ts'
+import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../flows/span-tree.ts'
 import { moments } from '../stats/moments.ts'
 import { periodOfName } from './variance/compare-spreads.ts'
@@ -40,7 +41,7 @@ export const BLIND_SPOT_OPTIONS = defineOptions({
 })
 
 /** Fewer requests say too little of what explains a variance. */
-const MIN_REQUESTS = 20
+export const MIN_REQUESTS = 20
 /** Of steps, those with the largest shares of time or variance are held against attributes. */
 const MAX_TESTED = 40
 
@@ -64,7 +65,7 @@ export function findBlindSpots(
 ): BlindSpots {
   if (!(source instanceof Comparison)) requireStage('findBlindSpots(flows)', source, FlowSet)
   const { period, limit } = readOptions(BLIND_SPOT_OPTIONS, options)
-  const flows = source instanceof Comparison ? source.flows : source
+  const flows = recordedFlows(source instanceof Comparison ? source.flows : source)
   const columns = source instanceof Comparison ? source.columns : new RequestColumns(flows)
   const { roles, requests, times } = timesByRole(flows, periodOfName(period) as number)
   if (requests.length < MIN_REQUESTS) {
@@ -139,7 +140,8 @@ export function stepName({ kind, service, caller, operation }: Role): string {
 /** What to record of a step, as a noun phrase. */
 export function recordText({ record, service, caller, operation }: BlindSpot): string {
   if (record === 'callee') return `spans of ${service}, which records none`
-  if (record === 'call') return `what ${caller ?? 'clients'} waits for when it calls ${service}`
+  if (record === 'call')
+    return `what ${caller ?? 'clients'} waits for when it calls ${operation} of ${service}`
   if (record === 'span') return `spans within ${operation} of ${service}`
   return `an attribute of ${operation} of ${service}, or spans between its calls`
 }

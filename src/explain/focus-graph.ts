@@ -7,6 +7,7 @@ import { entryNamed, FlowdeltaError, requireStage } from '../core/errors.ts'
 import type { Quantity } from '../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { NS } from '../flows/span-tree.ts'
 
 /** Calls between the service in focus and another one, in both periods. */
@@ -36,7 +37,7 @@ export interface FocusCalls {
  */
 export function focusOn(comparison: Comparison, service: string): FocusGraph {
   requireStage('focusOn(comparison)', comparison, Comparison)
-  const { flows } = comparison
+  const flows = recordedFlows(comparison.flows)
   const shapes = allVisits(flows)
   const names = new Set([...shapes.values()].flatMap(({ services }) => services))
   if (names.size === 0 || flows.spanRows === undefined) {

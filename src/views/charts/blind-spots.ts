@@ -25,7 +25,7 @@ export const blindSpotsChart = defineChart(
     const [first] = drawn as [BlindSpot?]
     return framedChart(
       {
-        title: `What to record next, ${period}`,
+        title: `What to record next (${period})`,
         subtitle:
           first === undefined
             ? 'What was recorded explains how response times vary.'
