@@ -151,6 +151,12 @@ export {
   planSampling,
   type SamplingPlan,
 } from './explain/plan-sampling.ts'
+export {
+  findSubmitters,
+  type Submitted,
+  type Submitter,
+  type Submitters,
+} from './explain/submitters.ts'
 export type {
   CategoryVariance,
   EdgeCovariance,

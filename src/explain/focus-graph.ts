@@ -6,7 +6,7 @@ import { getOrInsert } from '../core/entries.ts'
 import { entryNamed, FlowdeltaError, requireStage } from '../core/errors.ts'
 import type { Quantity } from '../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../core/stage.ts'
-import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../flows/flow-set.ts'
 import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { NS } from '../flows/span-tree.ts'
 
@@ -38,19 +38,8 @@ export interface FocusCalls {
 export function focusOn(comparison: Comparison, service: string): FocusGraph {
   requireStage('focusOn(comparison)', comparison, Comparison)
   const flows = recordedFlows(comparison.flows)
+  requireVisited(flows, service)
   const shapes = allVisits(flows)
-  const names = new Set([...shapes.values()].flatMap(({ services }) => services))
-  if (names.size === 0 || flows.spanRows === undefined) {
-    throw new FlowdeltaError(
-      'Flows of trace points have no services that call each other. Give traces with spans.',
-    )
-  }
-  entryNamed(
-    Object.fromEntries([...names].sort().map((name) => [name, name])),
-    service,
-    'no service that requests visit',
-    'Visited are',
-  )
   const found = new Map<string, Sums>()
   const itself: Sums = newSums()
   for (let request = 0; request < flows.size; request++) {
@@ -78,6 +67,18 @@ export function focusOn(comparison: Comparison, service: string): FocusGraph {
     itself: meansOf(itself),
     quantity: flows.quantity,
   })
+}
+
+/** Checks that requests visit a service, of traces with spans. */
+export function requireVisited(flows: FlowSet, service: string): void {
+  const names = new Set([...allVisits(flows).values()].flatMap(({ services }) => services))
+  if (names.size === 0 || flows.spanRows === undefined) {
+    throw new FlowdeltaError(
+      'Flows of trace points have no services that call each other. Give traces with spans.',
+    )
+  }
+  const named = Object.fromEntries([...names].sort().map((name) => [name, name]))
+  entryNamed(named, service, 'no service that requests visit', 'Visited are')
 }
 
 type Sums = readonly [before: Sum, after: Sum]

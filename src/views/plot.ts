@@ -18,6 +18,7 @@ import { ExpectedCategoryCurves } from '../explain/explosion/expected-categories
 import { FocusGraph } from '../explain/focus-graph.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
 import { SamplingPlan } from '../explain/plan-sampling.ts'
+import { Submitters } from '../explain/submitters.ts'
 import { VarianceSources } from '../explain/variance/find-variance.ts'
 import { FlowSet } from '../flows/flow-set.ts'
 import { FoldedFlows } from '../flows/fold/folded-flows.ts'
@@ -52,6 +53,7 @@ import {
   type VariationSets,
   variationSetsChart,
 } from './charts/squared-variation.ts'
+import { submittersChart } from './charts/submitters.ts'
 import { covariancesChart, varianceWaterfallChart } from './charts/variance.ts'
 import { diagnosisChart, singleChangesChart } from './charts/what-if.ts'
 import {
@@ -133,6 +135,7 @@ export const PLOTTED = [
   [Segments, { segments: segmentsChart }],
   [SingleChanges, { tornado: singleChangesChart }],
   [StructuralMutations, { counts: categoryCountsChart }],
+  [Submitters, { shares: submittersChart }],
   [
     VarianceSources,
     {
