@@ -8,12 +8,21 @@ import {
 } from '../src/compare/mutations/find-response-time-mutations.ts'
 import { type Centre, RANKING_OPTIONS } from '../src/compare/ranking/rank-mutations.ts'
 import { FlowdeltaError } from '../src/core/errors.ts'
-import { count, defineOptions, flag, oneOf, share, text } from '../src/core/options.ts'
+import {
+  count,
+  defineOptions,
+  flag,
+  oneOf,
+  optionalText,
+  share,
+  text,
+} from '../src/core/options.ts'
 import type { Alternative } from '../src/stats/two-sample.ts'
 import { type EvaluatedCase, evaluateCase } from './evaluate-case.ts'
 import { evaluateNull } from './evaluate-null.ts'
 import { evaluationText } from './evaluation-text.ts'
 import { findCases } from './recorded-cases.ts'
+import { scoreTool, studyText } from './study-kit.ts'
 import { type HdxFlags, runHdxSuite } from './suites/hdx-suite.ts'
 import { runIncidentSuite } from './suites/incident-suite.ts'
 import { type NezhaFlags, runNezhaSuite } from './suites/nezha-text.ts'
@@ -27,6 +36,7 @@ type Suite = 'hdx' | 'incidents' | 'nezha' | 'nulls' | 'planted' | 'varied'
 /** What commander makes of the options below. */
 interface EvaluateFlags extends WhatIfFlags, HdxFlags, NezhaFlags, NullFlags {
   readonly suite?: Suite
+  readonly tool?: string
   readonly whatif: boolean
   readonly null: boolean
   readonly splits: number
@@ -53,6 +63,10 @@ const FLAGS = defineOptions({
   correction: { ...correction, default: 'bh' as const },
   test,
   ...RANKING_OPTIONS,
+  tool: optionalText(
+    "Score another tool on five pairs: a command that prints a suspect a line, such as 'mytool {before} {after}'",
+    'tool <command>',
+  ),
   whatif: flag({
     default: false,
     sentence:
@@ -119,6 +133,11 @@ program.action(runEvaluate)
 async function runEvaluate(names: string[], flags: EvaluateFlags): Promise<void> {
   if (flags.suite !== undefined) {
     await runSuite(names, { ...flags, half: flags.half ?? null, suite: flags.suite })
+    return
+  }
+  if (flags.tool !== undefined) {
+    const results = await scoreTool(flags.tool, flags.data)
+    process.stdout.write(flags.json ? `${JSON.stringify(results, null, 1)}\n` : studyText(results))
     return
   }
   if (flags.whatif) {
