@@ -23,6 +23,8 @@ const MIN_GAIN = 8
 const NEARLY_ALL = 0.9
 /** Times on either side of the limit, and how many are near it, are as elsewhere unless p is below this. */
 const ALIKE_LEVEL = 0.01
+/** Fewer than these tell nothing of it. */
+const MIN_ALIKE_TIMES = 3
 /** And so they are in types with this share of all requests. */
 const MIN_ALIKE = 0.5
 /** So many types are left out at most: each time the one of so many that differ most that helps most. */
@@ -234,6 +236,7 @@ const added = (all: readonly Counts[]): Counts => [
  * does not rise from there on: what is cut off is a tail, and a sort of slow requests has a peak.
  */
 function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
+  if (min(counts.flat(), Number)! < MIN_ALIKE_TIMES) return false
   const shares = counts.map(shareOf)
   const above = types.map((times) => limitUs / min(times, (one) => quantile(one, 0.5))!)
   /** Requests of each type between two shares of the way from its median to the limit, and beyond it. */
