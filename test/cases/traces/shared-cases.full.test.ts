@@ -42,6 +42,7 @@ const RIGHT: Readonly<Record<string, readonly [title: RegExp, shareOfChange?: nu
   'onset-on-third-day': [/^db-proxy: query itself takes 24\.9 ms longer/],
   'pool-opt-in': [/^checkout → payments-gateway: .* in transit/, 1],
   'rack-attack-redis': [/^web: Rack::Attack now calls TTL and GET to redis .*, 3 times each/, 0.98],
+  'region-failover': [/^orders: SELECT orders within GET \/orders takes 32\.9 ms longer/, 1],
   'replica-db-namespace': [/only where db\.namespace = replica-b$/, 1],
   'replica-host-server': [/only where db host = db-b$/, 1],
   'replica-ip-on-client': [/only where server\.address = 10\.0\.0\.8$/, 1],
@@ -91,6 +92,13 @@ describeWithShared('cases that people reported name their cause first', () => {
     expect(few.nothingText()).toContain('payments POST /charge itself takes 35.2 ms longer')
     const sampled = await findingsOf('tail-sampling-changed')
     expect(sampled.nothingText()).toContain('as slow ones seem to have been kept preferentially')
+  })
+
+  test('an address that another one replaced is told beside what takes longer', async () => {
+    const findings = await findingsOf('region-failover')
+    expect(findings.text()).toContain(
+      'at the same time, server.address = db-2.eu-central-1.internal in 100 %',
+    )
   })
 
   test('each of several new calls costs what it takes: the one in the shadow of another nothing', async () => {
