@@ -11,12 +11,13 @@ export function slowPreferred({ flows }: ComparedPeriods): ComparisonWarning[] {
   const limit = formatDuration(found.limitUs)
   const [period, other] = found.sampled === AFTER ? ['after', 'before'] : ['before', 'after']
   const [fast, slow] = found.ratios.map((ratio) => Number(ratio.toPrecision(2)))
+  const isKept = found.keepsFailing ? 'Slow and failing requests seem' : 'Slow requests seem'
   return warning('sampling-differs', {
     finding:
-      `Slow requests seem to have been kept preferentially ${period}: of each type, there are ` +
+      `${isKept} to have been kept preferentially ${period}: of each type, there are ` +
       `${fast} times as many faster than ${limit} as ${other}, but ${slow} times as many slower ones.`,
     effect:
-      'Requests look slower, and fail more often, than they do. Which calls they make is compared among faster and slower ones apart; shares of types are not compared.',
+      'Requests look slower, and fail more often, than they do. Times and calls are compared among faster and slower ones apart; shares of types are not compared.',
     answer:
       `Compare those faster than ${limit} alone, and slower ones alone, by \`where\` and their ` +
       '`duration`; or record sampling probabilities, which weigh requests.',

@@ -16,6 +16,7 @@ import {
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
+import { slowSample } from '../steps/slow-sample.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
@@ -214,9 +215,15 @@ export class Findings extends columnarStage<FindingColumns>() {
         : this.fewSlow !== null && measure === 'mean'
           ? `, ${formatAmount(this.fewSlow.excessUs / this.flows.wholes(AFTER), quantity)} of it by ${counted(this.fewSlow.requests, 'request')} alone`
           : share <= 0
-            ? ', but no single step or kind of request accounts for it'
+            ? this.#isSlowKept()
+              ? ', as slow ones seem to have been kept preferentially'
+              : ', but no single step or kind of request accounts for it'
             : `: ${mixOfAll(share, shiftUs, quantity)}${share < MIN_EXPLAINED ? ', and no single step or kind of request for the rest' : ''}`
     return `${who}${intervalText(bounds, quantity)}${why}.`
+  }
+
+  #isSlowKept(): boolean {
+    return slowSample(recordedFlows(this.flows)) !== null
   }
 
   /** Names the step whose mean differs most, as the mean of all does; no claim that it changed. */

@@ -250,9 +250,13 @@ function stepWords(
 ): Pick<Draft, 'where' | 'what'> {
   const [first] = steps
   const time = (step: StepChange) => {
-    const more = moreText(step.shiftUs, flows.quantity)
+    // Of one call after the other, each takes its part.
+    const part = step === first && step.kind === 'work' ? namedPart(step, parts) : undefined
+    const times = part === undefined || part.isOfCalls ? 1 : part.callsEach / step.callsEach
+    const isRepeated = times >= SEVERAL
+    const more = moreText(step.shiftUs / (isRepeated ? times : 1), flows.quantity)
     if (isMessage(step)) return `${more} to receive messages${inFew(step, 'them')}`
-    const each = step.callsEach < SEVERAL ? '' : ' a call'
+    const each = step.callsEach < SEVERAL && !isRepeated ? '' : ' a call'
     const way = step.kind === 'work' ? '' : callerSide(flows.quantity)
     return more + each + inFew(step, 'the calls') + way
   }

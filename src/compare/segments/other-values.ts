@@ -58,9 +58,11 @@ function mainStratum(measured: Measured): Measured {
   return { ...measured, strata: [strata[most]!], offsets: offsets.subarray(2 * most, 2 * most + 3) }
 }
 
-/** Whether numbers of nearly all calls are larger than before, or smaller, and do not merely grow with time. */
+/**
+ * Whether no call has a value that any had before: one value became another, or numbers of nearly all calls
+ * are larger than before, or smaller, and do not merely grow with time.
+ */
 function isApart({ offsets, blocks }: Measured, { column, codes }: CodedRows): boolean {
-  if (column.kind !== 'numbers') return false
   const ofPeriod = (period: Period) => range(offsets[period]!, offsets[period + 1]!)
   const isOrdered = (first: readonly number[], then: readonly number[], share: number) => {
     const [one, other] = [first, then].map((rows) => rows.map((row) => codes[row]!))
@@ -73,6 +75,10 @@ function isApart({ offsets, blocks }: Measured, { column, codes }: CodedRows): b
   }
   const [before, after] = [ofPeriod(BEFORE), ofPeriod(AFTER)]
   if ([...before, ...after].some((row) => codes[row]! < FIRST_VALUE)) return false
+  if (column.kind !== 'numbers') {
+    const [was, is] = [before, after].map((rows) => new Set(rows.map((row) => codes[row]!)))
+    return was!.size === 1 && is!.size === 1 && ![...was!].some((one) => is!.has(one))
+  }
   return isOrdered(before, after, NEARLY_ALL) && !isGrowing(before) && !isGrowing(after)
 }
 

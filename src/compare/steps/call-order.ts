@@ -116,7 +116,7 @@ export class CallSites {
     this.#eachRequest((request, times) => {
       let entry = this.#offsets[request]! - 1
       // A sample that prefers slow requests has more of what these call.
-      const isSlow = sample?.isSlow(request) === true
+      const isSlow = sample?.keptFor(request) === 'slow'
       const isLost = lostCalls(flows)(request)
       for (const caller of callers[flows.shapeOf[request]!]!) {
         entry++

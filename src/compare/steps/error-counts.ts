@@ -4,6 +4,7 @@ import { allVisits, type ShapeVisits, type Visit } from '../../calls/visits.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { Outcome, Outcomes } from '../../traces/outcomes.ts'
 import type { Operation } from './call-order.ts'
+import { slowSample } from './slow-sample.ts'
 import { StretchCounts, type TimeBlocks } from './time-blocks.ts'
 
 /**
@@ -60,10 +61,14 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
   }
   const size = blocks.perRun * (blocks.runs + 1)
   const requestsOf = new Map<number, StretchCounts>()
+  // Where failing requests are preferred, they are compared with slow ones, which are, too.
+  const sample = slowSample(flows)
+  const isLeftOut = (request: number) =>
+    sample?.chanceFails === false && sample.keptFor(request) === 'chance'
   flows.shapeOf.forEach((shape, request) => {
     const own = requestsOf.get(shape) ?? new StretchCounts(flows, size)
     requestsOf.set(shape, own)
-    own.add(request, blocks.of[request]!)
+    if (!isLeftOut(request)) own.add(request, blocks.of[request]!)
   })
   const visits = allVisits(flows)
   for (const [shape, spans] of visits) {

@@ -1,8 +1,10 @@
 // Runs once a request: the loops index with `!`.
 import { bisectLeft, greatest, max, min, range, sum } from 'd3-array'
+import { hasTimes, rolesByShape } from '../../calls/roles.ts'
 import { spanTimes } from '../../calls/span-times.ts'
+import { allVisits, childrenOf } from '../../calls/visits.ts'
 import { TIME } from '../../core/quantity.ts'
-import { remembered } from '../../core/remembered.ts'
+import { memoized, remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { areFromSpans, NS } from '../../flows/span-tree.ts'
 import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
@@ -11,18 +13,20 @@ import { quantile } from '../../stats/quantile.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import { rootTypes } from './root-types.ts'
 
-/** Sampled requests are fewer than this share of those of the other period. */
-const MAX_KEPT = 0.6
-/** Slow ones stay: about as many as in the other period, within this factor. */
-const ALIKE = 1.5
-/** And so many times as many of them as of others. */
-const MIN_PREFERRED = 2
-/** Times of requests on either side of the limit are alike unless p is below this. */
+/** The rarer side of the limit is at most this share of the other, compared with the other period. */
+const MAX_KEPT = 0.5
+/** Requests within these shares of the way from the median to the limit, of logarithms, show whether their number jumps there. */
+const NEAR = [1 / 4, 1 / 10] as const
+/** Least gain of log likelihood by a jump there, and over a limit of the time in one role. */
+const MIN_GAIN = 8
+/** A role with this share of the time of fast requests is nearly all of them. */
+const NEARLY_ALL = 0.9
+/** Times on either side of the limit, and how many are near it, are as elsewhere unless p is below this. */
 const ALIKE_LEVEL = 0.01
+/** Fewer than these tell nothing of it. */
+const MIN_ALIKE_TIMES = 3
 /** And so they are in types with this share of all requests. */
 const MIN_ALIKE = 0.5
-/** Least gain of log likelihood by all types but the one that shows it best: one may just be asked for more. */
-const MIN_GAIN = 8
 /** So many types are left out at most: each time the one of so many that differ most that helps most. */
 const MAX_LEFT_OUT = 20
 const MAX_TRIED = 5
@@ -30,7 +34,7 @@ const MIN_REQUESTS = 10
 /** So many requests, one in so many of each type, tell as much as more of them. */
 const MAX_COMPARED = 20_000
 const STEP = 0.01
-const LIMITS = range(0.5, 1, STEP)
+const LIMITS = range(STEP, 1, STEP)
 
 /** Ascending times of one type: from the start of a request to the end of its last span, as samplers see it. */
 type Times = readonly [before: Float64Array, after: Float64Array]
@@ -41,14 +45,22 @@ interface SlowSample {
   readonly limitUs: number
   /** How many times as many requests are faster, and slower, than the limit as in the other period. */
   readonly ratios: readonly [fast: number, slow: number]
-  readonly isSlow: (request: number) => boolean
+  /** Whether failing requests seem to have been kept, too. */
+  readonly keepsFailing: boolean
+  /** Whether any of those that chance kept fail. */
+  readonly chanceFails: boolean
+  /** What a request was kept for. */
+  readonly keptFor: (request: number) => KeptFor
 }
 
+export const KEPT_FOR = ['chance', 'slow', 'failing'] as const
+export type KeptFor = (typeof KEPT_FOR)[number]
+
 /**
- * Whether slow requests seem to have been kept preferentially in one period: in several types, fast ones
- * are a fraction of those in the other, slower ones than one limit common to all types as many, and
- * on either side of it times are alike; of types whose times changed, too, nothing is known. A slowdown
- * moves times across any limit; fewer requests, or a sample that knows no times, leave fewer on both sides.
+ * Whether slow requests seem to have been kept preferentially in one period: at one limit common to all
+ * types their number jumps, compared with the other period, and on either side of it times are alike; of
+ * types whose times changed, too, nothing is known. A slowdown moves times across any limit, and
+ * none jumps at one; fewer requests, or a sample that knows no times, leave fewer on both sides.
  */
 export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
   if (flows.quantity !== TIME || flows.weight !== undefined) return null
@@ -57,7 +69,7 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
   const sizeOf = (some: readonly Times[]) => sum(some.flat(), ({ length }) => length)
   const limitOf = (some: readonly Times[]) => {
     const found = likeliestLimit(some)
-    const p = found !== null && found.gain >= MIN_GAIN ? chanceAlike(some, found.sides) : 0
+    const p = found !== null && jumpsAt(some, found) ? chanceAlike(some, found.sides) : 0
     return { some, found, p }
   }
   let best = limitOf(types)
@@ -70,19 +82,96 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
     best = greatest(rests, ({ p }) => p)!
     if (left === MAX_LEFT_OUT || sizeOf(best.some) < MIN_ALIKE * sizeOf(types)) return null
   }
-  if (best.found === null) return null
-  // Some types of several may seem to have one limit by their shares alone.
-  if (best.some.length < types.length && !isWithinTypes(best.found)) return null
+  if (best.found === null || isOfOneRole(flows, lasted, { types, ...best, found: best.found }))
+    return null
   const { limitUs, counts } = best.found
   for (const sampled of [AFTER, BEFORE] as const) {
     const unsampled = sampled === AFTER ? BEFORE : AFTER
     const [fast, slow] = counts.map((side) => side[sampled] / side[unsampled]) as [number, number]
-    const isKept = slow <= ALIKE && slow >= 1 / ALIKE
-    if (fast > MAX_KEPT || slow < MIN_PREFERRED * fast || !isKept) continue
-    return { sampled, limitUs, ratios: [fast, slow], isSlow: (one) => lasted[one]! >= limitUs }
+    if (fast > MAX_KEPT * slow) continue
+    return { sampled, limitUs, ratios: [fast, slow], ...keptFor(flows, lasted, limitUs) }
   }
   return null
 })
+
+/**
+ * What requests were kept for: their time, or that they fail, where there are about as many times as many
+ * fast ones that fail as slow ones.
+ */
+function keptFor(flows: FlowSet, lasted: Float64Array, limitUs: number) {
+  const counts = { chance: [0, 0], slow: [0, 0], failing: [0, 0] }
+  const kindOf = (request: number): KeptFor =>
+    lasted[request]! >= limitUs ? 'slow' : hasFailed(flows, request) ? 'failing' : 'chance'
+  flows.period.forEach((period, request) => {
+    counts[kindOf(request)][period]!++
+  })
+  const ratioOf = ([before, after]: readonly number[]) => Math.log((after! + 0.5) / (before! + 0.5))
+  const [fast, slow, failing] = [counts.chance, counts.slow, counts.failing].map(ratioOf)
+  const fastFail = sum(counts.failing) > 0
+  const keepsFailing = fastFail && Math.abs(failing! - slow!) < Math.abs(failing! - fast!)
+  return {
+    keepsFailing,
+    chanceFails: fastFail && !keepsFailing,
+    keptFor: (request: number) => {
+      const kind = kindOf(request)
+      return kind === 'failing' && !keepsFailing ? 'chance' : kind
+    },
+  }
+}
+
+const hasFailed = ({ outcomes }: FlowSet, request: number) =>
+  outcomes !== undefined && outcomes.failing(request).length > 0
+
+/**
+ * Whether a limit of the time in one role tells requests apart about as well as one of their whole time,
+ * and none of their other time does; that role has not nearly all of the time of fast ones, too.
+ */
+function isOfOneRole(
+  flows: FlowSet,
+  lasted: Float64Array,
+  { types, some, found }: Found & { readonly types: readonly Times[] },
+): boolean {
+  if (!areFromSpans(flows)) return false
+  const chosen = some.map((one) => types.indexOf(one))
+  const ofFast = (us: Float64Array) => sum(us.filter((_, one) => lasted[one]! < found.limitUs))
+  const likelihoodOf = (us: Float64Array) => {
+    const all = timesOfTypes(flows, us)
+    return likeliestLimit(chosen.map((type) => all[type]!))?.likelihood ?? 0
+  }
+  const isAlike = (us: Float64Array) => likelihoodOf(us) > found.likelihood - MIN_GAIN
+  return timesInRoles(flows).some(
+    (spent) =>
+      ofFast(spent) <= NEARLY_ALL * ofFast(lasted) &&
+      isAlike(spent) &&
+      !isAlike(lasted.map((us, request) => us - spent[request]!)),
+  )
+}
+
+interface Found {
+  /** Types that have the limit. */
+  readonly some: readonly Times[]
+  readonly found: Limit
+}
+
+/** The time that each request spends in each role, whether it is waited for or not. */
+function timesInRoles(flows: FlowSet): Float64Array[] {
+  const { roles, ofShape } = rolesByShape(flows, true)
+  const [spans, visits] = [spanTimes(flows), allVisits(flows)]
+  const spent = roles.map(() => new Float64Array(flows.size))
+  const childrenOfShape = memoized((shape: number) => {
+    const of = visits.get(shape)!
+    return Array.from(of.operations, (_, span) => childrenOf(of, span, () => false))
+  })
+  for (let request = 0; request < flows.size; request++) {
+    if (!hasTimes(flows, request)) continue
+    const shape = flows.shapeOf[request]!
+    const own = ofShape.get(shape)!
+    childrenOfShape(shape).forEach((children, span) => {
+      spent[own[span]!]![request]! += spans.uncoveredNs(request, span, children) / NS
+    })
+  }
+  return spent
+}
 
 /** From the start of each request to the end of its last span, as samplers see it. */
 function timesLasted(flows: FlowSet): Float64Array {
@@ -97,7 +186,9 @@ function timesLasted(flows: FlowSet): Float64Array {
 function timesOfTypes(flows: FlowSet, lasted: Float64Array): Times[] {
   const { names, typeOf } = rootTypes(flows)
   const groupOf = lasted.map((us, request) =>
-    Number.isFinite(us) ? 2 * typeOf[request]! + flows.period[request]! : -1,
+    Number.isFinite(us) && !hasFailed(flows, request)
+      ? 2 * typeOf[request]! + flows.period[request]!
+      : -1,
   )
   const { offsets, rows } = groupRows(groupOf, 2 * names.length)
   const every = Math.ceil(rows.length / MAX_COMPARED)
@@ -118,7 +209,6 @@ interface Limit {
   /** The same of all types. */
   readonly counts: readonly [faster: Counts, slower: Counts]
   readonly likelihood: number
-  readonly gain: number
 }
 
 type Counts = readonly [before: number, after: number]
@@ -136,14 +226,47 @@ function gainOf(both: readonly Counts[], shares: readonly number[], usual: numbe
   })
 }
 
-/** Whether one limit tells more than another share of each type does. */
-function isWithinTypes({ sides, counts }: Limit): boolean {
+const added = (all: readonly Counts[]): Counts => [
+  sum(all, ([before]) => before),
+  sum(all, ([, after]) => after),
+]
+
+/**
+ * Whether the number of requests right above a limit is to that right below as all above to all below, and
+ * does not rise from there on: what is cut off is a tail, and a sort of slow requests has a peak.
+ */
+function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
+  if (min(counts.flat(), Number)! < MIN_ALIKE_TIMES) return false
   const shares = counts.map(shareOf)
-  const gains = sides.map((both) => {
-    const ofType = shareOf([both[0][BEFORE] + both[1][BEFORE], both[0][AFTER] + both[1][AFTER]])
-    return gainOf(both, shares, ofType)
+  const above = types.map((times) => limitUs / min(times, (one) => quantile(one, 0.5))!)
+  /** Requests of each type between two shares of the way from its median to the limit, and beyond it. */
+  const between = (from: number, to: number) =>
+    types.map(([before, after], type): Counts => {
+      const ratio = Math.max(1, above[type]!)
+      const countOf = (one: Float64Array) =>
+        bisectLeft(one, limitUs * ratio ** to) - bisectLeft(one, limitUs * ratio ** from)
+      return [countOf(before), countOf(after)]
+    })
+  const nearest = NEAR.map((near) => {
+    const slower = between(0, near)
+    return between(-near, 0).map((faster, type) => [faster, slower[type]!] as const)
   })
-  return sum(gains) > MIN_GAIN
+  const gain = max(nearest, (near) =>
+    sum(near, (both) => gainOf(both, shares, shareOf(added(both)))),
+  )
+  if (gain! < MIN_GAIN) return false
+  const isAsElsewhere = nearest.every((near) => {
+    const sides = [0, 1].map((side) => added(near.map((both) => both[side]!)))
+    const missed = sum(sides, (side, at) => gainOf([side], [shareOf(side)], shares[at]!))
+    return Math.exp(-missed) >= ALIKE_LEVEL
+  })
+  const [near] = NEAR
+  const [nearer, farther] = [between(0, near), between(near, 2 * near)].map((all) =>
+    sum(added(all)),
+  )
+  const halves: Counts = [nearer!, farther!]
+  const rise = gainOf([halves], [Math.max(0.5, shareOf(halves))], 0.5)
+  return isAsElsewhere && Math.exp(-rise) >= ALIKE_LEVEL
 }
 
 /** The limit above which requests were likeliest kept at another rate. */
@@ -170,16 +293,13 @@ function limitAt(types: readonly Times[], limitUs: number): Limit {
     const faster = [bisectLeft(before, limitUs), bisectLeft(after, limitUs)] as const
     return [faster, [before.length - faster[BEFORE], after.length - faster[AFTER]]] as const
   })
-  const totalOf = (side: 0 | 1): Counts => [
-    sum(sides, (both) => both[side][BEFORE]),
-    sum(sides, (both) => both[side][AFTER]),
-  ]
-  const counts = [totalOf(0), totalOf(1)] as const
+  const counts = [
+    added(sides.map(([faster]) => faster)),
+    added(sides.map(([, slower]) => slower)),
+  ] as const
   const shares = counts.map(shareOf)
-  const usual = shareOf([sum(counts, ([before]) => before), sum(counts, ([, after]) => after)])
-  const gains = sides.map((both) => gainOf(both, shares, usual))
-  const likelihood = sum(gains)
-  return { limitUs, sides, counts, likelihood, gain: likelihood - Math.max(...gains) }
+  const usual = shareOf(added(counts))
+  return { limitUs, sides, counts, likelihood: sum(sides, (both) => gainOf(both, shares, usual)) }
 }
 
 /** The lower p of the sides of a limit that times of both periods are alike there; 1 where none can be compared. */

@@ -8,7 +8,7 @@ import { areFromSpans, NS } from '../../flows/span-tree.ts'
 import { lostCalls } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
-import { slowSample } from './slow-sample.ts'
+import { KEPT_FOR, type KeptFor, slowSample } from './slow-sample.ts'
 import { comparable, GrowingStratum, type StepStratum, type Times } from './step-strata.ts'
 import { timeBlocks } from './time-blocks.ts'
 
@@ -96,7 +96,7 @@ interface Item {
 class StepCollector {
   readonly #flows: FlowSet
   readonly #divided: string | undefined
-  /** By shape, and whether it is of slow requests, what is timed. */
+  /** By shape, and what its requests were kept for, what is timed. */
   readonly #plans: (readonly Item[])[] = []
   readonly #sample: ReturnType<typeof slowSample>
   readonly #steps = new Map<string, { step: Step; strata: Map<string, Times> }>()
@@ -109,7 +109,7 @@ class StepCollector {
     this.#spans = spanTimes(flows)
     const { callOf } = rootCalls(flows)
     this.#sample = slowSample(flows)
-    const requests = [BEFORE, AFTER].map(() => new Uint32Array(2 * flows.shapes.size))
+    const requests = [BEFORE, AFTER].map(() => new Uint32Array(KEPT_FOR.length * flows.shapes.size))
     flows.shapeOf.forEach((_, request) => {
       requests[flows.period[request]!]![this.#planOf(request)]!++
     })
@@ -117,11 +117,11 @@ class StepCollector {
       for (const [{ samples }] of this.#messages(request)) samples[period as Period].room++
     })
     for (const [shape, visits] of allVisits(flows)) {
-      for (const isSlow of this.#sample === null ? [false] : [false, true]) {
+      for (const kept of this.#sample === null ? ['chance' as const] : KEPT_FOR) {
         const type = callOf.get(shape) ?? undefined
         const isWanted = ({ times: [usual] }: Item) => divided === undefined || usual.isByCall
-        const items = this.#plan(visits, { type, isSlow }).filter(isWanted)
-        const number = 2 * shape + Number(isSlow)
+        const items = this.#plan(visits, { type, kept }).filter(isWanted)
+        const number = KEPT_FOR.length * shape + KEPT_FOR.indexOf(kept)
         this.#plans[number] = items
         const strata = items.flatMap(({ times }) => times)
         for (const stratum of divided === undefined ? new Set(strata) : strata) {
@@ -133,9 +133,10 @@ class StepCollector {
     }
   }
 
-  /** Where slow requests are preferred, they are compared with slow ones only. */
+  /** Where slow requests are preferred, requests are compared with those kept for the same reason. */
   #planOf(request: number): number {
-    return 2 * this.#flows.shapeOf[request]! + Number(this.#sample?.isSlow(request) === true)
+    const kept = KEPT_FOR.indexOf(this.#sample?.keptFor(request) ?? 'chance')
+    return KEPT_FOR.length * this.#flows.shapeOf[request]! + kept
   }
 
   add(request: number): void {
@@ -207,11 +208,11 @@ class StepCollector {
   /** @param type of requests of a root that has several */
   #plan(
     shape: ShapeVisits,
-    { type, isSlow }: { type: string | undefined; isSlow: boolean },
+    { type, kept }: { type: string | undefined; kept: KeptFor },
   ): readonly Item[] {
     const { visits, visitOf, operations } = shape
     const stratumOf = (step: Step, key: readonly string[]) =>
-      this.#stratum(step, isSlow ? [...key, ' slow'] : key)
+      this.#stratum(step, kept === 'chance' ? key : [...key, ` ${kept}`])
     const { uncovered, through } = recordedOtherwise(this.#flows)
     const nameAt = ({ service }: Visit, span: number) =>
       callName({ service, operation: operations[span]! })

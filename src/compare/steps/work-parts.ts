@@ -18,6 +18,8 @@ export interface WorkPart {
   readonly meanUs: number
   /** Whether that is of more or fewer calls of it rather than of longer or shorter ones. */
   readonly isOfCalls: boolean
+  /** How often a request after that has it calls it, in the mean. */
+  readonly callsEach: number
 }
 
 type Part = ReturnType<typeof partsOf>[number]
@@ -94,6 +96,7 @@ export function workParts(
         shiftUs: median(after) - median(before),
         meanUs: (mean(after) as number) - (mean(before) as number),
         isOfCalls: isOfCalls(ofAll.get(operation)!, asked),
+        callsEach: mean(own[AFTER], ({ spans }) => spans) ?? 0,
       }
     })
     .sort((a, b) => Math.abs(b.shiftUs) - Math.abs(a.shiftUs))

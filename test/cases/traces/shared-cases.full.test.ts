@@ -38,13 +38,16 @@ const RIGHT: Readonly<Record<string, readonly [title: RegExp, shareOfChange?: nu
   'new-calls-parallel': [/^web: GET \/items now calls quota checkQuota and auditor audit/, 0.98],
   'new-calls-quota-audit': [/^web: GET \/items now calls quota checkQuota and auditor audit/, 0.98],
   'one-replica': [/^orders: SELECT orders .* only where server\.address = replica-1$/, 1],
+  'one-trace-each': null,
   'onset-on-third-day': [/^db-proxy: query itself takes 24\.9 ms longer/],
   'pool-opt-in': [/^checkout → payments-gateway: .* in transit/, 1],
   'rack-attack-redis': [/^web: Rack::Attack now calls TTL and GET to redis .*, 3 times each/, 0.98],
+  'region-failover': [/^orders: SELECT orders within GET \/orders takes 11 ms longer a call$/, 1],
   'replica-db-namespace': [/only where db\.namespace = replica-b$/, 1],
   'replica-host-server': [/only where db host = db-b$/, 1],
   'replica-ip-on-client': [/only where server\.address = 10\.0\.0\.8$/, 1],
   'replica-net-peer-name': [/only where net\.peer\.name = replica-b$/, 1],
+  'retry-backoff': [/^inventory: POST \/reserve fails with “HTTP 503” in 45 of 444 calls/, 1.02],
   'root-renamed-1to1': [/^cart: GET \/items itself takes 30\.5 ms longer/, 1],
   'root-renamed-1to2': [/^cart: GET \/items itself takes 30\.5 ms longer$/, 1],
   'route-template-gained-same': null,
@@ -55,6 +58,7 @@ const RIGHT: Readonly<Record<string, readonly [title: RegExp, shareOfChange?: nu
   'spans-renamed': [/^cart: GET \/cart\/items itself takes 29\.3 ms longer$/, 1],
   'spans-renamed-same-speed': null,
   'sqs-long-poll': null,
+  'tail-sampling-changed': null,
   'ten-selects-server': [/^db: query itself takes 1\.99 ms longer a call/, 1],
   'three-new-calls': [
     /^web: GET \/items now calls quota checkQuota, flags flag and auditor audit/,
@@ -81,6 +85,20 @@ describeWithShared('cases that people reported name their cause first', () => {
     expect(findings[0]?.title).toMatch(title)
     if (share !== undefined)
       expect(Math.abs((findings[0]?.shareOfChange ?? 0) - share)).toBeLessThan(0.05)
+  })
+
+  test('one trace each names the step that differs most, and another sampler is told', async () => {
+    const few = await findingsOf('one-trace-each')
+    expect(few.nothingText()).toContain('payments POST /charge itself takes 35.2 ms longer')
+    const sampled = await findingsOf('tail-sampling-changed')
+    expect(sampled.nothingText()).toContain('as slow ones seem to have been kept preferentially')
+  })
+
+  test('an address that another one replaced is told beside what takes longer', async () => {
+    const findings = await findingsOf('region-failover')
+    expect(findings.text()).toContain(
+      'at the same time, server.address = db-2.eu-central-1.internal in 100 %',
+    )
   })
 
   test('each of several new calls costs what it takes: the one in the shadow of another nothing', async () => {

@@ -27,6 +27,106 @@ function period({ seed, keep = () => true, slower = () => 1 }: Sampling): SpanSk
 
 const few = (_: number, random: () => number) => random() < 0.25
 
+type Extra = (random: () => number, normal: () => number) => number
+type Keep = (request: { ms: number; fails: boolean }, random: () => number) => boolean
+
+interface Sampled {
+  readonly seed: number
+  readonly count?: number
+  readonly keep?: Keep
+  readonly extraMs?: Extra
+}
+
+/** Requests of one type that ask a database, in half of their time; 0.5 % of them fail. */
+function oneType({ seed, count = 12_000, keep, extraMs = () => 0 }: Sampled): SpanSketch[] {
+  const { next, normal } = randomSource(seed)
+  return Array.from({ length: count }, (_, i): SpanSketch[] => {
+    const [ownMs, queryMs] = [20 * Math.exp(0.9 * normal()), 25 * Math.exp(0.9 * normal())]
+    const inMs = queryMs + extraMs(next, normal)
+    const [ms, fails] = [ownMs + inMs, next() < 0.005]
+    if (keep?.({ ms, fails }, next) === false) return []
+    const at = { trace: `${seed}-${i}`, service: 'feed', operation: 'GET /feed' }
+    const [startUs, askedUs] = [50_000 * i, 50_000 * i + 500 * ownMs]
+    return [
+      { ...at, id: 'r', startUs, endUs: startUs + 1000 * ms, status: fails ? 'error' : 'ok' },
+      {
+        ...at,
+        id: 'd',
+        parent: 'r',
+        kind: 'client',
+        operation: 'SELECT posts',
+        startUs: askedUs,
+        endUs: askedUs + 1000 * inMs,
+      },
+    ]
+  }).flat()
+}
+
+describe('another sampler of one type of requests', () => {
+  const share =
+    (kept: number) =>
+    (_: unknown, random: () => number): boolean =>
+      random() < kept
+  const tail =
+    (limitMs: number, kept: number, keepsFailing = true): Keep =>
+    ({ ms, fails }, random) =>
+      ms >= limitMs || (keepsFailing && fails) || random() < kept
+
+  test.each<[string, Keep, Keep, RegExp]>([
+    [
+      'slow and failing ones',
+      share(0.05),
+      tail(200, 0.03),
+      /^Slow and failing .* (18|19|20|21)\d ms/,
+    ],
+    ['slow ones', share(0.08), tail(150, 0.05, false), /^Slow requests .* (13|14|15|16)\d ms/],
+  ])('that keeps %s is told, and nothing else', (_, one, other, text) => {
+    let told = 0
+    for (const seed of [1, 2, 3, 4, 5, 6]) {
+      const before = makeSpans(oneType({ seed, keep: one }), 'monday')
+      const after = makeSpans(oneType({ seed: seed + 50, keep: other }), 'tuesday')
+      const comparison = compare(before, after)
+      const [warning] = comparison.warnings()
+      if (warning?.code !== 'sampling-differs') continue
+      told++
+      expect(warning.finding).toMatch(text)
+      expect(comparison.findings.findings.map(({ title }) => title)).toEqual([])
+    }
+    expect(told).toBeGreaterThanOrEqual(5)
+  })
+
+  const hit =
+    (shareOf: number, ms: Extra): Extra =>
+    (random, normal) =>
+      random() < shareOf ? ms(random, normal) : 0
+  test.each<[string, Sampled, Sampled]>([
+    [
+      'more retries',
+      { seed: 1, extraMs: hit(0.02, () => 200) },
+      { seed: 2, extraMs: hit(0.2, () => 200) },
+    ],
+    [
+      'more misses of a cache',
+      { seed: 1, extraMs: hit(0.05, (_, normal) => 150 + 30 * Math.abs(normal())) },
+      { seed: 2, extraMs: hit(0.4, (_, normal) => 150 + 30 * Math.abs(normal())) },
+    ],
+    [
+      'more waits for a lock, with less load',
+      { seed: 1, extraMs: hit(0.02, (random) => 200 + 200 * random()) },
+      { seed: 2, extraMs: hit(0.2, (random) => 200 + 200 * random()), count: 900 },
+    ],
+  ])('is not what %s look like', (_, before, after) => {
+    for (const seed of [0, 10, 20, 30]) {
+      const of = (period: Sampled) => oneType({ count: 3000, ...period, seed: period.seed + seed })
+      const { findings } = compare(
+        makeSpans(of(before), 'monday'),
+        makeSpans(of(after), 'tuesday'),
+      ).findings
+      expect(findings[0]?.title).toMatch(/^feed: SELECT posts .* takes [\d.]+ ms longer/)
+    }
+  })
+})
+
 describe('a sample that prefers slow requests', () => {
   const tail = (ms: number, random: () => number) => ms > 100 || random() < 0.2
 
