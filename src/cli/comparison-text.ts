@@ -289,13 +289,12 @@ const MIN_TOLD = 0.01
 function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3): string {
   const { categories } = comparison
   const { quantity } = categories.flows
-  const { rank, kind, category, requests, contributionUs, significant, precursors } = mutation
-  const { remainingUs } = mutation
+  const { rank, kind, category, requests, contributionUs, significant } = mutation
+  const { remainingUs, noPrecursor } = mutation
   const sign = contributionUs > 0 ? '+' : ''
-  const cost =
-    kind === 'structural' && precursors.length === 0
-      ? 'cost unknown'
-      : `${sign}${formatAmount(contributionUs, quantity)} in all`
+  const cost = noPrecursor
+    ? 'cost unknown'
+    : `${sign}${formatAmount(contributionUs, quantity)} in all`
   return [
     `${rank}. ${rootName(categories, category, MAX_NAME_LENGTH)}`,
     `   ${kind}, category ${category}: ${cost}, ` +
@@ -311,12 +310,26 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
   ].join('\n')
 }
 
-function structuralLines({ categories }: Comparison, mutation: RankedMutation): string[] {
+/** Says of a mutation without a precursor where its requests may have come from all the same. */
+function likelySources({ moves, categories }: Comparison, { category }: RankedMutation): string {
+  const streams = moves.streams.filter(({ kind, to }) => kind === 'moves' && to === category)
+  if (streams.length === 0) return ''
+  const all = formatAmount(
+    sum(streams, ({ addedUs }) => addedUs),
+    categories.flows.quantity,
+  )
+  return `; ${counted(streams.length, 'category', 'categories')} together may have, with ${all} more in all`
+}
+
+function structuralLines(comparison: Comparison, mutation: RankedMutation): string[] {
+  const { categories } = comparison
   const { quantity } = categories.flows
   const after = categories.responseTimeMoments(mutation.category, AFTER)
-  if (mutation.precursors.length === 0) {
+  if (mutation.noPrecursor) {
     const mean = formatAmount(after.mean, quantity)
-    return [`   mean ${mean}; no precursor: what these were before is not known`]
+    return [
+      `   mean ${mean}; no precursor: no category lost as many requests${likelySources(comparison, mutation)}`,
+    ]
   }
   const [likeliest] = mutation.precursors
   const origins = mutation.precursors.slice(0, 3).map(({ category, weight, nsed }) => {
