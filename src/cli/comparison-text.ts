@@ -2,6 +2,7 @@ import { range, sum, transpose } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
 import { isHint, isVital } from '../compare/fairness/comparison-warnings.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
+import { STRUCTURAL_OPTIONS } from '../compare/mutations/find-structural-mutations.ts'
 import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
@@ -160,6 +161,7 @@ function verboseBlocks(
     ...withFlags(warnings).map(({ code, message, detail }) => `! ${code}: ${message} ${detail}`),
     comparison.findings.text(),
     mutationCounts(comparison),
+    ...thresholdLines(comparison),
     ...shown.map((mutation) => mutationText(comparison, mutation)),
     ...(mutations.length === 0 ? [nothingFound(comparison)] : []),
     ...leftOutLines(mutations.length - shown.length),
@@ -180,6 +182,7 @@ function shortBlocks(
   const mutations = comparison.ranking.mutations.length
   const foot = [
     ...(mutations + comparison.findings.findings.length === 0 ? [nothingFound(comparison)] : []),
+    ...thresholdLines(comparison).flatMap((line) => wrapped(line)),
     ...moreHint(comparison, all),
   ]
   const room = maxLines - head.length - foot.length - 4
@@ -252,6 +255,21 @@ function mutationCounts({ responseTime, structural }: Comparison): string {
     `${grouped(structural.mutations.length)} structural, ${counted(structural.precursors.length, 'precursor')} ` +
     `(threshold ${structural.options.smPThreshold}, suggested ${structural.suggestedThreshold})`
   )
+}
+
+/** Says what another threshold than the usual one changed: only the ranking. */
+function thresholdLines(comparison: Comparison): string[] {
+  const { default: usual } = STRUCTURAL_OPTIONS.smPThreshold
+  const { smPThreshold } = comparison.options
+  if (smPThreshold === usual) return []
+  const [now, then] = [comparison, comparison.with({ smPThreshold: usual })].map(
+    ({ structural }) =>
+      `${counted(structural.mutations.length, 'structural mutation')} and ${counted(structural.precursors.length, 'precursor')}`,
+  )
+  const words = now === then ? `${now}, as with ${usual}` : `${now}; with ${usual}, ${then}`
+  return [
+    `--sm-p-threshold ${smPThreshold}: the ranking has ${words}. Findings have --findings-threshold.`,
+  ]
 }
 
 function whatIfTexts(whatIf: readonly ExplainedFinding[]): string[] {
