@@ -67,6 +67,7 @@ export type {
   Precursors,
 } from './compare/precursors/match-precursors.ts'
 export { matchPrecursors } from './compare/precursors/match-precursors.ts'
+export type { Moves, Stream } from './compare/precursors/moves.ts'
 export type {
   Centre,
   Exemplars,

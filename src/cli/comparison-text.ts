@@ -2,6 +2,7 @@ import { range, sum, transpose } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
 import { isHint, isVital } from '../compare/fairness/comparison-warnings.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
+import { STRUCTURAL_OPTIONS } from '../compare/mutations/find-structural-mutations.ts'
 import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
@@ -160,6 +161,7 @@ function verboseBlocks(
     ...withFlags(warnings).map(({ code, message, detail }) => `! ${code}: ${message} ${detail}`),
     comparison.findings.text(),
     mutationCounts(comparison),
+    ...thresholdLines(comparison),
     ...shown.map((mutation) => mutationText(comparison, mutation)),
     ...(mutations.length === 0 ? [nothingFound(comparison)] : []),
     ...leftOutLines(mutations.length - shown.length),
@@ -180,6 +182,7 @@ function shortBlocks(
   const mutations = comparison.ranking.mutations.length
   const foot = [
     ...(mutations + comparison.findings.findings.length === 0 ? [nothingFound(comparison)] : []),
+    ...thresholdLines(comparison).flatMap((line) => wrapped(line)),
     ...moreHint(comparison, all),
   ]
   const room = maxLines - head.length - foot.length - 4
@@ -254,6 +257,21 @@ function mutationCounts({ responseTime, structural }: Comparison): string {
   )
 }
 
+/** Says what another threshold than the usual one changed: only the ranking. */
+function thresholdLines(comparison: Comparison): string[] {
+  const { default: usual } = STRUCTURAL_OPTIONS.smPThreshold
+  const { smPThreshold } = comparison.options
+  if (smPThreshold === usual) return []
+  const [now, then] = [comparison, comparison.with({ smPThreshold: usual })].map(
+    ({ structural }) =>
+      `${counted(structural.mutations.length, 'structural mutation')} and ${counted(structural.precursors.length, 'precursor')}`,
+  )
+  const words = now === then ? `${now}, as with ${usual}` : `${now}; with ${usual}, ${then}`
+  return [
+    `--sm-p-threshold ${smPThreshold}: the ranking has ${words}. Findings have --findings-threshold.`,
+  ]
+}
+
 function whatIfTexts(whatIf: readonly ExplainedFinding[]): string[] {
   if (whatIf.length === 0) return []
   const lines = whatIf.map(
@@ -289,13 +307,12 @@ const MIN_TOLD = 0.01
 function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3): string {
   const { categories } = comparison
   const { quantity } = categories.flows
-  const { rank, kind, category, requests, contributionUs, significant, precursors } = mutation
-  const { remainingUs } = mutation
+  const { rank, kind, category, requests, contributionUs, significant } = mutation
+  const { remainingUs, noPrecursor } = mutation
   const sign = contributionUs > 0 ? '+' : ''
-  const cost =
-    kind === 'structural' && precursors.length === 0
-      ? 'cost unknown'
-      : `${sign}${formatAmount(contributionUs, quantity)} in all`
+  const cost = noPrecursor
+    ? 'cost unknown'
+    : `${sign}${formatAmount(contributionUs, quantity)} in all`
   return [
     `${rank}. ${rootName(categories, category, MAX_NAME_LENGTH)}`,
     `   ${kind}, category ${category}: ${cost}, ` +
@@ -311,12 +328,26 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
   ].join('\n')
 }
 
-function structuralLines({ categories }: Comparison, mutation: RankedMutation): string[] {
+/** Says of a mutation without a precursor where its requests may have come from all the same. */
+function likelySources({ moves, categories }: Comparison, { category }: RankedMutation): string {
+  const streams = moves.streams.filter(({ kind, to }) => kind === 'moves' && to === category)
+  if (streams.length === 0) return ''
+  const all = formatAmount(
+    sum(streams, ({ addedUs }) => addedUs),
+    categories.flows.quantity,
+  )
+  return `; ${counted(streams.length, 'category', 'categories')} together may have, with ${all} more in all`
+}
+
+function structuralLines(comparison: Comparison, mutation: RankedMutation): string[] {
+  const { categories } = comparison
   const { quantity } = categories.flows
   const after = categories.responseTimeMoments(mutation.category, AFTER)
-  if (mutation.precursors.length === 0) {
+  if (mutation.noPrecursor) {
     const mean = formatAmount(after.mean, quantity)
-    return [`   mean ${mean}; no precursor: what these were before is not known`]
+    return [
+      `   mean ${mean}; no precursor: no category lost as many requests${likelySources(comparison, mutation)}`,
+    ]
   }
   const [likeliest] = mutation.precursors
   const origins = mutation.precursors.slice(0, 3).map(({ category, weight, nsed }) => {

@@ -104,6 +104,10 @@ function mutationPart(maxEdges: number, maxPrecursors: number) {
       'Whether it holds when tests are corrected for their number, as findings require.',
       FLAG,
     ),
+    noPrecursor: about(
+      'Whether no category lost as many requests as it gained: its contribution, 0, is not known.',
+      FLAG,
+    ),
     precursors: about(
       `Likeliest first, at most ${maxPrecursors}; precursorsInAll when there are more.`,
       listOf(

@@ -48,6 +48,7 @@ import {
 } from './mutations/find-structural-mutations.ts'
 import { allEvents, seenEvents, type TimedEvent } from './onset/events.ts'
 import { matchPrecursors, type Precursors } from './precursors/match-precursors.ts'
+import { findMoves, type Moves } from './precursors/moves.ts'
 import { type Ranking, rankMutations } from './ranking/rank-mutations.ts'
 import { findSegments } from './segments/find-segments.ts'
 import { RequestColumns } from './segments/request-columns.ts'
@@ -66,6 +67,7 @@ const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   structural: ['categories'],
   precursors: ['structural'],
   evidence: ['responseTime'],
+  moves: ['evidence'],
   edges: ['categories'],
   steps: ['flows'],
   account: ['categories'],
@@ -85,6 +87,7 @@ interface Stages {
   structural: StructuralMutations
   precursors: Precursors
   evidence: Ranking
+  moves: Moves
   ranking: Ranking
   edges: EdgeChanges
   steps: StepChanges
@@ -271,6 +274,12 @@ export class Comparison extends Stage {
       )
     }
     return this.#stages.evidence
+  }
+
+  /** Which categories requests went to, and what that added to their time: sums that add up. */
+  get moves(): Moves {
+    this.#stages.moves ??= findMoves(this.evidence.precursors)
+    return this.#stages.moves
   }
 
   /** The mutations by contribution, with those that findings account for marked significant. */

@@ -7,6 +7,7 @@ import { HostClasses } from '../compare/hosts/host-classes.ts'
 import { Interference, NO_INTERFERENCE } from '../compare/interference/interference.ts'
 import { ResponseTimeMutations } from '../compare/mutations/find-response-time-mutations.ts'
 import { StructuralMutations } from '../compare/mutations/find-structural-mutations.ts'
+import { Moves } from '../compare/precursors/moves.ts'
 import { Ranking } from '../compare/ranking/rank-mutations.ts'
 import { Segments } from '../compare/segments/segments.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
@@ -41,6 +42,7 @@ import { contributionsChart, findingsChart, interferenceChart } from './charts/f
 import { hostClassesChart } from './charts/host-classes.ts'
 import { latencyProfilesChart } from './charts/latency-profiles.ts'
 import { logVariableChart } from './charts/logs.ts'
+import { movesChart } from './charts/moves.ts'
 import { errorsChart, loadChart } from './charts/over-time.ts'
 import { parameterDifferencesChart } from './charts/parameter-differences.ts'
 import { parameterStripChart } from './charts/parameter-strip.ts'
@@ -85,6 +87,7 @@ export const PLOTTED = [
       contributions: ofPart((whole: Comparison) => whole.ranking, contributionsChart),
       shifts: shiftsChart,
       counts: ofPart((whole: Comparison) => whole.structural, categoryCountsChart),
+      moves: ofPart((whole: Comparison) => whole.moves, movesChart),
       segments: ofPart((whole: Comparison) => whole.segments, segmentsChart),
       interference: ofPart(interferenceOf, interferenceChart),
       'response-times': ofPart((whole: Comparison) => whole.responseTime, responseTimesChart),
@@ -125,6 +128,7 @@ export const PLOTTED = [
       dependencies: ofPart((whole: LogComparison) => whole.attention, dependenciesDrawing),
     },
   ],
+  [Moves, { moves: movesChart }],
   [Ranking, { contributions: contributionsChart }],
   [
     ResponseTimeMutations,

@@ -207,6 +207,15 @@ describe('flowdelta compare', () => {
     expect(err).toContain("such as '2026-10-01T11:15Z deploy checkout 2.0'")
   })
 
+  test('--sm-p-threshold says what it changed, and that findings have another', async () => {
+    const { out } = await flowdelta('compare', ...SHORT, '--sm-p-threshold', '0')
+    expect(out.replace(/\s+/g, ' ')).toMatch(
+      /--sm-p-threshold 0: the ranking has \d+ structural mutations? and \d+ precursors?(; with 50, 0 structural mutations and 0 precursors|, as with 50)\. Findings have --findings-threshold\./,
+    )
+    const usual = await flowdelta('compare', ...SHORT, '--sm-p-threshold', '50')
+    expect(usual.out).not.toContain('--sm-p-threshold')
+  })
+
   test('--sm-p-threshold auto lists what is significant', async () => {
     const { out } = await flowdelta('compare', ...SHORT, '--sm-p-threshold', 'auto', '--json')
     const { parameters, mutations } = JSON.parse(out)

@@ -5,6 +5,7 @@ import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
+import { movedRequests as requestMoves } from '../precursors/moves.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
 import { type CallSites, isSameCall, type Operation } from '../steps/call-order.ts'
@@ -33,7 +34,7 @@ import {
 } from './form-prices.ts'
 import { calledName, categoriesOf, surest } from './names.ts'
 import { alikeRepeats, changedServices, isDoneToo, partlyChanged } from './service-changes.ts'
-import { groupMoves, type MoveGroup, structureMoves } from './structure-moves.ts'
+import { groupMoves, type MoveGroup } from './structure-moves.ts'
 
 /** What operations of a service do otherwise in the same way. */
 type Alike = ToldCall | RepeatChange
@@ -64,7 +65,7 @@ export function callFindings(
   const { precursors } = evidence
   const { smPThreshold } = precursors.structural.options
   const least = smPThreshold === 'auto' ? 0 : smPThreshold
-  const moves = structureMoves(precursors)
+  const moves = requestMoves(precursors)
   const partly = changes.flows.runs.length > 1 ? [] : partlyChanged(changes, segments)
   const services = changedServices(changes, partly)
   const all = [...services.map(toldOfService(changes)), ...toldOfOrder(changes)]

@@ -6,6 +6,7 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
+import { movedRequests } from '../precursors/moves.ts'
 import { orderDifference } from '../precursors/order-difference.ts'
 import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
 import { type Draft, NO_EVIDENCE, type StructureChange, type StructureMove } from './finding.ts'
@@ -17,7 +18,6 @@ import {
   type MoveGroup,
   recordedForm,
   recordedForms,
-  structureMoves,
 } from './structure-moves.ts'
 
 const MAX_STEPS_NAMED = 2
@@ -27,7 +27,7 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
   const { precursors, responseTime, options } = evidence
   const { structural } = precursors
   const { categories } = structural
-  const groups = groupMoves(categories, structureMoves(precursors))
+  const groups = groupMoves(categories, movedRequests(precursors))
   return beyondChance(structural, groups).map((group): Draft => {
     const { moves, changes } = group
     const cost = costOfMoves(categories, moves, options.centre)
@@ -61,7 +61,9 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
       notes:
         from === to
           ? []
-          : [`${moves.length > 1 ? 'commonest ' : ''}new path taken by ${paths.join(' → ')}`],
+          : [
+              `${new Set(moves.map((move) => move.to)).size > 1 ? 'commonest ' : ''}new path taken by ${paths.join(' → ')}`,
+            ],
       look: lookAt(changes, services, direction),
       services: servicesToLookAt(changes, services.gained),
       changedEdges: changedWithin(edges, changes),
@@ -221,11 +223,6 @@ function structureWords(
     return `comes more often, ${times(BEFORE)} before and ${times(AFTER)} after`
   }
   const few = (names: readonly string[]) => listed(names.map(printable), MAX_SERVICES_NAMED)
-  if (gained.length > 0 && lost.length > 0) {
-    return `requests now go to ${few(gained)} instead of ${few(lost)}`
-  }
-  if (gained.length > 0) return `requests now also go to ${few(gained)}`
-  if (lost.length > 0) return `requests no longer go to ${few(lost)}`
   const steps = (wanted: StructureChange['change']) => {
     const names = changes
       .filter(({ change }) => change === wanted)
@@ -233,6 +230,15 @@ function structureWords(
     return listed([...new Set(names)], MAX_STEPS_NAMED)
   }
   const [added, removed] = [steps('added'), steps('removed')]
+  // Requests of several paths that take one now have nothing in common but its steps.
+  if (added !== '' && removed === '' && new Set(moves.map(({ from }) => from)).size > 1) {
+    return `requests now take ${added}`
+  }
+  if (gained.length > 0 && lost.length > 0) {
+    return `requests now go to ${few(gained)} instead of ${few(lost)}`
+  }
+  if (gained.length > 0) return `requests now also go to ${few(gained)}`
+  if (lost.length > 0) return `requests no longer go to ${few(lost)}`
   if (added === '' && removed === '') return 'requests repeat the same steps more or less often'
   if (removed === '') return `requests now also do ${added}`
   return added === ''

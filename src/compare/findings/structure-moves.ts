@@ -1,5 +1,5 @@
 import { rollup, sum } from 'd3-array'
-import { addAt, at } from '../../core/entries.ts'
+import { at } from '../../core/entries.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
@@ -11,7 +11,6 @@ import { labelOrder } from '../categories/structure-colours.ts'
 import { depthFirst } from '../categories/structure-outline.ts'
 import type { StructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { labelDifference } from '../precursors/label-difference.ts'
-import { type Precursors, structureDistances } from '../precursors/match-precursors.ts'
 import type { AnsweredCall, StructureChange, StructureMove } from './finding.ts'
 
 type Change = StructureChange['change']
@@ -92,55 +91,6 @@ export interface MoveGroup {
 
 /** A change describes a group when it holds for this share of its requests. */
 const MIN_SHARE_IN_COMMON = 0.8
-
-/**
- * What became of whom, each request counted once: structural mutations take requests from their
- * candidates, the likeliest first; the rest comes from the most similar, as in short periods chance
- * may hide what these lost. Types that only came more or less often are for the check of the mix.
- */
-export function structureMoves(precursors: Precursors): StructureMove[] {
-  const { structural } = precursors
-  const { changes, mutations } = structural
-  const gained = Float64Array.from(changes, (change) => Math.max(0, change))
-  const lost = Float64Array.from(changes, (change) => Math.max(0, -change))
-  const moved = new Map<string, StructureMove>()
-  const move = (from: number, to: number, requests: number) => {
-    if (requests <= 0) return
-    const key = `${from} ${to}`
-    moved.set(key, { from, to, requests: requests + (moved.get(key)?.requests ?? 0) })
-    addAt(lost, from, -requests)
-    addAt(gained, to, -requests)
-  }
-  const available = (from: number, to: number) => Math.min(at(lost, from), at(gained, to))
-
-  for (const to of mutations) {
-    for (const { category: from } of precursors.of(to)) move(from, to, available(from, to))
-  }
-  const matched = new Set([...moved.values()].map(({ from }) => from))
-  const gaining = [...changes.keys()].filter((category) => at(changes, category) > 0)
-  for (const from of structural.precursors) {
-    if (matched.has(from)) continue
-    for (const to of byDistance(precursors, from, gaining)) move(from, to, available(from, to))
-  }
-  for (const to of mutations) {
-    const candidate = precursors.of(to)[0]?.category
-    const from = candidate ?? byDistance(precursors, to, structural.precursors)[0] ?? to
-    move(from, to, at(gained, to))
-  }
-  return [...moved.values()]
-}
-
-function byDistance(
-  { structural: { categories }, options }: Precursors,
-  category: number,
-  others: readonly number[],
-): number[] {
-  const kind = categories.requestKind(category)
-  const alike = others.filter((other) => categories.requestKind(other) === kind)
-  const { nsed } = structureDistances(categories, options.editTokens).from(category, alike)
-  const order = [...alike.keys()].sort((a, b) => at(nsed, a) - at(nsed, b))
-  return order.map((i) => at(alike, i))
-}
 
 /** Groups moves over and over by the change of flow that concerns the most requests. */
 export function groupMoves(categories: Categories, moves: readonly StructureMove[]): MoveGroup[] {

@@ -1,5 +1,5 @@
 import { range, rollups, sum } from 'd3-array'
-import { getOrInsert } from '../../core/entries.ts'
+import { at, getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
@@ -41,27 +41,44 @@ export function findStructuralMutations(
   const { flows } = categories
   const read = readOptions(STRUCTURAL_OPTIONS, { counts: flows.counting(), ...given })
   const options = { ...read, counts: flows.counting(read.counts) }
-  const { smPThreshold, counts } = options
-  if (smPThreshold === 'auto') {
-    const changes = changesWithinTypes(categories, counts)
-    return new StructuralMutations({ categories, options, changes })
-  }
-  const count = counterOf(categories, counts)
-  const runs = Math.max(1, categories.flows.runs.length)
-  const factor = counts === 'scaled' ? loadRatio(categories) / runs : 1
-  const changes = Float64Array.from(
-    { length: categories.size },
-    (_, category) => count(category, AFTER) * factor - count(category, BEFORE) / runs,
-  )
+  const { before, after } = comparedCounts(categories, options)
+  const changes = after.map((count, category) => count - at(before, category))
   return new StructuralMutations({ categories, options, changes })
 }
 
-function changesWithinTypes(categories: Categories, counts: Counts): Float64Array {
-  const count = counterOf(categories, counts)
-  return Float64Array.from(countTypes(categories, count), ({ before, after }, category) => {
-    const growth = before > 0 ? after / before : 1
-    return count(category, AFTER) - growth * count(category, BEFORE)
+/** Numbers of requests by category, scaled so that only what changed differs between periods. */
+export interface ComparedCounts {
+  readonly before: Float64Array
+  readonly after: Float64Array
+  /** By how much chance alone changes each: its standard deviation, of Poisson counts. */
+  readonly deviation: Float64Array
+}
+
+/**
+ * Counts the requests of each category as `options` say: with `smPThreshold: 'auto'` those before
+ * as many of each type as after.
+ */
+export function comparedCounts(
+  categories: Categories,
+  { smPThreshold, counts }: Pick<StructuralOptions, 'smPThreshold' | 'counts'>,
+  count = counterOf(categories, counts),
+): ComparedCounts {
+  const { size } = categories
+  const runs = Math.max(1, categories.flows.runs.length)
+  const ofAfter = smPThreshold !== 'auto' && counts === 'scaled' ? loadRatio(categories) / runs : 1
+  const types = smPThreshold === 'auto' ? countTypes(categories, count) : []
+  const ofBefore = Float64Array.from({ length: size }, (_, category) => {
+    const { before, after } = types[category] ?? { before: runs, after: 1 }
+    return before > 0 ? after / before : 1
   })
+  const squares = squareCounterOf(categories, counts)
+  return {
+    before: ofBefore.map((scale, category) => scale * count(category, BEFORE)),
+    after: ofBefore.map((_, category) => ofAfter * count(category, AFTER)),
+    deviation: ofBefore.map((scale, category) =>
+      Math.sqrt(scale ** 2 * squares(category, BEFORE) + ofAfter ** 2 * squares(category, AFTER)),
+    ),
+  }
 }
 
 function loadRatio({ flows }: Categories): number {
@@ -78,6 +95,14 @@ export function counterOf(
     return categories.count.bind(categories)
   }
   return sumOfWeights(categories, (weight) => weight)
+}
+
+/** Returns what sums the squares of what requests of a category count as. */
+function squareCounterOf(categories: Categories, counts: Counts) {
+  const isWeighted = counts === 'weighted' && categories.flows.weight !== undefined
+  return isWeighted
+    ? sumOfWeights(categories, (weight) => weight ** 2)
+    : categories.count.bind(categories)
 }
 
 /** Returns what sums weights of a category's requests up, or what `of` makes of each. */
@@ -280,8 +305,7 @@ interface ShareOfType {
 /** Tests each category's share of its type, whatever the level, with the smallest p it could have. */
 function testShares(categories: Categories, counts: Counts) {
   const count = counterOf(categories, counts)
-  const isWeighted = counts === 'weighted' && categories.flows.weight !== undefined
-  const squares = isWeighted ? sumOfWeights(categories, (weight) => weight ** 2) : count
+  const squares = squareCounterOf(categories, counts)
   const [types, typeSquares] = [countTypes(categories, count), countTypes(categories, squares)]
   const ofPeriod = ({ before, after }: TypeCount, period: Period) =>
     period === BEFORE ? before : after

@@ -1,5 +1,5 @@
 import { group } from 'd3-array'
-import { getOrInsert } from '../../core/entries.ts'
+import { at, getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { defineOptions, flag, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
@@ -7,7 +7,7 @@ import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { editDistanceFrom } from '../../stats/edit-distance.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { StructureOutline } from '../categories/structure-outline.ts'
-import { StructuralMutations } from '../mutations/find-structural-mutations.ts'
+import { comparedCounts, StructuralMutations } from '../mutations/find-structural-mutations.ts'
 
 /**
  * For every structural mutation, the categories its requests may have belonged to before: those
@@ -15,13 +15,14 @@ import { StructuralMutations } from '../mutations/find-structural-mutations.ts'
  *
  * A candidate's weight is the inverse of its normalized string-edit distance to the mutation,
  * divided by the sum over all candidates. By the 1:N rule one precursor may turn into several
- * mutations but not the reverse, so one that lost fewer requests than the mutation gained is out.
+ * mutations but not the reverse, so one that lost fewer requests than the mutation gained is out;
+ * where that leaves none, those that lack no more than chance does: two standard errors of both counts.
  *
  * @param options.oneToN apply the 1:N rule; default `true`
  * @param options.editTokens `'preorder'` (default) or `'edges'`, see `EditTokens`
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
- * Source: Sambasivan 2013, §2.6.3.
+ * Source: Sambasivan 2013, §2.6.3, whose rule allows for no chance.
  *
  * @example
  * matchPrecursors(findStructuralMutations(categories)).of(3)
@@ -34,14 +35,19 @@ export function matchPrecursors(
   const options = readOptions(PRECURSOR_OPTIONS, given)
   const { categories, changes } = structural
   const distances = structureDistances(categories, options.editTokens)
+  const { deviation } = comparedCounts(categories, structural.options)
   const byKind = group(structural.precursors, (one) => categories.requestKind(one))
   const candidates = new Map<number, CandidateColumns>()
   for (const mutation of structural.mutations) {
     const gained = changes[mutation] as number
     const sameKind = byKind.get(categories.requestKind(mutation)) ?? []
-    const possible = sameKind.filter(
-      (precursor) => !options.oneToN || -(changes[precursor] as number) >= gained,
-    )
+    const lackingLess = (chance: (precursor: number) => number) =>
+      sameKind.filter((one) => gained + at(changes, one) <= chance(one))
+    const byRule = options.oneToN ? lackingLess(() => 0) : sameKind
+    const possible =
+      byRule.length > 0
+        ? byRule
+        : lackingLess((one) => 2 * Math.hypot(at(deviation, one), at(deviation, mutation)))
     candidates.set(mutation, weigh(possible, distances.from(mutation, possible)))
   }
   return new Precursors(structural, options, candidates)

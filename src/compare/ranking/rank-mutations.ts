@@ -24,7 +24,7 @@ type Unranked = Pick<RankedMutation, 'category' | 'kind' | 'requests' | 'contrib
  * - response-time: requests before × (mean after − mean before);
  * - structural: additional requests × (mean after − weighted mean of the precursors' times). A
  *   precursor's time is its mean after, or before where it has no request left. A mutation
- *   without a precursor contributes 0: what its requests took before is not known.
+ *   without a precursor (`noPrecursor`) contributes 0: what its requests took before is not known.
  *
  * Both kinds count requests as structural mutations do (`counts`).
  *
@@ -101,6 +101,7 @@ export function rankMutations(
         combinedUs: combinedUs(mutation),
         remainingUs,
         significant: significant?.has(mutationKey({ category, kind })) ?? true,
+        noPrecursor: !isTimed && precursors.columns(category).categories.length === 0,
         get precursors() {
           return isTimed ? [] : precursors.of(category)
         },
@@ -204,6 +205,8 @@ export interface RankedMutation {
    * What is not significant may be chance.
    */
   readonly significant: boolean
+  /** Whether no category lost as many requests as it gained, so that its contribution is not known. */
+  readonly noPrecursor: boolean
   readonly precursors: readonly PrecursorCandidate[]
 }
 
@@ -233,6 +236,7 @@ export class Ranking extends columnarStage<Ranked>() {
         direction: ({ kind, category }) =>
           kind === 'structural' ? '' : this.responseTime.test(category).direction,
         ...own('requests contributionUs combinedUs remainingUs significant'),
+        ...(mutations.some(({ noPrecursor }) => noPrecursor) && own('noPrecursor')),
         precursors: ({ precursors }) =>
           precursors.map(({ category, weight }) => `${category} (${percent(weight)})`).join(', '),
         ...(mutations.some((mutation) => meaning(mutation) !== '') && { meaning }),

@@ -361,14 +361,22 @@ export function chanceOf({ kind, edges: own }: Draft, edges: readonly UnionEdge[
   return kind === 'latency' && edge !== undefined ? `; ${chanceWords(edge)}` : ''
 }
 
-/** Says by how much an edge's time changed, and how its median or its latency changed if otherwise. */
+/** Says by how much an edge's time changed, and how its median or what requests wait for it if otherwise. */
 function latencyWords({ shiftUs, medianShiftUs }: UnionEdge, changeUs: number): string {
-  const isAgainst = (us: number | null) => us !== null && us * changeUs < 0
-  if (shiftUs !== null && isAgainst(shiftUs)) {
-    return `${moreWords(shiftUs)} but is waited for ${changeUs > 0 ? 'more' : 'less'} often: ${moreWords(changeUs)} in all`
+  if (shiftUs === null) return moreWords(changeUs)
+  const words = moreWords(shiftUs)
+  if (shiftUs * changeUs < 0) {
+    return `${words} but is waited for ${changeUs > 0 ? 'more' : 'less'} often: ${moreWords(changeUs)} in all`
   }
-  const median = isAgainst(medianShiftUs) ? ` (its median ${moreWords(medianShiftUs ?? 0)})` : ''
-  return `${moreWords(changeUs)}${median}`
+  const [size, waited] = [shiftUs, changeUs].map((us) => formatAmount(Math.abs(us), TIME))
+  const isAgainst = medianShiftUs !== null && medianShiftUs * changeUs < 0
+  const median = isAgainst ? ` (its median ${moreWords(medianShiftUs)})` : ''
+  if (size === waited) return words + median
+  const isPart = Math.abs(changeUs) < Math.abs(shiftUs)
+  const part = isPart
+    ? `, ${waited} of it waited for`
+    : ` and is waited for more often: ${moreWords(changeUs)} in all`
+  return words + median + part
 }
 
 function orderText(orders: readonly OrderChange[], nameOf: (node: number) => string): string {
@@ -427,11 +435,13 @@ export function rankDifferences(flows: ComparedFlows): FlowDifferences {
   const free = new Set(edges.map(({ id }) => id))
   const claim: Claim = (wanted) =>
     Array.from(wanted, ({ id }) => id).filter((id) => free.delete(id))
+  const latencies = changedEdges(flows, claim)
   const drafts = [
-    ...changedEdges(flows, claim),
-    ...oneSidedSteps(flows, claim),
-    ...stepsInOtherOrder(flows, claim),
-  ].map((draft) => withDisplaced(flows, draft, claim))
+    ...[...oneSidedSteps(flows, claim), ...stepsInOtherOrder(flows, claim)].map((draft) =>
+      withDisplaced(flows, draft, claim),
+    ),
+    ...latencies.map((draft) => withSwitched(flows, draft, claim)),
+  ]
   const totalUs =
     flows.before.meanUs === null || flows.after.meanUs === null
       ? totalOf(edges, 'after') - totalOf(edges, 'before')
@@ -501,6 +511,7 @@ type Claim = (wanted: Iterable<UnionEdge>) => number[]
 function changedEdges({ edges }: ComparedFlows, claim: Claim): Draft[] {
   return edges
     .filter(({ verdict, reason }) => verdict === 'changed' || reason !== null)
+    .sort((a, b) => Math.abs(b.shiftUs ?? 0) - Math.abs(a.shiftUs ?? 0))
     .map((edge) => ({ kind: 'latency', nodes: [edge.from, edge.to], edges: claim([edge]) }))
 }
 
@@ -593,6 +604,31 @@ function withDisplaced({ edges }: ComparedFlows, draft: Draft, claim: Claim): Dr
     return isDisplaced && moreOften !== 0 && below.has(from) && above.has(to)
   })
   return { ...draft, edges: [...draft.edges, ...claim(beside)] }
+}
+
+/**
+ * With the free edges of branches that are waited for more or less often as an edge takes another
+ * time: it costs no more than requests wait for its branch beyond the others.
+ */
+function withSwitched({ nodes, edges }: ComparedFlows, draft: Draft, claim: Claim): Draft {
+  const edge = edges[draft.edges[0] ?? -1]
+  const shiftUs = edge?.shiftUs ?? 0
+  const moreOften = ({ before, after }: UnionEdge) =>
+    (after?.criticalShare ?? 0) - (before?.criticalShare ?? 0)
+  if (edge === undefined || moreOften(edge) * shiftUs <= 0) return draft
+  const drawn = edges.filter((one) => one[shiftUs > 0 ? 'inAfter' : 'inBefore'])
+  const isBefore = reachable({
+    size: nodes.length,
+    from: Uint32Array.from(drawn, ({ from }) => from),
+    to: Uint32Array.from(drawn, ({ to }) => to),
+  })
+  const follows = (one: UnionEdge, other: UnionEdge) =>
+    one.to === other.from || isBefore(one.to, other.from)
+  const switched = drawn.filter((one) => {
+    const isInRow = follows(one, edge) || follows(edge, one)
+    return moreOften(one) * shiftUs * (isInRow ? 1 : -1) > 0
+  })
+  return { ...draft, edges: [...draft.edges, ...claim(switched)] }
 }
 
 /** Steps that are drawn twice, as they moved past others. */

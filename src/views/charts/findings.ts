@@ -249,9 +249,8 @@ export const contributionsChart = defineChart(
 )
 
 function rowOf({ responseTime: { categories } }: Ranking, mutation: RankedMutation) {
-  const { rank, category, kind, requests, contributionUs, precursors } = mutation
+  const { rank, category, kind, requests, contributionUs, precursors, noPrecursor } = mutation
   const named = precursors.map((each) => String(each.category))
-  const isUnknown = kind === 'structural' && precursors.length === 0
   return {
     rank,
     label: `${rank}. ${rootName(categories, category, 40)} (${category})`,
@@ -260,7 +259,7 @@ function rowOf({ responseTime: { categories } }: Ranking, mutation: RankedMutati
     kind: kind === 'structural' ? 'structural mutation' : 'response-time mutation',
     requests: digits(requests),
     contributionUs,
-    contribution: isUnknown
+    contribution: noPrecursor
       ? 'unknown: no precursor found'
       : signedAmount(contributionUs, categories.flows.quantity),
     precursors: firstOf(named, { most: MAX_PRECURSORS }) || '–',

@@ -1,0 +1,213 @@
+import { group, range, rollup, sum } from 'd3-array'
+import type { Moves, Stream } from '../../compare/precursors/moves.ts'
+import { most } from '../../core/options.ts'
+import { signedAmount } from '../../core/quantity.ts'
+import { counted, grouped, percent, shortText, tooltipText } from '../../core/words.ts'
+import { colorBy, emptyView, tooltip } from './builders.ts'
+import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
+import { rootName } from './node-names.ts'
+
+const WIDTH = 380
+const ROW_HEIGHT = 34
+/** Space between two categories, as a share of all requests that are drawn. */
+const GAP = 0.08
+/** Points on each edge of a band. */
+const POINTS = 21
+
+const LOOKS = [
+  { name: 'takes longer', color: PALETTE.after },
+  { name: 'takes less', color: PALETTE.before },
+]
+
+type Move = Stream & { readonly from: number; readonly to: number }
+
+/**
+ * Draws which categories requests went to: bands as wide as there are requests, with what each adds to
+ * response times in all.
+ */
+export const movesChart = defineChart(
+  { limit: most(12, 'streams', 'Most streams drawn, largest change of time first') },
+  ({ streams, precursors, totalUs }: Moves, { limit }) => {
+    const { categories } = precursors.structural
+    const { quantity } = categories.flows
+    const all = streams.filter((stream): stream is Move => stream.kind === 'moves')
+    const shown = all.slice(0, limit)
+    const names = namesOf(precursors, shown)
+    const bands = placed(shown)
+    const rows = bands.map(({ move, left, right }) => ({
+      kind: LOOKS[move.addedUs < 0 ? 1 : 0]?.name ?? '',
+      amount: signedAmount(move.addedUs, quantity),
+      from: names(move.from),
+      to: names(move.to),
+      requests: Number(move.requests.toPrecision(4)),
+      middle: (left.low + left.high) / 2,
+      left,
+      right,
+    }))
+    const addedUs = sum(all, (move) => move.addedUs)
+    return framedChart(
+      {
+        title: 'Where requests went',
+        subtitle:
+          all.length === 0
+            ? 'No requests moved from one category to another.'
+            : [
+                `${counted(Math.round(sum(all, ({ requests }) => requests)), 'request')} moved to another category: ${signedAmount(addedUs, quantity)} in all, ${percent(addedUs / totalUs)} of the change.`,
+                'Left: before, right: after. Bands are as wide as there are requests; names tell categories by a step that the others lack.',
+              ],
+        omissions: all.length > limit && `Leaves out ${counted(all.length - limit, 'stream')}.`,
+        width: WIDTH + 440,
+      },
+      shown.length === 0 ? emptyView(WIDTH) : viewOf(rows, bands, names),
+    )
+  },
+)
+
+interface Extent {
+  readonly low: number
+  readonly high: number
+}
+
+/** Stacks the bands of each category on both sides, in the order of their sizes. */
+function placed(moves: readonly Move[]) {
+  const gap = GAP * sum(moves, ({ requests }) => requests)
+  const extents = (side: 'from' | 'to', byOther: readonly Move[]) => {
+    const places = new Map<Move, Extent>()
+    let at = 0
+    for (const own of group(byOther, (move) => move[side]).values()) {
+      for (const move of own) {
+        places.set(move, { low: at, high: at + move.requests })
+        at += move.requests
+      }
+      at += gap
+    }
+    const height = at - gap
+    return { places, height }
+  }
+  const left = extents('from', moves)
+  const right = extents('to', [...left.places.keys()])
+  const most = Math.max(left.height, right.height)
+  const within = ({ places, height }: typeof left, move: Move): Extent => {
+    const { low, high } = places.get(move) as Extent
+    const start = (most - height) / 2
+    return { low: start + low, high: start + high }
+  }
+  return moves.map((move) => ({ move, left: within(left, move), right: within(right, move) }))
+}
+
+type Bands = ReturnType<typeof placed>
+
+function viewOf(
+  rows: readonly { readonly left: Extent; readonly right: Extent; readonly kind: string }[],
+  bands: Bands,
+  names: (category: number) => string,
+): SpecPart {
+  const values = rows.flatMap(({ left, right, ...row }, band) =>
+    range(POINTS).map((point) => {
+      const x = point / (POINTS - 1)
+      const part = x * x * (3 - 2 * x)
+      const between = (a: number, b: number) => a + part * (b - a)
+      const low = between(left.low, right.low)
+      return { ...row, band, x, low, high: between(left.high, right.high) }
+    }),
+  )
+  const ends = (['from', 'to'] as const).flatMap((side) => {
+    const extent = ({ left, right }: Bands[number]) => (side === 'from' ? left : right)
+    const nodes = rollup(
+      bands,
+      (own) => ({
+        low: Math.min(...own.map((band) => extent(band).low)),
+        high: Math.max(...own.map((band) => extent(band).high)),
+        requests: sum(own, ({ move }) => move.requests),
+      }),
+      ({ move }) => move[side],
+    )
+    return Array.from(nodes, ([category, { low, high, requests }]) => ({
+      x: side === 'from' ? 0 : 1,
+      low,
+      high,
+      middle: (low + high) / 2,
+      name: `${names(category)} (${grouped(Math.round(requests))})`,
+    }))
+  })
+  const x = { field: 'x', type: 'quantitative', axis: null, scale: { domain: [0, 1] } }
+  const y = (field: string) => ({
+    field,
+    type: 'quantitative',
+    axis: null,
+    scale: { reverse: true, zero: false },
+  })
+  const label = (at: number, align: 'left' | 'right') => ({
+    transform: [{ filter: `datum.x === ${at}` }],
+    mark: {
+      type: 'text',
+      align,
+      dx: align === 'left' ? 9 : -9,
+      color: PALETTE.text,
+      tooltip: false,
+    },
+    encoding: { x, y: y('middle'), text: { field: 'name', type: 'nominal' } },
+  })
+  return {
+    width: WIDTH,
+    height: ROW_HEIGHT * Math.max(3, ends.filter((end) => end.x === 0).length, ends.length / 2),
+    layer: [
+      {
+        data: { values },
+        mark: { type: 'area', opacity: 0.4 },
+        encoding: {
+          x,
+          y: y('low'),
+          y2: { field: 'high' },
+          detail: { field: 'band', type: 'nominal' },
+          color: colorBy(LOOKS, values),
+          tooltip: tooltip({
+            before: 'from',
+            after: 'to',
+            requests: ['requests', ',~r'],
+            'adds in all': 'amount',
+          }),
+        },
+      },
+      {
+        data: { values: ends },
+        mark: { type: 'bar', width: 8, color: PALETTE.rest, tooltip: false },
+        encoding: { x, y: y('low'), y2: { field: 'high' } },
+      },
+      { data: { values: ends }, layer: [label(0, 'right'), label(1, 'left')] },
+      {
+        data: { values: values.filter((row) => row.x === 0) },
+        mark: { type: 'text', align: 'left', dx: 9, color: PALETTE.text, tooltip: false },
+        encoding: { x, y: y('middle'), text: { field: 'amount', type: 'nominal' } },
+      },
+    ],
+  }
+}
+
+const MAX_NAME = 44
+
+/** Names categories by their root and by the step that the fewest others of those shown have. */
+function namesOf({ structural: { categories } }: Moves['precursors'], moves: readonly Move[]) {
+  const ids = [...new Set(moves.flatMap(({ from, to }) => [from, to]))]
+  const labelsOf = (category: number) => [...new Set(categories.structure(category).labels)]
+  const holders = rollup(
+    ids.flatMap(labelsOf),
+    (all) => all.length,
+    (text) => text,
+  )
+  const names = new Map(
+    ids.map((category) => {
+      const { labels, preorder } = categories.structure(category)
+      const first = [...preorder].reduce((own, node) => {
+        const rarity = (at: number) => holders.get(labels[at] ?? '') ?? 0
+        return rarity(node) < rarity(own) ? node : own
+      })
+      const { operation } = categories.shownNode(category, first)
+      const root = rootName(categories, category, MAX_NAME)
+      const own = operation === '' ? (labels[first] ?? '') : operation
+      const told = first === preorder[0] ? root : `${root}: ${own}`
+      return [category, tooltipText(shortText(told, MAX_NAME))] as const
+    }),
+  )
+  return (category: number) => names.get(category) ?? ''
+}
