@@ -97,6 +97,9 @@ function placed(moves: readonly Move[]) {
 
 type Bands = ReturnType<typeof placed>
 
+/** Bands that are less high have their amount in the tooltip alone, in pixels. */
+const LETTERS = 11
+
 function viewOf(
   rows: readonly { readonly left: Extent; readonly right: Extent; readonly kind: string }[],
   bands: Bands,
@@ -148,9 +151,12 @@ function viewOf(
     },
     encoding: { x, y: y('middle'), text: { field: 'name', type: 'nominal' } },
   })
+  const height = ROW_HEIGHT * Math.max(3, ends.filter((end) => end.x === 0).length, ends.length / 2)
+  const pixels = height / Math.max(...ends.map((end) => end.high))
+  const hasRoom = ({ low, high }: Extent) => pixels * (high - low) >= LETTERS
   return {
     width: WIDTH,
-    height: ROW_HEIGHT * Math.max(3, ends.filter((end) => end.x === 0).length, ends.length / 2),
+    height,
     layer: [
       {
         data: { values },
@@ -176,7 +182,7 @@ function viewOf(
       },
       { data: { values: ends }, layer: [label(0, 'right'), label(1, 'left')] },
       {
-        data: { values: values.filter((row) => row.x === 0) },
+        data: { values: values.filter((row) => row.x === 0 && hasRoom(row)) },
         mark: { type: 'text', align: 'left', dx: 9, color: PALETTE.text, tooltip: false },
         encoding: { x, y: y('middle'), text: { field: 'amount', type: 'nominal' } },
       },
