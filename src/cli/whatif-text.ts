@@ -1,5 +1,6 @@
 import { least } from 'd3-array'
 import { type Population, stoodFor } from '../calls/call-forest.ts'
+import { signedAmount, TIME } from '../core/quantity.ts'
 import {
   counted,
   formatDuration,
@@ -215,7 +216,7 @@ function causesTable(
     shown.map(({ rank, parent, gain, divergence, p50Us, p99Us, significant, evaluation }, i) => [
       `${rank}. ${titles[i]}`,
       ...(isNested ? [parent === null ? '' : `${parent.rank}.`] : []),
-      gain < 0 ? 'none' : percent(gain),
+      gain < 0 ? 'none' : `${percent(gain)}, ${signedAmount(evaluation.impactUs, TIME)}`,
       divergenceText(options.divergence, divergence),
       formatDuration(p50Us),
       formatDuration(p99Us),
@@ -223,7 +224,7 @@ function causesTable(
       significant ? 'no' : 'maybe',
     ]),
   )
-  return `${table}\n\nEach row: how far apart the profiles still are, and p50 and p99, with this change alone.`
+  return `${table}\n\nEach row, with this change alone: by how much the mean moves, how far apart the profiles still are, p50 and p99.`
 }
 
 function meetTitle(us: number | null): string[] {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { requireSpans, stoodFor } from '../calls/call-forest.ts'
 import { compare } from '../compare/comparison.ts'
@@ -12,6 +13,7 @@ import type { SpanTraces } from '../traces/span-traces.ts'
 import {
   type DiagnosisProgress,
   diagnoseLatencyStepwise,
+  type HistogramTarget,
   type LatencyTarget,
   type WishTarget,
 } from '../whatif/diagnosis/diagnose-latency.ts'
@@ -106,7 +108,7 @@ interface WhatifFlags
     SplitFlags {
   readonly before: string[]
   readonly after?: string[]
-  readonly target?: WishTarget
+  readonly target?: WishTarget | HistogramTarget
   readonly apply?: string[]
   readonly failOn?: readonly Condition<DiagnosedScenario, LatencyDiagnosis>[]
 }
@@ -116,8 +118,11 @@ export function addWhatif(command: Command, args: readonly string[]): void {
     [isSplit(args) ? 'option' : 'requiredOption']('--before <file...>', 'Traces of the good period')
     .option('--after <file...>', 'Traces of the bad period, which is to be explained')
     .addOption(
-      new Option('--target <wish>', "A wish instead of traces: 'p99<300ms'")
-        .argParser(wishFrom)
+      new Option(
+        '--target <wish>',
+        "Instead of traces: a wish, 'p99<300ms', or a file with a histogram, { edges, counts } as JSON in µs",
+      )
+        .argParser(targetFrom)
         .conflicts(['after', 'apply']),
     )
     .option(
@@ -170,10 +175,16 @@ async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<v
   // One of the two is there: see above.
   const findings = flags.findings || flags.finding ? findingsOf(before, later) : null
   const finding = flags.finding ? findingNamed(findings, flags.finding) : null
-  const diagnosis = await diagnose(before, later ?? (target as WishTarget), flags, finding)
+  const diagnosis = await diagnose(
+    before,
+    later ?? (target as WishTarget | HistogramTarget),
+    flags,
+    finding,
+  )
   const explained = findings === null ? [] : diagnosis.explains(findings)
   const most = limit ?? (json ? MAX_IN_JSON : MAX_IN_TEXT)
-  const shown = { limit: most, warnings, wish: target, within, explained }
+  const wish = target !== undefined && 'quantile' in target ? target : undefined
+  const shown = { limit: most, warnings, wish, within, explained }
   if (json) printJson(WHATIF_DOCUMENT.write(diagnosisResults(diagnosis, shown)))
   else printText(withWarnings(whatifText(diagnosis, shown), warnings))
   failOn(diagnosis, flags.failOn, TERMS)
@@ -292,12 +303,26 @@ function applied(models: ExecutionModels, scenario: Scenario): ScenarioProfile {
 const WISH = /^p(\d+(?:\.\d+)?)\s*<=?\s*(.+)$/i
 
 /** Reads a wish, `p99<300ms`; commander adds the option's name to the message. */
+function targetFrom(text: string): WishTarget | HistogramTarget {
+  return text.endsWith('.json') ? histogramFrom(text) : wishFrom(text)
+}
+
+function histogramFrom(file: string): HistogramTarget {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as HistogramTarget
+  } catch (problem) {
+    throw new InvalidArgumentError(
+      `The file cannot be read as JSON: ${(problem as Error).message}. Give { "edges": […], "counts": […] } with edges in µs.`,
+    )
+  }
+}
+
 function wishFrom(text: string): WishTarget {
   const [, percents, below = ''] = WISH.exec(text.trim()) ?? []
   const belowUs = readDuration(below)
   const quantile = Number((Number(percents) / 100).toPrecision(12))
   if (quantile > 0 && quantile < 1 && belowUs >= 0) return { quantile, belowUs }
   throw new InvalidArgumentError(
-    "Give a quantile and a time, as 'p99<300ms'; units are us, ms and s.",
+    "Give a quantile and a time, as 'p99<300ms' (units are us, ms and s), or a histogram in a .json file.",
   )
 }

@@ -70,6 +70,15 @@ describe('causes', () => {
     expect(JSON.stringify(document)).not.toContain('NaN')
   })
 
+  test('against a histogram in a file', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'flowdelta-')), 'target.json')
+    writeFileSync(file, JSON.stringify({ edges: [0, 500, 2000, 100_000], counts: [10, 60, 30] }))
+    const text = await whatif(...BEFORE, '--target', file, '--depth', '1', '--limit', '1')
+    expect(text).toContain('the histogram given')
+    const missing = whatif(...BEFORE, '--target', 'none.json')
+    await expect(missing).rejects.toThrow('The file cannot be read as JSON')
+  })
+
   test('as text: whether the profiles differ, the best, and the next', async () => {
     const text = await whatif(...BEFORE, ...AFTER, '--depth', '1', '--limit', '2')
     expect(text).toMatch(/^5,000 requests before, 5,000 after: p50 .+ → .+, p90 .+, p99 .+\. The/)
@@ -79,7 +88,7 @@ describe('causes', () => {
     expect(text).toContain(
       'Most likely: frontend NFS3 WRITE now calls storage-data SN READ, in 46 % of its calls. By itself it explains 59 % of the difference.',
     )
-    expect(text).toMatch(/\n2\. server time of frontend NFS3 WRITE as +99 % .*\n +after\n/)
+    expect(text).toMatch(/\n2\. server time of frontend NFS3 WRITE as +99 %, \+[\d.]+ [mµ]s .*\n +after\n/)
     expect(text).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)
     expect(text).toMatch(/ \d+ other changes? explains? no more than chance does; --json lists /)
     expect(text).not.toMatch(/^\d+\. .* maybe$/m)

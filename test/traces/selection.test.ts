@@ -243,6 +243,16 @@ describe('a recording is divided', () => {
     expect(() => TRACES.between('noon', null)).toThrow('"noon" is no time.')
   })
 
+  test('by number, into those that began first and last', () => {
+    expect(groups('first 1 | last 2')).toEqual([
+      ['first 1', 'a', 1],
+      ['last 2', 'cd', 1],
+    ])
+    expect(() => TRACES.split('first 3 | last 2')).toThrow(
+      "'first 3 | last 2' takes 5 requests, at least one each. monday has 4 requests.",
+    )
+  })
+
   test('into groups that none is empty of', () => {
     expect(() => TRACES.split('version = 1.9 | 2.0')).toThrow(
       'None of the 4 traces of monday has version = 2.0.',

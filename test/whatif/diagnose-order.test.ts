@@ -48,3 +48,11 @@ describe('work that was done at once and is done in turn', () => {
     expect(diagnosis.best?.scenario.title).toBe('server time of ads serve ads as after')
   })
 })
+
+test('by divergence alone, what comes closest stands first, whatever changed', () => {
+  const slower = traces(2, true, { slower: { ads: { serverUs: 9000 } } })
+  const diagnosis = diagnoseLatency(traces(1, true), slower, { depth: 1, order: 'divergence' })
+  const found = diagnosis.ranked.map(({ divergence }) => divergence)
+  expect(found.length).toBeGreaterThan(3)
+  expect(found).toEqual(found.toSorted((a, b) => a - b))
+})

@@ -204,6 +204,7 @@ export function prepareDiagnosis(
   const profile = known?.profile ?? profileOf(theirs)
   const stretches = target && stretchesOf(base, target)
   const evaluator = makeEvaluator({
+    order: options.order,
     base,
     target,
     divergenceTo: divergenceTo(profile, name, range),

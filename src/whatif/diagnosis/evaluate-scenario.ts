@@ -33,6 +33,7 @@ import type {
 } from '../scenarios/scenario.ts'
 
 interface Measurement {
+  readonly order: ScenarioOrder
   readonly base: RequestModel
   /** The other period; null where the target is a profile only. */
   readonly target: RequestModel | null
@@ -41,6 +42,13 @@ interface Measurement {
   /** Null where the target is a profile only. */
   readonly stretches: Stretches | null
 }
+
+/**
+ * What comes first: `'evidence'`, what surely changed and moves response times far; `'divergence'`, what
+ * comes closest to the target, whatever changed.
+ */
+export const SCENARIO_ORDERS = ['evidence', 'divergence'] as const
+export type ScenarioOrder = (typeof SCENARIO_ORDERS)[number]
 
 /** What one scenario comes to: its response times in the base's order, and how close they are. */
 export interface Evaluation extends WeighedLatencies, ScenarioCounts {
@@ -60,7 +68,9 @@ export interface Evaluation extends WeighedLatencies, ScenarioCounts {
    * it may go too far.
    */
   readonly towardUs: number
-  /** How well it explains the change, or the best of the calls below it does: more is better. */
+  /** How well it explains the change: more is better. */
+  readonly key: number
+  /** The same, or that of the best of the calls below it. */
   readonly promise: number
   /** How many requests those whose response time or weight differs stand for. */
   readonly touched: number
@@ -74,7 +84,7 @@ export interface Evaluation extends WeighedLatencies, ScenarioCounts {
 }
 
 /** More is better; below 0, and by divergence, for what cannot be compared. */
-export function orderKey({
+function evidenceKey({
   strength,
   towardUs,
   divergence,
@@ -92,7 +102,9 @@ export interface Evaluator {
 }
 
 export function makeEvaluator(measurement: Measurement): Evaluator {
-  const { base, target, divergenceTo, targetProfile, stretches } = measurement
+  const { order, base, target, divergenceTo, targetProfile, stretches } = measurement
+  const keyOf = (own: Parameters<typeof evidenceKey>[0]) =>
+    order === 'divergence' ? -own.divergence : evidenceKey(own)
   const { recorded } = base
   const recordedUs = meanUs(recorded)
   const direction = directionOf(profileOf(recorded), targetProfile)
@@ -100,7 +112,7 @@ export function makeEvaluator(measurement: Measurement): Evaluator {
   const measure = (
     effect: ScenarioEffect,
     undone: number,
-  ): Omit<Evaluation, keyof Evidence | 'promise'> => {
+  ): Omit<Evaluation, keyof Evidence | 'key' | 'promise'> => {
     const after = base.after(effect)
     const profile = profileOf(after)
     const movedUs = meanUs(after) - recordedUs
@@ -134,12 +146,13 @@ export function makeEvaluator(measurement: Measurement): Evaluator {
     }
     // What comes nearest to a wish may be anything: nothing below it says more.
     const below = target === null ? [] : candidate.below()
-    const promise = Math.max(orderKey(own), ...below.map((each) => evaluate(each).promise))
-    const evaluation = { ...own, promise }
+    const key = keyOf(own)
+    const promise = Math.max(key, ...below.map((each) => evaluate(each).promise))
+    const evaluation = { ...own, key, promise }
     known.set(candidate.key, evaluation)
     return evaluation
   }
-  const untested = { ...UNTESTED, promise: Number.NaN }
+  const untested = { ...UNTESTED, key: Number.NaN, promise: Number.NaN }
   return {
     unchanged: { ...measure({ changes: [], weight: null }, Number.NaN), ...untested },
     evaluateTogether: (scenarios) => ({

@@ -35,7 +35,7 @@ import {
   DIVERGENCES,
   type Evaluation,
   type Evaluator,
-  orderKey,
+  SCENARIO_ORDERS,
   type ScenarioTests,
 } from './evaluate-scenario.ts'
 
@@ -347,7 +347,7 @@ function causesFirst(
   const order = rankScenarios(firsts.map(({ evaluation }) => evaluation))
   const at = (row: number) => firsts[row] as TriedScenario
   const goesBefore = (row: number, other: number) => {
-    const share = orderKey(at(row).evaluation) / orderKey(at(other).evaluation)
+    const share = at(row).evaluation.key / at(other).evaluation.key
     const [one, two] = [at(row).candidate, at(other).candidate]
     // A part of a service's calls is no cause of the whole.
     const isPart = one.kind === two.kind && one.service === two.service
@@ -360,10 +360,10 @@ function causesFirst(
   const place = (row: number, from: number) => {
     if (placed.has(row)) return
     placed.add(row)
-    if (orderKey(at(row).evaluation) > 0) {
+    if (at(row).evaluation.key > 0) {
       for (let next = from + 1; next < order.length; next++) {
         const other = order[next] as number
-        if (orderKey(at(other).evaluation) < NEARLY.within * orderKey(at(row).evaluation)) break
+        if (at(other).evaluation.key < NEARLY.within * at(row).evaluation.key) break
         if (!placed.has(other) && goesBefore(other, row)) place(other, next)
       }
     }
@@ -562,7 +562,7 @@ function furtherOf(
  * for.
  */
 export function rankScenarios(evaluations: readonly Evaluation[]): number[] {
-  const keys = evaluations.map((each) => orderKey(each))
+  const keys = evaluations.map(({ key }) => key)
   return evaluations
     .map((_, row) => row)
     .sort((a, b) => (keys[b] as number) - (keys[a] as number) || a - b)
@@ -604,6 +604,12 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
     sentence:
       "Distance to the target: 'kl' Kullback-Leibler over log bins, 'wasserstein' mean shift in µs, 'ks' largest gap between the distribution functions",
     flag: 'divergence <name>',
+  }),
+  order: oneOf(SCENARIO_ORDERS, {
+    default: 'evidence',
+    sentence:
+      "What comes first: 'evidence', what surely changed and moves response times far, or 'divergence', what comes closest to the target, as in the paper",
+    flag: 'order <by>',
   }),
   depth: count({
     default: 'auto',

@@ -76,7 +76,7 @@ test.each([
   expect(printed).toEqual([])
 })
 
-const KINDS = "'ribbon', 'findings', 'contributions', 'shifts', 'counts', 'segments', "
+const KINDS = "'ribbon', 'findings', 'contributions', 'shifts', 'counts', 'moves', 'segments', "
 
 test.each([
   [
