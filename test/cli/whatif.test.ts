@@ -88,7 +88,9 @@ describe('causes', () => {
     expect(text).toContain(
       'Most likely: frontend NFS3 WRITE now calls storage-data SN READ, in 46 % of its calls. By itself it explains 59 % of the difference.',
     )
-    expect(text).toMatch(/\n2\. server time of frontend NFS3 WRITE as +99 %, \+[\d.]+ [mµ]s .*\n +after\n/)
+    expect(text).toMatch(
+      /\n2\. server time of frontend NFS3 WRITE as +99 %, \+[\d.]+ [mµ]s .*\n +after\n/,
+    )
     expect(text).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)
     expect(text).toMatch(/ \d+ other changes? explains? no more than chance does; --json lists /)
     expect(text).not.toMatch(/^\d+\. .* maybe$/m)
