@@ -248,6 +248,26 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(again.problems).toEqual([])
   })
 
+  test('keeps notes when the page is loaded anew, beside those given', {
+    tags: 'full',
+  }, async () => {
+    const { page, problems } = await show({ annotations: [{ node: 0, comment: 'given' }] })
+    await page.locator('[data-step="0:4"]').focus()
+    await page.getByLabel('Comment').fill('cold cache')
+    await page.reload()
+    const list = page.getByRole('list', { name: 'Notes' })
+    await list.getByText('cold cache').waitFor()
+    expect(await list.textContent()).toContain('given')
+    await list
+      .getByRole('button', { name: /^Remove/ })
+      .last()
+      .click()
+    await page.reload()
+    await list.getByText('given').waitFor()
+    expect(await list.textContent()).not.toContain('cold cache')
+    expect(problems).toEqual([])
+  })
+
   test.each([
     { dark: true, width: 1100 },
     { dark: false, width: 500 },

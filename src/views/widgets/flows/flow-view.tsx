@@ -38,6 +38,7 @@ import {
   shownDifferences,
 } from './flow-words.ts'
 import { type FlowWindow, firstSight, PAD, useFlowZoom, wholeSight } from './flow-zoom.ts'
+import { useKeptNotes } from './kept-notes.ts'
 
 export const FLOW_STYLE = `
 .fd-flow-set { display: inline-flex; align-items: center; gap: 0; border: 0; padding: 0; margin: 0; min-width: 0; }
@@ -89,6 +90,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const anchor = useRef<{ node: number; part: number; x: number; y: number } | null>(null)
 
   const { mode, level, focus, opened, pins, at, annotations } = state
+  useKeptNotes(data, annotations, (merged) => change({ annotations: merged }))
   const isBeside = mode === 'side-by-side'
   const scene = useMemo(
     () => flowScene(data, { level, focus, opened }),
