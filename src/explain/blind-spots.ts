@@ -1,5 +1,5 @@
 // Runs once a step of a request: the loops index with `!`.
-import { sum } from 'd3-array'
+import { rollup, sum } from 'd3-array'
 import { hasTimes, type Role, roleTimes } from '../calls/roles.ts'
 import { allVisits } from '../calls/visits.ts'
 import { Comparison } from '../compare/comparison.ts'
@@ -11,6 +11,7 @@ import { FlowSet } from '../flows/flow-set.ts'
 import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../flows/span-tree.ts'
 import { moments } from '../stats/moments.ts'
+import { CLIENT } from '../traces/span-columns.ts'
 import { periodOfName } from './variance/compare-spreads.ts'
 
 /** A step whose time nothing that was recorded explains. */
@@ -88,7 +89,11 @@ export function findBlindSpots(
     .slice(0, MAX_TESTED)
     .filter((one) => sizeOf(one) > 0)
   const working = new Set(roles.flatMap(({ kind, service }) => (kind === 'work' ? service : [])))
-  const calling = operationsThatCall(flows)
+  const recorded = recordedWithin(flows)
+  const recordOf = (role: Role): BlindSpot['record'] => {
+    if (role.kind === 'call') return working.has(role.service) ? 'call' : 'callee'
+    return recorded.get(nameOf(role)) ?? 'span'
+  }
   const spots = largest.map(({ role, own, timeShare, varianceShare }): BlindSpot => {
     const ofStructure = residuals(own, shapes)
     const candidates = [null, role.service, role.caller].flatMap((service, i) =>
@@ -106,17 +111,9 @@ export function findBlindSpots(
       toldBy = attribute
     }
     const rest = Math.max(0, shareOf(left.values) * left.factor)
-    const isOpen = role.kind === 'call'
-    const record = isOpen
-      ? working.has(role.service)
-        ? 'call'
-        : 'callee'
-      : calling.has(nameOf(role))
-        ? 'attribute'
-        : 'span'
     return {
       ...role,
-      record,
+      record: recordOf(role),
       timeShare,
       varianceShare,
       gain: Math.min(rest, Math.max(0, varianceShare)),
@@ -130,16 +127,10 @@ export function findBlindSpots(
   })
 }
 
-/** `storage SN READ itself`, or `mds → storage SN READ`. */
-export function stepName({ kind, service, caller, operation }: Role): string {
-  const called = [service, operation].filter((name) => name !== '').join(' ')
-  if (kind === 'work') return `${called} itself`
-  return caller === null ? called : `${caller} → ${called}`
-}
-
 /** What to record of a step, as a noun phrase. */
-export function recordText({ record, service, caller, operation }: BlindSpot): string {
-  if (record === 'callee') return `spans of ${service}, which records none`
+export function recordText({ record, kind, service, caller, operation }: BlindSpot): string {
+  if (record === 'callee')
+    return `spans of ${kind === 'call' ? service : `what ${operation} of ${service} calls`}, which records none`
   if (record === 'call')
     return `what ${caller ?? 'clients'} waits for when it calls ${operation} of ${service}`
   if (record === 'span') return `spans within ${operation} of ${service}`
@@ -166,17 +157,32 @@ function timesByRole(flows: FlowSet, period: number) {
   return { roles, requests, times }
 }
 
-/** Operations of which a span has spans below it. */
-function operationsThatCall(flows: FlowSet): ReadonlySet<string> {
-  const calling = new Set<string>()
-  if (!areFromSpans(flows)) return calling
-  for (const { tree, visitOf, operations } of allVisits(flows).values()) {
+/**
+ * What operations have recorded of their work: calls that nobody answers (`'callee'`), or spans below
+ * theirs (`'attribute'`); nothing of others.
+ */
+function recordedWithin(flows: FlowSet): ReadonlyMap<string, 'callee' | 'attribute'> {
+  const found = new Map<string, 'callee' | 'attribute'>()
+  const { spanRows, spanOffsets, shapeOf } = flows
+  if (!areFromSpans(flows) || spanRows === undefined || spanOffsets === undefined) return found
+  const firsts = rollup(
+    shapeOf.keys(),
+    ([first]) => first!,
+    (request) => shapeOf[request]!,
+  )
+  for (const [shape, request] of firsts) {
+    const { tree, visitOf, operations } = allVisits(flows).get(shape)!
+    const traces = flows.tracesOf(request)
     for (let span = 0; span < tree.size; span++) {
-      if (tree.firstChild[span]! < tree.firstChild[span + 1]!)
-        calling.add(nameOf({ service: visitOf[span]!.service, operation: operations[span]! }))
+      const name = nameOf({ service: visitOf[span]!.service, operation: operations[span]! })
+      const isClient =
+        traces?.kind === 'spans' &&
+        traces.spans.kind[spanRows[spanOffsets[request]! + span]!] === CLIENT
+      if (tree.firstChild[span]! < tree.firstChild[span + 1]!) found.set(name, 'attribute')
+      else if (isClient && !found.has(name)) found.set(name, 'callee')
     }
   }
-  return calling
+  return found
 }
 
 function nameOf({ service, operation }: Pick<Role, 'service' | 'operation'>): string {

@@ -5,7 +5,7 @@ import { levelOfTimes } from '../compare/steps/find-step-changes.ts'
 import type { StepChange } from '../compare/steps/step-changes.ts'
 import { strataOfStep } from '../compare/steps/step-times.ts'
 import { at } from '../core/entries.ts'
-import { FlowdeltaError, requireStage } from '../core/errors.ts'
+import { entryNamed, FlowdeltaError, requireStage } from '../core/errors.ts'
 import {
   custom,
   defineOptions,
@@ -45,7 +45,7 @@ export const PLAN_OPTIONS = defineOptions({
     ...duration(null, 'How long each period is; default: as long as what was recorded'),
     flag: 'within <duration>',
   },
-  service: optionalText('Only steps of this service'),
+  service: optionalText('Only steps of this service', 'service <name>'),
 })
 
 export type PlanOptions = OptionsOf<typeof PLAN_OPTIONS>
@@ -264,10 +264,13 @@ export class SamplingPlan extends columnarStage<PlanColumns>() {
 }
 
 function nothingToPlan(steps: readonly StepChange[], service: string | null): FlowdeltaError {
-  const services = [...new Set(steps.map((step) => step.service))]
-  if (service !== null && services.length > 0 && !services.includes(service)) {
-    return new FlowdeltaError(
-      `No step is of service '${service}'. Services are: ${services.sort().join(', ')}.`,
+  if (service !== null && steps.length > 0) {
+    const services = new Set(steps.map((step) => step.service))
+    entryNamed(
+      Object.fromEntries([...services].sort().map((name) => [name, name])),
+      service,
+      'no service that has steps',
+      'There are',
     )
   }
   return new FlowdeltaError(

@@ -53,7 +53,10 @@ test('a comparison of two periods says what halves of one recording do, about', 
 
 test.each([
   [{ shiftUs: 0 }, "Option shiftUs is 0. Give a duration above 0, such as '5ms' (in code, in µs)."],
-  [{ service: 'dp' }, "No step is of service 'dp'. Services are: db, mail, web."],
+  [
+    { service: 'dp' },
+    "'dp' is no service that has steps. Did you mean 'db'? There are 'db', 'mail', 'web'.",
+  ],
 ] as const)('%j is refused', (options, message) => {
   expect(() => planSampling(recording, options)).toThrow(message)
 })

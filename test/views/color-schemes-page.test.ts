@@ -3,13 +3,17 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { findBlindSpots } from '../../src/explain/blind-spots.ts'
+import { focusOn } from '../../src/explain/focus-graph.ts'
 import { explain } from '../../src/explain/parameters/explain.ts'
+import { planSampling } from '../../src/explain/plan-sampling.ts'
+import { findSubmitters } from '../../src/explain/submitters.ts'
 import { findVariance } from '../../src/explain/variance/find-variance.ts'
 import { explore, plot } from '../../src/index.ts'
 import { compareShops } from '../compare/findings/fixture.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { compareChainedLogs } from './charts/logs-fixture.ts'
-import { expectReadable, settled } from './readable.ts'
+import { expectApart, expectReadable, settled } from './readable.ts'
 import { mixed } from './widgets/explanation-fixture.ts'
 import { describeInBrowser, describeWithBrowser, pageOf } from './widgets/open-widgets.ts'
 
@@ -35,6 +39,11 @@ const charts = () => [
   plot(variance),
   plot(comparison, 'flow', { category: 0 }),
   plot(explain(comparison, 0)),
+  plot(comparison, 'moves'),
+  plot(planSampling(comparison)),
+  plot(findBlindSpots(comparison)),
+  plot(findSubmitters(comparison, 'pay')),
+  plot(focusOn(comparison, 'shop')),
 ]
 
 function rgb(hex: string): string {
@@ -97,24 +106,28 @@ describeInBrowser('charts in widgets', (open) => {
 
 describeWithBrowser('charts by themselves', (browser) => {
   test.each([
-    ['light', '#ffffff'],
-    ['dark', '#111111'],
+    ['light', '#ffffff', 800],
+    ['dark', '#111111', 1200],
     // A page that knows no dark scheme stays light, whatever the system says.
-    ['dark', '#ffffff'],
-  ] as const)('can be read where the system is %s and the page %s', async (scheme, back) => {
-    const file = join(temporaryFolder(), `charts-${scheme}.html`)
-    const page = await browser().newPage({
-      colorScheme: scheme,
-      viewport: { width: 1200, height: 900 },
-    })
-    // Charts look at it when they are drawn, which may be before a style is added.
-    const style = `<style>body { background: ${back} !important }</style>`
-    writeFileSync(file, pageOf(charts()).replace('<body', `${style}<body`))
-    await page.goto(pathToFileURL(file).href)
-    await settled(page)
-    await photographed(page, `charts-${scheme}-${back.slice(1)}`)
-    const letters = await expectReadable(page)
-    expect(letters.some(({ behind }) => behind === rgb(back))).toBe(true)
-    await page.close()
-  })
+    ['dark', '#ffffff', 1600],
+  ] as const)(
+    'can be read where the system is %s and the page %s, %i px',
+    async (scheme, back, width) => {
+      const file = join(temporaryFolder(), `charts-${scheme}.html`)
+      const page = await browser().newPage({
+        colorScheme: scheme,
+        viewport: { width, height: 900 },
+      })
+      // Charts look at it when they are drawn, which may be before a style is added.
+      const style = `<style>body { background: ${back} !important }</style>`
+      writeFileSync(file, pageOf(charts()).replace('<body', `${style}<body`))
+      await page.goto(pathToFileURL(file).href)
+      await settled(page)
+      await photographed(page, `charts-${scheme}-${back.slice(1)}-${width}`)
+      const letters = await expectReadable(page)
+      await expectApart(page)
+      expect(letters.some(({ behind }) => behind === rgb(back))).toBe(true)
+      await page.close()
+    },
+  )
 })

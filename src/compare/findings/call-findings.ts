@@ -5,6 +5,7 @@ import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
+import type { MovedRequests } from '../mutations/find-structural-mutations.ts'
 import { movedRequests as requestMoves } from '../precursors/moves.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
@@ -17,13 +18,7 @@ import {
   concurrencyChanges,
   concurrencyWords,
 } from './concurrency-findings.ts'
-import {
-  type Draft,
-  type FindingCall,
-  NO_EVIDENCE,
-  type StructureChange,
-  type StructureMove,
-} from './finding.ts'
+import { type Draft, type FindingCall, NO_EVIDENCE, type StructureChange } from './finding.ts'
 import {
   addPrices,
   formsOf,
@@ -262,9 +257,9 @@ function repeatsMore(flows: FlowSet, alike: readonly RepeatChange[]) {
 
 /** The moves of requests from the usual categories to the new ones; the most frequent of each else. */
 function movesBetween(
-  moves: readonly StructureMove[],
+  moves: readonly MovedRequests[],
   { from, to, requests }: { from: readonly number[]; to: readonly number[]; requests: number },
-): StructureMove[] {
+): MovedRequests[] {
   const known = moves.filter((move) => from.includes(move.from) && to.includes(move.to))
   if (known.length > 0) return known.sort((a, b) => b.requests - a.requests)
   const [source] = from

@@ -2,6 +2,7 @@ import type { Period } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { EdgeChange } from '../edges/find-edge-changes.ts'
 import type { Interference } from '../interference/interference.ts'
+import type { MovedRequests } from '../mutations/find-structural-mutations.ts'
 import type { Bursts } from '../onset/bursts.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
@@ -35,13 +36,6 @@ export interface AnsweredCall {
   readonly restsOn: readonly string[]
   /** Labels of all nodes from the call to its reply. */
   readonly labels: ReadonlySet<string>
-}
-
-/** Requests of one category that would have belonged to another before. */
-export interface StructureMove {
-  readonly from: number
-  readonly to: number
-  readonly requests: number
 }
 
 /** A step whose time changed: the work of a service, the way of a call, or whole requests. */
@@ -185,7 +179,7 @@ export interface Draft {
   readonly steps: readonly FindingStep[]
   /** Of traces with spans: what one service does otherwise, the change told first. */
   readonly calls: readonly FindingCall[]
-  readonly moves: readonly StructureMove[]
+  readonly moves: readonly MovedRequests[]
   /** How large it is, where its kind does not say how that is measured. */
   readonly size?: FindingSize
   /** Requests that it is confined to, where such were found. */

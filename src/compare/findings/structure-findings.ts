@@ -6,10 +6,11 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
+import type { MovedRequests } from '../mutations/find-structural-mutations.ts'
 import { movedRequests } from '../precursors/moves.ts'
 import { orderDifference } from '../precursors/order-difference.ts'
 import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
-import { type Draft, NO_EVIDENCE, type StructureChange, type StructureMove } from './finding.ts'
+import { type Draft, NO_EVIDENCE, type StructureChange } from './finding.ts'
 import { byRequestsAfter, requestsOf, rootsName, stepName } from './names.ts'
 import {
   beyondChance,
@@ -37,7 +38,7 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
     const services = changedServices(categories, moves)
     const { p, q } = structural.testMoves(moves)
     const direction = contributionUs < 0 ? 'faster' : 'slower'
-    const [first] = moves as [StructureMove, ...StructureMove[]]
+    const [first] = moves as [MovedRequests, ...MovedRequests[]]
     const { from, to } = first
     const otherwise = sameStepsOtherwise(categories, first)
     const paths = [BEFORE, AFTER].map((period) => grouped(categories.count(to, period as Period)))
@@ -77,7 +78,7 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
 
 export function costOfMoves(
   categories: Categories,
-  moves: readonly StructureMove[],
+  moves: readonly MovedRequests[],
   centre: Centre,
 ): Pick<Draft, 'requests' | 'contributionUs' | 'eachInterval'> {
   const requests = moves.reduce((sum, move) => sum + move.requests, 0)
@@ -97,7 +98,7 @@ export function costOfMoves(
 }
 
 /** Standard error of the mean time that each request of the moves gained, in µs. */
-function errorOfEach(categories: Categories, moves: readonly StructureMove[]): number {
+function errorOfEach(categories: Categories, moves: readonly MovedRequests[]): number {
   const all = moves.reduce((sum, { requests }) => sum + requests, 0)
   const weights = new Map<number, number>()
   for (const { from, to, requests } of moves) {
@@ -117,7 +118,7 @@ function errorOfEach(categories: Categories, moves: readonly StructureMove[]): n
 }
 
 /** Says what requests do otherwise with the same steps; `null` where steps themselves differ. */
-function sameStepsOtherwise(categories: Categories, { from, to }: StructureMove): string | null {
+function sameStepsOtherwise(categories: Categories, { from, to }: MovedRequests): string | null {
   if (from === to) return null
   const [before, after] = [recordedForm(categories, from), recordedForm(categories, to)]
   const [timesBefore, timesAfter] = [timesOf(categories, from), timesOf(categories, to)]

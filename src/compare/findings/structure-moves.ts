@@ -9,9 +9,9 @@ import { ShapeGraph } from '../../traces/shape-table.ts'
 import type { Categories } from '../categories/categories.ts'
 import { labelOrder } from '../categories/structure-colours.ts'
 import { depthFirst } from '../categories/structure-outline.ts'
-import type { StructuralMutations } from '../mutations/find-structural-mutations.ts'
+import type { MovedRequests, StructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { labelDifference } from '../precursors/label-difference.ts'
-import type { AnsweredCall, StructureChange, StructureMove } from './finding.ts'
+import type { AnsweredCall, StructureChange } from './finding.ts'
 
 type Change = StructureChange['change']
 
@@ -85,7 +85,7 @@ export function recordedForm(categories: Categories, category: number): Recorded
 }
 
 export interface MoveGroup {
-  readonly moves: readonly StructureMove[]
+  readonly moves: readonly MovedRequests[]
   readonly changes: readonly StructureChange[]
 }
 
@@ -93,7 +93,7 @@ export interface MoveGroup {
 const MIN_SHARE_IN_COMMON = 0.8
 
 /** Groups moves over and over by the change of flow that concerns the most requests. */
-export function groupMoves(categories: Categories, moves: readonly StructureMove[]): MoveGroup[] {
+export function groupMoves(categories: Categories, moves: readonly MovedRequests[]): MoveGroup[] {
   let left = moves.map((move) => ({ move, changes: structureDifference(categories, move) }))
   const groups: MoveGroup[] = []
   while (left.length > 0) {
@@ -143,7 +143,7 @@ export function beyondChance(
 }
 
 function tallyChanges(
-  entries: readonly { move: StructureMove; changes: readonly StructureChange[] }[],
+  entries: readonly { move: MovedRequests; changes: readonly StructureChange[] }[],
 ) {
   const tally = new Map<string, { name: string; change: StructureChange; requests: number }>()
   for (const { move, changes } of entries) {
@@ -168,7 +168,7 @@ function nameOf({ change, label }: StructureChange): string {
  * Where two structures part: the first nodes that only one has, with the node before. Where nodes
  * are the same in another order, the edges that only one has.
  */
-function structureDifference(categories: Categories, { from, to }: StructureMove) {
+function structureDifference(categories: Categories, { from, to }: MovedRequests) {
   if (from === to) return [rootChange(categories, to)]
   const [was, is] = [recordedForm(categories, from), recordedForm(categories, to)]
   const { added, removed } = labelDifference(was, is)
@@ -266,7 +266,7 @@ function answeredCall(form: RecordedForm, last: number, service: string): Answer
   }
 }
 
-export function changedServices(categories: Categories, moves: readonly StructureMove[]) {
+export function changedServices(categories: Categories, moves: readonly MovedRequests[]) {
   const gained = new Map<string, number>()
   const lost = new Map<string, number>()
   let all = 0

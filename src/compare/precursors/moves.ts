@@ -31,14 +31,14 @@ export interface Stream {
   readonly requests: number
   readonly beforeMeanUs: number
   readonly afterMeanUs: number
-  /** What the requests take longer after, in µs in all; of all streams, the change of the period. */
+  /** By how much the requests take longer after, in µs in all. Streams add up to the change of the period. */
   readonly addedUs: number
 }
 
 interface MovesColumns {
   readonly precursors: Precursors
   readonly streams: readonly Stream[]
-  /** What all requests after take longer than as many before, in µs. */
+  /** By how much all requests after take longer than as many before, in µs in all. */
   readonly totalUs: number
 }
 
@@ -108,7 +108,7 @@ interface Sample {
   readonly times: readonly [before: Float64Array, after: Float64Array]
 }
 
-/** Sums requests up by category: each once, or as often as it is drawn. */
+/** Counts and times of categories; with `draw`, those of a resample. */
 function sampleOf({ structural }: Precursors, draw?: (among: number) => number): Sample {
   const { categories, options } = structural
   const { flows, categoryOf } = categories
@@ -289,8 +289,9 @@ function waysBetween(
 }
 
 /**
- * What a category gives at which price. Giving other than its surplus says that chance made the
- * difference: half its square in standard errors, as far as logarithms of likelihoods go, by pieces.
+ * How many requests a category may give, by price. A category that gives more or less than its surplus
+ * owes the difference to chance. The price is its log likelihood: half its square in standard errors,
+ * piece by piece.
  */
 function piecesOf(of: {
   readonly surplus: number

@@ -56,7 +56,7 @@ export function transport({ supply, demand }: Places, ways: readonly Way[]): Flo
 }
 
 interface Meter {
-  /** Of the next one; `Infinity` where none is left. */
+  /** Price of the next one; `Infinity` where none is left. */
   price(): number
   /** How many have that price. */
   left(): number

@@ -49,7 +49,7 @@ interface SlowSample {
   readonly keepsFailing: boolean
   /** Whether any of those that chance kept fail. */
   readonly chanceFails: boolean
-  /** What a request was kept for. */
+  /** Why a request was kept. */
   readonly keptFor: (request: number) => KeptFor
 }
 
@@ -95,8 +95,8 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
 })
 
 /**
- * What requests were kept for: their time, or that they fail, where there are about as many times as many
- * fast ones that fail as slow ones.
+ * Why requests were kept: as they are slow, or as they fail. The latter only where the number of fast
+ * failing requests grew about as that of slow ones did.
  */
 function keptFor(flows: FlowSet, lasted: Float64Array, limitUs: number) {
   const counts = { chance: [0, 0], slow: [0, 0], failing: [0, 0] }

@@ -1,6 +1,7 @@
+import { placeTitle } from '../../compare/findings/step-findings.ts'
 import { most } from '../../core/options.ts'
 import { percent, shortText, tooltipText } from '../../core/words.ts'
-import { type BlindSpot, type BlindSpots, recordText, stepName } from '../../explain/blind-spots.ts'
+import { type BlindSpot, type BlindSpots, recordText } from '../../explain/blind-spots.ts'
 import { openShareAxis } from './axes.ts'
 import { bars } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
@@ -13,10 +14,10 @@ export const blindSpotsChart = defineChart(
   ({ spots, period }: BlindSpots, { limit }) => {
     const drawn = spots.filter(({ gain }) => gain > 0).slice(0, limit)
     const rows = drawn.map((spot, i) => ({
-      label: `${i + 1}. ${shortText(stepName(spot), MAX_NAME_LENGTH)}`,
+      label: `${i + 1}. ${shortText(placeTitle(spot, spot.operation), MAX_NAME_LENGTH)}`,
       gain: spot.gain,
       gainText: percent(spot.gain),
-      step: tooltipText(stepName(spot)),
+      step: tooltipText(placeTitle(spot, spot.operation)),
       record: recordText(spot),
       time: percent(spot.timeShare),
       variance: percent(spot.varianceShare),
@@ -25,7 +26,7 @@ export const blindSpotsChart = defineChart(
     const [first] = drawn as [BlindSpot?]
     return framedChart(
       {
-        title: `What to record next (${period})`,
+        title: `Where to record more (${period})`,
         subtitle:
           first === undefined
             ? 'What was recorded explains how response times vary.'

@@ -15,8 +15,8 @@ const GAP = 0.08
 const POINTS = 21
 
 const LOOKS = [
-  { name: 'takes longer', color: PALETTE.after },
-  { name: 'takes less', color: PALETTE.before },
+  { name: 'takes longer', color: PALETTE.change },
+  { name: 'takes less', color: PALETTE.less },
 ]
 
 type Move = Stream & { readonly from: number; readonly to: number }

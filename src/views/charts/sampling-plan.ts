@@ -2,12 +2,11 @@ import { range } from 'd3-array'
 import { most } from '../../core/options.ts'
 import { counted, formatDuration, shortNumber, shortText } from '../../core/words.ts'
 import type { SamplingPlan } from '../../explain/plan-sampling.ts'
+import { SERIES } from '../page/palette.ts'
 import { logAxis, logDurationAxis } from './axes.ts'
 import { curves, ruleAt } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
 
-/** Okabe and Ito's colors that stand for no period; safe for color-blind readers. */
-const COLORS = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9'] as const
 const MAX_NAME_LENGTH = 44
 /** Shifts drawn, from a part of the one asked for to as many times it. */
 const TIMES = 10
@@ -21,11 +20,11 @@ export const samplingPlanChart = defineChart(
   },
   (plan: SamplingPlan, { limit }) => {
     const { shiftUs, steps, periodUs, allRequests } = plan
-    const drawn = steps.slice(0, Math.min(limit, COLORS.length))
+    const drawn = steps.slice(0, Math.min(limit, SERIES.length))
     const shifts = range(POINTS).map((i) => shiftUs * TIMES ** ((2 * i) / (POINTS - 1) - 1))
     const lines = drawn.map(({ step }, i) => ({
       name: shortText(step, MAX_NAME_LENGTH),
-      color: COLORS[i] as string,
+      color: SERIES[i] as string,
       points: shifts.flatMap((shift) => {
         const rate = plan.rate(i, shift)
         return rate <= 1 ? [[shift, rate] as const] : []

@@ -6,6 +6,7 @@ import { counted, percent } from '../../core/words.ts'
 import { VarianceSources } from '../../explain/variance/find-variance.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
+import { SERIES } from '../page/palette.ts'
 import { logAxis, shareAxis } from './axes.ts'
 import { type Curve, curves, distinctTexts, ruleAt } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
@@ -14,8 +15,6 @@ import { stepsBetween } from './ecdf-curves.ts'
 /** Stages of `findVariance`, each by its name. */
 export type VariationSets = Readonly<Record<string, VarianceSources>>
 
-/** A color each: the palette's, and others of Okabe and Ito. */
-const COLORS = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#8C6BB1', '#7F7F7F'] as const
 const BEFORE_DASH = [5, 3]
 
 interface Variation extends Pick<Curve, 'color' | 'dash'> {
@@ -55,8 +54,8 @@ export const squaredVariationChart = defineChart(
 export const variationSetsChart = defineChart({}, (given: VariationSets | VarianceSources) => {
   const sets = given instanceof VarianceSources ? { '': given } : given
   const names = Object.keys(sets)
-  if (names.length === 0 || names.length > COLORS.length) {
-    const expected = `one to ${COLORS.length} sets, each by its name`
+  if (names.length === 0 || names.length > SERIES.length) {
+    const expected = `one to ${SERIES.length} sets, each by its name`
     throw new OptionError('sets', names.join(', '), expected)
   }
   const labels = distinctTexts(names, 40)
@@ -65,7 +64,7 @@ export const variationSetsChart = defineChart({}, (given: VariationSets | Varian
     const periods = period === 'both' ? (['before', 'after'] as const) : [period]
     return periods.map((each) => ({
       name: labels[set] === '' ? each : `${labels[set]}, ${each}`,
-      color: names.length > 1 ? (COLORS[set] as string) : PALETTE[each],
+      color: names.length > 1 ? (SERIES[set] as string) : PALETTE[each],
       ...(each === 'before' && { dash: BEFORE_DASH }),
       c2: ecdf(
         found.ranked.flatMap((row) =>

@@ -33,7 +33,7 @@ export function focusPicture(graph: FocusGraph, limit: number): Picture {
   const widest = Math.max(...rows.map(total))
   const lookOf = (one: FocusCalls): LineLook => ({
     width: Math.max(WIDTH.min, (WIDTH.max * total(one)) / widest),
-    color: Math.abs(one.changeUs) < LITTLE * most ? 'soft' : one.changeUs > 0 ? 'change' : 'before',
+    color: Math.abs(one.changeUs) < LITTLE * most ? 'soft' : one.changeUs > 0 ? 'change' : 'less',
   })
   const boxOf = (name: string | null, detail: string): GraphBox => {
     const shown = name ?? 'clients'

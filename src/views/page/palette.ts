@@ -33,6 +33,9 @@ const DARK: Readonly<Record<keyof typeof PALETTE, string>> = {
   rule: '#9AA2AB',
 }
 
+/** Several things of one kind, as steps or sets: the palette's, and others of Okabe and Ito. */
+export const SERIES = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#8C6BB1', '#7F7F7F'] as const
+
 /** Those of drawings, light and dark. */
 export const DRAWING_COLORS = {
   text: ['#222222', '#E8E8E8'],
@@ -44,6 +47,7 @@ export const DRAWING_COLORS = {
   after: [PALETTE.after, DARK.after],
   change: [PALETTE.change, DARK.change],
   changeText: [PALETTE.changeText, DARK.changeText],
+  less: [PALETTE.less, DARK.less],
   focus: [PALETTE.after, DARK.after],
   selected: ['#E3EFF7', '#1F3647'],
 } as const
