@@ -23,16 +23,17 @@ import { type Moments, moments } from '../stats/moments.ts'
 import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 
-function duration(defaultUs: number | null, sentence: string) {
+/** A duration in µs, or what `defaultUs` is. */
+function duration<Default extends number | null>(defaultUs: Default, sentence: string) {
   const isDuration = (value: unknown) => typeof value === 'number' && value > 0 && value < Infinity
-  return custom<number | null>({
+  return custom<number | Default>({
     default: defaultUs,
     unit: 'µs',
     sentence,
     expected: "a duration above 0, such as '5ms' (in code, in µs)",
-    accepts: (value) => value === null || isDuration(value),
+    accepts: (value) => value === defaultUs || isDuration(value),
     parse: readDuration,
-    schema: { type: ['number', 'null'], exclusiveMinimum: 0 },
+    schema: { type: defaultUs === null ? ['number', 'null'] : 'number', exclusiveMinimum: 0 },
   })
 }
 
@@ -42,7 +43,7 @@ export const PLAN_OPTIONS = defineOptions({
     flag: 'shift <duration>',
   },
   withinUs: {
-    ...duration(null, 'How long each period is; default: as long as what was recorded'),
+    ...duration(null, 'How long each period is; default: half of what was recorded'),
     flag: 'within <duration>',
   },
   service: optionalText('Only steps of this service', 'service <name>'),
@@ -114,7 +115,7 @@ export function planSampling(
     .sort((a, b) => b.requests - a.requests || b.meanUs - a.meanUs)
   if (planned.length === 0) throw nothingToPlan(changes.steps, service)
   return new SamplingPlan({
-    shiftUs: shiftUs as number,
+    shiftUs,
     periodUs,
     allRequests: Math.round((flows.size * periodUs) / lasted),
     planned,
