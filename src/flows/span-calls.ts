@@ -2,6 +2,7 @@
 import { groupRows } from '../traces/group-rows.ts'
 import { CONSUMER, PRODUCER, type SpanTraces } from '../traces/span-traces.ts'
 import type { SpanClocks } from './clocks/clock-offsets.ts'
+import { phaseOf, type TimeCuts } from './clocks/clock-resolution.ts'
 
 export interface SpanCalls {
   readonly traces: SpanTraces
@@ -25,8 +26,14 @@ export interface SpanCalls {
 /**
  * Indexes calls: a span that starts before its parent starts with it; one wholly outside is marked;
  * producers, consumers and those that only follow are detached.
+ *
+ * @param cuts what times are cut to, to be as coarse as in other recordings
  */
-export function indexSpanCalls(traces: SpanTraces, clocks?: SpanClocks): SpanCalls {
+export function indexSpanCalls(
+  traces: SpanTraces,
+  clocks?: SpanClocks,
+  cuts?: TimeCuts,
+): SpanCalls {
   const { spans } = traces
   const { offsets: childOffsets, rows: children } = groupRows(spans.parent, spans.parent.length)
   const roots: number[] = []
@@ -35,6 +42,9 @@ export function indexSpanCalls(traces: SpanTraces, clocks?: SpanClocks): SpanCal
   })
   const startUs = spans.startUs.slice()
   const endUs = spans.startUs.map((start, span) => start + spans.durationUs[span]!)
+  if (cuts !== undefined) cutTimes(traces, cuts, { startUs, endUs })
+  const lengthUs = (span: number) =>
+    cuts === undefined ? spans.durationUs[span]! : endUs[span]! - startUs[span]!
   const detached = new Uint8Array(startUs.length)
   const outside = new Uint8Array(startUs.length)
   const shiftUs = clocks && new Float64Array(startUs.length)
@@ -63,9 +73,8 @@ export function indexSpanCalls(traces: SpanTraces, clocks?: SpanClocks): SpanCal
         outsideParent++
       }
       if (start < callerStart) {
+        if (endUs[span]! < callerStart) endUs[span] = callerStart + lengthUs(span)
         startUs[span] = callerStart
-        endUs[span] =
-          endUs[span]! < callerStart ? callerStart + spans.durationUs[span]! : endUs[span]!
         clampedStarts++
       }
       pending.push(span)
@@ -86,6 +95,21 @@ export function indexSpanCalls(traces: SpanTraces, clocks?: SpanClocks): SpanCal
     roots: Uint32Array.from(roots),
     clampedStarts,
     outsideParent,
+  }
+}
+
+function cutTimes(
+  { spans, epochNs }: SpanTraces,
+  cuts: TimeCuts,
+  { startUs, endUs }: Pick<SpanCalls, 'startUs' | 'endUs'>,
+): void {
+  const phaseUs = phaseOf(epochNs)
+  for (let span = 0; span < startUs.length; span++) {
+    const tickUs = cuts[spans.service[span]!]!
+    if (tickUs === 0) continue
+    const cut = (us: number) => tickUs * Math.floor((phaseUs + us) / tickUs) - phaseUs
+    startUs[span] = cut(startUs[span]!)
+    endUs[span] = cut(endUs[span]!)
   }
 }
 

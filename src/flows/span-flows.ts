@@ -7,7 +7,7 @@ import { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import { nameTargets } from './call-targets.ts'
 import { AS_RECORDED, type ClockOffsets, findClockOffsets } from './clocks/clock-offsets.ts'
-import { type ClockResolution, clockResolution } from './clocks/clock-resolution.ts'
+import { type ClockResolution, commonResolution } from './clocks/clock-resolution.ts'
 import { flowLogs, serviceLogChanges, shapesByLogs } from './flow-logs.ts'
 import { AFTER, BEFORE, type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
 import { attributeLabels } from './label-attributes.ts'
@@ -28,8 +28,8 @@ export function buildSpanFlows(
 ): FlowSet {
   const recordings = nameTargets(given, runs)
   const found = options.clocks === 'aligned' ? findClockOffsets(recordings) : AS_RECORDED
-  const calls = recordings.map((traces, i) => indexSpanCalls(traces, found.bySpan[i]))
-  const resolution = clockResolution(recordings)
+  const { resolution, cuts } = commonResolution(recordings)
+  const calls = recordings.map((traces, i) => indexSpanCalls(traces, found.bySpan[i], cuts[i]))
   const names = nameCalls(recordings)
   const builder = new SpanFlowBuilder(
     siblingOrder(calls, { names, runs, resolution }, options),

@@ -3,7 +3,7 @@ import { rollup } from 'd3-array'
 import { allVisits, SEVERAL } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
-import type { FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
 import { lostSome } from '../steps/lost-spans.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
@@ -177,12 +177,16 @@ function requestsOfShapes({ shapes, shapeOf }: FlowSet): Uint32Array {
 }
 
 /**
- * Columns that tell which requests call a service, of the services that some but not all call. Of
- * requests that lost spans it is not known what they do not call.
+ * Columns that tell which requests call a service, of the services that some but not all call, in both
+ * periods. Of requests that lost spans it is not known what they do not call.
  */
 function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
   const counts = requestsOfShapes(flows)
   const isCut = lostSome(flows)
+  const shapesOf = [new Set<number>(), new Set<number>()] as const
+  for (const [request, shape] of flows.shapeOf.entries()) {
+    shapesOf[flows.period[request] as Period].add(shape)
+  }
   const calls = new Map<string, Set<number>>()
   const requests = new Map<string, number>()
   for (const [shape, { visits }] of allVisits(flows)) {
@@ -193,6 +197,12 @@ function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
   }
   return [...requests]
     .filter(([, count]) => Math.min(count, flows.size - count) >= MIN_REQUESTS)
+    .filter(([service]) => {
+      const isOfBoth = [BEFORE, AFTER].map((period) =>
+        [...calls.get(service)!].some((shape) => shapesOf[period]!.has(shape)),
+      )
+      return isOfBoth.every(Boolean)
+    })
     .sort(([, a], [, b]) => b - a)
     .slice(0, most)
     .map(([service]) => {

@@ -1,4 +1,5 @@
 import { bisectRight, group, mean } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { TIME } from '../../core/quantity.ts'
@@ -20,7 +21,7 @@ import type { CountsTest } from './compare-counts.ts'
 import { describeErrors, testErrors } from './compare-errors.ts'
 import { describeLogs, testLogs } from './compare-log-counts.ts'
 import { describeStep, limitsOf, type TimesTest } from './describe-step.ts'
-import { lostSpans } from './lost-spans.ts'
+import { type LostShares, lostShares } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { type StepChange, StepChanges } from './step-changes.ts'
@@ -163,7 +164,8 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     const key = JSON.stringify(of)
     return Math.max(within.get(key)!, Math.min(1, p * sizes.get(key)!))
   }
-  const lostShares = lostSpans(flows)
+  const lost = lostShares(flows)
+  const isHidden = lossOf(lost, counted)
   const isMadeOtherwise = callsMadeOtherwise(
     sites,
     choices.map(({ counts, test }) => ({ ...counts, ...test })),
@@ -192,7 +194,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
       const own = corrected(counts.of, test.p)
       const isLarge = own < options.alpha && Math.abs(test.difference) >= MIN_SHARE
       const isMade = isMadeOtherwise({ ...counts, ...test })
-      const changed = isLarge && isMade && !isOfLoss({ ...counts, ...test }, lostShares)
+      const changed = isLarge && isMade && !isHidden({ ...counts, ...test })
       return { ...counts, ...test, q: own, changed }
     }),
     repeats: ofRepeats.map(({ repeat, test }) => {
@@ -201,7 +203,9 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
       const [beforeTimes, afterTimes] = [made[0] / chances[0], made[1] / chances[1]]
       const isLarge = Math.abs(afterTimes - beforeTimes) >= MIN_TIMES * beforeTimes
       const { of, call, timesOf } = repeat
-      const changed = own < options.alpha && isLarge
+      const ofTimes = { kind: 'calls', of, call, previous: null, chances } as const
+      const difference = (afterTimes - beforeTimes) / Math.max(beforeTimes, afterTimes)
+      const changed = own < options.alpha && isLarge && !isHidden({ ...ofTimes, difference })
       const times = { beforeTimes, afterTimes, chances, made }
       return { of, call, timesOf, ...test, ...times, q: own, changed }
     }),
@@ -214,16 +218,34 @@ const SPANS_OF_CALL = 2
 /** A share of calls by more standard errors than this beyond what was lost is no loss. */
 const SURE = 3
 
-/** Whether calls that more or fewer lack are no more than spans that were lost explain. */
-function isOfLoss(
-  { call, difference, chances }: Pick<TestedChoice, 'call' | 'difference' | 'chances'>,
-  [before, after]: readonly [before: number, after: number],
-): boolean {
-  const lacking = call === null ? difference : -difference
-  const lost = SPANS_OF_CALL * (after - before)
-  const share = Math.min(1, Math.abs(lost))
-  const error = Math.sqrt((share * (1 - share)) / chances[lost > 0 ? AFTER : BEFORE])
-  return lacking * lost > 0 && Math.abs(lacking) <= share + SURE * error
+type Change = Pick<TestedChoice, 'kind' | 'of' | 'call' | 'previous' | 'difference' | 'chances'>
+
+/**
+ * Whether calls that are made more or less often are so by no more than spans that were lost explain: of
+ * all, or of a service that takes part, be it as what may come next. Fewer spans hide calls, and change
+ * in either way how they lie.
+ */
+function lossOf(
+  { all, ofService }: LostShares,
+  choices: readonly CallChoice[],
+): (change: Change) => boolean {
+  const calledBy = new Map<string, Set<string>>()
+  for (const { of, call } of choices) {
+    if (call !== null) getOrInsert(calledBy, callName(of), () => new Set()).add(call.service)
+  }
+  return ({ kind, of, call, previous, difference, chances }) => {
+    const services = new Set([of, call, previous].flatMap((one) => one?.service ?? []))
+    if (call === null) for (const one of calledBy.get(callName(of)) ?? []) services.add(one)
+    const shares = [all, ...Array.from(services, (service) => ofService.get(service) ?? all)]
+    return shares.some(([before, after]) => {
+      const lost = SPANS_OF_CALL * (after - before)
+      const share = Math.min(1, Math.abs(lost))
+      const error = Math.sqrt((share * (1 - share)) / chances[lost > 0 ? AFTER : BEFORE])
+      const lacking = call === null ? difference : -difference
+      const isLess = lacking * lost > 0 || (lost !== 0 && kind !== 'calls' && kind !== 'next')
+      return isLess && Math.abs(difference) <= share + SURE * error
+    })
+  }
 }
 
 /** Whether all calls of a period are of one request: what these have in common may be why they differ. */

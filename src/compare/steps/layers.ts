@@ -22,6 +22,18 @@ interface Found extends Layer {
   readonly name: number
 }
 
+/** Spans of one name between a caller and what it calls. */
+interface OnWay extends Pick<Layer, 'caller'> {
+  spans: number
+  allUs: number
+  ownUs: number
+  /** Whether their service is neither the caller's nor the called one. */
+  readonly isOwn: boolean
+}
+
+/** A service of its own is on the way of calls where what it calls takes this share of its time; else it is called. */
+const MIN_COVERED = 0.5
+
 const NONE = -1
 const SEVERAL = -2
 
@@ -57,7 +69,7 @@ export function withoutLayers([runs, after]: Periods): {
   const pairIsDirect = (pair: number, period: Period) =>
     sum(recordings, (one, i) => (one.period === period ? 0 : (callsOf[i]!.get(pair) ?? 0))) >=
     MIN_SPANS
-  const found = new Map<number, { spans: number; ownUs: number; caller: string }>()
+  const found = new Map<number, OnWay>()
   for (const { traces, period, names } of recordings) {
     const { parent, durationUs, service } = traces.spans
     const only = onlyChildren(traces)
@@ -69,21 +81,30 @@ export function withoutLayers([runs, after]: Periods): {
       while (caller >= 0 && isCandidate(caller)) caller = parent[caller]!
       while (callee >= 0 && isCandidate(callee)) callee = only[callee]!
       if (caller < 0 || callee < 0 || service[caller] === service[callee]) continue
-      // A service of its own is called.
-      if (![service[caller], service[callee]].includes(service[span])) continue
       if (!pairIsDirect(names[caller]! * named.size + names[callee]!, period)) continue
       const by = traces.services.value(service[caller]!)
-      const own = getOrInsert(found, name, () => ({ spans: 0, ownUs: 0, caller: by }))
+      const isOwn = ![service[caller], service[callee]].includes(service[span])
+      const own = getOrInsert(found, name, () => ({
+        spans: 0,
+        allUs: 0,
+        ownUs: 0,
+        caller: by,
+        isOwn,
+      }))
       own.spans++
+      own.allUs += durationUs[span]!
       own.ownUs += durationUs[span]! - durationUs[only[span]!]!
     }
   }
-  const layers = Array.from(found).flatMap(([name, { spans, ownUs, caller }]): Found[] => {
-    const period = periodOf(name)
-    if (spans < MIN_OF_ALL * counts[period][name]!) return []
-    const [service, operation] = named.value(name).split('\n') as [string, string]
-    return [{ name, service, operation, period, spans, eachUs: ownUs / spans, caller }]
-  })
+  const layers = Array.from(found).flatMap(
+    ([name, { spans, allUs, ownUs, caller, isOwn }]): Found[] => {
+      const period = periodOf(name)
+      if (spans < MIN_OF_ALL * counts[period][name]!) return []
+      if (isOwn && allUs - ownUs < MIN_COVERED * allUs) return []
+      const [service, operation] = named.value(name).split('\n') as [string, string]
+      return [{ name, service, operation, period, spans, eachUs: ownUs / spans, caller }]
+    },
+  )
   if (layers.length === 0) return unchanged
   const passed = new Map(
     recordings.map(({ traces, period, names }) => {

@@ -1,49 +1,67 @@
 // Runs once a span of a request: the loops index with `!`.
-
+import { sum } from 'd3-array'
 import { namedShapes } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
-import { remembered } from '../../core/remembered.ts'
+import { memoized, remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { twoProportionsTest } from '../../stats/two-proportions.ts'
 
 /**
- * Tells of a request whose calls were lost: of which its trace has the called side apart, though the
- * caller is recorded. `undefined` where nothing was recorded apart.
+ * Tells of a request whose calls were lost: of which its trace has the called side apart, or what that
+ * called where it was lost itself, though the caller is recorded. `undefined` where nothing was
+ * recorded apart.
  */
 export const lostCalls = remembered((flows: FlowSet) => {
   const shapes = namedShapes(flows)
-  const rootOf = (request: number) => shapes.get(flows.shapeOf[request]!)!.names[0]!
-  // Of traces in several parts alone, where their parts begin: by each of these requests.
-  const partsOf = new Map<number, Set<string>>()
+  const namesOf = (request: number) => shapes.get(flows.shapeOf[request]!)!.names
+  // Of traces in several parts alone: their requests.
+  const partsOf = new Map<number, number[]>()
   const firstIn = new Map<number, Map<string, number>>()
   flows.ids.forEach((id, request) => {
     const requests = getOrInsert(firstIn, flows.recordedIn[request]!, () => new Map())
     const first = requests.get(id)
     if (first === undefined) requests.set(id, request)
     else {
-      const parts = getOrInsert(partsOf, first, () => new Set([rootOf(first)]))
-      partsOf.set(request, parts.add(rootOf(request)))
+      const parts = getOrInsert(partsOf, first, () => [first])
+      parts.push(request)
+      partsOf.set(request, parts)
     }
   })
-  const callsOf = new Map<string, Set<string>>()
-  const add = (caller: string, called: string) =>
-    getOrInsert(callsOf, caller, () => new Set()).add(called)
+  const callersOf = new Map<string, Set<string>>()
+  // A span within the work of another may be lost itself: what it called stands apart, too.
+  const aroundOf = new Map<string, Set<string>>()
+  const add = (known: typeof callersOf, caller: string, called: string) =>
+    getOrInsert(known, called, () => new Set()).add(caller)
   for (const { visits, names, tree } of shapes.values()) {
-    for (let span = 1; span < tree.size; span++) add(names[tree.parent[span]!]!, names[span]!)
-    // A span within the work of another may be lost itself: what it called stands apart, too.
+    for (let span = 1; span < tree.size; span++) {
+      add(callersOf, names[tree.parent[span]!]!, names[span]!)
+    }
     for (const { spans, calls } of visits) {
       const own = [...spans, ...calls.flatMap(({ span, called }) => [span, ...called])]
       for (const span of spans) {
-        for (const one of own) if (one > span) add(names[span]!, names[one]!)
+        for (const one of own) if (one > span) add(aroundOf, names[span]!, names[one]!)
       }
     }
   }
+  const lackingIn = memoized((parts: readonly number[]): ReadonlySet<string> => {
+    const roots = new Set(parts.map((request) => namesOf(request)[0]!))
+    if (roots.size < 2) return new Set()
+    const present = new Set(parts.flatMap((request) => namesOf(request)))
+    const lacking = new Set([...roots].flatMap((root) => [...(aroundOf.get(root) ?? [])]))
+    const pending = new Set(roots)
+    for (const called of pending) {
+      for (const caller of callersOf.get(called) ?? []) {
+        lacking.add(caller)
+        if (!present.has(caller)) pending.add(caller)
+      }
+    }
+    return lacking
+  })
   return (request: number): ((caller: string) => boolean) | undefined => {
     const parts = partsOf.get(request)
-    if (parts === undefined || parts.size < 2) return undefined
-    return (caller) => {
-      const calls = callsOf.get(caller)
-      return calls !== undefined && [...parts].some((root) => calls.has(root))
-    }
+    if (parts === undefined) return undefined
+    const lacking = lackingIn(parts)
+    return lacking.size === 0 ? undefined : (caller) => lacking.has(caller)
   }
 })
 
@@ -55,18 +73,75 @@ export const lostSome = remembered((flows: FlowSet) => {
   return (request: number): boolean => traces.size > 0 && traces.has(traceOf(request))
 })
 
-/** Share of each period's spans whose caller's span was lost: so many of all are, if at random. */
-export const lostSpans = remembered((flows: FlowSet): [before: number, after: number] => {
-  const lost: [number, number] = [0, 0]
-  const spans: [number, number] = [0, 0]
+/** Level at which the shares of both periods differ. */
+const LEVEL = 0.05
+
+type Shares = readonly [before: number, after: number]
+
+/** Share of the spans of a service, or of all, that were lost in each period. */
+export interface LostShares {
+  readonly all: Shares
+  /** Whether more were lost in one period than in the other. */
+  readonly differ: boolean
+  readonly ofService: ReadonlyMap<string, Shares>
+}
+
+/**
+ * Estimates which share of spans was lost, from what stands apart: of all spans, those whose caller's
+ * span was lost, so many of all are, if at random; of a service, those of what its spans call.
+ */
+export const lostShares = remembered((flows: FlowSet): LostShares => {
   const shapes = namedShapes(flows)
-  const called = new Set<string>()
-  for (const { names } of shapes.values()) for (const name of names.slice(1)) called.add(name)
-  for (let request = 0; request < flows.size; request++) {
-    const period = flows.period[request] as Period
-    const { names } = shapes.get(flows.shapeOf[request]!)!
-    spans[period] += names.length
-    if (called.has(names[0]!)) lost[period]++
+  const requests = new Map<number, [number, number]>()
+  flows.shapeOf.forEach((shape, request) => {
+    getOrInsert(requests, shape, (): [number, number] => [0, 0])[flows.period[request] as Period]++
+  })
+  const callers = new Map<string, Map<string, number>>()
+  const all = { called: [0, 0] as [number, number], apart: [0, 0] as [number, number] }
+  const ofService = new Map<string, typeof all>()
+  const add = (service: string, what: keyof typeof all, counts: Shares, share = 1) => {
+    const own = getOrInsert(ofService, service, (): typeof all => ({
+      called: [0, 0],
+      apart: [0, 0],
+    }))
+    for (const period of [BEFORE, AFTER]) own[what][period]! += share * counts[period]
   }
-  return [lost[BEFORE] / Math.max(1, spans[BEFORE]), lost[AFTER] / Math.max(1, spans[AFTER])]
+  for (const [shape, counts] of requests) {
+    const { names, services, tree } = shapes.get(shape)!
+    for (let span = 0; span < tree.size; span++) {
+      for (const period of [BEFORE, AFTER] as const) all.called[period] += counts[period]
+      if (span === 0) continue
+      const caller = services[tree.parent[span]!]!
+      add(caller, 'called', counts)
+      const of = getOrInsert(callers, names[span]!, () => new Map<string, number>())
+      addTo(of, caller, counts[BEFORE] + counts[AFTER])
+    }
+  }
+  for (const [shape, counts] of requests) {
+    const of = callers.get(shapes.get(shape)!.names[0]!)
+    if (of === undefined) continue
+    for (const period of [BEFORE, AFTER] as const) all.apart[period] += counts[period]
+    const total = sum(of.values())
+    for (const [caller, count] of of) add(caller, 'apart', counts, count / total)
+  }
+  const shareOf = (apart: Shares, among: (period: Period) => number): Shares => [
+    apart[BEFORE] / Math.max(1, among(BEFORE)),
+    apart[AFTER] / Math.max(1, among(AFTER)),
+  ]
+  const { apart, called } = all
+  return {
+    all: shareOf(all.apart, (period) => all.called[period]),
+    differ:
+      twoProportionsTest(apart[BEFORE], called[BEFORE], apart[AFTER], called[AFTER]).p < LEVEL,
+    ofService: new Map(
+      Array.from(ofService, ([service, { called, apart }]) => [
+        service,
+        shareOf(apart, (period) => called[period] + apart[period]),
+      ]),
+    ),
+  }
 })
+
+function addTo(counts: Map<string, number>, key: string, count: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + count)
+}

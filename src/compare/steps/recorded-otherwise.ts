@@ -10,7 +10,7 @@ import type { Operation } from '../../flows/node-labels.ts'
 import { areFromSpans, NS } from '../../flows/span-tree.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { INTERNAL } from '../../traces/span-columns.ts'
+import { CLIENT, INTERNAL } from '../../traces/span-columns.ts'
 import { timeBlocks } from './time-blocks.ts'
 
 /** An operation with spans in one period only, while what calls it is recorded in both and takes as long. */
@@ -52,6 +52,8 @@ export const MIN_OF_ALL = 0.95
 /** Steps that take a caller's time anew make it longer by this share of what they take, up to its inverse. */
 const MIN_ADDED = 0.5
 const MIN_SERVICES = 3
+/** That a service no longer calls this many others at once is how it is recorded. */
+const MIN_CALLED = 2
 
 type Two<T> = readonly [before: T, after: T]
 
@@ -112,12 +114,22 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
   }
   const nowNamed = new Set([...renamed.values()].flat())
   const isRenamed = new Set([...renamed.keys(), ...nowNamed])
+  const clients = isTimed ? clientsOfOnePeriod(flows, shapes) : new Set<string>()
   const few = [...periodOf.keys()].filter(
-    (name) => !isRenamed.has(name) && Math.max(...counted.get(name)!.spans) < MIN_SPANS,
+    (name) =>
+      !isRenamed.has(name) &&
+      !clients.has(name) &&
+      Math.max(...counted.get(name)!.spans) < MIN_SPANS,
   )
   for (const name of few) periodOf.delete(name)
   if (few.length > 0) callers = collectCallers(flows, shapes, { periodOf, renamed, steps })
-  const passing = new Map([...callers].filter(([, caller]) => isOfRecording(caller, periodOf)))
+  const passing = new Map(
+    [...callers].filter(
+      ([, caller]) =>
+        isOfRecording(caller, periodOf) ||
+        (caller.called.size > 0 && [...caller.called.keys()].every((name) => clients.has(name))),
+    ),
+  )
   const free = new Map(
     [...callers].map(([name, caller]) => [name, freeSteps(caller, { periodOf, steps })]),
   )
@@ -328,6 +340,52 @@ function freeSteps(
   const added = longerUs / (after.coveredUs - before.coveredUs)
   const isSure = Math.abs(longerUs) > SURE * Math.sqrt(before.error + after.error)
   return isSure && added >= MIN_ADDED && added <= 1 / MIN_ADDED ? [] : found
+}
+
+/**
+ * Names of spans of clients whose services record none of these in one period: of those whose calls
+ * arrive all the same, or that called several, and of all services at once.
+ */
+function clientsOfOnePeriod(
+  { periods, period, recordedIn, shapeOf, spanRows, spanOffsets }: FlowSet,
+  shapes: ReadonlyMap<number, Named>,
+): ReadonlySet<string> {
+  const none = (): [number, number] => [0, 0]
+  const newClients = () => ({ names: new Set<string>(), spans: none() })
+  const clients = new Map<string, ReturnType<typeof newClients>>()
+  // By caller: calls to other services that have no span of a client.
+  const direct = new Map<string, [number, number]>()
+  for (let request = 0; request < shapeOf.length; request++) {
+    const traces = periods[recordedIn[request]!]
+    if (traces?.kind !== 'spans' || spanRows === undefined || spanOffsets === undefined) continue
+    const { names, services, tree } = shapes.get(shapeOf[request]!)!
+    const [of, first] = [period[request] as Period, spanOffsets[request]!]
+    const isClient = (span: number) => traces.spans.kind[spanRows[first + span]!] === CLIENT
+    for (let span = 0; span < tree.size; span++) {
+      const [service, parent] = [services[span]!, tree.parent[span]!]
+      if (isClient(span)) {
+        const own = getOrInsert(clients, service, newClients)
+        own.names.add(names[span]!)
+        own.spans[of]++
+      } else if (parent >= 0 && services[parent] !== service && !isClient(parent)) {
+        getOrInsert(direct, services[parent]!, none)[of]++
+      }
+    }
+  }
+  const known = [...clients].filter(([, { spans }]) => Math.max(...spans) >= MIN_SPANS)
+  const gone = known.filter(
+    ([, { spans }]) => Math.min(...spans) <= MAX_IN_OTHER * Math.max(...spans),
+  )
+  const areSeveral = (some: typeof gone) =>
+    new Set(some.flatMap(([, { names }]) => [...names])).size >= MIN_CALLED
+  const areAll = gone.length === known.length && areSeveral(gone)
+  const found = gone.filter((one) => {
+    const [service, { spans }] = one
+    const [has, lacks] = spans[AFTER] > spans[BEFORE] ? [AFTER, BEFORE] : [BEFORE, AFTER]
+    const arriving = direct.get(service) ?? [0, 0]
+    return areAll || areSeveral([one]) || arriving[lacks] >= MIN_SPANS + arriving[has]
+  })
+  return new Set(found.flatMap(([, { names }]) => [...names]))
 }
 
 /** Whether what a caller calls in one period only was there in the other: uncovered, or one level lower. */

@@ -5,7 +5,7 @@ import { getOrInsert } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { callName, operationOf } from '../../flows/node-labels.ts'
 import { areFromSpans, NS } from '../../flows/span-tree.ts'
-import { lostCalls } from './lost-spans.ts'
+import { lostCalls, lostShares } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { KEPT_FOR, type KeptFor, slowSample } from './slow-sample.ts'
@@ -213,14 +213,18 @@ class StepCollector {
     const { visits, visitOf, operations } = shape
     const stratumOf = (step: Step, key: readonly string[]) =>
       this.#stratum(step, kept === 'chance' ? key : [...key, ` ${kept}`])
-    const { uncovered, through } = recordedOtherwise(this.#flows)
+    const { names, uncovered, through } = recordedOtherwise(this.#flows)
     const nameAt = ({ service }: Visit, span: number) =>
       callName({ service, operation: operations[span]! })
     const isThrough = (one: number) => through.has(nameAt(visitOf[one]!, one))
     const spans = this.#spans
     return visits.flatMap((visit): Item[] => {
       const { service, operation, callingOperation, entry, atCaller, caller, isOfMessage } = visit
-      const called = visit.calls.flatMap((call) => call.called.map((one) => operations[one]!))
+      // Whoever is recorded in one period only tells no requests apart.
+      const isRecordedTwice = (one: number) => !names.has(nameAt(visitOf[one]!, one))
+      const called = visit.calls.flatMap((call) =>
+        call.called.filter(isRecordedTwice).map((one) => operations[one]!),
+      )
       const key = [operation, callingOperation]
       const step = { kind: 'work', service, caller: null } as const
       const callees = [...new Set(called)].sort()
@@ -275,12 +279,14 @@ class StepCollector {
       const isUncovered = visit.spans.some((one) => uncovered.has(nameAt(visit, one)))
       const timed = isUncovered ? ways : [work, ...parts, ...ways]
       if (caller !== null) return timed
+      // What was lost is not called first: where more was in one period, that tells no requests apart.
+      const first = lostShares(this.#flows).differ ? undefined : called[0]
       const whole: Item = {
         ...work,
         isLeaf: false,
         worker: null,
         measureNs: uncoveredBy([]),
-        times: stratumOf({ ...step, kind: 'request' }, [...key, type ?? called[0] ?? '']),
+        times: stratumOf({ ...step, kind: 'request' }, [...key, type ?? first ?? '']),
       }
       return [...timed, whole]
     })

@@ -26,23 +26,55 @@ const MAX_COARSER = 0.5
 
 /**
  * Learns the resolution of clocks from the times themselves: the grid on which nearly all starts of a
- * service's spans lie, or nearly all durations, and few of them on the next coarser one.
+ * service's spans lie, or nearly all durations, and few of them on the next coarser one. It may be that
+ * of one recording alone where all its starts, ends and durations lie on the grid.
  */
 export function clockResolution(recordings: readonly SpanTraces[]): ClockResolution {
-  const known = new Map<string, ServiceTimes>()
-  for (const { spans, services, epochNs } of recordings) {
-    const phaseUs = Number(epochNs % 1_000_000_000n) / 1000
-    const times = services.values.map((name) => getOrInsert(known, name, () => new ServiceTimes()))
-    for (let span = 0; span < spans.service.length; span++) {
-      times[spans.service[span]!]!.add(phaseUs + spans.startUs[span]!, spans.durationUs[span]!)
-    }
+  return commonResolution(recordings).resolution
+}
+
+/** By code of the service: the grid that its times in a recording are to be cut to, in µs; 0 for none. */
+export type TimeCuts = Float64Array
+
+/** The resolution of clocks, and for each recording how times finer than in another are made as coarse. */
+export function commonResolution(recordings: readonly SpanTraces[]): {
+  readonly resolution: ClockResolution
+  readonly cuts: readonly (TimeCuts | undefined)[]
+} {
+  const ofAll = new Map<string, ServiceTimes>()
+  const each = recordings.map((traces) => timesOfServices(traces))
+  for (const [name, times] of each.flatMap((own) => [...own])) {
+    getOrInsert(ofAll, name, () => new ServiceTimes()).addAll(times)
   }
-  return new Map(
-    [...known].flatMap(([name, times]) => {
-      const resolution = times.resolution()
-      return resolution === null ? [] : [[name, resolution]]
-    }),
+  const cutTo = (name: string) => Math.max(...each.map((own) => own.get(name)?.wholeTickUs() ?? 0))
+  const resolution = new Map(
+    Array.from(ofAll, ([name, times]) => {
+      const tickUs = cutTo(name)
+      return [name, tickUs > 0 ? { tickUs, overlapUs: 0 } : times.resolution()] as const
+    }).filter((one): one is [string, Resolution] => one[1] !== null),
   )
+  const cuts = recordings.map(({ services }, i) => {
+    const ticks = Float64Array.from(services.values, (name) => {
+      const tickUs = cutTo(name)
+      return tickUs > (each[i]!.get(name)?.wholeTickUs() ?? 0) ? tickUs : 0
+    })
+    return ticks.some((tickUs) => tickUs > 0) ? ticks : undefined
+  })
+  return { resolution, cuts }
+}
+
+function timesOfServices({ spans, services, epochNs }: SpanTraces): Map<string, ServiceTimes> {
+  const phaseUs = phaseOf(epochNs)
+  const times = services.values.map(() => new ServiceTimes())
+  for (let span = 0; span < spans.service.length; span++) {
+    times[spans.service[span]!]!.add(phaseUs + spans.startUs[span]!, spans.durationUs[span]!)
+  }
+  return new Map(times.map((one, code) => [services.value(code), one]))
+}
+
+/** How far times of a recording are from those of the wall clock, but for whole seconds, in µs. */
+export function phaseOf(epochNs: bigint): number {
+  return Number(epochNs % 1_000_000_000n) / 1000
 }
 
 class ServiceTimes {
@@ -56,10 +88,23 @@ class ServiceTimes {
     this.#ends.add(startUs + durationUs)
   }
 
+  addAll(other: ServiceTimes): void {
+    this.#starts.addAll(other.#starts)
+    this.#durations.addAll(other.#durations)
+    this.#ends.addAll(other.#ends)
+  }
+
   resolution(): Resolution | null {
     const tickUs = Math.max(this.#starts.tickUs(), this.#durations.tickUs())
     if (tickUs === 0) return null
     return { tickUs, overlapUs: this.#ends.areOn(tickUs) ? 0 : tickUs }
+  }
+
+  /** The grid that starts, ends and durations are all cut to; 0 for none. */
+  wholeTickUs(): number {
+    const tickUs = this.#starts.tickUs()
+    const isWhole = tickUs > 0 && tickUs === this.#ends.tickUs() && this.#durations.areOn(tickUs)
+    return isWhole ? tickUs : 0
   }
 }
 
@@ -74,6 +119,16 @@ class GridCounts {
     // What is on no finer grid is on no coarser one.
     for (let grid = GRIDS_US.length - 1; grid >= 0 && isOn(us, GRIDS_US[grid]!); grid--) {
       this.#onGrid[grid]!++
+    }
+  }
+
+  addAll(other: GridCounts): void {
+    this.#times += other.#times
+    for (const us of other.#different) {
+      if (this.#different.size < ENOUGH_TIMES) this.#different.add(us)
+    }
+    for (let grid = 0; grid < GRIDS_US.length; grid++) {
+      this.#onGrid[grid]! += other.#onGrid[grid]!
     }
   }
 
