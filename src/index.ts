@@ -193,6 +193,14 @@ export type { RangeUs, RequestRanges } from './flows/select-requests.ts'
 export { requestsBetween, selectRequests } from './flows/select-requests.ts'
 export * from './logs/index.ts'
 export type { Attributes, AttributeValue } from './traces/attributes.ts'
+export type {
+  ExpectedCall,
+  ExpectedOperation,
+  ExpectedOptions,
+  ExpectedTime,
+  ServiceModel,
+} from './traces/expected-traces.ts'
+export { expectedTraces } from './traces/expected-traces.ts'
 export type { GraphTraces } from './traces/graph-traces.ts'
 export type { LoadOptions, TraceFormat } from './traces/load-options.ts'
 
