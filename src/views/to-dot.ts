@@ -33,7 +33,8 @@ export function toDot(flows: FlowSet, request: number): string
  * `slower`, `faster`, and of other edges, nothing.
  *
  * @param comparison from `compare`
- * @param what a category, a mutation of the ranking, `{ category }` for a category with itself, or
+ * @param what a category, a mutation of the ranking, `{ category }` for a category with itself, a
+ *   stream of `comparison.moves`, or
  *   `{ before: { category, period }, after }`
  * @throws OptionError for a category that there is not
  *
