@@ -14,13 +14,7 @@ export { type BaselineQualities, operationBaselines } from './operation-baseline
 export { type RankedQuality, rankedQuality } from './ranked-quality.ts'
 export { firstRelevantFinding } from './relevant-finding.ts'
 export { resultsText } from './results-text.ts'
-export {
-  expectedTraces,
-  LOAD_TESTED,
-  type ModelOperation,
-  type ServiceModel,
-  slowedModel,
-} from './service-model.ts'
+export { LOAD_TESTED, slowedModel } from './service-model.ts'
 export type { EvaluatedChange } from './testbed/evaluate-change.ts'
 export { evaluateWhatIf, type WhatIfEvaluationOptions } from './testbed/evaluate-whatif.ts'
 export { type GeneratedSystemOptions, generateSystem } from './testbed/generate-system.ts'

@@ -193,6 +193,14 @@ export type { RangeUs, RequestRanges } from './flows/select-requests.ts'
 export { requestsBetween, selectRequests } from './flows/select-requests.ts'
 export * from './logs/index.ts'
 export type { Attributes, AttributeValue } from './traces/attributes.ts'
+export type {
+  ExpectedCall,
+  ExpectedOperation,
+  ExpectedOptions,
+  ExpectedTime,
+  ServiceModel,
+} from './traces/expected-traces.ts'
+export { expectedTraces } from './traces/expected-traces.ts'
 export type { GraphTraces } from './traces/graph-traces.ts'
 export type { LoadOptions, TraceFormat } from './traces/load-options.ts'
 
@@ -214,6 +222,7 @@ export { plot } from './views/plot.ts'
 export type { ReportOptions } from './views/report/report-html.ts'
 export { reportHtml } from './views/report/report-html.ts'
 export { reportMarkdown } from './views/report/report-markdown.ts'
+export { toDot } from './views/to-dot.ts'
 export { toElement } from './views/widgets/page/to-element.ts'
 export type { Widget } from './views/widgets/widget.ts'
 export * from './whatif/index.ts'

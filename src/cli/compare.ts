@@ -20,6 +20,7 @@ import {
 } from './comparison-flags.ts'
 import { comparisonText, findingText } from './comparison-text.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
+import { DOT_CHOICES, dotText } from './dot-text.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { isProposedAlone, proposedAlone } from './load-period.ts'
 import { JSON_FLAG, printJson, printText } from './printing.ts'
@@ -41,6 +42,7 @@ const COMPARE_FLAGS = defineOptions({
     'Print one finding in full, by its rank or its id: mutations, edges, steps, calls and example traces of 1 or #1, or of latency-1a2b3c4d, an id that stays the same',
     'finding <which>',
   ),
+  dot: optionalText(`Print flows as DOT, for Graphviz, instead: ${DOT_CHOICES}`, 'dot <which>'),
   limit: count({ default: 1000, sentence: 'List at most this many categories and mutations' }),
   explain: optionalText(
     'Say which parameters tell requests of a finding, by its rank or id, from others: 1 or #1, and then also the mutation of that rank, as --verbose numbers them, or latency-1a2b3c4d; a number is no category, as it is of explain(comparison, 1) in code',
@@ -75,7 +77,8 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
     categories: comparison.categories.size,
     mutations: comparison.ranking.mutations.length,
   }
-  if (flags.finding !== undefined) {
+  if (flags.dot !== undefined) process.stdout.write(dotText(comparison, flags.dot))
+  else if (flags.finding !== undefined) {
     const whole = { comparison, finding: findingCalled(comparison, flags.finding), explained: why }
     if (json) printJson(FINDING_DOCUMENT.write(whole))
     else printText(findingText(whole))

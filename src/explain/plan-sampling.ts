@@ -1,7 +1,6 @@
 import { extent, group, mean, sum } from 'd3-array'
 import { Comparison, compare } from '../compare/comparison.ts'
 import { placeTitle } from '../compare/findings/step-findings.ts'
-import { levelOfTimes } from '../compare/steps/find-step-changes.ts'
 import type { StepChange } from '../compare/steps/step-changes.ts'
 import { strataOfStep } from '../compare/steps/step-times.ts'
 import { at } from '../core/entries.ts'
@@ -13,15 +12,17 @@ import {
   optionalText,
   readOptions,
 } from '../core/options.ts'
+import { memoized } from '../core/remembered.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../core/stage.ts'
 import { readDuration } from '../core/words.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
-import { requiredCount } from '../stats/detectable-shift.ts'
-import { normalQuantile } from '../stats/distributions.ts'
-import { logOf } from '../stats/moderated-shifts.ts'
+import { rankSignals } from '../stats/detectable-shift.ts'
+import { normalTail } from '../stats/distributions.ts'
+import { logOf, MIN_VALUES } from '../stats/moderated-shifts.ts'
 import { type Moments, moments } from '../stats/moments.ts'
 import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
+import { ThinnedComparisons } from './thinned-comparisons.ts'
 
 /** A duration in µs, or what `defaultUs` is. */
 function duration<Default extends number | null>(defaultUs: Default, sentence: string) {
@@ -67,17 +68,17 @@ export interface PlannedStep {
   readonly needed: number
 }
 
-/**
- * Of each test alone, at the level of one of many. Comparisons also learn how levels wander, from few
- * stretches of time, which costs power: four of five find what is planned for.
- */
-const POWER = 0.9
+/** How often a comparison is to find the shift. */
+const POWER = 0.8
+/** More requests than this are as good as none. */
+const MAX_REQUESTS = 2 ** 40
 /** Times of fewer requests say too little of how times vary. */
 const MIN_REQUESTS = 20
 
 /**
  * Plans how many requests to keep so that a comparison of two periods finds a slowdown of one step:
- * how much times vary, and how their levels wander, is learned from what was recorded.
+ * how much times vary, and how their levels wander, is learned from what was recorded, and how few
+ * requests are tested from comparisons of random parts of it.
  *
  * A head sampler keeps a share of all requests (`rate`); a tail sampler can keep the same share of
  * the requests that have the step, and no others. Times are taken to move up by the shift and to vary as they did.
@@ -88,8 +89,9 @@ const MIN_REQUESTS = 20
  * @throws OptionError for a duration that is none; FlowdeltaError for traces without spans, a service
  *   that does nothing in them, and too few requests
  *
- * Sources: Lehmann 1975, "Nonparametrics", §2.3 (power of rank tests); Guenther 1981, "Sample size
- * formulas for normal theory t tests" (of means of logs); the plan is our own.
+ * Sources: Lehmann 1975, "Nonparametrics", §2.3 (power of rank tests); Johnson and Welch 1940,
+ * "Applications of the non-central t-distribution", Biometrika 31:362-389 (of means of logs); the plan
+ * is our own.
  *
  * @example
  * const plan = planSampling(before, { shiftUs: 500 })
@@ -104,6 +106,7 @@ export function planSampling(
     requireStage('planSampling(traces)', source, SelectableTraces)
   const comparison = source instanceof Comparison ? source : ofHalves(source)
   const { flows, steps: changes } = comparison
+  const thinned = new ThinnedComparisons(comparison)
   const lasted = recordedUs(flows)
   const periodUs = withinUs ?? lasted / 2
   const places = changes.steps.filter(
@@ -111,7 +114,7 @@ export function planSampling(
       kind !== 'request' && part === undefined && (service === null || own === service),
   )
   const planned = places
-    .flatMap((step) => plannedOf(comparison, step, periodUs / lasted))
+    .flatMap((step) => plannedOf({ comparison, thinned, step, share: periodUs / lasted }))
     .sort((a, b) => b.requests - a.requests || b.meanUs - a.meanUs)
   if (planned.length === 0) throw nothingToPlan(changes.steps, service)
   return new SamplingPlan({
@@ -140,12 +143,18 @@ function recordedUs({ startUs, recordedIn }: FlowSet): number {
   })
 }
 
-/** @param share of all that was recorded that one period has */
-function plannedOf(
-  { flows, steps: changes }: Comparison,
-  step: StepChange,
-  share: number,
-): Planned[] {
+function plannedOf({
+  comparison: { flows, steps: changes },
+  thinned,
+  step,
+  share,
+}: {
+  readonly comparison: Comparison
+  readonly thinned: ThinnedComparisons
+  readonly step: StepChange
+  /** Of all that was recorded, what one period has. */
+  readonly share: number
+}): Planned[] {
   const strata = group(strataOfStep(changes.times, step), ({ operation }) => operation)
   return Array.from(strata, ([operation, some]): Planned | [] => {
     const samples = some.flatMap(({ before, after }) => [before, after])
@@ -160,10 +169,8 @@ function plannedOf(
       meanUs: mean(values) ?? Number.NaN,
       requests: Math.round(share * requests.length),
       values,
-      alpha: levelOfTimes(changes, step.operations.length),
-      // Levels that wander alike in all requests widen the sum of fewer of them less.
-      designEffectOf: (count: number) =>
-        1 + (Math.max(0, step.designEffect - 1) * 2 * count) / values.length,
+      testsOf: memoized((parts) => thinned.testsOf(step, parts)),
+      excess: Math.max(0, step.designEffect - 1) / (step.beforeRequests + step.afterRequests),
       leastUs: (minimumEffect * responseUs * requests.length) / critical,
     }
   }).flat()
@@ -175,38 +182,65 @@ interface Planned {
   readonly requests: number
   /** Times of its calls, in µs, one a request. */
   readonly values: Float64Array
-  readonly alpha: number
-  readonly designEffectOf: (count: number) => number
+  /** By how much each request of both periods that has the step widens the design effect: levels wander. */
+  readonly excess: number
+  /** How the step is tested in parts of the recording, of which so many make it up. */
+  readonly testsOf: (parts: number) => ReturnType<ThinnedComparisons['testsOf']>
   /** What each call must take longer at least to matter, in µs. */
   readonly leastUs: number
 }
-
 /** Requests of each period that find a shift, and find it large enough to matter. */
-function neededFor({ values, alpha, designEffectOf, leastUs }: Planned, shiftUs: number): number {
-  const [critical, beyond] = [1 - alpha / 2, POWER].map(normalQuantile) as [number, number]
-  const surelyUs = ((shiftUs - leastUs) * (critical + beyond)) / beyond
-  if (surelyUs <= 0) return Number.POSITIVE_INFINITY
-  const toFindUs = Math.min(shiftUs, surelyUs)
-  const ofRanks = requiredCount(values, toFindUs, { alpha, power: POWER, designEffectOf })
-  // Of logs, each period needs v (z + z')² / d² values, and z² / 4 as their variance is not known.
-  const [usual, slower] = [0, toFindUs].map((us) =>
+function neededFor(planned: Planned, shiftUs: number): number {
+  if (shiftUs <= planned.leastUs) return Number.POSITIVE_INFINITY
+  const powerOf = powersOf(planned, shiftUs)
+  let enough = 2
+  while (powerOf(enough) < POWER) {
+    if (enough > MAX_REQUESTS) return Number.POSITIVE_INFINITY
+    enough *= 2
+  }
+  for (let few = enough / 2; enough - few > 1; ) {
+    const between = Math.floor((few + enough) / 2)
+    if (powerOf(between) >= POWER) enough = between
+    else few = between
+  }
+  return enough
+}
+
+/** How often periods of so many requests that have the step show the shift: the mean of how parts are tested. */
+function powersOf({ values, testsOf, excess, leastUs }: Planned, shiftUs: number) {
+  const signalOf = rankSignals(values, shiftUs)
+  const [usual, slower] = [0, shiftUs].map((us) =>
     moments(values.map((one) => logOf(one + us))),
   ) as [Moments, Moments]
   const spread = usual.variance + slower.variance
-  const each = spread * ((critical + beyond) / (slower.mean - usual.mean)) ** 2
-  const part = 1 - (designEffectOf(1) - 1) * each
-  const ofLogs = part > 0 ? Math.ceil((each + critical ** 2 / 4) / part) : Number.POSITIVE_INFINITY
-  return Math.max(fewestFor(alpha), Math.min(ofRanks, ofLogs))
+  /** How often a shift that shows by so many standard errors is found large enough to matter. */
+  const isLarge = (signal: number) => normalTail(-signal * (1 - leastUs / shiftUs))
+  return (count: number): number => {
+    // Levels that wander alike in all requests widen the sum of fewer of them less.
+    const spreads = 1 + 2 * excess * count
+    const signal = (slower.mean - usual.mean) / Math.sqrt((spread * spreads) / count)
+    const parts = 2 ** Math.max(0, Math.round(Math.log2(values.length / 2 / count)))
+    return mean(testsOf(parts), (test) => {
+      if (test === null) return 0
+      // What a comparison takes for wander may be chance, which makes it less sure.
+      const wider = Math.sqrt(Math.max(spreads, test.designEffect))
+      const [ranks, logs] = test.leastOf(count)
+      const ofRanks = signalOf(count, { least: wider * ranks, designEffect: spreads })
+      const rank = Math.min(ofRanks.power, isLarge(ofRanks.signal))
+      if (count < MIN_VALUES) return rank
+      const least = (wider * logs) / Math.sqrt(spreads)
+      return Math.max(
+        rank,
+        Math.min(powerOfT(signal, { critical: least, df: test.logDf }), isLarge(signal)),
+      )
+    }) as number
+  }
 }
 
-/** Values that each period must have for a test to be able to reject: all arrangements are as likely. */
-function fewestFor(alpha: number): number {
-  let [count, arrangements] = [1, 2]
-  while (2 / arrangements > alpha) {
-    count++
-    arrangements *= (2 * (2 * count - 1)) / count
-  }
-  return count
+/** How often a t with such a noncentrality exceeds `critical`, about. */
+function powerOfT(signal: number, { critical, df }: { critical: number; df: number }): number {
+  const ofMean = critical * (1 - 1 / (4 * df))
+  return normalTail((ofMean - signal) / Math.sqrt(1 + critical ** 2 / (2 * df)))
 }
 
 interface PlanColumns {

@@ -88,60 +88,38 @@ export function detectableShift(
   return { shift, power: powerAt(shift), ...shape }
 }
 
-export interface RequiredCountOptions {
-  /** The level of the two-sided Mann-Whitney test. Default 0.05. */
-  readonly alpha?: number
-  /** How often the test is to see the shift, a share. Default 0.8. */
-  readonly power?: number
-  /** How many times larger the variance of U is than of independent values, of so many a period. Default 1. */
-  readonly designEffectOf?: (count: number) => number
+export interface RankSignal {
+  /** By how many standard errors U lies beyond its mean without a shift. */
+  readonly signal: number
+  /** How often the test finds the shift, a share. */
+  readonly power: number
 }
 
-/** More values a period than this are as good as none. */
-const MAX_COUNT = 2 ** 40
-
 /**
- * Returns how many values each period must have for the comparison to see a shift: the inverse of
- * `detectableShift`, for two periods of as many values that have the distribution of the sample.
+ * Returns how surely two periods of `count` values each show a shift of the sample to the two-sided
+ * Mann-Whitney test. Assumptions and sources are those of `detectableShift`.
+ *
+ * The test rejects where U exceeds its mean by `least` standard errors of independent values; that U
+ * really varies by `designEffect` times their variance (default 1).
  *
  * @param sample at least two values, in any order; others than finite ones are left out
  * @param shift in the unit of the sample; its sign does not matter
- * @returns ∞ where no number is enough, as for a shift of 0
- * @throws OptionError for alpha or power outside 0 to 1
- *
- * Sources: as of `detectableShift`.
  *
  * @example
- * const sample = Array.from({ length: 100 }, (_, i) => 1000 + 10 * i)
- * requiredCount(sample, 200) < requiredCount(sample, 100) // true
+ * const signal = rankSignals([10, 20, 30, 40], 15)
+ * signal(50, { least: 2 }).power > signal(5, { least: 2 }).power // true
  */
-export function requiredCount(
+export function rankSignals(
   sample: ArrayLike<number>,
   shift: number,
-  options: RequiredCountOptions = {},
-): number {
-  rejectUnknownOptions(options, ['alpha', 'power', 'designEffectOf'])
-  const { alpha = 0.05, power = 0.8, designEffectOf = () => 1 } = options
-  requireShare('alpha', alpha)
-  requireShare('power', power)
+): (count: number, test: { least: number; designEffect?: number }) => RankSignal {
   const { values } = sortedFinite(sample, { sorted: false })
-  if (values.length < 2) return Number.POSITIVE_INFINITY
-  const moments = placements(values, Math.abs(shift))
-  const isEnough = (count: number) => {
-    const counts = { beforeCount: count, afterCount: count }
-    return powerOf(moments, { ...counts, alpha, designEffect: designEffectOf(count) }) >= power
+  const moved = placements(values, Math.abs(shift))
+  return (count, { least, designEffect = 1 }) => {
+    const { sd: independent, nullSd, excess } = momentsOfU(moved, count, count)
+    const sd = Math.sqrt(designEffect) * independent
+    return { signal: excess / sd, power: powerBeyond(least * nullSd, { excess, sd }) }
   }
-  let enough = 2
-  while (!isEnough(enough)) {
-    if (enough > MAX_COUNT) return Number.POSITIVE_INFINITY
-    enough *= 2
-  }
-  for (let few = enough / 2; enough - few > 1; ) {
-    const between = Math.floor((few + enough) / 2)
-    if (isEnough(between)) enough = between
-    else few = between
-  }
-  return enough
 }
 
 /** The smallest positive difference of two values that is enough, if larger ones are too. */
@@ -166,14 +144,29 @@ interface PowerOptions {
 }
 
 function powerOf(
-  { mean, ofAfter, ofBefore }: ReturnType<typeof placements>,
-  { beforeCount: n1, afterCount: n2, alpha, designEffect }: PowerOptions,
+  moved: ReturnType<typeof placements>,
+  { beforeCount, afterCount, alpha, designEffect }: PowerOptions,
 ): number {
   const wider = Math.sqrt(designEffect)
-  const critical =
-    -normalQuantile(alpha / 2) * wider * Math.sqrt((n1 * n2 * (n1 + n2 + 1)) / 12) + 0.5
-  const excess = n1 * n2 * (mean - 0.5)
-  const sd = wider * n1 * n2 * Math.sqrt(ofAfter / n2 + ofBefore / n1)
+  const { sd, nullSd, excess } = momentsOfU(moved, beforeCount, afterCount)
+  const critical = -normalQuantile(alpha / 2) * wider * nullSd + 0.5
+  return powerBeyond(critical, { excess, sd: wider * sd })
+}
+
+/** What U exceeds its usual mean by under a shift, and its standard deviations with and without one. */
+function momentsOfU(
+  { mean, ofAfter, ofBefore }: ReturnType<typeof placements>,
+  n1: number,
+  n2: number,
+) {
+  return {
+    excess: n1 * n2 * (mean - 0.5),
+    sd: n1 * n2 * Math.sqrt(ofAfter / n2 + ofBefore / n1),
+    nullSd: Math.sqrt((n1 * n2 * (n1 + n2 + 1)) / 12),
+  }
+}
+
+function powerBeyond(critical: number, { excess, sd }: { excess: number; sd: number }): number {
   if (sd === 0) return excess > critical ? 1 : 0
   return normalTail((critical - excess) / sd) + normalTail((critical + excess) / sd)
 }

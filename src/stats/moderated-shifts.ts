@@ -44,6 +44,10 @@ export interface ModeratedShift {
   readonly factor: number
   /** How many times larger the variance of the shift is than independent values would have. */
   readonly designEffect: number
+  /** Degrees of freedom of `rankP`; ∞ where the design effect is 1. */
+  readonly rankDf: number
+  /** Degrees of freedom of `logP`, those of the variance's prior included. */
+  readonly logDf: number
   readonly direction: Direction
 }
 
@@ -56,7 +60,7 @@ export interface StretchOptions {
 }
 
 /** Fewest values a side for a t-test of log values: of two, the variance is hardly known. */
-const MIN_VALUES = 3
+export const MIN_VALUES = 3
 /** Fewest where they lie beyond all of at least 8 of the other side: chance does that to 1 in 22. */
 const MIN_APART = 2
 const MIN_BESIDE = 8
@@ -141,9 +145,10 @@ export function moderatedShifts(
     const blockDf = excess === 0 ? 0 : excess ** 2 / (design.df[i] as number)
     const logVariance = (spread.variances[i] as number) * sum.logScale * effect
     const logDf = effect ** 2 / (blockDf + 1 / (spread.df[i] as number))
+    const rankDf = effect ** 2 / blockDf
     const rankP =
       rankVariance > 0
-        ? twoSidedTP(rankDifference / Math.sqrt(rankVariance * effect), effect ** 2 / blockDf)
+        ? twoSidedTP(rankDifference / Math.sqrt(rankVariance * effect), rankDf)
         : Number.NaN
     const probabilitySlower = withoutRounding(0.5 + rankDifference / sum.rankWeight)
     const isApart =
@@ -161,6 +166,8 @@ export function moderatedShifts(
       probabilitySlower,
       factor: Math.exp(logDifference),
       designEffect: effect,
+      rankDf,
+      logDf,
       direction: directionOf(probabilitySlower - 0.5),
     }
   })

@@ -265,6 +265,34 @@ describe('flowdelta compare', () => {
   )
 })
 
+describe('--dot', () => {
+  test.each([
+    ['1', /category \d+ before: \d+ requests.*category \d+ after.*change="added"/s],
+    ['category 0', /category 0 before: .*category 0 after: /],
+    ['category 0 | 1', /category 0 before: .*category 1 after: /],
+  ])('%s prints a graph', async (which, expected) => {
+    const { code, out } = await flowdelta('compare', ...PERIODS, '--dot', which)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^digraph flow \{\n.*\n\}\n$/s)
+    expect(out).toMatch(expected)
+  })
+
+  test('prints the requests of a trace', async () => {
+    const { out } = await flowdelta('compare', ...PERIODS, '--json')
+    const [id] = JSON.parse(out).mutations[0].exemplars.after
+    const { out: dot } = await flowdelta('compare', ...PERIODS, '--dot', `trace ${id}`)
+    expect(dot).toMatch(new RegExp(`^# ${id}  R: [\\d.]+ usecs RT: [\\d.]+ usecs\ndigraph flow`))
+  })
+
+  test.each(['category', 'category 9999', 'trace nowhere', '99'])(
+    '%s is no flow',
+    async (which) => {
+      const { code, out } = await flowdelta('compare', ...SHORT, '--dot', which)
+      expect([code, out]).toEqual([2, ''])
+    },
+  )
+})
+
 describe('--fail-on', () => {
   const failOn = (...conditions: readonly string[]) =>
     flowdelta('compare', ...SHORT, ...conditions.flatMap((each) => ['--fail-on', each]))

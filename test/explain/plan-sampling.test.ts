@@ -14,6 +14,10 @@ test('a smaller shift, and a step that varies more, need more requests', () => {
   expect(neededOf('mail run itself', 1500)).toBeLessThan(neededOf('db run itself', 1500))
 })
 
+test('a shift that hardly any two calls hide needs as few requests as any test', () => {
+  expect(neededOf('db run itself', 12_000)).toBe(3)
+})
+
 test('a rate is of all requests, whatever is needed is of those with the step', () => {
   const plan = planSampling(recording, { shiftUs: 1500 })
   const mail = plan.steps.findIndex(({ step }) => step === 'mail run itself')

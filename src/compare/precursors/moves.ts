@@ -10,9 +10,10 @@ import {
   type ComparedCounts,
   comparedCounts,
   type MovedRequests,
+  type StructuralMutations,
 } from '../mutations/find-structural-mutations.ts'
 import { type Precursors, structureDistances } from './match-precursors.ts'
-import { type Pieces, transport, type Way } from './transport.ts'
+import { type Pieces, transport } from './transport.ts'
 
 /** Requests of both periods that are taken for the same, and what became of their time. */
 export interface Stream {
@@ -134,24 +135,21 @@ function streamsOf(
   { counts, times }: Sample,
 ): Pick<Moves, 'streams' | 'totalUs'> {
   const { structural } = precursors
-  const { categories, options, mutations, precursors: lost } = structural
-  const sure = new Set([...mutations, ...lost])
+  const { categories, options } = structural
+  const sure = surelyChanged(structural)
   const compared = comparedCounts(categories, options, (category, period) =>
     at(counts[period], category),
   )
   const meanUs = (category: number, period: Period) =>
     at(times[period], category) / at(counts[period], category)
   const streams: Stream[] = []
-  const add = (stream: Pick<Stream, 'kind' | 'from' | 'to' | 'requests'>) => {
-    const { from, to, requests } = stream
-    const [beforeMeanUs, afterMeanUs] = [
-      from === null ? Number.NaN : meanUs(from, BEFORE),
-      to === null ? Number.NaN : meanUs(to, AFTER),
-    ]
+  const add = ({ kind, from, to, requests }: Pick<Stream, 'kind' | 'from' | 'to' | 'requests'>) => {
+    const beforeMeanUs = from === null ? Number.NaN : meanUs(from, BEFORE)
+    const afterMeanUs = to === null ? Number.NaN : meanUs(to, AFTER)
     const addedUs =
       requests * ((to === null ? 0 : afterMeanUs) - (from === null ? 0 : beforeMeanUs))
     const root = categories.root((to ?? from) as number)
-    streams.push({ ...stream, root, beforeMeanUs, afterMeanUs, addedUs })
+    streams.push({ kind, from, to, root, requests, beforeMeanUs, afterMeanUs, addedUs })
   }
   const [was, is] = [compared.before.slice(), compared.after.slice()]
   for (const move of moveRequests(precursors, compared)) {
@@ -202,21 +200,32 @@ const RESAMPLES = 200
 const SEED = 1
 
 function intervalsOf(precursors: Precursors, streams: readonly Stream[]) {
-  const keyOf = ({ kind, root, from, to }: Stream) => JSON.stringify([kind, root, from, to])
+  const rows = new Map(streams.map((stream, row) => [keyOf(stream), row]))
+  const drawn = streams.map(() => new Float64Array(RESAMPLES))
   const random = randomSource(SEED)
-  const drawn = range(RESAMPLES).map(() => {
-    const all = streamsOf(precursors, sampleOf(precursors, random.integer))
-    return new Map(all.streams.map((stream) => [keyOf(stream), stream.addedUs]))
+  for (let resample = 0; resample < RESAMPLES; resample++) {
+    for (const stream of streamsOf(precursors, sampleOf(precursors, random.integer)).streams) {
+      const row = rows.get(keyOf(stream))
+      if (row !== undefined) at(drawn, row)[resample] = stream.addedUs
+    }
+  }
+  return drawn.map((added) => {
+    added.sort()
+    return [quantile(added, 0.025), quantile(added, 0.975)] as const
   })
-  return streams.map((stream) => {
-    const key = keyOf(stream)
-    const sorted = drawn.map((added) => added.get(key) ?? 0).sort((a, b) => a - b)
-    return [quantile(sorted, 0.025), quantile(sorted, 0.975)] as const
-  })
+}
+
+function keyOf({ kind, root, from, to }: Stream): string {
+  return from === null && to === null ? `${kind} ${root}` : `${kind} ${from} ${to}`
 }
 
 const kindsOf = remembered((categories: Categories) =>
   group(range(categories.size), (category) => categories.requestKind(category)),
+)
+
+const surelyChanged = remembered(
+  ({ mutations, precursors }: StructuralMutations): ReadonlySet<number> =>
+    new Set([...mutations, ...precursors]),
 )
 
 const NOTHING = 1e-6
@@ -227,32 +236,51 @@ function moveRequests(
   { structural, options }: Precursors,
   { before, after, deviation }: ComparedCounts,
 ): MovedRequests[] {
-  const { categories, mutations, precursors } = structural
-  const sure = new Set([...mutations, ...precursors])
+  const { categories } = structural
+  const sure = surelyChanged(structural)
   const distances = structureDistances(categories, options.editTokens)
   return Array.from(kindsOf(categories).values()).flatMap((kind) => {
     if (!kind.some((category) => sure.has(category))) return []
-    const sides = ([before, after] as const).map((own, side) => {
-      const other = side === 0 ? after : before
-      return kind.flatMap((category) => {
-        const surplus = at(own, category) - at(other, category)
-        const isSure = sure.has(category)
-        // No more requests came to a category than it gained.
-        if (surplus <= 0 && (isSure || side === 1)) return []
-        const most = side === 1 ? surplus : at(own, category)
-        const pieces = piecesOf({ surplus, most, isSure, deviation: at(deviation, category) })
-        return pieces.length === 0 ? [] : [{ category, isSure, pieces }]
-      })
-    })
-    const [givers = [], takers = []] = sides
+    const [givers, takers]: [Side[], Side[]] = [[], []]
+    for (const category of kind) {
+      const surplus = at(before, category) - at(after, category)
+      const isSure = sure.has(category)
+      const sd = Math.max(1, at(deviation, category))
+      if (surplus > 0 || !isSure) {
+        const pieces = piecesOf(surplus, { most: at(before, category), sd, isSure })
+        if (pieces.length > 0) givers.push({ category, isSure, pieces })
+      }
+      // No more requests came to a category than it gained.
+      if (surplus < 0) {
+        const pieces = piecesOf(-surplus, { most: -surplus, sd, isSure })
+        if (pieces.length > 0) takers.push({ category, isSure, pieces })
+      }
+    }
     const ways = waysBetween(givers, takers, distances)
-    const flows = transport({ supply: givers.map(piecesIn), demand: takers.map(piecesIn) }, ways)
+    const [from, to] = [numbered(ways.map((way) => way.from)), numbered(ways.map((way) => way.to))]
+    const flows = transport(
+      {
+        supply: from.list.map(({ pieces }) => pieces),
+        demand: to.list.map(({ pieces }) => pieces),
+      },
+      ways.map((way) => ({
+        from: from.numberOf(way.from),
+        to: to.numberOf(way.to),
+        cost: way.cost,
+      })),
+    )
     return ways.flatMap(({ from, to }, way) => {
       const requests = at(flows, way)
-      const ends = { from: at(givers, from).category, to: at(takers, to).category }
-      return requests > NOTHING ? [{ ...ends, requests }] : []
+      return requests > NOTHING ? [{ from: from.category, to: to.category, requests }] : []
     })
   })
+}
+
+/** Things numbered in the order in which they come first. */
+function numbered<T>(all: readonly T[]) {
+  const list = [...new Set(all)]
+  const numbers = new Map(list.map((one, number) => [one, number]))
+  return { list, numberOf: (one: T) => numbers.get(one) as number }
 }
 
 /** A category that may give or take requests. */
@@ -262,52 +290,89 @@ interface Side {
   readonly pieces: Pieces
 }
 
-const piecesIn = ({ pieces }: Side) => pieces
+interface SideWay {
+  readonly from: Side
+  readonly to: Side
+  readonly cost: number
+}
 
-/** The ways to and from what surely changed: between others, chance moves as many. */
+/**
+ * The ways to and from what surely changed: between others, chance moves as many.
+ *
+ * Others give to and take from what is sure alone. So each of these needs no more than the cheapest of them
+ * that together hold all that is sure: where one beyond these is used, one of them is not, and costs less.
+ */
 function waysBetween(
   givers: readonly Side[],
   takers: readonly Side[],
   distances: Pick<ReturnType<typeof structureDistances>, 'from'>,
-): Way[] {
-  const unsure = range(takers.length).filter((to) => !at(takers, to).isSure)
-  const costs = ({ category }: Side, others: readonly Side[]) =>
-    distances.from(
-      category,
-      others.map((other) => other.category),
+): SideWay[] {
+  const waysOf = (one: Side, all: readonly Side[], most: number) => {
+    const costs = distances.from(
+      one.category,
+      all.map((other) => other.category),
     ).nsed
-  const toSure = takers.flatMap((taker, to) => {
-    const cost = taker.isSure ? costs(taker, givers) : []
-    return Array.from(cost, (each, from): Way => ({ from, to, cost: each }))
-  })
-  const toOthers = unsure.map((to) => at(takers, to))
-  const fromSure = givers.flatMap((giver, from) => {
-    const cost = giver.isSure ? costs(giver, toOthers) : []
-    return Array.from(cost, (each, i): Way => ({ from, to: at(unsure, i), cost: each }))
-  })
+    const isNear = cheapest(all, costs, most)
+    return all.flatMap((other, i) => (isNear[i] ? [{ other, cost: at(costs, i) }] : []))
+  }
+  const [sureGivers, sureTakers] = [givers, takers].map((sides) =>
+    sides.filter(({ isSure }) => isSure),
+  ) as [Side[], Side[]]
+  const otherTakers = takers.filter(({ isSure }) => !isSure)
+  const toSure = sureTakers.flatMap((to) =>
+    waysOf(to, givers, amountOf(sureTakers)).map(({ other: from, cost }) => ({ from, to, cost })),
+  )
+  const fromSure = sureGivers.flatMap((from) =>
+    waysOf(from, otherTakers, amountOf(sureGivers)).map(({ other: to, cost }) => ({
+      from,
+      to,
+      cost,
+    })),
+  )
   return [...toSure, ...fromSure]
 }
 
+function amountOf(sides: readonly Side[]): number {
+  return sum(sides, ({ pieces }) => sum(pieces, ([amount]) => amount))
+}
+
+/** Marks those that are sure, and those of others that hold `most` together at the lowest cost. */
+function cheapest(sides: readonly Side[], costs: Float64Array, most: number): readonly boolean[] {
+  const isNear = sides.map(({ isSure }) => isSure)
+  const pieces = sides.flatMap(({ isSure, pieces: own }, side) =>
+    isSure ? [] : own.map(([amount, price]) => ({ side, amount, cost: price + at(costs, side) })),
+  )
+  pieces.sort((a, b) => a.cost - b.cost)
+  let [held, limit] = [0, Number.NEGATIVE_INFINITY]
+  for (const { side, amount, cost } of pieces) {
+    // Those that cost as much as the last are kept too, so that the order of all decides.
+    if (held >= most && cost > limit + NOTHING) break
+    held += amount
+    limit = cost
+    isNear[side] = true
+  }
+  return isNear
+}
+
 /**
- * How many requests a category may give, by price. A category that gives more or less than its surplus
- * owes the difference to chance. The price is its log likelihood: half its square in standard errors,
- * piece by piece.
+ * How many requests a category may give, by price. A surplus that is not sure may be chance, as that of
+ * some of thousands always is: nothing is earned by giving it. A category that gives more than its surplus
+ * owes the difference to chance, at its log likelihood: half its square in standard errors, piece by piece.
  */
-function piecesOf(of: {
-  readonly surplus: number
-  readonly most: number
-  readonly deviation: number
-  readonly isSure: boolean
-}): Pieces {
-  const { surplus, deviation, isSure } = of
-  const sd = Math.max(1, deviation)
-  const ends = [-Math.max(sd, surplus), -sd, 0, sd, 2 * sd]
-  let left = of.most
-  return [-1.5, -0.5, 0.5, 1.5].flatMap((price, i) => {
-    const wanted = at(ends, i + 1) - Math.max(at(ends, i), -surplus)
-    const amount = Math.min(wanted, left)
-    if (amount <= 0) return []
+function piecesOf(
+  surplus: number,
+  { most, sd, isSure }: { readonly most: number; readonly sd: number; readonly isSure: boolean },
+): Pieces {
+  const pieces: [amount: number, price: number][] = []
+  let left = most
+  let from = -Math.max(sd, surplus)
+  for (let step = -1; step <= 2 && left > 0; step++) {
+    const amount = Math.min(step * sd - Math.max(from, -surplus), left)
+    from = step * sd
+    if (amount <= 0) continue
     left -= amount
-    return [[amount, isSure && price < 0 ? SURE : price / sd] as const]
-  })
+    const price = step - 0.5
+    pieces.push([amount, price > 0 ? price / sd : isSure ? SURE : 0])
+  }
+  return pieces
 }

@@ -27,9 +27,13 @@ const NOTHING = 1e-9
  */
 export function transport({ supply, demand }: Places, ways: readonly Way[]): Float64Array {
   const flows = new Float64Array(ways.length)
-  const [given, taken] = [supply.map(meter), demand.map(meter)]
+  const [given, taken] = [supply, demand].map((places) =>
+    places.map((pieces) => new Meter(pieces)),
+  ) as [Meter[], Meter[]]
+  const places = given.length + taken.length
+  const [distance, via] = [new Float64Array(places), new Int32Array(places)]
   for (;;) {
-    const { distance, via } = cheapestWays(given, { ways, flows, places: taken.length })
+    findCheapest(given, { ways, flows, distance, via })
     let end = -1
     let least = -NOTHING
     taken.forEach((place, to) => {
@@ -55,47 +59,51 @@ export function transport({ supply, demand }: Places, ways: readonly Way[]): Flo
   }
 }
 
-interface Meter {
-  /** Price of the next one; `Infinity` where none is left. */
-  price(): number
-  /** How many have that price. */
-  left(): number
-  use(amount: number): void
-}
+/** What is left of a place's pieces. */
+class Meter {
+  readonly #pieces: Pieces
+  #piece = 0
+  #used = 0
 
-function meter(pieces: Pieces): Meter {
-  let piece = 0
-  let used = 0
-  const left = () => (pieces[piece]?.[0] ?? 0) - used
-  const skip = () => {
-    while (piece < pieces.length && left() <= NOTHING) {
-      piece++
-      used = 0
-    }
+  constructor(pieces: Pieces) {
+    this.#pieces = pieces
+    this.use(0)
   }
-  skip()
-  return {
-    price: () => pieces[piece]?.[1] ?? Number.POSITIVE_INFINITY,
-    left,
-    use: (amount) => {
-      used += amount
-      skip()
-    },
+
+  /** Price of the next one; `Infinity` where none is left. */
+  price(): number {
+    return this.#pieces[this.#piece]?.[1] ?? Number.POSITIVE_INFINITY
+  }
+
+  /** How many have that price. */
+  left(): number {
+    return (this.#pieces[this.#piece]?.[0] ?? 0) - this.#used
+  }
+
+  use(amount: number): void {
+    this.#used += amount
+    while (this.#piece < this.#pieces.length && this.left() <= NOTHING) {
+      this.#piece++
+      this.#used = 0
+    }
   }
 }
 
 interface Net {
   readonly ways: readonly Way[]
   readonly flows: Float64Array
-  readonly places: number
+  /** What the cheapest path to each place costs: of supply, then of demand. */
+  readonly distance: Float64Array
+  /** The last way of that path; -1 where it begins there. */
+  readonly via: Int32Array
 }
 
-/** Finds the last way to each place on the cheapest path there: of supply, then of demand (Bellman and Ford). */
-function cheapestWays(given: readonly Meter[], { ways, flows, places }: Net) {
+/** Finds the cheapest path to each place (Bellman and Ford). */
+function findCheapest(given: readonly Meter[], { ways, flows, distance, via }: Net): void {
   const { from, to, cost } = columnsOf(ways)
   const count = given.length
-  const distance = new Float64Array(count + places).fill(Number.POSITIVE_INFINITY)
-  const via = new Int32Array(count + places).fill(-1)
+  distance.fill(Number.POSITIVE_INFINITY)
+  via.fill(-1)
   given.forEach((place, row) => {
     distance[row] = place.price()
   })
@@ -115,7 +123,6 @@ function cheapestWays(given: readonly Meter[], { ways, flows, places }: Net) {
       }
     }
   }
-  return { distance, via }
 }
 
 const columnsOf = remembered((ways: readonly Way[]) => ({

@@ -19,7 +19,7 @@ import {
   isOfNumbers,
   requestsWithFailing,
 } from './mistaken-conditions.ts'
-import { otherValues, surely } from './other-values.ts'
+import { otherValues, replacedInVain, surely } from './other-values.ts'
 import { RequestColumns } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
 import {
@@ -139,11 +139,12 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
     })
     .filter((segment) => segment.q < options.alpha)
   const values = searches.flatMap((one) => one.values)
+  const inVain = new Set(searches.flatMap((one) => one.inVain))
   return new Segments({
     options,
     quantity: flows.quantity,
     segments: withoutEchoes(segments, flows, failed).sort((a, b) => sizeOf(b) - sizeOf(a)),
-    otherValues: surely(values, options.alpha),
+    otherValues: surely(values, { alpha: options.alpha, inVain }),
     leftOut: columns.leftOut,
     omitted,
   })
@@ -226,7 +227,8 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
       tests.clear()
     }
   }
-  return { found, p: smallest, values: otherValues(measured, columns) }
+  const values = otherValues(measured, columns)
+  return { found, p: smallest, values, inVain: replacedInVain(measured, columns) }
 }
 
 /**

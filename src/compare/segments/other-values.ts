@@ -37,14 +37,25 @@ export function otherValues(measured: Measured, columns: readonly CodedRows[]): 
   const main = mainStratum(measured)
   return columns.map((coded) => {
     const { mixUs, leftUs, error, isKnown } = mixOf(measured, coded)
-    if (isApart(main, coded)) return { step, us: Number.NaN, p: 0, text: wordsOf(main, coded) }
+    const { attribute } = coded.column
+    if (isApart(main, coded)) {
+      return { step, attribute, us: Number.NaN, p: 0, text: wordsOf(main, coded) }
+    }
     const isMost = isKnown && Math.abs(leftUs) < MAX_LEFT * Math.abs(mixUs + leftUs)
     const p = isKnown ? normalP(mixUs / error, 'two-sided') : 1
-    return { step, us: mixUs, p, text: isMost ? wordsOf(measured, coded) : '' }
+    return { step, attribute, us: mixUs, p, text: isMost ? wordsOf(measured, coded) : '' }
   })
 }
 
 type Two = [before: Float64Array, after: Float64Array]
+
+/** Attributes no call of a step has a value of that any had before, though the step takes as long: a redeploy. */
+export function replacedInVain(measured: Measured, columns: readonly CodedRows[]): string[] {
+  const { measure, isSure, step } = measured
+  if (measure !== 'time' || isSure || step === null || step.kind === 'request') return []
+  const main = mainStratum(measured)
+  return columns.filter((coded) => isApart(main, coded)).map(({ column }) => column.attribute)
+}
 
 /** The calls of the operation that changed by most in all. */
 function mainStratum(measured: Measured): Measured {
@@ -82,9 +93,18 @@ function isApart({ offsets, blocks }: Measured, { column, codes }: CodedRows): b
   return isOrdered(before, after, NEARLY_ALL) && !isGrowing(before) && !isGrowing(after)
 }
 
-/** Those that explain what calls take, of all that were tested. */
-export function surely(all: readonly OtherValues[], alpha: number): OtherValues[] {
-  return all.filter(({ text, p }) => text !== '' && p * all.length < alpha)
+/**
+ * Those that explain what calls take, of all that were tested. What was replaced as well where calls take
+ * as long as before explains nothing.
+ */
+export function surely(
+  all: readonly OtherValues[],
+  { alpha, inVain }: { readonly alpha: number; readonly inVain: ReadonlySet<string> },
+): OtherValues[] {
+  return all.filter(({ text, p, us, attribute }) => {
+    const isReplaced = Number.isNaN(us)
+    return text !== '' && p * all.length < alpha && !(isReplaced && inVain.has(attribute))
+  })
 }
 
 /** What calls after take more, in all, for the values they have, with its standard error, and what is left. */

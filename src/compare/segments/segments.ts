@@ -71,6 +71,8 @@ export interface Segment {
 /** What calls recorded otherwise than before, where with the same value they take about as long. */
 export interface OtherValues {
   readonly step: Step
+  /** Name of the attribute. */
+  readonly attribute: string
   /** `faas.coldstart = true in 46 % of calls (3 % before)`; empty where it does not explain what they take. */
   readonly text: string
   /** What it adds to all calls after, in µs; NaN of numbers of which before had none like those of after. */

@@ -30,7 +30,10 @@ export interface Limits extends EdgeOptions {
   readonly counted: Float64Array | undefined
 }
 
-type StepTest = Pick<TimesTest, 'p' | 'tailP' | 'probabilitySlower' | 'designEffect'>
+type StepTest = Pick<
+  TimesTest,
+  'p' | 'tailP' | 'probabilitySlower' | 'designEffect' | 'rankDf' | 'logDf'
+>
 
 interface TestedStep {
   readonly step: StepTimes
@@ -87,6 +90,8 @@ export function describePart(
     p,
     tailP: minority === null ? Number.NaN : 0,
     designEffect: change.designEffect,
+    rankDf: change.rankDf,
+    logDf: change.logDf,
     probabilitySlower: vanElteren(
       own.map(({ before, after }) => ({ before: before.values, after: after.values })),
       { sorted: true },
@@ -151,6 +156,8 @@ export function describeStep(
     p,
     q,
     designEffect: whole.designEffect,
+    rankDf: whole.rankDf,
+    logDf: whole.logDf,
     operations: described,
     observedUs: observed.us,
     observedError: observed.error,

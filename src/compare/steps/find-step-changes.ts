@@ -27,7 +27,7 @@ import { rootCalls } from './root-types.ts'
 import { type StepChange, StepChanges } from './step-changes.ts'
 import type { StepStratum } from './step-strata.ts'
 import { stepTimes } from './step-times.ts'
-import { testTails } from './tail-counts.ts'
+import { MIN_TAIL_VALUES, testTails } from './tail-counts.ts'
 import { shortStretches, timeBlocks } from './time-blocks.ts'
 
 /** A change of this share of an operation's calls is called one. */
@@ -292,13 +292,17 @@ function withTail(shift: ModeratedShift, tailP: number): TimesTest {
 /**
  * Level that the typical time of one operation of several is tested at where nothing else changed:
  * its share of `alpha`, beside tails, parts of after, other statistics and all that is tested.
+ *
+ * @param values of each period; fewer than `MIN_TAIL_VALUES` have no tails to test
  */
 export function levelOfTimes(
-  { tested, options: { alpha } }: StepChanges,
+  { tested, options: { alpha } }: Pick<StepChanges, 'tested' | 'options'>,
   operations: number,
+  values = Number.POSITIVE_INFINITY,
 ): number {
   const ofOperation = operations < 2 ? 1 : 2 * operations
-  return (alpha * WHOLE_LEVEL) / TESTS_OF_TIMES / STATISTICS / ofOperation / Math.max(1, tested)
+  const ofTimes = values < MIN_TAIL_VALUES ? 1 : TESTS_OF_TIMES
+  return (alpha * WHOLE_LEVEL) / ofTimes / STATISTICS / ofOperation / Math.max(1, tested)
 }
 
 /** p of a step: of all operations together, or of the most significant one. */

@@ -37,7 +37,10 @@ export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower
 }
 
 /** One step, compared between the periods. */
-export interface StepChange extends Step, Omit<OperationChange, 'operation'> {
+export interface StepChange
+  extends Step,
+    Omit<OperationChange, 'operation'>,
+    Pick<ModeratedShift, 'rankDf' | 'logDf'> {
   /** p corrected over all steps and calls together; `NaN` where it could not be tested. */
   readonly q: number
   /** How many times larger the variance of its shift is than of independent times. */

@@ -10,7 +10,7 @@ import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 
 const TAILS = [0.9, 0.95, 0.99]
 /** A tail of fewer values a period is one value or none. */
-const MIN_VALUES = 20
+export const MIN_TAIL_VALUES = 20
 /** Far beyond: so many times what this share of the values does not exceed in the faster period. */
 const FAR_TAILS = [
   { share: 0.95, times: 1.5 },
@@ -63,7 +63,7 @@ function tailCounts(strata: readonly StepStratum[], blocks: TimeBlocks): readonl
       used.reduce((sum, samples) => sum + samples[period as Period].values.length, 0),
     ),
   )
-  if (fewest < MIN_VALUES || blocks.runs > 1) return []
+  if (fewest < MIN_TAIL_VALUES || blocks.runs > 1) return []
   const chances = used.map((samples) => countAbove(samples, Number.NEGATIVE_INFINITY, blocks))
   return TAILS.map((share) =>
     used.map((samples, i) => ({

@@ -47,8 +47,9 @@ export interface FlowComparisonOptions {
  * the mean response time.
  *
  * @param pair `{ category }` for a category before and after; `{ mutation, precursors }` for a
- *   structural mutation and its likeliest precursor; `{ before: { category, period }, after }` for
- *   any two
+ *   structural mutation and its likeliest precursor; a stream of `comparison.moves`, whose differences
+ *   and rest add up to what each of its requests takes more; `{ before: { category, period }, after }`
+ *   for any two
  * @param options.names a function or a record from labels to readable names; default the labels
  * @param options.largeShift share of the mean response time before; default 0.01
  * @throws FlowdeltaError for a mutation without precursor, RangeError for an unknown category,

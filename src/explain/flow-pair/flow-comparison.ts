@@ -248,8 +248,8 @@ export class FlowDifferences extends columnarStage<Ranked>() {
   }
 }
 
-/** Less is what rounding leaves over. */
-export const NO_TIME_US = 1e-6
+/** Means that differ by less than a nanosecond, which clocks do not record, differ by rounding. */
+export const NO_TIME_US = 1e-3
 
 export function moreWords(us: number): string {
   return Math.abs(us) <= NO_TIME_US ? 'as long as before' : moreText(us, TIME)

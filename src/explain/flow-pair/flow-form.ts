@@ -1,5 +1,6 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import { editTokens, type Precursors } from '../../compare/precursors/match-precursors.ts'
+import type { Stream } from '../../compare/precursors/moves.ts'
 import type { RankedMutation } from '../../compare/ranking/rank-mutations.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
@@ -63,14 +64,19 @@ export interface FlowChoice {
   readonly period: Period
 }
 
-/** A category before and after; a mutation and its likeliest precursor before; or any two flows. */
+/** A stream of `comparison.moves`: its category before, and after. */
+type StreamEnds = Pick<Stream, 'from' | 'to'>
+
+/** A category before and after; a mutation and its likeliest precursor before; a stream; or any two flows. */
 export type FlowPair =
   | { readonly category: number }
+  | StreamEnds
   | { readonly mutation: number; readonly precursors: Precursors }
   | { readonly before: FlowChoice; readonly after: FlowChoice }
 
 export function resolvePair(pair: FlowPair): { before: FlowChoice; after: FlowChoice } {
   if ('before' in pair) return pair
+  if ('from' in pair) return endsOf(pair)
   if ('category' in pair) {
     const { category } = pair
     return { before: { category, period: BEFORE }, after: { category, period: AFTER } }
@@ -90,9 +96,19 @@ export function resolvePair(pair: FlowPair): { before: FlowChoice; after: FlowCh
   return { before: { category, period }, after: { category: mutation, period: AFTER } }
 }
 
-/** Which flows: a category, a mutation of the ranking, or any two categories with their periods. */
+function endsOf({ from, to }: StreamEnds): { before: FlowChoice; after: FlowChoice } {
+  if (from !== null && to !== null) {
+    return { before: { category: from, period: BEFORE }, after: { category: to, period: AFTER } }
+  }
+  throw new FlowdeltaError(
+    'The stream has no category before, or none after: only requests that stay or move have flows to compare.',
+  )
+}
+
+/** Which flows: a category, a mutation of the ranking, a stream, or any two categories with their periods. */
 export type FlowsToCompare =
   | number
+  | StreamEnds
   | Pick<RankedMutation, 'category' | 'kind'>
   | { readonly category: number }
   | { readonly before: FlowChoice; readonly after: FlowChoice }
@@ -115,6 +131,11 @@ export function chooseFlows(
     }
     return { before: what.before, after: what.after }
   }
+  if ('from' in what) {
+    const ends = endsOf(what)
+    for (const { category } of [ends.before, ends.after]) known(categories, category)
+    return ends
+  }
   const category = known(categories, what.category)
   return 'kind' in what && what.kind === 'structural'
     ? mutation(category)
@@ -127,7 +148,7 @@ function known(categories: Categories, category: number): number {
 }
 
 const EXPECTED =
-  'a category, a mutation of the ranking, { category }, or { before: { category, period }, after }'
+  'a category, a mutation of the ranking, { category }, a stream of comparison.moves, or { before: { category, period }, after }'
 
 function wrong(what: unknown): OptionError {
   return new OptionError('what', show(what), EXPECTED)

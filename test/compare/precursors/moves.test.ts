@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { transport, type Way } from '../../../src/compare/precursors/transport.ts'
+import { randomSource } from '../../../src/stats/random.ts'
 import { around, chains, makeGraphs } from '../../make-traces.ts'
 import { randomPeriods } from '../comparison/random-periods.ts'
 
@@ -92,6 +93,38 @@ describe('streams of requests between categories', () => {
       }),
       { numRuns: 60 },
     )
+  })
+})
+
+describe('streams between thousands of rare categories', () => {
+  const KINDS = 3000
+  /** 6,000 requests, some forms far more often than others; some of the most frequent one take the second. */
+  const many = (seed: number, moved: number) => {
+    const random = randomSource(seed)
+    return makeGraphs(
+      Array.from({ length: 6000 }, () => {
+        const drawn = Math.floor(KINDS * random.next() ** 3)
+        const form = drawn < 20 ? (random.next() < moved ? 20 : 0) : drawn
+        const labels = ['root', `a${form % 60}`, `b${Math.floor(form / 60)}`, 'done']
+        const edges = labels.slice(1).map((_, to) => [to, to + 1] as const)
+        return { labels, edges, latencyUs: edges.map(() => 100 * random.logNormal(0, 0.3)) }
+      }),
+    )
+  }
+  const streamsOf = (seed: number, moved: number) =>
+    compare(many(seed, 0), many(seed + 100, moved)).moves.streams.filter(({ kind }) =>
+      ['moves', 'comes', 'goes'].includes(kind),
+    )
+
+  test.each([1, 2, 3, 4])('are none where counts differ by chance (seed %i)', (seed) => {
+    expect(streamsOf(seed, 0)).toEqual([])
+  })
+
+  test('are told from the one that lost requests to the one that gained them', () => {
+    const all = streamsOf(1, 0.3)
+    const [from, to] = [new Set(all.map((one) => one.from)), new Set(all.map((one) => one.to))]
+    expect(Math.min(from.size, to.size)).toBe(1)
+    expect(sum(all, ({ requests }) => requests)).toBeGreaterThan(200)
   })
 })
 

@@ -50,3 +50,53 @@ test.each([
   if (note === null) expect(text).not.toContain('at the same time')
   else expect(text).toMatch(note)
 })
+
+/** Requests of `web` to `db`, each on its own host; `db` takes `ms`. */
+function hosted(
+  seed: number,
+  { hosts, ms }: { hosts: readonly [web: string, db: string]; ms: number },
+) {
+  const random = randomSource(seed)
+  const [web, db] = hosts
+  const spans = Array.from({ length: 200 }, (_, i): SpanSketch[] => {
+    const trace = `${seed} ${i}`
+    const [startUs, takesUs] = [seed * 1e10 + i * 1e6, 1000 * ms * random.logNormal(0, 0.1)]
+    const [webUs, endUs] = [2000 * random.logNormal(0, 0.1), startUs + 1000 + takesUs]
+    const attributesOf = (host: string) => ({ 'k8s.pod.uid': `uid-${host}` })
+    return [
+      {
+        trace,
+        id: 'r',
+        service: 'web',
+        host: web,
+        startUs,
+        endUs: endUs + webUs,
+        attributes: attributesOf(web),
+      },
+      {
+        trace,
+        id: 'q',
+        parent: 'r',
+        service: 'db',
+        host: db,
+        startUs: startUs + 1000,
+        endUs,
+        attributes: attributesOf(db),
+      },
+    ]
+  })
+  return makeSpans(spans.flat())
+}
+
+test.each([
+  ['all services were deployed anew', ['web-2', 'db-2'], false],
+  ['only the slow one was', ['web-1', 'db-2'], true],
+] as const)('where %s, the new host is told if it may matter', (_, hosts, isTold) => {
+  const { findings } = compare(
+    hosted(1, { hosts: ['web-1', 'db-1'], ms: 5 }),
+    hosted(2, { hosts, ms: 9 }),
+    { omitHosts: true },
+  )
+  expect(findings.text()).toMatch(/db: .* takes [34]\.?\d* ms longer/)
+  expect(findings.text().includes('at the same time')).toBe(isTold)
+})

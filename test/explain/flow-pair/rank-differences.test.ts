@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { FlowDifference } from '../../../src/explain/flow-pair/flow-comparison.ts'
+import { type FlowDifference, moreWords } from '../../../src/explain/flow-pair/flow-comparison.ts'
 import { coalesceFlow, focusGroups } from '../../../src/explain/flow-pair/flow-groups.ts'
 import type { GraphSketch } from '../../make-traces.ts'
 import { compareFlows, compareTexts, type FlowText, flow } from './fixture.ts'
@@ -14,6 +14,14 @@ const exact = (edges: string, latencyUs: Record<string, number> = {}): FlowText 
 }
 const kinds = ({ differences }: ReturnType<typeof of>) =>
   differences.map(({ kind, changeUs }) => [kind, Math.round(changeUs)])
+
+test('less than a nanosecond is no difference', () => {
+  expect([0.0000444, -0.0009, 0.002].map(moreWords)).toEqual([
+    'as long as before',
+    'as long as before',
+    '0.002 µs longer',
+  ])
+})
 
 test('the latency that changed most comes first, whatever its place', () => {
   const edges = 'A>B B>C C>D D>E'

@@ -1,0 +1,283 @@
+import { range, sum } from 'd3-array'
+import {
+  entryNamed,
+  FlowdeltaError,
+  OptionError,
+  requireArgument,
+  requireFields,
+} from '../core/errors.ts'
+import {
+  count,
+  defineOptions,
+  number,
+  type OptionsOf,
+  optionalText,
+  readOptions,
+  text,
+} from '../core/options.ts'
+import { normalQuantile } from '../stats/distributions.ts'
+import { type RandomSource, randomSource } from '../stats/random.ts'
+import { QualityLog } from './quality.ts'
+import type { SpanTraces } from './span-traces.ts'
+import { SpanTracesBuilder } from './span-traces-builder.ts'
+
+/**
+ * How long something is expected to take, in µs: a median, whose times vary by `spread`; a median with a
+ * 99th percentile, log-normal; or times that are as likely each.
+ */
+export type ExpectedTime =
+  | number
+  | { readonly medianUs: number; readonly p99Us: number }
+  | readonly number[]
+
+/** A call by the name of an operation of the model. */
+export type ExpectedCall =
+  | string
+  | {
+      readonly call: string
+      /** In what share of the calls of the operation it is made; default 1. */
+      readonly share?: number
+      /** How many times in turn; default 1. */
+      readonly times?: number
+    }
+
+/** What one operation of a service does. */
+export interface ExpectedOperation {
+  readonly service: string
+  /** What spans call it; default its name in the model. */
+  readonly operation?: string
+  /** Its own work, before, between and after its calls in equal parts. */
+  readonly workUs: ExpectedTime
+  /** Its calls, one after the other; those of a list within are made at the same time. */
+  readonly calls?: readonly (ExpectedCall | readonly ExpectedCall[])[]
+  /** How many requests begin with it, relative to others; default 1, or 0 if another operation calls it. */
+  readonly requests?: number
+}
+
+/** How a system is expected to perform: its operations by name. */
+export type ServiceModel = Readonly<Record<string, ExpectedOperation>>
+
+const MAX_REQUESTS = 1e6
+
+export const EXPECTED_OPTIONS = defineOptions({
+  requests: count({ default: 1000, max: MAX_REQUESTS, sentence: 'Requests that are generated' }),
+  perSecond: number({
+    default: 100,
+    min: 1e-6,
+    sentence:
+      'Requests that arrive each second, at random; give the rate of the period that you compare',
+  }),
+  networkUs: number({
+    default: 100,
+    min: 0,
+    unit: 'µs',
+    sentence: 'Median time on the way of each call, and of each reply',
+  }),
+  spread: number({
+    default: 0.2,
+    min: 0,
+    sentence:
+      'How much times vary that are given as a number: standard deviation of their logarithm',
+  }),
+  hosts: optionalText(
+    'What names of hosts begin with, before that of the service; no hosts by default',
+  ),
+  name: text({ default: 'model', sentence: 'What the period is called' }),
+  seed: count({ default: 1, min: 0, sentence: 'Seed of the random numbers' }),
+})
+
+export type ExpectedOptions = OptionsOf<typeof EXPECTED_OPTIONS>
+
+/**
+ * Returns traces as a model expects them: a period for `compare` where no good one was recorded.
+ *
+ * Operations work before, between and after their calls. Compare with `omitHosts: true`, unless the model has
+ * the hosts of the other period.
+ *
+ * @param model operations by name; requests begin with those that no other calls
+ * @param options see {@link EXPECTED_OPTIONS}
+ * @throws FlowdeltaError for a call to an operation that the model does not have, and for operations that call
+ *   each other in a circle; OptionError for times and shares that are none
+ *
+ * Source: Sambasivan 2013, §2.4 (a model of expected performance as the non-problem period).
+ *
+ * @example
+ * const model = {
+ *   SEARCH: { service: 'frontend', workUs: 800, calls: ['RANK'] },
+ *   RANK: { service: 'ranker', workUs: { medianUs: 1500, p99Us: 9000 } },
+ * }
+ * expectedTraces(model, { requests: 50 }).size // 50
+ */
+export function expectedTraces(
+  model: ServiceModel,
+  options: Partial<ExpectedOptions> = {},
+): SpanTraces {
+  const read = readOptions(EXPECTED_OPTIONS, options)
+  checkModel(model)
+  const roots = rootsOf(model)
+  const random = randomSource(read.seed)
+  const spans = new ExpectedSpans(model, read, random)
+  let nowUs = 0
+  for (let request = 0; request < read.requests; request++) {
+    spans.addRequest(drawnRoot(roots, random), nowUs)
+    nowUs -= (1e6 / read.perSecond) * Math.log(1 - random.next())
+  }
+  return spans.builder.finish(read.name)
+}
+
+function checkModel(model: ServiceModel): void {
+  const isRecord = typeof model === 'object' && model !== null && !Array.isArray(model)
+  requireArgument('expectedTraces(model)', model, isRecord, 'a record of operations')
+  for (const [name, operation] of Object.entries(model)) {
+    requireFields(`expectedTraces(model), operation ${name},`, operation, 'service', 'workUs')
+    if (!isTime(operation.workUs)) {
+      const expected = 'a time above 0 in µs, { medianUs, p99Us }, or a list of times'
+      throw new OptionError(`workUs of ${name}`, operation.workUs, expected)
+    }
+    for (const { call, share, times } of callsOf(operation).flat()) {
+      entryNamed(model, call, 'no operation of the model', 'There are')
+      if (!(share >= 0 && share <= 1)) throw new OptionError('share', share, 'a share from 0 to 1')
+      if (!(times >= 1)) throw new OptionError('times', times, 'a number from 1 on')
+    }
+  }
+  for (const name of Object.keys(model)) checkCircle(model, [name])
+}
+
+function isTime(time: ExpectedTime): boolean {
+  const isOne = (us: unknown) => typeof us === 'number' && us > 0 && us < Number.POSITIVE_INFINITY
+  if (Array.isArray(time)) return time.length > 0 && time.every(isOne)
+  if (typeof time !== 'object') return isOne(time)
+  const { medianUs, p99Us } = time as Exclude<ExpectedTime, number | readonly number[]>
+  return isOne(medianUs) && isOne(p99Us) && p99Us >= medianUs
+}
+
+function checkCircle(model: ServiceModel, path: readonly string[]): void {
+  for (const { call } of callsOf(model[path.at(-1) as string] as ExpectedOperation).flat()) {
+    if (path.includes(call)) {
+      const circle = [...path.slice(path.indexOf(call)), call].join(' → ')
+      throw new FlowdeltaError(`Operations of the model call each other in a circle: ${circle}.`)
+    }
+    checkCircle(model, [...path, call])
+  }
+}
+
+/** Its calls in turn, each list made at the same time. */
+function callsOf({ calls = [] }: ExpectedOperation) {
+  return calls.map((together) =>
+    (isList(together) ? together : [together]).map((one) => ({
+      share: 1,
+      times: 1,
+      ...(typeof one === 'string' ? { call: one } : one),
+    })),
+  )
+}
+
+function isList<T>(value: T | readonly T[]): value is readonly T[] {
+  return Array.isArray(value)
+}
+
+/** Operations that requests begin with, and how many do. */
+function rootsOf(model: ServiceModel): [name: string, weight: number][] {
+  const called = new Set(
+    Object.values(model).flatMap((operation) =>
+      callsOf(operation)
+        .flat()
+        .map(({ call }) => call),
+    ),
+  )
+  const roots = Object.entries(model).flatMap(([name, { requests }]): [string, number][] => {
+    const weight = requests ?? (called.has(name) ? 0 : 1)
+    return weight > 0 ? [[name, weight]] : []
+  })
+  if (roots.length > 0) return roots
+  throw new FlowdeltaError('No operation of the model takes requests. Say how many: `requests`.')
+}
+
+function drawnRoot(roots: readonly [name: string, weight: number][], random: RandomSource): string {
+  let left = random.next() * sum(roots, ([, weight]) => weight)
+  const found = roots.find(([, weight]) => {
+    left -= weight
+    return left < 0
+  })
+  return (found ?? (roots[0] as [string, number]))[0]
+}
+
+class ExpectedSpans {
+  readonly builder = new SpanTracesBuilder(new QualityLog())
+  readonly #model: ServiceModel
+  readonly #options: ExpectedOptions
+  readonly #random: RandomSource
+  #requests = 0
+  #spans = 0
+
+  constructor(model: ServiceModel, options: ExpectedOptions, random: RandomSource) {
+    this.#model = model
+    this.#options = options
+    this.#random = random
+  }
+
+  addRequest(root: string, startUs: number): void {
+    this.#requests++
+    this.#run(root, startUs, null)
+  }
+
+  /** Runs an operation and all that it calls; returns when it ends, in µs. */
+  #run(name: string, startUs: number, parentId: string | null): number {
+    const operation = this.#model[name] as ExpectedOperation
+    const { networkUs, hosts } = this.#options
+    const spanId = hex(++this.#spans, 16)
+    const made = this.#callsMade(operation)
+    const pieceUs = this.#timeOf(operation.workUs) / (made.length + 1)
+    let nowUs = startUs + pieceUs
+    for (const together of made) {
+      const ends = together.map((call) => {
+        const arrivesUs = nowUs + this.#timeOf(networkUs)
+        return this.#run(call, arrivesUs, spanId) + this.#timeOf(networkUs)
+      })
+      nowUs = Math.max(...ends) + pieceUs
+    }
+    this.builder.add(
+      {
+        traceId: hex(this.#requests, 8) + hex(this.#options.seed, 24),
+        spanId,
+        parentId,
+        service: operation.service,
+        operation: operation.operation ?? name,
+        host: hosts === null ? '' : `${hosts}-${operation.service}`,
+        kind: 'server',
+        status: 'unset',
+        startUs: this.builder.clock.offset(START_SECONDS, startUs),
+        durationUs: nowUs - startUs,
+        followsFrom: false,
+      },
+      {},
+    )
+    return nowUs
+  }
+
+  /** The calls that a call of the operation makes, in turn. */
+  #callsMade(operation: ExpectedOperation): string[][] {
+    return callsOf(operation).flatMap((together) => {
+      const made = together.filter(({ share }) => share === 1 || this.#random.next() < share)
+      const rounds = Math.max(0, ...made.map(({ times }) => times))
+      return range(rounds).map((round) =>
+        made.filter(({ times }) => round < times).map(({ call }) => call),
+      )
+    })
+  }
+
+  #timeOf(time: ExpectedTime): number {
+    if (isList(time)) return time[this.#random.integer(time.length)] as number
+    const { medianUs, p99Us } = typeof time === 'number' ? { medianUs: time, p99Us: null } : time
+    const sd = p99Us === null ? this.#options.spread : Math.log(p99Us / medianUs) / Z99
+    return medianUs * this.#random.logNormal(0, sd)
+  }
+}
+
+const Z99 = normalQuantile(0.99)
+/** Models have no time of day: traces begin on a day of their own. */
+const START_SECONDS = 1_700_000_000
+
+function hex(number: number, digits: number): string {
+  return number.toString(16).padStart(digits, '0')
+}
