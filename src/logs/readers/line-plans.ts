@@ -202,7 +202,8 @@ export class LinePlans {
       let last = at
       while (last < end && KINDS[bytes[last]!]! & HEX) kinds |= KINDS[bytes[last++]!]!
       at = last - 1
-      const isWord = (first === start || KINDS[bytes[first - 1]!] === 0) && KINDS[bytes[last]!] !== 4
+      const isWord =
+        (first === start || KINDS[bytes[first - 1]!] === 0) && KINDS[bytes[last]!] !== 4
       if (kinds !== HEX || last - first < MIN_HEX || !isWord) continue
       this.#fold(line, folded, first)
       const id = (last - first) * 8 + KINDS[bytes[first]!]!
