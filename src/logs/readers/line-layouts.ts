@@ -85,7 +85,7 @@ PostgreSQL  {head=.*?}{level=DEBUG[1-5]|INFO|NOTICE|WARNING|ERROR|LOG|FATAL|PANI
 PostgreSQL, what a message is about  {head=.*?}{message=(?:STATEMENT|DETAIL|HINT|CONTEXT|QUERY|LOCATION):\x20\x20.*}
 MySQL slow log  (?:# Time: {time}\n)?(?:# User@Host: {user=[^\[]*}.*\n)?(?:# Schema: .*\n)?# Query_time: {query_time_s=[\d.]+} +Lock_time: {lock_time_s=[\d.]+} +Rows_sent: {rows_sent=\d+} +Rows_examined: {rows_examined=\d+}.*\n(?:use {database=[^;]+};\n)?SET timestamp={time=[\d.]+};\n{message}
 MySQL  {time} {thread=\d+} \[{level=System|Note|Warning|ERROR|Error}\](?: \[{code=MY-\d+}\] \[{logger}\])? {message}
-Elasticsearch, slow log  \[{time}\]\[{level}\s*\]\[{logger=[\w.$-]+}\s*\] ?(?:\[{node=[^\]]+}\] ?)?\[{index=[^\]]+}\](?:\[{shard=\d+}\])? {rest=took\[.*}
+Elasticsearch, slow log  \[{time}\]\[{level}\s*\]\[{logger=[\w.$-]+}\s*\] ?(?:\[{node=[^\]]+}\] ?)?\[{index=[^\]/]+}(?:/[^\]]+)?\](?:\[{shard=\d+}\])? {rest=took\[.*}
 Elasticsearch  \[{time}\]\[{level}\s*\]\[{logger=[\w.$-]+}\s*\] ?(?:\[{node=[^\]]+}\] ?)?{message}
 Kafka  \[{time}\] {level} {message} \({logger=[\w.$-]+}\)
 ZooKeeper  {time} (?:\[myid:[^\]]*\] )?- {level} +\[{thread=.*}:{logger=[\w$.]+}@{line_number=\d+}\] - {message}
