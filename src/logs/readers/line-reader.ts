@@ -13,8 +13,14 @@ import {
 import { type Found, type LinePlans, outputsOf, plansFor } from './line-plans.ts'
 import { LogDraft } from './log-draft.ts'
 import { SKIPPED } from './log-sink.ts'
-import { logfmtPairs, trailingPairs } from './logfmt.ts'
-import { type LineOptions, MessageStreams, RECORDS, type Stream } from './message-streams.ts'
+import { logfmtPairs, type Pair, trailingPairs } from './logfmt.ts'
+import {
+  type LineOptions,
+  MessageStreams,
+  type Place,
+  RECORDS,
+  type Stream,
+} from './message-streams.ts'
 import { mayBeThrown } from './thrown.ts'
 
 /** Formats of which no line is a record. */
@@ -46,8 +52,6 @@ export class LineReader {
   readonly #plans: LinePlans | undefined
   /** What `bytes` found for the line that comes next. */
   #found: Found = 'none'
-  readonly #keys: string[] = []
-  readonly #values: string[] = []
   readonly #endOfTime: TimeFinder
   /** Whether what was read last has no time of its own. */
   #isTimeless = false
@@ -106,17 +110,13 @@ export class LineReader {
     this.#finish(this.#object(object, 0), { line, text: () => JSON.stringify(object) })
   }
 
-  /** Takes a record of `count` fields beside each other; `text` is what it was read from. */
-  pairs(
-    names: readonly string[],
-    values: readonly string[],
-    { count, line, text }: { count: number; line: number; text: () => string },
-  ): void {
+  /** Takes a record of fields beside each other; `text` is what it was read from. */
+  pairs(pairs: readonly Pair[], place: Place): void {
     this.#begin()
-    this.#finish(this.#pairs(names, values, count, 0), { line, text })
+    this.#finish(this.#pairs(pairs, 0), place)
   }
 
-  #finish(isMessage: boolean, place: { readonly line: number; readonly text: () => string }): void {
+  #finish(isMessage: boolean, place: Place): void {
     if (isMessage) this.#streams.take(this.#draft, place, this.#isTimeless)
     else this.#streams.goOn(this.#origin ?? this.#stream(), this.#inner ?? place.text(), place)
   }
@@ -180,9 +180,9 @@ export class LineReader {
   /** Reads pairs; of those without a time, too, if nothing else is expected. */
   #logfmt(text: string, depth: number, isExpected: boolean): boolean {
     const { settings } = this.#options
-    const count = TEXTS.has(settings.format) ? 0 : logfmtPairs(text, this.#keys, this.#values)
-    if (count < 1 || (!isExpected && !isRecord(this.#keys, count, depth))) return false
-    return this.#pairs(this.#keys, this.#values, count, depth)
+    const pairs = TEXTS.has(settings.format) ? undefined : logfmtPairs(text)
+    if (pairs === undefined || (!isExpected && !isRecord(pairs, depth))) return false
+    return this.#pairs(pairs, depth)
   }
 
   /** Several lines make one message; of those before the last nothing is told yet. */
@@ -215,10 +215,8 @@ export class LineReader {
     const [date, time] = ['date', 'time'].map((name) => values[this.#columns.indexOf(name)])
     if (date !== undefined && time !== undefined)
       values[this.#columns.indexOf('time')] = `${date} ${time}`
-    const names = this.#columns.map((name) =>
-      name === 'date' && time !== undefined ? 'pid' : name,
-    )
-    this.#pairs(names, values, values.length, 0)
+    const pairs = this.#columns.map((name, i): Pair => [name, values[i] as string])
+    this.#pairs(time === undefined ? pairs : pairs.filter(([name]) => name !== 'date'), 0)
     return true
   }
 
@@ -227,8 +225,8 @@ export class LineReader {
     return this.#within(this.#draft.endLayer(), depth)
   }
 
-  #pairs(keys: readonly string[], values: readonly string[], count: number, depth: number) {
-    for (let i = 0; i < count; i++) this.#draft.field(keys[i] as string, values[i])
+  #pairs(pairs: readonly Pair[], depth: number): boolean {
+    for (const [key, value] of pairs) this.#draft.field(key, value)
     return this.#within(this.#draft.endLayer(), depth)
   }
 
@@ -357,8 +355,8 @@ export class LineReader {
       this.#draft.object(object)
       return text.slice(0, brace)
     }
-    const { message, count } = trailingPairs(text, this.#keys, this.#values)
-    for (let i = 0; i < count; i++) this.#draft.field(this.#keys[i] as string, this.#values[i])
+    const { message, pairs } = trailingPairs(text)
+    for (const [key, value] of pairs) this.#draft.field(key, value)
     return message
   }
 
@@ -379,12 +377,12 @@ function isPlain({ time, isPartial, name, isText, said, thrown, thrownType }: Lo
 }
 
 /** Whether pairs are a record: within another that has the time they say what happened, else when. */
-function isRecord(keys: readonly string[], count: number, depth: number): boolean {
-  const roles = keys.slice(0, count).map((key) => roleOf(key).role)
+function isRecord(pairs: readonly Pair[], depth: number): boolean {
+  const roles = pairs.map(([key]) => roleOf(key).role)
   const isNamed = roles.includes('message') || roles.includes('event') || roles.includes('name')
   return (
-    count > 1 &&
-    /^[A-Za-z_@]/.test(keys[0] ?? '') &&
+    pairs.length > 1 &&
+    /^[A-Za-z_@]/.test(pairs[0]?.[0] ?? '') &&
     (roles.includes('time') || (depth > 0 && isNamed))
   )
 }

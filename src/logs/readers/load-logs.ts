@@ -290,7 +290,7 @@ function fieldsOfHead(head: string, format: LogFormat | undefined): readonly str
   else if (format === 'csv') {
     names = first.split(delimiterOf(first)).map((name) => name.trim().replace(/^"|"$/g, ''))
   } else if (format === 'logfmt') {
-    if (logfmtPairs(first, names, []) < 0) names = []
+    names = logfmtPairs(first)?.map(([key]) => key) ?? []
   } else if (format === 'otlp' || format === 'json') {
     names = Array.from(head.matchAll(/"key"\s*:\s*"([^"\\]+)"/g), ([, key]) => String(key))
   }

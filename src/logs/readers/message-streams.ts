@@ -29,7 +29,7 @@ export class Stream {
 }
 
 /** A line, and where it stood. */
-interface Place {
+export interface Place {
   readonly line: number
   readonly text: () => string
 }
