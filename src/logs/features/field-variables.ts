@@ -84,6 +84,8 @@ export class FieldVariables {
         this.#builder.facet(instance, known, timeUs)
         continue
       }
+      // A text of too many values is looked at no more.
+      if (typeof value === 'string' && column.values === null && column.stateCode < 0) continue
       const number = typeof value === 'number' ? value : numberIn(value)
       const isNumber = !Number.isNaN(number)
       if (isNumber && column.reason === null && !IS_CODE.test(key)) {
