@@ -385,9 +385,7 @@ export function readRest(text: string): { readonly said: readonly Pair[]; isWhol
   return { said, isWhole }
 }
 
-const LEVEL_WORDS =
-  'TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL|FINE|FINER|FINEST|CONFIG|VERBOSE|PANIC|ALERT|EMERG'
-const LEVEL = new RegExp(`(?:${LEVEL_WORDS})(?![\\w.=/@])`, 'y')
+const LEVEL = new RegExp(`(?:${WORDS})(?![\\w.=/@])`, 'y')
 const BOX = /\[([^\]]*)\]|\(([^)]*)\)|\{([^}]*)\}|<([^>]*)>/y
 const WORD = /[^\s|[\]{}<>="]+/y
 const SEPARATORS = /(?:[\s|:,;>\])}-]|<(?=\s))*/y

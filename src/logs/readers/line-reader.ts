@@ -43,7 +43,7 @@ const CONTROLS = /\u001b\[[0-9;?]*[A-Za-z]/g
 export class LineReader {
   readonly #options: LineOptions
   readonly #streams: MessageStreams
-  readonly #draft: LogDraft
+  #draft: LogDraft
   readonly #layouts: readonly LineLayout[]
   /** Those of several lines. */
   readonly #longLayouts: readonly LineLayout[]
@@ -122,7 +122,7 @@ export class LineReader {
   }
 
   #begin(): void {
-    this.#draft.clear()
+    this.#draft = new LogDraft(this.#options.settings)
     this.#inner = undefined
     this.#origin = undefined
     this.#isTimeless = false
@@ -340,7 +340,7 @@ export class LineReader {
       this.#inner ??= whole
       this.#origin ??= stream
       // Other layouts start anew.
-      if (depth === 0) draft.clear()
+      if (depth === 0) this.#draft = new LogDraft(this.#options.settings)
       return false
     }
     draft.name = whole
