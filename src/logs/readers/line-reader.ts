@@ -53,13 +53,6 @@ export class LineReader {
   /** What `bytes` found for the line that comes next. */
   #found: Found = 'none'
   readonly #endOfTime: TimeFinder
-  /** Whether what was read last has no time of its own. */
-  #isTimeless = false
-  /** Whether it ends in a form that is not known. */
-  #isHalf = false
-  /** Of a line that begins no message: what it says without what carries it, and whose it is. */
-  #inner: string | undefined
-  #origin: Stream | undefined
   /** Columns that a line `#Fields:` names. */
   #columns: readonly string[] = []
 
@@ -89,7 +82,7 @@ export class LineReader {
     const text = withoutControls(raw)
     const isMessage = this.#message(text)
     this.#finish(isMessage, { line, text: () => text })
-    if (this.#isHalf) this.#options.sink.skip(SKIPPED.half, line, text)
+    if (this.#draft.isHalf) this.#options.sink.skip(SKIPPED.half, line, text)
     // Each line that is half understood is counted: no plan takes them.
     else if (isMessage && found === 'learn' && isPlain(this.#draft)) this.#learn(raw)
   }
@@ -106,27 +99,22 @@ export class LineReader {
 
   /** Takes a record that is an object already. */
   object(object: object, line: number): void {
-    this.#begin()
+    this.#draft = new LogDraft(this.#options.settings)
     this.#finish(this.#object(object, 0), { line, text: () => JSON.stringify(object) })
   }
 
   /** Takes a record of fields beside each other; `text` is what it was read from. */
   pairs(pairs: readonly Pair[], place: Place): void {
-    this.#begin()
+    this.#draft = new LogDraft(this.#options.settings)
     this.#finish(this.#pairs(pairs, 0), place)
   }
 
   #finish(isMessage: boolean, place: Place): void {
-    if (isMessage) this.#streams.take(this.#draft, place, this.#isTimeless)
-    else this.#streams.goOn(this.#origin ?? this.#stream(), this.#inner ?? place.text(), place)
-  }
-
-  #begin(): void {
-    this.#draft = new LogDraft(this.#options.settings)
-    this.#inner = undefined
-    this.#origin = undefined
-    this.#isTimeless = false
-    this.#isHalf = false
+    if (isMessage) this.#streams.take(this.#draft, place)
+    else {
+      const { stream, inner = { stream, text: place.text() } } = this.#draft
+      this.#streams.goOn(this.#streams.of(inner.stream), inner.text, place)
+    }
   }
 
   /** All lines were taken. */
@@ -136,7 +124,7 @@ export class LineReader {
 
   /** Reads a line, and what is asked of its text; whether it begins a message. */
   #message(text: string): boolean {
-    this.#begin()
+    this.#draft = new LogDraft(this.#options.settings)
     const isMessage = this.#read(text, 0)
     if (isMessage) for (const key of this.#options.settings.asked) this.#askText(key)
     return isMessage
@@ -159,7 +147,7 @@ export class LineReader {
   #read(text: string, depth: number): boolean {
     const { format, settings } = this.#options
     if (depth === MAX_DEPTH) return false
-    this.#isTimeless = false
+    this.#draft.isTimeless = false
     if (settings.template.length > 0) return this.#layout(text, depth)
     if (text.startsWith('{') && (depth > 0 || !TEXTS.has(settings.format))) {
       const object = parsedObject(text)
@@ -257,8 +245,7 @@ export class LineReader {
     }
     if (stream.message === undefined || end >= 0 || !stream.stack.continues(first, isCarried))
       return true
-    this.#inner ??= first
-    this.#origin ??= stream
+    draft.inner ??= { text: first, stream: draft.stream }
     return false
   }
 
@@ -286,7 +273,7 @@ export class LineReader {
     const line = this.#groups(groups, found)
     const message = draft.endLayer()
     if (isEnvelope) return this.#envelope(line, { depth, isText: isLast })
-    this.#isTimeless = !groups.some((name) => TELLS_TIME.has(name))
+    this.#draft.isTimeless = !groups.some((name) => TELLS_TIME.has(name))
     if (draft.name === undefined) {
       draft.name = ''
       draft.isText = true
@@ -321,7 +308,7 @@ export class LineReader {
   #rest(text: string): void {
     const { said, isWhole } = readRest(text)
     for (const [name, value] of said) this.#draft.field(name, value)
-    this.#isHalf ||= !isWhole
+    this.#draft.isHalf ||= !isWhole
   }
 
   /** Reads the line that an envelope carries, which by itself may begin no message. */
@@ -337,10 +324,10 @@ export class LineReader {
     if (this.#read(whole, depth + 1)) return true
     const isFurther = !isText && stream.message !== undefined && stream.stack.continues(whole, true)
     if (draft.time === undefined || isFurther) {
-      this.#inner ??= whole
-      this.#origin ??= stream
+      const inner = draft.inner ?? { text: whole, stream: draft.stream }
       // Other layouts start anew.
       if (depth === 0) this.#draft = new LogDraft(this.#options.settings)
+      this.#draft.inner = inner
       return false
     }
     draft.name = whole

@@ -72,6 +72,12 @@ export class LogDraft {
   thrown: string | undefined
   thrownType: string | undefined
   thrownMessage: string | undefined
+  /** Whether what was read last has no time of its own. */
+  isTimeless = false
+  /** Whether it ends in a form that is not known. */
+  isHalf = false
+  /** Of a line that begins no message: what it says without what carries it, and whose it is. */
+  inner: { readonly text: string; readonly stream: string } | undefined
   /** Which of the streams that are mixed here it is of. */
   stream = ''
   isPartial = false

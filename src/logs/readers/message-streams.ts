@@ -68,14 +68,14 @@ export class MessageStreams {
   }
 
   /** A message is complete. One that is `isTimeless` has the time of the one before it. */
-  take(draft: LogDraft, { line, text }: Place, isTimeless: boolean): void {
+  take(draft: LogDraft, { line, text }: Place): void {
     const { sink, settings } = this.#options
     const { instance, isText, name, level, logger, fields } = draft
     if (draft.isPartial) {
       sink.skip(SKIPPED.continuation, line, text())
       return
     }
-    const timeUs = draft.time === undefined && isTimeless ? this.#lastUs : this.#timeUs(draft)
+    const timeUs = draft.time === undefined && draft.isTimeless ? this.#lastUs : this.#timeUs(draft)
     // Of free text, a value is a field as others are.
     const isState = draft.value !== undefined && (!isText || settings.value !== 'value')
     const value = isState ? numberOf(draft.value) : undefined
