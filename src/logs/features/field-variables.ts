@@ -140,8 +140,8 @@ export class FieldVariables {
         const own = asked.includes(field) ? '' : reasonOf(column, messages)
         const reason = identity?.reason ?? own
         if (reason === null) continue
-        this.#builder.dropEvents(codes)
-        if (identity !== undefined) this.#builder.dropState(stateCode)
+        this.#builder.drop('event', codes)
+        if (identity !== undefined) this.#builder.drop('state', [stateCode])
         if (reason === '' || (stateCode >= 0 && identity === undefined)) continue
         const key = `${field} ${reason}`
         const all = known + (leftOut.get(key)?.messages ?? 0)
