@@ -14,6 +14,7 @@ import type { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass } from '../features/log-set.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
 import { levelOf, roleOf } from './field-roles.ts'
+import type { LogRecord } from './log-sink.ts'
 
 /** How one stream of messages is divided into instances and classes. */
 export type Division = NonNullable<ReturnType<typeof readDivision>>
@@ -124,7 +125,7 @@ export class DividedLogs {
   instanceOf(
     id: string,
     given: LogClass,
-    { timeUs, fields }: { readonly timeUs: number; readonly fields: readonly LogField[] },
+    { timeUs, fields = [] }: Pick<LogRecord, 'timeUs' | 'fields'>,
   ): number {
     const { windowUs, splitAt } = this.#division
     if (splitAt !== null && Number.isNaN(this.#splitUs)) {
