@@ -90,14 +90,16 @@ export class LinePlans {
   #key = 0
   #check = 0
   #bits = 0
+  #hasIds = false
 
   /** The plan for a line. What comes a few times is not worth one. */
   find(line: LineBytes): Found {
     if (line.length > MAX_LENGTH) return 'none'
-    this.#hash(line)
+    // Where the line before had ids, this one may have some too; of lines without, both hashes are the same.
+    let form = this.#hasIds ? undefined : this.#formOf(line, line.end)
+    form ??= this.#formOf(line, line.start)
     if (!line.isAscii) return 'none'
-    const form = this.#forms.get(this.#key)
-    if (form?.check !== this.#check) {
+    if (form === undefined) {
       if (this.#forms.size === MAX_FORMS) this.#forms.clear()
       this.#forms.set(this.#key, { check: this.#check, lines: 1, plans: [], isHopeless: false })
       return 'none'
@@ -186,15 +188,22 @@ export class LinePlans {
     }
   }
 
-  /** Computes two numbers for a line, in which digits are alike, and ids of equal length. */
-  #hash(line: LineBytes): void {
+  #formOf(line: LineBytes, idsFrom: number): Form | undefined {
+    this.#hash(line, idsFrom)
+    const form = this.#forms.get(this.#key)
+    return form?.check === this.#check ? form : undefined
+  }
+
+  /** Computes two numbers for a line, in which digits are alike, and ids of equal length from a place on. */
+  #hash(line: LineBytes, idsFrom: number): void {
     const { bytes, start, end } = line
+    this.#hasIds = false
     this.#key = end - start
     this.#check = 0
     this.#bits = 0
     let folded = start
     // An id has one of so many bytes that follow each other.
-    for (let at = start + MIN_HEX - 1; at < end; at += MIN_HEX) {
+    for (let at = idsFrom + MIN_HEX - 1; at < end; at += MIN_HEX) {
       if ((KINDS[bytes[at]!]! & HEX) === 0) continue
       let kinds = 0
       let first = at
@@ -205,6 +214,7 @@ export class LinePlans {
       const isWord =
         (first === start || KINDS[bytes[first - 1]!] === 0) && KINDS[bytes[last]!] !== 4
       if (kinds !== HEX || last - first < MIN_HEX || !isWord) continue
+      this.#hasIds = true
       this.#fold(line, folded, first)
       const id = (last - first) * 8 + KINDS[bytes[first]!]!
       this.#key = Math.imul(this.#key ^ id, 0x9e3779b1)
