@@ -14,7 +14,6 @@ import type { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass } from '../features/log-set.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
 import { levelOf, roleOf } from './field-roles.ts'
-import type { LogRecord } from './log-sink.ts'
 
 /** How one stream of messages is divided into instances and classes. */
 export type Division = NonNullable<ReturnType<typeof readDivision>>
@@ -125,7 +124,10 @@ export class DividedLogs {
   instanceOf(
     id: string,
     given: LogClass,
-    { timeUs, fields = [] }: Pick<LogRecord, 'timeUs' | 'fields'>,
+    {
+      timeUs,
+      fields = [],
+    }: { readonly timeUs: number; readonly fields?: readonly LogField[] | undefined },
   ): number {
     const { windowUs, splitAt } = this.#division
     if (splitAt !== null && Number.isNaN(this.#splitUs)) {
