@@ -9,7 +9,7 @@ import type {
   DependencyNetworks,
 } from '../dependencies/learn-dependencies.ts'
 import type { Divergence } from '../divergence/find-divergence.ts'
-import { type Feature, isEventTime, type VariableKind, WAIT_NAME } from '../features/features.ts'
+import { type Feature, isEventTime, type VariableKind } from '../features/features.ts'
 import { LOG_CLASSES, type LogClass } from '../features/log-set.ts'
 
 /**
@@ -98,15 +98,9 @@ function strongestPath(
     const isIdle = divergence.variable(graph.kind, name)?.idle !== null
     if (node === undefined || known === undefined || !node.significant || isIdle || !isSure(name))
       continue
-    // What is awaited is a part of the time beside what else is, and nothing that this goes through.
-    if (isWait(name) && known.path.some((other) => isWait(other.name))) continue
     paths.set(name, { path: [...known.path, node], sum: known.sum + node.term })
   }
   return greatest(paths.values(), ({ sum }) => sum)?.path ?? []
-}
-
-function isWait(name: string): boolean {
-  return name.startsWith(WAIT_NAME)
 }
 
 function requireSame(divergence: Divergence, networks: DependencyNetworks): void {
