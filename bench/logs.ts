@@ -19,7 +19,7 @@ import { loadLogs } from '../src/logs/readers/load-logs.ts'
 import { randomSource } from '../src/stats/random.ts'
 
 const ROUNDS = 3
-const TARGET = { ratio: 0.5, MB: 1000 }
+const MAX_MB = 1000
 const NAMES = 200
 const START_MS = 1_700_000_000_000
 
@@ -33,6 +33,14 @@ interface Run {
   readonly coreSeconds: number
   readonly peakMB: number
   readonly messages: number
+}
+
+interface Kind {
+  readonly kind: string
+  readonly MB: number
+  readonly lineOf: LineOf
+  /** Least speed, beside that of node:readline or by itself. */
+  readonly target?: { readonly ratio?: number; readonly MBps?: number }
 }
 
 /** One line, and the next moment of its log. */
@@ -149,13 +157,13 @@ async function main(megabytes: number): Promise<void> {
       ) as Run
     say(`node ${process.version}; each reading a process of its own, median of ${ROUNDS} rounds`)
     say('not beside Drain3, the usual miner of templates: it is in no package of Debian\n')
-    const kinds = [
-      ['JSON lines', megabytes, PLAIN],
-      ['JSON, fields', megabytes / 4, FIELDS],
-      ['logfmt', megabytes / 4, LOGFMT],
-      ['log4j, mined', megabytes / 4, LOG4J],
-    ] as const
-    for (const [kind, MB, lineOf] of kinds) {
+    const kinds: readonly Kind[] = [
+      { kind: 'JSON lines', MB: megabytes, lineOf: PLAIN, target: { ratio: 0.5 } },
+      { kind: 'JSON, fields', MB: megabytes / 4, lineOf: FIELDS, target: { ratio: 0.3 } },
+      { kind: 'logfmt', MB: megabytes / 4, lineOf: LOGFMT },
+      { kind: 'log4j, mined', MB: megabytes / 4, lineOf: LOG4J, target: { MBps: 150 } },
+    ]
+    for (const { kind, MB, lineOf, target } of kinds) {
       const path = join(folder, 'log')
       generate(path, MB * 1e6, lineOf)
       const plain: Run[] = []
@@ -176,11 +184,11 @@ async function main(megabytes: number): Promise<void> {
         `${kind.padEnd(14)}${MB.toFixed(0).padStart(6)} MB, ${features[0]?.messages} messages: ` +
           `${MBps(features)} MB/s, node:readline ${MBps(plain)} MB/s, wc -l ${median(counted).toFixed(0)} MB/s, ratio ${ratio.toFixed(2)} (of core time ${ofCores.toFixed(2)}), at most ${peakMB.toFixed(0)} MB`,
       )
-      if (kind !== 'JSON lines') continue
-      const isMet = ratio >= TARGET.ratio && peakMB < TARGET.MB
-      say(
-        `${isMet ? 'met' : 'NOT MET'}: at least ${TARGET.ratio} of node:readline, under ${TARGET.MB} MB`,
-      )
+      if (target === undefined) continue
+      const { ratio: least = 0, MBps: leastMBps = 0 } = target
+      const isMet = ratio >= least && Number(MBps(features)) >= leastMBps && peakMB < MAX_MB
+      const wanted = leastMBps > 0 ? `${leastMBps} MB/s` : `${least} of node:readline`
+      say(`${isMet ? 'met' : 'NOT MET'}: at least ${wanted}, under ${MAX_MB} MB`)
       if (!isMet) process.exitCode = 1
     }
   } finally {

@@ -70,7 +70,7 @@ export function compareLogs(
   const given = options?.metric ?? logs.metric
   const chosen = readOptions(LOG_OPTIONS, { ...options, ...(given && { metric: given }) })
   requirePerformance(logs, chosen.metric)
-  return new LogComparison(instancesFor(logs, chosen.metric), chosen, {}, logs)
+  return new LogComparison(instancesFor(logs, chosen.metric), chosen, { whole: logs })
 }
 
 /** Fewer windows of a class that have the metric say less than the whole log. */
@@ -92,29 +92,21 @@ function instancesFor(logs: LogSet, metric: Metric): LogSet {
   return having.every((count) => count >= MIN_WINDOWS) ? windows : logs
 }
 
-const STAGE_OPTIONS = {
-  tail: METRIC_OPTIONS,
-  divergence: DIVERGENCE_OPTIONS,
-  networks: DEPENDENCY_OPTIONS,
-  attention: ATTENTION_OPTIONS,
-} as const satisfies Record<string, OptionTable>
-
 /** Options of every stage of a comparison of logs. */
 export const LOG_OPTIONS = defineOptions({
-  ...STAGE_OPTIONS.divergence,
-  ...STAGE_OPTIONS.networks,
-  ...STAGE_OPTIONS.attention,
+  ...DIVERGENCE_OPTIONS,
+  ...DEPENDENCY_OPTIONS,
+  ...ATTENTION_OPTIONS,
 })
 export type LogComparisonOptions = OptionsOf<typeof LOG_OPTIONS>
 
-type StageName = keyof typeof STAGE_OPTIONS
-
-const UPSTREAM: Readonly<Record<StageName, readonly StageName[]>> = {
-  tail: [],
-  divergence: [],
-  networks: [],
-  attention: ['divergence', 'networks'],
-}
+/** Options that reach a stage, directly or through those that it is computed from. */
+const REACHING = {
+  tail: METRIC_OPTIONS,
+  divergence: DIVERGENCE_OPTIONS,
+  networks: DEPENDENCY_OPTIONS,
+  attention: LOG_OPTIONS,
+} as const satisfies Record<string, OptionTable>
 
 interface Stages {
   tail: MetricTail
@@ -130,20 +122,21 @@ export class LogComparison extends Stage {
   readonly options: LogComparisonOptions
   /** The logs that were given. */
   readonly whole: LogSet
-  readonly #stages: Partial<Stages>
+  readonly #from: LogComparison | undefined
+  readonly #stages: Partial<Stages> = {}
   #phases: readonly RunPhase[] | undefined
 
+  /** @param from a comparison of the same logs, of which stages with the same options are shared */
   constructor(
     logs: LogSet,
     options: LogComparisonOptions,
-    stages: Partial<Stages> = {},
-    whole: LogSet = logs,
+    { whole = logs, from }: { readonly whole?: LogSet; readonly from?: LogComparison } = {},
   ) {
     super()
     this.logs = logs
     this.whole = whole
     this.options = options
-    this.#stages = stages
+    this.#from = from
   }
 
   /**
@@ -157,19 +150,14 @@ export class LogComparison extends Stage {
       const other = compareLogs(this.whole, options)
       if (other.logs !== this.logs) return other
     }
-    const shared: Partial<Stages> = {}
-    for (const name of Object.keys(STAGE_OPTIONS) as StageName[]) {
-      if (!this.#isStale(name, options)) this.#share(name, shared, () => this[name])
-    }
-    if (this.#onlyPrunes(options)) {
-      this.#share('networks', shared, () => this.networks.pruned(options.minSplit))
-    }
-    return new LogComparison(this.logs, options, shared, this.whole)
+    return new LogComparison(this.logs, options, { whole: this.whole, from: this })
   }
 
   /** Whether performance has a heavy tail, and what to do about it. */
   get tail(): MetricTail {
-    return this.#stage('tail', (options) => metricTail(this.logs, options))
+    return this.#stage('tail', () =>
+      metricTail(this.logs, pickOptions(METRIC_OPTIONS, this.options)),
+    )
   }
 
   /** What the records of performance come to, where instances have several. */
@@ -179,19 +167,20 @@ export class LogComparison extends Stage {
 
   /** What differs between the classes. */
   get divergence(): Divergence {
-    return this.#stage('divergence', (options) => findDivergence(this.logs, options))
+    const own = () => pickOptions(DIVERGENCE_OPTIONS, this.options)
+    return this.#stage('divergence', () => findDivergence(this.logs, own()))
   }
 
   /** What depends on what, within each class. */
   get networks(): DependencyNetworks {
-    return this.#stage('networks', (options) => learnDependencies(this.logs, options))
+    const own = () => pickOptions(DEPENDENCY_OPTIONS, this.options)
+    return this.#stage('networks', () => this.#pruned ?? learnDependencies(this.logs, own()))
   }
 
   /** What to look at first. */
   get attention(): Attention {
-    return this.#stage('attention', (options) =>
-      focusAttention(this.divergence, this.networks, options),
-    )
+    const own = () => pickOptions(ATTENTION_OPTIONS, this.options)
+    return this.#stage('attention', () => focusAttention(this.divergence, this.networks, own()))
   }
 
   /** What runs come to from message to message, where performance is a time and instances count the same. */
@@ -242,44 +231,27 @@ export class LogComparison extends Stage {
     return this.attention.table()
   }
 
-  /** A stage, computed with its own options when it is first asked for. */
-  #stage<N extends StageName>(
-    name: N,
-    compute: (options: OptionsOf<(typeof STAGE_OPTIONS)[N]>) => Stages[N],
-  ): Stages[N] {
-    this.#stages[name] ??= compute(pickOptions(STAGE_OPTIONS[name], this.options))
+  /** A stage, computed when it is first asked for. */
+  #stage<N extends keyof Stages>(name: N, compute: () => Stages[N]): Stages[N] {
+    const from = this.#from
+    const isSame = from !== undefined && this.#changed(from, name).length === 0
+    this.#stages[name] ??= isSame ? (from[name] as Stages[N]) : compute()
     return this.#stages[name] as Stages[N]
   }
 
-  /** Names of a stage's own options that differ. */
-  #changed(name: StageName, options: LogComparisonOptions): string[] {
-    const names = Object.keys(STAGE_OPTIONS[name]) as (keyof LogComparisonOptions)[]
+  /** Names of options that reach a stage, and differ from those of another comparison. */
+  #changed({ options }: LogComparison, name: keyof Stages): string[] {
+    const names = Object.keys(REACHING[name]) as (keyof LogComparisonOptions)[]
     return names.filter((option) => options[option] !== this.options[option])
   }
 
-  /** Whether other options reach a stage, directly or through one it is computed from. */
-  #isStale(name: StageName, options: LogComparisonOptions): boolean {
-    return (
-      this.#changed(name, options).length > 0 ||
-      UPSTREAM[name].some((upstream) => this.#isStale(upstream, options))
-    )
-  }
-
-  /** Whether the only thing new to the networks is a minimum size that they hold already. */
-  #onlyPrunes(options: LogComparisonOptions): boolean {
-    const changed = this.#changed('networks', options)
-    const isAlone = changed.length === 1 && changed[0] === 'minSplit'
-    return isAlone && options.minSplit >= this.networks.grownAt
-  }
-
-  /** Computes what is shared on demand, once for both comparisons. */
-  #share<N extends StageName>(name: N, shared: Partial<Stages>, stage: () => Stages[N]): void {
-    let kept: Stages[N] | undefined
-    const get = () => {
-      kept ??= stage()
-      return kept
-    }
-    Object.defineProperty(shared, name, { enumerable: true, get })
+  /** The networks of the comparison that this one is from, if less of them is all that is asked. */
+  get #pruned(): DependencyNetworks | undefined {
+    const from = this.#from
+    if (from === undefined || this.#changed(from, 'networks').join() !== 'minSplit')
+      return undefined
+    const { minSplit } = this.options
+    return minSplit >= from.networks.grownAt ? from.networks.pruned(minSplit) : undefined
   }
 }
 

@@ -23,10 +23,11 @@ const NODES = (condition: string) => [
   '--bad-if',
   condition,
 ]
-const HBASE = [
+const REQUESTS = [
   ...['hbase.jsonl.gz', '--instance', 'req', '--fields', 'time=ts_us', '--time-unit', 'us'],
-  ...['--bad-if', 'duration_ms > 100'],
 ]
+const HBASE = [...REQUESTS, '--bad-if', 'duration_ms > 100']
+const SLOWEST = (metric: string) => [...REQUESTS, '--bad-if', `${metric} in slowest 10 %`]
 const LATER = [
   /^Listening comes later because Opened shard comes every 2\.[12]\d? s instead of every 6\d(?:\.\d)? ms/,
   /^6 instances before and 6 after/m,
@@ -64,7 +65,20 @@ const CASES: readonly LogCase[] = [
   {
     name: 'bad-if-run-time',
     args: NODES('runTime in slowest 50 %'),
-    says: [/^34 instances before and 34 after/m],
+    says: [
+      /^run time is longer because lock_wait_us rises from 494 µs to 3\.86 ms \(mean value\), through write_us/,
+      /^34 instances before and 34 after/m,
+    ],
+  },
+  {
+    name: 'bad-if-run-time',
+    args: NODES('runTime in slowest 25 %'),
+    says: [/^run time is longer because write_us rises .*, through lock_wait_us/],
+  },
+  {
+    name: 'bad-if-run-time',
+    args: NODES('runTime in slowest 10 %'),
+    says: [/^61 instances before and 7 after are few .*; 30 of each would do/m],
   },
   {
     name: 'bad-if-run-time',
@@ -146,6 +160,18 @@ const CASES: readonly LogCase[] = [
     name: 'weights-duration',
     args: HBASE,
     says: [/because StoreScanner: seek_end comes 99\.2 ms after/, /only\s+after: 1\.02 s in 37 %/],
+  },
+  {
+    name: 'weights-duration',
+    args: SLOWEST('runTime'),
+    says: [
+      /^run time is longer because HTable: get_lookup done comes 170 ms after HTable: get, where it took 742 µs\. That accounts for 169 ms of 214 ms/,
+    ],
+  },
+  {
+    name: 'weights-duration',
+    args: SLOWEST('duration_ms'),
+    says: [/because StoreScanner: seek_end comes 39\.6 ms after/],
   },
   {
     name: 'weights-duration',

@@ -1,5 +1,5 @@
 // The innermost loop of all dependency networks: it indexes with `!`.
-import { sort, sum } from 'd3-array'
+import { sort, sum, zip } from 'd3-array'
 import {
   count,
   custom,
@@ -18,14 +18,7 @@ import {
   VARIABLE_KINDS,
   type VariableKind,
 } from '../features/features.ts'
-import {
-  AFTER,
-  BEFORE,
-  LOG_CLASSES,
-  type LogClass,
-  type LogSet,
-  type VariableFeatures,
-} from '../features/log-set.ts'
+import { AFTER, BEFORE, LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 import { type PerformanceMetric, performanceMetric } from '../performance/performance-metric.ts'
 
@@ -43,8 +36,8 @@ export function learnDependencies(
 ): DependencyNetworks {
   const chosen = readOptions(DEPENDENCY_OPTIONS, options)
   const metric = performanceMetric(logs, chosen.metric)
-  const source = { logs, metric, weights: instanceWeights(logs, chosen) }
-  const learn = (key: NetworkKey) => learnNetwork(key, source, chosen)
+  const source = { logs, metric, weights: instanceWeights(logs, chosen), options: chosen }
+  const learn = (key: NetworkKey) => learnNetwork(key, source)
   const learned = { grownAt: chosen.minSplit, learn, known: new Map() }
   return new DependencyNetworks({ logs, options: chosen, metric }, learned)
 }
@@ -54,16 +47,20 @@ interface NetworkSource {
   readonly metric: PerformanceMetric
   /** An instance each; all the same by default. */
   readonly weights: Float64Array | undefined
+  readonly options: DependencyOptions
 }
 
-function learnNetwork(key: NetworkKey, source: NetworkSource, options: DependencyOptions) {
+/** Instances of a class that have performance. */
+type Members = readonly number[]
+
+function learnNetwork(key: NetworkKey, source: NetworkSource) {
+  const { logs, metric, options } = source
   const { minSplit, minLeaf, stop, significance } = options
-  const { logs, metric } = source
   const members = Array.from(logs.instances.keys()).filter(
     (instance) =>
       logs.classNameOf(instance) === key.class && !Number.isNaN(metric.values[instance]),
   )
-  const { columns, leftOut } = columnsOf(key, source, { members, options })
+  const { columns, leftOut } = columnsOf(key, source, members)
   const minMass = leastMass(minSplit, columns.mass)
   const strongest = new Map<string, UndirectedSplit>()
   for (const target of columns.names.keys()) {
@@ -100,33 +97,24 @@ function strongestFirst(one: UndirectedSplit, other: UndirectedSplit): number {
   return other.mass - one.mass || other.r2 - one.r2
 }
 
-function columnsOf(
-  { kind, featureType }: NetworkKey,
-  { logs, metric, weights: given }: NetworkSource,
-  {
-    members,
-    options: { minLeaf, mostVariables },
-  }: { readonly members: readonly number[]; readonly options: DependencyOptions },
-): { readonly columns: DependencyColumns; readonly leftOut: number } {
+/** The columns of a network, performance among them, in the order of their names. */
+function columnsOf({ kind, featureType }: NetworkKey, source: NetworkSource, members: Members) {
+  const { logs, metric, weights: given } = source
   const features = logs.features(kind)
   const { name = '', states = [name] } = metric.variable ?? {}
   const own = metric.variable?.kind === kind ? states.map((one) => features.indexOf(one)) : []
   const performance = picked(metric.values, members)
   const weights =
     given === undefined ? new Float64Array(members.length).fill(1) : picked(given, members)
-  const { columns, leftOut } = selectColumns({
-    logs,
-    features,
-    featureType,
-    members,
-    performance,
-    weights,
-    own,
-    minLeaf,
-    mostVariables,
+  const pulls = performance.map((value, row) => value * Number(weights[row]))
+  const valuesOf = (variable: number) => features.of(variable, featureType)
+  const all = [...features.names.keys()].filter((variable) => !own.includes(variable))
+  const { chosen, leftOut } = selectColumns(all, valuesOf, { ...source, members, pulls, weights })
+  const others = chosen.map((variable) => {
+    return { name: features.names[variable] as string, values: picked(valuesOf(variable), members) }
   })
-  const all = sort([...columns, { name: metric.name, values: performance }], ({ name }) => name)
-  return { columns: dependencyColumns(all, weights), leftOut }
+  const columns = sort([...others, { name: metric.name, values: performance }], (one) => one.name)
+  return { columns: dependencyColumns(columns, weights), leftOut }
 }
 
 /**
@@ -594,37 +582,30 @@ function dividedNode(
   ]
 }
 
-interface Selection {
-  readonly logs: LogSet
-  readonly features: VariableFeatures
-  readonly featureType: Feature
-  readonly members: readonly number[]
-  readonly performance: Float64Array
+interface Selection extends NetworkSource {
+  readonly members: Members
+  /** Of the members. */
+  readonly pulls: Float64Array
   readonly weights: Float64Array
-  /** The variable that performance is a feature of. */
-  readonly own: readonly (number | undefined)[]
-  readonly minLeaf: number
-  readonly mostVariables: number
 }
 
 /**
  * The columns of a network: all, if they are at most `mostVariables`. Else those that can be part of
  * one, as they vary and so many instances have them that they can be split; of too many of these,
  * those that differ most between the classes (|t|) and those that correlate most with performance (r²,
- * by its F), in turn.
+ * by its F), in turn. `leftOut`: how many variables could have taken part, and were too many.
  */
-export function selectColumns(selection: Selection) {
-  const { features, featureType, members, own, minLeaf, mostVariables } = selection
-  const column = (variable: number) => ({
-    name: features.names[variable] as string,
-    values: picked(features.of(variable, featureType), members),
-  })
-  const all = [...features.names.keys()].filter((variable) => !own.includes(variable))
-  if (all.length <= mostVariables) return { columns: all.map(column), leftOut: 0 }
-  const able = all.filter((variable) => canBeSplit(column(variable).values, minLeaf))
-  const chosen = able.length <= mostVariables ? able : mostTelling(able, selection)
-  // `leftOut`: how many variables could have taken part, and were too many.
-  return { columns: chosen.map(column), leftOut: able.length - chosen.length }
+function selectColumns(
+  all: readonly number[],
+  valuesOf: (variable: number) => Float64Array,
+  selection: Selection,
+): { readonly chosen: readonly number[]; readonly leftOut: number } {
+  const { members, options } = selection
+  const { minLeaf, mostVariables } = options
+  if (all.length <= mostVariables) return { chosen: all, leftOut: 0 }
+  const able = all.filter((variable) => canBeSplit(picked(valuesOf(variable), members), minLeaf))
+  const chosen = able.length <= mostVariables ? able : mostTelling(able, valuesOf, selection)
+  return { chosen, leftOut: able.length - chosen.length }
 }
 
 /** Without so many values on either side a column neither splits others nor is split. */
@@ -633,40 +614,34 @@ function canBeSplit(values: Float64Array, minLeaf: number): boolean {
   return present.length >= 2 * minLeaf && present.some((value) => value !== present[0])
 }
 
-function mostTelling(variables: readonly number[], selection: Selection): number[] {
-  const { logs, features, featureType, mostVariables } = selection
+function mostTelling(
+  variables: readonly number[],
+  valuesOf: (variable: number) => Float64Array,
+  { logs, options, members, pulls, weights }: Selection,
+): number[] {
   const [before, after] = [BEFORE, AFTER].map((code) =>
     [...logs.instances.keys()].filter((instance) => logs.classOf[instance] === code),
   ) as [number[], number[]]
   const telling = variables.map((variable) => {
-    const values = features.of(variable, featureType)
+    const values = valuesOf(variable)
     const { statistic } = welch(picked(values, before), picked(values, after))
     const t = Number.isNaN(statistic) ? 0 : Math.abs(statistic)
-    return { variable, t, f: correlation(values, selection) }
+    return { variable, t, f: correlation(picked(values, members), pulls, weights) }
   })
-  const rankings = [
-    telling.toSorted((a, b) => descending(a.t, b.t) || descending(a.f, b.f)),
-    telling.toSorted((a, b) => descending(a.f, b.f) || descending(a.t, b.t)),
-  ]
-  const chosen = new Set<number>()
-  for (let rank = 0; chosen.size < mostVariables; rank++) {
-    for (const ranking of rankings) {
-      if (chosen.size < mostVariables) chosen.add(Number(ranking[rank]?.variable))
-    }
-  }
-  return [...chosen].sort((a, b) => a - b)
+  const byT = telling.toSorted((a, b) => descending(a.t, b.t) || descending(a.f, b.f))
+  const byF = telling.toSorted((a, b) => descending(a.f, b.f) || descending(a.t, b.t))
+  const inTurn = new Set(zip(byT, byF).flatMap((both) => both.map(({ variable }) => variable)))
+  return [...inTurn].slice(0, options.mostVariables).sort((a, b) => a - b)
 }
 
 /** F of the straight line that predicts performance: r² of three instances is worth less. */
-function correlation(values: Float64Array, { members, performance, weights }: Selection): number {
-  const ofMembers = picked(values, members)
-  const rows = Int32Array.from(members.keys()).filter((row) => !Number.isNaN(ofMembers[row]))
-  const pulls = performance.map((value, row) => value * Number(weights[row]))
-  const share = rows.length < 3 ? 0 : explainedShare(ofMembers, pulls, { rows, weights })
+function correlation(values: Float64Array, pulls: Float64Array, weights: Float64Array): number {
+  const rows = Int32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
+  const share = rows.length < 3 ? 0 : explainedShare(values, pulls, { rows, weights })
   return (share * (rows.length - 2)) / (1 - share)
 }
 
-export function picked(values: Float64Array, members: readonly number[]): Float64Array {
+export function picked(values: Float64Array, members: Members): Float64Array {
   return Float64Array.from(members, (instance) => Number(values[instance]))
 }
 
@@ -698,7 +673,7 @@ export interface DependencyColumns {
 
 /** Sorts columns. They must be in the order of their names. */
 export function dependencyColumns(
-  columns: ReturnType<typeof selectColumns>['columns'],
+  columns: readonly { readonly name: string; readonly values: Float64Array }[],
   weights: Float64Array,
 ): DependencyColumns {
   const orders = new Int32Array(columns.length * weights.length)

@@ -26,21 +26,28 @@ const MANY = `has more than ${MAX_VALUES} values`
 /** Numbers of these names are not more or less, but this or that. */
 const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 
-interface Column {
+/** A field of the messages of one event. */
+class Column {
   readonly reason: LeftOutReason | null
-  /** Messages that have it. */
-  known: number
-  stateCode: number
-  /** Events of its values; `null` once there were too many. */
-  values: Map<string, number> | null
-  readonly codes: number[]
   readonly example: string
-  /** Whether it had values that are no numbers. */
-  isText: boolean
-  /** Whether numbers had a unit of time. */
-  isDuration: boolean
   /** Its values, in whatever event, an instance each. */
   readonly run: FieldRun
+  /** Messages that have it. */
+  known = 0
+  stateCode = -1
+  /** Events of its values; `null` once there were too many. */
+  values: Map<string, number> | null = new Map()
+  readonly codes: number[] = []
+  /** Whether it had values that are no numbers. */
+  isText = false
+  /** Whether numbers had a unit of time. */
+  isDuration = false
+
+  constructor(key: string, value: LogField[1], run: FieldRun) {
+    this.reason = reasonOfName(key)
+    this.example = String(value).slice(0, MAX_LENGTH)
+    this.run = run
+  }
 }
 
 interface EventFields {
@@ -58,6 +65,7 @@ export class FieldVariables {
   readonly #builder: LogBuilder
   readonly #events = new Map<string, EventFields>()
   readonly #runs = new Map<string, FieldRun>()
+  readonly #runOf = (key: string) => getOrInsert(this.#runs, key, () => new FieldRun())
 
   constructor(builder: LogBuilder) {
     this.#builder = builder
@@ -71,19 +79,21 @@ export class FieldVariables {
     const own = this.#events.get(event) ?? { messages: 0, columns: new Map<string, Column>() }
     if (own.messages++ === 0) this.#events.set(event, own)
     for (const [key, value] of fields) {
-      const column = own.columns.get(key) ?? this.#newColumn(key, value)
+      const column = own.columns.get(key) ?? new Column(key, value, this.#runOf(key))
       if (column.known++ === 0) {
         if (own.columns.size === MAX_FIELDS) continue
         own.columns.set(key, column)
       }
       if (column.reason !== null && !FEW_TELL.has(column.reason)) continue
-      takeValue(column.run, value, instance)
+      column.run.take(value, instance)
       // What was a facet before is none of a number.
       const known = typeof value === 'string' ? column.values?.get(value) : undefined
       if (known !== undefined) {
         this.#builder.facet(instance, known, timeUs)
         continue
       }
+      // A text of too many values is looked at no more.
+      if (typeof value === 'string' && column.values === null && column.stateCode < 0) continue
       const number = typeof value === 'number' ? value : numberIn(value)
       const isNumber = !Number.isNaN(number)
       if (isNumber && column.reason === null && !IS_CODE.test(key)) {
@@ -130,8 +140,8 @@ export class FieldVariables {
         const own = asked.includes(field) ? '' : reasonOf(column, messages)
         const reason = identity?.reason ?? own
         if (reason === null) continue
-        this.#builder.dropEvents(codes)
-        if (identity !== undefined) this.#builder.dropState(stateCode)
+        this.#builder.drop('event', codes)
+        if (identity !== undefined) this.#builder.drop('state', [stateCode])
         if (reason === '' || (stateCode >= 0 && identity === undefined)) continue
         const key = `${field} ${reason}`
         const all = known + (leftOut.get(key)?.messages ?? 0)
@@ -155,8 +165,8 @@ export class FieldVariables {
       const isContext = columns.flat().length > 1
       const isNumber = columns.flat().every(({ isText }) => !isText)
       if (isNumber && run.messages < all && !isNameLike(field)) continue
-      if (isNumber && isOneValue(run)) found.set(field, { reason: '' })
-      const identity = identityOf(run, (instance) => this.#builder.classOf(instance))
+      if (isNumber && run.isOneValue) found.set(field, { reason: '' })
+      const identity = run.identity((instance) => this.#builder.classOf(instance))
       if (identity === undefined) continue
       const { isUnique, byClass } = identity
       const isNamed = isNameLike(field) || (isUnique && run.values.length > 2)
@@ -164,14 +174,6 @@ export class FieldVariables {
       found.set(field, { reason: 'names the run', ...(byClass && { byClass }) })
     }
     return found
-  }
-
-  #newColumn(key: string, value: LogField[1]): Column {
-    const example = String(value).slice(0, MAX_LENGTH)
-    const start = { known: 0, stateCode: -1, values: new Map<string, number>() }
-    const is = { isText: false, isDuration: false }
-    const run = getOrInsert(this.#runs, key, newFieldRun)
-    return { ...start, ...is, reason: reasonOfName(key), codes: [], example, run }
   }
 }
 
@@ -196,43 +198,8 @@ export function numberIn(value: string | boolean): number {
 /** Digits behind a leading zero are no number. */
 const IS_NUMBER = /^[-+]?(?:0|[1-9]\d*|(?=\.))(?:\.\d+)?(?:[eE][-+]?\d+)?$/
 
-/** The values of one field, whatever messages have it, as far as they may name what wrote them. */
-export interface FieldRun {
-  /** Whether an instance has two values of it. */
-  varies: boolean
-  /** Messages that have it. */
-  messages: number
-  /** By instance: which value it has. */
-  readonly values: number[]
-  /** The first values and the last, which are of both classes. */
-  readonly texts: Map<number, string>
-}
-
 /** How many of the first values are kept, and of the last. */
 const KEPT_TEXTS = 3
-
-export function newFieldRun(): FieldRun {
-  return { varies: false, messages: 0, values: [], texts: new Map() }
-}
-
-/** Takes the value of a message. */
-export function takeValue(run: FieldRun, value: unknown, instance: number): void {
-  run.messages++
-  if (run.varies) return
-  const text = String(value)
-  const code = hashOf(text)
-  const known = run.values[instance]
-  if (known === code) return
-  if (known !== undefined) {
-    run.varies = true
-    return
-  }
-  run.values[instance] = code
-  run.texts.set(code, text)
-  if (run.texts.size <= 2 * KEPT_TEXTS) return
-  const [oldest] = [...run.texts.keys()].slice(KEPT_TEXTS)
-  run.texts.delete(Number(oldest))
-}
 
 interface RunIdentity {
   /** Whether most instances have a value of their own. */
@@ -241,38 +208,66 @@ interface RunIdentity {
   readonly byClass: Readonly<Record<LogClass, readonly string[]>> | undefined
 }
 
-/**
- * Whether a field names the instance that logged it, or its class: each instance repeats one value of it,
- * and values are of one class alone, or of too few instances to be kinds of them. Undefined otherwise.
- */
-export function identityOf(
-  { varies, messages, values, texts }: FieldRun,
-  classOf: (instance: number) => LogClass | undefined,
-): RunIdentity | undefined {
-  if (varies) return undefined
-  const codes = { before: new Set<number>(), after: new Set<number>() }
-  let instances = 0
-  values.forEach((code, instance) => {
-    const logClass = classOf(instance)
-    if (logClass === undefined) return
-    instances++
-    codes[logClass].add(code)
-  })
-  const { before, after } = codes
-  const all = new Set([...before, ...after]).size
-  if (all < 2 || messages < 2 * instances) return undefined
-  const isApart = before.size > 0 && after.size > 0 && all === before.size + after.size
-  if (!isApart && namesFew(all, instances)) return undefined
-  const textsOf = (own: ReadonlySet<number>) =>
-    Array.from(texts, ([code, text]) => (own.has(code) ? text : '')).filter(Boolean)
-  const byClass = isApart ? { before: textsOf(before), after: textsOf(after) } : undefined
-  return { isUnique: all > NEARLY_UNIQUE * instances, byClass }
-}
+/** The values of one field, whatever messages have it, as far as they may name what wrote them. */
+class FieldRun {
+  /** Whether an instance has two values of it. */
+  varies = false
+  /** Messages that have it. */
+  messages = 0
+  /** By instance: which value it has. */
+  readonly values: number[] = []
+  /** The first values and the last, which are of both classes. */
+  readonly #texts = new Map<number, string>()
 
-/** Whether several instances have one value, all the same. */
-export function isOneValue({ varies, values }: FieldRun): boolean {
-  const all = Object.values(values)
-  return !varies && all.length > 1 && all.every((code) => code === all[0])
+  /** Takes the value of a message. */
+  take(value: unknown, instance: number): void {
+    this.messages++
+    if (this.varies) return
+    const text = String(value)
+    const code = hashOf(text)
+    const known = this.values[instance]
+    if (known === code) return
+    if (known !== undefined) {
+      this.varies = true
+      return
+    }
+    this.values[instance] = code
+    this.#texts.set(code, text)
+    if (this.#texts.size <= 2 * KEPT_TEXTS) return
+    const [oldest] = [...this.#texts.keys()].slice(KEPT_TEXTS)
+    this.#texts.delete(Number(oldest))
+  }
+
+  /**
+   * Whether it names the instance that logged it, or its class: each instance repeats one value of it,
+   * and values are of one class alone, or of too few instances to be kinds of them. Undefined otherwise.
+   */
+  identity(classOf: (instance: number) => LogClass | undefined): RunIdentity | undefined {
+    if (this.varies) return undefined
+    const codes = { before: new Set<number>(), after: new Set<number>() }
+    let instances = 0
+    this.values.forEach((code, instance) => {
+      const logClass = classOf(instance)
+      if (logClass === undefined) return
+      instances++
+      codes[logClass].add(code)
+    })
+    const { before, after } = codes
+    const all = new Set([...before, ...after]).size
+    if (all < 2 || this.messages < 2 * instances) return undefined
+    const isApart = before.size > 0 && after.size > 0 && all === before.size + after.size
+    if (!isApart && namesFew(all, instances)) return undefined
+    const textsOf = (own: ReadonlySet<number>) =>
+      Array.from(this.#texts, ([code, text]) => (own.has(code) ? text : '')).filter(Boolean)
+    const byClass = isApart ? { before: textsOf(before), after: textsOf(after) } : undefined
+    return { isUnique: all > NEARLY_UNIQUE * instances, byClass }
+  }
+
+  /** Whether several instances have one value, all the same. */
+  get isOneValue(): boolean {
+    const all = Object.values(this.values)
+    return !this.varies && all.length > 1 && all.every((code) => code === all[0])
+  }
 }
 
 /** FNV-1a, in 32 bits. */

@@ -18,6 +18,21 @@ import { LogReport, ReadingNotes, thinnedVariables } from './log-report.ts'
 import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
 import { type ClosedInstance, cutWindows, OpenInstance, type Row } from './open-instance.ts'
 
+/** What a builder makes of variables besides. */
+interface BuilderOptions {
+  /** States that are computed from the features of an instance. */
+  readonly derive?: DerivedStates | undefined
+  /** Variables to leave out, by their names, in which `*` stands for anything. */
+  readonly exclude?: readonly string[] | undefined
+  /** Whether how long after the message before it each event came is a state, `ms until EVENT`. */
+  readonly hasWaits?: boolean
+}
+
+function namedAs(name: string): RegExp {
+  const pattern = name.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replaceAll('*', '.*')
+  return new RegExp(`^${pattern}$`, 's')
+}
+
 /**
  * Takes log messages one by one: for logs that flowdelta has no reader for.
  *
@@ -60,15 +75,17 @@ export class LogBuilder {
   readonly #facets: number[] = []
   readonly #facetCodes = new Set<number>()
   readonly #durations = new Set<number>()
-  #hasWaits = false
+  readonly #options: BuilderOptions
   #badBy: { readonly field: string; readonly feature: StateFeature } | undefined
   #metric: string | undefined
   /** By event, as ranks. */
   readonly #levels: number[] = []
   readonly #dropped = { event: new Set<number>(), state: new Set<number>() }
-  #excluded: readonly { readonly name: string; readonly pattern: RegExp }[] = []
-  #derived: DerivedStates = {}
   readonly #droppedInstances = new Set<number>()
+
+  constructor(options: BuilderOptions = {}) {
+    this.#options = options
+  }
 
   /**
    * Says what the messages to come are of. May be called again for an instance, which then goes on;
@@ -141,18 +158,14 @@ export class LogBuilder {
     if (Number.isFinite(timeUs)) this.#facets[instance] = 1 + (this.#facets[instance] ?? 0)
   }
 
-  /** Takes events back that turned out to be none. */
-  dropEvents(codes: readonly number[]): void {
-    for (const code of codes) this.#dropped.event.add(code)
+  /** Takes variables back that turned out to be none. */
+  drop(kind: VariableKind, codes: readonly number[]): void {
+    for (const code of codes) this.#dropped[kind].add(code)
   }
 
   /** Says that a state is a duration in ms. */
   noteDuration(code: number): void {
     this.#durations.add(code)
-  }
-
-  dropState(code: number): void {
-    this.#dropped.state.add(code)
   }
 
   /** Sets when an instance started; default, and at the latest: its first message. */
@@ -183,23 +196,13 @@ export class LogBuilder {
     if (open instanceof OpenInstance) this.#instances[instance] = this.#close(open)
   }
 
-  /** Makes how long after the message before it each event came a state, `ms until EVENT`. */
-  addWaits(): void {
-    this.#hasWaits = true
-  }
-
-  /** Adds states that are computed from the features of an instance. */
-  derive(derived: DerivedStates): void {
-    this.#derived = derived
-  }
-
   #close(open: OpenInstance): ClosedInstance {
     const waitCode = (event: number) =>
       this.#facetCodes.has(event)
         ? -1
         : this.stateCode(`${WAIT_NAME}${this.#names.event.value(event)}`)
-    const closed = open.close(this.#hasWaits ? waitCode : undefined)
-    return withDerived(closed, this.#derived, this.#names)
+    const closed = open.close(this.#options.hasWaits ? waitCode : undefined)
+    return withDerived(closed, this.#options.derive ?? {}, this.#names)
   }
 
   /** Says which field of messages makes instances bad, and by which of its values. */
@@ -210,14 +213,6 @@ export class LogBuilder {
   /** Says what the performance of instances is, where nothing else does. */
   performanceIs(metric: string): void {
     this.#metric = metric
-  }
-
-  /** Leaves variables out by their names, in which `*` stands for anything. */
-  exclude(names: readonly string[]): void {
-    this.#excluded = names.map((name) => {
-      const pattern = name.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replaceAll('*', '.*')
-      return { name, pattern: new RegExp(`^${pattern}$`, 's') }
-    })
   }
 
   /** The instances that are not left out. */
@@ -249,11 +244,12 @@ export class LogBuilder {
     const given = instances.map((instance) => instance.states)
     const asked = this.#badBy && joinAsked(given, this.#names.state, this.#badBy)
     const { states = given, variable, left } = asked ?? {}
-    const isExcluded = (name: string) => this.#excluded.some(({ pattern }) => pattern.test(name))
+    const excluded = (this.#options.exclude ?? []).map((name) => ({ name, has: namedAs(name) }))
+    const isExcluded = (name: string) => excluded.some(({ has }) => has.test(name))
     const droppedOf = (all: readonly string[], more: Iterable<number> = []) =>
       new Set([...more, ...all.flatMap((name, code) => (isExcluded(name) ? code : []))])
     const variables = [...names.event, ...names.state]
-    const unknown = this.#excluded.filter(({ pattern }) => !variables.some((v) => pattern.test(v)))
+    const unknown = excluded.filter(({ has }) => !variables.some((name) => has.test(name)))
     return new LogSet({
       instances: ids,
       met: names.event,

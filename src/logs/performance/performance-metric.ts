@@ -1,4 +1,4 @@
-import { greatest, mean, sum } from 'd3-array'
+import { greatest, group, max, mean, min, sum } from 'd3-array'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -189,36 +189,32 @@ function fieldOfEvents(
     const wanted = `maximum, minimum or mean: ${states.length} events have ${show(field)}`
     throw new OptionError('metric.feature', feature, wanted)
   }
-  const none = () => new Float64Array(logs.instances.length)
-  const [totals, counts] = [none(), none()]
-  const valuesOf = (name: string) => logs.states.of(logs.states.indexOf(name)!, feature)
-  const copies: string[] = []
-  for (const name of states) {
-    const event = name.slice(0, -field.length - 1)
-    const own = valuesOf(name)
-    const records = logs.states.of(logs.states.indexOf(name)!, 'records')
-    const isNumbered = (other: string) => other.startsWith(`${event} #`)
-    for (const other of logs.states.names.filter(isNumbered)) {
-      const pairs = Array.from(valuesOf(other), (value, i) => [value, own[i]!] as const)
-      if (repeats(pairs.filter((pair) => !pair.some(Number.isNaN)))) copies.push(other)
-    }
-    own.forEach((value, instance) => {
-      if (Number.isNaN(value)) return
-      const known = totals[instance]!
-      if (feature === 'mean') {
-        const weight = records[instance]!
-        totals[instance] = known + weight * value
-        counts[instance]! += weight
-      } else {
-        const choose = feature === 'maximum' ? Math.max : Math.min
-        totals[instance] = counts[instance] === 0 ? value : choose(known, value)
-        counts[instance] = 1
-      }
+  const entriesOf = (name: string) => {
+    const { instances, values } = logs.states.entries(logs.states.indexOf(name)!)
+    const [own, records] = [values(feature), values('records')]
+    return Array.from(instances, (instance, i) => {
+      return { instance, value: own[i]!, records: records[i]! }
     })
   }
-  const values = totals.map((total, instance) =>
-    counts[instance] === 0 ? Number.NaN : total / counts[instance]!,
-  )
+  const choose = feature === 'maximum' ? max : min
+  const byInstance = group(states.flatMap(entriesOf), ({ instance }) => instance)
+  const values = Float64Array.from(logs.instances, (_, instance) => {
+    const own = (byInstance.get(instance) ?? []).filter(({ value }) => !Number.isNaN(value))
+    const found =
+      feature === 'mean'
+        ? sum(own, ({ value, records }) => value * records) / sum(own, ({ records }) => records)
+        : choose(own, ({ value }) => value)
+    return found ?? Number.NaN
+  })
+  const copies = states.flatMap((name) => {
+    const own = new Map(entriesOf(name).map(({ instance, value }) => [instance, value]))
+    const numbered = `${name.slice(0, -field.length - 1)} #`
+    return logs.states.names.filter((other) => {
+      if (!other.startsWith(numbered)) return false
+      const pairs = entriesOf(other).map(({ instance, value }) => [value, own.get(instance)])
+      return repeats(pairs.filter((pair): pair is [number, number] => pair[1] !== undefined))
+    })
+  })
   return {
     name: unlike(field, logs.events.names),
     values,

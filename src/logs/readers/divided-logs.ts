@@ -124,7 +124,10 @@ export class DividedLogs {
   instanceOf(
     id: string,
     given: LogClass,
-    { timeUs, fields }: { readonly timeUs: number; readonly fields: readonly LogField[] },
+    {
+      timeUs,
+      fields = [],
+    }: { readonly timeUs: number; readonly fields?: readonly LogField[] | undefined },
   ): number {
     const { windowUs, splitAt } = this.#division
     if (splitAt !== null && Number.isNaN(this.#splitUs)) {

@@ -1,5 +1,6 @@
 import { memoized } from '../../core/remembered.ts'
 import { datePattern, KNOWN_TIMES } from './log-clock.ts'
+import type { Pair } from './logfmt.ts'
 
 /** How lines of one format are made. */
 export interface LineLayout {
@@ -85,7 +86,7 @@ PostgreSQL  {head=.*?}{level=DEBUG[1-5]|INFO|NOTICE|WARNING|ERROR|LOG|FATAL|PANI
 PostgreSQL, what a message is about  {head=.*?}{message=(?:STATEMENT|DETAIL|HINT|CONTEXT|QUERY|LOCATION):\x20\x20.*}
 MySQL slow log  (?:# Time: {time}\n)?(?:# User@Host: {user=[^\[]*}.*\n)?(?:# Schema: .*\n)?# Query_time: {query_time_s=[\d.]+} +Lock_time: {lock_time_s=[\d.]+} +Rows_sent: {rows_sent=\d+} +Rows_examined: {rows_examined=\d+}.*\n(?:use {database=[^;]+};\n)?SET timestamp={time=[\d.]+};\n{message}
 MySQL  {time} {thread=\d+} \[{level=System|Note|Warning|ERROR|Error}\](?: \[{code=MY-\d+}\] \[{logger}\])? {message}
-Elasticsearch, slow log  \[{time}\]\[{level}\s*\]\[{logger=[\w.$-]+}\s*\] ?(?:\[{node=[^\]]+}\] ?)?\[{index=[^\]]+}\](?:\[{shard=\d+}\])? {rest=took\[.*}
+Elasticsearch, slow log  \[{time}\]\[{level}\s*\]\[{logger=[\w.$-]+}\s*\] ?(?:\[{node=[^\]]+}\] ?)?\[{index=[^\]/]+}(?:/[^\]]+)?\](?:\[{shard=\d+}\])? {rest=took\[.*}
 Elasticsearch  \[{time}\]\[{level}\s*\]\[{logger=[\w.$-]+}\s*\] ?(?:\[{node=[^\]]+}\] ?)?{message}
 Kafka  \[{time}\] {level} {message} \({logger=[\w.$-]+}\)
 ZooKeeper  {time} (?:\[myid:[^\]]*\] )?- {level} +\[{thread=.*}:{logger=[\w$.]+}@{line_number=\d+}\] - {message}
@@ -320,9 +321,6 @@ function withParts(pattern: string, time: string, groups: string[]): string {
   })
 }
 
-/** What a part of a line says: what it is called, and its value. */
-export type Saying = readonly [name: string, value: string]
-
 /** Where a time ends that begins at a place of a line, or −1. */
 export type TimeFinder = (text: string, at: number) => number
 
@@ -334,7 +332,7 @@ const VALUE =
 const PAIR = new RegExp(`(${PAIR_KEY})(?:=(${VALUE})|\\[(.*?)\\](?=,(?:\\s|$)|$))`, 'y')
 
 /** The pair at a place of a line, and where it ends. */
-function pairAt(text: string, at: number): { readonly said: Saying; readonly end: number } | null {
+function pairAt(text: string, at: number): { readonly said: Pair; readonly end: number } | null {
   PAIR.lastIndex = at
   const [whole, key = '', plain, boxed = ''] = PAIR.exec(text) ?? []
   const value = plain ?? boxed
@@ -363,8 +361,8 @@ const PLAIN = /^[\w.:@/%+-]*$/
  * Reads what stands behind the parts of a line that are known: pairs by their keys, all else by its place, as
  * `rest 1`. Of what is none of these, nothing is known: `isWhole` is false.
  */
-export function readRest(text: string): { readonly said: readonly Saying[]; isWhole: boolean } {
-  const said: Saying[] = []
+export function readRest(text: string): { readonly said: readonly Pair[]; isWhole: boolean } {
+  const said: Pair[] = []
   let isWhole = true
   let place = 0
   for (let at = 0; at < text.length; ) {
@@ -387,9 +385,7 @@ export function readRest(text: string): { readonly said: readonly Saying[]; isWh
   return { said, isWhole }
 }
 
-const LEVEL_WORDS =
-  'TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL|FINE|FINER|FINEST|CONFIG|VERBOSE|PANIC|ALERT|EMERG'
-const LEVEL = new RegExp(`(?:${LEVEL_WORDS})(?![\\w.=/@])`, 'y')
+const LEVEL = new RegExp(`(?:${WORDS})(?![\\w.=/@])`, 'y')
 const BOX = /\[([^\]]*)\]|\(([^)]*)\)|\{([^}]*)\}|<([^>]*)>/y
 const WORD = /[^\s|[\]{}<>="]+/y
 const SEPARATORS = /(?:[\s|:,;>\])}-]|<(?=\s))*/y
@@ -409,7 +405,7 @@ const MAX_WORDS = 3
  * them out. `null` where there is no time and, but before `end`, no level.
  */
 export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
-  const said: Saying[] = []
+  const said: Pair[] = []
   let [at, words, boxes] = [0, 0, 0]
   let [hasTime, hasLevel, hasLogger] = [false, false, false]
   const stop = end ?? text.length

@@ -1,7 +1,7 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 import { memoized, remembered } from '../../core/remembered.ts'
 import { DEFAULT_MASKS, Masker } from './drain/log-templates.ts'
-import { LineBytes, type Span } from './line-bytes.ts'
+import type { LineBytes, Span } from './line-bytes.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
@@ -87,31 +87,18 @@ export class LinePlans {
   readonly #forms = new Map<number, Form>()
   /** What was folded in the line scanned last. */
   readonly #runs: Span[] = []
-  /** A line whose ids are blanked. */
-  readonly #copy = new LineBytes()
   #key = 0
   #check = 0
+  #bits = 0
   #hasIds = false
-
-  constructor() {
-    this.#copy.set(new Uint8Array(MAX_LENGTH), 0, 0)
-  }
 
   /** The plan for a line. What comes a few times is not worth one. */
   find(line: LineBytes): Found {
     if (line.length > MAX_LENGTH) return 'none'
-    let form: Form | undefined
     // Where the line before had ids, this one may have some too; of lines without, both hashes are the same.
-    if (!this.#hasIds) {
-      this.#hash(line)
-      if (!line.isAscii) return 'none'
-      form = this.#known()
-    }
-    if (form === undefined) {
-      this.#hashWithoutIds(line)
-      if (!line.isAscii) return 'none'
-      form = this.#known()
-    }
+    let form = this.#hasIds ? undefined : this.#formOf(line, line.end)
+    form ??= this.#formOf(line, line.start)
+    if (!line.isAscii) return 'none'
     if (form === undefined) {
       if (this.#forms.size === MAX_FORMS) this.#forms.clear()
       this.#forms.set(this.#key, { check: this.#check, lines: 1, plans: [], isHopeless: false })
@@ -127,11 +114,6 @@ export class LinePlans {
       if (same === at.length) return hasOddNumber(line, plans[i]!) ? 'none' : plans[i]!
     }
     return plans.length === MAX_VARIANTS || ++form.lines < MIN_LINES ? 'none' : 'learn'
-  }
-
-  #known(): Form | undefined {
-    const form = this.#forms.get(this.#key)
-    return form?.check === this.#check ? form : undefined
   }
 
   /** Makes a plan of the line that `find` was given last. */
@@ -206,12 +188,48 @@ export class LinePlans {
     }
   }
 
-  /** Computes two numbers for a line, in which digits are alike, four bytes at a time. */
-  #hash(line: LineBytes): void {
-    const { bytes, view, start, end } = line
-    let one = end - start
-    let other = 0
-    let bits = 0
+  #formOf(line: LineBytes, idsFrom: number): Form | undefined {
+    this.#hash(line, idsFrom)
+    const form = this.#forms.get(this.#key)
+    return form?.check === this.#check ? form : undefined
+  }
+
+  /** Computes two numbers for a line, in which digits are alike, and ids of equal length from a place on. */
+  #hash(line: LineBytes, idsFrom: number): void {
+    const { bytes, start, end } = line
+    this.#hasIds = false
+    this.#key = end - start
+    this.#check = 0
+    this.#bits = 0
+    let folded = start
+    // An id has one of so many bytes that follow each other.
+    for (let at = idsFrom + MIN_HEX - 1; at < end; at += MIN_HEX) {
+      if ((KINDS[bytes[at]!]! & HEX) === 0) continue
+      let kinds = 0
+      let first = at
+      while (first > folded && KINDS[bytes[first - 1]!]! & HEX) kinds |= KINDS[bytes[--first]!]!
+      let last = at
+      while (last < end && KINDS[bytes[last]!]! & HEX) kinds |= KINDS[bytes[last++]!]!
+      at = last - 1
+      const isWord =
+        (first === start || KINDS[bytes[first - 1]!] === 0) && KINDS[bytes[last]!] !== 4
+      if (kinds !== HEX || last - first < MIN_HEX || !isWord) continue
+      this.#hasIds = true
+      this.#fold(line, folded, first)
+      const id = (last - first) * 8 + KINDS[bytes[first]!]!
+      this.#key = Math.imul(this.#key ^ id, 0x9e3779b1)
+      this.#check = (Math.imul(this.#check, 37) + id) | 0
+      folded = last
+    }
+    this.#fold(line, folded, end)
+    line.isAscii = (this.#bits & 0x80808080) === 0
+  }
+
+  /** Takes part of a line into its numbers, four bytes at a time. */
+  #fold({ bytes, view }: LineBytes, start: number, end: number): void {
+    let one = this.#key
+    let other = this.#check
+    let bits = this.#bits
     let at = start
     for (; at + 4 <= end; at += 4) {
       const four = view.getInt32(at)
@@ -231,36 +249,7 @@ export class LinePlans {
     }
     this.#key = one
     this.#check = other
-    line.isAscii = (bits & 0x80808080) === 0
-  }
-
-  /** As `hash`, but ids of equal length are alike too: for lines without any, the same numbers. */
-  #hashWithoutIds(line: LineBytes): void {
-    const { bytes, start: from, end } = line
-    const copy = this.#copy
-    const own = copy.bytes
-    const length = end - from
-    copy.end = length
-    this.#hasIds = false
-    for (let at = 0; at < length; ) {
-      let kinds = 0
-      const start = at
-      for (; at < length; at++) {
-        const code = bytes[from + at]!
-        own[at] = code
-        const kind = KINDS[code]!
-        if (kind === 0) break
-        kinds |= kind
-      }
-      if (kinds === HEX && at - start >= MIN_HEX) {
-        for (let i = start + 1; i < at; i++) own[i] = 0
-        own[start] = KINDS[own[start]!]!
-        this.#hasIds = true
-      }
-      at++
-    }
-    this.#hash(copy)
-    line.isAscii = copy.isAscii
+    this.#bits = bits
   }
 
   /** Notes what is folded in a line: digits, and ids whole. */

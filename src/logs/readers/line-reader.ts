@@ -13,8 +13,14 @@ import {
 import { type Found, type LinePlans, outputsOf, plansFor } from './line-plans.ts'
 import { LogDraft } from './log-draft.ts'
 import { SKIPPED } from './log-sink.ts'
-import { logfmtPairs, trailingPairs } from './logfmt.ts'
-import { type LineOptions, MessageStreams, RECORDS, type Stream } from './message-streams.ts'
+import { logfmtPairs, type Pair, trailingPairs } from './logfmt.ts'
+import {
+  type LineOptions,
+  MessageStreams,
+  type Place,
+  RECORDS,
+  type Stream,
+} from './message-streams.ts'
 import { mayBeThrown } from './thrown.ts'
 
 /** Formats of which no line is a record. */
@@ -37,7 +43,7 @@ const CONTROLS = /\u001b\[[0-9;?]*[A-Za-z]/g
 export class LineReader {
   readonly #options: LineOptions
   readonly #streams: MessageStreams
-  readonly #draft: LogDraft
+  #draft: LogDraft
   readonly #layouts: readonly LineLayout[]
   /** Those of several lines. */
   readonly #longLayouts: readonly LineLayout[]
@@ -46,16 +52,7 @@ export class LineReader {
   readonly #plans: LinePlans | undefined
   /** What `bytes` found for the line that comes next. */
   #found: Found = 'none'
-  readonly #keys: string[] = []
-  readonly #values: string[] = []
   readonly #endOfTime: TimeFinder
-  /** Whether what was read last has no time of its own. */
-  #isTimeless = false
-  /** Whether it ends in a form that is not known. */
-  #isHalf = false
-  /** Of a line that begins no message: what it says without what carries it, and whose it is. */
-  #inner: string | undefined
-  #origin: Stream | undefined
   /** Columns that a line `#Fields:` names. */
   #columns: readonly string[] = []
 
@@ -85,7 +82,7 @@ export class LineReader {
     const text = withoutControls(raw)
     const isMessage = this.#message(text)
     this.#finish(isMessage, { line, text: () => text })
-    if (this.#isHalf) this.#options.sink.skip(SKIPPED.half, line, text)
+    if (this.#draft.isHalf) this.#options.sink.skip(SKIPPED.half, line, text)
     // Each line that is half understood is counted: no plan takes them.
     else if (isMessage && found === 'learn' && isPlain(this.#draft)) this.#learn(raw)
   }
@@ -102,31 +99,22 @@ export class LineReader {
 
   /** Takes a record that is an object already. */
   object(object: object, line: number): void {
-    this.#begin()
+    this.#draft = new LogDraft(this.#options.settings)
     this.#finish(this.#object(object, 0), { line, text: () => JSON.stringify(object) })
   }
 
-  /** Takes a record of `count` fields beside each other; `text` is what it was read from. */
-  pairs(
-    names: readonly string[],
-    values: readonly string[],
-    { count, line, text }: { count: number; line: number; text: () => string },
-  ): void {
-    this.#begin()
-    this.#finish(this.#pairs(names, values, count, 0), { line, text })
+  /** Takes a record of fields beside each other; `text` is what it was read from. */
+  pairs(pairs: readonly Pair[], place: Place): void {
+    this.#draft = new LogDraft(this.#options.settings)
+    this.#finish(this.#pairs(pairs, 0), place)
   }
 
-  #finish(isMessage: boolean, place: { readonly line: number; readonly text: () => string }): void {
-    if (isMessage) this.#streams.take(this.#draft, place, this.#isTimeless)
-    else this.#streams.goOn(this.#origin ?? this.#stream(), this.#inner ?? place.text(), place)
-  }
-
-  #begin(): void {
-    this.#draft.clear()
-    this.#inner = undefined
-    this.#origin = undefined
-    this.#isTimeless = false
-    this.#isHalf = false
+  #finish(isMessage: boolean, place: Place): void {
+    if (isMessage) this.#streams.take(this.#draft, place)
+    else {
+      const { stream, inner = { stream, text: place.text() } } = this.#draft
+      this.#streams.goOn(this.#streams.of(inner.stream), inner.text, place)
+    }
   }
 
   /** All lines were taken. */
@@ -136,7 +124,7 @@ export class LineReader {
 
   /** Reads a line, and what is asked of its text; whether it begins a message. */
   #message(text: string): boolean {
-    this.#begin()
+    this.#draft = new LogDraft(this.#options.settings)
     const isMessage = this.#read(text, 0)
     if (isMessage) for (const key of this.#options.settings.asked) this.#askText(key)
     return isMessage
@@ -159,7 +147,7 @@ export class LineReader {
   #read(text: string, depth: number): boolean {
     const { format, settings } = this.#options
     if (depth === MAX_DEPTH) return false
-    this.#isTimeless = false
+    this.#draft.isTimeless = false
     if (settings.template.length > 0) return this.#layout(text, depth)
     if (text.startsWith('{') && (depth > 0 || !TEXTS.has(settings.format))) {
       const object = parsedObject(text)
@@ -180,9 +168,9 @@ export class LineReader {
   /** Reads pairs; of those without a time, too, if nothing else is expected. */
   #logfmt(text: string, depth: number, isExpected: boolean): boolean {
     const { settings } = this.#options
-    const count = TEXTS.has(settings.format) ? 0 : logfmtPairs(text, this.#keys, this.#values)
-    if (count < 1 || (!isExpected && !isRecord(this.#keys, count, depth))) return false
-    return this.#pairs(this.#keys, this.#values, count, depth)
+    const pairs = TEXTS.has(settings.format) ? undefined : logfmtPairs(text)
+    if (pairs === undefined || (!isExpected && !isRecord(pairs, depth))) return false
+    return this.#pairs(pairs, depth)
   }
 
   /** Several lines make one message; of those before the last nothing is told yet. */
@@ -215,10 +203,8 @@ export class LineReader {
     const [date, time] = ['date', 'time'].map((name) => values[this.#columns.indexOf(name)])
     if (date !== undefined && time !== undefined)
       values[this.#columns.indexOf('time')] = `${date} ${time}`
-    const names = this.#columns.map((name) =>
-      name === 'date' && time !== undefined ? 'pid' : name,
-    )
-    this.#pairs(names, values, values.length, 0)
+    const pairs = this.#columns.map((name, i): Pair => [name, values[i] as string])
+    this.#pairs(time === undefined ? pairs : pairs.filter(([name]) => name !== 'date'), 0)
     return true
   }
 
@@ -227,8 +213,8 @@ export class LineReader {
     return this.#within(this.#draft.endLayer(), depth)
   }
 
-  #pairs(keys: readonly string[], values: readonly string[], count: number, depth: number) {
-    for (let i = 0; i < count; i++) this.#draft.field(keys[i] as string, values[i])
+  #pairs(pairs: readonly Pair[], depth: number): boolean {
+    for (const [key, value] of pairs) this.#draft.field(key, value)
     return this.#within(this.#draft.endLayer(), depth)
   }
 
@@ -259,8 +245,7 @@ export class LineReader {
     }
     if (stream.message === undefined || end >= 0 || !stream.stack.continues(first, isCarried))
       return true
-    this.#inner ??= first
-    this.#origin ??= stream
+    draft.inner ??= { text: first, stream: draft.stream }
     return false
   }
 
@@ -288,7 +273,7 @@ export class LineReader {
     const line = this.#groups(groups, found)
     const message = draft.endLayer()
     if (isEnvelope) return this.#envelope(line, { depth, isText: isLast })
-    this.#isTimeless = !groups.some((name) => TELLS_TIME.has(name))
+    this.#draft.isTimeless = !groups.some((name) => TELLS_TIME.has(name))
     if (draft.name === undefined) {
       draft.name = ''
       draft.isText = true
@@ -323,7 +308,7 @@ export class LineReader {
   #rest(text: string): void {
     const { said, isWhole } = readRest(text)
     for (const [name, value] of said) this.#draft.field(name, value)
-    this.#isHalf ||= !isWhole
+    this.#draft.isHalf ||= !isWhole
   }
 
   /** Reads the line that an envelope carries, which by itself may begin no message. */
@@ -339,10 +324,10 @@ export class LineReader {
     if (this.#read(whole, depth + 1)) return true
     const isFurther = !isText && stream.message !== undefined && stream.stack.continues(whole, true)
     if (draft.time === undefined || isFurther) {
-      this.#inner ??= whole
-      this.#origin ??= stream
+      const inner = draft.inner ?? { text: whole, stream: draft.stream }
       // Other layouts start anew.
-      if (depth === 0) draft.clear()
+      if (depth === 0) this.#draft = new LogDraft(this.#options.settings)
+      this.#draft.inner = inner
       return false
     }
     draft.name = whole
@@ -357,8 +342,8 @@ export class LineReader {
       this.#draft.object(object)
       return text.slice(0, brace)
     }
-    const { message, count } = trailingPairs(text, this.#keys, this.#values)
-    for (let i = 0; i < count; i++) this.#draft.field(this.#keys[i] as string, this.#values[i])
+    const { message, pairs } = trailingPairs(text)
+    for (const [key, value] of pairs) this.#draft.field(key, value)
     return message
   }
 
@@ -379,12 +364,12 @@ function isPlain({ time, isPartial, name, isText, said, thrown, thrownType }: Lo
 }
 
 /** Whether pairs are a record: within another that has the time they say what happened, else when. */
-function isRecord(keys: readonly string[], count: number, depth: number): boolean {
-  const roles = keys.slice(0, count).map((key) => roleOf(key).role)
+function isRecord(pairs: readonly Pair[], depth: number): boolean {
+  const roles = pairs.map(([key]) => roleOf(key).role)
   const isNamed = roles.includes('message') || roles.includes('event') || roles.includes('name')
   return (
-    count > 1 &&
-    /^[A-Za-z_@]/.test(keys[0] ?? '') &&
+    pairs.length > 1 &&
+    /^[A-Za-z_@]/.test(pairs[0]?.[0] ?? '') &&
     (roles.includes('time') || (depth > 0 && isNamed))
   )
 }

@@ -84,9 +84,8 @@ export async function loadLogs(
   )
   if (all.length === 0) throw new OptionError('logs', '[]', '{ before: paths, after: paths }')
   const templates = await namingOf([...inputs.before, ...inputs.after], settings)
-  const builder = new LogBuilder()
-  if (options.derive !== undefined) builder.derive(options.derive)
-  if (options.exclude?.length) builder.exclude(options.exclude)
+  const { derive, exclude } = options
+  const builder = new LogBuilder({ derive, exclude, hasWaits: settings.hasWaits })
   const reader = inputReader(builder, settings, templates, { isOpen: isOneEach(all), all })
   for (const one of all) await reader.read(one)
   reader.finish()
@@ -123,7 +122,7 @@ function inputReader(
     all = [],
   }: { readonly isOpen?: boolean; readonly all?: readonly ClassedInput[] } = {},
 ) {
-  const { division, hasWaits, instance } = settings
+  const { division, instance } = settings
   const names = LOG_CLASSES.map((logClass) =>
     all.flatMap(([of, { files }]) => (of === logClass ? files.map(sourceOf) : [])),
   ).filter((own) => own.length > 0)
@@ -132,7 +131,6 @@ function inputReader(
   const areSame = names.every((own) =>
     names.every((other) => own.every((one) => other.includes(one))),
   )
-  if (hasWaits) builder.addWaits()
   const fields = new FieldVariables(builder)
   const divided = division === null ? undefined : new DividedLogs(division, builder)
   const matcher = templates instanceof LogTemplates ? new TemplateMatcher(templates) : templates
@@ -290,7 +288,7 @@ function fieldsOfHead(head: string, format: LogFormat | undefined): readonly str
   else if (format === 'csv') {
     names = first.split(delimiterOf(first)).map((name) => name.trim().replace(/^"|"$/g, ''))
   } else if (format === 'logfmt') {
-    if (logfmtPairs(first, names, []) < 0) names = []
+    names = logfmtPairs(first)?.map(([key]) => key) ?? []
   } else if (format === 'otlp' || format === 'json') {
     names = Array.from(head.matchAll(/"key"\s*:\s*"([^"\\]+)"/g), ([, key]) => String(key))
   }

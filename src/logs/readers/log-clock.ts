@@ -173,7 +173,7 @@ function dayMs(year: number, month: number, day: number): number {
 }
 
 const MS_PER_HOUR = 3_600_000
-const OFFSET = /^([+-])(\d\d):?(\d\d)?$/
+const OFFSET = /^([+-])(\d\d):?(\d\d)?(?::(\d\d))?$/
 /** How far a clock on the wall is ahead of UTC, in milliseconds, when it shows `wallMs`. */
 type ZoneOffset = (wallMs: number) => number
 
@@ -181,9 +181,10 @@ type ZoneOffset = (wallMs: number) => number
 function fixedOffset(zone: string): number | undefined {
   const named = ZONE_HOURS[zone]
   if (named !== undefined) return named * MS_PER_HOUR
-  const [, sign, hours, minutes = '0'] = OFFSET.exec(zone) ?? []
+  const [, sign, hours, minutes = '0', seconds = '0'] = OFFSET.exec(zone) ?? []
   if (sign === undefined) return undefined
-  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
+  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000
+  return sign === '-' ? -ms : ms
 }
 
 /**
@@ -205,16 +206,7 @@ function zoneOffset(zone: string): ZoneOffset {
 function namedZone(zone: string): (ms: number) => number {
   let format: Intl.DateTimeFormat
   try {
-    format = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    })
+    format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
   } catch {
     throw new OptionError(
       'timeZone',
@@ -223,13 +215,8 @@ function namedZone(zone: string): (ms: number) => number {
     )
   }
   return (ms) => {
-    const parts = new Map(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]))
-    const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0
-    const wall = Date.UTC(
-      ...([part('year'), part('month') - 1, part('day')] as const),
-      ...([part('hour'), part('minute'), part('second')] as const),
-    )
-    return wall - Math.floor(ms / 1000) * 1000
+    const name = format.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value
+    return fixedOffset(name?.replace(/^GMT(?=.)/, '') ?? '') ?? Number.NaN
   }
 }
 

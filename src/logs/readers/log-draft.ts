@@ -1,4 +1,4 @@
-import { memoized } from '../../core/remembered.ts'
+import { memoized, remembered } from '../../core/remembered.ts'
 import { isJsonObject } from '../../traces/readers/json-values.ts'
 import { otlpAttributes, otlpValue } from '../../traces/readers/otlp-values.ts'
 import type { Level } from '../features/features.ts'
@@ -24,6 +24,32 @@ const MAX_DEPTH = 6
 /** A longer text in a field is not read as JSON. */
 const MAX_NESTED = 1 << 16
 
+/** What fields are for, by their paths and by what was said of them. */
+const rolesOf = remembered(({ time, name, value, numbers, instance }: ReadSettings) =>
+  memoized((path: string): DraftRole => {
+    const found = roleOf(path)
+    const isGiven = (given: string | null | undefined) =>
+      given?.toLowerCase() === path.toLowerCase()
+    const rankOf = (given: string | null | undefined) => Number(given !== path)
+    let { role, rank }: { role: Slot | undefined; rank: number } = found
+    if (isGiven(name)) [role, rank] = ['given', rankOf(name)]
+    else if (isGiven(time)) [role, rank] = ['time', rankOf(time)]
+    else if (isGiven(value)) [role, rank] = ['value', rankOf(value)]
+    else if (role === 'time' && time !== null) role = 'context'
+    else if (
+      role === 'value' ||
+      (name !== null && /^(?:event|message|line|name)$/.test(`${role}`))
+    ) {
+      role = undefined
+    }
+    if (numbers.length > 0 && role === undefined)
+      role = numbers.includes(path) ? undefined : 'context'
+    const isInstance =
+      isGiven(instance) || found.key === instance || path === `resource.${instance}`
+    return { role: role ?? 'field', rank, key: found.key, isInstance }
+  }),
+)
+
 /**
  * What the layers of one line say about it. An inner layer has the last word, except that a time of day
  * does not replace a date.
@@ -39,13 +65,19 @@ export class LogDraft {
   name: string | undefined
   isText = false
   value: unknown
-  fields: LogField[] = []
+  readonly fields: LogField[] = []
   /** What a message that has a name says besides. */
   said: string | undefined
   /** Text of an exception, maybe with its stack. */
   thrown: string | undefined
   thrownType: string | undefined
   thrownMessage: string | undefined
+  /** Whether what was read last has no time of its own. */
+  isTimeless = false
+  /** Whether it ends in a form that is not known. */
+  isHalf = false
+  /** Of a line that begins no message: what it says without what carries it, and whose it is. */
+  inner: { readonly text: string; readonly stream: string } | undefined
   /** Which of the streams that are mixed here it is of. */
   stream = ''
   isPartial = false
@@ -53,28 +85,12 @@ export class LogDraft {
   isCarried = false
 
   readonly #settings: ReadSettings
+  readonly #roleOf: (path: string) => DraftRole
   readonly #slots = new Map<Slot, { rank: number; value: unknown; key: string }>()
 
   constructor(settings: ReadSettings) {
     this.#settings = settings
-  }
-
-  clear(): void {
-    this.time = undefined
-    this.outerTime = undefined
-    this.level = undefined
-    this.logger = undefined
-    this.instance = undefined
-    this.name = undefined
-    this.isText = false
-    this.said = undefined
-    this.value = undefined
-    if (this.fields.length > 0) this.fields = []
-    this.thrown = undefined
-    this.thrownType = undefined
-    this.thrownMessage = undefined
-    this.stream = ''
-    this.isPartial = false
+    this.#roleOf = rolesOf(settings)
   }
 
   /** Takes all fields of an object, and those of objects in it under paths with points. */
@@ -133,30 +149,6 @@ export class LogDraft {
     else if (role !== 'context') this.#take(role, rank, value, key)
     else if (STREAMS.has(key)) this.stream += `${value}\n`
   }
-
-  readonly #roleOf = memoized((path: string): DraftRole => {
-    const { time, name, value, numbers, instance } = this.#settings
-    const found = roleOf(path)
-    const isGiven = (given: string | null | undefined) =>
-      given?.toLowerCase() === path.toLowerCase()
-    const rankOf = (given: string | null | undefined) => Number(given !== path)
-    let { role, rank }: { role: Slot | undefined; rank: number } = found
-    if (isGiven(name)) [role, rank] = ['given', rankOf(name)]
-    else if (isGiven(time)) [role, rank] = ['time', rankOf(time)]
-    else if (isGiven(value)) [role, rank] = ['value', rankOf(value)]
-    else if (role === 'time' && time !== null) role = 'context'
-    else if (
-      role === 'value' ||
-      (name !== null && /^(?:event|message|line|name)$/.test(`${role}`))
-    ) {
-      role = undefined
-    }
-    if (numbers.length > 0 && role === undefined)
-      role = numbers.includes(path) ? undefined : 'context'
-    const isInstance =
-      isGiven(instance) || found.key === instance || path === `resource.${instance}`
-    return { role: role ?? 'field', rank, key: found.key, isInstance }
-  })
 
   #take(slot: Slot, rank: number, value: unknown, key: string): void {
     const known = this.#slots.get(slot)

@@ -1,7 +1,7 @@
 import { getOrInsert } from '../../core/entries.ts'
 import { describePlace } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
-import { LEVELS, type Level } from '../features/features.ts'
+import type { Level } from '../features/features.ts'
 import type { FieldVariables, LogField } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { SkippedLines } from '../features/log-report.ts'
@@ -27,7 +27,7 @@ export interface LogRecord {
   readonly component?: string | undefined
   readonly value?: number | undefined
   readonly level?: Level | undefined
-  /** What else it says. */
+  /** What else it says, its level among them. */
   readonly fields?: readonly LogField[] | undefined
   /** Of an exception, what else the message says that told of it. */
   readonly of?: readonly LogField[] | undefined
@@ -147,15 +147,6 @@ interface WriterOptions {
   readonly matcher: TemplateMatcher | 'none' | undefined
 }
 
-/** What a message of a level says, which most say alone. */
-const ONLY_LEVEL = new Map(LEVELS.map((level) => [level, [['level', level] as const]]))
-
-function withLevel(fields: readonly LogField[], level: Level | undefined): readonly LogField[] {
-  if (level === undefined) return fields
-  const only = ONLY_LEVEL.get(level) ?? []
-  return fields.length === 0 ? only : [...fields, ...only]
-}
-
 type Taker = (record: LogRecord, line: LineBytes) => void
 
 /** Hands what is found in one file on to a `LogBuilder`. */
@@ -249,13 +240,10 @@ export class LogWriter implements LogSink {
   #instanceOf(record: LogRecord): number {
     const { pathInstance, divided, id = '', logClass } = this.#options
     if (divided === undefined && pathInstance >= 0) return pathInstance
-    const { instance, level, fields = [] } = record
+    const { instance } = record
     if (divided !== undefined) {
       const whose = pathInstance >= 0 ? id : instance
-      const all = withLevel(fields, level)
-      return whose === undefined
-        ? -1
-        : divided.instanceOf(whose, logClass, { ...record, fields: all })
+      return whose === undefined ? -1 : divided.instanceOf(whose, logClass, record)
     }
     if (instance === undefined) return -1
     const { builder } = this.#options
@@ -272,10 +260,9 @@ export class LogWriter implements LogSink {
     return match.states
   }
 
-  #fields({ fields = [], level, timeUs }: Omit<LogRecord, 'name'>, instance: number, name: string) {
+  #fields({ fields = [], timeUs }: LogRecord, instance: number, name: string): void {
     const { source } = this.#options
-    const own = withLevel(fields, level)
-    const all = source === undefined ? own : [...own, ['source', source] as const]
+    const all = source === undefined ? fields : [...fields, ['source', source] as const]
     if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
   }
 }

@@ -1,46 +1,27 @@
+/** What a part of a line says: what it is called, and its value. */
+export type Pair = readonly [key: string, value: string]
+
+const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"'
+const LOGFMT = new RegExp(`[ \\t]*([^= "]+)(=(?:${QUOTED}|([^ "][^ ]*))?)?`, 'sy')
+
 /**
  * The pairs of a logfmt line: `level=info msg="took long" flag`. A value may be in double quotes, with
- * `\"` and `\\`; a key without a value is `true`. Gives nothing for a line that is not made so.
- *
- * Writes to `keys` and `values` from their beginning; the number of pairs, −1 for no logfmt.
+ * `\"` and `\\`; a key without a value is `true`. Undefined for a line that is not made so.
  */
-export function logfmtPairs(line: string, keys: string[], values: string[]): number {
-  let count = 0
-  let at = 0
+export function logfmtPairs(line: string): readonly Pair[] | undefined {
+  const pairs: Pair[] = []
+  const { length } = line.replace(/[ \t]+$/, '')
   let hasValue = false
-  const { length } = line
-  while (at < length) {
-    const start = at
-    let code = line.charCodeAt(at)
-    if (code === SPACE || code === TAB) {
-      at++
-      continue
-    }
-    while (at < length && code !== EQUALS && code !== SPACE && code !== QUOTE) {
-      code = line.charCodeAt(++at)
-    }
-    if (at === start || code === QUOTE) return -1
-    keys[count] = line.slice(start, at)
-    if (at === length || code === SPACE) {
-      values[count++] = 'true'
-      continue
-    }
-    hasValue = true
-    at++
-    if (line.charCodeAt(at) === QUOTE) {
-      const end = closingQuote(line, at + 1)
-      if (end < 0) return -1
-      const text = line.slice(at + 1, end)
-      values[count++] = text.includes('\\') ? unescaped(text) : text
-      at = end + 1
-    } else {
-      const space = line.indexOf(' ', at)
-      const end = space < 0 ? length : space
-      values[count++] = line.slice(at, end)
-      at = end
-    }
+  for (let at = 0; at < length; at = LOGFMT.lastIndex) {
+    LOGFMT.lastIndex = at
+    const found = LOGFMT.exec(line)
+    if (found === null) return undefined
+    const [, key = '', sign, quoted, plain = ''] = found
+    hasValue ||= sign !== undefined
+    const value = quoted === undefined ? plain : unescaped(quoted)
+    pairs.push([key, sign === undefined ? 'true' : value])
   }
-  return hasValue ? count : -1
+  return hasValue ? pairs : undefined
 }
 
 /** A message, and the pairs behind it. */
@@ -48,32 +29,11 @@ const WITH_PAIRS =
   /^(.*?\S)[ \t]*:?((?:[ \t]+[A-Za-z_][\w.@/-]*=(?:"(?:[^"\\]|\\.)*"|[^\s"]*))+)[ \t]*$/
 
 /** Takes the pairs off the end of a message, as `logfmtPairs` does; quotes around the message go too. */
-export function trailingPairs(
-  text: string,
-  keys: string[],
-  values: string[],
-): { readonly message: string; readonly count: number } {
-  const [, message = text, pairs] = WITH_PAIRS.exec(text) ?? []
-  const count = pairs === undefined ? 0 : logfmtPairs(pairs, keys, values)
-  const quoted = /^"((?:[^"\\]|\\.)*)"$/.exec(message)?.[1]
-  return { message: quoted === undefined ? message : unescaped(quoted), count }
-}
-
-const QUOTE = 34
-const SPACE = 32
-const TAB = 9
-const EQUALS = 61
-const BACKSLASH = 92
-
-function closingQuote(line: string, from: number): number {
-  let end = line.indexOf('"', from)
-  while (end >= 0) {
-    let backslashes = 0
-    while (line.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes++
-    if (backslashes % 2 === 0) return end
-    end = line.indexOf('"', end + 1)
-  }
-  return -1
+export function trailingPairs(text: string) {
+  const [, message = text, behind = ''] = WITH_PAIRS.exec(text) ?? []
+  const quoted = new RegExp(`^${QUOTED}$`).exec(message)?.[1]
+  const said = quoted === undefined ? message : unescaped(quoted)
+  return { message: said, pairs: logfmtPairs(behind) ?? [] }
 }
 
 function unescaped(text: string): string {

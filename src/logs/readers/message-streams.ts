@@ -1,4 +1,5 @@
 import { getOrInsert } from '../../core/entries.ts'
+import { LEVELS, type Level } from '../features/features.ts'
 import type { LogField } from '../features/field-variables.ts'
 import type { LineBytes } from './line-bytes.ts'
 import { closestLayout } from './line-layouts.ts'
@@ -29,7 +30,7 @@ export class Stream {
 }
 
 /** A line, and where it stood. */
-interface Place {
+export interface Place {
   readonly line: number
   readonly text: () => string
 }
@@ -41,6 +42,15 @@ const NO_FIELDS: readonly LogField[] = []
 const NOWHERE = [0, 0] as const
 /** A message of which only the plan is known. */
 const NEVER = { timeUs: 0, instance: undefined, fields: NO_FIELDS }
+
+/** Levels as fields, which most messages have alone. */
+const ONLY_LEVEL = new Map(LEVELS.map((level) => [level, [['level', level] as const]]))
+
+function withLevel(fields: readonly LogField[], level: Level | undefined): readonly LogField[] {
+  if (level === undefined) return fields
+  const only = ONLY_LEVEL.get(level) ?? []
+  return fields.length === 0 ? only : [...fields, ...only]
+}
 
 /**
  * Hands on what the lines of a file say: messages, and the exceptions that they and the lines behind them
@@ -68,14 +78,14 @@ export class MessageStreams {
   }
 
   /** A message is complete. One that is `isTimeless` has the time of the one before it. */
-  take(draft: LogDraft, { line, text }: Place, isTimeless: boolean): void {
+  take(draft: LogDraft, { line, text }: Place): void {
     const { sink, settings } = this.#options
     const { instance, isText, name, level, logger, fields } = draft
     if (draft.isPartial) {
       sink.skip(SKIPPED.continuation, line, text())
       return
     }
-    const timeUs = draft.time === undefined && isTimeless ? this.#lastUs : this.#timeUs(draft)
+    const timeUs = draft.time === undefined && draft.isTimeless ? this.#lastUs : this.#timeUs(draft)
     // Of free text, a value is a field as others are.
     const isState = draft.value !== undefined && (!isText || settings.value !== 'value')
     const value = isState ? numberOf(draft.value) : undefined
@@ -89,9 +99,10 @@ export class MessageStreams {
       const component = logger === undefined ? '' : classOf(logger)
       const stream = this.of(draft.stream)
       const of = { line, timeUs, instance, origin: draft.stream + component, component }
-      stream.message = { ...of, fields }
+      const record = { ...of, name: said, isText, value, level, fields: withLevel(fields, level) }
+      stream.message = record
       this.#messages++
-      sink.record({ ...of, name: said, isText, value, level, fields })
+      sink.record(record)
       // A line without a time is one skipped line, whatever else it says.
       if (Number.isNaN(timeUs)) return
       this.#threw(stream, stream.stack.begin(isText ? said : ''), line)
@@ -143,7 +154,7 @@ export class MessageStreams {
       component,
       value,
       level,
-      fields: all,
+      fields: withLevel(all, level),
     }
     stream.message = record
     if (hasReplay) sink.replay?.(plan, record, bytes)
@@ -179,7 +190,7 @@ export class MessageStreams {
     const component = `threw ${className}`
     const { timeUs, instance, origin, fields: of } = message
     const record = { line, timeUs, instance, origin, name, isText: true, component, of }
-    this.#options.sink.record({ ...record, level: 'error' })
+    this.#options.sink.record({ ...record, level: 'error', fields: withLevel([], 'error') })
   }
 
   /** A line that begins no message, and says `inner` in its stream. */

@@ -122,7 +122,8 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
   const isNamed = settings.time !== null || settings.name !== null
   if (columns.length > 1 && (isNamed ? has('time') || has('name') : has('time') && has('name')))
     return 'csv'
-  if (most((line) => BEGINS_WITH_PAIR.test(line) && logfmtPairs(line, [], []) > 1)) return 'logfmt'
+  if (most((line) => BEGINS_WITH_PAIR.test(line) && Number(logfmtPairs(line)?.length) > 1))
+    return 'logfmt'
   let messages = 0
   const sink = onlyMessages(() => {
     messages++

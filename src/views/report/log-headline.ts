@@ -58,10 +58,14 @@ export function causeText(compared: LogComparison): string | undefined {
   return `${changed} because ${movedText(variable, test, compared)}${through.length === 0 ? '' : `, through ${through.join(' and ')}`}`
 }
 
-/** The phase that the headline is about: times of events, which are part of a time, say no more than it does. */
+/**
+ * The phase that the headline is about: times of events and what is awaited are parts of a time, and say no more
+ * than it does.
+ */
 function leadingPhase({ attention, changedPhase }: LogComparison): RunPhase | undefined {
-  const { graph } = attention.headline ?? {}
-  return graph === undefined || isEventTime(graph.featureType) ? changedPhase : undefined
+  const { graph, path = [] } = attention.headline ?? {}
+  const isPart = graph === undefined || isEventTime(graph.featureType)
+  return isPart || path.at(-1)?.name.startsWith(WAIT_NAME) ? changedPhase : undefined
 }
 
 function phaseText({ from, to, counts, beforeUs, afterUs }: RunPhase, { tail }: LogComparison) {

@@ -4,10 +4,7 @@ import { eventCounts, finalValues, firstTimes, readText, skipped } from './log-m
 
 describe('logfmt', () => {
   function pairs(line: string): string[] | undefined {
-    const keys: string[] = []
-    const values: string[] = []
-    const count = logfmtPairs(line, keys, values)
-    return count < 0 ? undefined : keys.slice(0, count).map((key, i) => `${key}|${values[i]}`)
+    return logfmtPairs(line)?.map(([key, value]) => `${key}|${value}`)
   }
 
   test.each([
