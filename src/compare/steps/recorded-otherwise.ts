@@ -287,6 +287,8 @@ function lyingWithin(
   periodOf: ReadonlyMap<string, Period>,
 ) {
   const { periods, recordedIn, shapeOf, spanRows, spanOffsets } = flows
+  // Whose caller was lost may lie within it.
+  const isApart = (request: number, span: number) => span === 0 && flows.isPart(request)
   const kinds = periods.map((traces) => {
     const kind = traces.kind === 'spans' ? traces.spans.kind : []
     return kind.some((code) => code !== INTERNAL) ? kind : null
@@ -301,7 +303,7 @@ function lyingWithin(
     const { names, operations, visitOf } = shapes.get(shape)!
     const kind = kinds[recordedIn[request]!]
     names.forEach((name, span) => {
-      if (!isWithin(visitOf[span]!, span)) within.delete(name)
+      if (!isWithin(visitOf[span]!, span) && !isApart(request, span)) within.delete(name)
       if (!within.has(name)) steps.delete(name)
       else if (kind == null || spanRows === undefined) {
         const services = getOrInsert(servicesOf, operations[span]!, () => new Set())
@@ -372,18 +374,19 @@ function clientsOfOnePeriod(
       }
     }
   }
-  const known = [...clients].filter(([, { spans }]) => Math.max(...spans) >= MIN_SPANS)
-  const gone = known.filter(
-    ([, { spans }]) => Math.min(...spans) <= MAX_IN_OTHER * Math.max(...spans),
-  )
-  const areSeveral = (some: typeof gone) =>
+  type Of = readonly [service: string, own: ReturnType<typeof newClients>]
+  const isKnown = ([, { spans }]: Of) => Math.max(...spans) >= MIN_SPANS
+  const isGone = ([, { spans }]: Of) => Math.min(...spans) <= MAX_IN_OTHER * Math.max(...spans)
+  const areSeveral = (some: readonly Of[]) =>
     new Set(some.flatMap(([, { names }]) => [...names])).size >= MIN_CALLED
-  const areAll = gone.length === known.length && areSeveral(gone)
-  const found = gone.filter((one) => {
+  const known = [...clients].filter(isKnown)
+  const areAll = known.every(isGone) && areSeveral(known)
+  const found = [...clients].filter(isGone).filter((one) => {
     const [service, { spans }] = one
     const [has, lacks] = spans[AFTER] > spans[BEFORE] ? [AFTER, BEFORE] : [BEFORE, AFTER]
     const arriving = direct.get(service) ?? [0, 0]
-    return areAll || areSeveral([one]) || arriving[lacks] >= MIN_SPANS + arriving[has]
+    const isArriving = arriving[lacks] >= MIN_SPANS + arriving[has]
+    return areAll || (isKnown(one) && (areSeveral([one]) || isArriving))
   })
   return new Set(found.flatMap(([, { names }]) => [...names]))
 }
