@@ -1,11 +1,13 @@
 // Runs once a span of a request: the loops index with `!`.
 import { mean, sum } from 'd3-array'
 import { spanTimes } from '../../calls/span-times.ts'
-import { allVisits, childrenOf, type ShapeVisits } from '../../calls/visits.ts'
+import { allVisits, childrenOf, operationAt, type ShapeVisits } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { callName } from '../../flows/node-labels.ts'
 import { NS } from '../../flows/span-tree.ts'
 import { median } from '../../stats/quantile.ts'
+import { recordedOtherwise } from './recorded-otherwise.ts'
 import type { StepChange } from './step-changes.ts'
 
 export interface WorkPart {
@@ -44,7 +46,11 @@ export function ownTimes(
   { service, requests }: { readonly service: string; readonly requests: Iterable<number> },
 ): ReadonlyMap<string, readonly [before: OwnTimes[], after: OwnTimes[]]> {
   const ofShape = new Map<number, Part[]>()
-  for (const [shape, spans] of allVisits(flows)) ofShape.set(shape, partsOf(spans, service))
+  const { through } = recordedOtherwise(flows)
+  for (const [shape, spans] of allVisits(flows)) {
+    const isThrough = (span: number) => through.has(callName(operationAt(spans, span)))
+    ofShape.set(shape, partsOf(spans, service, isThrough))
+  }
   const times = new Map<string, [before: OwnTimes[], after: OwnTimes[]]>()
   for (const request of requests) {
     const parts = ofShape.get(flows.shapeOf[request]!)!
@@ -115,14 +121,17 @@ function isOfCalls(
   return Math.abs((now.each - then.each) * (then.us || now.us)) > Math.abs(longerUs)
 }
 
-function partsOf(shape: ShapeVisits, service: string) {
+/** @param isThrough whether a span is recorded in one period only: what it does is its caller's */
+function partsOf(shape: ShapeVisits, service: string, isThrough: (span: number) => boolean) {
   return shape.visits
     .filter((visit) => visit.service === service)
     .flatMap(({ spans, calls }) =>
-      spans.map((span) => ({
-        span,
-        others: [...childrenOf(shape, span), ...calls.map((call) => call.span)],
-        operation: shape.operations[span]!,
-      })),
+      spans
+        .filter((span) => !isThrough(span))
+        .map((span) => ({
+          span,
+          others: [...childrenOf(shape, span, isThrough), ...calls.map((call) => call.span)],
+          operation: shape.operations[span]!,
+        })),
     )
 }
