@@ -18,6 +18,8 @@ interface MadeSpans {
   readonly span: number
   /** The span and all below it. */
   readonly below: readonly number[]
+  /** Whether its caller records no side of it: the way there and back is in the caller's own time. */
+  readonly isRemote: boolean
 }
 
 /** Calls that an operation makes itself: those to some callees. */
@@ -61,8 +63,8 @@ function madeBy(shape: ShapeVisits, of: Operation, isOne: (callee: Operation) =>
   for (let span = 0; span < shape.tree.size; span++) {
     if (!isSame(operationAt(shape, span), of)) continue
     callers.push(span)
-    for (const { callee, span: own } of callsOf(shape, span)) {
-      if (isOne(callee)) calls.push({ callee, span: own, below: spansBelow(shape, own) })
+    for (const { callee, span: own, isRemote } of callsOf(shape, span)) {
+      if (isOne(callee)) calls.push({ callee, span: own, below: spansBelow(shape, own), isRemote })
     }
   }
   return { callers, calls }

@@ -39,8 +39,7 @@ describe('a model as the period before', () => {
   test('finds the one call that is made more often than expected', () => {
     const calls = ['ROWS', { call: 'PREFETCH', share: 0.9 }]
     const rank = { service: 'ranker', workUs: 1500, calls }
-    // No span covers the way of a call, so findings do not price it.
-    const found = against({ ...MODEL, RANK: rank }, { networkUs: 20 })
+    const found = against({ ...MODEL, RANK: rank })
     expect(found.map(({ kind, title }) => `${kind} ${title}`)).toEqual([
       expect.stringMatching(/^structure ranker: RANK .*table PREFETCH/),
     ])

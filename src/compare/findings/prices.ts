@@ -13,7 +13,7 @@ import {
 } from '../../calls/visits.ts'
 import { addAt } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
-import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import type { Operation } from '../../flows/node-labels.ts'
 import { NS, spanTree } from '../../flows/span-tree.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -229,6 +229,40 @@ export class Prices {
     }
   }
 
+  /**
+   * How much longer callers work for each call of which they record no side, in µs: the way there and back.
+   * Least squares within types and periods; 0 where the number of calls differs mostly between periods, as the
+   * caller's own work may, too.
+   */
+  #wayUs(rows: readonly MadeRow[], made: MadeCalls): number {
+    const isRemote = rows.some(({ request }) =>
+      made.of(this.#flows.shapeOf[request]!).calls.some((one) => one.isRemote),
+    )
+    if (!isRemote) return 0
+    const spans = spanTimes(this.#flows)
+    const known = rows.flatMap((row) => {
+      const { request } = row
+      const shape = this.#flows.shapeOf[request]!
+      const { callers } = made.of(shape)
+      if (spans.of(request).length === 0) return []
+      const visits = allVisits(this.#flows).get(shape)!
+      const ownUs = sum(callers, (one) => spans.uncoveredNs(request, one, childrenOf(visits, one)))
+      return [{ ...row, ownUs: ownUs / NS }]
+    })
+    const slopeBy = (keyOf: (row: MadeRow) => string) => {
+      let [products, squares] = [0, 0]
+      for (const own of group(known, keyOf).values()) {
+        const [calls, us] = [mean(own, (row) => row.calls)!, mean(own, (row) => row.ownUs)!]
+        products += sum(own, (row) => (row.calls - calls) * (row.ownUs - us))
+        squares += sum(own, (row) => (row.calls - calls) ** 2)
+      }
+      return { squares, us: products / squares }
+    }
+    const ofAll = slopeBy(({ type }) => `${type}`)
+    const within = slopeBy(({ type, period }) => `${type} ${period}`)
+    return Math.max(0, within.squares > ofAll.squares / 2 ? within.us : 0)
+  }
+
   /** Whether an earlier finding took a span out. */
   #isGone(request: number, span: number): boolean {
     const offset = this.#offsets[request]!
@@ -301,10 +335,17 @@ export class Prices {
     for (let request = 0; request < this.#flows.size; request++) {
       const { callers, calls } = made.of(this.#flows.shapeOf[request]!)
       if (callers.length === 0 || (inside !== null && !inside.has(request))) continue
-      rows.push({ request, type: this.#types.typeOf[request]!, calls: calls.length })
+      const type = this.#types.typeOf[request]!
+      rows.push({
+        request,
+        type,
+        period: this.#flows.period[request] as Period,
+        calls: calls.length,
+      })
       if (this.#flows.period[request] === BEFORE) callsUs.push(...made.waitedUs(request))
     }
-    const eachUs = mean(callsUs) ?? 0
+    const wayUs = this.#wayUs(rows, made)
+    const eachUs = (mean(callsUs) ?? 0) + wayUs
     let putIn = 0
     const all = rows.filter(({ request }) => this.#flows.period[request] === BEFORE)
     for (const own of group(rows, ({ type }) => type).values()) {
@@ -328,6 +369,10 @@ export class Prices {
         putIn += more * this.#counts(request)
         const isOfWork = of.service === call.service
         this.#add(request, own.callers[0]!, { us: more * eachUs, isOfWork })
+        const fewer = Math.max(0, calls - was)
+        if (fewer * wayUs > 0) {
+          this.#add(request, own.callers[0]!, { us: -fewer * wayUs, isOfWork: true })
+        }
       })
     }
     return (putIn * (deviation(callsUs) ?? 0)) / Math.sqrt(callsUs.length || 1)
@@ -646,6 +691,7 @@ function spansOfStep(
 interface MadeRow {
   readonly request: number
   readonly type: number
+  readonly period: Period
   readonly calls: number
 }
 
