@@ -152,7 +152,7 @@ function plannedOf({
   readonly comparison: Comparison
   readonly thinned: ThinnedComparisons
   readonly step: StepChange
-  /** Of all that was recorded, what one period has. */
+  /** The share of the recording that one period is. */
   readonly share: number
 }): Planned[] {
   const strata = group(strataOfStep(changes.times, step), ({ operation }) => operation)
@@ -184,7 +184,7 @@ interface Planned {
   readonly values: Float64Array
   /** By how much each request of both periods that has the step widens the design effect: levels wander. */
   readonly excess: number
-  /** How the step is tested in parts of the recording, of which so many make it up. */
+  /** How the step is tested in each part of the recording, if it is cut into so many. */
   readonly testsOf: (parts: number) => ReturnType<ThinnedComparisons['testsOf']>
   /** What each call must take longer at least to matter, in µs. */
   readonly leastUs: number

@@ -27,7 +27,7 @@ export interface ThinnedTest {
 
 /**
  * Compares random parts of both periods, to learn how fewer requests are tested: how many tests share
- * the level, and what is taken for wander though it is chance.
+ * the level, and how much chance looks like levels that wander.
  */
 export class ThinnedComparisons {
   readonly #most: number

@@ -27,7 +27,6 @@ const REQUESTS = [
   ...['hbase.jsonl.gz', '--instance', 'req', '--fields', 'time=ts_us', '--time-unit', 'us'],
 ]
 const HBASE = [...REQUESTS, '--bad-if', 'duration_ms > 100']
-const SLOWEST = (metric: string) => [...REQUESTS, '--bad-if', `${metric} in slowest 10 %`]
 const LATER = [
   /^Listening comes later because Opened shard comes every 2\.[12]\d? s instead of every 6\d(?:\.\d)? ms/,
   /^6 instances before and 6 after/m,
@@ -163,15 +162,10 @@ const CASES: readonly LogCase[] = [
   },
   {
     name: 'weights-duration',
-    args: SLOWEST('runTime'),
+    args: [...REQUESTS, '--bad-if', 'runTime in slowest 10 %'],
     says: [
       /^run time is longer because HTable: get_lookup done comes 170 ms after HTable: get, where it took 742 µs\. That accounts for 169 ms of 214 ms/,
     ],
-  },
-  {
-    name: 'weights-duration',
-    args: SLOWEST('duration_ms'),
-    says: [/because StoreScanner: seek_end comes 39\.6 ms after/],
   },
   {
     name: 'weights-duration',

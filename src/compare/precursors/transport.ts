@@ -59,7 +59,7 @@ export function transport({ supply, demand }: Places, ways: readonly Way[]): Flo
   }
 }
 
-/** What is left of a place's pieces. */
+/** Counts down the pieces of a place. */
 class Meter {
   readonly #pieces: Pieces
   #piece = 0
@@ -92,7 +92,7 @@ class Meter {
 interface Net {
   readonly ways: readonly Way[]
   readonly flows: Float64Array
-  /** What the cheapest path to each place costs: of supply, then of demand. */
+  /** Cost of the cheapest path to each place: first places of supply, then of demand. */
   readonly distance: Float64Array
   /** The last way of that path; -1 where it begins there. */
   readonly via: Int32Array

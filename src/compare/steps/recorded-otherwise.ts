@@ -52,7 +52,7 @@ export const MIN_OF_ALL = 0.95
 /** Steps that take a caller's time anew make it longer by this share of what they take, up to its inverse. */
 const MIN_ADDED = 0.5
 const MIN_SERVICES = 3
-/** That a service no longer calls this many others at once is how it is recorded. */
+/** A service that stops calling this many others at once is only recorded otherwise. */
 const MIN_CALLED = 2
 
 type Two<T> = readonly [before: T, after: T]
