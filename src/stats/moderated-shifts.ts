@@ -59,6 +59,11 @@ export interface StretchOptions {
   readonly steady?: boolean
 }
 
+export interface ShiftOptions extends StretchOptions {
+  /** What a midrank between 0 and 1 counts; default: itself. */
+  readonly scoreOf?: (rank: number) => number
+}
+
 /** Fewest values a side for a t-test of log values: of two, the variance is hardly known. */
 export const MIN_VALUES = 3
 /** Fewest where they lie beyond all of at least 8 of the other side: chance does that to 1 in 22. */
@@ -103,6 +108,8 @@ const FLOOR = 1
  * @param options.perRun stretches of time that each run before has; default: before is one run
  * @param options.aligned whether stretches of after are those of before, `perRun` later: what happens
  *   to both at the same time is then no difference; default false
+ * @param options.scoreOf what a midrank between 0 and 1 counts in `rankP`; default: itself. Of its 4th power, the
+ *   test sees what only a part of the values does (Conover and Salsburg 1988)
  * @param options.steady whether how far levels wander is learned from before alone, so that a change
  *   within after is none of it; each measure's is then as sure as its own stretches; default false
  * @returns one result a measure, in the same order
@@ -118,13 +125,13 @@ const FLOOR = 1
  */
 export function moderatedShifts(
   measures: readonly (readonly BlockedStratum[])[],
-  options: StretchOptions = {},
+  options: ShiftOptions = {},
 ): ModeratedShift[] {
   requireList('measures', measures, 'length')
-  rejectUnknownOptions(options, ['perRun', 'aligned', 'steady'])
-  const { perRun = Number.POSITIVE_INFINITY, aligned = false, steady = false } = options
+  rejectUnknownOptions(options, ['perRun', 'aligned', 'steady', 'scoreOf'])
+  const { perRun = Number.POSITIVE_INFINITY, aligned = false, steady = false, scoreOf } = options
   const sampleOf = once(logSample)
-  const rankedOf = once((stratum: BlockedStratum) => rankStratum(stratum, sampleOf))
+  const rankedOf = once((stratum: BlockedStratum) => rankStratum(stratum, sampleOf, scoreOf))
   const sumsOf = once((strata: readonly BlockedStratum[]) =>
     sumStrata(strata, { perRun, aligned, steady, rankedOf }),
   )
@@ -181,9 +188,14 @@ function withoutRounding(share: number): number {
 type RankedStratum = ReturnType<typeof rankStratum>
 
 /** Ranks a stratum, however many measures have it. */
-function rankStratum({ before, after }: BlockedStratum, sampleOf: typeof logSample) {
+function rankStratum(
+  { before, after }: BlockedStratum,
+  sampleOf: typeof logSample,
+  scoreOf: ShiftOptions['scoreOf'],
+) {
   const samples = [sampleOf(before), sampleOf(after)] as const
   const ranks = midranks(samples[0].values, samples[1].values)
+  if (scoreOf !== undefined) toScores(ranks, scoreOf)
   const ofStretches = [byStretch(ranks[0], samples[0]), byStretch(ranks[1], samples[1])] as const
   const meanOf = (period: 0 | 1) => sum(ofStretches[period].sums) / ranks[period].length
   return { samples, ofStretches, meanRanks: [meanOf(0), meanOf(1)] as const }
@@ -382,6 +394,19 @@ function midranks(before: ArrayLike<number>, after: ArrayLike<number>) {
     while (from2 < end2) ranks2[from2++] = rank
   }
   return [ranks1, ranks2] as const
+}
+
+/** Turns midranks less ½ into scores less their mean. */
+function toScores(ranks: readonly Float64Array[], scoreOf: (rank: number) => number): void {
+  let [total, count] = [0, 0]
+  for (const own of ranks) {
+    for (let i = 0; i < own.length; i++) {
+      own[i] = scoreOf(own[i]! + 0.5)
+      total += own[i]!
+    }
+    count += own.length
+  }
+  for (const own of ranks) for (let i = 0; i < own.length; i++) own[i]! -= total / count
 }
 
 /** Log of a value, of at least 1, as it is compared. */
@@ -606,7 +631,6 @@ export type Lasting = 'flicker' | 'learned' | false
 /** See `designEffects`. */
 export interface DesignOptions {
   readonly lasts?: Lasting
-  readonly bursts?: boolean
   readonly maxShared?: number
 }
 
@@ -634,8 +658,6 @@ const MAX_KEPT = 0.9
  *
  * @param options.lasts how long levels last; default `'flicker'`. Not at all: differences of periods
  *   of the same time, which drift together
- * @param options.bursts whether a measure may wander more than all others: each effect is then at least
- *   its own; default false
  * @param options.maxShared an effect is as sure as this many of its own, however many measures moderate
  *   it; default 2
  *
@@ -645,7 +667,7 @@ const MAX_KEPT = 0.9
  */
 export function designEffects(
   measures: readonly Wandering[],
-  { lasts = 'flicker', bursts = false, maxShared = MAX_SHARED }: DesignOptions = {},
+  { lasts = 'flicker', maxShared = MAX_SHARED }: DesignOptions = {},
 ) {
   const seen = measures.map(seenEffect)
   const isKnown = seen.map(({ effect, df }) => df >= MIN_DF && effect > 0)
@@ -667,8 +689,7 @@ export function designEffects(
   return {
     effects: expected.map((one, i) => {
       const ratio = ratios.variances[i] as number
-      const shared = Number.isNaN(ratio) ? one : one * ratio
-      const moderated = bursts ? Math.max(shared, seen[i]?.effect || 0) : shared
+      const moderated = Number.isNaN(ratio) ? one : one * ratio
       // Single values a stretch are as good as independent, and stay so over longer stretches.
       return 1 + Math.max(0, moderated - 1) * growth
     }),

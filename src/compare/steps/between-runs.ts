@@ -6,6 +6,7 @@ import {
   logOf,
   type ModeratedShift,
   moderatedShifts,
+  type ShiftOptions,
 } from '../../stats/moderated-shifts.ts'
 import { largerP, RunSums, runMeasure, runShifts, shareMeasure } from '../../stats/run-shifts.ts'
 import {
@@ -24,10 +25,16 @@ import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 export function compareTimes(
   measures: readonly (readonly BlockedStratum[])[],
   blocks: TimeBlocks,
+  options: Pick<ShiftOptions, 'scoreOf'> = {},
 ): ModeratedShift[] {
   const { perRun, runs, aligned } = blocks
   const tests = testPartsOfAfter(blocks, (part) =>
-    moderatedShifts(timesWithin(measures, part), { perRun, aligned, steady: part !== null }),
+    moderatedShifts(timesWithin(measures, part), {
+      perRun,
+      aligned,
+      steady: part !== null,
+      ...options,
+    }),
   )
   if (runs < 2) return tests
   const between = runShifts(
@@ -52,13 +59,12 @@ function sumsByRun({ before, after }: BlockedStratum, perRun: number, runs: numb
 }
 
 /**
- * The same for how often things are done: `compareCounts`, then between runs; bursts in all of after
- * only. Weighted counts are tested as what they are worth, and told as they are.
+ * The same for how often things are done: `compareCounts`, then between runs. Weighted counts are tested as what they are worth, and told as they are.
  */
 export function compareChoices(
   counted: readonly { readonly strata: readonly ChoiceCounts[] }[],
   blocks: Omit<TimeBlocks, 'of'>,
-  options: Pick<CountsOptions, 'bursts' | 'lasts'> = {},
+  options: Pick<CountsOptions, 'lasts'> = {},
 ): CountsTest[] {
   const { perRun, runs, aligned } = blocks
   const isWeighted = counted.some(({ strata }) => strata.some(({ spread }) => spread))
@@ -80,8 +86,7 @@ export function compareChoices(
       choices.map(({ strata }) => countsWithin(strata, part)),
       { perRun, aligned, ...options, ...(part !== null && { steady: true, ...ofBefore }) },
     )
-  // A part of after with a burst, or without, differs from all of before by itself.
-  const tests = options.bursts ? test(null) : testPartsOfAfter(blocks, test)
+  const tests = testPartsOfAfter(blocks, test)
   if (runs < 2) return tests
   const byRun = (counts: Float64Array) =>
     Array.from({ length: runs + 1 }, (_, run) =>

@@ -22,8 +22,7 @@ export interface CountsTest {
 }
 
 export interface CountsOptions extends StretchOptions {
-  readonly bursts?: boolean
-  /** How long levels last; default with `bursts` as flicker noise, but not in periods of the same time; else `false`. */
+  /** How long levels last; default `false`. */
   readonly lasts?: Lasting
 }
 
@@ -35,9 +34,7 @@ const MIN_EXPECTED = 5
  * hypothesis: within strata the share is that of before, wandering as within periods. Fisher's
  * exact test for few chances, else Mantel and Haenszel's with continuity correction; where shares
  * vary more than independent calls would (`designEffects`), the larger p with that variance. As R's
- * `fisher.test` and `mantelhaen.test`, but p = 1 below half a call. `bursts`: counts that come in
- * lasting bursts; a fault that begins within a period would look like one. How runs differ is for
- * `runShifts`.
+ * `fisher.test` and `mantelhaen.test`, but p = 1 below half a call. How runs differ is for `runShifts`.
  * Sources: Fisher 1922; Mantel and Haenszel 1959; Mantel and Fleiss 1980 (which are too few); Rao
  * and Scott 1992 (design effect of counts).
  */
@@ -46,13 +43,12 @@ export function compareCounts(
   {
     perRun = BLOCKS,
     aligned = false,
-    bursts = false,
-    lasts = bursts && !aligned && 'flicker',
+    lasts = false,
     steady = false,
   }: CountsOptions = {},
 ): CountsTest[] {
   const sums = all.map((strata) => sumCounts(strata, { perRun, aligned, steady }))
-  const design = designEffects(sums, { lasts, bursts, ...(steady && { maxShared: 1 }) })
+  const design = designEffects(sums, { lasts, ...(steady && { maxShared: 1 }) })
   return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
     const effect = design.effects[i] as number
     const df = effect ** 2 / ((effect - 1) ** 2 / (design.df[i] as number))

@@ -1,14 +1,16 @@
 import { bisectRight, sum } from 'd3-array'
-import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { sortAscending } from '../../stats/ascending-order.ts'
 import { cauchyCombination } from '../../stats/cauchy-combination.ts'
+import { moderatedShifts } from '../../stats/moderated-shifts.ts'
 import { moments } from '../../stats/moments.ts'
 import { pooledQuantile, quantile } from '../../stats/quantile.ts'
-import { compareChoices, compareRare } from './between-runs.ts'
+import { compareRare } from './between-runs.ts'
 import type { StepSample, StepStratum } from './step-strata.ts'
 import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 
-const TAILS = [0.9, 0.95, 0.99]
+/** Power of ranks that a subset shows by. */
+const SUBSET_POWER = 4
 /** A tail of fewer values a period is one value or none. */
 export const MIN_TAIL_VALUES = 20
 /** Far beyond: so many times what this share of the values does not exceed in the faster period. */
@@ -24,19 +26,34 @@ interface Stretches {
   readonly short: TimeBlocks
 }
 
-/** p of the tails of each measure, corrected for being several. */
+/**
+ * p of the tails of each measure, corrected for being several. High ranks count far more than others:
+ * a minority that changed moves neither ranks nor logs. None of several runs, whose tails differ so
+ * that 7 to 9 % of simulations would find changes. Source: Conover and Salsburg 1988, "Locally most
+ * powerful tests for detecting treatment effects when only a subset of patients can be expected to
+ * respond to treatment".
+ */
 export function testTails(
   measures: readonly (readonly StepStratum[])[],
   { blocks, short }: Stretches,
 ): number[] {
   const distinct = [...new Set(measures)]
-  const near = distinct.map((strata) => tailCounts(strata, blocks))
   const far = distinct.map((strata) => farCounts(strata, short))
-  const counted = near.flat().map((strata) => ({ strata }))
-  const nearP = inGroups(near, compareChoices(counted, blocks, { bursts: true }))
+  const near =
+    blocks.runs > 1
+      ? []
+      : moderatedShifts(distinct, {
+          perRun: blocks.perRun,
+          aligned: blocks.aligned,
+          scoreOf: (rank) => rank ** SUBSET_POWER,
+        })
   const farP = inGroups(far, compareRare(far.flat(), short))
   const known = new Map(
-    distinct.map((strata, i) => [strata, cauchyCombination([...nearP[i]!, ...farP[i]!])]),
+    distinct.map((strata, i) => {
+      const { rankP = Number.NaN, beforeCount = 0, afterCount = 0 } = near[i] ?? {}
+      const isEnough = Math.min(beforeCount, afterCount) >= MIN_TAIL_VALUES
+      return [strata, cauchyCombination([isEnough ? rankP : Number.NaN, ...farP[i]!])]
+    }),
   )
   return measures.map((strata) => known.get(strata)!)
 }
@@ -48,29 +65,6 @@ function inGroups(
 ) {
   let at = 0
   return groups.map((own) => own.map(() => tests[at++]!.p))
-}
-
-/**
- * Counts values in three tails by stretch, for `compareCounts`: a minority that changed moves
- * neither ranks nor logs. None of several runs, whose tails differ so that 7 to 9 % of simulations
- * would find changes. Source: Mood 1954, "On the asymptotic efficiency of certain nonparametric
- * two-sample tests".
- */
-function tailCounts(strata: readonly StepStratum[], blocks: TimeBlocks): readonly ChoiceCounts[][] {
-  const used = comparable(strata)
-  const fewest = Math.min(
-    ...[BEFORE, AFTER].map((period) =>
-      used.reduce((sum, samples) => sum + samples[period as Period].values.length, 0),
-    ),
-  )
-  if (fewest < MIN_TAIL_VALUES || blocks.runs > 1) return []
-  const chances = used.map((samples) => countAbove(samples, Number.NEGATIVE_INFINITY, blocks))
-  return TAILS.map((share) =>
-    used.map((samples, i) => ({
-      chances: chances[i]!,
-      made: countAbove(samples, limitOf(samples, share), blocks),
-    })),
-  )
 }
 
 /**
