@@ -37,6 +37,10 @@ export interface Overlap {
   /** `'in turns'`: stretches alternate; `'side by side'`: nearly always both. */
   readonly kind: 'apart' | 'in turns' | 'partly mixed' | 'side by side'
   readonly sharedUs: number
+  /** From the end of one period to the start of the other; 0 where they overlap. */
+  readonly gapUs: number
+  /** Length of the shorter period. */
+  readonly shorterUs: number
   readonly share: number
   readonly before: number
   readonly after: number
@@ -56,7 +60,15 @@ function overlapOf(before: Float64Array, after: Float64Array): Overlap {
   const ofBefore = before.filter(isShared)
   const ofAfter = after.filter(isShared)
   const share = sharedUs / Math.max(lengthUs(before), lengthUs(after)) || 0
-  const counts = { sharedUs, share, before: ofBefore.length, after: ofAfter.length }
+  const gapUs = Math.max(0, fromUs - toUs)
+  const counts = {
+    sharedUs,
+    gapUs,
+    shorterUs,
+    share,
+    before: ofBefore.length,
+    after: ofAfter.length,
+  }
   if (!(sharedUs > MIN_SHARED * shorterUs)) return { kind: 'apart', ...counts }
   const expected = (2 * counts.before * counts.after) / (counts.before + counts.after)
   const isMixed = expected > 0 && countRuns(ofBefore, ofAfter) > TURNS * (1 + expected)

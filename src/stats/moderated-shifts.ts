@@ -51,10 +51,16 @@ export interface ModeratedShift {
   readonly direction: Direction
 }
 
+/**
+ * Which stretches of both periods are compared in pairs: those of the same time, which drift together; those as long
+ * after their beginnings, such as that in which both get warm; or none.
+ */
+export type Pairing = 'time' | 'phase' | null
+
 /** How stretches of time are numbered. */
 export interface StretchOptions {
   readonly perRun?: number
-  readonly aligned?: boolean
+  readonly pairs?: Pairing
   /** Whether how far levels wander is learned from before alone; default false. */
   readonly steady?: boolean
 }
@@ -106,8 +112,9 @@ const FLOOR = 1
  *
  * @param measures strata of each measure; those without values in both periods are left out
  * @param options.perRun stretches of time that each run before has; default: before is one run
- * @param options.aligned whether stretches of after are those of before, `perRun` later: what happens
- *   to both at the same time is then no difference; default false
+ * @param options.pairs which stretches of after, `perRun` later, are paired with those of before: what happens to
+ *   both is then no difference. `'time'`: both are of the same time. `'phase'`: both are as long after their beginnings,
+ *   of one run before; levels wander on beyond what both share. Default null
  * @param options.scoreOf what a midrank between 0 and 1 counts in `rankP`; default: itself. Of its 4th power, the
  *   test sees what only a part of the values does (Conover and Salsburg 1988)
  * @param options.steady whether how far levels wander is learned from before alone, so that a change
@@ -128,12 +135,12 @@ export function moderatedShifts(
   options: ShiftOptions = {},
 ): ModeratedShift[] {
   requireList('measures', measures, 'length')
-  rejectUnknownOptions(options, ['perRun', 'aligned', 'steady', 'scoreOf'])
-  const { perRun = Number.POSITIVE_INFINITY, aligned = false, steady = false, scoreOf } = options
+  rejectUnknownOptions(options, ['perRun', 'pairs', 'steady', 'scoreOf'])
+  const { perRun = Number.POSITIVE_INFINITY, pairs = null, steady = false, scoreOf } = options
   const sampleOf = once(logSample)
   const rankedOf = once((stratum: BlockedStratum) => rankStratum(stratum, sampleOf, scoreOf))
   const sumsOf = once((strata: readonly BlockedStratum[]) =>
-    sumStrata(strata, { perRun, aligned, steady, rankedOf }),
+    sumStrata(strata, { perRun, pairs, steady, rankedOf }),
   )
   const sums = measures.map(sumsOf)
   const spread = moderatedVariances(
@@ -142,7 +149,7 @@ export function moderatedShifts(
     { weighed: true },
   )
   const design = designEffects(sums, {
-    lasts: aligned ? false : 'flicker',
+    lasts: pairs === 'time' ? false : 'flicker',
     ...(steady && { maxShared: 1 }),
   })
   return sums.map((sum, i): ModeratedShift => {
@@ -264,7 +271,7 @@ function sumStrata(
   strata: readonly BlockedStratum[],
   {
     perRun,
-    aligned,
+    pairs,
     steady,
     rankedOf,
   }: Required<StretchOptions> & { readonly rankedOf: (stratum: BlockedStratum) => RankedStratum },
@@ -290,8 +297,8 @@ function sumStrata(
       const { logs, meanLog } = samples[period]
       const own = ofStretches[period]
       const runLength = period === 0 ? perRun : own.counts.length
-      const scale = ((aligned && period === 0 ? -1 : 1) * weight) / counts[period]
-      const isLater = aligned || period === 1
+      const scale = ((pairs && period === 0 ? -1 : 1) * weight) / counts[period]
+      const isLater = pairs !== null || period === 1
       for (let first = 0, run = 0; first < own.counts.length; first += runLength, run++) {
         const end = Math.min(own.counts.length, first + runLength)
         const meanOfRun = sum(own.sums.subarray(first, end)) / sum(own.counts.subarray(first, end))
@@ -303,7 +310,7 @@ function sumStrata(
           const total = own.sums[block]!
           const ofSquares = own.squares[block]! - meanOfRun * (2 * total - count * meanOfRun)
           sums.add(
-            aligned ? block % perRun : block,
+            pairs ? block % perRun : block,
             scale * (total - count * meanOfRun),
             count,
             scale ** 2 * Math.max(0, ofSquares),

@@ -50,3 +50,18 @@ for (const measures of [1, 30]) {
     }
   }
 }
+for (const measures of [1, 30]) {
+  for (const kept of [0, 0.5]) {
+    testLevel(
+      {
+        name: `${measures} of periods apart that both get warm, with levels that keep ${100 * kept} %`,
+        phases: true,
+        measures,
+        level: 0.3,
+        kept,
+        ...MANY,
+      },
+      12_000 / (measures + 10),
+    )
+  }
+}

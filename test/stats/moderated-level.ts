@@ -18,6 +18,8 @@ export interface Wandering {
   readonly level: number
   readonly kept: number
   readonly seed: number
+  /** Periods apart, compared phase by phase, that both get warm as they begin; by default they adjoin. */
+  readonly phases?: boolean
   /** Share of p < 0.05 that is allowed; 5 % where left out. */
   readonly atMost?: number
 }
@@ -25,12 +27,16 @@ export interface Wandering {
 const BLOCKS = 10
 
 /** Log-normal values of two adjoining periods of ten stretches of time each. */
-function drawMeasure({ sizes, level, kept }: Wandering, random: RandomSource): BlockedStratum {
+function drawMeasure(
+  { sizes, level, kept, phases = false }: Wandering,
+  random: RandomSource,
+): BlockedStratum {
   let now = level * random.normal()
   const drawPeriod = (size: number): BlockedSample => {
-    const levels = Array.from({ length: BLOCKS }, () => {
+    if (phases) now = level * random.normal()
+    const levels = Array.from({ length: BLOCKS }, (_, i) => {
       now = kept * now + Math.sqrt(1 - kept ** 2) * level * random.normal()
-      return now
+      return now + (phases ? 2 * Math.exp(-i) : 0)
     })
     const blocks = Array.from({ length: size }, (_, i) => Math.floor((i * BLOCKS) / size))
     const values = blocks.map(
@@ -38,18 +44,20 @@ function drawMeasure({ sizes, level, kept }: Wandering, random: RandomSource): B
     )
     return { values, blocks }
   }
-  return { before: drawPeriod(sizes[0]), after: drawPeriod(sizes[1]) }
+  const [before, after] = [drawPeriod(sizes[0]), drawPeriod(sizes[1])]
+  return { before, after: { ...after, blocks: Array.from(after.blocks, (one) => one + BLOCKS) } }
 }
 
 /** Declares the simulation: of measures that did not change, how many have p < 0.05. */
 export function testLevel(wandering: Wandering, runs: number): void {
-  const { name, measures, level, kept, seed, atMost = 0.05 } = wandering
+  const { name, measures, level, kept, seed, phases = false, atMost = 0.05 } = wandering
   test(`of ${name}, at most ${atMost * 100} % have p < 0.05`, () => {
     const random = randomSource(seed)
     const shares: number[] = []
     for (let run = 0; run < runs; run++) {
       const strata = Array.from({ length: measures }, () => [drawMeasure(wandering, random)])
-      const rejected = moderatedShifts(strata).filter(({ p }) => p < 0.05).length
+      const options = { perRun: BLOCKS, pairs: phases ? ('phase' as const) : null }
+      const rejected = moderatedShifts(strata, options).filter(({ p }) => p < 0.05).length
       shares.push(rejected / measures)
     }
     // Measures of one run share their variance and design effect: only runs are independent.

@@ -295,12 +295,30 @@ test('what happens to both periods at the same time is no difference, and hides 
 }, () => {
   const changed = sameTime(1, 1.25)
   expect(moderatedShifts(changed)[0]?.p).toBeGreaterThan(0.2)
-  expect(moderatedShifts(changed, { perRun: 10, aligned: true })[0]?.p).toBeLessThan(1e-4)
+  expect(moderatedShifts(changed, { perRun: 10, pairs: 'time' })[0]?.p).toBeLessThan(1e-4)
   const null200 = Array.from({ length: 200 }, (_, seed) =>
-    moderatedShifts(sameTime(seed + 2, 1), { perRun: 10, aligned: true }),
+    moderatedShifts(sameTime(seed + 2, 1), { perRun: 10, pairs: 'time' }),
   ).flat()
   const rejected = null200.filter(({ p }) => p < 0.05).length / null200.length
   expect(rejected).toBeLessThan(0.05)
+})
+
+test('a warm-up that both periods begin with hides no change, phase by phase', () => {
+  const random = randomSource(1)
+  const period = (from: number, times: number) => {
+    const blocks = Array.from({ length: 300 }, (_, i) => Math.floor(i / 30))
+    const values = blocks.map(
+      (block) => 1000 * (1 + 2 * Math.exp(-block)) * times * random.logNormal(0, 0.4),
+    )
+    return { values, blocks: blocks.map((block) => block + from) }
+  }
+  const measures = [1.2, 1, 1, 1].map((times) => [
+    { before: period(0, 1), after: period(10, times) },
+  ])
+  expect(moderatedShifts(measures, { perRun: 10 })[0]?.p).toBeGreaterThan(0.05)
+  const [slower, ...others] = moderatedShifts(measures, { perRun: 10, pairs: 'phase' })
+  expect(slower?.p).toBeLessThan(1e-3)
+  for (const { p } of others) expect(p).toBeGreaterThan(0.05)
 })
 
 // More, and wandering that lasts, in moderated-level.full.test.ts.

@@ -90,7 +90,7 @@ describe('whether there is a change at all', () => {
     stretch: Uint8Array.from({ length: 300 }, (_, i) => from + i / 30),
     counts: new Float64Array(300).fill(1),
   })
-  const stretches = { before: stretch(0), after: stretch(10), aligned: false }
+  const stretches = { before: stretch(0), after: stretch(10), pairs: null }
 
   test('halves of one run whose level wanders are called different in at most one of twenty cases', {
     tags: ['full'],

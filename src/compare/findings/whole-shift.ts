@@ -144,7 +144,7 @@ function widening(
   measure: WholeShift['measure'],
   levels: readonly [before: number, after: number],
 ): number {
-  const { of: blocks, perRun, aligned } = timeBlocks(flows)
+  const { of: blocks, perRun, pairs } = timeBlocks(flows)
   const sums: StretchSums[] = []
   const sizes = [0, 0] as [before: number, after: number]
   const weights = Float64Array.from(flows.period, (period, request) => {
@@ -157,14 +157,14 @@ function widening(
     const period = flows.period[request] as Period
     const apartUs = flows.responseTimeUs[request]! - levels[period]
     const apart = measure === 'mean' ? apartUs : Math.sign(apartUs)
-    const sign = aligned && period === BEFORE ? -1 : 1
-    const stretch = aligned ? blocks[request]! % perRun : blocks[request]!
-    const run = aligned ? 0 : Math.floor(stretch / perRun)
+    const sign = pairs && period === BEFORE ? -1 : 1
+    const stretch = pairs ? blocks[request]! % perRun : blocks[request]!
+    const run = pairs ? 0 : Math.floor(stretch / perRun)
     sums[run] ??= new StretchSums()
     sums[run]!.add(stretch, (sign * weights[request]! * apart) / sizes[period])
   }
   const { effects, df } = designEffects([{ periods: sums.filter(() => true) }], {
-    lasts: aligned ? false : 'flicker',
+    lasts: pairs === 'time' ? false : 'flicker',
   })
   const effect = effects[0]!
   if (!(effect > 1)) return 1

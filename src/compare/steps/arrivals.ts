@@ -164,7 +164,7 @@ function compareRates(before: PeriodArrivals, after: PeriodArrivals): RateChange
 function comparePauses(
   before: PeriodArrivals,
   after: PeriodArrivals,
-  { perRun, runs, aligned }: TimeBlocks,
+  { perRun, runs, pairs }: TimeBlocks,
 ): PauseChange {
   const idle = [before, after].flatMap(({ pauses }) => pauses).sort((a, b) => a - b)
   const counted = PAUSE_SHARES.map(
@@ -175,7 +175,7 @@ function comparePauses(
       how.map((one) => [
         countsOf(one, { periods: [before, after], stretches: perRun * (runs + 1) }),
       ]),
-      { perRun, aligned },
+      { perRun, pairs },
     )
   const tests = testsOf(counted)
   // What slow answers alone make shorter or longer is no change of who sends requests.

@@ -27,12 +27,11 @@ export function compareTimes(
   blocks: TimeBlocks,
   options: Pick<ShiftOptions, 'scoreOf'> = {},
 ): ModeratedShift[] {
-  const { perRun, runs, aligned } = blocks
+  const { perRun, runs, pairs } = blocks
   const tests = testPartsOfAfter(blocks, (part) =>
     moderatedShifts(timesWithin(measures, part), {
       perRun,
-      aligned,
-      steady: part !== null,
+      ...(part === null ? { pairs } : { steady: true }),
       ...options,
     }),
   )
@@ -66,7 +65,7 @@ export function compareChoices(
   blocks: Omit<TimeBlocks, 'of'>,
   options: Pick<CountsOptions, 'lasts'> = {},
 ): CountsTest[] {
-  const { perRun, runs, aligned } = blocks
+  const { perRun, runs, pairs } = blocks
   const isWeighted = counted.some(({ strata }) => strata.some(({ spread }) => spread))
   if (isWeighted) {
     const worth = counted.map(({ strata }) => ({
@@ -84,7 +83,7 @@ export function compareChoices(
   const test = (part: PartOfAfter | null) =>
     compareCounts(
       choices.map(({ strata }) => countsWithin(strata, part)),
-      { perRun, aligned, ...options, ...(part !== null && { steady: true, ...ofBefore }) },
+      { perRun, ...options, ...(part === null ? { pairs } : { steady: true, ...ofBefore }) },
     )
   const tests = testPartsOfAfter(blocks, test)
   if (runs < 2) return tests
@@ -135,12 +134,12 @@ export interface PartOfAfter {
  * 10 %, half of which stays, 13 have a finding, 6 without parts.
  */
 function testPartsOfAfter<Test extends { readonly p: number }>(
-  { perRun, runs, aligned }: Omit<TimeBlocks, 'of'>,
+  { perRun, runs, pairs }: Omit<TimeBlocks, 'of'>,
   test: (part: PartOfAfter | null) => readonly Test[],
 ): Test[] {
   const whole = test(null)
   // What happens to both periods at the same time is no difference, so after has no parts of its own.
-  if (aligned) return [...whole]
+  if (pairs === 'time') return [...whole]
   const after = runs * perRun
   const stretch = (share: number) => after + Math.round(share * perRun)
   const parts = PARTS.map(({ from, to, level }) => ({

@@ -40,14 +40,9 @@ const MIN_EXPECTED = 5
  */
 export function compareCounts(
   all: readonly (readonly ChoiceCounts[])[],
-  {
-    perRun = BLOCKS,
-    aligned = false,
-    lasts = false,
-    steady = false,
-  }: CountsOptions = {},
+  { perRun = BLOCKS, pairs = null, lasts = false, steady = false }: CountsOptions = {},
 ): CountsTest[] {
-  const sums = all.map((strata) => sumCounts(strata, { perRun, aligned, steady }))
+  const sums = all.map((strata) => sumCounts(strata, { perRun, pairs, steady }))
   const design = designEffects(sums, { lasts, ...(steady && { maxShared: 1 }) })
   return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
     const effect = design.effects[i] as number
@@ -123,7 +118,7 @@ type Table = readonly [made1: number, n1: number, made2: number, n2: number]
 
 function sumCounts(
   strata: readonly ChoiceCounts[],
-  { perRun, aligned, steady }: Required<StretchOptions>,
+  { perRun, pairs, steady }: Required<StretchOptions>,
 ) {
   const made: [number, number] = [0, 0]
   const chances: [number, number] = [0, 0]
@@ -152,11 +147,11 @@ function sumCounts(
       const range = [run * perRun, (run + 1) * perRun] as const
       const share = total(stratum.made, range) / total(stratum.chances, range)
       const scale = weight / (range[0] < split ? n1 : n2)
-      addStretches(aligned ? both : sums, stratum, {
+      addStretches(pairs ? both : sums, stratum, {
         range,
         share,
-        scale: aligned && range[0] < split ? -scale : scale,
-        numberOf: (stretch) => (aligned ? stretch % perRun : stretch),
+        scale: pairs && range[0] < split ? -scale : scale,
+        numberOf: (stretch) => (pairs ? stretch % perRun : stretch),
       })
     }
   }
@@ -169,7 +164,7 @@ function sumCounts(
     weight: allWeight,
     excess,
     variance,
-    periods: aligned ? [both] : steady ? runs.slice(0, -1) : runs,
+    periods: pairs ? [both] : steady ? runs.slice(0, -1) : runs,
     kurtosis,
   }
 }

@@ -44,7 +44,7 @@ export function testTails(
       ? []
       : moderatedShifts(distinct, {
           perRun: blocks.perRun,
-          aligned: blocks.aligned,
+          pairs: blocks.pairs,
           scoreOf: (rank) => rank ** SUBSET_POWER,
         })
   const farP = inGroups(far, compareRare(far.flat(), short))

@@ -3,6 +3,7 @@ import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
+import type { Pairing } from '../../stats/moderated-shifts.ts'
 import { rowsWhere } from '../../traces/group-rows.ts'
 
 /** Stretches of time that each period is divided into, and each run of one, if there is room. */
@@ -20,13 +21,14 @@ export interface TimeBlocks {
   /** Stretches that each run has; after has as many. */
   readonly perRun: number
   readonly runs: number
-  /** Whether both periods are of the same time, as a canary: what both share is no difference. */
-  readonly aligned: boolean
+  /** Which stretches of both periods are compared in pairs: what both share is no difference. */
+  readonly pairs: Pairing
 }
 
 /**
  * Divides after and every run into ten stretches of as many requests, to see how levels wander;
- * periods of the same time at the same moments.
+ * periods of the same time, such as a canary, at the same moments. Periods apart, such as this morning and that of
+ * yesterday, may both get warm as they begin, or have the same hours: they are compared phase by phase.
  */
 export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => divided(flows, BLOCKS))
 
@@ -37,9 +39,9 @@ function divided(flows: FlowSet, most: number): TimeBlocks {
   const { period, recordedIn, runs, size } = flows
   const of = new Uint8Array(size)
   const perRun = Math.min(most, Math.floor(MAX_BLOCKS / Math.max(1, runs.length)))
-  const share = periodOverlap(flows)?.share ?? 0
-  const aligned = runs.length === 1 && share >= MIN_SHARED
-  const members = aligned
+  const pairs = runs.length === 1 ? pairingOf(flows) : null
+  const isOfOneTime = pairs === 'time'
+  const members = isOfOneTime
     ? [rowsWhere(size, () => true)]
     : [...runs, null].map((run) =>
         rowsWhere(size, (request) =>
@@ -53,11 +55,22 @@ function divided(flows: FlowSet, most: number): TimeBlocks {
     for (let i = 0; i < arrivalUs.length; i++) arrivalUs[i] = flows.arrivalUs(requests[i]!)
     const stretches = divideTimes(arrivalUs, perRun)
     requests.forEach((request, i) => {
-      const offset = aligned ? (period[request] as number) : number
+      const offset = isOfOneTime ? (period[request] as number) : number
       of[request] = perRun * offset + (stretches[i] as number)
     })
   })
-  return { of, perRun, runs: runs.length, aligned }
+  return { of, perRun, runs: runs.length, pairs }
+}
+
+/**
+ * Periods that adjoin are no phases of each other: a level that still falls in both goes on falling. So the
+ * time between them must be as long as the shorter one.
+ */
+function pairingOf(flows: FlowSet): Pairing {
+  const overlap = periodOverlap(flows)
+  if (overlap === null) return null
+  if (overlap.share >= MIN_SHARED) return 'time'
+  return overlap.gapUs >= overlap.shorterUs ? 'phase' : null
 }
 
 /** How often an operation could do something and did, by stretch of time; see `TimeBlocks`. */

@@ -16,6 +16,7 @@ import { fisherExact } from '../../stats/fisher-exact.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { kullbackLeibler } from '../../stats/kullback-leibler.ts'
 import { binCount, logBins } from '../../stats/log-bins.ts'
+import type { Pairing } from '../../stats/moderated-shifts.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
@@ -423,15 +424,15 @@ interface CountedPeriod {
 export interface Stretches {
   readonly before: CountedPeriod
   readonly after: CountedPeriod
-  /** Whether both periods are of the same time, as a canary: what both share is no difference. */
-  readonly aligned: boolean
+  /** `'time'` where both periods are of the same time, as a canary: what both share is no difference. */
+  readonly pairs: Pairing
 }
 
 /** Divides each period into ten stretches of as many requests; periods of the same time at the same moments. */
 export function stretchesOf(base: RequestModel, target: RequestModel): Stretches {
   const [own, theirs] = [startsUs(base), startsUs(target)]
-  const aligned = (overlapInTime(own.toSorted(), theirs.toSorted())?.share ?? 0) >= MIN_SHARED
-  const stretches = aligned
+  const isOfOneTime = (overlapInTime(own.toSorted(), theirs.toSorted())?.share ?? 0) >= MIN_SHARED
+  const stretches = isOfOneTime
     ? divideTimes(Float64Array.from([...own, ...theirs]), BLOCKS)
     : [...divideTimes(own, BLOCKS), ...divideTimes(theirs, BLOCKS)]
   const after = stretches.slice(own.length).map((stretch) => stretch + BLOCKS)
@@ -441,7 +442,7 @@ export function stretchesOf(base: RequestModel, target: RequestModel): Stretches
       counts: worthWeights(base.recorded.weight),
     },
     after: { stretch: Uint8Array.from(after), counts: worthWeights(target.recorded.weight) },
-    aligned,
+    pairs: isOfOneTime ? 'time' : null,
   }
 }
 
@@ -542,7 +543,7 @@ export function testScenarios(
   const test = (all: readonly (readonly ChoiceCounts[])[]) => {
     const tests = compareChoices(
       all.flat().map((counts) => ({ strata: [counts] })),
-      { perRun: BLOCKS, runs: 1, aligned: stretches.aligned },
+      { perRun: BLOCKS, runs: 1, pairs: stretches.pairs },
       { lasts: 'learned' },
     )
     let at = 0

@@ -38,7 +38,7 @@ function sampled(periods: readonly [Period, Period], random: RandomSource) {
   return all.choices(failed)
 }
 
-const BLOCKS = { of: new Uint8Array(), perRun: 10, runs: 1, aligned: false }
+const BLOCKS = { of: new Uint8Array(), perRun: 10, runs: 1, pairs: null }
 
 /** Share of simulated pairs of periods of which p is below a level. */
 function rejected(periods: readonly [Period, Period], runs: number, level = 0.05) {
