@@ -101,6 +101,8 @@ class StepCollector {
   readonly #sample: ReturnType<typeof slowSample>
   readonly #steps = new Map<string, { step: Step; strata: Map<string, Times> }>()
   readonly #spans: SpanTimes
+  /** By the name of the caller's side of a call, what answers it: one whose answer was lost calls the same. */
+  readonly #answers = new Map<string, string>()
 
   /** @param divided step of which each call is kept, others not at all */
   constructor(flows: FlowSet, divided?: string) {
@@ -108,6 +110,16 @@ class StepCollector {
     this.#divided = divided
     this.#spans = spanTimes(flows)
     const { callOf } = rootCalls(flows)
+    const { names } = recordedOtherwise(flows)
+    for (const { visits, visitOf, operations } of allVisits(flows).values()) {
+      const nameOf = (span: number) =>
+        callName({ service: visitOf[span]!.service, operation: operations[span]! })
+      for (const { span, called } of visits.flatMap(({ calls }) => calls)) {
+        const [answer] = called
+        if (answer === undefined || answer === span || names.has(nameOf(answer))) continue
+        this.#answers.set(nameOf(span), operations[answer]!)
+      }
+    }
     this.#sample = slowSample(flows)
     const requests = [BEFORE, AFTER].map(() => new Uint32Array(KEPT_FOR.length * flows.shapes.size))
     flows.shapeOf.forEach((_, request) => {
@@ -223,7 +235,9 @@ class StepCollector {
       // Whoever is recorded in one period only tells no requests apart.
       const isRecordedTwice = (one: number) => !names.has(nameAt(visitOf[one]!, one))
       const called = visit.calls.flatMap((call) =>
-        call.called.filter(isRecordedTwice).map((one) => operations[one]!),
+        call.called.length === 0
+          ? (this.#answers.get(nameAt(visit, call.span)) ?? [])
+          : call.called.filter(isRecordedTwice).map((one) => operations[one]!),
       )
       const key = [operation, callingOperation]
       const step = { kind: 'work', service, caller: null } as const

@@ -268,19 +268,19 @@ describe('a segment that changed alone is named', () => {
 })
 
 describe('a call that more requests make, though not surely more of all', () => {
-  const comparison = compare(...makeIncident('cache', 300, 4).periods)
+  const comparison = compare(...makeIncident('cache', 300, 24).periods)
 
   test('is a finding where a segment shows it, counted in that', () => {
     expect(comparison.steps.calls.filter(({ changed }) => changed)).toEqual([])
     expect(comparison.segments.segments).toMatchObject([
-      { measure: 'structure', text: 'tenant.id = acme', inside: { before: 43, after: 44 } },
+      { measure: 'structure', text: 'tenant.id = acme', inside: { before: 23, after: 24 } },
     ])
     const [finding, ...others] = comparison.findings.findings
     expect(others).toEqual([])
     expect(finding).toMatchObject({
       title:
-        'orders: list calls db query in 30 of 44 calls (5 of 43 before), only where tenant.id = acme',
-      concerned: [5, 30],
+        'orders: list calls db query in 24 of 24 calls (1 of 23 before), only where tenant.id = acme',
+      concerned: [1, 24],
     })
     expect(finding?.q).toBe(comparison.segments.segments[0]?.q)
   })
