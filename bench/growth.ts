@@ -114,14 +114,14 @@ writeFileSync(
   new URL('README.md', at),
   `# How time grows
 
-Made by \`npm run bench:growth${isWhole ? ' -- --whole' : ''}\` on ${cpus().length} cores under a load of ${loadavg()[0]!.toFixed(0)}, one run of each size; from DOT files to findings, both periods together. The target is a slope of at most ${TARGET_SLOPE}; the last column is the slope between the two largest sizes, where what every run takes matters least.
+Made by \`npm run bench:growth${isWhole ? ' -- --whole' : ''}\` on ${cpus().length} cores under a load of ${loadavg()[0]!.toFixed(0)}, with one run per size. It measures the time from DOT files to findings for both periods together. The target is a slope of at most ${TARGET_SLOPE}. The last column is the slope between the two largest sizes, where fixed costs matter least.
 
-| growing | seconds | slope | at the end |
+| grows | seconds | slope | slope at the end |
 |---|---|---|---|
 ${rows.join('\n')}
 
 ![Seconds by size, both logarithmic](growth.svg)
 
-\`npm run bench:against-python\` compares with SciPy, pandas and scikit-learn on the same numbers; \`npm run bench\` with reading the bytes and \`JSON.parse\`.
+\`npm run bench:against-python\` compares with SciPy, pandas and scikit-learn on the same numbers, \`npm run bench\` with reading the bytes and with \`JSON.parse\`.
 `,
 )

@@ -1,4 +1,4 @@
-// Writes docs/log-formats.md from the samples that tests read: npm run docs.
+// npm run docs: writes docs/log-formats.md from the samples that tests read.
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type FormatSample, SAMPLE_GROUPS } from '../test/logs/formats/corpus.ts'
@@ -7,10 +7,10 @@ export const FORMATS_PAGE = fileURLToPath(new URL('./log-formats.md', import.met
 const MAX_LENGTH = 110
 
 const TITLES = {
-  ENVELOPES: 'What carries lines of others',
+  ENVELOPES: 'Envelopes around other formats',
   RECORDS: 'Records with fields',
   TEXTS: 'Lines of text',
-  HEADS: 'What stands before a message in any order, and behind it',
+  HEADS: 'Parts before and after a message, in any order',
 } as const
 
 /** Returns the page that lists every format of the corpus, with the beginning of its sample. */
@@ -18,14 +18,16 @@ export function formatsPage(): string {
   const sections = Object.entries(SAMPLE_GROUPS).map(
     ([group, samples]) => `## ${TITLES[group as keyof typeof TITLES]}
 
-| format | written by | begins |
+| format | written by | sample |
 |---|---|---|
 ${samples.map(row).join('\n')}
 `,
   )
   return `# Log formats
 
-The formats that \`loadLogs\` and \`flowdelta logs\` are tested to read, each with time, level, message and fields (\`test/logs/formats\`). Envelopes may carry any of the others, also several deep; one file may have several formats. Samples of programs with a ✓ were written by them, the others after their documentation. This page is made by \`npm run docs\`.
+\`loadLogs\` and \`flowdelta logs\` read these formats with time, level, message and fields. An envelope may contain any other format, even several levels deep, and one file may mix formats.
+
+A ✓ marks samples that the program itself wrote; the others follow its documentation. \`npm run docs\` writes this page from the tests (\`test/logs/formats\`).
 
 ${sections.join('\n')}`
 }

@@ -22,6 +22,7 @@ const OTHER_PAGES = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'docs/formats.md',
   'docs/measured.md',
   'docs/options.md',
   'docs/stores.md',

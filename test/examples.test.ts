@@ -117,24 +117,21 @@ describe('every example in a docstring runs and gives what it says', () => {
 test.each([
   ['of a recorded case', {}],
   ['where nothing was found', { alpha: 1e-300 }],
-])(
-  'the pictures and widgets that README shows are drawn of any comparison: %s',
-  async (_, options) => {
-    const readme = readFileSync(`${ROOT}README.md`, 'utf8')
-    const [, pictures = ''] = /```ts\n(const \[finding\][\s\S]*?)```/.exec(readme) ?? []
-    const widgets = Array.from(
-      readme.matchAll(/^\| `(explore\((?:explain\()?comparison.*?\))` \|/gm),
-      ([, code]) => code,
-    )
-    expect(pictures.match(/^plot/gm)?.length).toBeGreaterThan(5)
-    expect(widgets.length).toBeGreaterThan(6)
-    const comparison = (await recordedCase('rmw')).with(options)
-    const { explain, explore, plot } = flowdelta
-    const scope = { comparison, explain, explore, plot }
-    const run = new AsyncFunction(...Object.keys(scope), `${pictures}\n${widgets.join('\n')}`)
-    await run(...Object.values(scope))
-  },
-)
+])('the charts and widgets of the gallery are drawn for any comparison: %s', async (_, options) => {
+  const gallery = readFileSync(`${ROOT}docs/guide/gallery.md`, 'utf8')
+  const [, names = ''] = /^(const \[finding\][\s\S]*?)```/m.exec(gallery) ?? []
+  const rows = (pattern: RegExp) => Array.from(gallery.matchAll(pattern), ([, code]) => code)
+  const charts = rows(/^\| `(plot\(.*?\))` \|/gm)
+  const widgets = rows(/^\| `(explore\((?:explain\()?comparison.*?\))` \|/gm)
+  expect(names).toContain('const id')
+  expect(charts.length).toBeGreaterThan(9)
+  expect(widgets.length).toBeGreaterThan(6)
+  const comparison = (await recordedCase('rmw')).with(options)
+  const { explain, explore, plot } = flowdelta
+  const scope = { comparison, explain, explore, plot }
+  const code = [names, ...charts, ...widgets].join('\n')
+  await new AsyncFunction(...Object.keys(scope), code)(...Object.values(scope))
+})
 
 test('there are examples to run', () => {
   expect(EXAMPLES.length).toBeGreaterThan(40)

@@ -47,7 +47,7 @@ export function contents(chapters) {
   )
   return `# Notebooks
 
-\`npm start\` opens them; \`npm start -- --run\` writes them as pages under \`out/\`. Begin with the first: it is a whole diagnosis. The others can be read in any order.
+\`npm start\` opens them in Jupyter; \`npm start -- --run\` writes them as pages under \`out/\`. Start with the first, a complete diagnosis. Read the others in any order.
 
 | | notebook | question | minutes |
 |---|---|---|---|

@@ -34,7 +34,7 @@ type Columns = { readonly [role in Role]?: string | readonly string[] }
 /** One row of the table of formats. */
 export interface SpanFormat {
   readonly name: string
-  /** Who writes it, for the table in the README. */
+  /** Who writes it, for the table in docs/formats.md. */
   readonly by: string
   /** Paths of fields that records have, by which the format is recognized. */
   readonly has: readonly string[]
@@ -183,7 +183,7 @@ export const SPAN_FORMATS = [
   },
   {
     name: 'zipkin-v1',
-    by: 'Zipkin v1: halves of calls by their annotations `cs`, `sr`, `ss`, `cr`',
+    by: 'Zipkin v1: calls as halves with the annotations `cs`, `sr`, `ss`, `cr`',
     has: ['traceId', 'id', 'name', 'binaryAnnotations'],
     ...ZIPKIN,
     columns: { ...ZIPKIN.columns },
@@ -191,7 +191,7 @@ export const SPAN_FORMATS = [
   },
   {
     name: 'zipkin',
-    by: 'Zipkin v2, also where a client and a server span share an id',
+    by: 'Zipkin v2; a client and a server span may share an id',
     has: ['traceId', 'id', 'localEndpoint'],
     ...ZIPKIN,
     rewrite: withPeer,
@@ -214,7 +214,7 @@ export const SPAN_FORMATS = [
   },
   {
     name: 'skywalking-csv',
-    by: 'SkyWalking: spans as CSV, as DeepTraLog publishes them',
+    by: 'SkyWalking: CSV as DeepTraLog publishes it',
     has: ['TraceId', 'SpanId', 'ParentSpan', 'SpanType', 'IsError'],
     columns: { start: 'StartTime:ms', end: 'EndTime:ms', operation: 'URL', kind: 'SpanType' },
     ...SKYWALKING,
@@ -240,7 +240,7 @@ export const SPAN_FORMATS = [
   },
   {
     name: 'datadog',
-    by: "Datadog: an agent's or tracer's spans, answers of its API",
+    by: 'Datadog: spans of an agent or tracer, answers of its API',
     has: ['trace_id', 'span_id', 'service', 'resource', 'start', 'duration', 'meta'],
     columns: {
       operation: ['resource', 'name'],
@@ -294,7 +294,7 @@ export const SPAN_FORMATS = [
   },
   {
     name: 'app-insights',
-    by: 'Application Insights: envelopes, as it exports them',
+    by: 'Application Insights: exported envelopes',
     has: ['data.baseData.id', 'data.baseData.duration', 'time'],
     columns: {
       trace: 'tags.ai.operation.id',
@@ -381,7 +381,7 @@ export const SPAN_FORMATS = [
   },
   {
     name: 'grafana',
-    by: "Grafana: a trace's data frame, and its download as CSV",
+    by: 'Grafana: the data frame of a trace, and its CSV download',
     has: ['traceID', 'spanID', 'operationName', 'serviceName', 'startTime', 'duration'],
     columns: {
       parent: 'parentSpanID',
@@ -477,7 +477,7 @@ export const SPAN_FORMATS = [
   },
   {
     name: 'csv',
-    by: 'Nezha and TraStrainer: CSV by pods, whose services are their names without hashes',
+    by: 'Nezha and TraStrainer: CSV of pods; the service is the pod name without its hash',
     has: ['TraceID', 'SpanID', 'ParentID', 'PodName', 'OperationName', 'StartTimeUnixNano'],
     columns: {
       service: 'PodName',

@@ -148,7 +148,7 @@ const ORDERS: readonly (readonly [name: string, prose: RegExp, shown: readonly R
   ],
   [
     '01',
-    /two of them, one after the other/,
+    /two of these steps, one after the other/,
     [/storage-data-0 SN WRITE reply +true/, /storage-data-0 SN WRITE reply +true/],
   ],
   ['01', /the ranking does not change/, [/first mutation: (\d+) and \1\n/]],
@@ -182,13 +182,13 @@ const ORDERS: readonly (readonly [name: string, prose: RegExp, shown: readonly R
   ],
   [
     '04',
-    /The first finding says so in words\. The third is what prefetching is for/,
+    /The first finding says so in words\. The third is the benefit of prefetching/,
     [
       /#1 +mds: MDS LOOKUP now calls prefetch/,
       /#3 +frontend: NFS3 GETATTR calls mds MDS LOOKUP only in/,
     ],
   ],
-  ['04', /Here is the second: a call that takes less time/, [/\n +2 +latency .*−?-43\.64/]],
+  ['04', /Here is the second one: a call that takes less time/, [/\n +2 +latency .*−?-43\.64/]],
   [
     '06',
     /Each share .*, largest first/,
