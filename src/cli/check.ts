@@ -29,7 +29,7 @@ const CHECK_FLAGS = defineOptions({
     default: 'text',
     sentence: 'How to print: text, json, or annotations of GitHub checks',
   }),
-  out: optionalText('File to write instead', 'out <file>'),
+  out: optionalText('File to write to, not standard output', 'out <file>'),
   ...RUN_FLAGS,
   append: flag({ default: false, sentence: 'Add the run to the history unless it fails' }),
 })
@@ -78,14 +78,14 @@ export function addCheck(command: Command): void {
     .addOption(
       conditionOption(
         'fail-on',
-        "End with exit code 1 when requests of any type surely exceed it: 'shift>5%' or 'shift>10ms' slower, 'errors>1%' more of them failing, 'tail>1%' more of them slower than 99 % of those before (rare timeouts, which a shift of typical times does not see), 'missing' where none came, or 'any' (default)",
+        "End with exit code 1 when any type of request surely exceeds it: 'shift>5%' or 'shift>10ms' slower, 'errors>1%' more failures, 'tail>1%' more requests slower than 99 % of requests before (rare timeouts, which typical times do not show), 'missing' if none came, or 'any' (default)",
         TERMS,
       ),
     )
     .addOption(
       conditionOption(
         'warn-on',
-        "Warn when they surely exceed it; where no condition judges failures or the tail, 'errors>0%' and 'tail>0%' warn",
+        "Warn when any type surely exceeds it; 'errors>0%' and 'tail>0%' warn unless another condition checks failures or the tail",
         TERMS,
       ),
     )

@@ -77,7 +77,7 @@ const CHANGE = record<Comparison>({
   mixUs: made(
     ({ findings }) => findings.mixUs,
     NUMBER,
-    'What another mix of requests alone changes; 0 where the mix is the same.',
+    'What the changed request mix alone adds; 0 where the mix is the same.',
   ),
   remainderUs: made(
     ({ findings }) => findings.observedChangeUs - findings.attributedUs - findings.mixUs,
@@ -90,7 +90,7 @@ const CHANGE = record<Comparison>({
 const ACCOUNT = record<Account>({
   totalUs: about('Change of the mean response time, after less before.', NUMBER),
   mixUs: about(
-    'The part that comes of another mix of requests, each kind as fast as before.',
+    'The part due to the changed request mix, with each type at its speed of before.',
     NUMBER,
   ),
   restUs: about('The part of the change that neither the mix nor a finding explains.', NUMBER),
@@ -198,7 +198,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     summary: made(
       ({ comparison }) => comparison.findings.summary(),
       TEXT,
-      'How much of the change findings account for; without any, what could have been seen.',
+      'How much of the change findings explain; without findings, how large a change could be missed.',
     ),
     testedAgainst: made(
       ({ comparison }) => comparison.findings.testedAgainst,
@@ -208,7 +208,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     measure: made(
       ({ comparison: { flows } }) => (flows.quantity === TIME ? undefined : flows.quantity),
       optional(record<Quantity>({ name: TEXT, unit: orNull(TEXT) })),
-      'Present with --measure: what all that ends in Us is an amount of, in its unit instead of µs; sums over the spans of each request.',
+      'Present with --measure: the quantity compared. Fields that end in Us hold it, in its unit instead of µs, summed over the spans of each request.',
     ),
     requests: made(
       ({ comparison: { flows } }) => ({
@@ -228,7 +228,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       ({ comparison, explained }) =>
         printedFindings(comparison).map((finding) => withExplanation(finding, explained)),
       listOf(FINDING),
-      'What changed: one entry a cause (consequenceOf: null), the most important first; then what lies beneath them, which the contributions of causes include.',
+      'Causes (consequenceOf: null), the most important first, then their consequences, which the contributions of causes include.',
     ),
     change: made(
       ({ comparison }) => comparison,
@@ -244,18 +244,18 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       ({ comparison: { findings } }) =>
         findings.slowStretch && { ...findings.slowStretch, text: findings.slowStretchText },
       orNull(SLOW_STRETCH),
-      'A stretch of after in which slow requests come close together, as at no time before, and that no finding is about; it may be chance. null for none.',
+      'A stretch of after with many slow requests, unlike any before, that no finding covers; it may be chance. null for none.',
     ),
     fewSlow: made(
       ({ comparison: { findings } }) =>
         findings.fewSlow && { ...findings.fewSlow, text: findings.fewSlowText },
       orNull(FEW_SLOW),
-      'Few requests after that took far longer than any of their kind before, most of it in the same step, and that neither a finding nor slowStretch is about; it may be chance. null for none.',
+      'A few requests after that took far longer than any of their type before, mostly in the same step, and that neither a finding nor slowStretch covers; it may be chance. null for none.',
     ),
     whatIf: made(
       ({ whatIf = [] }) => (whatIf.length === 0 ? undefined : whatIf),
       optional(listOf(EXPLAINED)),
-      'With --what-if: of each finding, the cause of `flowdelta whatif` that is about the same; null for none.',
+      'With --what-if: for each finding, the matching cause of `flowdelta whatif`; null for none.',
     ),
     categories: made(
       ({ comparison, limit }) =>
@@ -275,7 +275,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     leftOut: made(
       () => undefined,
       optional(LEFT_OUT),
-      'Present when --budget left something out: how many entries of each list, what lacks some of what it rests on, and how to get it.',
+      'Present when --budget left something out: how many entries of each list, which entries are incomplete, and how to get the rest.',
     ),
     warnings: made(
       ({ comparison }) => withFlags(comparison.warnings()),
@@ -330,7 +330,7 @@ export interface WholeFinding {
 
 export const FINDING_DOCUMENT = document<WholeFinding>(
   'finding',
-  'What `flowdelta compare --finding ID --json` prints: one finding with all that it rests on.',
+  'What `flowdelta compare --finding ID --json` prints: one finding with all its evidence.',
   {
     parameters: PARAMETERS,
     finding: made(
@@ -347,7 +347,7 @@ export const FINDING_DOCUMENT = document<WholeFinding>(
       ({ comparison, finding }) =>
         finding.mutations.map((mutation) => mutationOf(comparison, mutation)),
       listOf(WHOLE_MUTATION),
-      'Mutations that it accounts for, with every edge.',
+      'Mutations that it explains, with every edge.',
     ),
     flowDifferences: made(
       ({ comparison, finding }) => flowDifferences(comparison, finding.mutations[0]),

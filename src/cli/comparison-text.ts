@@ -63,7 +63,7 @@ export function findingText({ comparison, finding, explained = null }: WholeFind
     [
       `${id} (${kind}): in ${count(BEFORE)} requests before, ${count(AFTER)} after`,
       ...(services.length > 0 ? [`Services, the prime suspect first: ${names(services)}`] : []),
-      ...consequences.map((below) => `Beneath it: ${below.id} ${below.title}`),
+      ...consequences.map((below) => `Consequence: ${below.id} ${below.title}`),
     ].join('\n'),
     ...evidenceTables(finding, comparison.flows.quantity),
     ...mutations.map((mutation) => `Mutation ${mutationText(comparison, mutation, ALL)}`),
@@ -88,7 +88,7 @@ function flowText(comparison: Comparison, mutation: PrintedFinding['mutations'][
   const shown = flowDifferences(comparison, mutation)?.differences.slice(0, MAX_DIFFERENCES) ?? []
   if (mutation === undefined || shown.length === 0) return []
   const lines = shown.map(({ rank, text }) => `  ${rank}. ${shortText(text, 240)}`)
-  return [[`What differs within the flow of mutation ${mutation.rank}:`, ...lines].join('\n')]
+  return [[`Differences within the flow of mutation ${mutation.rank}:`, ...lines].join('\n')]
 }
 
 function evidenceTables(
@@ -240,7 +240,7 @@ function overview(comparison: Comparison): string {
   const by =
     quantity === TIME ? '' : `\nCompared by ${quantity.name}, summed over the spans of each request`
   const [before, after] = [countText(flows, BEFORE), countText(flows, AFTER)]
-  const isDrawn = flows.isOfSample ? '\nA sample that stands for all of them was compared' : ''
+  const isDrawn = flows.isOfSample ? '\nA weighted sample of them was compared' : ''
   const isOwn = comparison.options.sample !== 'all' && !comparison.after.quality().isOfSample
   const exactly = `${isDrawn}${isDrawn && isOwn ? '; --sample all compares every request' : ''}`
   return (
@@ -266,9 +266,9 @@ function thresholdLines(comparison: Comparison): string[] {
     ({ structural }) =>
       `${counted(structural.mutations.length, 'structural mutation')} and ${counted(structural.precursors.length, 'precursor')}`,
   )
-  const words = now === then ? `${now}, as with ${usual}` : `${now}; with ${usual}, ${then}`
+  const words = now === then ? `${now}, same as with ${usual}` : `${now}; with ${usual}, ${then}`
   return [
-    `--sm-p-threshold ${smPThreshold}: the ranking has ${words}. Findings have --findings-threshold.`,
+    `--sm-p-threshold ${smPThreshold}: the ranking has ${words}. Findings use --findings-threshold.`,
   ]
 }
 
@@ -299,7 +299,7 @@ function nothingFound({ categories, responseTime, flows }: Comparison): string {
   const few = range(categories.size).filter((one) => !responseTime.test(one).testable)
   if (few.length === 0) return 'All categories had enough requests to test.'
   const share = sum(few, (one) => categories.count(one, AFTER)) / flows.count(AFTER)
-  return `${grouped(few.length)} of ${counted(categories.size, 'category', 'categories')}, with ${percent(share)} of requests after, had too few to test one by one.`
+  return `${grouped(few.length)} of ${counted(categories.size, 'category', 'categories')} (${percent(share)} of requests after) ${few.length === 1 ? 'has' : 'have'} too few requests to be tested alone.`
 }
 
 const MIN_TOLD = 0.01
@@ -318,10 +318,10 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
     `   ${kind}, category ${category}: ${cost}, ` +
       `${counted(Math.round(requests), 'request', 'requests')} ` +
       (kind === 'structural' ? 'more' : 'before') +
-      (significant ? '' : '; part of no finding: it may be chance'),
+      (significant ? '' : '; in no finding, so it may be chance'),
     ...(Math.abs(remainingUs - contributionUs) < MIN_TOLD * Math.abs(contributionUs)
       ? []
-      : [`   ${formatAmount(remainingUs, quantity)} once those above are repaired`]),
+      : [`   ${formatAmount(remainingUs, quantity)} left once those above are repaired`]),
     ...(kind === 'structural'
       ? structuralLines(comparison, mutation)
       : responseTimeLines(comparison, category, most)),
@@ -336,7 +336,7 @@ function likelySources({ moves, categories }: Comparison, { category }: RankedMu
     sum(streams, ({ addedUs }) => addedUs),
     categories.flows.quantity,
   )
-  return `; ${counted(streams.length, 'category', 'categories')} together may have, with ${all} more in all`
+  return `; ${counted(streams.length, 'category', 'categories')} together may be its source, adding ${all} in all`
 }
 
 function structuralLines(comparison: Comparison, mutation: RankedMutation): string[] {
@@ -346,7 +346,7 @@ function structuralLines(comparison: Comparison, mutation: RankedMutation): stri
   if (mutation.noPrecursor) {
     const mean = formatAmount(after.mean, quantity)
     return [
-      `   mean ${mean}; no precursor: no category lost as many requests${likelySources(comparison, mutation)}`,
+      `   mean ${mean}; no precursor: no category lost that many requests${likelySources(comparison, mutation)}`,
     ]
   }
   const [likeliest] = mutation.precursors

@@ -34,7 +34,7 @@ async function runDemo(flags: FlagsOf<typeof DEMO_FLAGS>): Promise<void> {
 
 ${comparison.findings.text()}
 
-The page of it: ${page}
+Report: ${page}
 With your own traces: npx flowdelta report --before good.json --after bad.json --out report.html
 `)
   if (open && process.stdout.isTTY && process.env['CI'] === undefined) openPage(page)

@@ -269,7 +269,7 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     what: about('The change itself.', TEXT),
     text: about('The facts in one line.', TEXT),
     facts: about(
-      'How many requests, how much each, than what share of those before, p.',
+      'How many requests, how much each, slower than which share of requests before, p.',
       listOf(TEXT),
     ),
     look: about('Where to look, in words.', TEXT),
@@ -287,7 +287,7 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     mutations: made(
       ({ mutations }) => mutations.map(({ rank }) => rank),
       listOf(RANK),
-      'Ranks of the mutations that this accounts for.',
+      'Ranks of the mutations that it explains.',
     ),
     requests: made((finding) => finding, FINDING_REQUESTS),
     requestsTouched: made(
@@ -297,7 +297,7 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     ),
     size: SIZE,
     failedRequests: about(
-      'Of errors: how many more requests after fail with it; negative for fewer.',
+      'Of errors: how many more requests after fail because of it; negative for fewer.',
       optional(NUMBER),
     ),
     since: made(
@@ -315,9 +315,9 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     consequences: made(
       ({ consequences }) => consequences.map(({ id }) => id),
       listOf(TEXT),
-      'Ids of the findings beneath this one: the same delay as it shows elsewhere, upstream or in a gap that no span covers.',
+      'Ids of its consequences: the same delay seen elsewhere, upstream or in a gap that no span covers.',
     ),
-    consequenceOf: about('Id of the finding that this one lies beneath.', orNull(TEXT)),
+    consequenceOf: about('Id of the finding that this one is a consequence of.', orNull(TEXT)),
     changedEdges: about(
       `Largest contributions first${cut(steps, 'changedSteps')}.`,
       listOf(STEP, steps),

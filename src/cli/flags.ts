@@ -71,7 +71,7 @@ export function addHelpAll(command: Command, args: readonly string[]): void {
       .configureHelp({ optionDescription: ({ description }) => firstClause(description) })
       .addHelpText(
         'after',
-        `\n${left.length} more options, and all that they take: flowdelta ${command.name()} ${HELP_ALL}`,
+        `\n${left.length} more options, with all their values: flowdelta ${command.name()} ${HELP_ALL}`,
       )
   }
 }
@@ -171,7 +171,7 @@ export function unflaggedFiles(command: Command, [, ...args]: readonly string[])
   const [before, after, ...more] = args
   if (isFlag(before) || !command.options.some(({ long }) => long === '--split')) return ''
   if (isFlag(after)) {
-    return `(Say of which period ${before} is: --before or --after. Where it holds both, divide it with --split.)\n`
+    return `(Say which period ${before} is: --before or --after. If it holds both, divide it with --split.)\n`
   }
   if (!more.every(isFlag)) return ''
   return `(Did you mean flowdelta ${command.name()} --before ${before} --after ${after}?)\n`

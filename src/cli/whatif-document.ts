@@ -36,7 +36,7 @@ const CHANGE = {
   p90Us: STEP,
   p99Us: STEP,
   within: about(
-    'With --within: shares of requests that take at most so long.',
+    'With --within: shares of requests within that time.',
     optional(record({ us: NUMBER, before: SHARE, scenario: SHARE, after: orNull(SHARE) })),
   ),
 }
@@ -92,7 +92,7 @@ export const WHATIF_DOCUMENT = document('whatif', 'What `flowdelta whatif --json
     ),
   ),
   findings: about(
-    'With --findings or --finding: findings of flowdelta compare, and the rank of the cause that is about the same; null for none.',
+    'With --findings or --finding: findings of flowdelta compare, each with the rank of the matching cause; null for none.',
     optional(listOf(record({ rank: RANK, id: TEXT, title: TEXT, cause: orNull(RANK) }))),
   ),
   together: about(

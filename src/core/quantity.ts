@@ -54,7 +54,7 @@ export function partText(part: number, whole: number, quantity: Quantity): strin
 export function partAndRestText(part: number, whole: number, quantity: Quantity): string {
   const own = partText(part, whole, quantity)
   if (part / whole <= MOSTLY_ALL) return own
-  return `${own}, as all else takes ${moreText(whole - part, quantity)}`
+  return `${own}; all else takes ${moreText(whole - part, quantity)}`
 }
 
 /** Where the caller's side of a call takes what the called service does not: ` in transit`. */

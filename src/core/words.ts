@@ -78,6 +78,11 @@ export function withArticle(noun: string): string {
   return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`
 }
 
+/** A text as it begins a sentence. */
+export function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
 /** The first of some names, and how many more there are: `a, b and 1,602 more`. */
 export function firstOf(names: readonly string[], { most = 4, separator = ', ' } = {}): string {
   const left = names.length - most

@@ -38,7 +38,7 @@ export interface Submitter {
 
 export const SUBMITTER_OPTIONS = defineOptions({
   by: optionalText(
-    'Attribute of roots that says whose requests they are, such as tenant; by default, what requests begin with',
+    'Attribute of roots that names the submitter, such as tenant; by default, the operation of the root',
     null,
   ),
 })

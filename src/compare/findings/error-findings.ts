@@ -89,7 +89,7 @@ export function errorFindings(
       return {
         ...origin,
         where: printable(caller),
-        what: `${operationName(passed.of)} fails with it in ${callsText(passed)}`,
+        what: `${operationName(passed.of)} fails in ${callsText(passed)}`,
         key: JSON.stringify([kind, service, caller]),
         notes: [rateText(passed)],
         tallies: [passed, passed],
@@ -195,5 +195,5 @@ function failedText(change: ErrorChange): string {
   const more = moreFailed(change)
   if (more !== 0) return failuresText(more)
   const { failed } = change
-  return failed[AFTER] === 0 ? 'no request fails with it' : 'as many requests fail with it'
+  return failed[AFTER] === 0 ? 'no request fails because of it' : 'the same number of requests fail'
 }

@@ -53,7 +53,7 @@ export function factsOf(
   if (draft.kind === 'errors') {
     // Other findings may have some of what they take longer.
     const [low, high] = draft.eachInterval
-    const more = `requests with it take ${moreText((low + high) / 2, quantity)}${intervalText([low, high], quantity)}`
+    const more = `affected requests take ${moreText((low + high) / 2, quantity)}${intervalText([low, high], quantity)}`
     const isKnown = each !== 0 && !Number.isNaN(low)
     return [...notes, ...(isKnown ? [more] : []), certaintyText(q)]
   }
@@ -66,7 +66,7 @@ export function factsOf(
     ...(Number.isNaN(chance)
       ? []
       : [
-          `${changeWords(quantity, direction === 'slower').how} than in ${percent(chance)} of those before${chance < HARDLY ? ' (50 % if nothing changed)' : ''}`,
+          `${changeWords(quantity, direction === 'slower').how} than ${percent(chance)} of requests before${chance < HARDLY ? ' (no change: 50 %)' : ''}`,
         ]),
     `${isOpen(draft) ? OWN_P : ''}${certaintyText(q)}`,
     ...notes,
@@ -88,7 +88,7 @@ function ofCallsFact({ calls, requests }: Draft, quantity: Quantity): string[] {
 }
 
 /** What p is of, beside a cost that may be chance. */
-export const OWN_P = 'something did change: '
+export const OWN_P = 'the change itself: '
 
 /** Whether it is left open what something that changed costs. */
 export function isOpen({ eachInterval: [low, high] }: Pick<Draft, 'eachInterval'>): boolean {
@@ -103,7 +103,7 @@ function eachText(each: number, draft: Draft, quantity: Quantity): string {
   const [step, ...others] = draft.steps
   const isTypical = step === undefined || others.length > 0 || step.share !== undefined
   const isFar = !isTypical && Math.abs(each / step.shiftUs - 1) > FAR_OFF
-  const much = `${signedAmount(each, quantity)} each${isFar ? ' on average' : ''}${isOpen(draft) ? ', perhaps nothing' : ''}`
+  const much = `${signedAmount(each, quantity)} each${isFar ? ' on average' : ''}${isOpen(draft) ? ', within noise' : ''}`
   const typically = isFar ? `, typically ${signedAmount(step.shiftUs, quantity)}` : ''
   return `${much}${intervalText(draft.eachInterval, quantity)}${typically}`
 }
@@ -129,7 +129,7 @@ export function sinceText(since: Onset): string {
     const time = isTimeOfDay ? ` (from ${timeText(timeUs, SECONDS)} UTC)` : ''
     return `${growing}${where} the after period${time}`
   }
-  const condition = perhapsGradual ? ' if it came at once' : ''
+  const condition = perhapsGradual ? ' if sudden' : ''
   return `${growing}since ${gradual || perhapsGradual ? 'about ' : ''}${placedText(since, since, condition)}`
 }
 
@@ -239,7 +239,7 @@ export function shareText(finding: Finding, all: Whole): string {
 
 /** Says, beside what a finding adds, that slower steps which are told below it are counted. */
 export function belowText(consequences: Finding['consequences']): string {
-  return consequences.some((one) => one.kind === 'latency') ? ', with its consequences' : ''
+  return consequences.some((one) => one.kind === 'latency') ? ', with consequences' : ''
 }
 
 /** What part of the change a finding is; where it surely is more than all of it, also what all else does. */

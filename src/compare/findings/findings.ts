@@ -5,6 +5,7 @@ import { defineOptions, number } from '../../core/options.ts'
 import { changeWords, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import {
+  capitalized,
   certaintyText,
   counted,
   grouped,
@@ -38,7 +39,7 @@ export const FINDINGS_OPTIONS = defineOptions({
 
 /** What could have been seen where nothing could be tested. */
 const NOTHING_TESTABLE =
-  'Too few requests to tell: no kind of request has enough requests in both periods. Something may have changed.'
+  'Too few requests to tell: no type of request has enough in both periods for a test.'
 
 const WIDTH = 100
 const INDENT = '    '
@@ -75,10 +76,9 @@ interface FindingColumns extends SlowRequests {
   readonly nearestFailure: string
 }
 
-/** As many runs tell how much runs differ; of fewer, only a shift many times their difference is found. */
+/** Runs needed to estimate how much runs differ; with fewer, only shifts many times that are found. */
 const MANY_RUNS = 4
-const FEW_RUNS =
-  ' So few hardly tell how much runs differ: large changes may be missed, which more runs would show.'
+const FEW_RUNS = ' With fewer than 4 runs, even large changes may be missed.'
 
 /** What changed, one entry a cause, the most important first. */
 export class Findings extends columnarStage<FindingColumns>() {
@@ -126,20 +126,20 @@ export class Findings extends columnarStage<FindingColumns>() {
   get testedAgainst(): string {
     const runs = this.flows.runs.length
     if (runs === 1) {
-      return 'p is corrected for all that was tested; with one run before, it leaves out differences between runs.'
+      return 'p is corrected for multiple tests. One run before cannot show run-to-run variation.'
     }
     const few = runs < MANY_RUNS ? FEW_RUNS : ''
     return areFromSpans(this.flows)
       ? `Tested against the differences between ${runs} runs.${few}`
-      : `Tested against ${runs} runs as one: differences between runs count for traces with spans only.`
+      : `Tested against ${runs} runs as one: differences between runs need traces with spans.`
   }
 
   /** Says how much of the change findings account for; without any, what could have been seen. */
   summary(): string {
     const { findings, omitted, observedChangeUs, quantity } = this
     if (findings.length === 0) return this.nothingText()
-    const smaller = omitted === 0 ? '' : `${counted(omitted, 'smaller finding')} left out. `
-    const left = smaller + (this.otherWay === 0 ? '' : `${this.#otherWayText()} `)
+    const smaller = omitted > 0 && `${counted(omitted, 'smaller finding')} left out.`
+    const otherWay = this.otherWay > 0 && this.#otherWayText()
     const recorded = this.flows.wholes(AFTER)
     const part =
       recorded === this.requests
@@ -148,17 +148,19 @@ export class Findings extends columnarStage<FindingColumns>() {
     // Of a sample that was drawn, requests may count without those that they stand for.
     const isDrawn = recorded === this.requests && this.flows.isOfSample
     const all = `${grouped(this.requests)} requests${part}${isDrawn ? ' of a sample' : ''}`
-    const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than as many before`
+    const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than the same number before.`
     const failing = this.#failingText()
-    const accounted = accountedText(this)
-    if (accounted !== null) return `${left}${took}; ${accounted}${failing}.`
-    if (!this.changeIsClear) return `${left}${took}, which may be chance${failing}.`
-    return `${left}${took}${failing === '' ? '; findings do not say why' : failing}.`
+    const why =
+      accountedText(this) ??
+      (!this.changeIsClear
+        ? 'That may be chance.'
+        : failing === '' && 'No finding explains the difference.')
+    return spoken([smaller, otherWay, took, why, failing]).join(' ')
   }
 
   /** Says what `alternative` leaves out. */
   #otherWayText(): string {
-    return `${counted(this.otherWay, 'finding')} of times that changed the other way left out.`
+    return `${counted(this.otherWay, 'finding')} in the other direction left out.`
   }
 
   /** Where errors are found: what it changes in all that failing requests take another time. */
@@ -171,8 +173,8 @@ export class Findings extends columnarStage<FindingColumns>() {
     if (shift === null || Math.abs(shift.changeUs) < MIN_TOLD * Math.abs(this.observedChangeUs))
       return ''
     const { moreFailed, isFaster, changeUs } = shift
-    const more = moreFailed > 0 ? 'more' : 'fewer'
-    return `; ${more} requests fail, which end ${isFaster ? 'sooner' : 'later'}: ${moreText(changeUs, TIME)} in all`
+    const more = moreFailed > 0 ? 'More' : 'Fewer'
+    return `${more} requests fail, and failing ones end ${isFaster ? 'sooner' : 'later'}: ${moreText(changeUs, TIME)} in total.`
   }
 
   /**
@@ -211,14 +213,14 @@ export class Findings extends columnarStage<FindingColumns>() {
     const ofMix = moreText(this.mixUs / this.requests, quantity)
     const why =
       measure === 'median' && share > 0
-        ? `; the changed mix of requests alone makes them take ${ofMix} on average`
+        ? `; the changed request mix alone makes them take ${ofMix} on average`
         : this.fewSlow !== null && measure === 'mean'
-          ? `, ${formatAmount(this.fewSlow.excessUs / this.flows.wholes(AFTER), quantity)} of it by ${counted(this.fewSlow.requests, 'request')} alone`
+          ? `, ${formatAmount(this.fewSlow.excessUs / this.flows.wholes(AFTER), quantity)} of it from ${counted(this.fewSlow.requests, 'request')} alone`
           : share <= 0
             ? this.#isSlowKept()
-              ? ', as slow ones seem to have been kept preferentially'
-              : ', but no single step or kind of request accounts for it'
-            : `: ${mixOfAll(share, shiftUs, quantity)}${share < MIN_EXPLAINED ? ', and no single step or kind of request for the rest' : ''}`
+              ? ': slow ones seem to have been kept preferentially'
+              : ', but no single step or type of request explains it'
+            : `: ${mixOfAll(share, shiftUs, quantity)}${share < MIN_EXPLAINED ? '; no single step or type of request explains the rest' : ''}`
     return `${who}${intervalText(bounds, quantity)}${why}.`
   }
 
@@ -238,7 +240,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     const role = at(roles, largest)
     const differs = moreText(at(changesUs, largest), flows.quantity)
     const ofAll = formatAmount(Math.abs(totalUs), flows.quantity)
-    return `The largest difference is that ${placeTitle(role, role.operation)} takes ${differs}, of ${ofAll} in all.`
+    return `Largest difference: ${placeTitle(role, role.operation)} takes ${differs}, of ${ofAll} in total.`
   }
 
   /** Says how large a change could have been missed; nothing beside a few slow requests. */
@@ -250,27 +252,24 @@ export class Findings extends columnarStage<FindingColumns>() {
     if (this.fewSlow !== null) return ''
     const { name, before, after, shiftUs, step } = kind
     const isAll = this.detectable.length === 1
-    const many = `${grouped(before)} requests before and ${grouped(after)} after`
-    const counts = isAll
-      ? `With ${many}`
-      : `Of the most frequent kind (${printable(name)}, ${many})`
+    const many = `${grouped(before)} requests before, ${grouped(after)} after`
+    const type = isAll ? `With ${many}` : `In the most frequent type (${printable(name)}; ${many})`
     const seen =
       shiftUs === 0
-        ? 'any shift would have been seen'
+        ? 'any shift would show'
         : Number.isFinite(shiftUs)
-          ? `a shift under ${formatAmount(shiftUs, this.quantity)} may have been missed`
-          : 'even a large shift may have been missed'
-    const ofStep =
-      step && `; of ${step.name}, one under ${formatAmount(step.shiftUs, this.quantity)}`
+          ? `shifts under ${formatAmount(shiftUs, this.quantity)} may be missed`
+          : 'even large shifts may be missed'
+    const ofStep = step && `; in ${step.name}, under ${formatAmount(step.shiftUs, this.quantity)}`
     const isOfRuns = this.flows.runs.length > 1
-    const hidden = spoken([!isAll && 'rarer kinds', isOfRuns && 'differences between runs'])
-    const others = hidden.length === 0 ? '' : `; ${listed(hidden)} may hide larger ones`
-    return `${counts}, ${seen}${ofStep ?? ''}${others}.${this.#nearestText()}`
+    const higher = spoken([!isAll && 'in rarer types', isOfRuns && 'where runs differ'])
+    const others = higher.length === 0 ? '' : ` The limit is higher ${listed(higher)}.`
+    return `${type}, ${seen}${ofStep ?? ''}.${others}${this.#nearestText()}`
   }
 
   /** Says what came nearest to a change, which more requests might tell, or what is too small to matter. */
   #nearestText(): string {
-    if (this.nearestFailure !== '') return ` Nearest to a change: ${this.nearestFailure}.`
+    if (this.nearestFailure !== '') return ` Closest to a change: ${this.nearestFailure}.`
     if (this.nearest === null) return ''
     if (isSureStep(this.nearest)) return this.#smallText(this.nearest)
     const { q, beforeRequests, afterRequests, probabilitySlower } = this.nearest
@@ -278,8 +277,8 @@ export class Findings extends columnarStage<FindingColumns>() {
     const { how } = changeWords(this.quantity, isSlower)
     const chance = percent(isSlower ? probabilitySlower : 1 - probabilitySlower)
     return (
-      ` Nearest to a change: ${stepTitle(this.nearest)}, ${how} than in ${chance} of those before ` +
-      `in ${counted(afterRequests, 'request')} (before: ${grouped(beforeRequests)}), ${certaintyText(q)}.`
+      ` Closest to a change: ${stepTitle(this.nearest)}, ${how} than ${chance} of requests before ` +
+      `(${counted(afterRequests, 'request')} after, ${grouped(beforeRequests)} before), ${certaintyText(q)}.`
     )
   }
 
@@ -291,9 +290,9 @@ export class Findings extends columnarStage<FindingColumns>() {
     const isUnsure = isOpen({ eachInterval: interval })
     const size =
       shiftUs === 0
-        ? `typically the same, more than in ${percent(probabilitySlower)} of those before`
-        : `${calls}${moreText(shiftUs, this.quantity)}${isUnsure ? ', perhaps nothing' : ''}${intervalText(bounds, this.quantity)}, ` +
-          `${percent(Math.abs(effect))} of what such requests take`
+        ? `typically the same, above ${percent(probabilitySlower)} of requests before`
+        : `${calls}${moreText(shiftUs, this.quantity)}${isUnsure ? ', within noise' : ''}${intervalText(bounds, this.quantity)}, ` +
+          `${percent(Math.abs(effect))} of the mean of these requests`
     const own = isUnsure ? OWN_P : ''
     return ` Changed, but too little to matter: ${stepTitle(step)}, ${size}, ${own}${certaintyText(q)}.`
   }
@@ -350,41 +349,43 @@ function isSureStep({ interval }: StepChange): boolean {
   return !Number.isNaN(interval[0])
 }
 
-/** Findings account for all of a change from this share of it on. */
+/** Findings explain all of a change from this share of it on. */
 const ALL_OF_IT = 0.995
 /** Below this share, they also say what nothing explains. */
 const MIN_EXPLAINED = 0.8
 
 function accountedText(all: Findings): string | null {
   const { findings, observedChangeUs, quantity, attributedUs } = all
-  const these = findings.length === 1 ? 'the finding' : 'findings'
+  const these = findings.length === 1 ? 'The finding' : 'Findings'
   const share = attributedUs / observedChangeUs
   const ofMix = mixShare(all)
-  if (attributedUs === 0) return ofMix > 0 ? mixOfAll(ofMix, observedChangeUs, quantity) : null
+  if (attributedUs === 0)
+    return ofMix > 0 ? `${capitalized(mixOfAll(ofMix, observedChangeUs, quantity))}.` : null
   if (!(share > 0)) {
-    return `without ${these} it would be ${moreText(observedChangeUs - attributedUs, quantity)}`
+    const without = findings.length === 1 ? 'this finding' : 'these findings'
+    return `Without ${without}, they would have taken ${moreText(observedChangeUs - attributedUs, quantity)}.`
   }
   const isUnsure =
     sum(findings.filter(isOpen), (one) => Math.abs(one.contributionUs)) >
     MIN_TOLD * Math.abs(attributedUs)
-  const verb = isUnsure ? 'may account' : findings.length === 1 ? 'accounts' : 'account'
+  const verb = isUnsure ? 'may explain' : findings.length === 1 ? 'explains' : 'explain'
   const left = leftShare(all)
   const restUs = left * observedChangeUs
   const isMore = left < ALL_OF_IT - 1 && Math.abs(restUs) > unsureUs(all, findings)
-  if (share >= ALL_OF_IT && ofMix === 0 && !isMore) return `${these} ${verb} for all of it`
+  if (share >= ALL_OF_IT && ofMix === 0 && !isMore) return `${these} ${verb} all of it.`
   if (share > 1 && ofMix < 0) {
-    return `${these} ${verb} for more than all of it, of which ${mixText(ofMix)}`
+    return `${these} ${verb} more than all of it; ${mixText(ofMix)} of it.`
   }
-  const elsewhere = `as all else takes ${moreText(restUs, quantity)}`
-  if (isMore && ofMix === 0) return `${these} ${verb} for more than all of it, ${elsewhere}`
-  const mix = ofMix === 0 ? '' : `, ${mixText(ofMix, 'for')}`
+  const elsewhere = `everything else takes ${moreText(restUs, quantity)}`
+  if (isMore && ofMix === 0) return `${these} ${verb} more than all of it: ${elsewhere}.`
+  const mix = ofMix === 0 ? '' : `, ${mixText(ofMix, '')}`
   const rest =
     all.unexplainedShare > 0
-      ? `; the other ${percent(left)} is unexplained`
+      ? `; ${percent(left)} is unexplained`
       : isMore
-        ? `, together more than all of it, ${elsewhere}`
+        ? `, together more than all of it: ${elsewhere}`
         : ''
-  return `${these} ${verb} for ${percent(share)} of it${mix}${rest}`
+  return `${these} ${verb} ${percent(share)} of it${mix}${rest}.`
 }
 
 /** Share of the change that neither findings nor the mix account for; below 0 where these are more than all. */
@@ -402,12 +403,12 @@ function mixShare({ mixUs, observedChangeUs }: Findings): number {
 function mixOfAll(share: number, changeUs: number, quantity: Quantity): string {
   if (share <= 2 - ALL_OF_IT) return `${mixText(share)} of it`
   const [mix, rest] = [share, 1 - share].map((part) => moreText(part * changeUs, quantity))
-  return `the changed mix of requests alone makes it ${mix}, all else ${rest}`
+  return `the changed request mix alone makes it ${mix}, everything else ${rest}`
 }
 
-function mixText(share: number, verb = 'accounts for'): string {
-  const how = share > 0 ? verb : 'hides'
-  return `the changed mix of requests ${how} ${percent(Math.abs(share))}`
+function mixText(share: number, verb = ' explains'): string {
+  const how = share > 0 ? verb : ' offsets'
+  return `the changed request mix${how} ${percent(Math.abs(share))}`
 }
 
 /** Breaks a line between words, not within facts that fit; all lines but the first are indented. */

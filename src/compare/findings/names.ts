@@ -10,7 +10,7 @@ import type { StepChange } from '../steps/step-changes.ts'
 const MAX_KINDS_NAMED = 2
 
 export function placeName(node: NodeLabel): string {
-  return printable(place(node)) || 'a service without a name'
+  return printable(place(node)) || 'an unnamed service'
 }
 
 /** An operation that is called, with its service where that is not the caller. */

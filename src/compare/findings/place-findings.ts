@@ -166,7 +166,7 @@ function placeDraft(change: PlaceChange, sources: Sources): Draft {
     where: text,
     ...placeWords(told, change, flows.quantity),
     key: JSON.stringify(['place', attribute, value, factor > 1]),
-    look: `what runs where ${text}`,
+    look: `everything with ${text}`,
     place: { attribute, value },
     places,
     categories: categoriesOf(categories, after),
@@ -220,7 +220,7 @@ function placeWords(
     between: `calls that enter or leave it, of ${services} there,`,
   }
   const of = [
-    ...(isWork ? [`what ${services} do there`] : []),
+    ...(isWork ? [`the work of ${services} there`] : []),
     ...(way === undefined ? [] : [calls[way.end]]),
   ]
   const time =
@@ -228,7 +228,7 @@ function placeWords(
       ? `about ${roundFactor(factor)} times as long`
       : `${timesText(each, quantity)}${isWork ? '' : callerSide(quantity)}`
   return {
-    what: `${listed(of)} ${way === undefined ? 'takes' : 'take'} ${time}, elsewhere as long as before`,
+    what: `${listed(of)} ${way === undefined ? 'takes' : 'take'} ${time}; elsewhere nothing changed`,
     notes: [listed(names.map(printable), MAX_NAMED)],
   }
 }

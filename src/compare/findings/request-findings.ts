@@ -232,7 +232,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
         `requests take ${moreText(part === '' ? eachUs : shiftUs, flows.quantity)}` +
         inFew(step, 'them') +
         (left.isAll
-          ? `${mostly}; no single step changed enough to be sure of`
+          ? `${mostly}; no single step changed enough to blame`
           : (part || ', which no single step explains') + mostly),
       categories: categoriesOf(categories, after),
       requests: concerned[AFTER],
@@ -241,7 +241,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
       ...sureness,
       probabilitySlower: step.probabilitySlower,
       notes: slowNotes(flows, step),
-      ...(!left.isAll && { look: 'the ribbon: which steps took longer' }),
+      ...(!left.isAll && { look: 'the ribbon, for the steps that took longer' }),
       ...lookAt(place, deadline),
       steps: [findingStep(step)],
     }

@@ -75,7 +75,7 @@ export function withOtherValues(
     const own = otherValues.filter((one) => isOfOneStep(one.step, step))
     const best = least(own, (one) => Math.abs(one.us - us))
     if (best !== undefined && best.us / us >= 1 - MAX_LEFT) {
-      return { ...draft, what: `${what}, as ${best.text}` }
+      return { ...draft, what: `${what}, because ${best.text}` }
     }
     // Of all calls otherwise, it is not known what it adds.
     const [apart] = own.filter((one) => Number.isNaN(one.us) && step.share === undefined)

@@ -357,31 +357,31 @@ export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
   const of = ({ slow, requests }: SlowCounts) => `${grouped(slow)} of ${grouped(requests)}`
   const counts = `(at other times ${of(outside)}, before ${of(before)})`
   const when = `from ${from} to ${to} ${isTimeOfDay ? 'UTC' : 'into the after period'}`
-  const slowest = `one such stretch may be chance. Slowest: ${stretch.examples.map(printable).join(', ')}.`
+  const slowest = `one stretch may be chance. Slowest: ${stretch.examples.map(printable).join(', ')}.`
   if (stretch.of === 'messages') {
     return (
       `Slow stretch: ${of(inside)} messages of ${where}, sent ${when}, ` +
-      `waited more than ${FAR} times as long as ${100 * SLOW} % of such messages did before ${counts}, ` +
-      `typically ${moreText(stretch.typicalUs, quantity)} than usual, on top of response times; ${slowest}`
+      `waited more than ${FAR} times the ${100 * SLOW}th percentile before ${counts}, ` +
+      `typically ${moreText(stretch.typicalUs, quantity)} than usual, outside response times; ${slowest}`
     )
   }
   // What is slow there need not be slow for its kind.
-  const all = affected > inside.slow ? `, where ${grouped(affected)} requests did` : ''
+  const all = affected > inside.slow ? `, where ${grouped(affected)} requests were slow` : ''
   const told = { ...stretch, where: where && where + all }
   return (
     `Slow stretch: ${when}, ${of(inside)} requests took ` +
-    `longer than ${100 * SLOW} % of their kind did before ${counts}, ` +
+    `longer than ${100 * SLOW} % of their type before ${counts}, ` +
     `${slowText(told, inside.requests + outside.requests, quantity)}; ${slowest}`
   )
 }
 
 /** Says how many were slow, by how much and where, of so many after, and which to look at. */
 export function fewSlowText(few: FewSlow, after: number, quantity: Quantity): string {
-  const than = few.of === 'calls' ? `in ${few.where} as any did` : 'as any of their kind'
+  const longest = few.of === 'calls' ? `the longest in ${few.where}` : 'the longest of their type'
   const told = few.of === 'calls' ? { ...few, where: null } : few
   return (
-    `Few but slow: ${counted(few.requests, 'request')} took more than ${FAR} times as long ${than} before, ` +
-    `${slowText(told, after, quantity)}; so few may be chance. ` +
+    `Few but slow: ${counted(few.requests, 'request')} took more than ${FAR} times ${longest} before, ` +
+    `${slowText(told, after, quantity)}, but may be chance. ` +
     `${few.when === null ? '' : `They come ${few.when}. `}` +
     `Slowest: ${few.examples.map(printable).join(', ')}.`
   )

@@ -7,7 +7,7 @@ import type { Shared } from './activity.ts'
 export const INTERFERENCE_OPTIONS = defineOptions({
   interference: flag({
     default: true,
-    sentence: 'Find out which other requests hold up those that findings are about',
+    sentence: 'Find other requests that delay the ones in findings',
   }),
 })
 
@@ -95,7 +95,7 @@ export function interferenceLook(interference: Interference | null): string {
 export function interferenceFacts(interference: Interference | null): string[] {
   return (interference?.interferers ?? []).map(
     ({ operation, text, slow, usual }) =>
-      `${operation ?? text} under way for ${percent(slow)} of slow calls’ time, ${percent(usual)} of usual ones’`,
+      `${operation ?? text} runs during ${percent(slow)} of the time of slow calls, ${percent(usual)} of usual ones`,
   )
 }
 

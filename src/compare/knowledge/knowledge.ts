@@ -139,7 +139,7 @@ export const KNOWLEDGE_OPTIONS = defineOptions({
     default: null,
     flag: 'knowledge <file>',
     sentence:
-      'What people know: rules learned from their answers, which stand above the options that they replace, names, and notes; `flowdelta teach` writes it',
+      'Names, notes and rules from `flowdelta teach`; its rules override the options that they replace',
     expected: `what readKnowledge gives (schema '${KNOWLEDGE_SCHEMA}'), or null`,
     isFile: true,
     accepts: (value) => value === null || mismatch(value, KNOWLEDGE, 'knowledge') === null,

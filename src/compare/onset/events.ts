@@ -29,7 +29,7 @@ export const EVENT_OPTIONS = defineOptions({
     accepts: (value) => Array.isArray(value) && value.every((text) => readEvent(text) !== null),
     parse: (text) => [text],
     sentence:
-      "What else happened, and when: '2026-10-01T11:15Z deploy checkout 2.0'. Findings that began just after it say so, and charts of time mark it",
+      "Event with its time: '2026-10-01T11:15Z deploy checkout 2.0'. Findings that begin just after it say so, and time charts mark it",
   }),
 })
 

@@ -164,13 +164,13 @@ export const RANKING_OPTIONS = defineOptions({
   centre: oneOf(['mean', 'median', 'trimmed'], {
     default: 'mean',
     sentence:
-      "What stands for a category's response times; 'trimmed' leaves out the extreme tenths",
+      "Statistic of a category's response times; 'trimmed' leaves out the fastest and slowest tenth",
     flag: 'centre <statistic>',
   }),
   rankBy: oneOf(['mutation', 'category'], {
     default: 'mutation',
     sentence:
-      'Rank mutations each by its own contribution, or by that of both mutations of its category together',
+      'Rank each mutation by its own contribution, or by that of both mutations of its category',
   }),
 })
 

@@ -13,12 +13,13 @@ import type { LeftOutAttribute } from './read-columns.ts'
 /** Options of `findSegments`. */
 export const SEGMENT_OPTIONS = defineOptions({
   ...EDGE_OPTIONS,
-  segments: flag({ default: true, sentence: 'Find out in which requests things changed' }),
+  segments: flag({ default: true, sentence: 'Find which requests each change is confined to' }),
   maxSegmentCells: number({
     default: 2e8,
     min: 0,
     unit: 'values',
-    sentence: 'Most values of attributes read to find segments; what is largest comes first',
+    sentence:
+      'Largest number of attribute values to read for segments; the largest changes come first',
     flag: null,
   }),
 })

@@ -260,23 +260,23 @@ export function shareWords(changeUs: number, totalUs: number): string {
   if (Math.abs(totalUs) <= NO_TIME_US || Math.abs(changeUs) <= NO_TIME_US) return ''
   if (changeUs / totalUs >= 0) return `: ${partAndRestText(changeUs, totalUs, TIME)}`
   const { change } = changeWords(TIME, totalUs > 0)
-  return `, against the ${change} (${percent(-changeUs / totalUs)} of it)`
+  return `, offsetting ${percent(-changeUs / totalUs)} of the ${change}`
 }
 
 /** Said where p of edges is told. */
-export const CORRECTED = 'corrected for all edges that were tested'
+export const CORRECTED = 'corrected for the number of edges tested'
 
 /** Says how p is meant where it is told. */
 export function pNote(differences: readonly FlowDifference[]): string {
   const tested = differences.filter(({ kind }) => kind === 'latency')
   if (tested.length === 0) return ''
   const isAll = tested.length === differences.length
-  return ` p is ${CORRECTED}${isAll ? '' : '; steps that came, went or moved need none'}.`
+  return ` p is ${CORRECTED}${isAll ? '' : '; new, lost and moved steps need no test'}.`
 }
 
 function restWords({ rest, totalUs }: Ranked): string {
   const { edges, changeUs } = rest
-  return `All else, ${counted(edges.length, 'edge')}, takes ${moreWords(changeUs)}${shareWords(changeUs, totalUs)}.`
+  return `Everything else, ${counted(edges.length, 'edge')}, takes ${moreWords(changeUs)}${shareWords(changeUs, totalUs)}.`
 }
 
 /** A difference before its time is known. */
@@ -405,7 +405,7 @@ export function orderWords(
 export const QUIET_WORDS: Readonly<Record<QuietReason, string>> = {
   variance: 'may be chance',
   'too few requests': 'may be chance, too few requests to test',
-  'never waited for': 'not tested, as no request waits for it',
+  'never waited for': 'not tested: no request waits for it',
 }
 
 /** Says how sure the change of an edge is: `p < 0.001`, `may be chance (p = 0.2)`. */

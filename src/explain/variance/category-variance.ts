@@ -72,10 +72,10 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
       Math.abs(this.restShare) < 1e-6
         ? 'Shares add up to 1.'
         : `Shares add up to ${percent(this.accounted)}, not 1: the rest of the variance is response ` +
-          'time beside the recorded critical path.'
+          'time outside the recorded critical path.'
     return this.onePath
       ? sum
-      : `${sum} Requests take different critical paths; where an edge is off it, it counts as 0.`
+      : `${sum} Requests take different critical paths; an edge off the path counts as 0.`
   }
 
   /**

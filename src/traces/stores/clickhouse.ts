@@ -29,17 +29,17 @@ import { readOrInstead, type StoreLocation, type StoreQuery, storeKind } from '.
 /** Parameters of the addresses of ClickHouse: `clickhouse://user@host:8123/database?table=otel_traces`. */
 export const CLICKHOUSE_OPTIONS = defineOptions({
   table: optionalText(
-    'Table of spans; null for the one whose columns are known, a Distributed one if there is any',
+    'Table of spans; null for the one with known columns, a Distributed one if there is any',
   ),
   timeout: number({
     default: 300,
     min: 0.001,
     unit: 's',
-    sentence: 'How long an answer may keep silent before it is asked for again',
+    sentence: 'Silence after which an answer is requested again',
   }),
   tries: HTTP_PARAMETERS.tries,
   sample: optionalCount(
-    'Most traces of a period, as a sample that ClickHouse draws; null for all of them',
+    'Largest number of traces of a period, sampled by ClickHouse; null for all',
     'traces',
   ),
   seed: SAMPLE_OPTIONS.seed,

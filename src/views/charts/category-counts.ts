@@ -118,7 +118,7 @@ function subtitle({ categories, options, mutations, precursors }: StructuralMuta
     `${counted(categories.size, 'category', 'categories')}: ${grouped(mutations.length)} gained and ${grouped(precursors.length)} lost ${many}${scaled}.`,
     smPThreshold === 'auto'
       ? 'Each category’s share of the requests of its type was tested.'
-      : 'Inside the grey band the number of requests changed by no more than that.',
+      : 'Inside the gray band the number of requests changed by no more than that.',
   ]
 }
 

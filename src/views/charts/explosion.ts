@@ -140,7 +140,7 @@ export const foldedSizesChart = defineChart(
           largest === undefined
             ? 'There are no requests.'
             : [
-                'Grey: mean as recorded. Blue: folded, with what repeats in a flow drawn once.',
+                'Gray: mean as recorded. Blue: folded, with repetitions drawn once.',
                 `Largest: ${labels[0]}, ${largest.recordedText} nodes, folded ${largest.foldedText}.`,
               ],
         omissions:
@@ -295,9 +295,9 @@ function pointOf({ hosts, requests, categories, name = '' }: ObservedCategories,
   const said = `${short(expected)} ± ${short(sd)}`
   const verdict = isOutside
     ? categories > expected
-      ? 'more than chance explains; requests may differ in something else as well'
-      : 'fewer than chance explains; hosts may not be chosen at random'
-    : 'as chance has it'
+      ? 'more than chance explains: requests may differ in something else, too'
+      : 'fewer than chance explains: hosts may not be chosen at random'
+    : 'as expected by chance'
   return {
     hosts: hostsText(hosts),
     requests,

@@ -26,7 +26,7 @@ import { rootName } from './node-names.ts'
 
 const LOOKS = [
   { name: 'finding', color: PALETTE.change },
-  { name: 'not accounted for', color: PALETTE.faint },
+  { name: 'unexplained', color: PALETTE.faint },
   { name: 'observed change', color: PALETTE.rest },
 ]
 
@@ -44,12 +44,12 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
               `Each bar begins where the one above it ends; bars to the left ${of === TIME ? 'save time' : `are less ${of.name}`}.`,
               'Observed change: all requests after, against the mean before.',
               ...(stage.findings.some(({ failedRequests }) => failedRequests !== undefined)
-                ? ["Failures stand with their number: kind 'errors' shows when requests failed."]
+                ? ["Failures show their number; kind 'errors' shows when requests failed."]
                 : []),
             ],
       omissions:
         stage.omitted > 0 &&
-        `Counts ${counted(stage.omitted, 'smaller finding')} as “not accounted for”.`,
+        `Counts ${counted(stage.omitted, 'smaller finding')} as “unexplained”.`,
       width: 760,
     },
     bars({
@@ -98,8 +98,8 @@ function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
   const whole = { startUs: 0, endUs: observedChangeUs, ...none }
   const rows = [
     ...steps,
-    ...(mixUs === 0 ? [] : [{ label: 'changed mix of requests', kind: 'finding', ...mix }]),
-    { label: 'not accounted for', kind: 'not accounted for', ...rest },
+    ...(mixUs === 0 ? [] : [{ label: 'changed request mix', kind: 'finding', ...mix }]),
+    { label: 'unexplained', kind: 'unexplained', ...rest },
     { label: 'observed change', kind: 'observed change', ...whole },
   ]
   const labels = distinctTexts(rows, 76, ({ label }) => label)
@@ -166,12 +166,12 @@ function nothingCompared({
   usualCalls,
 }: Pick<Interference, 'step' | 'slowCalls' | 'usualCalls'>): string {
   if (step === null) {
-    return 'No calls were looked at: that takes a finding that calls of a service take longer, by time, and option interference.'
+    return 'No calls were examined: this needs a finding of slower calls of a service, compared by time, and option interference.'
   }
   const calls = `calls of ${printable(spoken([step.service, step.operation]).join(' '))}`
   return slowCalls === 0
-    ? `Looked at ${calls} after, but fewer than ${MIN_SLOW} of them took longer than ${percent(SLOW)} of those before: too few to tell who holds them up.`
-    : `Looked at ${counted(slowCalls, 'slow one')} of ${calls} after and ${counted(usualCalls, 'usual one')}, but no kind of other requests was under way in ${MIN_MET} or more of the slow ones, at the same service, on the same host or with anything else in common.`
+    ? `Fewer than ${MIN_SLOW} ${calls} after took longer than ${percent(SLOW)} of those before: too few to tell what delays them.`
+    : `No group of other requests ran during ${MIN_MET} or more of ${counted(slowCalls, 'slow one')} of ${calls} after (${counted(usualCalls, 'usual one')}), at the same service, on the same host or sharing anything else.`
 }
 
 function groupRows(shown: readonly Others[], interferers: ReadonlySet<Others>) {

@@ -42,7 +42,7 @@ export const hostClassesChart = defineChart(
     const rows = cellsOf(hostClasses, hosts, labels)
     return framedChart(
       {
-        title: 'Which hosts perform alike',
+        title: 'Hosts grouped by performance',
         subtitle:
           all === 0
             ? 'There are no hosts.'

@@ -50,7 +50,7 @@ export const parameterDifferencesChart = defineChart(
             ? 'There is no parameter to compare.'
             : [
                 `Bars are shares of each group (${groupSizes(groups, explanation.subject)}).`,
-                'Effect: 0 is distributed alike, 1 nothing in common. q: the p-value corrected for the number of parameters.',
+                'Effect: 0 is the same distribution, 1 no overlap. q: p-value corrected for the number of parameters.',
               ],
         omissions: [
           differences.length > limit &&

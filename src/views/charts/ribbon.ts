@@ -319,7 +319,7 @@ function subtitles(
         ]),
     ...(Math.abs(mixUs) < MIN_MIX * Math.abs(totalUs) || mixUs === 0
       ? []
-      : [`A different mix of requests makes up ${signedAmount(mixUs, of)} of the change.`]),
+      : [`The changed request mix makes up ${signedAmount(mixUs, of)} of the change.`]),
   ]
 }
 

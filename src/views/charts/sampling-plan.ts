@@ -44,10 +44,10 @@ export const samplingPlanChart = defineChart(
         ? 'There is no step to plan for.'
         : rate <= 1
           ? `${formatDuration(shiftUs)} more in ${shortText(first.step, 60)}: keep ${shortNumber(100 * rate)} %.`
-          : `${formatDuration(shiftUs)} more in ${shortText(first.step, 60)}: too little for all requests of so short a time.`
+          : `${formatDuration(shiftUs)} more in ${shortText(first.step, 60)}: not found even with all requests, as the periods are too short.`
     return framedChart(
       {
-        title: 'How many requests find how small a slowdown?',
+        title: 'Requests needed to find a slowdown',
         subtitle: [
           answer,
           `Two periods of ${formatDuration(periodUs)} with ${counted(allRequests, 'request')} each; four of five comparisons find it.`,

@@ -35,7 +35,7 @@ export const submittersChart = defineChart(
       {
         title: `Whose requests make ${shortText(service, 60)} work`,
         subtitle: [
-          'Its own work for a mean request of all, by whose request it is. Grey: before. Blue: after.',
+          'Its own work for a mean request, by submitter. Gray: before. Blue: after.',
           moved === undefined
             ? 'Nobody calls it.'
             : `Most changed: ${shortText(moved.submitter, 60)}, ${movedText(moved.before.causedUs, moved.after.causedUs)}.`,

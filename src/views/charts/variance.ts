@@ -28,7 +28,7 @@ const MIN_SHARE = 1e-6
 const LOOKS = [
   { name: 'adds to the variance', color: PALETTE.change },
   { name: 'evens it out', color: PALETTE.after },
-  { name: 'beside these edges', color: PALETTE.faint },
+  { name: 'outside these edges', color: PALETTE.faint },
   { name: 'response time', color: PALETTE.rest },
 ]
 
@@ -93,7 +93,7 @@ function varianceOf(
   const chosen = category ?? variance.ranked[0]?.category
   if (chosen === undefined) {
     throw new FlowdeltaError(
-      'No category has enough requests to look at. Give findVariance a smaller large.',
+      'No category has enough requests. Lower the option large of findVariance.',
     )
   }
   return variance.category(chosen, period === null ? {} : { period })
@@ -111,7 +111,7 @@ function rowsOf(
     ...(others.length === 0 ? [] : [restStep(counted(others.length, 'other edge'), otherShare)]),
     ...(Math.abs(found.restShare) < MIN_SHARE
       ? []
-      : [restStep('beside the recorded critical path', found.restShare)]),
+      : [restStep('outside the recorded critical path', found.restShare)]),
   ]
   let sum = 0
   const rows = steps.map(({ share, ...step }) => {
@@ -140,7 +140,7 @@ function edgeStep(edge: EdgeVariance, i: number, of: Quantity) {
 
 function restStep(label: string, share: number) {
   const none = { from: '–', to: '–', varies: '–', path: '–' }
-  return { label, kind: 'beside these edges', share, ...none }
+  return { label, kind: 'outside these edges', share, ...none }
 }
 
 const CELL = 40
@@ -170,7 +170,7 @@ export const covariancesChart = defineChart(
           drawn.length === 0
             ? 'No edge on the critical path varies.'
             : [
-                'Correlation of latencies, in the order of the flow. Green: long together; pink: one is long when the other is short.',
+                'Correlation of latencies, in the order of the flow. Green: both are long together; pink: one is long when the other is short.',
                 `In brackets: may be chance (q ≥ ${ALPHA}, corrected over these pairs).`,
               ],
         omissions: [

@@ -81,9 +81,9 @@ function subtitle(diagnosis: LatencyDiagnosis): string[] {
       ? [
           `${target} Before and target ${differ} (${pValue(changeP)}).`,
           closest,
-          'Each row sets one thing as it was after and leaves all else as before.',
+          'Each row sets one thing to what it was after and leaves the rest as before.',
         ]
-      : [target, closest, 'Each row changes one thing and leaves all else as before.']),
+      : [target, closest, 'Each row changes one thing and leaves the rest as before.']),
     'Orange lines: as recorded before. Blue lines: the target.',
     ...(state === 'complete' ? [] : ['The diagnosis was stopped before everything was tried.']),
   ]

@@ -443,9 +443,7 @@ describe('recorded-otherwise', () => {
     const { findings, flows } = comparison
     expect(flows.count(AFTER)).toBe(600)
     expect(countText(flows, AFTER)).toBe('300 (and 300 parts of them)')
-    expect(findings.text()).toMatch(
-      /^No significant change\. With 300 requests before and 300 after/,
-    )
+    expect(findings.text()).toMatch(/^No significant change\. With 300 requests before, 300 after/)
     expect(findings.requests).toBe(300)
     expect(headline(comparison).title).toBe('No change found')
     expect(comparison.warnings().map(({ code }) => code)).toEqual([

@@ -56,7 +56,7 @@ test('a removed step that took time is a change against a slower flow', () => {
     ['removed', -300],
   ])
   expect(ranked.differences[0]?.text).toBe(
-    'Y is added, which adds 900 µs: more than the whole slowdown, as all else takes 300 µs less',
+    'Y is added, which adds 900 µs: more than the whole slowdown; all else takes 300 µs less',
   )
   expect(ranked.differences[1]?.text).toBe(
     'X is removed, which saves 300 µs, against the slowdown (50 % of it)',

@@ -17,7 +17,7 @@ test('bars of findings stand end to end, then the rest, then the observed change
   expect(pick(rows, 'kind')).toEqual([
     ['finding'],
     ['finding'],
-    ['not accounted for'],
+    ['unexplained'],
     ['observed change'],
   ])
   const [first, second, rest, whole] = rows as { startUs: number; endUs: number }[]
@@ -47,7 +47,7 @@ test('a finding of failures says how many more requests fail, though it has no b
 
 test('smaller findings that were left out are counted', () => {
   const chart = findingsChart(groupFindings(both, { limit: 1 }))
-  expect(chart.description).toContain('Counts 1 smaller finding as “not accounted for”.')
+  expect(chart.description).toContain('Counts 1 smaller finding as “unexplained”.')
   expectDrawable(chart)
 })
 
