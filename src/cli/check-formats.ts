@@ -15,7 +15,7 @@ import {
   TEXT,
   words,
 } from './document.ts'
-import { printedJson, textTable } from './printing.ts'
+import { givenWidth, printedJson, textTable } from './printing.ts'
 
 /** A type of requests with what `--fail-on` and `--warn-on` make of it. */
 export interface JudgedType extends CheckedType {
@@ -157,11 +157,11 @@ function checkText(results: CheckResults): string {
   return [
     `${verdictOf(results)}: ${head}`,
     '',
-    // As wide as it is, wherever it is written: pipelines keep it and search its lines.
+    // Without a terminal as wide as it is: pipelines keep it and search its lines.
     textTable(
       ['type of request', requests, 'median', 'shift', '', 'slow', 'fails', 'verdict'],
       rows,
-      Number.POSITIVE_INFINITY,
+      givenWidth() ?? Number.POSITIVE_INFINITY,
     ),
     ...notes,
   ].join('\n')

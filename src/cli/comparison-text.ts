@@ -28,7 +28,15 @@ import { explanationTexts } from './explanation-text.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
 import { flowDifferences } from './mutation-document.ts'
-import { cutAtPart, leftOutLines, MAX_WIDTH, textTable, textWidth, wrapped } from './printing.ts'
+import {
+  cutAtPart,
+  leftOutLines,
+  MAX_WIDTH,
+  proseWidth,
+  textTable,
+  textWidth,
+  wrapped,
+} from './printing.ts'
 
 /** Lines that text takes unless it is verbose: a screen. */
 const MAX_LINES = 40
@@ -40,7 +48,7 @@ interface TextOptions {
   readonly proposed?: boolean
 }
 
-/** What was compared, warnings and findings on a screen; verbose, also every ranked mutation. */
+/** Writes what was compared, warnings and findings on one screen; verbose, also every ranked mutation. */
 export function comparisonText(
   { comparison, limit, explained, whatIf = [] }: PrintedComparison,
   { verbose, proposed = false }: TextOptions,
@@ -59,7 +67,7 @@ export function findingText({ comparison, finding, explained = null }: WholeFind
   const count = (period: Period) => `${grouped(concerned[period])} of ${grouped(all[period])}`
   const names = (ids: readonly string[]) => ids.map(printable).join(', ')
   return wrappedBlocks([
-    comparison.findings.textOf(finding),
+    comparison.findings.textOf(finding, proseWidth()),
     [
       `${id} (${kind}): in ${count(BEFORE)} requests before, ${count(AFTER)} after`,
       ...(services.length > 0 ? [`Services, the prime suspect first: ${names(services)}`] : []),
@@ -159,7 +167,7 @@ function verboseBlocks(
   return [
     [overview(comparison), ...ribbonLines(comparison, textWidth())].join('\n'),
     ...withFlags(warnings).map(({ code, message, detail }) => `! ${code}: ${message} ${detail}`),
-    comparison.findings.text(),
+    comparison.findings.text(proseWidth()),
     mutationCounts(comparison),
     ...thresholdLines(comparison),
     ...shown.map((mutation) => mutationText(comparison, mutation)),
@@ -175,7 +183,7 @@ function shortBlocks(
 ): string[] {
   const head = [...overview(comparison).split('\n'), ...ribbonLines(comparison, textWidth())]
   const findings = comparison.findings
-    .text()
+    .text(proseWidth())
     .split('\n')
     .flatMap((line) => wrapped(line))
   const warnings = all.flatMap((one) => (isHint(one) ? [] : `! ${one.code}: ${one.finding}`))
@@ -194,7 +202,7 @@ function shortBlocks(
     .map((lines) => lines.join('\n'))
 }
 
-/** How to read more, of what there is more of. */
+/** Lists the options that print more, if there is more. */
 function moreHint({ findings: all, ranking: { mutations } }: Comparison, warnings: Warnings) {
   const [first] = all.findings
   const more = spoken([
@@ -211,10 +219,10 @@ function moreHint({ findings: all, ranking: { mutations } }: Comparison, warning
 
 /** Warnings in two lines each at most where there is room, else in one. */
 function warningLines(warnings: readonly string[], room: number): readonly string[] {
-  const whole = warnings.flatMap((line) => wrapped(cutAtPart(line, 2 * MAX_WIDTH - 10), '  '))
+  const whole = warnings.flatMap((line) => wrapped(cutAtPart(line, 2 * proseWidth() - 10), '  '))
   if (whole.length <= room) return whole
   return cutLines(
-    warnings.map((line) => cutAtPart(line, MAX_WIDTH)),
+    warnings.map((line) => cutAtPart(line, proseWidth())),
     room,
     'warnings',
   )
@@ -257,7 +265,7 @@ function mutationCounts({ responseTime, structural }: Comparison): string {
   )
 }
 
-/** Says what another threshold than the usual one changed: only the ranking. */
+/** Says what a different threshold changed: only the ranking. */
 function thresholdLines(comparison: Comparison): string[] {
   const { default: usual } = STRUCTURAL_OPTIONS.smPThreshold
   const { smPThreshold } = comparison.options
@@ -294,7 +302,7 @@ function responseTimes({ flows }: Comparison): string {
   )
 }
 
-/** Ranking nothing means as much as could be tested. */
+/** Says how much could be tested, next to an empty ranking. */
 function nothingFound({ categories, responseTime, flows }: Comparison): string {
   const few = range(categories.size).filter((one) => !responseTime.test(one).testable)
   if (few.length === 0) return 'All categories had enough requests to test.'
@@ -328,7 +336,7 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
   ].join('\n')
 }
 
-/** Says of a mutation without a precursor where its requests may have come from all the same. */
+/** Names likely sources of the requests of a mutation without a precursor. */
 function likelySources({ moves, categories }: Comparison, { category }: RankedMutation): string {
   const streams = moves.streams.filter(({ kind, to }) => kind === 'moves' && to === category)
   if (streams.length === 0) return ''

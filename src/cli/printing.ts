@@ -35,7 +35,23 @@ export function printJson(document: unknown): void {
 
 export function printText(text: string): void {
   const shown = visibleText(text.endsWith('\n') ? text : `${text}\n`)
-  process.stdout.write(isColored() ? colored(shown) : shown)
+  const fitted = fittedLines(shown)
+  process.stdout.write(isColored() ? colored(fitted) : fitted)
+}
+
+/** Rows of a table: breaking these would break their columns. */
+const ALIGNED = /\S {2,}\S/
+
+/** Breaks lines that are wider than the terminal between words; without one, they stay whole for programs. */
+function fittedLines(text: string): string {
+  const width = givenWidth()
+  if (width === undefined) return text
+  const fit = (line: string) => {
+    const [head = ''] = /^ *(?:#\d+ +|! )?/.exec(line) ?? []
+    if (ALIGNED.test(line.slice(head.length))) return [line]
+    return wrapped(line, ' '.repeat(head.length), width)
+  }
+  return text.split('\n').flatMap(fit).join('\n')
 }
 
 /** On a terminal, unless its user wants no colors (https://no-color.org). */
@@ -52,17 +68,30 @@ export function warningLines(warnings: readonly PrintedWarning[]): string[] {
   return warnings.map(({ code, message }) => `! ${code}: ${message}`)
 }
 
-/** Of lines that do not depend on the terminal, and of all where there is none. */
+/** Widest line of prose, and of everything without a terminal. */
 export const MAX_WIDTH = 100
+/** Narrower terminals are not served. */
+const MIN_WIDTH = 40
 /** Columns of numbers are not wider than this, and stay whole. */
 const MAX_WHOLE = 20
 const MIN_COLUMN = 12
 /** Of the further lines of a cell. */
 const INDENT = '  '
 
+/** Characters of a line of the terminal, or of `COLUMNS`; `undefined` for neither. */
+export function givenWidth(): number | undefined {
+  const columns = process.stdout.columns || Number(process.env['COLUMNS'])
+  return columns > 0 ? Math.max(MIN_WIDTH, columns) : undefined
+}
+
 /** Characters of a line: those of the terminal, if there is one. */
 export function textWidth(): number {
-  return process.stdout.columns || MAX_WIDTH
+  return givenWidth() ?? MAX_WIDTH
+}
+
+/** Characters of a line of prose, which a wide terminal does not stretch. */
+export function proseWidth(): number {
+  return Math.min(MAX_WIDTH, textWidth())
 }
 
 /** Where a cell may be broken: after a part of a name; within it before a capital; or else anywhere. */
@@ -102,10 +131,12 @@ export function textTable(
 }
 
 /** Breaks a line between words; a word that is too long stays whole. */
-export function wrapped(line: string, indent = '', width = MAX_WIDTH): string[] {
+export function wrapped(line: string, indent = '', width = proseWidth()): string[] {
   if (line.length <= width) return [line]
-  const end = line.lastIndexOf(' ', width)
-  if (end <= indent.length) return [line]
+  const first = indent.length + /^ */.exec(line.slice(indent.length))![0].length
+  const near = line.lastIndexOf(' ', width)
+  const end = near > first ? near : line.indexOf(' ', width)
+  if (end < 0) return [line]
   return [line.slice(0, end), ...wrapped(indent + line.slice(end + 1), indent, width)]
 }
 

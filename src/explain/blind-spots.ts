@@ -14,7 +14,7 @@ import { moments } from '../stats/moments.ts'
 import { CLIENT } from '../traces/span-columns.ts'
 import { periodOfName } from './variance/compare-spreads.ts'
 
-/** A step whose time nothing that was recorded explains. */
+/** A step whose time no recorded data explains. */
 export interface BlindSpot extends Role {
   /**
    * What to record: spans of the `'callee'`, which records none; events of a `'call'`, such as connect

@@ -116,7 +116,7 @@ describe('flowdelta check', () => {
     expect(open.code).toBe(0)
     expect(open.out).toMatch(/shop GET .* 25\.0 % +warn errors>1%\n/)
     expect(open.out).toContain(
-      'More requests fail than in any run before, though 2 runs cannot say how much runs differ: shop GET (5.2 % → 25.0 %). Look',
+      'More requests fail than in any run before: shop GET (5.2 % → 25.0 %). 2 runs cannot show run-to-run variation: look',
     )
   })
 

@@ -386,7 +386,7 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
     const { code, err } = await flowdelta('report', ...SHORT, '--fail-on', 'any')
     expect(code).toBe(2)
     expect(err).toContain(
-      '(flowdelta compare, flowdelta logs, flowdelta whatif, flowdelta check: these take --fail-on.)',
+      '(--fail-on belongs to flowdelta compare, flowdelta logs, flowdelta whatif and flowdelta check.)',
     )
   })
 

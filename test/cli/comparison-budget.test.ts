@@ -132,7 +132,7 @@ describe('--finding', () => {
       /\nTrace [0-9a-f]{32} \(after, [\d.]+ [µm]s\), \d+ calls \(◀ marks the finding\)\n +begins +takes\nfrontend NFS3 [A-Z]+ +0 µs/,
     )
     expect(text).toMatch(
-      /What differs within the flow of mutation \d+:\n {2}1\. [\s\S]*?% of the slowdown/,
+      /Differences within the flow of mutation \d+:\n {2}1\. [\s\S]*?% of the slowdown/,
     )
     expect(document.flowDifferences.differences[0]).toMatchObject({ rank: 1, kind: 'replaced' })
     const unbroken = text.replace(/\n +/g, ' ')

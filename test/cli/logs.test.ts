@@ -100,7 +100,7 @@ describe('the text', () => {
   test('warns of a file given as before and as after', async () => {
     const file = at('good.jsonl')
     const { out } = await flowdelta('logs', '--good', file, '--bad', file, '--instance', 'node')
-    expect(out).toContain(`! same-files: ${file} is given as before and as after`)
+    expect(out).toContain(`! same-files: ${file} is given for both periods`)
   })
 
   test('says how many variables dependencies were not learned from', async () => {

@@ -162,7 +162,7 @@ describe('--propose', () => {
   })
 
   test.each([
-    [[], 'goes from one level to another'],
+    [[], 'changes level or starts to grow'],
     [['--after', BAD], '--propose divides one recording, not two periods'],
   ])('--propose is an error where there are no two periods', async (more, message) => {
     const { code, err } = await flowdelta('compare', '--propose', recording('level', 300), ...more)

@@ -118,7 +118,7 @@ export interface Latencies {
 
 /** What one period says of an edge class: one latency a request; see `collectEdgeSamples`. */
 export interface EdgeSample extends Latencies {
-  /** In what share of the period's requests the edge is on the critical path. */
+  /** Share of the period's requests with the edge on the critical path. */
   readonly onCriticalPath: number
 }
 

@@ -150,7 +150,7 @@ export interface EdgeChange extends PooledEdge {
   readonly beforeRequests: number
   readonly afterRequests: number
   readonly categories: readonly number[]
-  /** In how many of them it could be compared, and how many requests those have. */
+  /** Number of them in which it could be compared, and their requests. */
   readonly comparedCategories: number
   readonly beforeCompared: number
   readonly afterCompared: number
@@ -160,7 +160,7 @@ export interface EdgeChange extends PooledEdge {
   readonly q: number
   /** Chance that a request after is slower here than one before, of the same category. */
   readonly probabilitySlower: number
-  /** By how much one call became slower (negative: faster), in µs; 0 unless significant. */
+  /** Shift of one call in µs, positive if slower; 0 unless significant. */
   readonly shiftUs: number
   /** 95 % confidence interval of `shiftUs`. */
   readonly interval: readonly [low: number, high: number]
@@ -200,7 +200,7 @@ interface EdgeChangeColumns extends EdgeTotalTimes {
   readonly options: EdgeOptions
 }
 
-/** Every edge of the requests' flows, pooled over the categories, and what became of it. */
+/** Every edge of the requests' flows, pooled over the categories and compared. */
 export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
   /** Made when first asked for: traces with spans are judged by their steps instead. */
   #tests: EdgeTests | undefined

@@ -42,7 +42,7 @@ export interface AnsweredCall {
 export interface FindingStep extends Step {
   /** Operation that works, is called, or is requested. */
   readonly operation: string
-  /** By how much a call became slower (negative: faster), in µs. */
+  /** Shift of a call in µs, positive if slower. */
   readonly shiftUs: number
   /** Share of its calls that did, where the typical call did not. */
   readonly share?: number
@@ -242,7 +242,7 @@ export function isStructural({ kind }: Pick<Draft, 'kind'>): boolean {
   return kind === 'structure' || kind === 'concurrency'
 }
 
-/** One change in the system, with every mutation it accounts for. */
+/** One change in the system, with every mutation it explains. */
 export interface Finding
   extends Omit<
     Draft,
@@ -267,23 +267,23 @@ export interface Finding
   /** Operation it is about, of the first of `services`; `null` if it is about none. */
   readonly operation: string | null
   readonly size: FindingSize
-  /** When it began; `null` where that cannot be told. */
+  /** Start of the change; `null` where unknown. */
   readonly since: Onset | null
   /** Event that it began just after; `null` for none. */
   readonly follows: TimedEvent | null
-  /** Who holds up its slow calls; `null` where that was not looked for. */
+  /** Other requests that delay its slow calls; `null` where nobody looked for them. */
   readonly interference: Interference | null
   /** `where: what`, the first line. */
   readonly title: string
   /** `facts` in one line. */
   readonly text: string
-  /** How many requests, how much each, than what share of those before, p. */
+  /** Facts: how many requests, how much each, slower than which share of requests before, p. */
   readonly facts: readonly string[]
   /** Ranked mutations that this accounts for. */
   readonly mutations: readonly RankedMutation[]
   /** Contribution with that of its consequences over the observed change; `NaN` if that may be 0. */
   readonly shareOfChange: number
   readonly exemplars: Exemplars
-  /** The same delay as it shows elsewhere: upstream, or in a gap that no span covers. */
+  /** Consequences: the same delay seen elsewhere, upstream or in a gap that no span covers. */
   readonly consequences: readonly Finding[]
 }

@@ -80,14 +80,14 @@ interface FindingColumns extends SlowRequests {
 const MANY_RUNS = 4
 const FEW_RUNS = ' With fewer than 4 runs, even large changes may be missed.'
 
-/** What changed, one entry a cause, the most important first. */
+/** Changes, one entry per cause, the most important first. */
 export class Findings extends columnarStage<FindingColumns>() {
-  /** All findings in words, in lines of at most 100 characters where names allow. */
-  text(): string {
+  /** Writes all findings, in lines of at most `width` characters where names allow; default 100. */
+  text(width = WIDTH): string {
     const { findings } = this
     const isTested = findings.length > 0 || this.flows.runs.length > 1
     return spoken([
-      ...findings.map((finding) => `${this.textOf(finding)}\n`),
+      ...findings.map((finding) => `${this.textOf(finding, width)}\n`),
       this.summary(),
       this.slowStretchText,
       this.fewSlowText,
@@ -95,7 +95,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     ]).join('\n')
   }
 
-  /** What amounts are of. */
+  /** Quantity of all amounts. */
   get quantity(): Quantity {
     return this.flows.quantity
   }
@@ -105,7 +105,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     return this.findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
   }
 
-  /** Share of the change that neither findings nor the mix account for; 0 where that is not worth telling. */
+  /** Share of the change that neither findings nor the mix explain; 0 where too small to mention. */
   get unexplainedShare(): number {
     const isTold = this.findings.length > 0 ? this.attributedUs !== 0 : this.unexplained !== null
     const left = leftShare(this)
@@ -117,12 +117,12 @@ export class Findings extends columnarStage<FindingColumns>() {
     return this.slowStretch && stretchText(this.slowStretch, this.quantity)
   }
 
-  /** Says how slow few requests were, and where; `null` if none were. */
+  /** Says how slow a few requests were, and where; `null` if none were. */
   get fewSlowText(): string | null {
     return this.fewSlow && fewSlowText(this.fewSlow, this.flows.wholes(AFTER), this.quantity)
   }
 
-  /** Says against what changes were tested. */
+  /** Says what changes were tested against. */
   get testedAgainst(): string {
     const runs = this.flows.runs.length
     if (runs === 1) {
@@ -134,7 +134,7 @@ export class Findings extends columnarStage<FindingColumns>() {
       : `Tested against ${runs} runs as one: differences between runs need traces with spans.`
   }
 
-  /** Says how much of the change findings account for; without any, what could have been seen. */
+  /** Says how much of the change findings explain; without findings, how large a change could be missed. */
   summary(): string {
     const { findings, omitted, observedChangeUs, quantity } = this
     if (findings.length === 0) return this.nothingText()
@@ -163,7 +163,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     return `${counted(this.otherWay, 'finding')} in the other direction left out.`
   }
 
-  /** Where errors are found: what it changes in all that failing requests take another time. */
+  /** Says how much time failing requests save or cost in all, where errors are found. */
   #failingText(): string {
     const isOfErrors = this.findings.some(
       ({ kind, failedRequests }) => kind === 'errors' && failedRequests,
@@ -178,21 +178,21 @@ export class Findings extends columnarStage<FindingColumns>() {
   }
 
   /**
-   * Mean or median of all requests where the 95 % interval of its difference leaves 0 out though
-   * nothing was found; `null` where something was, neither moved, or chance of the mix moved it.
+   * Mean or median of all requests if it clearly changed (its 95 % interval excludes 0) but nothing was
+   * found; `null` if something was found, neither moved, or only the mix did by chance.
    */
   get unexplained(): WholeShift | null {
     if (this.findings.length + this.otherWay > 0) return null
     return clearShift(this.flows, { mixChanged: this.mixUs !== 0 })
   }
 
-  /** Says that nothing was found but some slow requests; `null` without such. */
+  /** Says that only some slow requests were found; `null` without them. */
   get onlySlowText(): string | null {
     if (this.slowStretch !== null) return 'No lasting change found, but one slow stretch'
     return this.fewSlow && 'Most requests did not change, but a few took far longer'
   }
 
-  /** Says that nothing was found, and what could have been seen. */
+  /** Says that nothing was found, and how large a change could be missed. */
   nothingText(): string {
     const isSure = this.nearest !== null && isSureStep(this.nearest)
     const none = `No ${isSure ? 'change large enough to matter' : 'significant change'}`
@@ -200,7 +200,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     return spoken([this.movedText() ?? nothing, this.seenText()]).join(' ')
   }
 
-  /** Says by how much requests moved of which nothing was found, and what of it their mix is; `null` if they did not. */
+  /** Says how far response times moved without a finding, and how much of that the mix explains; `null` if they did not. */
   movedText(): string | null {
     const { unexplained, quantity } = this
     if (unexplained === null) return null
@@ -228,7 +228,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     return slowSample(recordedFlows(this.flows)) !== null
   }
 
-  /** Names the step whose mean differs most, as the mean of all does; no claim that it changed. */
+  /** Names the step whose mean differs most in the direction of the whole; it need not have changed. */
   #largestStep(): string {
     const flows = recordedFlows(this.flows)
     if (!areFromSpans(flows)) return ''
@@ -243,7 +243,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     return `Largest difference: ${placeTitle(role, role.operation)} takes ${differs}, of ${ofAll} in total.`
   }
 
-  /** Says how large a change could have been missed; nothing beside a few slow requests. */
+  /** Says how large a change could be missed; empty next to a few slow requests. */
   seenText(): string {
     if (this.otherWay > 0) return this.#otherWayText()
     const kind = this.detectable.find(({ testable }) => testable)
@@ -267,7 +267,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     return `${type}, ${seen}${ofStep ?? ''}.${others}${this.#nearestText()}`
   }
 
-  /** Says what came nearest to a change, which more requests might tell, or what is too small to matter. */
+  /** Names the step closest to a change, which more requests might confirm, or a change too small to matter. */
   #nearestText(): string {
     if (this.nearestFailure !== '') return ` Closest to a change: ${this.nearestFailure}.`
     if (this.nearest === null) return ''
@@ -319,25 +319,25 @@ export class Findings extends columnarStage<FindingColumns>() {
     )
   }
 
-  /** One finding in words: where and what, facts, where to look, where else it shows. */
-  textOf(finding: Finding): string {
+  /** Writes one finding: where and what, facts, where to look, where else it shows. */
+  textOf(finding: Finding, width = WIDTH): string {
     const { rank, title, text, consequences } = finding
     const left = consequences.length - MAX_CONSEQUENCES_TOLD
-    const titled = wrapped(`#${rank}`.padEnd(INDENT.length) + title)
+    const titled = wrapped(`#${rank}`.padEnd(INDENT.length) + title, '', width)
     const last = titled.pop() ?? ''
     const share = shareText(finding, this)
     // At the right edge where there is room, else the first of the facts.
-    const hasRoom = share !== '' && last.length + 2 + share.length <= WIDTH
+    const hasRoom = share !== '' && last.length + 2 + share.length <= width
     return [
       ...titled,
-      hasRoom ? last + share.padStart(WIDTH - last.length) : last,
-      ...wrapped(hasRoom || share === '' ? text : share + FACT_SEPARATOR + text, INDENT),
-      ...wrapped(lookText(finding), INDENT),
+      hasRoom ? last + share.padStart(width - last.length) : last,
+      ...wrapped(hasRoom || share === '' ? text : share + FACT_SEPARATOR + text, INDENT, width),
+      ...wrapped(lookText(finding), INDENT, width),
       ...consequences.slice(0, MAX_CONSEQUENCES_TOLD).flatMap((consequence) => {
         const { kind, title, requests } = consequence
         // What it takes is part of the finding above; others' requests may be in it, too.
         const where = kind === 'latency' ? ` (${counted(requests, 'request')})` : ''
-        return wrapped(`also seen in ${title}${where}`, INDENT)
+        return wrapped(`also seen in ${title}${where}`, INDENT, width)
       }),
       ...(left > 0 ? [`${INDENT}and in ${counted(left, 'more place')}`] : []),
     ].join('\n')
@@ -412,18 +412,18 @@ function mixText(share: number, verb = ' explains'): string {
 }
 
 /** Breaks a line between words, not within facts that fit; all lines but the first are indented. */
-function wrapped(text: string, first = ''): string[] {
+function wrapped(text: string, first: string, width: number): string[] {
   const facts = text.split(FACT_SEPARATOR)
   const parts = facts.flatMap((fact, i) => {
     const end = i < facts.length - 1 ? ' ·' : ''
-    const fits = facts.length > 1 && fact.length + end.length <= WIDTH - INDENT.length
+    const fits = facts.length > 1 && fact.length + end.length <= width - INDENT.length
     return fits ? [fact + end] : (fact + end).split(' ')
   })
   const lines: string[] = []
   let line = first
   for (const part of parts) {
     const isEmpty = line.trim() === ''
-    if (isEmpty || line.length + 1 + part.length <= WIDTH) line += isEmpty ? part : ` ${part}`
+    if (isEmpty || line.length + 1 + part.length <= width) line += isEmpty ? part : ` ${part}`
     else {
       lines.push(line.replace(/ ·$/, ''))
       line = INDENT + part

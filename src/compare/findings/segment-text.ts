@@ -10,12 +10,12 @@ import { isOfOneStep } from '../steps/step-times.ts'
 import type { Draft } from './finding.ts'
 import { calledName } from './names.ts'
 
-/** From this share of the change on, a segment says which calls of some changed. */
+/** From this share of the change on, a segment holds all of it. */
 export const ALL_OF_IT = 0.9
 
 const OPERATION = { service: null, attribute: 'operation', isAttribute: false }
 
-/** Says where alone something changed: `, only where tenant.tier = enterprise`, or `mostly`. */
+/** Names the conditions a change is confined to: `, only where tenant.tier = enterprise`, or `mostly`. */
 export function segmentClause({
   segment,
   steps,
@@ -78,7 +78,7 @@ export function segmentFacts(segment: Segment, taking = ''): string[] {
   ]
 }
 
-/** Chance that a place gets so many more calls where these are spread as before. */
+/** Chance below which a place clearly gets a larger share of the calls. */
 const MAX_CHANCE = 1e-3
 
 /** Whether slower calls are those to a place that gets many times the share of calls that it got. */

@@ -34,7 +34,7 @@ import {
   stretchOf,
 } from './stretches.ts'
 
-/** Few requests that took far longer than any of their kind before, most of it in the same step, or in a step. */
+/** A few requests that took far longer than any of their type before, mostly in the same step, or calls that did so in one step. */
 export interface FewSlow extends Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'examples'> {
   /** Whether whole requests took longer than any before, or their calls of a step did. */
   readonly of: 'requests' | 'calls'
@@ -348,7 +348,7 @@ const usualTimes = remembered((flows: FlowSet) =>
   ),
 )
 
-/** Says when it was, how slow its requests were and where, and which to look at. */
+/** Writes when the stretch was, how slow its requests were and where, and which traces to look at. */
 export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
   const { fromUs, untilUs, isTimeOfDay, inside, outside, before, where, affected } = stretch
   const [from, to] = [fromUs, untilUs].map((us) =>
@@ -375,7 +375,7 @@ export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
   )
 }
 
-/** Says how many were slow, by how much and where, of so many after, and which to look at. */
+/** Writes how many requests were slow, by how much and where, and which traces to look at. */
 export function fewSlowText(few: FewSlow, after: number, quantity: Quantity): string {
   const longest = few.of === 'calls' ? `the longest in ${few.where}` : 'the longest of their type'
   const told = few.of === 'calls' ? { ...few, where: null } : few

@@ -134,7 +134,7 @@ function layerNotes({ layers = [], quantity }: FlowSet, steps: readonly StepChan
   )
 }
 
-/** One way is told alone from this share of the change on. */
+/** From this share of the change on, only one way is mentioned. */
 const ONE_WAY = 0.8
 
 /** Says which way calls take longer, of those whose both sides were recorded. */
@@ -170,7 +170,7 @@ function groupSteps(steps: readonly StepChange[], direction: Direction): StepGro
   ).map(({ scope, members }) => ({ scope, steps: members as StepGroup['steps'] }))
 }
 
-/** Times that differ by no more than this factor are told as one. */
+/** Times that differ by no more than this factor are written as one. */
 const ALIKE = 1.5
 
 /** Whether times are much the same, all longer or all shorter. */
@@ -320,7 +320,7 @@ function workWords(step: StepChange, operation: string, parts: readonly WorkPart
   return isShared ? `${operation}, without its calls,` : `${operation} itself`
 }
 
-/** Says what work takes longer by, where that is called more often and takes no longer itself. */
+/** Names a call that is made more often, if that alone makes the work longer. */
 function oftener(step: StepChange, parts: readonly WorkPart[]): string {
   const part = namedPart(step, parts)
   if (!part?.isOfCalls) return ''
@@ -345,9 +345,9 @@ function isInner({ operations }: StepChange, part: WorkPart): boolean {
   return operations.every(({ operation }) => operation !== part.operation)
 }
 
-/** A part of the work is told from this share of it on. */
+/** Smallest share of the work for a part to be mentioned. */
 const MIN_TOLD = 0.1
-/** Parts add up to what each request takes more but for this share, else they are not told. */
+/** Parts must add up to what each request takes more within this share, or they are not mentioned. */
 const MAX_APART = 0.05
 
 /** Splits what each request takes more on average: `717 ms made up of 560 ms in PlaceOrder, 157 ms in ConvertCurrency`. */
@@ -373,7 +373,7 @@ function partNotes(
   return [`${formatAmount(Math.abs(eachUs), quantity)} made up of ${texts.join(', ')}`]
 }
 
-/** Says what of a service takes longer, in the order of `steps`. */
+/** Lists the slower parts of a service, in the order of `steps`. */
 function serviceWords(
   service: string,
   steps: StepGroup['steps'],

@@ -59,7 +59,7 @@ interface InterferenceColumns {
   readonly compared: readonly Others[]
 }
 
-/** Who interferes with a step, and what else was compared: what {@link findInterference} finds. */
+/** Requests that interfere with a step, and what else was compared: the result of {@link findInterference}. */
 export class Interference extends columnarStage<InterferenceColumns>() {
   /** One row for each group of other requests that was compared. */
   table(): StageTable {

@@ -201,11 +201,11 @@ export interface RankedMutation {
   /** What it still adds once those of higher rank are repaired, in µs. */
   readonly remainingUs: number
   /**
-   * Whether a finding accounts for it, so that it holds when tests are corrected for their number.
+   * Whether a finding explains it, so that it holds when tests are corrected for their number.
    * What is not significant may be chance.
    */
   readonly significant: boolean
-  /** Whether no category lost as many requests as it gained, so that its contribution is not known. */
+  /** Whether no category lost the requests that it gained, so that its contribution is unknown. */
   readonly noPrecursor: boolean
   readonly precursors: readonly PrecursorCandidate[]
 }

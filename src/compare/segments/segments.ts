@@ -28,7 +28,7 @@ export type { SegmentCondition }
 
 export type SegmentOptions = OptionsOf<typeof SEGMENT_OPTIONS>
 
-/** Requests in which something changed, where outside it hardly did. */
+/** Requests that a change is confined to: outside of them, little changed. */
 export interface Segment {
   readonly measure: Measure
   /** Step whose time, or whose failures, changed; `null` for structure. */

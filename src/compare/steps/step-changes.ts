@@ -13,7 +13,7 @@ import type { StepStratum } from './step-strata.ts'
 import { type Step, type StepTimes, stepKey, strataOfStep } from './step-times.ts'
 import type { Minority } from './tail-counts.ts'
 
-/** How one operation of a step changed. */
+/** Change of one operation of a step. */
 export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower' | 'p'> {
   readonly operation: string
   /** Requests that have it. */
@@ -104,7 +104,7 @@ interface StepChangeColumns {
   readonly tested: number
 }
 
-/** What became of every step and every call, of flows from spans. */
+/** Every step and every call, compared between the periods; of flows from spans. */
 export class StepChanges extends columnarStage<StepChangeColumns>() {
   static readonly madeBy: string = 'what findStepChanges returns, or comparison.steps'
 

@@ -110,7 +110,7 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
     return !(this.sizes.testableShare >= ENOUGH)
   }
 
-  /** What was found, in words. */
+  /** Writes the diagnosis in words. */
   text(): string {
     const { causes, expected, remaining, sizes } = this
     const requests = this.categories.flows.size
@@ -231,7 +231,7 @@ function spreadOf({ medianC2 }: CategorySizes): number {
   return Number.isNaN(medianC2) ? Number.MAX_VALUE : Math.round(medianC2 * 100)
 }
 
-/** What can be done against too many categories. */
+/** Name of a remedy against too many categories. */
 export type RemedyName =
   | 'omit hosts'
   | 'omit threads'
@@ -243,7 +243,7 @@ export type RemedyName =
   | 'together'
   | 'together, with host classes'
 
-/** One way to fewer categories, and what comes of it. */
+/** A remedy against too many categories, and its result. */
 export interface Remedy extends CategorySizes {
   readonly remedy: RemedyName
   /** How to do it, as code: options of `compare`. */
@@ -422,7 +422,7 @@ function sameRequests(flows: FlowSet, rebuilt: FlowSet): FlowSet | undefined {
   return selectRequests(rebuilt, { before, after })
 }
 
-/** What can tell requests apart that do the same work. */
+/** A cause that sets requests with the same work apart. */
 export type ExplosionPart = 'host' | 'thread' | 'concurrency order' | 'loop counts' | 'ids in names'
 
 /** A part of what requests are told apart by, and how many categories it makes. */

@@ -230,7 +230,7 @@ interface Ranked {
   readonly rest: RestOfChange
 }
 
-/** What differs between two flows, ranked by its part of the change of the mean response time. */
+/** Differences between two flows, ranked by their part of the change of the mean response time. */
 export class FlowDifferences extends columnarStage<Ranked>() {
   /** A row for each difference, the largest change first. */
   table(): StageTable {
@@ -255,7 +255,7 @@ export function moreWords(us: number): string {
   return Math.abs(us) <= NO_TIME_US ? 'as long as before' : moreText(us, TIME)
 }
 
-/** What part a change of some edges is of the whole change. */
+/** Writes the share of some edges in the whole change. */
 export function shareWords(changeUs: number, totalUs: number): string {
   if (Math.abs(totalUs) <= NO_TIME_US || Math.abs(changeUs) <= NO_TIME_US) return ''
   if (changeUs / totalUs >= 0) return `: ${partAndRestText(changeUs, totalUs, TIME)}`
@@ -263,10 +263,10 @@ export function shareWords(changeUs: number, totalUs: number): string {
   return `, offsetting ${percent(-changeUs / totalUs)} of the ${change}`
 }
 
-/** Said where p of edges is told. */
+/** Note next to p of edges. */
 export const CORRECTED = 'corrected for the number of edges tested'
 
-/** Says how p is meant where it is told. */
+/** Returns a note about p, if p is printed. */
 export function pNote(differences: readonly FlowDifference[]): string {
   const tested = differences.filter(({ kind }) => kind === 'latency')
   if (tested.length === 0) return ''

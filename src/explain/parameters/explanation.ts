@@ -83,7 +83,7 @@ export class Explanation extends Stage {
     this.#made = made
   }
 
-  /** How its trees are grown. */
+  /** Method that grows its trees. */
   get growth(): TreeChoice {
     return this.#made.growth
   }

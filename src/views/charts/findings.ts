@@ -171,7 +171,7 @@ function nothingCompared({
   const calls = `calls of ${printable(spoken([step.service, step.operation]).join(' '))}`
   return slowCalls === 0
     ? `Fewer than ${MIN_SLOW} ${calls} after took longer than ${percent(SLOW)} of those before: too few to tell what delays them.`
-    : `No group of other requests ran during ${MIN_MET} or more of ${counted(slowCalls, 'slow one')} of ${calls} after (${counted(usualCalls, 'usual one')}), at the same service, on the same host or sharing anything else.`
+    : `No group of other requests ran during ${MIN_MET} or more of ${grouped(slowCalls)} slow ${calls} after (${counted(usualCalls, 'usual one')}), at the same service, on the same host or sharing anything else.`
 }
 
 function groupRows(shown: readonly Others[], interferers: ReadonlySet<Others>) {

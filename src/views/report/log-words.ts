@@ -300,7 +300,7 @@ export function performanceSentences(compared: LogComparison): string[] {
   const doubling =
     given.doubling ?? (doublingMs === 'auto' ? usualDoubling(values) : (1000 * doublingMs) / us)
   return spoken([
-    `Performance (${name}): ${text(averages.before)} on average before, ${text(averages.after)} after (${says}).`,
+    `Performance is ${name}: ${text(averages.before)} on average before, ${text(averages.after)} after (${says}).`,
     records !== undefined && recordsText(records, text),
     (beforeCount < before || afterCount < after) &&
       `${grouped(beforeCount)} of ${counted(before, 'instance')} before and ${grouped(afterCount)} of ${grouped(after)} after have it; means and dependencies leave the others out.`,

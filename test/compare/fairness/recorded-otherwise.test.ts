@@ -136,7 +136,7 @@ function told(before: Recording, after: Recording) {
 }
 
 describe('recorded-otherwise', () => {
-  const ALIKE = ', though it makes its callers neither slower nor faster.'
+  const ALIKE = ', but its callers are as fast as before.'
   test.each([
     ['of a service', ({ service }: SpanSketch) => service === 'shop', 'shop records no spans'],
     ['of calls, whose other sides have no caller then', isCall, 'web records no LIST spans'],
@@ -207,7 +207,7 @@ describe('recorded-otherwise', () => {
       'are a warning and no finding where one period alone has them: %j, %j',
       (one, other, says) => {
         const alike = told({ seed: 1, ...one }, { seed: 2, ...other })
-        expect(alike).toEqual({ findings: [], warning: `shop ${says}, which only hand calls on.` })
+        expect(alike).toEqual({ findings: [], warning: `shop ${says}, which only pass calls on.` })
         const slower = told({ seed: 1, ...one }, { seed: 2, ...other, layerUs: 1500 })
         expect(slower.findings).toHaveLength(1)
         expect(slower.findings[0]).toMatch(/^shop: LIST itself takes (2\.9|3)\d* ms longer/)

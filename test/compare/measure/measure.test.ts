@@ -178,7 +178,7 @@ describe('flows by another measure', () => {
       },
     })
     expect(half.warnings()[0]?.message).toMatch(
-      /; nor do \d+ spans before and \d+ after of operations/,
+      /; nor do \d+ spans before and \d+ after, of operations/,
     )
   })
 

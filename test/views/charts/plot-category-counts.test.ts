@@ -46,7 +46,7 @@ test('a point is a category with its requests before and after, by kind', () => 
     },
   ])
   expect(chart.description).toBe(
-    '4 categories: 1 gained and 1 lost more than 5 requests. Inside the grey band the number of ' +
+    '4 categories: 1 gained and 1 lost more than 5 requests. Inside the gray band the number of ' +
       'requests changed by no more than that.',
   )
   expectDrawable(chart)
