@@ -15,7 +15,7 @@ import {
   TEXT,
   words,
 } from './document.ts'
-import { givenWidth, printedJson, textTable } from './printing.ts'
+import { printedJson, textTable } from './printing.ts'
 
 /** A type of requests with what `--fail-on` and `--warn-on` make of it. */
 export interface JudgedType extends CheckedType {
@@ -102,7 +102,8 @@ const LEVEL = 0.05
 
 const shortName = (name: string) => shortText(name, MAX_NAME_LENGTH)
 
-function checkText(results: CheckResults): string {
+/** Writes the results; without a width, as wide as they are: pipelines keep them and search their lines. */
+export function checkText(results: CheckResults, width = Number.POSITIVE_INFINITY): string {
   const { check, types } = results
   const { baseline, changes, added, renamed, run } = check
   const [first = '', ...later] = baseline.map(({ name }) => shortName(name))
@@ -157,11 +158,10 @@ function checkText(results: CheckResults): string {
   return [
     `${verdictOf(results)}: ${head}`,
     '',
-    // Without a terminal as wide as it is: pipelines keep it and search its lines.
     textTable(
       ['type of request', requests, 'median', 'shift', '', 'slow', 'fails', 'verdict'],
       rows,
-      givenWidth() ?? Number.POSITIVE_INFINITY,
+      width,
     ),
     ...notes,
   ].join('\n')

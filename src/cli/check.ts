@@ -12,11 +12,11 @@ import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, level, oneOf, optionalText } from '../core/options.ts'
 import { counted } from '../core/words.ts'
 import { addRun, RUN_FLAGS, readHistory, runName } from './baseline.ts'
-import { CHECK_FORMATS, failsUntold, type JudgedType } from './check-formats.ts'
+import { CHECK_FORMATS, checkText, failsUntold, type JudgedType } from './check-formats.ts'
 import { type Condition, conditionFrom, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
-import { printText } from './printing.ts'
+import { givenWidth, printText } from './printing.ts'
 import { writeReport } from './report.ts'
 
 const CHECK_FLAGS = defineOptions({
@@ -150,7 +150,8 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
   })
   const results = { check, types, unjudged: unjudged.map(({ quantity }) => quantity) }
   const printed = visibleText(CHECK_FORMATS[flags.as](results))
-  if (out === undefined) process.stdout.write(printed)
+  if (out === undefined && flags.as === 'text') printText(checkText(results, givenWidth()))
+  else if (out === undefined) process.stdout.write(printed)
   else {
     writeReport(out, printed)
     printText(`${out}: ${counted(types.length, 'request type')} as ${flags.as}`)

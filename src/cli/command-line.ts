@@ -10,7 +10,7 @@ import {
   misspeltFlag,
   unflaggedFiles,
 } from './flags.ts'
-import { textWidth } from './printing.ts'
+import { MIN_HELP_WIDTH, textWidth } from './printing.ts'
 
 /**
  * Returns the exit code: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input, 3
@@ -23,6 +23,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .version(packageJson.version)
     .exitOverride()
     .configureOutput({ getOutHelpWidth: textWidth })
+    .configureHelp({ minWidthToWrap: MIN_HELP_WIDTH })
     .showHelpAfterError('(add --help for the options)')
   const isCommand = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word)
   const chosen = args.find(isCommand)

@@ -66,13 +66,9 @@ const CHANGE = record<Comparison>({
   usualUs: made(
     ({ edges }) => edges.usualUs,
     NUMBER,
-    'What the requests after would have taken at the mean before.',
+    'Total of the requests after, had they taken the mean before.',
   ),
-  observedUs: made(
-    ({ findings }) => findings.observedChangeUs,
-    NUMBER,
-    'What they took beyond that.',
-  ),
+  observedUs: made(({ findings }) => findings.observedChangeUs, NUMBER, 'Their excess over that.'),
   attributedUs: made(({ findings }) => findings.attributedUs, NUMBER, 'Sum of the findings.'),
   mixUs: made(
     ({ findings }) => findings.mixUs,
@@ -131,7 +127,7 @@ const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
   outside: about('At other times after.', SLOW_COUNTS),
   before: SLOW_COUNTS,
   affected: about(
-    'Requests inside that are slow, or take longer at the place than 99.9 % of calls like theirs did before.',
+    'Requests inside that are slow, or take longer at that place than 99.9 % of similar calls before.',
     COUNT,
   ),
   typicalUs: about('Median of what these take more, there or in all.', NUMBER),
@@ -141,7 +137,7 @@ const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
     orNull(TEXT),
   ),
   examples: about('Trace ids of the slowest.', listOf(TEXT)),
-  p: about('Of slow requests so close together by chance, corrected.', NUMBER),
+  p: about('Chance of slow requests this close together, corrected.', NUMBER),
 })
 
 const FEW_SLOW = record<FewSlow & { readonly text: string | null }>({
@@ -285,7 +281,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
           message: TEXT,
           detail: about('Effect and answer.', TEXT),
           finding: about('The problem: the message.', TEXT),
-          effect: about('What it does to the results.', TEXT),
+          effect: about('Its effect on the results.', TEXT),
           answer: about('Which option or step answers it.', TEXT),
         }),
       ),
@@ -352,7 +348,7 @@ export const FINDING_DOCUMENT = document<WholeFinding>(
     flowDifferences: made(
       ({ comparison, finding }) => flowDifferences(comparison, finding.mutations[0]),
       orNull(FLOW_DIFFERENCES),
-      'What differs within the flow of the first of these mutations, the largest part of its change first.',
+      'Differences within the flow of the first of these mutations, the largest part of its change first.',
     ),
     categories: made(
       ({ comparison, finding }) => finding.categories.map((id) => ({ comparison, id })),

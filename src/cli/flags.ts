@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { nearestName, type OptionAdvice, type OptionError, show } from '../core/errors.ts'
 import type { OptionRow, OptionsOf, OptionTable } from '../core/options.ts'
+import { MIN_HELP_WIDTH } from './printing.ts'
 
 export type Flags = Readonly<Record<string, unknown>>
 
@@ -68,7 +69,10 @@ export function addHelpAll(command: Command, args: readonly string[]): void {
   if (left.length > 0 && args.some((arg) => /^(--help|-h|help)$/.test(arg))) {
     for (const each of left) each.hideHelp()
     command
-      .configureHelp({ optionDescription: ({ description }) => firstClause(description) })
+      .configureHelp({
+        minWidthToWrap: MIN_HELP_WIDTH,
+        optionDescription: ({ description }) => firstClause(description),
+      })
       .addHelpText(
         'after',
         `\n${left.length} more options, with all their values: flowdelta ${command.name()} ${HELP_ALL}`,

@@ -40,7 +40,7 @@ export function printText(text: string): void {
 }
 
 /** Rows of a table: breaking these would break their columns. */
-const ALIGNED = /\S {2,}\S/
+const ALIGNED = /\S {2,}\S.*\S {2,}\S/
 
 /** Breaks lines that are wider than the terminal between words; without one, they stay whole for programs. */
 function fittedLines(text: string): string {
@@ -75,6 +75,10 @@ const MIN_WIDTH = 40
 /** Columns of numbers are not wider than this, and stay whole. */
 const MAX_WHOLE = 20
 const MIN_COLUMN = 12
+/** Narrowest column of descriptions that help wraps. */
+export const MIN_HELP_WIDTH = 20
+/** Of columns of numbers, where nothing else makes a table fit. */
+const MIN_NUMBERS = 6
 /** Of the further lines of a cell. */
 const INDENT = '  '
 
@@ -107,28 +111,49 @@ export function textTable(
   rows: readonly (readonly string[])[],
   width = textWidth(),
 ): string {
-  const all = [head, ...rows]
+  const all = [head, ...rows].map((row) => row.map((cell) => cell.replace(AMOUNT, GLUE)))
+  const [heading = [], ...cells] = all
   const natural = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
   const widths = [...natural]
   const total = () => sum(widths) + 2 * (widths.length - 1)
-  for (const breaks of BREAKS) {
-    const least = natural.map((own, column) =>
-      own > MAX_WHOLE ? Math.max(...all.map((row) => longestPart(row[column] ?? '', breaks))) : own,
-    )
+  const longestIn = (some: typeof all, column: number, breaks: RegExp) =>
+    Math.max(0, ...some.map((row) => longestPart(row[column] ?? '', breaks)))
+  const shrink = (min: number, leastOf: (column: number) => number) => {
+    const least = natural.map((_, column) => leastOf(column))
     const room = () => widths.map((one, column) => (one > (least[column] ?? 0) ? one : 0))
-    for (let widest = Math.max(...room()); total() > width && widest > MIN_COLUMN; ) {
+    for (let widest = Math.max(...room()); total() > width && widest > min; ) {
       widths[room().indexOf(widest)] = widest - 1
       widest = Math.max(...room())
     }
   }
+  const isOfNumbers = (column: number) => (natural[column] ?? 0) <= MAX_WHOLE
+  for (const breaks of BREAKS) {
+    shrink(MIN_COLUMN, (column) =>
+      isOfNumbers(column)
+        ? Math.max(
+            longestIn([heading], column, / /g),
+            ...cells.map((row) => row[column]?.length ?? 0),
+          )
+        : longestIn(all, column, breaks),
+    )
+  }
+  // As a last resort, several numbers of a cell stand below each other.
+  shrink(MIN_NUMBERS, (column) =>
+    isOfNumbers(column) ? longestIn(all, column, / /g) : Math.min(widths[column] ?? 0, MIN_COLUMN),
+  )
   const lines = all.flatMap((row) => {
     const cells = row.map((cell, column) => brokenLines(cell, widths[column] ?? cell.length))
     const height = Math.max(...cells.map(({ length }) => length))
     return Array.from({ length: height }, (_, line) => cells.map((cell) => cell[line] ?? ''))
   })
-  const isRight = (column: number) => column > 0 && widths[column] === natural[column]
-  return alignedLines(lines, isRight).join('\n')
+  const isRight = (column: number) =>
+    column > 0 && (isOfNumbers(column) || widths[column] === natural[column])
+  return alignedLines(lines, isRight).join('\n').replaceAll(GLUE, ' ')
 }
+
+/** The space between a number and its unit, which stays on one line, and the sign that stands for it. */
+const AMOUNT = /(?<=\d) (?=(?:[nµm]?s|min|h|%)(?!\p{L}))/gu
+const GLUE = '\u00a0'
 
 /** Breaks a line between words; a word that is too long stays whole. */
 export function wrapped(line: string, indent = '', width = proseWidth()): string[] {

@@ -38,7 +38,7 @@ const TEACH_FLAGS = defineOptions({
   }),
   different: several(PAIR.form, {
     flag: 'different <categories>',
-    sentence: 'Two categories that are not',
+    sentence: 'Two categories that differ to you',
     expected: PAIR.expected,
   }),
   name: several(/.=./, {

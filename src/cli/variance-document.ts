@@ -92,7 +92,7 @@ const ANOMALY = record<Anomaly>({
       occurrence: COUNT,
       meanUs: MEASURED,
       usualUs: MEASURED,
-      share: about('Of what they take longer.', MEASURED),
+      share: about('Share of what they take longer.', MEASURED),
     }),
     MAX_EDGES,
   ),

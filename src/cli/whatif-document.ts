@@ -96,7 +96,7 @@ export const WHATIF_DOCUMENT = document('whatif', 'What `flowdelta whatif --json
     optional(listOf(record({ rank: RANK, id: TEXT, title: TEXT, cause: orNull(RANK) }))),
   ),
   together: about(
-    'The first significant cause, then those that explain clearly more with it: ranks, also of causes that --limit cut, and the share that each and those before it explain.',
+    'The first significant cause, then causes that explain clearly more together with it: ranks (also of causes that --limit cut), and the share explained up to each.',
     optional(listOf(record({ rank: RANK, gain: MEASURED }))),
   ),
   predictions: about(

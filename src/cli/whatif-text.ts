@@ -106,7 +106,7 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
     after === undefined
       ? `${requests} before; target: ${shortText(targetTitle, MAX_TARGET_LENGTH)}`
       : `${requests} before, ${grouped(stoodFor(after))} after`
-  const differ = changeP < options.alpha ? 'differ' : 'may be alike'
+  const differ = changeP < options.alpha ? 'differ' : 'may be the same'
   return (
     `${size}: ${stepsText(profileQuantiles(base), profileQuantiles(target))}. ` +
     (areSame(base, target)

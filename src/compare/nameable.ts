@@ -1,6 +1,6 @@
 import { group, sum } from 'd3-array'
 import { columnarStage, own, rowTable, type StageTable } from '../core/stage.ts'
-import { grouped } from '../core/words.ts'
+import { counted } from '../core/words.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { Categories } from './categories/categories.ts'
 import { categoriesOf } from './categories/categorize.ts'
@@ -41,7 +41,7 @@ export class Nameable extends columnarStage<Nameables>() {
     return Array.from(kinds, ([, things]) =>
       things.slice(0, MAX_TOLD).map(({ about, what, name, requests, categories }) => {
         const called = name === '' ? '' : `, called ${name}`
-        return `  ${about}  ${what}${called} (${grouped(requests)} requests, ${grouped(categories)} categories)`
+        return `  ${about}  ${what}${called} (${counted(requests, 'request')}, ${counted(categories, 'category', 'categories')})`
       }),
     )
       .flat()

@@ -38,7 +38,7 @@ export const BLIND_SPOT_OPTIONS = defineOptions({
     sentence: 'Period to look at',
     flag: null,
   }),
-  limit: most(20, 'steps', 'Most steps listed, the largest gain first'),
+  limit: most(20, 'steps', 'Maximum number of steps listed, the largest gain first'),
 })
 
 /** Fewer requests say too little of what explains a variance. */

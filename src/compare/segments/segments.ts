@@ -19,7 +19,7 @@ export const SEGMENT_OPTIONS = defineOptions({
     min: 0,
     unit: 'values',
     sentence:
-      'Largest number of attribute values to read for segments; the largest changes come first',
+      'Maximum number of attribute values to read for segments; the largest changes come first',
     flag: null,
   }),
 })

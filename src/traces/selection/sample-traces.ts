@@ -12,7 +12,7 @@ export const SAMPLE_OPTIONS = defineOptions({
   size: count({
     default: 20_000,
     unit: 'traces',
-    sentence: 'Largest number of traces of a period',
+    sentence: 'Maximum number of traces of a period',
   }),
   seed: count({ default: 1, sentence: 'Seed of the sample' }),
 })

@@ -39,7 +39,7 @@ export const CLICKHOUSE_OPTIONS = defineOptions({
   }),
   tries: HTTP_PARAMETERS.tries,
   sample: optionalCount(
-    'Largest number of traces of a period, sampled by ClickHouse; null for all',
+    'Maximum number of traces of a period, sampled by ClickHouse; null for all',
     'traces',
   ),
   seed: SAMPLE_OPTIONS.seed,
@@ -167,7 +167,7 @@ class ClickHouse {
     throw new FlowdeltaError(
       named === null || found.length === 0
         ? `${this.#name} has no ${named === null ? 'table of spans' : `table ${named}`}; its database has ${there}. Give another database in the address, or the parameter table.`
-        : `${this.#name} has a table ${named}, but not with columns that are known. Known are those of the OpenTelemetry Collector, ClickStack, SigNoz and Jaeger.`,
+        : `${this.#name} has a table ${named}, but its columns are unknown. Known are those of the OpenTelemetry Collector, ClickStack, SigNoz and Jaeger.`,
     )
   }
 

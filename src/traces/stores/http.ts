@@ -11,7 +11,7 @@ export const HTTP_PARAMETERS = {
   limit: count({
     default: 500,
     sentence:
-      'Largest number of traces in one answer; a time range that reaches it is split in half',
+      'Maximum number of traces in one answer; a time range that reaches it is split in half',
   }),
   timeout: number({
     default: 60,

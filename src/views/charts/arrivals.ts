@@ -23,7 +23,7 @@ const ARRIVALS_CHART_OPTIONS = defineOptions({
     sentence:
       'Stretch of each period to draw, from its start; by default as much as fits the limit. Where it holds more requests, bars count them',
   }),
-  limit: most(400, 'requests', 'Most requests of each period drawn one by one'),
+  limit: most(400, 'requests', 'Maximum number of requests of each period drawn one by one'),
   ...EVENT_OPTIONS,
 })
 

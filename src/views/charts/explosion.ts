@@ -114,7 +114,9 @@ function wideLogAxis(rows: Rows, measure: Measure, title: string): Axis {
  * Sambasivan 2013, Table 3.6; the drawing is our own.
  */
 export const foldedSizesChart = defineChart(
-  { limit: most(20, 'kinds of flow', 'Most kinds of flow drawn, largest flows first') },
+  {
+    limit: most(20, 'kinds of flow', 'Maximum number of kinds of flow drawn, largest flows first'),
+  },
   (flows: FoldedFlows, { limit }) => {
     const all = foldedSizes(flows).objects() as readonly SizeRow[]
     const kinds = all.toSorted((a, b) => b.nodesMean - a.nodesMean).slice(0, limit)

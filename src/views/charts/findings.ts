@@ -125,22 +125,22 @@ const INTERFERENCE_LOOKS = [
 
 /** Draws who was under way while calls of a step were slow, and while usual; interferers first. */
 export const interferenceChart = defineChart(
-  { limit: most(8, 'groups', 'Most groups of other requests drawn') },
+  { limit: most(8, 'groups', 'Maximum number of groups of other requests drawn') },
   ({ step, slowCalls, usualCalls, interferers, compared }: Interference, { limit }) => {
     const rest = compared.filter((one) => !interferers.includes(one))
     const shown = [...interferers, ...rest].slice(0, limit)
     const rows = groupRows(shown, new Set(interferers))
     return framedChart(
       {
-        title: `Who is under way while calls ${step === null ? '' : `of ${step.service} `}are slow`,
+        title: `Other requests running while calls ${step === null ? '' : `of ${step.service} `}are slow`,
         subtitle: [
           shown.length === 0
             ? nothingCompared({ step, slowCalls, usualCalls })
             : `${counted(slowCalls, 'slow call')} and ${counted(usualCalls, 'usual one')} after.`,
-          interferers.length > 0 && '◂ holds up the slow ones; others wait with them.',
+          interferers.length > 0 && '◂ delays the slow calls; the others wait, too.',
           shown.length > 0 &&
             interferers.length === 0 &&
-            'Nobody holds up the slow ones: others wait with them, or are under way at all times.',
+            'No group delays the slow calls: others wait, too, or run all the time.',
         ],
         omissions:
           compared.length > limit &&
@@ -208,7 +208,7 @@ const MAX_PRECURSORS = 5
 
 /** Draws bars by rank of what each mutation adds. Source: Sambasivan 2013, §2.6.5. */
 export const contributionsChart = defineChart(
-  { limit: most(20, 'mutations', 'Most mutations drawn, best first') },
+  { limit: most(20, 'mutations', 'Maximum number of mutations drawn, best first') },
   (ranking: Ranking, { limit }) => {
     const of = ranking.responseTime.categories.flows.quantity
     const shown = ranking.mutations

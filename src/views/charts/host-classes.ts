@@ -26,7 +26,7 @@ export const hostClassesChart = defineChart(
       default: 100,
       min: 2,
       unit: 'hosts',
-      sentence: 'Most hosts drawn; of more, some of each class in proportion',
+      sentence: 'Maximum number of hosts drawn; of more, some of each class in proportion',
     }),
   },
   (hostClasses: HostClasses, { limit }) => {

@@ -26,7 +26,7 @@ type Move = Stream & { readonly from: number; readonly to: number }
  * response times in all.
  */
 export const movesChart = defineChart(
-  { limit: most(12, 'streams', 'Most streams drawn, largest change of time first') },
+  { limit: most(12, 'streams', 'Maximum number of streams drawn, largest change of time first') },
   ({ streams, precursors, totalUs }: Moves, { limit }) => {
     const { categories } = precursors.structural
     const { quantity } = categories.flows

@@ -32,7 +32,7 @@ const LOOKS = PERIODS.map((period) => ({
 export const errorsChart = defineChart(
   {
     rank: optionalCount('Rank of the finding of errors that is drawn; by default all of them'),
-    limit: most(4, 'findings', 'Most findings drawn, the first ones'),
+    limit: most(4, 'findings', 'Maximum number of findings drawn, the first ones'),
     ...EVENT_OPTIONS,
   },
   (comparison: Comparison, { rank, limit, events }) => {

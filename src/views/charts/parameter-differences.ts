@@ -33,7 +33,7 @@ export function questionOption(sentence: string) {
 /** Draws how each parameter is distributed in two groups of requests, most different first. */
 export const parameterDifferencesChart = defineChart(
   {
-    limit: most(10, 'parameters', 'Most parameters drawn, most different first'),
+    limit: most(10, 'parameters', 'Maximum number of parameters drawn, most different first'),
     question: questionOption('Groups: precursors and mutations, or usual and slow requests'),
   },
   (explanation: Explanation, { limit, question: asked }) => {

@@ -16,7 +16,11 @@ const PERCENT = "format(100 * datum.value, ',~r') + ' %'"
 /** Draws which share of requests finds which shift of each step, for {@link planSampling}. */
 export const samplingPlanChart = defineChart(
   {
-    limit: most(4, 'steps', 'Most steps drawn, those of the most requests first; at most 6'),
+    limit: most(
+      4,
+      'steps',
+      'Maximum number of steps drawn, those of the most requests first; at most 6',
+    ),
   },
   (plan: SamplingPlan, { limit }) => {
     const { shiftUs, steps, periodUs, allRequests } = plan

@@ -13,7 +13,7 @@ const SEGMENT_LOOKS = [
 
 /** Draws each segment as two bars: its share of the requests, and of the change. */
 export const segmentsChart = defineChart(
-  { limit: most(10, 'segments', 'Most segments drawn, largest first') },
+  { limit: most(10, 'segments', 'Maximum number of segments drawn, largest first') },
   ({ segments, omitted, quantity }: Segments, { limit }) => {
     const shown = segments.slice(0, limit)
     const rows = segmentRows(shown, quantity)

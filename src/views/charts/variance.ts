@@ -19,7 +19,11 @@ const VARIANCE_WATERFALL_CHART_OPTIONS = defineOptions({
     ['before', 'after'],
     'Period; by default the one in which the category is less predictable',
   ),
-  limit: most(20, 'edges', 'Most edges drawn, largest share first; the others share one bar'),
+  limit: most(
+    20,
+    'edges',
+    'Maximum number of edges drawn, largest share first; the others share one bar',
+  ),
 })
 
 /** Less of the variance than this is rounding. */
@@ -155,7 +159,7 @@ const ALPHA = 0.05
 export const covariancesChart = defineChart(
   {
     ...VARIANCE_WATERFALL_CHART_OPTIONS,
-    limit: most(12, 'edges', 'Most edges drawn, largest share of the variance first'),
+    limit: most(12, 'edges', 'Maximum number of edges drawn, largest share of the variance first'),
   },
   (variance: VarianceSources, options) => {
     const found = varianceOf(variance, options)

@@ -41,7 +41,7 @@ export const diagnosisChart = defineChart(
     limit: most(
       15,
       'scenarios',
-      'Most scenarios drawn, best first, with the scenarios they refine',
+      'Maximum number of scenarios drawn, best first, with the scenarios they refine',
     ),
   },
   (diagnosis: LatencyDiagnosis, { limit }) => {
@@ -75,7 +75,7 @@ function subtitle(diagnosis: LatencyDiagnosis): string[] {
     best === null
       ? 'No scenario was tried.'
       : `Closest: ${shortText(best.scenario.title, 160)}, ${percent(Math.max(0, best.gain))} of the way.`
-  const differ = changeP < options.alpha ? 'differ' : 'may be alike'
+  const differ = changeP < options.alpha ? 'differ' : 'may be the same'
   return [
     ...(isOfTraces(diagnosis)
       ? [
@@ -207,7 +207,13 @@ const PARTS = {
  * Ostrowski, Mann and Sandler 2011, §4.2; the drawing is our own.
  */
 export const singleChangesChart = defineChart(
-  { limit: most(15, 'services', 'Most services drawn, those that move the mean furthest first') },
+  {
+    limit: most(
+      15,
+      'services',
+      'Maximum number of services drawn, those that move the mean furthest first',
+    ),
+  },
   (changes: SingleChanges, { limit }) => {
     const { by, factors, part, period } = changes.options
     const moving = changes.changes.filter((each) => isMoving(each, changes.before))

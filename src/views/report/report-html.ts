@@ -290,7 +290,7 @@ function chartOf({ categories }: Finding, { chart, of }: FindingChart): Html {
   const kinds =
     categories.length === 1
       ? 'All affected requests are of this kind.'
-      : `Of the ${categories.length} affected kinds of request, this one has the most requests.`
+      : `This kind has the most requests of the ${categories.length} affected kinds.`
   const captions = {
     step: `Times of the step itself, one per request: the mean of its calls. ${READING}.`,
     requests: `Times of whole requests, not of the step alone. ${READING}; the vertical line marks where the two are furthest apart. ${kinds}`,

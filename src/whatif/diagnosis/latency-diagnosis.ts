@@ -615,12 +615,12 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
     default: 'auto',
     or: 'auto',
     unit: 'levels',
-    sentence: "Most levels of the tree; 'auto' is 5, and 3 from 100,000 calls on",
+    sentence: "Maximum depth of the tree; 'auto' is 5, and 3 from 100,000 calls on",
   }),
   beam: count({
     default: 5,
     unit: 'scenarios',
-    sentence: 'Largest number of scenarios of a level to refine, best first',
+    sentence: 'Maximum number of scenarios of a level to refine, best first',
   }),
   pruning: share({
     default: 0.5,
@@ -633,7 +633,7 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
   sampleSize: count({
     default: 5000,
     unit: 'traces',
-    sentence: 'Most traces of each period, chosen at random',
+    sentence: 'Maximum number of traces of each period, chosen at random',
   }),
   minimumPartition: count({
     default: 30,
