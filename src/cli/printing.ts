@@ -157,10 +157,10 @@ const GLUE = '\u00a0'
 
 /** Breaks a line between words; a word that is too long stays whole. */
 export function wrapped(line: string, indent = '', width = proseWidth()): string[] {
-  if (line.length <= width) return [line]
+  if (line.length <= width || indent.length >= width) return [line]
   const first = indent.length + /^ */.exec(line.slice(indent.length))![0].length
   const near = line.lastIndexOf(' ', width)
-  const end = near > first ? near : line.indexOf(' ', width)
+  const end = near > first ? near : line.indexOf(' ', Math.max(first, width))
   if (end < 0) return [line]
   return [line.slice(0, end), ...wrapped(indent + line.slice(end + 1), indent, width)]
 }
@@ -173,7 +173,9 @@ function brokenLines(cell: string, width: number): string[] {
     const near = rest.slice(0, room + 1)
     const space = near.lastIndexOf(' ')
     const ends = BREAKS.map((breaks) => endsOf(near, breaks).findLast((end) => end <= room) ?? 0)
-    const end = space > room / 3 ? space : (ends.find((one) => one > 0) ?? room)
+    const word = rest.slice(space + 1).split(' ', 1)[0] ?? ''
+    const fits = space > 0 && word.length <= width - INDENT.length
+    const end = fits || space > room / 3 ? space : (ends.find((one) => one > 0) ?? room)
     lines.push(rest.slice(0, end).trimEnd())
     rest = rest.slice(end).trimStart()
   }

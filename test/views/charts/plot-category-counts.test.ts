@@ -74,7 +74,7 @@ test('with scaled counts the band follows the load of the periods', () => {
   expect(pick(dataOf(chart)[POINTS], 'change', 'kind')).toEqual([
     [0, 'no change beyond the threshold'],
   ])
-  expect(chart.description).toContain('after scaled to as many requests as before')
+  expect(chart.description).toContain('after scaled to the number of requests before')
 })
 
 test('the largest changes are listed by name beside the points, unless none are wanted', () => {

@@ -85,7 +85,7 @@ test('of a comparison, a step that the first finding names is a row, though no e
   const chart = plot(comparison, 'shifts')
   const [row, ...others] = dataOf(chart)[0] ?? []
   expect(others).toEqual([])
-  expect(row).toMatchObject({ kind: 'changed', from: 's3', to: 's3', slower: 'not told' })
+  expect(row).toMatchObject({ kind: 'changed', from: 's3', to: 's3', slower: 'unknown' })
   expect(row?.['label']).toMatch(/^1\. s3 S3 itself in 1[1-3] % of the calls$/)
   expect(row?.['shift']).toMatch(/^\+1\d\d ms$/)
   expectDrawable(chart)
