@@ -1,6 +1,6 @@
 import { sum } from 'd3-array'
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
-import { printable } from '../../core/words.ts'
+import { percent, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { operationName, place } from '../../flows/node-labels.ts'
 import { normalP, normalQuantile } from '../../stats/distributions.ts'
@@ -19,7 +19,7 @@ import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { byRequestsAfter, categoriesOf, requestsOf, rootsName, surest } from './names.ts'
 import type { Prices } from './prices.ts'
 import { requestsAfter } from './segment-findings.ts'
-import { findingStep, inFew, slowNotes } from './step-findings.ts'
+import { findingStep, slowNotes } from './step-findings.ts'
 
 /**
  * Drafts a finding of all categories slower, and one of all faster, that no edge accounts for: many
@@ -181,9 +181,9 @@ function mostIn(
   requests: readonly number[],
   { place, deadline }: { readonly place: Place | null; readonly deadline: Deadline | null },
 ): string {
-  if (deadline !== null) return `, most of it in ${deadline.name}, ${deadline.text}`
+  if (deadline !== null) return `, mostly in ${deadline.name}, ${deadline.text}`
   if (place === null) return ''
-  return `, most of it in ${namePlace(flows, place, new Set(requests)).name}`
+  return `, mostly in ${namePlace(flows, place, new Set(requests)).name}`
 }
 
 function lookAt(place: Place | null, deadline: Deadline | null) {
@@ -229,11 +229,11 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
       key: `requests ${slower ? 'slower' : 'faster'} ${service}`,
       where: `${printable(service)} ${operationName({ operation: operation?.operation ?? '' })}`,
       what:
+        (step.minority === null ? '' : `${percent(step.minority.share)} of `) +
         `requests take ${moreText(part === '' ? eachUs : shiftUs, flows.quantity)}` +
-        inFew(step, 'them') +
         (left.isAll
           ? `${mostly}; no single step changed enough to blame`
-          : (part || ', which no single step explains') + mostly),
+          : (part || '; no single step explains it') + mostly),
       categories: categoriesOf(categories, after),
       requests: concerned[AFTER],
       concerned,
@@ -265,5 +265,5 @@ function surenessOf(
 
 function partText(leftUs: number, allUs: number, quantity: Quantity): string {
   if (Math.abs(leftUs) >= MOSTLY * Math.abs(allUs)) return ''
-  return `, ${formatAmount(Math.abs(leftUs), quantity)} of which no single step explains`
+  return `; no single step explains ${formatAmount(Math.abs(leftUs), quantity)} of it`
 }

@@ -212,7 +212,7 @@ describe.each([
     )
     const [{ title, look, services, requests, size, since }] = findings.findings as [Finding]
     expect(title).toMatch(
-      /most of it in profile Get itself, only in GET where http\.route = \/home$/,
+      /mostly in profile Get itself, only in GET where http\.route = \/home$/,
     )
     expect(look).toContain('profile')
     expect(services).toEqual(['profile'])
@@ -229,7 +229,7 @@ test('requests that wait in a span within a service name that span', () => {
   const after = { fromUs: NOON_US + 600e6, isLocked: true, isQuery: true, seed: 53 }
   const before = withLock('before', { isQuery: true, seed: 3 })
   const [{ title }] = compare(before, withLock('after', after)).findings.findings as [Finding]
-  expect(title).toMatch(/most of it in profile SELECT, only in GET/)
+  expect(title).toMatch(/mostly in profile SELECT, only in GET/)
 })
 
 test('a few slow requests name the span within a service that holds their time, too', () => {

@@ -422,7 +422,7 @@ describe('what no step accounts for', () => {
     const { findings, edges } = compare(services(1, {}), services(2, { shiftUs: 35, firstUs: 500 }))
     expect(findings.findings.map(({ title }) => title)).toEqual([
       's0: DO itself takes 535 µs longer',
-      'web GET: requests take 897 µs longer, 365 µs of which no single step explains',
+      'web GET: requests take 897 µs longer; no single step explains 365 µs of it',
     ])
     const all = findings.findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
     expect(all / edges.observedChangeUs).toBeCloseTo(1, 1)
