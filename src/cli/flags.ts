@@ -75,7 +75,7 @@ export function addHelpAll(command: Command, args: readonly string[]): void {
       })
       .addHelpText(
         'after',
-        `\n${left.length} more options, with all their values: flowdelta ${command.name()} ${HELP_ALL}`,
+        `\n${left.length} more options, and all details: flowdelta ${command.name()} ${HELP_ALL}`,
       )
   }
 }

@@ -157,12 +157,16 @@ const GLUE = '\u00a0'
 
 /** Breaks a line between words; a word that is too long stays whole. */
 export function wrapped(line: string, indent = '', width = proseWidth()): string[] {
+  return brokenAt(line.replace(AMOUNT, GLUE), indent, width).map((one) => one.replaceAll(GLUE, ' '))
+}
+
+function brokenAt(line: string, indent: string, width: number): string[] {
   if (line.length <= width || indent.length >= width) return [line]
   const first = indent.length + /^ */.exec(line.slice(indent.length))![0].length
   const near = line.lastIndexOf(' ', width)
   const end = near > first ? near : line.indexOf(' ', Math.max(first, width))
   if (end < 0) return [line]
-  return [line.slice(0, end), ...wrapped(indent + line.slice(end + 1), indent, width)]
+  return [line.slice(0, end), ...brokenAt(indent + line.slice(end + 1), indent, width)]
 }
 
 /** Breaks a cell at spaces, a name where one of its parts ends, or else anywhere. */

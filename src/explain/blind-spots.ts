@@ -130,9 +130,9 @@ export function findBlindSpots(
 /** What to record of a step, as a noun phrase. */
 export function recordText({ record, kind, service, caller, operation }: BlindSpot): string {
   if (record === 'callee')
-    return `spans of ${kind === 'call' ? service : `what ${operation} of ${service} calls`}, which records none`
+    return `spans of ${kind === 'call' ? service : `the services that ${operation} of ${service} calls`}, none of which are recorded`
   if (record === 'call')
-    return `what ${caller ?? 'clients'} waits for when it calls ${operation} of ${service}`
+    return `events within calls from ${caller ?? 'clients'} to ${operation} of ${service}`
   if (record === 'span') return `spans within ${operation} of ${service}`
   return `an attribute of ${operation} of ${service}, or spans between its calls`
 }
