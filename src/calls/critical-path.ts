@@ -31,7 +31,7 @@ export interface PathStep {
  */
 export class CriticalPathFinder {
   readonly #flows: FlowSet
-  /** What is the same for all requests of a shape. */
+  /** Data shared by all requests of a shape. */
   readonly plan: (shape: number) => WalkPlan
   readonly #walk = new CriticalWalk()
   readonly #edgeTo: (shape: number) => EdgeFinder

@@ -27,7 +27,7 @@ export interface AccountFinding {
   readonly us: number
 }
 
-/** What an account consists of. */
+/** Parts of an account. */
 export interface AccountParts {
   readonly totalUs: number
   readonly mixUs: number

@@ -59,7 +59,7 @@ import type { StepChanges } from './steps/step-changes.ts'
 export type { RequestSelection } from './comparison-inputs.ts'
 export type { ComparisonOptions } from './comparison-options.ts'
 
-/** What each stage is computed from; these come before it. */
+/** Stages that each stage is computed from; they come before it. */
 const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   flows: [],
   categories: ['flows'],
@@ -341,7 +341,7 @@ export class Comparison extends Stage {
     return this.#stages.seen
   }
 
-  /** What else happened: what `options` say, and what is `seen`, in order of time. */
+  /** Events from `options` and those `seen` in the traces, in order of time. */
   get events(): readonly TimedEvent[] {
     return allEvents(this.flows, { events: this.options.events, seen: this.seen })
   }

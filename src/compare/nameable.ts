@@ -10,11 +10,11 @@ import { type Subject, subjectsIn } from './subjects.ts'
 
 /** Something that a person could name. */
 export interface NameableThing {
-  /** What it is known by in a knowledge file. */
+  /** Id in a knowledge file. */
   readonly about: string
-  /** What it is in the terms of the traces: a name to begin with. */
+  /** Its recorded name, to begin with. */
   readonly what: string
-  /** What it is called; the empty string for nothing yet. */
+  /** Its given name; empty if it has none yet. */
   readonly name: string
   /** Categories that have it, and their requests of both periods. */
   readonly categories: number
@@ -28,7 +28,7 @@ interface Nameables {
 
 const MAX_TOLD = 8
 
-/** What could be named: services, steps, and parts that several categories have. */
+/** Things to name: services, steps, and parts that several categories share. */
 export class Nameable extends columnarStage<Nameables>() {
   /** One row a thing, what a name would spare most reading of first. */
   table(): StageTable {

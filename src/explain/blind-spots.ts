@@ -215,7 +215,7 @@ interface BlindSpotColumns {
   readonly requests: number
 }
 
-/** What to record next. */
+/** Recommendations what to record next. */
 export class BlindSpots extends columnarStage<BlindSpotColumns>() {
   static readonly madeBy: string = 'what findBlindSpots returns'
 

@@ -52,7 +52,7 @@ export const PLAN_OPTIONS = defineOptions({
 
 export type PlanOptions = OptionsOf<typeof PLAN_OPTIONS>
 
-/** What it takes to find that one step takes longer. */
+/** Requests needed to find that one step takes longer. */
 export interface PlannedStep {
   /** `payments charge itself`, or `shop → payments charge` for the way to it. */
   readonly step: string
@@ -251,7 +251,7 @@ interface PlanColumns {
   readonly allRequests: number
 }
 
-/** How many requests find a slowdown of each step. */
+/** Number of requests that find a slowdown, for each step. */
 export class SamplingPlan extends columnarStage<PlanColumns>() {
   static readonly madeBy: string = 'what planSampling returns'
   /** Steps by how many requests have them, the most first. */

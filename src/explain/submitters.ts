@@ -13,7 +13,7 @@ import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { NS } from '../flows/span-tree.ts'
 import { requireVisited } from './focus-graph.ts'
 
-/** What requests of one submitter ask of a service, in one period. */
+/** Work of a service for one submitter's requests, in one period. */
 export interface Submitted {
   /** Requests that call the service. */
   readonly requests: number

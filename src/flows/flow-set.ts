@@ -219,7 +219,7 @@ export class FlowSet extends columnarStage<
     return period === BEFORE ? this.#split : this.size - this.#split
   }
 
-  /** Whether a request is what is left of another of its trace, as spans between them were lost. */
+  /** Returns whether a request is a fragment of another one of its trace, because spans between them were lost. */
   isPart(request: number): boolean {
     return this.#partOf()?.[request] === 1
   }
@@ -245,7 +245,7 @@ export class FlowSet extends columnarStage<
     return this.#parts
   }
 
-  /** How many requests a recorded one stands for: its sampling weight, or 1 where it has none. */
+  /** Returns the number of requests a recorded one stands for: its sampling weight, or 1 without one. */
   weightOf(request: number): number {
     const own = this.weight?.[request] ?? 1
     return Number.isNaN(own) ? 1 : own

@@ -46,7 +46,7 @@ const SIZE_OPTIONS = defineOptions({
 
 export type CategoryOptions = OptionsOf<typeof CATEGORY_OPTIONS>
 
-/** What `categorize` hands over. */
+/** Data that `categorize` hands over. */
 export interface CategoryColumns {
   readonly flows: FlowSet
   readonly options: CategoryOptions

@@ -179,7 +179,7 @@ function rate(share: number): string {
   return `${Number((100 * share).toPrecision(2))} %`
 }
 
-/** How many more requests fail, of as many calls: what errors cost. 0 where that goes another way. */
+/** Returns how many more requests fail, at an equal number of calls; 0 if they change in the other direction. */
 function moreFailed({ failed, chances, difference }: ErrorChange): number {
   const expected = (failed[BEFORE] * chances[AFTER]) / Math.max(1, chances[BEFORE])
   const more = Math.round(failed[AFTER] - expected)

@@ -38,7 +38,7 @@ const HARDLY = 0.65
 
 /** Below this length, an interval of times is written in milliseconds. */
 const SHORT_US = 2e6
-/** Where times of day end in ISO 8601. */
+/** End of times of day in ISO 8601. */
 export const SECONDS = 19
 const MILLISECONDS = 23
 
@@ -214,7 +214,7 @@ export function intervalText(interval: readonly [number, number], quantity: Quan
   return ` (95 % CI ${text.replaceAll('-', '−')})`
 }
 
-/** What a finding is a part of: the change of all requests, which have so many after. */
+/** The whole that a finding is part of: the change of all requests, and their number after. */
 interface Whole {
   readonly findings: readonly Finding[]
   readonly observedChangeUs: number

@@ -37,7 +37,7 @@ export const FINDINGS_OPTIONS = defineOptions({
   }),
 })
 
-/** What could have been seen where nothing could be tested. */
+/** Says that nothing could be tested. */
 const NOTHING_TESTABLE =
   'Too few requests to tell: no type of request has enough in both periods for a test.'
 
@@ -45,7 +45,7 @@ const WIDTH = 100
 const INDENT = '    '
 const FACT_SEPARATOR = ' · '
 const MAX_CONSEQUENCES_TOLD = 3
-/** What failing requests or another mix of them change is told from this share of all change on. */
+/** The effects of failing requests and of the mix are mentioned from this share of the change on. */
 const MIN_TOLD = 0.1
 
 interface FindingColumns extends SlowRequests {
@@ -56,9 +56,9 @@ interface FindingColumns extends SlowRequests {
   readonly otherWay: number
   /** Sum of response times after, less what the mean before would have made it, in µs. */
   readonly observedChangeUs: number
-  /** How much of it comes of another mix of requests, not of what any of them does; 0 where the mix is the same. */
+  /** Part of it due to the changed request mix alone; 0 where the mix is the same. */
   readonly mixUs: number
-  /** What it changes in all that more or fewer requests fail in the ways that findings tell; `null` where as many do. */
+  /** Total time that more or fewer failures of the findings add; `null` where the number is the same. */
   readonly failures: FailureShift | null
   /** Whether the 95 % interval of that change leaves 0 out; shares of it mean little where not. */
   readonly changeIsClear: boolean
@@ -68,11 +68,11 @@ interface FindingColumns extends SlowRequests {
   readonly flows: FlowSet
   /** Requests after, or as many as those recorded stand for where weights count. */
   readonly requests: number
-  /** What could have been found of each kind of requests; none where something was. */
+  /** Detectable shift of each type of request; empty if something was found. */
   readonly detectable: readonly Detectable[]
   /** The step that came nearest to a change; `null` beside a finding or a slow stretch, or where none came near. */
   readonly nearest: StepChange | null
-  /** What fails more in words, where that came near to a change but may be chance; empty beside a finding. */
+  /** Failures that came close to a change, in words; empty next to a finding. */
   readonly nearestFailure: string
 }
 

@@ -22,7 +22,7 @@ export function calledName(operation: Operation | null, caller: string): string 
 
 type Counts = Pick<CountsTest, 'made' | 'chances'>
 
-/** How often something was done that could have been: `31 of 160`. */
+/** Writes a count with its chances: `31 of 160`. */
 export function ofChances({ made, chances }: Counts, period: Period): string {
   return `${grouped(made[period])} of ${grouped(chances[period])}`
 }
@@ -32,7 +32,7 @@ export function callsText(counts: Counts): string {
   return `${ofChances(counts, AFTER)} calls (${ofChances(counts, BEFORE)} before)`
 }
 
-/** How many other operations changed alike. */
+/** Says how many other operations changed the same way. */
 export function alsoDone(others: number): string {
   if (others < 1) return ''
   return others === 1 ? ', and so does 1 other operation' : `, and so do ${others} other operations`

@@ -21,7 +21,7 @@ import { categoriesOf } from './names.ts'
 import { ALL_OF_IT } from './segment-text.ts'
 import { areAlike } from './step-findings.ts'
 
-/** By how much calls of steps changed in all, in µs, and its standard error. */
+/** Total change of the calls of steps, in µs, with its standard error. */
 interface Change {
   readonly calls: number
   readonly us: number
@@ -85,7 +85,7 @@ function isAllThere(draft: Draft, place: Place, sources: Sources): boolean {
   return us(inside) > 0 && us(inside) >= ALL_OF_IT * (us(inside) + us(outside))
 }
 
-/** By how much calls of steps changed in a place, or elsewhere. */
+/** Change of the calls of steps in a place, or elsewhere. */
 function changeOf(
   some: readonly Step[],
   { place, isInside }: { readonly place: Place; readonly isInside: boolean },

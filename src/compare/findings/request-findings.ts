@@ -80,7 +80,7 @@ function medians(categories: Categories, category: number) {
 
 /** Findings account for requests that changed when they add up to this share of it. */
 const MIN_ACCOUNTED = 0.8
-/** What is left over counts as all of a shift from this share of it on. */
+/** From this share on, the unexplained rest counts as all of a shift. */
 const MOSTLY = 0.95
 
 /** Segments of requests are less sure than their steps: others account for one from this share of it on. */
@@ -111,7 +111,7 @@ export function unattributedFindings(
   return [...ofSegments, ...rootsLeft(steps, { drafts: [...drafts, ...ofSegments], edges, prices })]
 }
 
-/** What some requests changed by that findings do not account for. */
+/** Change of some requests that findings do not explain. */
 interface Left {
   readonly us: number
   readonly unsureUs: number

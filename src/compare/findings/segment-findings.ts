@@ -198,7 +198,7 @@ function requestsInside(segment: Segment, flows: FlowSet): readonly [number, num
   return within === null ? [inside.before, inside.after] : countByPeriod(flows, requests)
 }
 
-/** What a request inside takes more: of spans, what all that it has of them do. */
+/** Returns the excess of a request inside; for spans, of all its spans together. */
 function eachIntervalOf(segment: Segment, flows: FlowSet): [low: number, high: number] {
   const { change, error, after } = segment.inside
   const waited = after * segment.waitedFor

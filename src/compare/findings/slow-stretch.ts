@@ -191,7 +191,7 @@ interface Far extends Pick<FewSlow, 'of'> {
   /** Of no place: all whose calls take longer. */
   readonly services?: readonly string[]
   readonly name: string
-  /** What requests take more than usual. */
+  /** Excess over the usual time, by request. */
   readonly heldUs: ReadonlyMap<number, number>
 }
 
@@ -305,7 +305,7 @@ function thereOf(
   return { name, heldUs }
 }
 
-/** What requests before and after are held in some strata. */
+/** Returns the times that requests before and after spend in some strata. */
 function timesIn(strata: readonly StepStratum[]): [before: OwnTime[], after: OwnTime[]] {
   const timesOf = (samples: readonly StepSample[]) => samples.flatMap(timesOfSample)
   return [timesOf(strata.map(({ before }) => before)), timesOf(strata.map(({ after }) => after))]
@@ -324,7 +324,7 @@ function longerThan(before: readonly OwnTime[], after: readonly OwnTime[]): Map<
   return new Map(longer.map(({ request, us }) => [request, us - middle]))
 }
 
-/** By how much a request took longer than a limit of its type before, or else of all; NaN of types with too few. */
+/** Returns a request's excess over a limit of its type before, or else of all types; NaN for types with too few. */
 function overUsual(
   flows: FlowSet,
   limitOf: (sorted: Float64Array) => number,

@@ -179,7 +179,7 @@ function changedWithin({ significant }: EdgeChanges, changes: readonly Structure
     .sort((a, b) => a.q - b.q)
 }
 
-/** Who answered just before the flows part and for whom it called, who goes on, and where to. */
+/** Returns the services to look at: the one that answered before the flows part, its callees, and those after. */
 function servicesToLookAt(changes: readonly StructureChange[], gained: readonly string[]) {
   const answered = changes.flatMap((change) => change.answered ?? [])
   const names = [

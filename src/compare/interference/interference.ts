@@ -33,12 +33,12 @@ export interface Others {
   readonly value: string | null
   /** In words: `NFS3 READDIRPLUS of tenant.id = batch-co`. */
   readonly text: string
-  /** What they share with the calls. */
+  /** Resource that they share with the calls. */
   readonly shared: Shared
   /** Share of the time of slow calls, and of usual ones, in which any of them was under way. */
   readonly slow: number
   readonly usual: number
-  /** Of all calls before. */
+  /** The same for all calls before. */
   readonly before: number
   /** Part of the change that calls took longer by, the more of them were under way. */
   readonly explained: number

@@ -15,7 +15,7 @@ export interface MedianEffect {
   readonly probabilitySlower: number
 }
 
-/** The same with what takes longer to compute. */
+/** A median effect, with measures that take longer to compute. */
 export interface EffectSize extends MedianEffect {
   /** Mean after − mean before, in µs. */
   readonly meanShiftUs: number

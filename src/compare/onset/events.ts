@@ -95,7 +95,7 @@ export function onsetAt(since: Onset, follows: TimedEvent | null): Onset {
 const MIN_SEEN = 5
 /** Chance that any version or host is missing at first, or at last, for so long by itself. */
 const LEVEL = 0.001
-/** What comes or goes within this share of both periods is one event. */
+/** Hosts or versions that come or go within this share of both periods are one event. */
 const SAME_TIME = 0.02
 
 interface Sighting {

@@ -54,7 +54,7 @@ const LEVEL = 0.05
 const MIN_WANDER = 2
 /** An interval this large, as a share of the after period, says nothing. */
 const MAX_WIDTH = 0.5
-/** What began within this share of the after period was there from the start. */
+/** A change that begins within this share of the after period was there from the start. */
 const MAX_START = 0.2
 /** Up to the first p of a step, a change that takes time grows; up to the second, the interval is that of both. */
 export const NO_STEP = 0.01

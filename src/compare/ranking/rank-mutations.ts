@@ -194,11 +194,11 @@ export interface RankedMutation {
    * before (response-time; the rest of a growing category belongs to its structural twin).
    */
   readonly requests: number
-  /** What this change adds to the sum of all response times, in µs; negative where it saves. */
+  /** Time this change adds to the sum of all response times, in µs; negative if it saves time. */
   readonly contributionUs: number
-  /** What both mutations of its category add together, in µs. */
+  /** Time that both mutations of its category add together, in µs. */
   readonly combinedUs: number
-  /** What it still adds once those of higher rank are repaired, in µs. */
+  /** Time it still adds once those of higher rank are repaired, in µs. */
   readonly remainingUs: number
   /**
    * Whether a finding explains it, so that it holds when tests are corrected for their number.

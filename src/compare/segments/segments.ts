@@ -60,7 +60,7 @@ export interface Segment {
   readonly shareOfRequests: number
   /** Share of the change, what is less than twice its error outside counted as none. */
   readonly shareOfChange: number
-  /** How many times more a request changed inside than one of all. */
+  /** Change of a request inside, relative to the average of all. */
   readonly lift: number
   /** Rows of its requests, of both periods. */
   readonly requests: readonly number[]
@@ -92,7 +92,7 @@ interface SegmentColumns {
   readonly leftOut: readonly LeftOutAttribute[]
   /** Steps, failures and choices that were not looked at, for lack of room; see `maxSegmentCells`. */
   readonly omitted: number
-  /** What times are amounts of. */
+  /** Quantity of all amounts. */
   readonly quantity: Quantity
 }
 

@@ -246,7 +246,7 @@ export type RemedyName =
 /** A remedy against too many categories, and its result. */
 export interface Remedy extends CategorySizes {
   readonly remedy: RemedyName
-  /** How to do it, as code: options of `compare`. */
+  /** Options of `compare` that do it, as code. */
   readonly code: string
   /** The same options by name; `null` where one of them is a function. */
   readonly options: OptionAdvice | null
@@ -437,7 +437,7 @@ export interface ExplosionCause {
   readonly categoriesWithout: number
   /** Categories when every other part is taken out, and it alone is left. */
   readonly categoriesWithOnly: number
-  /** What was seen, in words. */
+  /** Observation, in words. */
   readonly detail: string
 }
 

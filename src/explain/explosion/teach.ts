@@ -21,13 +21,13 @@ import { ExplosionVariants, listRecipes, type Variant } from './diagnose-explosi
 
 const ALL = Object.keys(IGNORABLE) as Ignorable[]
 
-/** What a person answers about two categories of some data. */
+/** A person's answer about two categories of some data. */
 export interface TaughtAnswer {
   readonly one: number
   readonly other: number
   /** Whether their requests are the same to this person. */
   readonly same: boolean
-  /** Who says so; default nobody in particular. */
+  /** Author; default none. */
   readonly by?: string
   /** When, as ISO 8601; default unknown. */
   readonly at?: string

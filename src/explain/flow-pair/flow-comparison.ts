@@ -192,7 +192,7 @@ export interface FlowComparison {
   readonly differences: readonly FlowGroup[]
   /** Traversals of one component, its service and host: every node that has either is in one. */
   readonly components: readonly FlowGroup[]
-  /** What differs, ranked by its part of the change of the mean response time. */
+  /** Differences, ranked by their part of the change of the mean response time. */
   readonly ranked: FlowDifferences
 }
 
@@ -214,7 +214,7 @@ export interface FlowDifference {
   readonly changeUs: number
   /** `changeUs` as a share of the whole change; below 0 against it, `null` where there is none. */
   readonly share: number | null
-  /** What it is, without its time: `X → Y takes 98 ms longer`. */
+  /** Description without its share: `X → Y takes 98 ms longer`. */
   readonly what: string
   /** The same with its share: `X → Y takes 98 ms longer: 72 % of the slowdown`. */
   readonly text: string

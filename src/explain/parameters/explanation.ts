@@ -383,7 +383,7 @@ const EXPLAIN_OPTIONS = defineOptions({
   }),
 })
 
-/** How low-level parameters are searched for explanations. */
+/** Options of the search for explanations by low-level parameters. */
 export type ExplainOptions = Partial<OptionsOf<typeof EXPLAIN_OPTIONS>>
 
 export function explainSettings(options: ExplainOptions) {

@@ -35,7 +35,7 @@ export interface EdgeVariance {
    * are long; NaN where response times do not vary.
    */
   readonly share: number
-  /** What somebody marked it as; `null` for no mark. */
+  /** Mark given by a person; `null` for none. */
   readonly mark: VarianceKind | null
 }
 
@@ -124,7 +124,7 @@ interface CovarianceOptions {
   readonly alpha: number
 }
 
-/** How the latencies of two edges go together. */
+/** Correlation of the latencies of two edges. */
 export interface EdgeCovariance
   extends Pick<EdgeClass, 'from' | 'to' | 'occurrence' | 'fromRoundBefore'> {
   readonly edge: number

@@ -59,7 +59,7 @@ export interface Anomaly {
   /** Median of their response times and of those they are held against, in µs. */
   readonly medianUs: number
   readonly usualUs: number
-  /** What they take longer in all, in µs; negative where they are faster. */
+  /** Total time they take longer, in µs; negative if faster. */
   readonly excessUs: number
   /** Category they are held against: their own, or the most similar large one with its root. */
   readonly usual: number

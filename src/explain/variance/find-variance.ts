@@ -134,7 +134,7 @@ export const VARIANCE_OPTIONS = defineOptions({
 
 export type VarianceOptions = OptionsOf<typeof VARIANCE_OPTIONS>
 
-/** How much the response times of one category vary in one period. */
+/** Spread of the response times of one category in one period. */
 export interface CategorySpread {
   readonly category: number
   readonly period: PeriodName

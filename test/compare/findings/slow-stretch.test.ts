@@ -211,9 +211,7 @@ describe.each([
       withLock('after', { fromUs: NOON_US + 600e6, isLocked: true, seed: seed + 50 }),
     )
     const [{ title, look, services, requests, size, since }] = findings.findings as [Finding]
-    expect(title).toMatch(
-      /mostly in profile Get itself, only in GET where http\.route = \/home$/,
-    )
+    expect(title).toMatch(/mostly in profile Get itself, only in GET where http\.route = \/home$/)
     expect(look).toContain('profile')
     expect(services).toEqual(['profile'])
     // 300 requests arrive in that minute, 60 of them to /home, which wait half a minute on average.

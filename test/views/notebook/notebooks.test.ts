@@ -102,7 +102,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /Failures over time/,
     /in 40 of\n +532 calls \(0 of 1,423 before\)/,
     /while NFS3 READDIRPLUS of tenant\.id = batch-co uses the same\s+lock\.name/,
-    /Who is under way while calls of mds are slow/,
+    /Other requests running while calls of mds are slow/,
     /#1 {2}mds: MDS GETLAYOUT itself takes 391 µs longer {2}/,
   ],
   '11-where-traces-live.ipynb': [
