@@ -119,13 +119,13 @@ export function addLogs(command: Command): void {
     )
   command.option(
     '--derive <name=expression...>',
-    "States to add, computed from others: 'bytes each = bytes / sent', with / * + or - between two names or numbers; a state is its mean, an event how often it came",
+    "States to add, computed from others: 'bytes each = bytes / sent', with / * + or - between two names or numbers; a state counts as its mean, an event as its number",
     derivedStates,
   )
   command.addOption(
     conditionOption(
       'fail-on',
-      "End with exit code 1 when it holds: 'new-errors' that only after logged, 'performance>5%' more, 'differs' of any variable, or 'any'",
+      "End with exit code 1 when it holds: 'new-errors' (logged only after), 'performance>5%' (worse), 'differs' (any variable), or 'any'",
       TERMS,
     ),
   )
