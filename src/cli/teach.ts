@@ -46,7 +46,7 @@ const TEACH_FLAGS = defineOptions({
     sentence: "Name of a service, a step or a part: 'service:SN=disks'",
     expected: "what is named, and its name: 'service:SN=disks'",
   }),
-  note: optionalText('What to remember', 'note <text>'),
+  note: optionalText('Text of the note', 'note <text>'),
   about: optionalText(
     "Subject of --note: the id of a finding, of a note to reply to, or of anything that teach lists; 'category 6', or 'edge:FROM → TO'",
     'about <id>',
