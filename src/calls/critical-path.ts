@@ -12,7 +12,7 @@ import { spanTimes } from './span-times.ts'
 /** An edge on a critical path, and the time on the path that ends where the edge does. */
 export interface PathStep {
   readonly edge: number
-  /** When that time began, in µs since the request. */
+  /** Start of that time, in µs since the request began. */
   readonly startUs: number
   readonly us: number
 }
@@ -31,7 +31,7 @@ export interface PathStep {
  */
 export class CriticalPathFinder {
   readonly #flows: FlowSet
-  /** What is the same for all requests of a shape. */
+  /** Data shared by all requests of a shape. */
   readonly plan: (shape: number) => WalkPlan
   readonly #walk = new CriticalWalk()
   readonly #edgeTo: (shape: number) => EdgeFinder

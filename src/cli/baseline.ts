@@ -12,18 +12,18 @@ import { printText } from './printing.ts'
 /** How a run is added to a history: no two have the same name. */
 export const RUN_FLAGS = defineOptions({
   name: optionalText(
-    "Commit or version of the run, which no other run of the history has; such a name is refused without --replace (default: 'run 1', 'run 2', …)",
+    "Commit or version of the run; must be new in the history unless --replace is given (default: 'run 1', 'run 2', …)",
     'name <text>',
   ),
   replace: flag({
     default: false,
-    sentence: 'Put the run in the place of the one of the same --name, which is dropped',
+    sentence: 'Replace the run of the same --name',
   }),
 })
 
 const BASELINE_FLAGS = defineOptions({
   out: optionalText(
-    'History to add the run to, one summary a line; it is created where it is not there',
+    'History to add the run to, created if missing; it has one summary a line',
     'out <file>',
   ),
   ...RUN_FLAGS,
@@ -36,7 +36,7 @@ export function addBaseline(command: Command): void {
     "'write' adds a summary of traces to a history; 'show' lists its runs and where they changed",
     (given: string) => choice(actions, given),
   )
-  command.argument('<file...>', 'Traces of one run, to write; a history, to show')
+  command.argument('<file...>', 'Traces of one run (write), or a history (show)')
   addOptions(command, BASELINE_FLAGS, LOAD_FLAGS).action(runBaseline)
 }
 
@@ -78,7 +78,7 @@ export function runName(
   throw new OptionError(
     'name',
     name,
-    'a name that the history does not have, or --replace to put this run in the place of that one',
+    'a name that is new in the history, or --replace to replace that run',
   )
 }
 

@@ -55,13 +55,13 @@ export const CHECK_DOCUMENT = document<CheckResults>('check', 'A run checked aga
       name: TEXT,
       requests: about('In the baseline and in the run.', BASELINE_AND_RUN),
       medianUs: BASELINE_AND_RUN,
-      shift: about('Typical ratio of response times, less 1: 0.05 is 5 % slower.', ESTIMATE),
+      shift: about('Typical ratio of response times minus 1: 0.05 is 5 % slower.', ESTIMATE),
       errors: about(
-        'Share of requests that fail, and by how much it grew; null where traces do not say.',
+        'Share of requests that fail, and its growth; null where traces do not record failures.',
         orNull(record<Growth>({ share: SHARE, growth: ESTIMATE })),
       ),
       tail: about(
-        'Share of requests slower than 99 % of those before, from which time on, and by how much it grew; null where none came.',
+        'Share of requests slower than 99 % of requests before, its growth, and that limit; null where none came.',
         orNull(
           record<NonNullable<CheckedType['tail']>>({
             share: SHARE,
@@ -71,19 +71,19 @@ export const CHECK_DOCUMENT = document<CheckResults>('check', 'A run checked aga
         ),
       ),
       verdict: VERDICT as Part<JudgedType['verdict']>,
-      conditions: about('That make it fail, or else warn.', listOf(TEXT)),
+      conditions: about('Conditions that make it fail, or else warn.', listOf(TEXT)),
       isUntold: about(
-        'Whether it warns as the typical request is slower than 95 % of those of every run before, or more requests fail than in each, which are too few to be sure.',
+        'Whether it warns because the typical request is slower than 95 % of requests of every run before, or more requests fail than in any of them, with too few runs to be sure.',
         FLAG,
       ),
-      possible: about('Of --fail-on that its interval does not rule out.', listOf(TEXT)),
+      possible: about('Conditions of --fail-on that its interval does not rule out.', listOf(TEXT)),
     }),
   ),
   added: made(({ check }) => check.added, listOf(TEXT), 'Types that only the run has.'),
   renamed: made(
     ({ check }) => check.renamed,
     listOf(record<RunCheck['renamed'][number]>({ was: TEXT, name: TEXT })),
-    'Types that runs before had under another name: as many requests of a service that call the same.',
+    'Types that earlier runs had under another name: equally frequent, of the same service, with the same calls.',
   ),
 })
 
@@ -102,7 +102,8 @@ const LEVEL = 0.05
 
 const shortName = (name: string) => shortText(name, MAX_NAME_LENGTH)
 
-function checkText(results: CheckResults): string {
+/** Writes the results; without a width, as wide as they are: pipelines keep them and search their lines. */
+export function checkText(results: CheckResults, width = Number.POSITIVE_INFINITY): string {
   const { check, types } = results
   const { baseline, changes, added, renamed, run } = check
   const [first = '', ...later] = baseline.map(({ name }) => shortName(name))
@@ -113,7 +114,7 @@ function checkText(results: CheckResults): string {
   const slower = untold.filter((type) => type.isApart && !(type.shift.low > 0))
   const unsureText = (what: string, of: readonly string[]) =>
     of.length > 0 &&
-    `${what}, though ${counted(baseline.length, 'run')} cannot say how much runs differ: ${of.join(', ')}. Look at these, or add runs to the history.`
+    `${what}: ${of.join(', ')}. ${counted(baseline.length, 'run')} cannot show run-to-run variation: look at these, or add runs to the history.`
   const unbounded = types.filter(({ shift }) => isUnbounded(shift)).length
   const possible = new Set(unsure.flatMap((type) => type.possible))
   const rows = types.map((type) => [
@@ -130,15 +131,15 @@ function checkText(results: CheckResults): string {
   const requests = later.length === 0 ? 'requests' : `requests (${baseline.length} runs → 1)`
   const notes = spoken([
     later.length === 0
-      ? 'shift: the median ratio of a request of the run to one before.'
-      : 'shift: the ratio of geometric means, in which all requests count, unlike in the median.',
-    'slow: requests that took longer than 99 % of those before.',
+      ? 'shift: median ratio of a request of the run to one before.'
+      : 'shift: ratio of the geometric means; unlike the median, it counts every request.',
+    'slow: requests slower than 99 % of requests before.',
     ungatedText(results),
     renamed.length > 0 &&
-      `Called otherwise now, and compared as one: ${renamed.map(({ was, name }) => `${shortName(was)} is ${shortName(name)}`).join(', ')}.`,
+      `Renamed, and compared as one: ${renamed.map(({ was, name }) => `${shortName(was)} to ${shortName(name)}`).join(', ')}.`,
     added.length > 0 && `New: ${added.map(shortName).join(', ')}`,
     unsureText(
-      'The typical request is slower than 95 % of those of every run before',
+      'The typical request is slower than 95 % of requests in every run before',
       slower.map(({ name }) => shortName(name)),
     ),
     unsureText(
@@ -146,22 +147,21 @@ function checkText(results: CheckResults): string {
       untold.filter(failsUntold).map((type) => `${shortName(type.name)} (${failuresText(type)})`),
     ),
     unsure.length > 0 &&
-      `Not ruled out, with so few requests or runs, for ${counted(unsure.length, 'type')}: ${[...possible].join(', ')}.`,
+      `Too few requests or runs to rule out ${[...possible].join(', ')} for ${counted(unsure.length, 'type')}.`,
     unbounded > 0 &&
-      `So few ${baseline.length === 1 ? 'requests' : 'runs'} cannot bound the shift of ${counted(unbounded, 'type')}.`,
+      `Too few ${baseline.length === 1 ? 'requests' : 'runs'} to bound the shift of ${counted(unbounded, 'type')}.`,
     baseline.length === 1 &&
-      'Only one run before, so intervals leave out differences between runs.',
+      'One run before cannot show run-to-run variation: intervals may be too narrow.',
     changes.length > 0 &&
       `Response times changed level at ${shortName(changes.at(-1)?.run ?? '')}.`,
   ])
   return [
     `${verdictOf(results)}: ${head}`,
     '',
-    // As wide as it is, wherever it is written: pipelines keep it and search its lines.
     textTable(
       ['type of request', requests, 'median', 'shift', '', 'slow', 'fails', 'verdict'],
       rows,
-      Number.POSITIVE_INFINITY,
+      width,
     ),
     ...notes,
   ].join('\n')
@@ -187,10 +187,10 @@ function ungatedFailures(types: CheckResults['types']): string {
   })
   if (more.length === 0) return ''
   const named = more.map((type) => {
-    const isSure = (type.errors?.growth.low ?? 0) > 0 ? '' : ', unless runs differ as much'
+    const isSure = (type.errors?.growth.low ?? 0) > 0 ? '' : ', unless runs differ by that much'
     return `${shortName(type.name)} (${failuresText(type)}${isSure})`
   })
-  return `More requests fail, which no condition judges: ${named.join(', ')}. Add --fail-on 'errors>1%' to judge it.`
+  return `More requests fail, but no condition checks it: ${named.join(', ')}. Add --fail-on 'errors>1%'.`
 }
 
 function failuresText({ errors }: CheckedType): string {
@@ -207,7 +207,7 @@ function ungatedTails(types: CheckResults['types']): string {
   )
   if (more.length === 0) return ''
   const named = more.map((type) => `${shortName(type.name)} (${tailText(type)})`)
-  return `More requests are slow, which no condition judges: ${named.join(', ')}. Add --fail-on 'tail>0%' to judge it.`
+  return `More requests are slow, but no condition checks it: ${named.join(', ')}. Add --fail-on 'tail>0%'.`
 }
 
 function tailText({ tail }: JudgedType): string {

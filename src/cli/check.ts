@@ -12,11 +12,11 @@ import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, level, oneOf, optionalText } from '../core/options.ts'
 import { counted } from '../core/words.ts'
 import { addRun, RUN_FLAGS, readHistory, runName } from './baseline.ts'
-import { CHECK_FORMATS, failsUntold, type JudgedType } from './check-formats.ts'
+import { CHECK_FORMATS, checkText, failsUntold, type JudgedType } from './check-formats.ts'
 import { type Condition, conditionFrom, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
-import { printText } from './printing.ts'
+import { givenWidth, printText } from './printing.ts'
 import { writeReport } from './report.ts'
 
 const CHECK_FLAGS = defineOptions({
@@ -29,7 +29,7 @@ const CHECK_FLAGS = defineOptions({
     default: 'text',
     sentence: 'How to print: text, json, or annotations of GitHub checks',
   }),
-  out: optionalText('File to write instead', 'out <file>'),
+  out: optionalText('File to write to, not standard output', 'out <file>'),
   ...RUN_FLAGS,
   append: flag({ default: false, sentence: 'Add the run to the history unless it fails' }),
 })
@@ -78,14 +78,14 @@ export function addCheck(command: Command): void {
     .addOption(
       conditionOption(
         'fail-on',
-        "End with exit code 1 when requests of any type surely exceed it: 'shift>5%' or 'shift>10ms' slower, 'errors>1%' more of them failing, 'tail>1%' more of them slower than 99 % of those before (rare timeouts, which a shift of typical times does not see), 'missing' where none came, or 'any' (default)",
+        "End with exit code 1 when any type of request surely exceeds it: 'shift>5%' or 'shift>10ms' slower, 'errors>1%' more failures, 'tail>1%' more requests slower than 99 % of requests before (rare timeouts, which typical times do not show), 'missing' if none came, or 'any' (default)",
         TERMS,
       ),
     )
     .addOption(
       conditionOption(
         'warn-on',
-        "Warn when they surely exceed it; where no condition judges failures or the tail, 'errors>0%' and 'tail>0%' warn",
+        "Warn when any type surely exceeds it; 'errors>0%' and 'tail>0%' warn unless another condition checks failures or the tail",
         TERMS,
       ),
     )
@@ -150,7 +150,8 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
   })
   const results = { check, types, unjudged: unjudged.map(({ quantity }) => quantity) }
   const printed = visibleText(CHECK_FORMATS[flags.as](results))
-  if (out === undefined) process.stdout.write(printed)
+  if (out === undefined && flags.as === 'text') printText(checkText(results, givenWidth()))
+  else if (out === undefined) process.stdout.write(printed)
   else {
     writeReport(out, printed)
     printText(`${out}: ${counted(types.length, 'request type')} as ${flags.as}`)

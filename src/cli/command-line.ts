@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
+import { listed } from '../core/words.ts'
 import {
   addHelpAll,
   flagMessage,
@@ -9,7 +10,7 @@ import {
   misspeltFlag,
   unflaggedFiles,
 } from './flags.ts'
-import { textWidth } from './printing.ts'
+import { MIN_HELP_WIDTH, textWidth } from './printing.ts'
 
 /**
  * Returns the exit code: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input, 3
@@ -22,6 +23,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .version(packageJson.version)
     .exitOverride()
     .configureOutput({ getOutHelpWidth: textWidth })
+    .configureHelp({ minWidthToWrap: MIN_HELP_WIDTH })
     .showHelpAfterError('(add --help for the options)')
   const isCommand = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word)
   const chosen = args.find(isCommand)
@@ -63,7 +65,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 export function broken(problem: unknown): number {
   const trace = problem instanceof Error ? problem.stack : String(problem)
   process.stderr.write(
-    `${trace}\nflowdelta: this is an error of flowdelta itself, not of your input: nothing was decided. Please report it with the lines above, the command and, if you can, the input.\n`,
+    `${trace}\nflowdelta: this is a bug in flowdelta, not in your input. Please report it with the lines above, the command and, if possible, the input.\n`,
   )
   return BROKEN
 }
@@ -84,7 +86,7 @@ async function commandsWith(flag: string): Promise<string> {
     add(command, [])
     if (command.options.some(({ long }) => long === flag)) names.push(`flowdelta ${name}`)
   }
-  return names.length === 0 ? '' : `(${names.join(', ')}: these take ${flag}.)\n`
+  return names.length === 0 ? '' : `(${flag} belongs to ${listed(names)}.)\n`
 }
 
 interface LazyCommand {
@@ -95,7 +97,7 @@ interface LazyCommand {
 
 const COMMANDS = {
   demo: {
-    description: 'Compare the sample that comes with flowdelta, and open its report',
+    description: 'Compare the built-in sample, and open its report',
     load: async () => (await import('./demo.ts')).addDemo,
   },
   compare: {
@@ -112,32 +114,32 @@ const COMMANDS = {
   },
   variance: {
     description:
-      'Rank kinds of request by the variance of their response times, and find its sources',
+      'Rank categories of requests by the variance of response times, and find its sources',
     load: async () => (await import('./variance.ts')).addVariance,
   },
   explosion: {
-    description: 'Tell whether there are too many kinds of request to compare, why, and what helps',
+    description: 'Check whether there are too many categories to compare, why, and what helps',
     load: async () => (await import('./explosion.ts')).addExplosion,
   },
   plan: {
-    description: 'Tell how many traces to keep to find a slowdown of a size, from one recording',
+    description: 'Compute from one recording how many traces to keep to find a given slowdown',
     load: async () => (await import('./plan.ts')).addPlan,
   },
   teach: {
-    description:
-      'Learn which kinds of request are the same to you, and keep answers and notes in a file',
+    description: 'Teach flowdelta which categories are the same to you, and keep names and notes',
     load: async () => (await import('./teach.ts')).addTeach,
   },
   logs: {
-    description: 'Compare the logs of what went well with those of what did not',
+    description: 'Compare the logs of good and bad runs',
     load: async () => (await import('./logs.ts')).addLogs,
   },
   whatif: {
-    description: 'Find the single change that best explains a change of latency, or predict one',
+    description:
+      'Find the single change that best explains a latency change, or predict its effect',
     load: async () => (await import('./whatif.ts')).addWhatif,
   },
   baseline: {
-    description: 'Add a summary of traces to a history of runs, or show where that changed',
+    description: 'Add a run to a history, or show where the history changed',
     load: async () => (await import('./baseline.ts')).addBaseline,
   },
   check: {
@@ -145,11 +147,11 @@ const COMMANDS = {
     load: async () => (await import('./check.ts')).addCheck,
   },
   mcp: {
-    description: 'Offer the results to agents, as tools of the Model Context Protocol (stdio)',
+    description: 'Serve results to agents over the Model Context Protocol (stdio)',
     load: async () => (await import('./mcp.ts')).addMcp,
   },
   schema: {
-    description: 'Print the JSON schema of the document that a command prints with --json',
+    description: 'Print the JSON schema of what a command prints with --json',
     load: async () => (await import('./schema.ts')).addSchema,
   },
 } as const satisfies Readonly<Record<string, LazyCommand>>

@@ -39,13 +39,13 @@ const COMPARE_FLAGS = defineOptions({
     sentence: 'Keep the JSON document within this size, most important parts first; 0 for no limit',
   }),
   finding: optionalText(
-    'Print one finding in full, by its rank or its id: mutations, edges, steps, calls and example traces of 1 or #1, or of latency-1a2b3c4d, an id that stays the same',
+    'Print one finding in full, by rank or id: mutations, edges, steps, calls and example traces of 1, #1 or the stable id latency-1a2b3c4d',
     'finding <which>',
   ),
   dot: optionalText(`Print flows as DOT, for Graphviz, instead: ${DOT_CHOICES}`, 'dot <which>'),
   limit: count({ default: 1000, sentence: 'List at most this many categories and mutations' }),
   explain: optionalText(
-    'Say which parameters tell requests of a finding, by its rank or id, from others: 1 or #1, and then also the mutation of that rank, as --verbose numbers them, or latency-1a2b3c4d; a number is no category, as it is of explain(comparison, 1) in code',
+    'Say which parameters set the requests of a finding apart, by rank or id: latency-1a2b3c4d, 1 or #1; a rank also explains the mutation of that rank in --verbose',
     'explain <which>',
   ),
 })

@@ -66,18 +66,14 @@ const CHANGE = record<Comparison>({
   usualUs: made(
     ({ edges }) => edges.usualUs,
     NUMBER,
-    'What the requests after would have taken at the mean before.',
+    'Total of the requests after, had they taken the mean before.',
   ),
-  observedUs: made(
-    ({ findings }) => findings.observedChangeUs,
-    NUMBER,
-    'What they took beyond that.',
-  ),
+  observedUs: made(({ findings }) => findings.observedChangeUs, NUMBER, 'Their excess over that.'),
   attributedUs: made(({ findings }) => findings.attributedUs, NUMBER, 'Sum of the findings.'),
   mixUs: made(
     ({ findings }) => findings.mixUs,
     NUMBER,
-    'What another mix of requests alone changes; 0 where the mix is the same.',
+    'What the changed request mix alone adds; 0 where the mix is the same.',
   ),
   remainderUs: made(
     ({ findings }) => findings.observedChangeUs - findings.attributedUs - findings.mixUs,
@@ -90,7 +86,7 @@ const CHANGE = record<Comparison>({
 const ACCOUNT = record<Account>({
   totalUs: about('Change of the mean response time, after less before.', NUMBER),
   mixUs: about(
-    'The part that comes of another mix of requests, each kind as fast as before.',
+    'The part due to the changed request mix, with each type at its speed of before.',
     NUMBER,
   ),
   restUs: about('The part of the change that neither the mix nor a finding explains.', NUMBER),
@@ -131,7 +127,7 @@ const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
   outside: about('At other times after.', SLOW_COUNTS),
   before: SLOW_COUNTS,
   affected: about(
-    'Requests inside that are slow, or take longer at the place than 99.9 % of calls like theirs did before.',
+    'Requests inside that are slow, or take longer at that place than 99.9 % of similar calls before.',
     COUNT,
   ),
   typicalUs: about('Median of what these take more, there or in all.', NUMBER),
@@ -141,7 +137,7 @@ const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
     orNull(TEXT),
   ),
   examples: about('Trace ids of the slowest.', listOf(TEXT)),
-  p: about('Of slow requests so close together by chance, corrected.', NUMBER),
+  p: about('Chance of slow requests this close together, corrected.', NUMBER),
 })
 
 const FEW_SLOW = record<FewSlow & { readonly text: string | null }>({
@@ -198,7 +194,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     summary: made(
       ({ comparison }) => comparison.findings.summary(),
       TEXT,
-      'How much of the change findings account for; without any, what could have been seen.',
+      'How much of the change findings explain; without findings, how large a change could be missed.',
     ),
     testedAgainst: made(
       ({ comparison }) => comparison.findings.testedAgainst,
@@ -208,7 +204,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     measure: made(
       ({ comparison: { flows } }) => (flows.quantity === TIME ? undefined : flows.quantity),
       optional(record<Quantity>({ name: TEXT, unit: orNull(TEXT) })),
-      'Present with --measure: what all that ends in Us is an amount of, in its unit instead of µs; sums over the spans of each request.',
+      'Present with --measure: the quantity compared. Fields that end in Us hold it, in its unit instead of µs, summed over the spans of each request.',
     ),
     requests: made(
       ({ comparison: { flows } }) => ({
@@ -228,7 +224,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       ({ comparison, explained }) =>
         printedFindings(comparison).map((finding) => withExplanation(finding, explained)),
       listOf(FINDING),
-      'What changed: one entry a cause (consequenceOf: null), the most important first; then what lies beneath them, which the contributions of causes include.',
+      'Causes (consequenceOf: null), the most important first, then their consequences, which the contributions of causes include.',
     ),
     change: made(
       ({ comparison }) => comparison,
@@ -244,18 +240,18 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       ({ comparison: { findings } }) =>
         findings.slowStretch && { ...findings.slowStretch, text: findings.slowStretchText },
       orNull(SLOW_STRETCH),
-      'A stretch of after in which slow requests come close together, as at no time before, and that no finding is about; it may be chance. null for none.',
+      'A stretch of after with many slow requests, unlike any before, that no finding covers; it may be chance. null for none.',
     ),
     fewSlow: made(
       ({ comparison: { findings } }) =>
         findings.fewSlow && { ...findings.fewSlow, text: findings.fewSlowText },
       orNull(FEW_SLOW),
-      'Few requests after that took far longer than any of their kind before, most of it in the same step, and that neither a finding nor slowStretch is about; it may be chance. null for none.',
+      'A few requests after that took far longer than any of their type before, mostly in the same step, and that neither a finding nor slowStretch covers; it may be chance. null for none.',
     ),
     whatIf: made(
       ({ whatIf = [] }) => (whatIf.length === 0 ? undefined : whatIf),
       optional(listOf(EXPLAINED)),
-      'With --what-if: of each finding, the cause of `flowdelta whatif` that is about the same; null for none.',
+      'With --what-if: for each finding, the matching cause of `flowdelta whatif`; null for none.',
     ),
     categories: made(
       ({ comparison, limit }) =>
@@ -275,7 +271,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     leftOut: made(
       () => undefined,
       optional(LEFT_OUT),
-      'Present when --budget left something out: how many entries of each list, what lacks some of what it rests on, and how to get it.',
+      'Present when --budget left something out: how many entries of each list, which entries are incomplete, and how to get the rest.',
     ),
     warnings: made(
       ({ comparison }) => withFlags(comparison.warnings()),
@@ -285,7 +281,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
           message: TEXT,
           detail: about('Effect and answer.', TEXT),
           finding: about('The problem: the message.', TEXT),
-          effect: about('What it does to the results.', TEXT),
+          effect: about('Its effect on the results.', TEXT),
           answer: about('Which option or step answers it.', TEXT),
         }),
       ),
@@ -330,7 +326,7 @@ export interface WholeFinding {
 
 export const FINDING_DOCUMENT = document<WholeFinding>(
   'finding',
-  'What `flowdelta compare --finding ID --json` prints: one finding with all that it rests on.',
+  'What `flowdelta compare --finding ID --json` prints: one finding with all its evidence.',
   {
     parameters: PARAMETERS,
     finding: made(
@@ -347,12 +343,12 @@ export const FINDING_DOCUMENT = document<WholeFinding>(
       ({ comparison, finding }) =>
         finding.mutations.map((mutation) => mutationOf(comparison, mutation)),
       listOf(WHOLE_MUTATION),
-      'Mutations that it accounts for, with every edge.',
+      'Mutations that it explains, with every edge.',
     ),
     flowDifferences: made(
       ({ comparison, finding }) => flowDifferences(comparison, finding.mutations[0]),
       orNull(FLOW_DIFFERENCES),
-      'What differs within the flow of the first of these mutations, the largest part of its change first.',
+      'Differences within the flow of the first of these mutations, the largest part of its change first.',
     ),
     categories: made(
       ({ comparison, finding }) => finding.categories.map((id) => ({ comparison, id })),

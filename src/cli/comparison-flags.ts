@@ -51,7 +51,7 @@ export function addComparisonFlags(command: Command, args: readonly string[]): C
   addSplit(command)
     [period](
       `${BEFORE} <file...>`,
-      'Traces of the good period; given more than once, each is a run of its own, and changes are ' +
+      'Traces of the good period; repeat it for several runs: changes are then ' +
         'tested against the differences between runs',
     )
     [period]('--after <file...>', 'Traces of the bad period')
@@ -80,7 +80,7 @@ export function addComparisonFlags(command: Command, args: readonly string[]): C
     .addOption(rare(new Option('--after-parameters <file...>', 'The same for the bad period')))
     .option(
       '--before-logs <file...>',
-      'Logs of the good period (of all its runs; of the one recording, with --split) whose records name the trace they belong to: ' +
+      'Logs of the good period (of all its runs; of the recording, with --split) whose records name their trace: ' +
         'OTLP, JSON, CSV or text, as docs/log-formats.md lists; needs --after-logs',
     )
     .option('--after-logs <file...>', 'The same for the bad period')
@@ -93,7 +93,7 @@ export async function compareFiles(flags: ComparisonFlags & Flags): Promise<Comp
   if (flags.split === undefined && isOneOnly) {
     const [given, missing] = beforeLogs.length > 0 ? ['before', 'after'] : ['after', 'before']
     throw new FlowdeltaError(
-      `--${given}-logs has nothing to be compared with. Give --${missing}-logs as well.`,
+      `--${given}-logs needs logs to compare with. Give --${missing}-logs as well.`,
     )
   }
   const besideBefore = { parameters: beforeParameters, logs: beforeLogs }
@@ -135,7 +135,7 @@ export const WHAT_IF_FLAG = defineOptions({
   whatIf: flag({
     default: false,
     sentence:
-      'Also tell which single change explains each finding, as flowdelta whatif does; takes as long again',
+      'Also find the single change that explains each finding, as flowdelta whatif does; doubles the time',
   }),
 })
 
@@ -147,7 +147,7 @@ export function whatIfOf(
   const [before, after, ...others] = periods
   if (before === undefined || after === undefined || others.length > 0) {
     throw new FlowdeltaError(
-      `--what-if explains one run before by one after, not ${periods.length - 1} by one. Give one --before.`,
+      `--what-if compares one run before with one after, but --before has ${periods.length - 1} runs. Give one --before.`,
     )
   }
   return diagnoseLatency(before, after)

@@ -28,7 +28,15 @@ import { explanationTexts } from './explanation-text.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
 import { flowDifferences } from './mutation-document.ts'
-import { cutAtPart, leftOutLines, MAX_WIDTH, textTable, textWidth, wrapped } from './printing.ts'
+import {
+  cutAtPart,
+  leftOutLines,
+  MAX_WIDTH,
+  proseWidth,
+  textTable,
+  textWidth,
+  wrapped,
+} from './printing.ts'
 
 /** Lines that text takes unless it is verbose: a screen. */
 const MAX_LINES = 40
@@ -40,7 +48,7 @@ interface TextOptions {
   readonly proposed?: boolean
 }
 
-/** What was compared, warnings and findings on a screen; verbose, also every ranked mutation. */
+/** Writes what was compared, warnings and findings on one screen; verbose, also every ranked mutation. */
 export function comparisonText(
   { comparison, limit, explained, whatIf = [] }: PrintedComparison,
   { verbose, proposed = false }: TextOptions,
@@ -59,11 +67,11 @@ export function findingText({ comparison, finding, explained = null }: WholeFind
   const count = (period: Period) => `${grouped(concerned[period])} of ${grouped(all[period])}`
   const names = (ids: readonly string[]) => ids.map(printable).join(', ')
   return wrappedBlocks([
-    comparison.findings.textOf(finding),
+    comparison.findings.textOf(finding, proseWidth()),
     [
       `${id} (${kind}): in ${count(BEFORE)} requests before, ${count(AFTER)} after`,
       ...(services.length > 0 ? [`Services, the prime suspect first: ${names(services)}`] : []),
-      ...consequences.map((below) => `Beneath it: ${below.id} ${below.title}`),
+      ...consequences.map((below) => `Consequence: ${below.id} ${below.title}`),
     ].join('\n'),
     ...evidenceTables(finding, comparison.flows.quantity),
     ...mutations.map((mutation) => `Mutation ${mutationText(comparison, mutation, ALL)}`),
@@ -88,7 +96,7 @@ function flowText(comparison: Comparison, mutation: PrintedFinding['mutations'][
   const shown = flowDifferences(comparison, mutation)?.differences.slice(0, MAX_DIFFERENCES) ?? []
   if (mutation === undefined || shown.length === 0) return []
   const lines = shown.map(({ rank, text }) => `  ${rank}. ${shortText(text, 240)}`)
-  return [[`What differs within the flow of mutation ${mutation.rank}:`, ...lines].join('\n')]
+  return [[`Differences within the flow of mutation ${mutation.rank}:`, ...lines].join('\n')]
 }
 
 function evidenceTables(
@@ -159,7 +167,7 @@ function verboseBlocks(
   return [
     [overview(comparison), ...ribbonLines(comparison, textWidth())].join('\n'),
     ...withFlags(warnings).map(({ code, message, detail }) => `! ${code}: ${message} ${detail}`),
-    comparison.findings.text(),
+    comparison.findings.text(proseWidth()),
     mutationCounts(comparison),
     ...thresholdLines(comparison),
     ...shown.map((mutation) => mutationText(comparison, mutation)),
@@ -175,7 +183,7 @@ function shortBlocks(
 ): string[] {
   const head = [...overview(comparison).split('\n'), ...ribbonLines(comparison, textWidth())]
   const findings = comparison.findings
-    .text()
+    .text(proseWidth())
     .split('\n')
     .flatMap((line) => wrapped(line))
   const warnings = all.flatMap((one) => (isHint(one) ? [] : `! ${one.code}: ${one.finding}`))
@@ -194,7 +202,7 @@ function shortBlocks(
     .map((lines) => lines.join('\n'))
 }
 
-/** How to read more, of what there is more of. */
+/** Lists the options that print more, if there is more. */
 function moreHint({ findings: all, ranking: { mutations } }: Comparison, warnings: Warnings) {
   const [first] = all.findings
   const more = spoken([
@@ -211,10 +219,10 @@ function moreHint({ findings: all, ranking: { mutations } }: Comparison, warning
 
 /** Warnings in two lines each at most where there is room, else in one. */
 function warningLines(warnings: readonly string[], room: number): readonly string[] {
-  const whole = warnings.flatMap((line) => wrapped(cutAtPart(line, 2 * MAX_WIDTH - 10), '  '))
+  const whole = warnings.flatMap((line) => wrapped(cutAtPart(line, 2 * proseWidth() - 10), '  '))
   if (whole.length <= room) return whole
   return cutLines(
-    warnings.map((line) => cutAtPart(line, MAX_WIDTH)),
+    warnings.map((line) => cutAtPart(line, proseWidth())),
     room,
     'warnings',
   )
@@ -240,7 +248,7 @@ function overview(comparison: Comparison): string {
   const by =
     quantity === TIME ? '' : `\nCompared by ${quantity.name}, summed over the spans of each request`
   const [before, after] = [countText(flows, BEFORE), countText(flows, AFTER)]
-  const isDrawn = flows.isOfSample ? '\nA sample that stands for all of them was compared' : ''
+  const isDrawn = flows.isOfSample ? '\nA weighted sample of them was compared' : ''
   const isOwn = comparison.options.sample !== 'all' && !comparison.after.quality().isOfSample
   const exactly = `${isDrawn}${isDrawn && isOwn ? '; --sample all compares every request' : ''}`
   return (
@@ -257,7 +265,7 @@ function mutationCounts({ responseTime, structural }: Comparison): string {
   )
 }
 
-/** Says what another threshold than the usual one changed: only the ranking. */
+/** Says what a different threshold changed: only the ranking. */
 function thresholdLines(comparison: Comparison): string[] {
   const { default: usual } = STRUCTURAL_OPTIONS.smPThreshold
   const { smPThreshold } = comparison.options
@@ -266,9 +274,9 @@ function thresholdLines(comparison: Comparison): string[] {
     ({ structural }) =>
       `${counted(structural.mutations.length, 'structural mutation')} and ${counted(structural.precursors.length, 'precursor')}`,
   )
-  const words = now === then ? `${now}, as with ${usual}` : `${now}; with ${usual}, ${then}`
+  const words = now === then ? `${now}, same as with ${usual}` : `${now}; with ${usual}, ${then}`
   return [
-    `--sm-p-threshold ${smPThreshold}: the ranking has ${words}. Findings have --findings-threshold.`,
+    `--sm-p-threshold ${smPThreshold}: the ranking has ${words}. Findings use --findings-threshold.`,
   ]
 }
 
@@ -294,12 +302,12 @@ function responseTimes({ flows }: Comparison): string {
   )
 }
 
-/** Ranking nothing means as much as could be tested. */
+/** Says how much could be tested, next to an empty ranking. */
 function nothingFound({ categories, responseTime, flows }: Comparison): string {
   const few = range(categories.size).filter((one) => !responseTime.test(one).testable)
   if (few.length === 0) return 'All categories had enough requests to test.'
   const share = sum(few, (one) => categories.count(one, AFTER)) / flows.count(AFTER)
-  return `${grouped(few.length)} of ${counted(categories.size, 'category', 'categories')}, with ${percent(share)} of requests after, had too few to test one by one.`
+  return `${grouped(few.length)} of ${counted(categories.size, 'category', 'categories')} (${percent(share)} of requests after) ${few.length === 1 ? 'has' : 'have'} too few requests to be tested alone.`
 }
 
 const MIN_TOLD = 0.01
@@ -318,17 +326,17 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
     `   ${kind}, category ${category}: ${cost}, ` +
       `${counted(Math.round(requests), 'request', 'requests')} ` +
       (kind === 'structural' ? 'more' : 'before') +
-      (significant ? '' : '; part of no finding: it may be chance'),
+      (significant ? '' : '; in no finding, so it may be chance'),
     ...(Math.abs(remainingUs - contributionUs) < MIN_TOLD * Math.abs(contributionUs)
       ? []
-      : [`   ${formatAmount(remainingUs, quantity)} once those above are repaired`]),
+      : [`   ${formatAmount(remainingUs, quantity)} left once those above are repaired`]),
     ...(kind === 'structural'
       ? structuralLines(comparison, mutation)
       : responseTimeLines(comparison, category, most)),
   ].join('\n')
 }
 
-/** Says of a mutation without a precursor where its requests may have come from all the same. */
+/** Names likely sources of the requests of a mutation without a precursor. */
 function likelySources({ moves, categories }: Comparison, { category }: RankedMutation): string {
   const streams = moves.streams.filter(({ kind, to }) => kind === 'moves' && to === category)
   if (streams.length === 0) return ''
@@ -336,7 +344,7 @@ function likelySources({ moves, categories }: Comparison, { category }: RankedMu
     sum(streams, ({ addedUs }) => addedUs),
     categories.flows.quantity,
   )
-  return `; ${counted(streams.length, 'category', 'categories')} together may have, with ${all} more in all`
+  return `; ${counted(streams.length, 'category', 'categories')} together may be its source, adding ${all} in all`
 }
 
 function structuralLines(comparison: Comparison, mutation: RankedMutation): string[] {
@@ -346,7 +354,7 @@ function structuralLines(comparison: Comparison, mutation: RankedMutation): stri
   if (mutation.noPrecursor) {
     const mean = formatAmount(after.mean, quantity)
     return [
-      `   mean ${mean}; no precursor: no category lost as many requests${likelySources(comparison, mutation)}`,
+      `   mean ${mean}; no precursor: no category lost that many requests${likelySources(comparison, mutation)}`,
     ]
   }
   const [likeliest] = mutation.precursors

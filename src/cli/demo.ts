@@ -9,6 +9,7 @@ import { loadTraces } from '../traces/load-traces.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
 import { reportHtml } from '../views/report/report-html.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
+import { printText, proseWidth } from './printing.ts'
 import { writeReport } from './report.ts'
 
 const DEMO_FLAGS = defineOptions({
@@ -30,11 +31,11 @@ async function runDemo(flags: FlagsOf<typeof DEMO_FLAGS>): Promise<void> {
   connectCharts()
   writeReport(out, reportHtml(comparison, { madeBy: `flowdelta ${packageJson.version}` }))
   const page = resolve(out)
-  process.stdout.write(`A storage service, recorded before and after a change of its code:
+  printText(`A storage service, recorded before and after a change of its code:
 
-${comparison.findings.text()}
+${comparison.findings.text(proseWidth())}
 
-The page of it: ${page}
+Report: ${page}
 With your own traces: npx flowdelta report --before good.json --after bad.json --out report.html
 `)
   if (open && process.stdout.isTTY && process.env['CI'] === undefined) openPage(page)

@@ -6,7 +6,7 @@ import { rankName } from './comparison-document.ts'
 
 /** What `--dot` takes. */
 export const DOT_CHOICES =
-  "1 or #1 for the mutation of that rank, as --verbose numbers them; 'category 12' for a category in both periods, 'category 12 | 15' for one before and another after; 'trace ID' for the requests of a trace"
+  "1 or #1 for the mutation of that rank in --verbose; 'category 12' for a category in both periods, 'category 12 | 15' for one before and another after; 'trace ID' for the requests of a trace"
 
 /** Flows as DOT, as `--dot` asks for them. */
 export function dotText(comparison: Comparison, which: string): string {

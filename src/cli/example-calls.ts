@@ -54,7 +54,7 @@ export function exampleTexts(flows: FlowSet, finding: Finding): string[] {
         formatDuration(one.endUs - one.startUs),
       ]
     })
-    const title = `Trace ${printable(id as string)} (${period}, ${formatDuration(flows.responseTimeUs[request] as number)}), ${counted(calls.length, 'call')} (◀ what the finding is about)`
+    const title = `Trace ${printable(id as string)} (${period}, ${formatDuration(flows.responseTimeUs[request] as number)}), ${counted(calls.length, 'call')} (◀ marks the finding)`
     const left = calls.length - sum(shown, ({ times }) => times)
     const table = textTable(['', 'begins', 'takes'], rows)
     return [

@@ -35,9 +35,9 @@ import {
 const EXPLOSION_FLAGS = defineOptions({
   json: JSON_FLAG,
   hosts: optionalCount(
-    'Hosts that each request chooses from, for the number of categories to expect',
+    'Number of hosts, to compute how many categories to expect; needs --replicas',
   ),
-  replicas: optionalCount('Hosts that each request goes to, one after the other'),
+  replicas: optionalCount('Number of these hosts that each request visits in turn; needs --hosts'),
 })
 
 export function addExplosion(command: Command): void {
@@ -105,7 +105,7 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
       listOf(
         record<Each<ExplosionDiagnosis['causes']>>({ part: TEXT, share: MEASURED, detail: TEXT }),
       ),
-      'What tells requests apart though they do the same work, the largest share first.',
+      'Causes that set requests with the same work apart, the largest share first.',
     ),
     remaining: made(
       ({ diagnosis }) => diagnosis.remaining,

@@ -31,7 +31,7 @@ async function runFetch({ from, out, ...flags }: FetchFlags & Flags): Promise<vo
   // A wrong option is reported before minutes are spent on the traces.
   requireSavable(out, 'out')
   if (from.some((source) => resolve(source) === resolve(out))) {
-    throw new OptionError('out', out, 'another file than the traces that are read')
+    throw new OptionError('out', out, 'a file other than the traces being read')
   }
   const controller = new AbortController()
   const stop = () => controller.abort(new FlowdeltaError('Stopped. Nothing was written.'))

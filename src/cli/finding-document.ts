@@ -80,7 +80,7 @@ const PATH = record<ExplainedPath & { readonly sentence: string }>({
     'All of them hold.',
   ),
   predicts: about(
-    'Of a finding that more or fewer calls fail, a `mutation` fails and a `precursor` does not.',
+    'In a finding about failing calls, a `mutation` fails and a `precursor` does not.',
     words('mutation', 'precursor', 'slow', 'usual'),
   ),
   requests: about('Requests (of a finding: calls) for which the conditions hold.', NUMBER),
@@ -162,7 +162,7 @@ const FINDING_STEP = record<FindingStep>({
   service: TEXT,
   caller: orNull(TEXT),
   part: about(
-    'Of work: what no span within covers, or what such spans of the service do. Of calls: how long messages wait.',
+    'Part of the step. Work: outside or inside inner spans of the service. Calls: the wait of messages.',
     optional(words('itself', 'within', 'message')),
   ),
   operation: TEXT,
@@ -182,7 +182,7 @@ const FINDING_CALL = record<FindingCall>({
   ),
   times: about('How many times each that makes it does.', optional(listOf(MEASURED))),
   us: about(
-    'Of calls that are made more or less often: what that adds to all requests after, in µs.',
+    'For calls made more or less often: the time this adds to all requests after, in µs.',
     optional(MEASURED),
   ),
 })
@@ -206,7 +206,7 @@ const SINCE = record({
   perhapsGradual: about('Whether it may have grown: the interval is that of a step.', FLAG),
   until: about('When it was over; null where it lasts.', orNull(record(MOMENT))),
   follows: about(
-    'What it began just after: an event that was given, or a version or host that comes or goes; null for nothing.',
+    'Event just before its start: a given one, or a version or host that comes or goes; null for none.',
     orNull(record({ time: TEXT, event: TEXT })),
   ),
 })
@@ -223,7 +223,7 @@ function sinceTimes({ isTimeOfDay, until, ...since }: Onset, event: TimedEvent |
 }
 
 const INTERFERENCE = about(
-  'Who holds up its slow calls; null where that was not looked for.',
+  'Other requests that delay its slow calls; null where nobody looked for them.',
   record<Interference>({
     slowCalls: about('Calls after that were compared and were slow.', COUNT),
     usualCalls: COUNT,
@@ -237,8 +237,8 @@ const INTERFERENCE = about(
           value: orNull(TEXT),
           shared: about('service, host, or an attribute that names what is shared.', TEXT),
           slow: about("Share of slow calls' time that they were under way.", SHARE),
-          usual: about('Of usual calls.', SHARE),
-          before: about('Of all calls before.', SHARE),
+          usual: about('The same for usual calls.', SHARE),
+          before: about('The same for all calls before.', SHARE),
           explained: about('Part of the change that goes with them.', MEASURED),
           p: MEASURED,
           q: MEASURED,
@@ -269,7 +269,7 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     what: about('The change itself.', TEXT),
     text: about('The facts in one line.', TEXT),
     facts: about(
-      'How many requests, how much each, than what share of those before, p.',
+      'How many requests, how much each, slower than which share of requests before, p.',
       listOf(TEXT),
     ),
     look: about('Where to look, in words.', TEXT),
@@ -277,7 +277,7 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     direction: words('slower', 'faster'),
     services: about('Where to look, the prime suspect first.', listOf(TEXT)),
     operation: about(
-      'What it is about, of the first of `services`; null for none: then `place`, or the first of `steps` or `calls`, says it.',
+      'Operation of the first of `services`; null for none: see `place`, or the first of `steps` or `calls`.',
       orNull(TEXT),
     ),
     place: about(
@@ -287,7 +287,7 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     mutations: made(
       ({ mutations }) => mutations.map(({ rank }) => rank),
       listOf(RANK),
-      'Ranks of the mutations that this accounts for.',
+      'Ranks of the mutations that it explains.',
     ),
     requests: made((finding) => finding, FINDING_REQUESTS),
     requestsTouched: made(
@@ -297,13 +297,13 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     ),
     size: SIZE,
     failedRequests: about(
-      'Of errors: how many more requests after fail with it; negative for fewer.',
+      'Errors only: how many more requests after fail because of it; negative for fewer.',
       optional(NUMBER),
     ),
     since: made(
       ({ since, follows }) => since && sinceTimes(since, follows),
       orNull(SINCE),
-      'When it began; null where that cannot be told. The time of day in UTC, or, where none was recorded, the time since the after period began, both as ISO 8601.',
+      'Start of the change; null where unknown. Time of day in UTC, or time since the after period began where no time of day was recorded, as ISO 8601.',
     ),
     contributionUs: about(
       'What it and its consequences add to the sum of all response times after.',
@@ -315,9 +315,9 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     consequences: made(
       ({ consequences }) => consequences.map(({ id }) => id),
       listOf(TEXT),
-      'Ids of the findings beneath this one: the same delay as it shows elsewhere, upstream or in a gap that no span covers.',
+      'Ids of its consequences: the same delay seen elsewhere, upstream or in a gap that no span covers.',
     ),
-    consequenceOf: about('Id of the finding that this one lies beneath.', orNull(TEXT)),
+    consequenceOf: about('Id of the finding that this one is a consequence of.', orNull(TEXT)),
     changedEdges: about(
       `Largest contributions first${cut(steps, 'changedSteps')}.`,
       listOf(STEP, steps),
@@ -329,11 +329,11 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
     ),
     changedParts: made(({ changedStructure }) => changedStructure.length, COUNT),
     steps: about(
-      `Of traces with spans: services' work, ways of calls, and requests that it rests on${cut(steps, '')}.`,
+      `Traces with spans only: the work of services, ways of calls, and requests that it rests on${cut(steps, '')}.`,
       listOf(FINDING_STEP, steps),
     ),
     calls: about(
-      `Of traces with spans: what a service does more or less often${cut(calls, '')}.`,
+      `Traces with spans only: what a service does more or less often${cut(calls, '')}.`,
       listOf(FINDING_CALL, calls),
     ),
     segment: orNull(SEGMENT),

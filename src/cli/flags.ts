@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { nearestName, type OptionAdvice, type OptionError, show } from '../core/errors.ts'
 import type { OptionRow, OptionsOf, OptionTable } from '../core/options.ts'
+import { MIN_HELP_WIDTH } from './printing.ts'
 
 export type Flags = Readonly<Record<string, unknown>>
 
@@ -68,10 +69,13 @@ export function addHelpAll(command: Command, args: readonly string[]): void {
   if (left.length > 0 && args.some((arg) => /^(--help|-h|help)$/.test(arg))) {
     for (const each of left) each.hideHelp()
     command
-      .configureHelp({ optionDescription: ({ description }) => firstClause(description) })
+      .configureHelp({
+        minWidthToWrap: MIN_HELP_WIDTH,
+        optionDescription: ({ description }) => firstClause(description),
+      })
       .addHelpText(
         'after',
-        `\n${left.length} more options, and all that they take: flowdelta ${command.name()} ${HELP_ALL}`,
+        `\n${left.length} more options, and all details: flowdelta ${command.name()} ${HELP_ALL}`,
       )
   }
 }
@@ -171,7 +175,7 @@ export function unflaggedFiles(command: Command, [, ...args]: readonly string[])
   const [before, after, ...more] = args
   if (isFlag(before) || !command.options.some(({ long }) => long === '--split')) return ''
   if (isFlag(after)) {
-    return `(Say of which period ${before} is: --before or --after. Where it holds both, divide it with --split.)\n`
+    return `(Say which period ${before} is: --before or --after. If it holds both, divide it with --split.)\n`
   }
   if (!more.every(isFlag)) return ''
   return `(Did you mean flowdelta ${command.name()} --before ${before} --after ${after}?)\n`

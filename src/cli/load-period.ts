@@ -73,7 +73,7 @@ const PROPOSE_FLAGS = defineOptions({
   propose: flag({
     default: false,
     sentence:
-      'Divide one recording into before and after where it changed the most surely, and say which periods these are',
+      'Divide one recording into before and after where it most clearly changed, and say which periods these are',
   }),
 })
 
@@ -124,7 +124,7 @@ function propose(traces: TraceSet, flags: Flags): readonly TraceSet[] {
   const proposed = proposePeriods(traces, options)
   if (proposed === null) {
     throw new FlowdeltaError(
-      '--propose finds no time at which the recording goes from one level to another, or begins to grow. Give --split with a time, or --before and --after.',
+      '--propose finds no point where the recording changes level or starts to grow. Give --split with a time, or --before and --after.',
     )
   }
   const { split } = proposed
@@ -155,7 +155,7 @@ function adviseNarrowing(split: string, within: readonly (ProposedPeriods | null
     one === null ? [] : [`within ${period === 0 ? 'before' : 'after'}, ${changeText(one)}`],
   )
   process.stderr.write(
-    `flowdelta: --propose: these periods are mixed: ${others.join('; ')}. To compare the change above alone: --split '${from} | ${to}'\n`,
+    `flowdelta: --propose: these periods contain other changes: ${others.join('; ')}. To compare only the change above: --split '${from} | ${to}'\n`,
   )
 }
 
@@ -172,7 +172,7 @@ export function isProposedAlone({
 export function proposedAlone({ split }: SplitFlags, findings: number): void {
   if (split !== '' || findings > 0) return
   process.stderr.write(
-    'flowdelta: --propose: the comparison does not confirm that change. It tests every step and kind of request and corrects for that: to be found, a change of the size named above needs more requests.\n',
+    'flowdelta: --propose: the comparison does not confirm that change. It corrects for its many tests, so a change of this size needs more requests.\n',
   )
 }
 

@@ -44,7 +44,7 @@ const BY_CLASS = record<{ readonly before: number; readonly after: number }>({
 })
 
 const PARAMETERS = record<LogComparison['options']>({
-  metric: about('What performance is.', ANYTHING),
+  metric: about('Measure of performance.', ANYTHING),
   alpha: NUMBER,
   correction: words('bonferroni', 'bh', 'none'),
   weights: ANYTHING,
@@ -86,7 +86,7 @@ const PERFORMANCE = record<LogComparison>({
         bad: made(({ after }) => after, OF_CLASS),
       }),
     ),
-    'Of a metric that instances log many times: its records; median and p99 are of an instance.',
+    'Records of a metric that instances log many times; median and p99 are of an instance.',
   ),
   suggestion: made(({ tail }) => tail.suggestion || undefined, optional(TEXT)),
 })

@@ -64,10 +64,10 @@ const PRINT_FLAGS = defineOptions({
   ...listFlags('variables'),
   details: flag({
     default: false,
-    sentence: 'Print all that differs as a table, and what performance depends on',
+    sentence: 'Print every difference as a table, and what performance depends on',
   }),
   markdown: flag({ default: false, sentence: 'Print GitHub-flavored Markdown instead of text' }),
-  out: optionalText('Also write a report: FILE.html one page, FILE.md Markdown', 'out <file>'),
+  out: optionalText('Also write a report, to FILE.html or FILE.md', 'out <file>'),
 })
 
 interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
@@ -92,16 +92,16 @@ export function addLogs(command: Command): void {
     .argument('[file...]', 'Logs of one source, for --split-at and --bad-if')
     .option(
       '--before <path...>',
-      'Logs that went well (or --good); a file or directory is an instance',
+      'Logs of good runs (or --good); each file or directory is an instance',
     )
-    .option('--after <path...>', 'Logs that did not (or --bad)')
+    .option('--after <path...>', 'Logs of bad runs (or --bad)')
     .addOption(new Option('--good <path...>').hideHelp().conflicts('before'))
     .addOption(new Option('--bad <path...>').hideHelp().conflicts('after'))
     .addOption(new Option('--knowledge <file>').hideHelp().argParser(noKnowledge))
     .addOption(new Option('--by <field>', 'Same as --instance').conflicts('instance'))
     .option(
       '--metric <name>',
-      "What performance is: 'runTime', an event (its last time), or a state variable or field (the mean of its values; maximum:NAME, minimum:NAME or final:NAME for another); event:NAME or state:NAME where both have the name (default: the number that --bad-if goes by, else runTime)",
+      "Measure of performance: 'runTime', an event (its last time), or a state variable or field (its mean; maximum:NAME, minimum:NAME or final:NAME for others); event:NAME or state:NAME if both exist (default: the number in --bad-if, else runTime)",
     )
     .option(
       '--template <expression...>',
@@ -113,19 +113,19 @@ export function addLogs(command: Command): void {
       logFields,
     )
     .addOption(
-      new Option('--class <name>', 'Period whose dependencies are learned')
+      new Option('--class <name>', 'Period to learn dependencies from')
         .default('after')
         .argParser(logClass),
     )
   command.option(
     '--derive <name=expression...>',
-    "States to add, computed from others: 'bytes each = bytes / sent', with / * + or - between two names or numbers; a state is its mean, an event how often it came",
+    "States to add, computed from others: 'bytes each = bytes / sent', with / * + or - between two names or numbers; a state counts as its mean, an event as its number",
     derivedStates,
   )
   command.addOption(
     conditionOption(
       'fail-on',
-      "End with exit code 1 when it holds: 'new-errors' that only after logged, 'performance>5%' more, 'differs' of any variable, or 'any'",
+      "End with exit code 1 when it holds: 'new-errors' (logged only after), 'performance>5%' (worse), 'differs' (any variable), or 'any'",
       TERMS,
     ),
   )
@@ -178,7 +178,7 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
 
 function noKnowledge(): never {
   throw new FlowdeltaError(
-    '--knowledge is about flows: answers, names and notes of services, steps and requests, which logs alone do not have. Give it to compare or report, with --before-logs and --after-logs beside the traces.',
+    '--knowledge holds names and notes of services, steps and requests, which logs alone do not have. Give it to compare or report, with --before-logs and --after-logs beside the traces.',
   )
 }
 

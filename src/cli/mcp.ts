@@ -81,7 +81,10 @@ const PERIODS = {
   required: ['before', 'after'],
 }
 const COMPARED = {
-  comparison: { type: 'string', description: 'What compare answered; the last one by default' },
+  comparison: {
+    type: 'string',
+    description: 'Id of a comparison, from compare; the last one by default',
+  },
   required: [] as readonly string[],
 }
 const OF_FINDING = {

@@ -105,7 +105,7 @@ function mutationPart(maxEdges: number, maxPrecursors: number) {
       FLAG,
     ),
     noPrecursor: about(
-      'Whether no category lost as many requests as it gained: its contribution, 0, is not known.',
+      'Whether no category lost the requests that it gained: its contribution is then unknown, and 0.',
       FLAG,
     ),
     precursors: about(

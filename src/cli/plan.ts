@@ -98,7 +98,7 @@ function planText(plan: SamplingPlan): string {
 
 function enoughText({ allRequests }: SamplingPlan, { step, rate, needed }: Row): string {
   const traces = counted(Math.ceil(rate * allRequests), 'trace')
-  return `${step} needs most: a head sampler that keeps ${shortNumber(100 * rate)} % of all requests (${traces}), or a tail sampler that keeps ${counted(needed, 'request')} that have the step. Four of five comparisons then find it.`
+  return `${step} needs the most: a head sampler that keeps ${shortNumber(100 * rate)} % of all requests (${traces}), or a tail sampler that keeps ${counted(needed, 'request')} that have the step. Four of five comparisons then find it.`
 }
 
 function noteLines(rows: readonly Row[], { shiftUs, periodUs }: SamplingPlan): string[] {
@@ -113,9 +113,9 @@ function noteLines(rows: readonly Row[], { shiftUs, periodUs }: SamplingPlan): s
     longest &&
       `too few: ${longest.step} needs periods of ${formatDuration(longest.rate * periodUs)}.`,
     small &&
-      `too small: findings leave out what hardly changes response times. ${small.step} matters from ${formatDuration(small.leastUs)} on.`,
+      `too small: findings skip changes that hardly affect response times. ${small.step} matters from ${formatDuration(small.leastUs)} on.`,
     wandering &&
-      `wanders: ${wandering.step} changes by as much within the recording, however many requests there are.`,
+      `wanders: ${wandering.step} varies by that much within the recording; more requests do not help.`,
   ].flatMap((line) => line ?? [])
 }
 

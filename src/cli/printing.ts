@@ -35,7 +35,23 @@ export function printJson(document: unknown): void {
 
 export function printText(text: string): void {
   const shown = visibleText(text.endsWith('\n') ? text : `${text}\n`)
-  process.stdout.write(isColored() ? colored(shown) : shown)
+  const fitted = fittedLines(shown)
+  process.stdout.write(isColored() ? colored(fitted) : fitted)
+}
+
+/** Rows of a table: breaking these would break their columns. */
+const ALIGNED = /\S {2,}\S.*\S {2,}\S/
+
+/** Breaks lines that are wider than the terminal between words; without one, they stay whole for programs. */
+function fittedLines(text: string): string {
+  const width = givenWidth()
+  if (width === undefined) return text
+  const fit = (line: string) => {
+    const [head = ''] = /^ *(?:#\d+ +|! )?/.exec(line) ?? []
+    if (ALIGNED.test(line.slice(head.length))) return [line]
+    return wrapped(line, ' '.repeat(head.length), width)
+  }
+  return text.split('\n').flatMap(fit).join('\n')
 }
 
 /** On a terminal, unless its user wants no colors (https://no-color.org). */
@@ -52,17 +68,34 @@ export function warningLines(warnings: readonly PrintedWarning[]): string[] {
   return warnings.map(({ code, message }) => `! ${code}: ${message}`)
 }
 
-/** Of lines that do not depend on the terminal, and of all where there is none. */
+/** Widest line of prose, and of everything without a terminal. */
 export const MAX_WIDTH = 100
+/** Narrower terminals are not served. */
+const MIN_WIDTH = 40
 /** Columns of numbers are not wider than this, and stay whole. */
 const MAX_WHOLE = 20
 const MIN_COLUMN = 12
+/** Narrowest column of descriptions that help wraps. */
+export const MIN_HELP_WIDTH = 20
+/** Of columns of numbers, where nothing else makes a table fit. */
+const MIN_NUMBERS = 6
 /** Of the further lines of a cell. */
 const INDENT = '  '
 
+/** Characters of a line of the terminal, or of `COLUMNS`; `undefined` for neither. */
+export function givenWidth(): number | undefined {
+  const columns = process.stdout.columns || Number(process.env['COLUMNS'])
+  return columns > 0 ? Math.max(MIN_WIDTH, columns) : undefined
+}
+
 /** Characters of a line: those of the terminal, if there is one. */
 export function textWidth(): number {
-  return process.stdout.columns || MAX_WIDTH
+  return givenWidth() ?? MAX_WIDTH
+}
+
+/** Characters of a line of prose, which a wide terminal does not stretch. */
+export function proseWidth(): number {
+  return Math.min(MAX_WIDTH, textWidth())
 }
 
 /** Where a cell may be broken: after a part of a name; within it before a capital; or else anywhere. */
@@ -78,35 +111,62 @@ export function textTable(
   rows: readonly (readonly string[])[],
   width = textWidth(),
 ): string {
-  const all = [head, ...rows]
+  const all = [head, ...rows].map((row) => row.map((cell) => cell.replace(AMOUNT, GLUE)))
+  const [heading = [], ...cells] = all
   const natural = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
   const widths = [...natural]
   const total = () => sum(widths) + 2 * (widths.length - 1)
-  for (const breaks of BREAKS) {
-    const least = natural.map((own, column) =>
-      own > MAX_WHOLE ? Math.max(...all.map((row) => longestPart(row[column] ?? '', breaks))) : own,
-    )
+  const longestIn = (some: typeof all, column: number, breaks: RegExp) =>
+    Math.max(0, ...some.map((row) => longestPart(row[column] ?? '', breaks)))
+  const shrink = (min: number, leastOf: (column: number) => number) => {
+    const least = natural.map((_, column) => leastOf(column))
     const room = () => widths.map((one, column) => (one > (least[column] ?? 0) ? one : 0))
-    for (let widest = Math.max(...room()); total() > width && widest > MIN_COLUMN; ) {
+    for (let widest = Math.max(...room()); total() > width && widest > min; ) {
       widths[room().indexOf(widest)] = widest - 1
       widest = Math.max(...room())
     }
   }
+  const isOfNumbers = (column: number) => (natural[column] ?? 0) <= MAX_WHOLE
+  for (const breaks of BREAKS) {
+    shrink(MIN_COLUMN, (column) =>
+      isOfNumbers(column)
+        ? Math.max(
+            longestIn([heading], column, / /g),
+            ...cells.map((row) => row[column]?.length ?? 0),
+          )
+        : longestIn(all, column, breaks),
+    )
+  }
+  // As a last resort, several numbers of a cell stand below each other.
+  shrink(MIN_NUMBERS, (column) =>
+    isOfNumbers(column) ? longestIn(all, column, / /g) : Math.min(widths[column] ?? 0, MIN_COLUMN),
+  )
   const lines = all.flatMap((row) => {
     const cells = row.map((cell, column) => brokenLines(cell, widths[column] ?? cell.length))
     const height = Math.max(...cells.map(({ length }) => length))
     return Array.from({ length: height }, (_, line) => cells.map((cell) => cell[line] ?? ''))
   })
-  const isRight = (column: number) => column > 0 && widths[column] === natural[column]
-  return alignedLines(lines, isRight).join('\n')
+  const isRight = (column: number) =>
+    column > 0 && (isOfNumbers(column) || widths[column] === natural[column])
+  return alignedLines(lines, isRight).join('\n').replaceAll(GLUE, ' ')
 }
 
+/** The space between a number and its unit, which stays on one line, and the sign that stands for it. */
+const AMOUNT = /(?<=\d) (?=(?:[nµm]?s|min|h|%)(?!\p{L}))/gu
+const GLUE = '\u00a0'
+
 /** Breaks a line between words; a word that is too long stays whole. */
-export function wrapped(line: string, indent = '', width = MAX_WIDTH): string[] {
-  if (line.length <= width) return [line]
-  const end = line.lastIndexOf(' ', width)
-  if (end <= indent.length) return [line]
-  return [line.slice(0, end), ...wrapped(indent + line.slice(end + 1), indent, width)]
+export function wrapped(line: string, indent = '', width = proseWidth()): string[] {
+  return brokenAt(line.replace(AMOUNT, GLUE), indent, width).map((one) => one.replaceAll(GLUE, ' '))
+}
+
+function brokenAt(line: string, indent: string, width: number): string[] {
+  if (line.length <= width || indent.length >= width) return [line]
+  const first = indent.length + /^ */.exec(line.slice(indent.length))![0].length
+  const near = line.lastIndexOf(' ', width)
+  const end = near > first ? near : line.indexOf(' ', Math.max(first, width))
+  if (end < 0) return [line]
+  return [line.slice(0, end), ...brokenAt(indent + line.slice(end + 1), indent, width)]
 }
 
 /** Breaks a cell at spaces, a name where one of its parts ends, or else anywhere. */
@@ -117,7 +177,9 @@ function brokenLines(cell: string, width: number): string[] {
     const near = rest.slice(0, room + 1)
     const space = near.lastIndexOf(' ')
     const ends = BREAKS.map((breaks) => endsOf(near, breaks).findLast((end) => end <= room) ?? 0)
-    const end = space > room / 3 ? space : (ends.find((one) => one > 0) ?? room)
+    const word = rest.slice(space + 1).split(' ', 1)[0] ?? ''
+    const fits = space > 0 && word.length <= width - INDENT.length
+    const end = fits || space > room / 3 ? space : (ends.find((one) => one > 0) ?? room)
     lines.push(rest.slice(0, end).trimEnd())
     rest = rest.slice(end).trimStart()
   }

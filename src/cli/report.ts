@@ -30,8 +30,7 @@ const REPORT_FLAGS = defineOptions({
   as: oneOf([null, 'html', 'markdown'], {
     default: null,
     unit: 'format',
-    sentence:
-      "Write html or markdown, whatever the name of --out ends with; without it, '-' is html",
+    sentence: "Write html or markdown, whatever the ending of --out; '-' means html without it",
   }),
   markdown: flag({ default: false, sentence: 'Same as --as markdown' }),
 })
@@ -60,7 +59,7 @@ async function runReport(
   if (traceUrl !== null) traceTemplate(traceUrl)
   const inputs = [...before, ...after].map((file) => resolve(file))
   if (inputs.includes(resolve(out))) {
-    throw new OptionError('out', out, 'another file than the traces that are read')
+    throw new OptionError('out', out, 'a file other than the traces being read')
   }
   const comparison = await compareFiles({ ...flags, files })
   proposedAlone(flags, comparison.findings.findings.length)

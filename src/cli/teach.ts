@@ -38,7 +38,7 @@ const TEACH_FLAGS = defineOptions({
   }),
   different: several(PAIR.form, {
     flag: 'different <categories>',
-    sentence: 'Two categories that are not',
+    sentence: 'Two categories that differ to you',
     expected: PAIR.expected,
   }),
   name: several(/.=./, {
@@ -46,13 +46,16 @@ const TEACH_FLAGS = defineOptions({
     sentence: "Name of a service, a step or a part: 'service:SN=disks'",
     expected: "what is named, and its name: 'service:SN=disks'",
   }),
-  note: optionalText('What to remember', 'note <text>'),
+  note: optionalText('Text of the note', 'note <text>'),
   about: optionalText(
-    "What --note is about: the id of a finding, of a note that it replies to, or of what teach lists; 'category 6', or 'edge:FROM → TO'",
+    "Subject of --note: the id of a finding, of a note to reply to, or of anything that teach lists; 'category 6', or 'edge:FROM → TO'",
     'about <id>',
   ),
-  by: text({ default: '', sentence: 'Who says so', unit: 'name' }),
-  out: optionalText('File to write what is known to; it may be that of --knowledge', 'out <file>'),
+  by: text({ default: '', sentence: 'Author of answers, names and notes', unit: 'name' }),
+  out: optionalText(
+    'File to write answers, names and notes to; may be the --knowledge file',
+    'out <file>',
+  ),
 })
 
 type TeachFlags = ComparisonFlags &
@@ -70,14 +73,14 @@ async function runTeach(files: string[], flags: TeachFlags): Promise<void> {
   }
   const said = whatIsSaid(flags)
   if (said.length > 0 && out === undefined) {
-    throw new OptionError('out', out, 'the file to write what is known to')
+    throw new OptionError('out', out, 'the file to write answers, names and notes to')
   }
   const comparison = (await compareFiles({ ...flags, files })).with({ knowledge: null })
   if (out === undefined) {
     printText(
       [
         ...notesText(comparison.with({ knowledge })),
-        "What you could name, by --name 'id=name':",
+        "Name any of these with --name 'id=name':",
         proposeNames(comparison.with({ knowledge })).text(),
       ].join('\n\n'),
     )

@@ -84,7 +84,7 @@ const ANOMALY = record<Anomaly>({
   medianUs: MEASURED,
   usualUs: MEASURED,
   excessUs: MEASURED,
-  usual: about('Category they are held against.', COUNT),
+  usual: about('Category they are compared with.', COUNT),
   edges: listOf(
     record<AnomalousEdge>({
       from: TEXT,
@@ -92,7 +92,7 @@ const ANOMALY = record<Anomaly>({
       occurrence: COUNT,
       meanUs: MEASURED,
       usualUs: MEASURED,
-      share: about('Of what they take longer.', MEASURED),
+      share: about('Share of what they take longer.', MEASURED),
     }),
     MAX_EDGES,
   ),
@@ -194,7 +194,7 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
     spreads: made(
       ({ spreads, limit }) => (spreads === null ? undefined : { spreads, limit }),
       optional(SPREADS),
-      'With --after: whether response times spread otherwise than before.',
+      'With --after: whether the spread of response times changed.',
     ),
     warnings: WARNINGS,
   },

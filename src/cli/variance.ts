@@ -41,7 +41,7 @@ const VARIANCE_FLAGS = defineOptions({
     sentence: 'Also find the slowest and the rarest requests, and what sets them apart',
   }),
   marks: optionalText(
-    'Edges whose variance is understood, as the variance explorer saves them',
+    'Edges whose variance is understood, saved by the variance explorer',
     'marks <file>',
   ),
   json: JSON_FLAG,
@@ -173,7 +173,7 @@ function summary(variance: VarianceSources): string {
     (Number.isNaN(below)
       ? ''
       : `; C², the variance over the square of the mean, is below 1 in ${percent(below)} of them`) +
-    (ranked.length > 0 && Number.isNaN(below) ? '; none has a C², as they took 0 µs' : '') +
+    (ranked.length > 0 && Number.isNaN(below) ? '; none has a C²: all took 0 µs' : '') +
     (small === 0 ? '.' : `; ${counted(small, 'smaller one')} left out${smallText(variance)}.`)
   )
 }
@@ -195,7 +195,7 @@ function noneLarge({ ranked, categories, options: { large } }: VarianceSources):
   const more = 'more traces, or see flowdelta explosion'
   const message =
     largest > large
-      ? `${size}, and without hosts ${grouped(largest)}. Give --omit-hosts: requests that other hosts served are then alike.`
+      ? `${size}, and without hosts ${grouped(largest)}. Give --omit-hosts to merge requests that different hosts served.`
       : most < 2
         ? 'No category has two requests, so there is no variance. Give more traces, or see flowdelta explosion.'
         : most > USUAL_LARGE
@@ -296,7 +296,7 @@ function mergedText(
       merged.filter(({ toldBy }) => toldBy === null && !isRanked),
     ),
     ...block(
-      'These steps do two things, which an attribute tells apart:',
+      'These steps do two things; an attribute tells which:',
       merged.filter(({ toldBy }) => toldBy !== null),
     ),
   ]
@@ -311,7 +311,7 @@ function blindSpotsText({ categories: { flows } }: VarianceSources, both: boolea
     .slice(0, MOST.spots)
     .map((spot, i) => `   ${i + 1}. ${percent(spot.gain)}: ${recordText(spot)}`)
   if (lines.length === 0) return []
-  const title = `Record next${both ? ' (after)' : ''}, by the share of the variance of response times that nothing recorded explains:`
+  const title = `Record next${both ? ' (after)' : ''}, by share of the response-time variance that nothing recorded explains:`
   return [[title, ...lines].join('\n')]
 }
 

@@ -36,7 +36,7 @@ const CHANGE = {
   p90Us: STEP,
   p99Us: STEP,
   within: about(
-    'With --within: shares of requests that take at most so long.',
+    'With --within: shares of requests within that time.',
     optional(record({ us: NUMBER, before: SHARE, scenario: SHARE, after: orNull(SHARE) })),
   ),
 }
@@ -92,11 +92,11 @@ export const WHATIF_DOCUMENT = document('whatif', 'What `flowdelta whatif --json
     ),
   ),
   findings: about(
-    'With --findings or --finding: findings of flowdelta compare, and the rank of the cause that is about the same; null for none.',
+    'With --findings or --finding: findings of flowdelta compare, each with the rank of the matching cause; null for none.',
     optional(listOf(record({ rank: RANK, id: TEXT, title: TEXT, cause: orNull(RANK) }))),
   ),
   together: about(
-    'The first significant cause, then those that explain clearly more with it: ranks, also of causes that --limit cut, and the share that each and those before it explain.',
+    'The first significant cause, then causes that explain clearly more together with it: ranks (also of causes that --limit cut), and the share explained up to each.',
     optional(listOf(record({ rank: RANK, gain: MEASURED }))),
   ),
   predictions: about(

@@ -68,14 +68,14 @@ function toldCauses({ ranked, models }: LatencyDiagnosis, limit: number) {
   return { told: told.length, shown: ranked.filter(({ rank }) => shown.has(rank)) }
 }
 
-/** `7 other changes explain no more than chance does; --json lists them.` */
+/** `7 other changes explain no more than chance; --json lists them.` */
 function othersText({ ranked }: LatencyDiagnosis, told: number): string {
   const others = ranked.length - told
   if (others === 0) return ''
   const [verb, them] = others === 1 ? ['explains', 'it'] : ['explain', 'them']
   const other = told === 0 ? 'change that was tried' : 'other change'
   const things = others === 1 ? other : other.replace('change', 'changes').replace('was', 'were')
-  return `${grouped(others)} ${things} ${verb} no more than chance does; --json lists ${them}.`
+  return `${grouped(others)} ${things} ${verb} no more than chance; --json lists ${them}.`
 }
 
 /** Kinds of requests mixed may hide what one of them has. */
@@ -84,9 +84,9 @@ function otherWays({ models, options, changedCallers, changeP }: LatencyDiagnosi
   if (changedCallers !== null && changeP >= options.alpha) {
     const { service, operation, p } = changedCallers
     const called = shortText(`${service} ${operation}`.trim(), MAX_TITLE_LENGTH)
-    return `Requests that call ${called} did change (${pValue(p)}), which all requests together hide: begin with the first finding of flowdelta compare (--finding 1), or keep such requests with --where.`
+    return `Requests that call ${called} did change (${pValue(p)}), but this is lost among all requests. Start from the first finding of flowdelta compare (--finding 1), or select them with --where.`
   }
-  return 'This goes by all requests together. --findings tells which finding of flowdelta compare each cause explains; --finding 1 begins with the first.'
+  return 'This is for all requests together. --findings shows which finding of flowdelta compare each cause explains; --finding 1 starts from the first.'
 }
 
 /** `3,000 requests`, `1,320 calls of mds`, `12 calls of mds LOOKUP from frontend`. */
@@ -106,7 +106,7 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
     after === undefined
       ? `${requests} before; target: ${shortText(targetTitle, MAX_TARGET_LENGTH)}`
       : `${requests} before, ${grouped(stoodFor(after))} after`
-  const differ = changeP < options.alpha ? 'differ' : 'may be alike'
+  const differ = changeP < options.alpha ? 'differ' : 'may be the same'
   return (
     `${size}: ${stepsText(profileQuantiles(base), profileQuantiles(target))}. ` +
     (areSame(base, target)
@@ -118,8 +118,8 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
 /** What p of the profiles learns noise from, where that is not all: then all would give another one. */
 function learnedFrom({ options, state, models }: LatencyDiagnosis): string {
   if (models.forests.length < 2) return ''
-  if (options.finding !== null) return ', by noise in what this finding is about alone'
-  return state === 'complete' ? '' : ', by noise in what was tried so far'
+  if (options.finding !== null) return ', from the noise in the requests of this finding'
+  return state === 'complete' ? '' : ', from the noise in the changes tried so far'
 }
 
 /** `Cause 1 explains finding 2: disk: READ itself takes 10 ms longer.` */
@@ -159,14 +159,14 @@ function wishText(diagnosis: LatencyDiagnosis, { quantile, belowUs }: WishTarget
   }))
   const nearest = least(reached, ({ us }) => us)
   if (nearest === undefined || nearest.us <= belowUs) return ''
-  return `None that was tried meets the wish: ${nearest.title}, comes nearest with ${formatDuration(nearest.us)}.`
+  return `No change that was tried meets the wish. Closest: ${nearest.title}, with ${formatDuration(nearest.us)}.`
 }
 
 function verdictText(diagnosis: LatencyDiagnosis): string {
   const { best, ranked, options, models, together } = diagnosis
-  if (best === null) return 'Nothing could be tried.'
+  if (best === null) return 'There was no change to try.'
   if (!ranked.some(({ significant }) => significant)) {
-    return 'No single change explains a difference beyond chance.'
+    return 'No single change explains more than chance.'
   }
   const title = (scenario: Scenario) => shortText(scenario.title, 2 * MAX_TITLE_LENGTH)
   const share = models.forests.length > 1 ? ' of the difference' : ' of the way'
@@ -177,7 +177,7 @@ function verdictText(diagnosis: LatencyDiagnosis): string {
   const sure = best.significant
     ? Number.isNaN(best.q)
       ? ''
-      : ` What it changes did change (${pValue(best.q, 'q')}).`
+      : ` The part it changes did change (${pValue(best.q, 'q')}).`
     : ` It may be chance at the ${percent(options.alpha)} level.`
   const more = together
     .slice(1)
@@ -224,7 +224,7 @@ function causesTable(
       significant ? 'no' : 'maybe',
     ]),
   )
-  return `${table}\n\nEach row, with this change alone: by how much the mean moves, how far apart the profiles still are, p50 and p99.`
+  return `${table}\n\nEach row applies one change alone: shift of the mean, remaining distance of the profiles, p50 and p99.`
 }
 
 function meetTitle(us: number | null): string[] {

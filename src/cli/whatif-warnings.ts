@@ -59,14 +59,14 @@ function lostSpans(traces: TraceSet): ComparisonWarning[] {
       'orphans',
       orphaned,
       'have spans whose caller is not in the files',
-      'These spans, and all below them, are left out: what their requests spend in them counts as ' +
-        'own time of what is there, and requests look as if they took other flows.',
+      'These spans, and all below them, are left out: their time counts as own time of the services ' +
+        'that remain, and requests seem to take other flows.',
     ),
     ...found(
       'truncated-traces',
       rootless,
       'have no root',
-      'They are no requests, unless what is left of them begins like other requests do.',
+      'They do not count as requests, unless their first span is like the root of others.',
     ),
   ]
 }
@@ -77,7 +77,7 @@ function differingClocks(traces: TraceSet): ComparisonWarning[] {
   return warning('clock-skew', {
     finding: `${traces.name}: ${partOf(skewed, traces.size)} traces have spans that begin before or end after their parent on another host, by clocks as recorded.`,
     effect:
-      'Where both client and server were recorded, clocks do not matter; elsewhere, calls that seem ' +
+      'Clocks do not matter where both client and server were recorded. Elsewhere, calls that seem ' +
       'to end after their caller count as not waited for, and times before calls are off.',
     answer: '`traces.quality().issues` says how far off they are. Record client and server spans.',
   })

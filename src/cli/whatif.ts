@@ -80,12 +80,9 @@ const MODEL_FLAGS = defineOptions({
 const FINDING_FLAGS = defineOptions({
   findings: flag({
     default: false,
-    sentence: 'Also compare the periods, and tell which finding each cause explains',
+    sentence: 'Also compare the periods, and show which finding each cause explains',
   }),
-  finding: optionalText(
-    'Begin with what a finding of flowdelta compare is about, by its id or its rank',
-    'finding <id>',
-  ),
+  finding: optionalText('Start from a finding of flowdelta compare, by id or rank', 'finding <id>'),
 })
 
 const PRINT_FLAGS = {
@@ -97,7 +94,7 @@ const PRINT_FLAGS = {
       accepts: (value) => value === null || (value as number) > 0,
       expected: "a time, as '300ms'",
       flag: 'within <time>',
-      sentence: "Also tell how many requests take at most so long: '300ms'",
+      sentence: "Also show how many requests finish within a time: '300ms'",
     }),
   }),
 }
@@ -116,18 +113,18 @@ interface WhatifFlags
 export function addWhatif(command: Command, args: readonly string[]): void {
   addSplit(command)
     [isSplit(args) ? 'option' : 'requiredOption']('--before <file...>', 'Traces of the good period')
-    .option('--after <file...>', 'Traces of the bad period, which is to be explained')
+    .option('--after <file...>', 'Traces of the bad period, to be explained')
     .addOption(
       new Option(
         '--target <wish>',
-        "Instead of traces: a wish, 'p99<300ms', or a file with a histogram, { edges, counts } as JSON in µs",
+        "Target instead of traces: a wish such as 'p99<300ms', or a histogram file with JSON { edges, counts } in µs",
       )
         .argParser(targetFrom)
         .conflicts(['after', 'apply']),
     )
     .option(
       '--apply <scenario...>',
-      "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'load*1.5', 'load=500/s', 'attribute:cache.hit=true:90%'; put names that contain such signs between double quotes; several are also applied together",
+      "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'load*1.5', 'load=500/s', 'attribute:cache.hit=true:90%'; double-quote names that contain these signs; several are also applied together",
     )
   command.addOption(
     conditionOption(

@@ -10,13 +10,13 @@ import type { Findings } from './findings/findings.ts'
 
 /** Mean time of a request in one role, in µs; means of all roles add up to that of the period. */
 export interface AccountStep extends Omit<Role, 'kind'> {
-  /** `'other'`: several small ones as one. */
+  /** Kind of the role; `'other'` for several small ones together. */
   readonly kind: Role['kind'] | 'other'
   readonly beforeUs: number
   readonly afterUs: number
 }
 
-/** A step and when it begins, on average, since its request did. */
+/** A step with its mean start, counted from the start of the request. */
 export interface TimedStep extends AccountStep {
   readonly startUs: number
 }
@@ -27,7 +27,7 @@ export interface AccountFinding {
   readonly us: number
 }
 
-/** What an account consists of. */
+/** Parts of an account. */
 export interface AccountParts {
   readonly totalUs: number
   readonly mixUs: number
@@ -35,20 +35,20 @@ export interface AccountParts {
 }
 
 /**
- * Where the time of a mean request goes, before and after. Every number adds up: steps to the mean
- * of each period; findings, `mixUs` and `restUs` to the change between them.
+ * Account of a mean request’s time, before and after. All numbers add up: steps to the mean of each
+ * period; findings, `mixUs` and `restUs` to the change between them.
  */
 export class Account extends Stage {
   static readonly madeBy: string = 'an account: comparison.account'
   /** Change of the mean response time, in µs. */
   readonly totalUs: number
-  /** Part of it that comes of another mix of requests, each kind as fast as before. */
+  /** Part of it due to the changed request mix, with each type at its speed of before. */
   readonly mixUs: number
   /** Steps on the path of requests, the largest change first. */
   readonly steps: readonly TimedStep[]
   /** Findings with the time they add; empty until `withFindings` is called. */
   readonly findings: readonly AccountFinding[]
-  /** What its numbers are of: time, unless something else is compared. */
+  /** Quantity of its numbers: time, unless something else is compared. */
   readonly quantity: Quantity
 
   /** Use `comparison.account` instead. */
@@ -65,7 +65,7 @@ export class Account extends Stage {
     this.quantity = quantity
   }
 
-  /** All of it, as a page carries it. */
+  /** Everything in it, as a page carries it. */
   get parts(): AccountParts {
     const { totalUs, mixUs, steps } = this
     return { totalUs, mixUs, steps }
@@ -83,7 +83,7 @@ export class Account extends Stage {
     return new Account(this.parts, this.quantity, added)
   }
 
-  /** One row a step: its mean time before and after, the change, and its share of the whole change. */
+  /** Returns one row per step: its mean time before and after, the change, and its share of the whole change. */
   table(): StageTable {
     const rows = this.steps.map((step) => {
       const changeUs = step.afterUs - step.beforeUs
@@ -94,7 +94,7 @@ export class Account extends Stage {
   }
 }
 
-/** Lists so many steps at the most: the first ones, and the others as one. */
+/** Returns at most this many steps: the first ones, and the others as one. */
 export function withoutSmall(steps: readonly AccountStep[], most: number): readonly AccountStep[] {
   if (steps.length <= most) return steps
   const small = steps.slice(most - 1)
@@ -115,7 +115,7 @@ interface AccountSource {
 }
 
 /**
- * Accounts for the time of all requests along their paths, or of those that are wanted.
+ * Accounts for the time of all requests along their paths, or of the wanted ones.
  *
  * The change of the mean is the change within kinds of requests, each as often as after, and the mix
  * (Kitagawa 1955, "Components of a difference between two rates").

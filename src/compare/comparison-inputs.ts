@@ -20,7 +20,7 @@ import { withoutLayers } from './steps/layers.ts'
 import { renamedOperations } from './steps/renamed-operations.ts'
 import { renamedServices } from './steps/renames.ts'
 
-/** What `comparison.where` takes. */
+/** Selection of requests for `comparison.where`. */
 export type RequestSelection =
   | string
   | Pick<Segment, 'requests'>

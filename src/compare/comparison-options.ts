@@ -28,12 +28,12 @@ export const FORM_OPTIONS = defineOptions({
   hostClasses: flag({
     default: false,
     sentence:
-      'Name classes of hosts that perform alike in place of hosts; see `findHostClasses`. Nothing with `omitHosts`',
+      'Replace hosts by classes of hosts with equal performance; see `findHostClasses`. No effect with `omitHosts`',
   }),
   fold: oneOf(['none', 'exact', 'log2'], {
     default: 'none',
     sentence:
-      'Fold loops and pipeline lanes into one, told apart by their number or its power of two',
+      "Fold loops and pipeline lanes into one; 'exact' keeps their number, 'log2' its power of two",
     flag: 'fold <rule>',
   }),
   sizeAttribute,
@@ -48,7 +48,7 @@ const SAMPLE_SIZE_OPTIONS = defineOptions({
     or: 'all',
     unit: 'requests',
     sentence:
-      'About how many requests of a recording are compared: of more, a weighted sample of whole traces that stands for all of them, which are counted exactly; see `traces.sample`',
+      'Approximate number of requests of a recording to compare; a larger one is reduced to a weighted sample of whole traces, with exact counts, see `traces.sample`',
   }),
 })
 

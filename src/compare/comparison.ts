@@ -59,7 +59,7 @@ import type { StepChanges } from './steps/step-changes.ts'
 export type { RequestSelection } from './comparison-inputs.ts'
 export type { ComparisonOptions } from './comparison-options.ts'
 
-/** What each stage is computed from; these come before it. */
+/** Stages that each stage is computed from; they come before it. */
 const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   flows: [],
   categories: ['flows'],
@@ -276,13 +276,13 @@ export class Comparison extends Stage {
     return this.#stages.evidence
   }
 
-  /** Which categories requests went to, and what that added to their time: sums that add up. */
+  /** Moves of requests between categories, and the time these added: sums that add up. */
   get moves(): Moves {
     this.#stages.moves ??= findMoves(this.evidence.precursors)
     return this.#stages.moves
   }
 
-  /** The mutations by contribution, with those that findings account for marked significant. */
+  /** Mutations by contribution; those that findings explain are marked significant. */
   get ranking(): Ranking {
     this.#stages.ranking ??= rankMutations(this.responseTime, this.precursors, {
       ...pickOptions(STAGE_OPTIONS.ranking, this.options),
@@ -291,7 +291,7 @@ export class Comparison extends Stage {
     return this.#stages.ranking
   }
 
-  /** Every edge pooled over the categories, and what became of it. */
+  /** Every edge, pooled over the categories and compared. */
   get edges(): EdgeChanges {
     this.#stages.edges ??= findEdgeChanges(
       this.categories,
@@ -306,25 +306,25 @@ export class Comparison extends Stage {
     return this.#stages.steps
   }
 
-  /** Where the time of a mean request goes, before and after, step by step: sums that add up. */
+  /** Account of a mean request's time, before and after, step by step: sums that add up. */
   get account(): Account {
     this.#stages.account ??= accountOf(this.categories)
     return this.#stages.account
   }
 
-  /** What requests are divided by to find segments: attributes, hosts, and services that are called. */
+  /** Columns that can divide requests into segments: attributes, hosts and called services. */
   get columns(): RequestColumns {
     this.#stages.columns ??= new RequestColumns(this.steps.flows)
     return this.#stages.columns
   }
 
-  /** In which requests steps took another time, failed, or called otherwise, of traces with spans. */
+  /** Segments: the requests in which steps took another time, failed, or made other calls; of traces with spans. */
   get segments(): Segments {
     this.#stages.segments ??= findSegments(this, pickOptions(STAGE_OPTIONS.segments, this.options))
     return this.#stages.segments
   }
 
-  /** What changed, one entry a cause, whatever `correction` and `smPThreshold` make of the ranking. */
+  /** Changes, one entry per cause; `correction` and `smPThreshold` affect only the ranking. */
   get findings(): Findings {
     const { ranking, drafts, claims, events } = this
     const { alternative } = STAGE_OPTIONS.responseTime
@@ -341,7 +341,7 @@ export class Comparison extends Stage {
     return this.#stages.seen
   }
 
-  /** What else happened: what `options` say, and what is `seen`, in order of time. */
+  /** Events from `options` and those `seen` in the traces, in order of time. */
   get events(): readonly TimedEvent[] {
     return allEvents(this.flows, { events: this.options.events, seen: this.seen })
   }
@@ -352,7 +352,7 @@ export class Comparison extends Stage {
     return this.#stages.drafts
   }
 
-  /** Mutations that findings account for: what the ranked list calls significant. */
+  /** Mutations that findings explain: the ranked list calls them significant. */
   get claims(): readonly Claim[] {
     this.#stages.claims ??= claimMutations(this.responseTime, this.drafts)
     return this.#stages.claims

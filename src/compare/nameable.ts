@@ -1,6 +1,6 @@
 import { group, sum } from 'd3-array'
 import { columnarStage, own, rowTable, type StageTable } from '../core/stage.ts'
-import { grouped } from '../core/words.ts'
+import { counted } from '../core/words.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { Categories } from './categories/categories.ts'
 import { categoriesOf } from './categories/categorize.ts'
@@ -10,11 +10,11 @@ import { type Subject, subjectsIn } from './subjects.ts'
 
 /** Something that a person could name. */
 export interface NameableThing {
-  /** What it is known by in a knowledge file. */
+  /** Id in a knowledge file. */
   readonly about: string
-  /** What it is in the terms of the traces: a name to begin with. */
+  /** Its recorded name, to begin with. */
   readonly what: string
-  /** What it is called; the empty string for nothing yet. */
+  /** Its given name; empty if it has none yet. */
   readonly name: string
   /** Categories that have it, and their requests of both periods. */
   readonly categories: number
@@ -28,7 +28,7 @@ interface Nameables {
 
 const MAX_TOLD = 8
 
-/** What could be named: services, steps, and parts that several categories have. */
+/** Things to name: services, steps, and parts that several categories share. */
 export class Nameable extends columnarStage<Nameables>() {
   /** One row a thing, what a name would spare most reading of first. */
   table(): StageTable {
@@ -41,7 +41,7 @@ export class Nameable extends columnarStage<Nameables>() {
     return Array.from(kinds, ([, things]) =>
       things.slice(0, MAX_TOLD).map(({ about, what, name, requests, categories }) => {
         const called = name === '' ? '' : `, called ${name}`
-        return `  ${about}  ${what}${called} (${grouped(requests)} requests, ${grouped(categories)} categories)`
+        return `  ${about}  ${what}${called} (${counted(requests, 'request')}, ${counted(categories, 'category', 'categories')})`
       }),
     )
       .flat()

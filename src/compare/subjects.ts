@@ -52,9 +52,9 @@ export interface TaughtNote {
    * `edge:FROM → TO` with the labels of its nodes; of a reply, the id of a note.
    */
   readonly about: string
-  /** What to remember, or `undefined` for a name. */
+  /** Text of the note, or `undefined` for a name. */
   readonly text?: string
-  /** What it is called, which stands in place of an older name. */
+  /** Its name, which replaces an older one. */
   readonly name?: string
   readonly by?: string
   readonly at?: string

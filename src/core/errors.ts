@@ -45,7 +45,7 @@ type Inspect = (value: unknown, options: object) => string
 export class TraceFormatError extends FlowdeltaError {
   override readonly name = 'TraceFormatError'
   readonly place: Place
-  /** What is wrong, without where it stood and what to do. */
+  /** Problem, without its place and the next step. */
   readonly problem: string
 
   constructor(problem: string, place: Place, nextStep: string, advice: OptionAdvice = {}) {

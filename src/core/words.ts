@@ -78,6 +78,11 @@ export function withArticle(noun: string): string {
   return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`
 }
 
+/** A text as it begins a sentence. */
+export function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
 /** The first of some names, and how many more there are: `a, b and 1,602 more`. */
 export function firstOf(names: readonly string[], { most = 4, separator = ', ' } = {}): string {
   const left = names.length - most
@@ -115,14 +120,14 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
 
-/** A p-value as it is said: `p < 0.001`, `p = 0.043`. */
+/** A p-value as text: `p < 0.001`, `p = 0.043`. */
 export function pValue(p: number, name: 'p' | 'q' = 'p'): string {
   if (p < 0.001) return `${name} < 0.001`
   if (p > 0.99) return `${name} > 0.99`
   return `${name} = ${Number(p.toPrecision(2))}`
 }
 
-/** A p-value that is corrected for all that was tested beside it, as findings say it: `p < 1e-6`. */
+/** A p-value corrected for multiple tests, as findings write it: `p < 1e-6`. */
 export function certaintyText(q: number): string {
   if (q < 1e-6) return 'p < 1e-6'
   return q < 0.001 ? `p = ${q.toExponential(0)}` : `p = ${Number(q.toPrecision(2))}`
@@ -206,7 +211,7 @@ export function tooltipText(text: string): string {
   return shortText(text, MAX_TOOLTIP_LENGTH)
 }
 
-/** Of several that a sentence names, the rest are counted. */
+/** Most names in a sentence; the rest are counted. */
 export const MAX_NAMED = 3
 
 /** Joins names: `a, b and c`, or the first ones with how many more there are. */

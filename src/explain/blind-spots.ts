@@ -14,7 +14,7 @@ import { moments } from '../stats/moments.ts'
 import { CLIENT } from '../traces/span-columns.ts'
 import { periodOfName } from './variance/compare-spreads.ts'
 
-/** A step whose time nothing that was recorded explains. */
+/** A step whose time no recorded data explains. */
 export interface BlindSpot extends Role {
   /**
    * What to record: spans of the `'callee'`, which records none; events of a `'call'`, such as connect
@@ -38,7 +38,7 @@ export const BLIND_SPOT_OPTIONS = defineOptions({
     sentence: 'Period to look at',
     flag: null,
   }),
-  limit: most(20, 'steps', 'Most steps listed, the largest gain first'),
+  limit: most(20, 'steps', 'Maximum number of steps listed, the largest gain first'),
 })
 
 /** Fewer requests say too little of what explains a variance. */
@@ -130,9 +130,9 @@ export function findBlindSpots(
 /** What to record of a step, as a noun phrase. */
 export function recordText({ record, kind, service, caller, operation }: BlindSpot): string {
   if (record === 'callee')
-    return `spans of ${kind === 'call' ? service : `what ${operation} of ${service} calls`}, which records none`
+    return `spans of ${kind === 'call' ? service : `the services that ${operation} of ${service} calls`}, none of which are recorded`
   if (record === 'call')
-    return `what ${caller ?? 'clients'} waits for when it calls ${operation} of ${service}`
+    return `events within calls from ${caller ?? 'clients'} to ${operation} of ${service}`
   if (record === 'span') return `spans within ${operation} of ${service}`
   return `an attribute of ${operation} of ${service}, or spans between its calls`
 }
@@ -215,7 +215,7 @@ interface BlindSpotColumns {
   readonly requests: number
 }
 
-/** What to record next. */
+/** Recommendations what to record next. */
 export class BlindSpots extends columnarStage<BlindSpotColumns>() {
   static readonly madeBy: string = 'what findBlindSpots returns'
 

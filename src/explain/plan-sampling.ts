@@ -40,11 +40,11 @@ function duration<Default extends number | null>(defaultUs: Default, sentence: s
 
 export const PLAN_OPTIONS = defineOptions({
   shiftUs: {
-    ...duration(1000, 'How much longer each call of a step takes, which is to be found'),
+    ...duration(1000, 'Slowdown to find: how much longer each call of a step takes'),
     flag: 'shift <duration>',
   },
   withinUs: {
-    ...duration(null, 'How long each period is; default: half of what was recorded'),
+    ...duration(null, 'Length of each period; default: half of the recording'),
     flag: 'within <duration>',
   },
   service: optionalText('Only steps of this service', 'service <name>'),
@@ -52,7 +52,7 @@ export const PLAN_OPTIONS = defineOptions({
 
 export type PlanOptions = OptionsOf<typeof PLAN_OPTIONS>
 
-/** What it takes to find that one step takes longer. */
+/** Requests needed to find that one step takes longer. */
 export interface PlannedStep {
   /** `payments charge itself`, or `shop → payments charge` for the way to it. */
   readonly step: string
@@ -251,7 +251,7 @@ interface PlanColumns {
   readonly allRequests: number
 }
 
-/** How many requests find a slowdown of each step. */
+/** Number of requests that find a slowdown, for each step. */
 export class SamplingPlan extends columnarStage<PlanColumns>() {
   static readonly madeBy: string = 'what planSampling returns'
   /** Steps by how many requests have them, the most first. */
@@ -309,6 +309,6 @@ function nothingToPlan(steps: readonly StepChange[], service: string | null): Fl
     )
   }
   return new FlowdeltaError(
-    `No step has ${MIN_REQUESTS} requests with spans, so nothing says how its times vary. Load more traces, with spans.`,
+    `No step has ${MIN_REQUESTS} requests with spans, so the variation of its times is unknown. Load more traces, with spans.`,
   )
 }

@@ -13,7 +13,7 @@ import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { NS } from '../flows/span-tree.ts'
 import { requireVisited } from './focus-graph.ts'
 
-/** What requests of one submitter ask of a service, in one period. */
+/** Work of a service for one submitter's requests, in one period. */
 export interface Submitted {
   /** Requests that call the service. */
   readonly requests: number
@@ -38,7 +38,7 @@ export interface Submitter {
 
 export const SUBMITTER_OPTIONS = defineOptions({
   by: optionalText(
-    'Attribute of roots that says whose requests they are, such as tenant; by default, what requests begin with',
+    'Attribute of roots that names the submitter, such as tenant; by default, the operation of the root',
     null,
   ),
 })

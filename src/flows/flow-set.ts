@@ -37,33 +37,33 @@ export const FLOW_OPTIONS = defineOptions({
   }),
   clocks: oneOf(['aligned', 'recorded'], {
     default: 'aligned',
-    sentence: 'Whether clocks of hosts that disagree are corrected',
+    sentence: 'Whether to correct host clocks that disagree',
     flag: 'clocks <which>',
   }),
   measure: MEASURE,
   sampling: oneOf(['recorded', 'even'], {
     default: 'recorded',
     sentence:
-      "Requests of a sample: 'recorded' takes all of them, 'even' leaves out some that it preferred, such as slow or failed ones, so that those of a type stand for equally many",
+      "Requests to use from a biased sample: 'recorded' takes all, 'even' drops some that it preferred (slow or failed ones), so that all of a type have the same weight",
     flag: 'sampling <how>',
   }),
   counts: oneOf(['auto', 'raw', 'scaled', 'weighted'], {
     default: 'auto',
     sentence:
-      "How requests are counted: 'raw' as they are, 'scaled' to as many after as before, 'weighted' by their sampling weights, in times too; 'auto' is 'weighted' where weights other than 1 were recorded in both periods, else 'raw'",
+      "How requests are counted: 'raw' as recorded, 'scaled' to the same number after and before, 'weighted' by sampling weights (times, too); 'auto' is 'weighted' if both periods recorded weights other than 1, else 'raw'",
     flag: 'counts <method>',
   }),
   paths: oneOf(['called', 'logged'], {
     default: 'called',
     sentence:
-      "What tells structures apart: 'called' goes by calls; 'logged' also by the statements that nearly all or no spans of an operation logged before, and many others after",
+      "What separates structures: 'called' only calls; 'logged' also log statements that nearly all or no spans of an operation wrote before, unlike many after",
     flag: 'paths <which>',
   }),
   labelBy: list({
     default: [],
     unit: 'attributes',
     sentence:
-      'Attributes of spans that are part of their labels, so that categories differ by them; numbers of more than 12 values by their power of two. Trace points have none',
+      'Span attributes to add to labels, so that categories differ by them; numbers with more than 12 values are grouped by power of two',
     flag: 'label-by <attributes>',
   }),
   slackUs: number({
@@ -219,7 +219,7 @@ export class FlowSet extends columnarStage<
     return period === BEFORE ? this.#split : this.size - this.#split
   }
 
-  /** Whether a request is what is left of another of its trace, as spans between them were lost. */
+  /** Returns whether a request is a fragment of another one of its trace, because spans between them were lost. */
   isPart(request: number): boolean {
     return this.#partOf()?.[request] === 1
   }
@@ -245,7 +245,7 @@ export class FlowSet extends columnarStage<
     return this.#parts
   }
 
-  /** How many requests a recorded one stands for: its sampling weight, or 1 where it has none. */
+  /** Returns the number of requests a recorded one stands for: its sampling weight, or 1 without one. */
   weightOf(request: number): number {
     const own = this.weight?.[request] ?? 1
     return Number.isNaN(own) ? 1 : own
@@ -414,10 +414,10 @@ const MEANINGS = {
   differingWaits: 'children that the parent waits for in one period only: each keeps its own',
   orderViolations: 'calls in which siblings overlap although the learned rule orders them',
   circularOrders: 'calls whose learned orders contradict each other: built as observed',
-  unmeasuredBefore: 'requests before of which no span says the measure: left out',
-  unmeasuredAfter: 'requests after of which no span says the measure: left out',
-  silentBefore: 'spans before that do not say the measure, of operations that do: they have none',
-  silentAfter: 'spans after that do not say the measure, of operations that do: they have none',
+  unmeasuredBefore: 'requests before without the measure in any span: left out',
+  unmeasuredAfter: 'requests after without the measure in any span: left out',
+  silentBefore: 'spans before without the measure, of operations that record it: counted as 0',
+  silentAfter: 'spans after without the measure, of operations that record it: counted as 0',
   thinnedBefore: 'requests before that the sample preferred: left out',
   thinnedAfter: 'requests after that the sample preferred: left out',
   coarseClocks:

@@ -41,7 +41,7 @@ export const MEASURE = custom<Measure>({
     "'time', 'calls', a numeric attribute of spans, with a unit if need be ('db.rows in rows'), or { name, unit, of: (span) => … }",
   schema: { anyOf: [{ type: 'string' }, { type: 'object' }] },
   sentence:
-    "What requests are compared by: time, calls, or a numeric attribute, as 'gen_ai.usage.input_tokens', summed over the spans of a request",
+    "Quantity to compare: time, calls, or a numeric attribute such as 'gen_ai.usage.input_tokens', summed over the spans of a request",
 })
 
 /** What amounts are called: what stands after `in`, what a name ends with, or the name. */

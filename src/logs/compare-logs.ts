@@ -303,7 +303,7 @@ function linesInPart({ report: { skipped } }: LogSet): LogWarning[] {
   if (half === undefined) return []
   return warning(
     'lines-in-part',
-    `Of ${counted(half.count, 'line')} only a part is read: ${skipText(half)}.`,
+    `${counted(half.count, 'line')} ${half.count === 1 ? 'was' : 'were'} read only in part: ${skipText(half)}.`,
   )
 }
 
@@ -313,7 +313,7 @@ function warning(code: LogWarning['code'], message: string, advice: OptionAdvice
 
 function sameFiles({ report: { inBothClasses } }: LogSet): LogWarning[] {
   if (inBothClasses.length === 0) return []
-  const message = `${firstOf(inBothClasses, { most: SHOWN })} ${isAre(inBothClasses)} given as before and as after, and cannot differ from ${inBothClasses.length === 1 ? 'itself' : 'themselves'}. Name each file once.`
+  const message = `${firstOf(inBothClasses, { most: SHOWN })} ${isAre(inBothClasses)} given for both periods. Name each file once.`
   return warning('same-files', message)
 }
 
@@ -322,26 +322,26 @@ function nothingExcluded({ report: { notExcluded }, events, states }: LogSet): L
   if (first === undefined) return []
   const meant = nearestName(first, [...events.names, ...states.names])
   const hint = meant === undefined ? '' : ` Did you mean ${show(meant)}?`
-  const message = `No variable is called ${notExcluded.map(show).join(' or ')}: nothing was left out for ${notExcluded.length === 1 ? 'it' : 'them'}.${hint}`
+  const message = `No variable is called ${notExcluded.map(show).join(' or ')}, so nothing was excluded for ${notExcluded.length === 1 ? 'it' : 'them'}.${hint}`
   return warning('nothing-excluded', message)
 }
 
 function oneInstance({ counts }: LogSet): LogWarning[] {
   const alone = LOG_CLASSES.filter((logClass) => counts[logClass] === 1)
   if (alone.length === 0) return []
-  const message = `Only ${alone.map((logClass) => `1 instance ${logClass}`).join(' and ')}: a test needs two in each period. A file is an instance, and so is a directory with all that is in it. Name the files (dir/*), or name the field that holds the instance of a line with \`instance\`.`
+  const message = `Only ${alone.map((logClass) => `1 instance ${logClass}`).join(' and ')}: a test needs two in each period. A file is one instance, and so is a directory with all its files. Name the files (dir/*), or give the field that names the instance with \`instance\`.`
   return warning('one-instance', message, { instance: null })
 }
 
 function emptyInstances({ report: { emptyInstances: empty } }: LogSet): LogWarning[] {
   if (empty.length === 0) return []
-  const message = `${firstOf(empty, { most: SHOWN })} ${empty.length === 1 ? 'has' : 'have'} no message, and count${empty.length === 1 ? 's' : ''} as ${counted(empty.length, 'instance')} in which nothing happened. Leave out what should not count.`
+  const message = `${firstOf(empty, { most: SHOWN })} ${empty.length === 1 ? 'has' : 'have'} no message, and count${empty.length === 1 ? 's' : ''} as ${counted(empty.length, 'instance')} in which nothing happened. Leave out files that should not count.`
   return warning('empty-instances', message)
 }
 
 function unreadFiles({ report: { unreadFiles: unread } }: LogSet): LogWarning[] {
   if (unread.length === 0) return []
-  const message = `${firstOf(unread, { most: SHOWN })} ${isAre(unread)} in no known log format and ${unread.length === 1 ? 'was' : 'were'} ignored. Name the format with \`format\` if this should be read.`
+  const message = `${firstOf(unread, { most: SHOWN })} ${isAre(unread)} in no known log format and ${unread.length === 1 ? 'was' : 'were'} ignored. Give \`format\` to read ${unread.length === 1 ? 'it' : 'them'}.`
   return warning('unread-files', message, { format: null })
 }
 

@@ -60,29 +60,26 @@ export type ServiceModel = Readonly<Record<string, ExpectedOperation>>
 const MAX_REQUESTS = 1e6
 
 export const EXPECTED_OPTIONS = defineOptions({
-  requests: count({ default: 1000, max: MAX_REQUESTS, sentence: 'Requests that are generated' }),
+  requests: count({ default: 1000, max: MAX_REQUESTS, sentence: 'Number of requests to generate' }),
   perSecond: number({
     default: 100,
     min: 1e-6,
     sentence:
-      'Requests that arrive each second, at random; give the rate of the period that you compare',
+      'Requests that arrive each second, at random; give the rate of the period you compare with',
   }),
   networkUs: number({
     default: 100,
     min: 0,
     unit: 'µs',
-    sentence: 'Median time on the way of each call, and of each reply',
+    sentence: 'Median transit time of each call, and of each reply',
   }),
   spread: number({
     default: 0.2,
     min: 0,
-    sentence:
-      'How much times vary that are given as a number: standard deviation of their logarithm',
+    sentence: 'Variation of times given as a number: standard deviation of their logarithm',
   }),
-  hosts: optionalText(
-    'What names of hosts begin with, before that of the service; no hosts by default',
-  ),
-  name: text({ default: 'model', sentence: 'What the period is called' }),
+  hosts: optionalText('Prefix of host names, before the name of the service; no hosts by default'),
+  name: text({ default: 'model', sentence: 'Name of the period' }),
   seed: count({ default: 1, min: 0, sentence: 'Seed of the random numbers' }),
 })
 

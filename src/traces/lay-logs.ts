@@ -99,7 +99,7 @@ export function attachLogs(
     const atUs = timeUs[record]! - epochUs
     const placed = named === undefined ? spanAt(logged.spans, [first, end], { atUs, nearness }) : -1
     if (named === undefined && (spanIds[record] !== '' || nearness(placed) === 0)) {
-      const message = `A log record names ${spanIds[record] === '' ? 'no span' : `span ${spanIds[record]}, which is not there`}; it is laid to the shortest span that was under way where it was written`
+      const message = `A log record names ${spanIds[record] === '' ? 'no span' : `span ${spanIds[record]}, which is not there`}; it goes to the shortest span running where it was written`
       quality.note('log-without-span', { trace: id }, message)
     }
     rowOf[record] = named ?? placed

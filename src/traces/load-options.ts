@@ -31,7 +31,7 @@ export const LOAD_OPTIONS = defineOptions({
   }),
   strict: flag({ default: false, sentence: 'Stop at the first trace or span that cannot be used' }),
   columns: optionalText(
-    "What fields of spans in JSON or CSV stand for, with units of times: 'trace=tid,start=begin:ms,duration=took:us'; others are found by their names",
+    "Meaning of span fields in JSON or CSV, with time units: 'trace=tid,start=begin:ms,duration=took:us'; other fields are found by name",
     'columns <roles>',
   ),
   csv: custom<CsvOptions | null>({
@@ -54,37 +54,36 @@ export const LOAD_OPTIONS = defineOptions({
     flag: 'series <file>',
     parse: (text) => [text],
     sentence:
-      'Monitoring series (CSV with columns time, host and one a series, or JSON of a Prometheus query_range) that become attributes of spans by host and time; may be given more than once',
+      'Monitoring series to add to spans as attributes, by host and time; CSV with columns time, host and one per series, or JSON of a Prometheus query_range; may be given more than once',
   }),
   logs: custom<TraceSource | readonly TraceSource[]>({
     default: [],
     accepts: (value) => value !== null,
     expected: 'files, as for the traces',
     sentence:
-      'Logs whose records name the trace (and span) that they were written in; they become trace points of their requests',
+      'Logs whose records name their trace (and span); they become trace points of their requests',
   }),
   resourceAttributes: flag({
     default: false,
     sentence:
-      'Make all attributes of OTLP resources and tags of Jaeger processes attributes of their spans, as resource.<key>; without, only those that say where a service runs, such as resource.k8s.pod.name',
+      'Add all attributes of OTLP resources and tags of Jaeger processes to their spans, as resource.<key>; by default only those that locate a service, such as resource.k8s.pod.name',
   }),
   joinLinks: flag({
     default: false,
     sentence:
-      'Read traces that begin with a link to a span of another trace (OTLP links, references of Jaeger) as one request with it: work that it set off and does not wait for',
+      'Join traces that begin with a link to a span of another trace (OTLP links, references of Jaeger) with it into one request; it does not wait for them',
   }),
   where: optionalText(
-    "Keep the requests for which conditions hold, as 'tenant.tier = enterprise and duration > 500ms' or 'cart is called'; see `traces.where`",
+    "Keep the requests that meet conditions: 'tenant.tier = enterprise and duration > 500ms' or 'cart is called'; see `traces.where`",
     'where <conditions>',
   ),
   between: optionalText(
-    "Keep the requests that arrived in a stretch of time, as '2026-10-01T10:00Z..11:00Z' or '5min..10min' after the recording began",
+    "Keep the requests that arrived within a time range: '2026-10-01T10:00Z..11:00Z', or '5min..10min' after the start of the recording",
     'between <from..to>',
   ),
   threads: flag({
     default: true,
-    sentence:
-      'Read files of 1 MB and more in a thread of their own, so that two periods load at once',
+    sentence: 'Read files of 1 MB and more in their own thread, so that two periods load at once',
     flag: null,
   }),
   onProgress: custom<((progress: LoadProgress) => void) | null>({

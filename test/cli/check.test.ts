@@ -29,7 +29,7 @@ describe('flowdelta check', () => {
     const { code, out, err } = await check(CONTROL_AFTER, ...GATE, '--name', 'v2')
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^pass: v2 against 1 run \(v1\)\n/)
-    expect(out).toContain('Only one run before')
+    expect(out).toContain('One run before cannot show run-to-run variation')
   })
 
   test('fails the types that a planted millisecond makes slower, and only those', async () => {
@@ -51,7 +51,7 @@ describe('flowdelta check', () => {
   test('says what an interval does not rule out', async () => {
     const { code, out } = await check(CONTROL_AFTER, '--fail-on', 'shift>5%')
     expect(code).toBe(0)
-    expect(out).toMatch(/Not ruled out, with so few requests or runs, for \d types: shift>5%\./)
+    expect(out).toMatch(/Too few requests or runs to rule out shift>5% for \d types\./)
   })
 
   test('one request, or two runs, cannot bound a shift, which is said in place of its interval', async () => {
@@ -64,11 +64,11 @@ describe('flowdelta check', () => {
     expect(out).toMatch(
       /NFS3 READ +1 → 1 .* too few to bound it +0\.0 % → 100\.0 % +0\.0 % +pass\n/,
     )
-    expect(out).toContain('So few requests cannot bound the shift of 2 types.')
+    expect(out).toContain('Too few requests to bound the shift of 2 types.')
     expect(out).not.toMatch(/∞|\d{6}/)
     await write('100ms..200ms')
     const runs = await flowdelta('check', CONTROL_AFTER, '--baseline', history)
-    expect(runs.out).toContain('So few runs cannot bound the shift of 7 types.')
+    expect(runs.out).toContain('Too few runs to bound the shift of 7 types.')
   })
 
   test('says that more requests fail where only times are judged, and how many runs its counts are of', async () => {
@@ -94,7 +94,7 @@ describe('flowdelta check', () => {
     expect(out).toMatch(/^type of request +requests \(2 runs → 1\) /m)
     expect(out).toMatch(/^shop GET +600 → 300 /m)
     expect(out).toContain(
-      "More requests fail, which no condition judges: shop GET (0.8 % → 3.3 %, unless runs differ as much). Add --fail-on 'errors>1%' to judge it.",
+      "More requests fail, but no condition checks it: shop GET (0.8 % → 3.3 %, unless runs differ by that much). Add --fail-on 'errors>1%'.",
     )
     const github = await judged('--fail-on', 'shift>5%', '--as', 'github')
     expect(github.out).toContain('::warning title=flowdelta::More requests fail, ')
@@ -116,7 +116,7 @@ describe('flowdelta check', () => {
     expect(open.code).toBe(0)
     expect(open.out).toMatch(/shop GET .* 25\.0 % +warn errors>1%\n/)
     expect(open.out).toContain(
-      'More requests fail than in any run before, though 2 runs cannot say how much runs differ: shop GET (5.2 % → 25.0 %). Look',
+      'More requests fail than in any run before: shop GET (5.2 % → 25.0 %). 2 runs cannot show run-to-run variation: look',
     )
   })
 
@@ -141,10 +141,10 @@ describe('flowdelta check', () => {
     // The row shows what is judged.
     expect(out).toMatch(/^type of request .* slow +fails +verdict\n/m)
     expect(out).toMatch(/^shop GET .* \d\.\d % → 6\.0 % .*% +warn tail>0%\n/m)
-    expect(out).toContain('slow: requests that took longer than 99 % of those before.')
-    expect(out).toContain('shift: the median ratio of a request of the run to one before.')
+    expect(out).toContain('slow: requests slower than 99 % of requests before.')
+    expect(out).toContain('shift: median ratio of a request of the run to one before.')
     expect(out).toMatch(
-      /More requests are slow, which no condition judges: shop GET \(over 99\d µs: \d\.\d % → 6\.0 %\)\. Add --fail-on 'tail>0%' to judge it\./,
+      /More requests are slow, but no condition checks it: shop GET \(over 99\d µs: \d\.\d % → 6\.0 %\)\. Add --fail-on 'tail>0%'\./,
     )
     const json = JSON.parse((await judged('shift>5%', '--as', 'json')).out)
     expect(json.verdict).toBe('warn')
@@ -188,7 +188,7 @@ describe('flowdelta check', () => {
     expect(out).toMatch(/^shop POST \/pay\/:id +300 → 100 .*fail shift>5%\n/m)
     expect(out).toMatch(/^shop GET \/cart +300 → 100 .*pass\n/m)
     expect(out).toContain(
-      'Called otherwise now, and compared as one: shop POST /pay/{id} is shop POST /pay/:id, shop POST /pay/<id> is shop POST /pay/:id.',
+      'Renamed, and compared as one: shop POST /pay/{id} to shop POST /pay/:id, shop POST /pay/<id> to shop POST /pay/:id.',
     )
     expect(out).not.toContain('New:')
     const json = JSON.parse((await judged('--fail-on', 'missing', '--as', 'json')).out)
@@ -272,7 +272,7 @@ describe('flowdelta check', () => {
     await write()
     await write()
     expect(await write('--name', 'v1')).toContain(
-      '--name is "v1". Give a name that the history does not have, or --replace',
+      '--name is "v1". Give a name that is new in the history, or --replace',
     )
     expect(names()).toEqual(['v1', 'run 2', 'run 3'])
     expect(await write('--name', 'v1', '--replace')).toBe(
@@ -466,9 +466,7 @@ describe('a history of runs', () => {
     expect(code).toBe(0)
     expect(out).toMatch(/^warn: /)
     expect(out).toMatch(/NFS3 WRITE .*warn any\n/)
-    expect(out).toContain(
-      'though 2 runs cannot say how much runs differ: frontend NFS3 WRITE. Look',
-    )
+    expect(out).toContain('frontend NFS3 WRITE. 2 runs cannot show run-to-run variation: look')
     const { out: json } = await flowdelta('check', SLOW, '--baseline', history, '--as', 'json')
     expect(JSON.parse(json).types[0]).toMatchObject({ verdict: 'warn', isUntold: true })
     expect(schemaErrors('check', JSON.parse(json))).toBeNull()

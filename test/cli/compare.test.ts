@@ -210,7 +210,7 @@ describe('flowdelta compare', () => {
   test('--sm-p-threshold says what it changed, and that findings have another', async () => {
     const { out } = await flowdelta('compare', ...SHORT, '--sm-p-threshold', '0')
     expect(out.replace(/\s+/g, ' ')).toMatch(
-      /--sm-p-threshold 0: the ranking has \d+ structural mutations? and \d+ precursors?(; with 50, 0 structural mutations and 0 precursors|, as with 50)\. Findings have --findings-threshold\./,
+      /--sm-p-threshold 0: the ranking has \d+ structural mutations? and \d+ precursors?(; with 50, 0 structural mutations and 0 precursors|, same as with 50)\. Findings use --findings-threshold\./,
     )
     const usual = await flowdelta('compare', ...SHORT, '--sm-p-threshold', '50')
     expect(usual.out).not.toContain('--sm-p-threshold')
@@ -320,7 +320,7 @@ describe('--fail-on', () => {
       ...options,
     )
     expect(code).toBe(0)
-    expect(out).toContain('No significant change. Of the most frequent kind (')
+    expect(out).toContain('No significant change. In the most frequent type (')
     expect(out).not.toContain('by parameters')
   })
 
@@ -386,7 +386,7 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
     const { code, err } = await flowdelta('report', ...SHORT, '--fail-on', 'any')
     expect(code).toBe(2)
     expect(err).toContain(
-      '(flowdelta compare, flowdelta logs, flowdelta whatif, flowdelta check: these take --fail-on.)',
+      '(--fail-on belongs to flowdelta compare, flowdelta logs, flowdelta whatif and flowdelta check.)',
     )
   })
 
@@ -403,7 +403,7 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
     const { code, err } = await flowdelta(command, 'one.json', ...options)
     expect(code).toBe(2)
     expect(err).toMatch(
-      /\(Say of which period one\.json is: --before or --after\. Where it holds both, divide it with --split\.\)\n$/,
+      /\(Say which period one\.json is: --before or --after\. If it holds both, divide it with --split\.\)\n$/,
     )
   })
 

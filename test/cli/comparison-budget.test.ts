@@ -129,10 +129,10 @@ describe('--finding', () => {
     }
     const { out: text } = await flowdelta('compare', ...SHORT, '--finding', first.id)
     expect(text).toMatch(
-      /\nTrace [0-9a-f]{32} \(after, [\d.]+ [µm]s\), \d+ calls \(◀ what the finding is about\)\n +begins +takes\nfrontend NFS3 [A-Z]+ +0 µs/,
+      /\nTrace [0-9a-f]{32} \(after, [\d.]+ [µm]s\), \d+ calls \(◀ marks the finding\)\n +begins +takes\nfrontend NFS3 [A-Z]+ +0 µs/,
     )
     expect(text).toMatch(
-      /What differs within the flow of mutation \d+:\n {2}1\. [\s\S]*?% of the slowdown/,
+      /Differences within the flow of mutation \d+:\n {2}1\. [\s\S]*?% of the slowdown/,
     )
     expect(document.flowDifferences.differences[0]).toMatchObject({ rank: 1, kind: 'replaced' })
     const unbroken = text.replace(/\n +/g, ' ')

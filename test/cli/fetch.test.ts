@@ -55,7 +55,7 @@ test.each([
   [['--out', 'x.csv'], '--out is "x.csv". Give a file that ends in .jsonl.gz, .jsonl or .parquet.'],
   [
     ['--out', 'a/../t.jsonl'],
-    '--out is "a/../t.jsonl". Give another file than the traces that are read.',
+    '--out is "a/../t.jsonl". Give a file other than the traces being read.',
   ],
   [['--out', 'x.jsonl', '--between', 'noon'], 'Option between is "noon". Give two times'],
 ])('fetch with %j is refused before anything is read', async (args, message) => {

@@ -74,7 +74,7 @@ describe('the text', () => {
     expect(code).toBe(0)
     expect(out).toContain('Performance is fin [31m ish: ')
     expect(out).toContain(
-      '6 of 12 instances before and 6 of 12 after have it; the others count in no mean of it, and teach no dependency.',
+      '6 of 12 instances before and 6 of 12 after have it; means and dependencies leave the others out.',
     )
     expect(out).not.toContain('\u001b')
   })
@@ -87,7 +87,7 @@ describe('the text', () => {
   test('warns that directories are one instance each, below what it can say of them', async () => {
     const { out } = await flowdelta('logs', '--good', at('good'), '--bad', at('bad'))
     expect(out).toMatch(
-      /^run time is longer .*no test says how sure that is\.\n\n! one-instance: Only 1 instance before and 1 instance after: a test needs two/,
+      /^run time is longer .*no test can say how sure this is\.\n\n! one-instance: Only 1 instance before and 1 instance after: a test needs two/,
     )
     expect(out).toContain('with --instance.')
     expect(out).toContain(
@@ -100,7 +100,7 @@ describe('the text', () => {
   test('warns of a file given as before and as after', async () => {
     const file = at('good.jsonl')
     const { out } = await flowdelta('logs', '--good', file, '--bad', file, '--instance', 'node')
-    expect(out).toContain(`! same-files: ${file} is given as before and as after`)
+    expect(out).toContain(`! same-files: ${file} is given for both periods`)
   })
 
   test('says how many variables dependencies were not learned from', async () => {

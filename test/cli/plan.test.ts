@@ -24,7 +24,7 @@ test('plan says how many requests find a slowdown of each step, as a document an
   const [first] = plan.steps
   expect(text.out).toMatch(/^To find that a call takes 1 ms longer, compare two periods of 1 min /)
   expect(text.out).toContain(`${first.step} `)
-  expect(text.out).toMatch(/ needs most: a head sampler that keeps [\d.]+ % of all requests /)
+  expect(text.out).toMatch(/ needs the most: a head sampler that keeps [\d.]+ % of all requests /)
 })
 
 test('plan refuses what is no duration', async () => {

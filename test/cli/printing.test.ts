@@ -53,9 +53,11 @@ test('columns share their room so that parts of names stay whole; a capital ends
   ])
     expect(wordsAt(112)).toContain(word)
   expect(wordsAt(96)).toContain('hipstershop.')
-  expect(wordsAt(96).filter((word) => /Get|Currencies$/.test(word))).toEqual([
-    ...['GetSupported', 'GetSupported', 'Currencies', 'Currencies'],
-  ])
+  expect(
+    wordsAt(96)
+      .filter((word) => /Get|Currencies$/.test(word))
+      .sort(),
+  ).toEqual([...['Currencies', 'Currencies', 'GetSupported', 'GetSupported']])
 })
 
 test.each([

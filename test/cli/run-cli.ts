@@ -52,11 +52,11 @@ const outcomes = new Map<string, Promise<Outcome>>()
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs the command line in this process, one run after the other, and the same arguments once unless
+ * Runs the command line in this process, one run after the other, and the same arguments once a width unless
  * they write a file.
  */
 export function flowdelta(...args: string[]): Promise<Outcome> {
-  const key = JSON.stringify(args)
+  const key = JSON.stringify([process.env['COLUMNS'], ...args])
   const known = outcomes.get(key)
   if (known !== undefined) return known
   const outcome = last.then(() => captured(() => runCommandLine(args)))

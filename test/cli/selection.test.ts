@@ -150,9 +150,9 @@ describe('--propose', () => {
     const file = recording('changes-twice', 100, 210)
     const { err } = await flowdelta('compare', '--propose', file)
     expect(err).toMatch(
-      /^flowdelta: --propose: these periods are mixed: within after, time of shop PUT itself changed from [12][.\d]* ms to [45][.\d]* ms since 22:1[67]:\d\d.*\. To compare/m,
+      /^flowdelta: --propose: these periods contain other changes: within after, time of shop PUT itself changed from [12][.\d]* ms to [45][.\d]* ms since 22:1[67]:\d\d.*\. To compare/m,
     )
-    const [, narrowed = ''] = /above alone: --split '(.*)'/.exec(err) ?? []
+    const [, narrowed = ''] = /change above: --split '(.*)'/.exec(err) ?? []
     const { out } = await flowdelta('compare', '--split', narrowed, file)
     expect(out).toMatch(/^#1 {2}shop: GET itself takes [23](\.\d+)? ms longer/m)
     expect(out).not.toContain('PUT')
@@ -162,7 +162,7 @@ describe('--propose', () => {
   })
 
   test.each([
-    [[], 'goes from one level to another'],
+    [[], 'changes level or starts to grow'],
     [['--after', BAD], '--propose divides one recording, not two periods'],
   ])('--propose is an error where there are no two periods', async (more, message) => {
     const { code, err } = await flowdelta('compare', '--propose', recording('level', 300), ...more)

@@ -39,7 +39,7 @@ test('what is missing, wrong, or cannot be read is said', async () => {
   const nobody = await teach('--note', 'x', '--about', 'nothing', '--out', KNOWN)
   expect(nobody.err).toMatch(/--about is "nothing"\. Give the id of a finding \(\w+/)
   const ofLogs = await flowdelta('logs', '--before', 'a', '--after', 'b', '--knowledge', KNOWN)
-  expect(ofLogs.err).toContain('--knowledge is about flows')
+  expect(ofLogs.err).toContain('--knowledge holds names and notes')
   expect((await teach('--knowledge', join(FOLDER, 'none.json'))).err).toContain('(ENOENT)')
 })
 

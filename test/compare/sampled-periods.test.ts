@@ -65,7 +65,7 @@ describe('a comparison of at most so many requests of a recording', () => {
       { verbose: false },
     )
     expect(text).toMatch(
-      /^3,000 \(600 compared\) requests before, 6,000 \(600 compared\) after, .*\nA sample that stands for all of them was compared; --sample all compares every request\n/,
+      /^3,000 \(600 compared\) requests before, 6,000 \(600 compared\) after, .*\nA weighted sample of them was compared; --sample all compares every request\n/,
     )
   })
 

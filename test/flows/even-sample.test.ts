@@ -76,7 +76,7 @@ describe('an even sample', () => {
     const compared = compare(period(1), period(2, { tails: true }), { counts: 'raw' })
     const warned = compared.warnings().find(({ code }) => code === 'sampling-differs')
     expect(warned?.finding).toBe(
-      'The sample preferred some requests of a type to others: front call: one in 1 to one in 10 after.',
+      'The sample preferred some requests of a type over others: front call: one in 1 to one in 10 after.',
     )
     expect(warned?.advice).toEqual(EVEN)
     const codes = compared
@@ -92,9 +92,9 @@ describe('an even sample', () => {
     })
     const warned = compared.warnings().find(({ code }) => code === 'sampling-differs')
     expect(warned?.finding).toBe(
-      'Requests of one kind were kept at different rates within each period, so rates and means of recorded ones are not those of all: front call: one in 1 to one in 10.',
+      'Requests of one type were sampled at different rates within each period, so recorded rates and means are biased: front call: one in 1 to one in 10.',
     )
-    expect(warned?.answer).toMatch(/^`counts: 'weighted'` counts them right/)
+    expect(warned?.answer).toMatch(/^`counts: 'weighted'` counts each request by its weight/)
     expect(warned?.advice).toEqual(EVEN)
   })
 

@@ -83,7 +83,7 @@ test('variables are left out, and others computed from what is left or not', asy
   expect(compareLogs(misspelt).warnings()).toContainEqual({
     code: 'nothing-excluded',
     message:
-      'No variable is called "sent.byte": nothing was left out for it. Did you mean "sent.bytes"?',
+      'No variable is called "sent.byte", so nothing was excluded for it. Did you mean "sent.bytes"?',
     advice: {},
   })
 })

@@ -109,9 +109,7 @@ describe('the headline', () => {
     const path = compared.attention.headline?.path.map(({ name }) => name)
     expect(['disk_ms', 'queue_ms']).toEqual(expect.arrayContaining(path ?? ['none']))
     expect(logsTitle(compared)).toMatch(/^finish comes later because .* rises from [\d.]+ ms to /)
-    expect(decoyText(compared)).toBe(
-      'threads differs most, but it is the same in all instances of a period.',
-    )
+    expect(decoyText(compared)).toBe('threads differs most, but it is constant within each period.')
     const order = compared.variables.filter(({ score }) => score > 0)
     expect(order.slice(0, path?.length).map(({ name }) => name)).toEqual(path?.toReversed())
     expect(differences(compared).told[0]?.name).toBe(path?.at(-1))
@@ -136,7 +134,7 @@ describe('the headline', () => {
     const compared = pipeline({ runs: 8, seed: 4 })
     expect(compared.attention.headline).toBeNull()
     expect(fewText(compared)).toBe(
-      '8 instances before and 8 after are few to learn what performance depends on; 30 of each would do.',
+      '8 instances before and 8 after are too few to learn what performance depends on; 30 of each would be enough.',
     )
   })
 })
@@ -209,7 +207,7 @@ test('of one start each, the event whose pace changed is told', async () => {
   )
   // Nothing repeated is slower: the end comes later after it.
   expect(await titleOf(start('a', 60, 10), start('b', 60, 90_000))).toBe(
-    'Ready comes later because Ready comes 1.5 min after Loaded part, where it took 10 ms',
+    'Ready comes later because Ready comes 1.5 min after Loaded part (before: 10 ms)',
   )
 })
 

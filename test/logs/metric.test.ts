@@ -179,7 +179,7 @@ describe('metricTail', () => {
 
   test('says what to do', () => {
     expect(tail.suggestion).toBe(
-      "5 of 200 instances after (3 %) have a run time beyond three standard deviations, which averages hide: weights: 'latency' makes the slow ones count.",
+      "5 of 200 instances after (3 %) have a run time beyond three standard deviations, and averages do not show them; weights: 'latency' makes the slow ones count.",
     )
   })
 })

@@ -36,7 +36,7 @@ describe('what a comparison should be read with', () => {
   test('a single instance', () => {
     const [warning, ...more] = warningsOf(logsOf({ before: [['a']], after: TWO }))
     expect(warning).toMatch(
-      /^one-instance: Only 1 instance before: a test needs two in each period\. .* \(dir\/\*\), or name the field that holds the instance of a line with `instance`\./,
+      /^one-instance: Only 1 instance before: a test needs two in each period\. .* \(dir\/\*\), or give the field that names the instance with `instance`\./,
     )
     expect(more).toEqual([])
   })
@@ -60,9 +60,9 @@ describe('what a comparison should be read with', () => {
     builder.notes.inBothClasses.push('x.log')
     builder.notes.unreadFiles.push('dir/README.md')
     expect(warningsOf(builder)).toEqual([
-      'same-files: x.log is given as before and as after, and cannot differ from itself. Name each file once.',
-      'empty-instances: before 2 has no message, and counts as 1 instance in which nothing happened. Leave out what should not count.',
-      'unread-files: dir/README.md is in no known log format and was ignored. Name the format with `format` if this should be read.',
+      'same-files: x.log is given for both periods. Name each file once.',
+      'empty-instances: before 2 has no message, and counts as 1 instance in which nothing happened. Leave out files that should not count.',
+      'unread-files: dir/README.md is in no known log format and was ignored. Give `format` to read it.',
     ])
   })
 })
@@ -115,7 +115,7 @@ describe('an event that became far more frequent where no test of instances can 
 
   test('is told with its numbers', async () => {
     expect(await notes([4, 150], 'host')).toContain(
-      '1 event changed by more than others did: charge failed 4 → 150 (in 4 of 9 → 5 of 10 instances).',
+      '1 event changed more than the others by number of messages: charge failed 4 → 150 (in 4 of 9 → 5 of 10 instances).',
     )
     expect(await notes([4, 150])).toContain('charge failed 4 → 150 (in 1 of 1 → 1 of 1 instance).')
   })

@@ -171,10 +171,10 @@ describe('conditions', () => {
     expect(said('foo db is called')).toThrow('monday has no service foo. It has web, db.')
     expect(said('db selct is called')).toThrow('monday has no operation selct.')
     expect(said('region = nowhere')).toThrow(
-      'region is us (2), eu (1). That is where requests begin; within them, db has it: write db region = nowhere.',
+      'region is us (2), eu (1). That matches only roots; db has it: write db region = nowhere.',
     )
     expect(said('service = db')).toThrow(
-      'service is web (4). That is where requests begin; write db is called.',
+      'service is web (4). That matches only roots; write db is called.',
     )
     expect(said('cache region = us')).toThrow('monday has no service cache. It has web, db.')
     expect(said('cloud.zone = a')).toThrow(
@@ -381,7 +381,7 @@ describe('what a segment prints selects its requests', () => {
       effectOf: () => ({ addedUs: 9_000 }),
     })
     const slow = [before, after].map((traces) => traces.where('duration > 20ms'))
-    const said = ': chosen by what is compared, so calls and segments may differ for that alone.'
+    const said = ': selected by duration, which alone can make calls and segments differ.'
     expect(selections(compare(slow[0]!, slow[1]!))).toEqual([
       expect.stringMatching(
         new RegExp(`^before: \\d+ of 600 traces, where duration > 20ms${said}$`),

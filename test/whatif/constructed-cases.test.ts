@@ -147,7 +147,7 @@ describe('the change that was made is named first, and significant', () => {
     expect(diagnosis.explains(otherway)[0]?.cause).toBeNull()
     const elsewhere = { ...found, steps: [{ ...found?.steps[0], service: 'nosuch' }] } as Finding
     expect(() => diagnoseLatency(before, after, { finding: elsewhere })).toThrow(
-      'tells of no calls that these requests make',
+      'is about no call of these requests',
     )
   })
 

@@ -17,7 +17,7 @@ export interface Estimate {
   readonly high: number
 }
 
-/** How requests of one type differ from the runs of the baseline. */
+/** Difference of one type of request from the runs of the baseline. */
 export interface CheckedType {
   readonly name: string
   /** Requests in the baseline and in the run; the latter 0 where none came any more. */

@@ -8,7 +8,7 @@ import { countWorth, type WeightMoments } from '../steps/compare-counts.ts'
 import { callsOfRoots, type RootCalls, renamesBetween } from '../steps/renames.ts'
 import { rootName } from '../steps/root-types.ts'
 
-/** What a run leaves in a history: how long its requests took, by service and operation of the root. */
+/** Summary of a run in a history: its response times, by service and operation of the root. */
 export interface RunSummary {
   readonly schema: typeof SCHEMA
   /** Commit, version or time of the run, as it was given. */

@@ -46,7 +46,7 @@ const SIZE_OPTIONS = defineOptions({
 
 export type CategoryOptions = OptionsOf<typeof CATEGORY_OPTIONS>
 
-/** What `categorize` hands over. */
+/** Data that `categorize` hands over. */
 export interface CategoryColumns {
   readonly flows: FlowSet
   readonly options: CategoryOptions
@@ -80,22 +80,22 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return this.#catalog.size
   }
 
-  /** The structure of a category; worked out when first asked for. */
+  /** Returns the structure of a category; computed on first use. */
   structure(category: number): CategoryStructure {
     return this.#catalog.structure(category)
   }
 
-  /** What it takes to compare a category's structure with others; cheaper than `structure`. */
+  /** Returns what comparing a category's structure needs; cheaper than `structure`. */
   outline(category: number): StructureOutline {
     return this.#catalog.outline(category)
   }
 
-  /** How many different node labels there are; `outline` numbers them from 0. */
+  /** Number of different node labels; `outline` numbers them from 0. */
   get labelCount(): number {
     return this.#catalog.labelCount
   }
 
-  /** Label of the node that a category's flows begin with. */
+  /** Returns the label of the root of a category's flows. */
   root(category: number): string {
     return this.#catalog.root(category)
   }
@@ -108,7 +108,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return this.#catalog.kind(category)
   }
 
-  /** What is known of a node of a category's structure, before any label rule. */
+  /** Returns the recorded data of a node of a category's structure, before any label rule. */
   nodeLabel(category: number, node: number): NodeLabel {
     const { shapes, labels } = this.flows
     return labels.get(shapes.labels(this.#catalog.shape(category))[node] as number)
@@ -148,12 +148,12 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return times
   }
 
-  /** How many requests each of these counts as; undefined where each counts once. */
+  /** Returns the weight of each of these; undefined where each counts once. */
   weights(category: number, period: Period): Float64Array | undefined {
     return this.flows.countsOf(this.members(category, period))
   }
 
-  /** How many requests those of a category count as. */
+  /** Returns the weighted number of a category's requests. */
   counted(category: number, period: Period): number {
     return sum(this.weights(category, period) ?? []) || this.count(category, period)
   }
@@ -312,7 +312,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     })
   }
 
-  /** How many requests those of a category that failed count as; 0 where outcomes were not recorded. */
+  /** Returns the weighted number of a category's failed requests; 0 where outcomes were not recorded. */
   failed(category: number, period: Period): number {
     const { flows } = this
     return sum(this.members(category, period), (request) =>

@@ -38,7 +38,7 @@ export interface CategoryStructure extends StructureOutline {
   readonly classTo: Uint32Array
   /** Key of each class, see `StructureColours`; one of a loop may be that of an edge as well. */
   readonly classKeys: Uint32Array
-  /** How many classes, the last ones, are loops of folded flows. */
+  /** Number of classes, the last ones, that are loops of folded flows. */
   readonly loops: number
 }
 

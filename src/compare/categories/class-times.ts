@@ -116,9 +116,9 @@ export interface Latencies {
   readonly weights?: Float64Array | undefined
 }
 
-/** What one period says of an edge class: one latency a request; see `collectEdgeSamples`. */
+/** Latencies of an edge class in one period, one per request; see `collectEdgeSamples`. */
 export interface EdgeSample extends Latencies {
-  /** In what share of the period's requests the edge is on the critical path. */
+  /** Share of the period's requests with the edge on the critical path. */
   readonly onCriticalPath: number
 }
 

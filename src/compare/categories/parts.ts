@@ -50,12 +50,12 @@ export function categoryKey(categories: Categories, category: number): string {
   return `flow-${fingerprint([textOf(0), ...edges.sort()].join('\n'))}`
 }
 
-/** What an edge from one node to another is known by in a knowledge file. */
+/** Returns the id of an edge in a knowledge file. */
 export function edgeKey(categories: Categories, ends: readonly NodeLabel[]): string {
   return `edge:${ends.map(lastingTexts(categories)).join(' → ')}`
 }
 
-/** What a kind of request begins with, and how many steps it has. */
+/** Returns the root of a kind of request and its number of steps. */
 export function categoryText(categories: Categories, category: number): string {
   const root = lastingTexts(categories)(categories.nodeLabel(category, 0))
   return `${printable(root)}, ${counted(categories.nodeCount(category), 'step')}`

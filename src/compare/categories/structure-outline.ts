@@ -1,7 +1,7 @@
 import { neighborsOf, type ShapeGraph } from '../../traces/shape-table.ts'
 import { type LabelOrder, structureHashes } from './structure-colours.ts'
 
-/** What it takes to compare one structure with others. */
+/** Data to compare one structure with others. */
 export interface StructureOutline {
   /** The shape it is shown by; node and edge numbers are those of this shape. */
   readonly shape: number

@@ -24,7 +24,7 @@ export interface PooledEdge {
 export class EdgePool {
   readonly #categories: Categories
   readonly #pairs = new PairInterner()
-  /** Where each edge was found first: which edge class of which category. */
+  /** First edge class and category of each edge. */
   readonly #found = growingColumns({ category: 'u32', number: 'u32' })
 
   constructor(categories: Categories) {

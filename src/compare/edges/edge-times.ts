@@ -23,14 +23,14 @@ export interface EdgeStratum {
   readonly after: Float64Array
 }
 
-/** What one period says of each pooled edge, over all its categories. */
+/** Data of each pooled edge in one period, over all its categories. */
 export interface EdgeTotals {
   readonly requests: Float64Array
-  /** How often it lies on a critical path. */
+  /** Number of times it lies on a critical path. */
   readonly criticalCalls: Float64Array
   /** The part of all response times that is spent on it, each as often as its request counts. */
   readonly criticalUs: Float64Array
-  /** How many requests those that have it count as. */
+  /** Weighted number of requests that have it. */
   readonly counted: Float64Array
   /** Sum of their response times, the slowest hundredth cut. */
   readonly responseTimeUs: Float64Array
@@ -44,7 +44,7 @@ const PERIODS: readonly Period[] = [BEFORE, AFTER]
  * but those into joins that did not wait for them. One pass over all requests.
  */
 export class EdgeTimes {
-  /** What each period says of each edge. */
+  /** Data of each edge, by period. */
   readonly totals: readonly [before: EdgeTotals, after: EdgeTotals]
   readonly #pool: EdgePool
   /** There is a row for each edge in each category that has it; these are the rows by edge. */
@@ -114,7 +114,7 @@ export class EdgeTimes {
     return { before, after }
   }
 
-  /** How many values the strata of an edge have. */
+  /** Number of values in the strata of an edge. */
   comparedCounts(edge: number): [before: number, after: number] {
     const counts: [number, number] = [0, 0]
     for (const row of this.#rowsOf(edge)) {
@@ -167,7 +167,7 @@ function edgeRows(categories: Categories, pool: EdgePool): EdgeRows {
 
 interface RowValues {
   readonly latencyUs: Float64Array
-  /** How many requests each stands for; undefined where each for one. */
+  /** Weight of each request; undefined where each counts once. */
   readonly weights: Float64Array | undefined
   /** The latencies of row `r` begin at entry `starts[r]` and are `counts[r]`. */
   readonly starts: Uint32Array

@@ -81,7 +81,7 @@ function testEdge(times: EdgeTimes, edge: number): VanElterenResult {
   return vanElteren(times.strata(edge), { sorted: true })
 }
 
-/** How large a significant change is, and whether it is large enough to be called one. */
+/** Size of a significant change, and whether it is large enough to count. */
 type EdgeSize = Pick<EdgeChange, 'shiftUs' | 'interval' | 'effect' | 'changed' | 'contributionUs'>
 
 function sizeOf(
@@ -103,7 +103,7 @@ function sizeOf(
   return { shiftUs: shift, interval: [low, high], effect, changed, contributionUs }
 }
 
-/** What all requests after would have taken at the mean response time before, and what they took. */
+/** Returns the total time of the requests after at the mean before, and their actual total. */
 function totalTimes({ flows }: Categories, minimumShare: number): EdgeTotalTimes {
   const [count, now] = [flows.wholes(BEFORE), flows.wholes(AFTER)]
   const { before: was, after: is, beforeWeights, afterWeights } = flows.responseTimes
@@ -150,7 +150,7 @@ export interface EdgeChange extends PooledEdge {
   readonly beforeRequests: number
   readonly afterRequests: number
   readonly categories: readonly number[]
-  /** In how many of them it could be compared, and how many requests those have. */
+  /** Number of them in which it could be compared, and their requests. */
   readonly comparedCategories: number
   readonly beforeCompared: number
   readonly afterCompared: number
@@ -160,11 +160,11 @@ export interface EdgeChange extends PooledEdge {
   readonly q: number
   /** Chance that a request after is slower here than one before, of the same category. */
   readonly probabilitySlower: number
-  /** By how much one call became slower (negative: faster), in µs; 0 unless significant. */
+  /** Shift of one call in µs, positive if slower; 0 unless significant. */
   readonly shiftUs: number
   /** 95 % confidence interval of `shiftUs`. */
   readonly interval: readonly [low: number, high: number]
-  /** The shift of a request's time on this edge over the mean response time of such requests. */
+  /** Shift of a request's time on this edge, as a share of the mean response time of these requests. */
   readonly effect: number
   readonly significant: boolean
   /** Significant, and large enough for `minimumEffect` and `minimumShare`. */
@@ -187,11 +187,11 @@ const UNCHANGED: EdgeSize = {
 
 /** Sums over all requests, in µs. */
 export interface EdgeTotalTimes {
-  /** What all requests after would have taken at the mean response time before, in µs. */
+  /** Total time of the requests after, had they taken the mean before, in µs. */
   readonly usualUs: number
   /** Contributions below this, in µs, are called no change: `minimumShare` of the usual times. */
   readonly negligibleUs: number
-  /** What they took beyond that, in µs; unequal load does not count. */
+  /** Their excess over that, in µs; unequal load does not count. */
   readonly observedChangeUs: number
 }
 
@@ -200,13 +200,13 @@ interface EdgeChangeColumns extends EdgeTotalTimes {
   readonly options: EdgeOptions
 }
 
-/** Every edge of the requests' flows, pooled over the categories, and what became of it. */
+/** Every edge of the requests' flows, pooled over the categories and compared. */
 export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
   /** Made when first asked for: traces with spans are judged by their steps instead. */
   #tests: EdgeTests | undefined
   readonly #described = new Map<number, EdgeChange>()
   #edges: readonly EdgeChange[] | undefined
-  /** What this was judged from, at a level that is no stricter. */
+  /** Changes judged at a less strict level, which these come from. */
   readonly #lenient: EdgeChanges | undefined
 
   constructor(columns: EdgeChangeColumns, lenient?: EdgeChanges) {

@@ -42,10 +42,9 @@ export function dataQuality(
 export function linkedRequests({ before, after }: ComparedPeriods): ComparisonWarning[] {
   if (![before, after].some((traces) => traces.quality().counts.has('linked-request'))) return []
   return warning('linked-requests', {
-    finding: 'Some requests begin with a link to another, as consumers of messages do.',
-    effect:
-      'They are requests of their own. How long messages waited for them is compared either way.',
-    answer: 'Load with `joinLinks` to read both as one.',
+    finding: 'Some requests begin with a link to another request, like consumers of messages.',
+    effect: 'Each counts as a request of its own. Waiting times of messages are compared anyway.',
+    answer: 'Load with `joinLinks` to join them with the request they link to.',
     advice: { joinLinks: true },
   })
 }
@@ -64,15 +63,14 @@ function selectedTraces(traces: TraceSet, compared?: ComparedPeriods): Compariso
     const rest =
       leftOut === 0 || leftOut === of - kept ? '' : `; ${grouped(leftOut)} are in no group`
     const chosen = isOutcome
-      ? ': chosen by what is compared, so calls and segments may differ for that alone'
+      ? ': selected by duration, which alone can make calls and segments differ'
       : ''
     // Parts of a recording are named for their condition.
     const where = traces.name === condition ? '' : `, where ${condition}`
     return warning('selected', {
       finding: `${traces.name}: ${grouped(kept)} of ${counted(of, 'trace')}${where}${rest}${chosen}.`,
-      effect:
-        'Everything said is about these alone: so are p-values, as fewer tests are corrected for, and how far times wander is learned from fewer requests.',
-      answer: 'Load without `where`, `between` or `split` for all of them.',
+      effect: 'Results and p-values hold for the selected requests only.',
+      answer: 'Load without `where`, `between` or `split` to compare all of them.',
     })
   })
 }
@@ -83,8 +81,8 @@ function missingTraces(traces: TraceSet): ComparisonWarning[] {
   const said = found.map(({ place, message }) => `${describePlace(place)}${message}`)
   return warning('missing-traces', {
     finding: `${traces.name} lacks traces that its store has: ${said.join('; ')}.`,
-    effect: 'Requests may look rarer, or of another mix, than they were.',
-    answer: 'Fetch both periods again as it says, or shorter ones.',
+    effect: 'Requests may look rarer, or differently mixed, than they were.',
+    answer: 'Fetch both periods again, or shorter ones.',
   })
 }
 
@@ -94,7 +92,7 @@ function cutFiles(traces: TraceSet): ComparisonWarning[] {
   const said = found.map(({ place, message }) => `${describePlace(place)}${message}`)
   return warning('missing-traces', {
     finding: `${traces.name}: ${counted(found.length, 'file')} ${found.length === 1 ? 'is' : 'are'} cut off in the middle, so an unknown number of traces is missing: ${firstOf(said, { separator: '; ' })}.`,
-    effect: 'Requests may look rarer, or of another mix, than they were.',
+    effect: 'Requests may look rarer, or differently mixed, than they were.',
     answer: 'Copy or export it again.',
   })
 }

@@ -42,11 +42,11 @@ export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
       (isLoaded ? `: load grew from ${then} to ${now} requests a second.` : '.'),
     effect:
       (isLoaded
-        ? 'Under more load, whatever has too few workers or connections gets slower without any other change. '
+        ? 'Under more load, services short of workers or connections get slower without any other change. '
         : '') +
-      `Every category ${after > before ? 'gains' : 'loses'} requests with the load: that alone makes ` +
-      `${passing === 0 ? 'none' : grouped(passing)} of ${counted(periods.categories.size, 'category', 'categories')} pass ` +
-      `the threshold of ${options.smPThreshold} requests as ${kind}.`,
+      `Every category ${after > before ? 'gains' : 'loses'} requests with the load, which alone lifts ` +
+      `${passing === 0 ? 'none' : grouped(passing)} of ${counted(periods.categories.size, 'category', 'categories')} over ` +
+      `the threshold of ${options.smPThreshold} requests, as ${kind}.`,
     answer:
       "Compare periods of equal load, scale counts with `counts: 'scaled'`, or " +
       "test shares instead of counts with `smPThreshold: 'auto'`.",
@@ -88,7 +88,7 @@ export function smallPeriods(periods: ComparedPeriods): ComparisonWarning[] {
   if (problems.length === 0) return []
   return warning('small-periods', {
     finding: `With ${many}, ${problems.join(', and ')}.`,
-    effect: 'No finding does not mean no change.',
+    effect: 'A change may go unnoticed.',
     answer: 'Load longer periods, or lower `smPThreshold`.',
     advice: { smPThreshold: null },
   })
@@ -101,9 +101,8 @@ function spreadOverHosts(
 ): ComparisonWarning[] {
   const without = categorize(flows, { omitHosts: true })
   return warning('small-periods', {
-    finding: `No category alone has enough requests in both periods: there are ${grouped(categories.size)}, of ${many}, and without hosts ${grouped(without.size)}.`,
-    effect:
-      'Steps are compared all the same, in requests of all categories; single categories are not ranked.',
+    finding: `No category has enough requests in both periods: ${many} are spread over ${counted(categories.size, 'category', 'categories')} (${grouped(without.size)} without hosts).`,
+    effect: 'Steps are still compared over all categories, but single categories are not ranked.',
     answer: 'Leave hosts out of labels with `omitHosts: true`.',
     advice: { omitHosts: true },
   })
@@ -127,20 +126,20 @@ export function nothingInCommon(periods: ComparedPeriods): ComparisonWarning[] {
   if (isOfOrderAlone(periods)) {
     return warning('nothing-in-common', {
       finding:
-        'No category has requests in both periods, though they make the same calls: these come in another order, or overlap otherwise.',
-      effect: 'Response times of categories cannot be compared, and all of them look new.',
+        'No category has requests in both periods. They make the same calls, but in another order or with other overlaps.',
+      effect: 'All categories look new, so their response times cannot be compared.',
       answer:
-        "Compare without the order of calls, with `concurrency: 'none'`. Where one period was " +
-        'chosen by how long requests take, that alone may be why: choose both alike.',
+        "Ignore the order of calls with `concurrency: 'none'`. If one period was selected by " +
+        'duration, that alone may be the reason: select both the same way.',
       advice: { concurrency: 'none' },
     })
   }
   return warning('nothing-in-common', {
-    finding: 'No category has requests in both periods: every request has a new structure.',
-    effect: 'Response times of categories cannot be compared, and all of them look new.',
+    finding: 'The periods share no category: every request after has a new structure.',
+    effect: 'All categories look new, so their response times cannot be compared.',
     answer:
       'Check that both periods traced the same requests with the same instrumentation. If labels ' +
-      'differ by host or name, leave that out with `omitHosts` or `label`.',
+      'differ only by host or name, leave these out with `omitHosts` or `label`.',
     advice: { omitHosts: true },
   })
 }
@@ -209,7 +208,7 @@ export function versionsDiffer({ before, after }: ComparedPeriods): ComparisonWa
   return warning('versions-differ', {
     finding: `Service versions changed: ${firstOf(changed, { separator: '; ' })}.`,
     effect: 'The release alone may explain what changed.',
-    answer: 'Load periods with the same versions, unless the release is what you are looking into.',
+    answer: 'Load periods with the same versions, unless you are investigating the release.',
   })
 }
 
@@ -294,7 +293,7 @@ function extremeOf({ flows }: ComparedPeriods, period: Period): ComparisonWarnin
   return warning('extreme-request', {
     finding:
       `One request ${when}, trace ${flows.ids[first + timesUs.indexOf(slowestUs)]}, took ${formatAmount(slowestUs, flows.quantity)}, ` +
-      `${percent(slowestUs / totalUs)} of what all ${grouped(count)} requests took.`,
+      `${percent(slowestUs / totalUs)} of the total of all ${grouped(count)} requests.`,
     effect:
       'It dominates means, contributions and shares of the change; medians and tests are not affected.',
     answer: "Look at that trace, and rank with `centre: 'median'`.",
@@ -335,9 +334,9 @@ export function unmeasured({ flows }: ComparedPeriods): ComparisonWarning[] {
       `${left} have no ${name}` +
       (silentBefore + silentAfter === 0
         ? '.'
-        : `; nor do ${grouped(silentBefore)} spans before and ${grouped(silentAfter)} after of operations that have it elsewhere.`),
-    effect: 'These requests are left out; such spans count as having none of it.',
-    answer: `Record ${name} with every span of these operations, if they have any.`,
+        : `; nor do ${grouped(silentBefore)} spans before and ${grouped(silentAfter)} after, of operations that record it elsewhere.`),
+    effect: 'These requests are left out; spans without it count as 0.',
+    answer: `Record ${name} with every span of these operations.`,
   })
 }
 
@@ -348,10 +347,10 @@ export function noWeights({ flows, options }: ComparedPeriods): ComparisonWarnin
   if (flows.weight !== undefined || !(isWeighted || isEven)) return []
   return warning('no-weights', {
     finding:
-      `${isWeighted ? 'Counts should be weighted' : 'Requests that a sample preferred should be thinned out'}, ` +
-      'but neither a trace state `ot=th:` nor a `SampleRate` nor a sampler.param of Jaeger was found.',
+      `${isWeighted ? 'Weighted counts were asked for' : 'Even sampling was asked for'}, ` +
+      'but no sampling weights were found: no trace state `ot=th:`, no `SampleRate`, no sampler.param of Jaeger.',
     effect: isEven
-      ? `\`sampling: 'even'\` leaves out nothing${isWeighted ? ', and every request counts once' : ''}.`
+      ? `\`sampling: 'even'\` leaves nothing out${isWeighted ? ', and every request counts once' : ''}.`
       : 'Every request counts once.',
     answer: `Record the sampling probability with the traces, or ${isWeighted ? "use `counts: 'raw'`" : "leave `sampling` at 'recorded'"}.`,
     advice: { ...(isWeighted && { counts: 'raw' }), ...(isEven && { sampling: 'recorded' }) },

@@ -39,9 +39,8 @@ function swapped({ kind }: Overlap, [before, after]: Arrivals): ComparisonWarnin
   const ahead = `${formatDuration(aheadUs)} before the before period`
   return warning('time-ranges', {
     finding: `The after period ${last < first ? `ends ${ahead} begins` : `begins ${ahead}`}. Are they swapped?`,
-    effect:
-      'If the files were swapped, every result is reversed: what is called slower became faster.',
-    answer: 'Swap before and after, unless you mean to compare with a later period.',
+    effect: 'If the files were swapped, every result is reversed: slower means faster.',
+    answer: 'Swap before and after, unless you want to compare with a later period.',
   })
 }
 
@@ -53,7 +52,7 @@ function overlapping(shared: Overlap, [before, after]: Arrivals) {
       `${partOf(shared.before, before.length)} requests before and ` +
       `${partOf(shared.after, after.length)} after arrived in it.`,
     effect:
-      'Both periods contain requests from the overlap, so changes look smaller than they are, or are missed.',
+      'Both periods have requests from the overlap, so changes look smaller than they are, or are missed.',
     answer: 'Load files that do not overlap, or cut the flows by arrival with `selectRequests`.',
   })
 }
@@ -75,7 +74,7 @@ function otherLength(before: Float64Array, after: Float64Array): ComparisonWarni
       `The before period lasts ${lengthText(before)}, the after period ${lengthText(after)}, ` +
       `with ${perSecondBefore} and ${perSecondAfter} requests per second.`,
     effect:
-      'The request rate changed, which the counts alone do not show; queues and caches depend on it.',
+      'The request rate changed, though the counts do not show it; queues and caches depend on it.',
     answer: 'Load periods of the same length and rate, or consider the rate as a cause.',
   })
 }
@@ -87,8 +86,7 @@ function busyUs(arrivals: Float64Array): Microseconds {
 
 function lengthText(arrivals: Float64Array): string {
   const [allUs, ownUs] = [lengthUs(arrivals), busyUs(arrivals)]
-  const gaps =
-    ownUs < allUs ? ` without the ${formatDuration(allUs - ownUs)} in which none came` : ''
+  const gaps = ownUs < allUs ? ` without ${formatDuration(allUs - ownUs)} of gaps` : ''
   return formatDuration(ownUs) + gaps
 }
 
@@ -144,7 +142,7 @@ function holeIn(arrivals: Float64Array, name: 'before' | 'after', isExcused: Exc
       `No request of the ${name} period arrived for ${formatDuration(gapUs)} (${exactPercent(share)} of it), ` +
       `from ${formatDuration(startUs)} after its start.`,
     effect:
-      'Traces may be missing, or the system stood still. Results leave that time out, and counts are too low.',
+      'Traces may be missing, or the system stood still. Results leave that time out; counts are too low.',
     answer:
       'Load the missing files, or cut the flows to the time before or after the gap with `selectRequests`.',
   })

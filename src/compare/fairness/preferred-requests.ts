@@ -14,12 +14,12 @@ export function slowPreferred({ flows }: ComparedPeriods): ComparisonWarning[] {
   const isKept = found.keepsFailing ? 'Slow and failing requests seem' : 'Slow requests seem'
   return warning('sampling-differs', {
     finding:
-      `${isKept} to have been kept preferentially ${period}: of each type, there are ` +
-      `${fast} times as many faster than ${limit} as ${other}, but ${slow} times as many slower ones.`,
+      `${isKept} to have been kept preferentially ${period}: per type, ${fast} times the requests ` +
+      `faster than ${limit} ${other}, but ${slow} times the slower ones.`,
     effect:
-      'Requests look slower, and fail more often, than they do. Times and calls are compared among faster and slower ones apart; shares of types are not compared.',
+      'Requests look slower, and fail more often, than they really do. Fast and slow requests are compared separately; shares of types are not compared.',
     answer:
-      `Compare those faster than ${limit} alone, and slower ones alone, by \`where\` and their ` +
-      '`duration`; or record sampling probabilities, which weigh requests.',
+      `Compare only requests faster than ${limit}, then only slower ones, with \`where\` and ` +
+      '`duration`; or record sampling probabilities, so that requests can be weighted.',
   })
 }

@@ -6,7 +6,7 @@ import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type RecordedOnce, recordedOtherwise } from '../steps/recorded-otherwise.ts'
 import { type ComparedPeriods, type ComparisonWarning, warning } from './comparison-warning.ts'
 
-/** Tells how long consumers wait for work, which is left out of their requests. */
+/** Warns that consumers wait for work; that wait is left out of their requests. */
 export function idleWaits({ flows: given }: ComparedPeriods): ComparisonWarning[] {
   const { waits = [], quantity } = recordedFlows(given)
   if (waits.length === 0) return []
@@ -19,8 +19,8 @@ export function idleWaits({ flows: given }: ComparedPeriods): ComparisonWarning[
   return warning('idle-waits', {
     finding: `Consumers wait for work: ${firstOf(told)}.`,
     effect:
-      'Their requests begin when that wait ends. It is longer where messages come more rarely, and nobody waits for it.',
-    answer: 'Look at the rate of requests where these waits changed.',
+      'Their requests begin when that wait ends. It grows when messages get rarer, and delays nobody.',
+    answer: 'Where these waits changed, look at the request rate.',
   })
 }
 
@@ -52,9 +52,7 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
         period === AFTER
           ? `records ${named(own)}spans only after (${spans})`
           : `records no ${named(own)}spans after (${spans} before)`
-      const takes = isRelay
-        ? 'which only hand calls on'
-        : 'though it makes its callers neither slower nor faster'
+      const takes = isRelay ? 'which only pass calls on' : 'but its callers are as fast as before'
       return `${printable(service)} ${records}, ${takes}`
     })
   })
@@ -73,7 +71,7 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
       const called = was.map((name) => printable(name)).join(' ')
       const one = firstOf(now!.map((name) => printable(name)))
       return names > 1
-        ? `${grouped(names)} names such as ${called} are compared as one, ${one}`
+        ? `${grouped(names)} names like ${called} are compared as one, ${one}`
         : `${called} is now called ${one}`
     },
   )
@@ -81,14 +79,14 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
     finding: `${spoken([...ofOnePeriod, firstOf(renamed, { most: 3, separator: '; ' })]).join('; ')}.`,
     effect: spoken([
       renamedWhole.length > 0 &&
-        'Steps that call the same under other names, carry the same attributes, or differ in ids alone are compared as one.',
+        'Renamed steps are compared as one: they make the same calls, carry the same attributes, or differ only in ids.',
       operations.length > 0 &&
-        `What is recorded${renamedWhole.length > 0 ? ' of the rest' : ''} changed, not what is done: its times are not compared${
+        `${renamedWhole.length > 0 ? 'For the rest, the' : 'The'} recording changed, not the work. Its times are not compared${
           uncovered.size > 0
-            ? ', nor are what it and its callers call, and work and ways that it covers.'
-            : '; what it calls counts as called by its callers.'
+            ? ', nor are its calls, those of its callers, and the work and calls it covers.'
+            : '; its calls count as calls of its callers.'
         }`,
     ]).join(' '),
-    answer: 'Record both periods alike to compare them.',
+    answer: 'To compare them, record both periods the same way.',
   })
 }

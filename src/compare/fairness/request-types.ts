@@ -108,10 +108,9 @@ export function otherKinds({ flows: given }: ComparedPeriods): ComparisonWarning
       { most: 2 },
     )
   return warning('recorded-otherwise', {
-    finding: `Only ${grouped(all - others.length)} of ${counted(all, 'request')} after have a counterpart before: about as many of the others begin with ${named(is)} as began with ${named(was)} before.`,
-    effect:
-      'These may be the same requests under other names: only the steps that both make are compared.',
-    answer: 'Record both periods alike to compare them.',
+    finding: `Only ${grouped(all - others.length)} of ${counted(all, 'request')} after can be compared. Probably renamed: ${named(was)} to ${named(is)}.`,
+    effect: 'For the others, only steps that both names share are compared.',
+    answer: 'To compare them, record both periods the same way.',
   })
 }
 
@@ -143,7 +142,7 @@ export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarni
       `${shiftUs > 0 ? '+' : ''}${formatAmount(shiftUs, flows.quantity)} (${signedPercent(shiftUs / beforeUs)} of ${formatAmount(beforeUs, flows.quantity)})` +
       (isAuto
         ? '.'
-        : ', and categories of these types gain or lose requests without a change of structure.'),
+        : ', and categories of these types gain or lose requests without any change of structure.'),
     answer:
       'Compare times within categories, as response-time mutations do' +
       (isAuto
@@ -281,12 +280,12 @@ function samplePrefers(preferred: readonly UnevenType[]): ComparisonWarning[] {
   if (both.length === preferred.length) {
     return warning('sampling-differs', {
       finding:
-        'Requests of one kind were kept at different rates within each period, so rates and means of ' +
-        `recorded ones are not those of all: ${firstOf(both.map(({ rates }) => rates))}.`,
+        'Requests of one type were sampled at different rates within each period, so recorded rates and means ' +
+        `are biased: ${firstOf(both.map(({ rates }) => rates))}.`,
       effect:
-        'Recorded requests fail more often, or take longer, than all do where failed or slow ones were preferred.',
+        'If failed or slow requests were preferred, recorded ones fail more often, or take longer, than all of them.',
       answer:
-        "`counts: 'weighted'` counts them right, each request by its weight; `sampling: 'even'` also thins out those that were preferred.",
+        "`counts: 'weighted'` counts each request by its weight; `sampling: 'even'` also thins out those that were preferred.",
       advice: { sampling: 'even', counts: 'weighted' },
     })
   }
@@ -294,9 +293,9 @@ function samplePrefers(preferred: readonly UnevenType[]): ComparisonWarning[] {
     ({ rates, periods }) => `${rates} ${periods === 'both' ? 'before and after' : periods}`,
   )
   return warning('sampling-differs', {
-    finding: `The sample preferred some requests of a type to others: ${firstOf(names)}.`,
+    finding: `The sample preferred some requests of a type over others: ${firstOf(names)}.`,
     effect:
-      'If slow or failed requests were preferred, requests look slower and fail more often than they do.',
+      'If slow or failed requests were preferred, requests look slower and fail more often than they really do.',
     answer:
       "Count each request by its weight with `counts: 'weighted'`; `sampling: 'even'` also thins out those that were preferred.",
     advice: { sampling: 'even', counts: 'weighted' },
@@ -335,8 +334,7 @@ function unevenTypes(flows: FlowSet, weight: Float64Array): UnevenType[] {
 function partlyRecorded(before: number, after: number): ComparisonWarning[] {
   return warning('sampling-differs', {
     finding: `The sampling probability was recorded for ${exactPercent(before)} of the requests before and ${exactPercent(after)} after.`,
-    effect:
-      'More requests cannot be told from more recorded ones, and requests without a weight count once.',
+    effect: 'Request counts may reflect sampling. Requests without a weight count once.',
     answer: "Compare shares with `smPThreshold: 'auto'`, or scale counts with `counts: 'scaled'`.",
     advice: { smPThreshold: 'auto', counts: 'scaled' },
   })

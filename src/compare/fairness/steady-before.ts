@@ -73,8 +73,8 @@ export function unsteadyBefore({ flows }: Pick<ComparedPeriods, 'flows'>): Compa
     finding:
       `The before period is not steady: for ${formatDuration(lastsUs)} from ${start}, ${what}, ` +
       `otherwise ${said(change.outside)} (${certaintyText(stretch.p * measures.length)}).`,
-    effect: 'Everything is compared with a mixture of both, so changes may look smaller or larger.',
-    answer: 'Choose a steady stretch of it with `between` or `selectRequests`.',
+    effect: 'Comparisons use the mix of both, so changes may look smaller or larger than they are.',
+    answer: 'Select a steady stretch of it with `between` or `selectRequests`.',
   })
 }
 

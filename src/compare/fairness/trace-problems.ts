@@ -126,16 +126,16 @@ export function clockSkew({ before, after, flows }: ComparedPeriods): Comparison
   if (!differsInShare(affected)) return []
   const { clampedStarts, outsideParent } = flows.report.counts
   return warning('clock-skew', {
-    finding: `${affectedText(affected)} have spans that begin before or end after their parent on another host${corrected.length === 0 ? '' : `; by clocks as recorded, ${grouped(skewedTraces(before))} and ${grouped(skewedTraces(after))} do`}.${correctionText(corrected)}`,
+    finding: `${affectedText(affected)} have spans that begin before or end after their parent on another host${corrected.length === 0 ? '' : ` (${grouped(skewedTraces(before))} and ${grouped(skewedTraces(after))} by clocks as recorded)`}.${correctionText(corrected)}`,
     effect:
-      'Clocks moved, or callers no longer wait: that may be the change itself. Edges between ' +
+      'Either clocks moved, or callers no longer wait, which may be the change itself. Edges between ' +
       'hosts are off by the difference of their clocks; calls that end after their caller count ' +
       `as not waited for. Spans moved to the start of their parent: ${grouped(clampedStarts)}; ` +
       `entirely outside it: ${grouped(outsideParent)}.`,
     answer:
-      'Trust findings, which compare durations and the way there and back as one, more than ' +
-      'single edges between hosts; see `comparison.flows.clocks` and `traces.quality().issues` ' +
-      'for how far off clocks are.',
+      'Trust findings more than single edges between hosts: they compare durations, and both ways ' +
+      'of a call together. `comparison.flows.clocks` and `traces.quality().issues` show how far ' +
+      'off clocks are.',
   })
 }
 
@@ -147,7 +147,7 @@ function correctionText(corrected: readonly ClockOffset[]): string {
   const side = offsetUs > 0 ? 'ahead of' : 'behind'
   const doubt = residualUs < Infinity ? `, give or take ${formatDuration(residualUs)}` : ''
   const most = corrected.length > 1 ? ` (the largest of ${corrected.length} corrections)` : ''
-  return ` This is after correcting clocks: ${clock} is ${formatDuration(Math.abs(offsetUs))} ${side} ${reference}${doubt}${most}.`
+  return ` Clocks are already corrected: ${clock} is ${formatDuration(Math.abs(offsetUs))} ${side} ${reference}${doubt}${most}.`
 }
 
 /** How many of these traces have spans outside a parent on another host, as their clocks tell it. */
@@ -163,10 +163,10 @@ export function orphans(periods: ComparedPeriods): ComparisonWarning[] {
   return warning('orphans', {
     finding: `${affectedText(affected)} have spans whose parent is not in the files.`,
     effect:
-      `Each such span begins a part of a request (${grouped(before)} before, ${grouped(after)} after), ` +
-      'whose steps are compared but which counts as none, and the request itself looks simpler than it is.',
+      `Each of these spans begins a fragment (${grouped(before)} before, ${grouped(after)} after). Its steps are ` +
+      'compared, but it does not count as a request, and the request itself looks simpler than it is.',
     answer:
-      'Load the files of all services for both periods; or leave these requests out with `selectRequests`.',
+      'Load the files of all services for both periods, or leave these requests out with `selectRequests`.',
   })
 }
 
@@ -185,7 +185,7 @@ export function truncatedTraces(periods: ComparedPeriods): ComparisonWarning[] {
     [sum(both, noRoot), 'have no root'],
     [
       sum(both, cutAtBorder),
-      'were under way at a border of the period and have less than half the spans usual for their root',
+      'were running at the start or end of the period and have less than half of their usual spans',
     ],
   ] as const
   return warning('truncated-traces', {
@@ -195,9 +195,9 @@ export function truncatedTraces(periods: ComparedPeriods): ComparisonWarning[] {
         .filter(([count]) => count > 0)
         .map(([count, what]) => `${grouped(count)} ${what}`)
         .join(', ')}.`,
-    effect: 'What is left of them counts as shorter requests with other structures.',
+    effect: 'The rest of them counts as shorter requests with other structures.',
     answer:
-      'Load files that reach beyond both ends of the period, or leave the requests at its ends out with `selectRequests`.',
+      'Load files that reach beyond both ends of the period, or leave out the requests at its ends with `selectRequests`.',
   })
 }
 
@@ -218,7 +218,7 @@ function inBoth(periods: TwoPeriods): ComparisonWarning[] {
   if (before.size > 0 && (isSame || areCopies(before, after))) {
     return warning('duplicate-traces', {
       finding: `Both periods are the same ${counted(before.size, 'trace')}. Was one file given twice?`,
-      effect: 'Nothing can differ between them.',
+      effect: 'There is nothing to compare.',
       answer: 'Load another period before or after.',
     })
   }
@@ -226,7 +226,7 @@ function inBoth(periods: TwoPeriods): ComparisonWarning[] {
   return warning('duplicate-traces', {
     finding: `${affectedText(affected)} have ids that occur in both periods.`,
     effect:
-      'Requests in both periods make them look more alike; a request whose spans are split between them counts as two.',
+      'Shared requests make the periods look more similar; a request whose spans are split between them counts twice.',
     answer: 'Load files that do not overlap, or cut the flows by arrival with `selectRequests`.',
   })
 }
@@ -253,9 +253,9 @@ function withinOne(periods: TwoPeriods): ComparisonWarning[] {
     finding: `${affectedText(affected)} occur twice within their period.`,
     effect:
       periods.before.kind === 'spans'
-        ? 'Only the first copy of each span counts, which is right if the others are copies.'
+        ? 'Only the first copy of each span counts.'
         : 'Each counts once per copy.',
-    answer: 'Load each file once, and see `traces.quality().issues` for which.',
+    answer: 'Load each file once; `traces.quality().issues` lists them.',
   })
 }
 

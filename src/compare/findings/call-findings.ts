@@ -31,7 +31,7 @@ import { calledName, categoriesOf, surest } from './names.ts'
 import { alikeRepeats, changedServices, isDoneToo, partlyChanged } from './service-changes.ts'
 import { groupMoves, type MoveGroup } from './structure-moves.ts'
 
-/** What operations of a service do otherwise in the same way. */
+/** Equal changes of behavior of a service's operations. */
 type Alike = ToldCall | RepeatChange
 
 interface Told {

@@ -26,7 +26,7 @@ export interface ToldCall extends CallChange {
   readonly times?: readonly [before: number, after: number]
 }
 
-/** What a service calls otherwise, and what more or fewer times. */
+/** Changed calls of a service, and calls repeated more or fewer times. */
 export interface ServiceChanges {
   readonly service: string
   readonly calls: readonly ToldCall[]
@@ -103,7 +103,7 @@ function rounded(times: number): string {
   return Number(times.toPrecision(2)).toString()
 }
 
-/** How many other operations do the same. */
+/** Says how many other operations do the same. */
 export function doneToo(alike: readonly Pick<RepeatChange, 'of'>[]): string {
   return alsoDone(new Set(alike.map(({ of }) => of.operation)).size - 1)
 }

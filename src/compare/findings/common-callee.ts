@@ -10,7 +10,7 @@ import { NS } from '../../flows/span-tree.ts'
 import { CLIENT } from '../../traces/span-traces.ts'
 import { MIN_WITHIN } from './common-step.ts'
 
-/** What several services call that records no spans, such as a database. */
+/** A callee of several services that records no spans, such as a database. */
 export interface Callee {
   /** `calls to postgresql by booking and quote`. */
   readonly name: string

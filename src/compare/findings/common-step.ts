@@ -13,7 +13,7 @@ export interface Place extends Pick<Step, 'kind' | 'service' | 'caller'> {
   /** Operation that holds most of it; empty where none does. */
   readonly operation: string
   readonly strata: readonly StepStratum[]
-  /** What the requests took longer there, in all. */
+  /** Total time the requests took longer there. */
   readonly heldUs: number
 }
 

@@ -76,7 +76,7 @@ export function concurrencyWords(
   const who = listed(names, MAX_OPERATIONS_NAMED)
   const does = wordsOf(first.calls)[names.length > 1 ? 'plural' : 'singular']
   if (isLess && counts[AFTER][0] === counts[AFTER][1]) {
-    return `${who} no longer ${does}, as in ${share(BEFORE)} requests before`
+    return `${who} no longer ${does} (${share(BEFORE)} requests before)`
   }
   return `${who} ${does} ${isLess ? 'only ' : ''}in ${share(AFTER)} requests (${share(BEFORE)} before)`
 }

@@ -26,7 +26,7 @@ export interface Compared {
   readonly steps: StepChanges
 }
 
-/** What its own evidence says a draft adds, whatever else does. */
+/** Returns the time a draft adds by its own evidence alone. */
 function estimateOf({ estimateUs, contributionUs }: Draft): number {
   return Math.abs(estimateUs ?? contributionUs)
 }
@@ -90,7 +90,7 @@ export function nestConsequences(compared: Compared, drafts: readonly Draft[], i
   )
 }
 
-/** What a cause and its consequences are ranked by. */
+/** Returns the ranking weight of a cause with its consequences. */
 function toldUs({ cause, consequences }: Pick<Group, 'cause' | 'consequences'>): number {
   return Math.max(cause.weightUs ?? 0, Math.abs(withConsequences(cause, consequences)))
 }
@@ -195,7 +195,7 @@ function isSameChoice(categories: Categories, pair: Pair): boolean {
   return both > 0 && both < MIN_SAME * requestsOf(categories, pair.draft.categories)[AFTER]
 }
 
-/** How many requests after do both of two things, where nearly the same do either; else 0. */
+/** Returns the number of requests after with both changes, if nearly all with one have the other; else 0. */
 function doingBoth({ cause, draft }: Pair): number {
   const [some, others] = [cause.doing, draft.doing]
   if (!some || !others || !isStructural(cause) || !isStructural(draft)) return 0

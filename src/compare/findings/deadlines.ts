@@ -13,7 +13,7 @@ import { placeTitle } from './step-findings.ts'
 export interface Deadline {
   /** The call, such as `playback → drm-proxy POST`. */
   readonly name: string
-  /** Who gives it up, and who is called. */
+  /** Caller that gives up, and called service. */
   readonly services: readonly string[]
   /** `given up after 6 s (1 s before)`. */
   readonly text: string
@@ -82,7 +82,7 @@ function deadlineIn(calls: readonly CallTime[]): number | null {
   return spread <= MAX_SPREAD * middle ? middle : null
 }
 
-/** How long the spans of a request took, or those of a name. */
+/** Returns the durations of a request's spans, or of those with a name. */
 function timesOf(flows: FlowSet, request: number, wanted?: string): CallTime[] {
   const { outcomes, shapeOf } = flows
   const { tree, calls } = callsOf(flows).get(shapeOf[request]!)!
@@ -102,7 +102,7 @@ function timesOf(flows: FlowSet, request: number, wanted?: string): CallTime[] {
   })
 }
 
-/** What each span of a shape calls, or does. */
+/** Returns the name of what each span of a shape calls or does. */
 const callsOf = remembered(
   (flows: FlowSet) =>
     new Map(

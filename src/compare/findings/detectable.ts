@@ -15,7 +15,7 @@ import type { StepSample } from '../steps/step-strata.ts'
 import { strataOfStep } from '../steps/step-times.ts'
 import { placeTitle } from './step-findings.ts'
 
-/** Requests that begin alike, and how much longer all of them must take for a finding. */
+/** A type of request, and how much longer all of them must take to become a finding. */
 export interface Detectable {
   /** Service and operation of their root; behind a gateway, also the call that tells them apart. */
   readonly name: string
@@ -28,13 +28,13 @@ export interface Detectable {
   readonly testable: boolean
   /** Size of the shift that four of five comparisons find, in µs; `Infinity` if they find none. */
   readonly shiftUs: number
-  /** The same of the step in which they spend most, where it is much smaller; `null` where not. */
+  /** The same for their longest step, if much smaller; else `null`. */
   readonly step: { readonly name: string; readonly shiftUs: number } | null
 }
 
 const POWER = 0.8
 
-/** What could be seen of one step is told where it is smaller than of whole requests by this factor. */
+/** The limit of one step is mentioned if it is below that of whole requests by this factor. */
 const MUCH_SMALLER = 0.5
 
 /** Categories, structures and edges are tested apart, and any of them makes a finding. */
@@ -45,10 +45,10 @@ export function findingsLevel(alpha: number): number {
 }
 
 /**
- * The shift of each kind of requests, the most frequent first, that four of five comparisons like
- * this find: by a test of whole requests, whose times vary more than those of a step, at the level
- * that is left to one test where all else stayed as it was, and by an estimate that is large enough
- * to matter. How several runs before differ is left out.
+ * Returns, for each type of request, the most frequent first, the shift that four of five comparisons
+ * like this find. It must pass a test of whole requests, whose times vary more than those of a step, at
+ * the level left for one test if nothing else changed, and be large enough to matter. Differences
+ * between runs are left out.
  */
 export function detectableShifts(
   steps: StepChanges,
@@ -149,13 +149,13 @@ function heldUs({ recorded }: StepSample, own: ReadonlySet<number>): number {
   return sum(requests, (request, row) => (own.has(request) ? at(criticalUs, row) : 0))
 }
 
-/** A step that is told though it did not change: alone it would have, and as likely as not it did. */
+/** Limits for naming a step that did not change: p alone would be significant, and q is below one half. */
 export const ALONE = 0.05
 export const AS_LIKELY = 0.5
 
 /**
- * The step that came nearest to a change where none is one; `null` where none came near. How long
- * messages wait is read off two clocks, whose corrections differ by chance as p does not know.
+ * Returns the step closest to a change where none changed; `null` where none is close. Waits of messages
+ * are excluded: they span two clocks, whose corrections vary by chance in a way that p does not cover.
  */
 export function nearestStep({ steps }: Pick<StepChanges, 'steps'>): StepChange | null {
   const near = steps.filter(

@@ -70,7 +70,7 @@ function whereToLook({ scope, edges }: EdgeGroup): Pick<Draft, 'look' | 'service
     scope.of === 'edge' || scope.of === 'step'
       ? [...new Set(edges.flatMap(servicesOf))]
       : [scope.service]
-  if (services.length === 0) return { look: 'what runs between these two points', services }
+  if (services.length === 0) return { look: 'the work between these two points', services }
   const network = edges.every(({ kind }) => kind === 'network') ? ' (network)' : ''
   const named = scope.of === 'step' ? services : services.slice(0, 1)
   return { look: `${listed(named.map(printable), 3)}${network}`, services }
@@ -99,7 +99,7 @@ function edgeWords({ scope, edges }: EdgeGroup, direction: Direction) {
 
 function placeOf({ kind, fromNode, toNode, from, to, fromRoundBefore }: PooledEdge): string {
   if (fromNode.phase === 'point') {
-    return `${printable(from)}${fromRoundBefore ? ' of the round before' : ''} → ${printable(to)}`
+    return `${printable(from)}${fromRoundBefore ? ' of the previous round' : ''} → ${printable(to)}`
   }
   return kind === 'self' ? placeName(fromNode) : `${placeName(fromNode)} → ${placeName(toNode)}`
 }
@@ -110,10 +110,10 @@ function stepWords(edge: PooledEdge, shift: string): string {
   const [from, to] = [operationName(fromNode), operationName(toNode)]
   if (kind === 'network') {
     return fromNode.phase === 'reply' && toNode.phase === 'reply'
-      ? `reply of ${from}${fromRoundBefore ? ' of the round before' : ''} takes ${shift}`
+      ? `reply of ${from}${fromRoundBefore ? ' of the previous round' : ''} takes ${shift}`
       : `call of ${to}${fromRoundBefore ? ' of the next round' : ''} takes ${shift}`
   }
-  if (fromRoundBefore) return `gap between ${from} of the round before and ${to} takes ${shift}`
+  if (fromRoundBefore) return `gap between ${from} of the previous round and ${to} takes ${shift}`
   if (fromNode.phase === 'call' && toNode.phase === 'call') {
     return `${from} takes ${shift} before it calls ${to}`
   }

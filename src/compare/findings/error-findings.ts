@@ -89,7 +89,7 @@ export function errorFindings(
       return {
         ...origin,
         where: printable(caller),
-        what: `${operationName(passed.of)} fails with it in ${callsText(passed)}`,
+        what: `${operationName(passed.of)} fails in ${callsText(passed)}`,
         key: JSON.stringify([kind, service, caller]),
         notes: [rateText(passed)],
         tallies: [passed, passed],
@@ -179,7 +179,7 @@ function rate(share: number): string {
   return `${Number((100 * share).toPrecision(2))} %`
 }
 
-/** How many more requests fail, of as many calls: what errors cost. 0 where that goes another way. */
+/** Returns how many more requests fail, at an equal number of calls; 0 if they change in the other direction. */
 function moreFailed({ failed, chances, difference }: ErrorChange): number {
   const expected = (failed[BEFORE] * chances[AFTER]) / Math.max(1, chances[BEFORE])
   const more = Math.round(failed[AFTER] - expected)
@@ -195,5 +195,5 @@ function failedText(change: ErrorChange): string {
   const more = moreFailed(change)
   if (more !== 0) return failuresText(more)
   const { failed } = change
-  return failed[AFTER] === 0 ? 'no request fails with it' : 'as many requests fail with it'
+  return failed[AFTER] === 0 ? 'no request fails because of it' : 'the same number of requests fail'
 }

@@ -276,7 +276,7 @@ export function groupFindings(
   })
 }
 
-/** What another mix of requests alone changes in all; 0 where findings count requests of all types. */
+/** Returns the total change by the request mix alone; 0 where findings count requests of all types. */
 function mixChange({ evidence, edges }: FindingSources): number {
   const { counts, smPThreshold } = evidence.precursors.structural.options
   const { flows } = edges.categories

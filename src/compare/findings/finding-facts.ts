@@ -33,12 +33,12 @@ const MAX_MEANINGS = 2
 const MAX_ID_LENGTH = 12
 const SHORT_ID_LENGTH = 8
 
-/** Below this share of pairs, a reader may need to know what share means nothing. */
+/** Below this share of pairs, the text adds the share that means no change. */
 const HARDLY = 0.65
 
-/** Below this, an interval of times is told in milliseconds. */
+/** Below this length, an interval of times is written in milliseconds. */
 const SHORT_US = 2e6
-/** Where times of day end in ISO 8601. */
+/** End of times of day in ISO 8601. */
 export const SECONDS = 19
 const MILLISECONDS = 23
 
@@ -53,7 +53,7 @@ export function factsOf(
   if (draft.kind === 'errors') {
     // Other findings may have some of what they take longer.
     const [low, high] = draft.eachInterval
-    const more = `requests with it take ${moreText((low + high) / 2, quantity)}${intervalText([low, high], quantity)}`
+    const more = `affected requests take ${moreText((low + high) / 2, quantity)}${intervalText([low, high], quantity)}`
     const isKnown = each !== 0 && !Number.isNaN(low)
     return [...notes, ...(isKnown ? [more] : []), certaintyText(q)]
   }
@@ -66,14 +66,14 @@ export function factsOf(
     ...(Number.isNaN(chance)
       ? []
       : [
-          `${changeWords(quantity, direction === 'slower').how} than in ${percent(chance)} of those before${chance < HARDLY ? ' (50 % if nothing changed)' : ''}`,
+          `${changeWords(quantity, direction === 'slower').how} than ${percent(chance)} of requests before${chance < HARDLY ? ' (no change: 50 %)' : ''}`,
         ]),
     `${isOpen(draft) ? OWN_P : ''}${certaintyText(q)}`,
     ...notes,
   ]
 }
 
-/** What each of several calls adds to a request: `quota checkQuota +14.5 ms, flags flag +906 µs`. */
+/** Returns what each of several calls adds to a request: `quota checkQuota +14.5 ms, flags flag +906 µs`. */
 function ofCallsFact({ calls, requests }: Draft, quantity: Quantity): string[] {
   const priced = calls
     .flatMap(({ of, call, us }) =>
@@ -87,15 +87,15 @@ function ofCallsFact({ calls, requests }: Draft, quantity: Quantity): string[] {
   return [each.join(', ')]
 }
 
-/** What p is of, beside a cost that may be chance. */
-export const OWN_P = 'something did change: '
+/** Says that p is about the change, next to a cost within noise. */
+export const OWN_P = 'the change itself: '
 
-/** Whether it is left open what something that changed costs. */
+/** Returns whether the cost of a change is within noise: its interval contains 0. */
 export function isOpen({ eachInterval: [low, high] }: Pick<Draft, 'eachInterval'>): boolean {
   return Math.min(low, high) < 0 && Math.max(low, high) > 0
 }
 
-/** A mean that is this far off the typical shift of the title is told to be one, beside that shift. */
+/** A mean this far from the typical shift in the title is labeled as a mean, next to that shift. */
 const FAR_OFF = 0.05
 
 /** `+425 µs each (95 % CI 370–479 µs)`; says where the interval leaves open whether it is more. */
@@ -103,7 +103,7 @@ function eachText(each: number, draft: Draft, quantity: Quantity): string {
   const [step, ...others] = draft.steps
   const isTypical = step === undefined || others.length > 0 || step.share !== undefined
   const isFar = !isTypical && Math.abs(each / step.shiftUs - 1) > FAR_OFF
-  const much = `${signedAmount(each, quantity)} each${isFar ? ' on average' : ''}${isOpen(draft) ? ', perhaps nothing' : ''}`
+  const much = `${signedAmount(each, quantity)} each${isFar ? ' on average' : ''}${isOpen(draft) ? ', within noise' : ''}`
   const typically = isFar ? `, typically ${signedAmount(step.shiftUs, quantity)}` : ''
   return `${much}${intervalText(draft.eachInterval, quantity)}${typically}`
 }
@@ -129,7 +129,7 @@ export function sinceText(since: Onset): string {
     const time = isTimeOfDay ? ` (from ${timeText(timeUs, SECONDS)} UTC)` : ''
     return `${growing}${where} the after period${time}`
   }
-  const condition = perhapsGradual ? ' if it came at once' : ''
+  const condition = perhapsGradual ? ' if sudden' : ''
   return `${growing}since ${gradual || perhapsGradual ? 'about ' : ''}${placedText(since, since, condition)}`
 }
 
@@ -181,7 +181,7 @@ export function burstsText({ count, apartUs }: Bursts): string {
   return `${count} bursts, typically ${formatDuration(apartUs)} apart`
 }
 
-/** By how much the share of calls, or of requests, grew. */
+/** Returns the growth of a share of calls, or of requests. */
 export function rateSize(
   { made, chances, worth }: Required<Pick<FindingCall, 'made' | 'chances' | 'worth'>>,
   per: FindingSize['per'],
@@ -214,7 +214,7 @@ export function intervalText(interval: readonly [number, number], quantity: Quan
   return ` (95 % CI ${text.replaceAll('-', '−')})`
 }
 
-/** What a finding is a part of: the change of all requests, which have so many after. */
+/** The whole that a finding is part of: the change of all requests, and their number after. */
 interface Whole {
   readonly findings: readonly Finding[]
   readonly observedChangeUs: number
@@ -223,7 +223,7 @@ interface Whole {
   readonly requests: number
 }
 
-/** Says what part of the change a finding is: `72 % of the slowdown`, else what it adds in all; nothing for 0. */
+/** Returns a finding's part of the change: `72 % of the slowdown`, else what it adds in all; empty for 0. */
 export function shareText(finding: Finding, all: Whole): string {
   const { shareOfChange, contributionUs, consequences } = finding
   const { findings, observedChangeUs, quantity } = all
@@ -237,12 +237,12 @@ export function shareText(finding: Finding, all: Whole): string {
   return whole + belowText(consequences)
 }
 
-/** Says, beside what a finding adds, that slower steps which are told below it are counted. */
+/** Says that a finding's share includes the slower steps listed under it. */
 export function belowText(consequences: Finding['consequences']): string {
-  return consequences.some((one) => one.kind === 'latency') ? ', with its consequences' : ''
+  return consequences.some((one) => one.kind === 'latency') ? ', with consequences' : ''
 }
 
-/** What part of the change a finding is; where it surely is more than all of it, also what all else does. */
+/** Returns a finding's part of the change; if it is surely more than all of it, also the rest. */
 export function partOfAll(finding: Finding, all: Whole): string {
   const { observedChangeUs, quantity } = all
   const restUs = observedChangeUs - finding.contributionUs
@@ -251,7 +251,7 @@ export function partOfAll(finding: Finding, all: Whole): string {
   return text(finding.contributionUs, observedChangeUs, quantity)
 }
 
-/** By how much the change of all requests, without some findings, may be off, in µs. */
+/** Returns the uncertainty of the total change without some findings, in µs. */
 export function unsureUs(
   { flows, requests }: Pick<Whole, 'flows' | 'requests'>,
   findings: readonly Finding[],
@@ -271,7 +271,7 @@ export function lookText({ look, exemplars: { before, after } }: Finding): strin
   return `look at ${look} · ${traces.length === 1 ? 'trace' : 'traces'} ${traces.join(' → ')}`
 }
 
-/** What people call the parts of the requests that a finding is about. */
+/** Returns people's names for the parts of the requests of a finding. */
 export function meaningFact(categories: Categories, { categories: ids }: Draft): string[] {
   const meanings = new Set(ids.map((id) => meaningOf(categories, id)))
   const isPart = meanings.delete('')

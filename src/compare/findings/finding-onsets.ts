@@ -32,7 +32,7 @@ interface Value extends Failure {
   readonly stratum?: string
 }
 
-/** How findings lie in time; onsets after the start and bursts must be significant among all. */
+/** Adds onsets and bursts to findings; those after the start must be significant among all. */
 export function onsetsOf(
   drafts: readonly Draft[],
   { categories, steps }: { categories: Categories; steps: StepChanges },

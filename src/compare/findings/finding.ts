@@ -42,13 +42,13 @@ export interface AnsweredCall {
 export interface FindingStep extends Step {
   /** Operation that works, is called, or is requested. */
   readonly operation: string
-  /** By how much a call became slower (negative: faster), in µs. */
+  /** Shift of a call in µs, positive if slower. */
   readonly shiftUs: number
   /** Share of its calls that did, where the typical call did not. */
   readonly share?: number
 }
 
-/** What an operation does more or less often; `worth`: see `CountsTest`. */
+/** Something an operation does more or less often; `worth`: see `CountsTest`. */
 export interface FindingCall
   extends Pick<CountsTest, 'made' | 'chances'>,
     Partial<Pick<CountsTest, 'worth'>> {
@@ -70,7 +70,7 @@ export interface FindingCall
    * times; NaN where none makes it.
    */
   readonly times?: readonly [before: number, after: number]
-  /** Of calls that are made more or less often, what that adds to all requests after, in µs. */
+  /** For calls made more or less often: the time this adds to all requests after, in µs. */
   readonly us?: number
 }
 
@@ -151,9 +151,9 @@ export interface Draft {
   readonly concerned: readonly [before: number, after: number]
   /** Part of the change of all response times after, in µs; negative where it saves. */
   readonly contributionUs: number
-  /** What its own evidence says it adds, in µs, whatever else does; its contribution unless given. */
+  /** Time it adds by its own evidence alone, in µs; by default its contribution. */
   readonly estimateUs?: number
-  /** Of errors, how many more requests after fail with it; negative for fewer. */
+  /** Errors only: how many more requests after fail because of it; negative for fewer. */
   readonly failedRequests?: number
   /** Of what services log, how deep in their requests: what is deeper may be the cause. */
   readonly depth?: number
@@ -165,7 +165,7 @@ export interface Draft {
   readonly probabilitySlower: number
   /** Further facts. */
   readonly notes: readonly string[]
-  /** Where to look, in words, without traces. */
+  /** Place to look at, in words, without traces. */
   readonly look: string
   /** Services to look at, the likeliest first. */
   readonly services: readonly string[]
@@ -175,12 +175,12 @@ export interface Draft {
    */
   readonly changedEdges: readonly EdgeChange[]
   readonly changedStructure: readonly StructureChange[]
-  /** Of traces with spans: steps that it rests on, the one told first. */
+  /** Steps that it rests on, the one in the title first; traces with spans only. */
   readonly steps: readonly FindingStep[]
-  /** Of traces with spans: what one service does otherwise, the change told first. */
+  /** Changed behavior of one service, the one in the title first; traces with spans only. */
   readonly calls: readonly FindingCall[]
   readonly moves: readonly MovedRequests[]
-  /** How large it is, where its kind does not say how that is measured. */
+  /** Its size, where its kind does not define the measure. */
   readonly size?: FindingSize
   /** Requests that it is confined to, where such were found. */
   readonly segment?: Segment
@@ -196,23 +196,23 @@ export interface Draft {
   readonly did?: readonly number[]
   /** Of errors: calls that fail, by operation, and those that its words count. */
   readonly tallies?: readonly [ofOperation: TalliedCalls, told: TalliedCalls]
-  /** Where all that runs there changed; `services` are those then. */
+  /** Place where everything changed; `services` are those that run there. */
   readonly place?: PlaceName
   /** The work and the calls that changed in `place`, where it has a price of its own. */
   readonly places?: readonly PlaceEnd[]
   /** Keys of drafts that say part of what it says. */
   readonly covers?: readonly string[]
-  /** What the steps of a change of times have in common. */
+  /** Common scope of the steps of a change of times. */
   readonly scope?: StepScope
   readonly inTime?: InTime
-  /** Of times told since they began: those of its steps that changed, of that time. */
+  /** Changed step times, limited to the period since onset. */
   readonly strata?: readonly StepStratum[]
   /** Smallest p of its evidence, and the smallest corrected for the number of tests. */
   readonly p: number
   readonly q: number
 }
 
-/** What a draft rests on where it does not say. */
+/** Empty evidence of a draft. */
 export const NO_EVIDENCE = {
   notes: [],
   look: 'what all steps share: host, runtime, load',
@@ -224,7 +224,7 @@ export const NO_EVIDENCE = {
   moves: [],
 } as const satisfies Partial<Draft>
 
-/** How large a finding is. */
+/** Size of a finding. */
 export interface FindingSize {
   /**
    * In µs (or the unit of the measure), what each request that it touches takes more. As a `'rate'`, how many more requests come a
@@ -242,7 +242,7 @@ export function isStructural({ kind }: Pick<Draft, 'kind'>): boolean {
   return kind === 'structure' || kind === 'concurrency'
 }
 
-/** One change in the system, with every mutation it accounts for. */
+/** One change in the system, with every mutation it explains. */
 export interface Finding
   extends Omit<
     Draft,
@@ -267,23 +267,23 @@ export interface Finding
   /** Operation it is about, of the first of `services`; `null` if it is about none. */
   readonly operation: string | null
   readonly size: FindingSize
-  /** When it began; `null` where that cannot be told. */
+  /** Start of the change; `null` where unknown. */
   readonly since: Onset | null
   /** Event that it began just after; `null` for none. */
   readonly follows: TimedEvent | null
-  /** Who holds up its slow calls; `null` where that was not looked for. */
+  /** Other requests that delay its slow calls; `null` where nobody looked for them. */
   readonly interference: Interference | null
   /** `where: what`, the first line. */
   readonly title: string
   /** `facts` in one line. */
   readonly text: string
-  /** How many requests, how much each, than what share of those before, p. */
+  /** Facts: how many requests, how much each, slower than which share of requests before, p. */
   readonly facts: readonly string[]
   /** Ranked mutations that this accounts for. */
   readonly mutations: readonly RankedMutation[]
   /** Contribution with that of its consequences over the observed change; `NaN` if that may be 0. */
   readonly shareOfChange: number
   readonly exemplars: Exemplars
-  /** The same delay as it shows elsewhere: upstream, or in a gap that no span covers. */
+  /** Consequences: the same delay seen elsewhere, upstream or in a gap that no span covers. */
   readonly consequences: readonly Finding[]
 }

@@ -5,6 +5,7 @@ import { defineOptions, number } from '../../core/options.ts'
 import { changeWords, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import {
+  capitalized,
   certaintyText,
   counted,
   grouped,
@@ -36,15 +37,15 @@ export const FINDINGS_OPTIONS = defineOptions({
   }),
 })
 
-/** What could have been seen where nothing could be tested. */
+/** Says that nothing could be tested. */
 const NOTHING_TESTABLE =
-  'Too few requests to tell: no kind of request has enough requests in both periods. Something may have changed.'
+  'Too few requests to tell: no type of request has enough in both periods for a test.'
 
 const WIDTH = 100
 const INDENT = '    '
 const FACT_SEPARATOR = ' · '
 const MAX_CONSEQUENCES_TOLD = 3
-/** What failing requests or another mix of them change is told from this share of all change on. */
+/** The effects of failing requests and of the mix are mentioned from this share of the change on. */
 const MIN_TOLD = 0.1
 
 interface FindingColumns extends SlowRequests {
@@ -55,9 +56,9 @@ interface FindingColumns extends SlowRequests {
   readonly otherWay: number
   /** Sum of response times after, less what the mean before would have made it, in µs. */
   readonly observedChangeUs: number
-  /** How much of it comes of another mix of requests, not of what any of them does; 0 where the mix is the same. */
+  /** Part of it due to the changed request mix alone; 0 where the mix is the same. */
   readonly mixUs: number
-  /** What it changes in all that more or fewer requests fail in the ways that findings tell; `null` where as many do. */
+  /** Total time that more or fewer failures of the findings add; `null` where the number is the same. */
   readonly failures: FailureShift | null
   /** Whether the 95 % interval of that change leaves 0 out; shares of it mean little where not. */
   readonly changeIsClear: boolean
@@ -67,27 +68,26 @@ interface FindingColumns extends SlowRequests {
   readonly flows: FlowSet
   /** Requests after, or as many as those recorded stand for where weights count. */
   readonly requests: number
-  /** What could have been found of each kind of requests; none where something was. */
+  /** Detectable shift of each type of request; empty if something was found. */
   readonly detectable: readonly Detectable[]
   /** The step that came nearest to a change; `null` beside a finding or a slow stretch, or where none came near. */
   readonly nearest: StepChange | null
-  /** What fails more in words, where that came near to a change but may be chance; empty beside a finding. */
+  /** Failures that came close to a change, in words; empty next to a finding. */
   readonly nearestFailure: string
 }
 
-/** As many runs tell how much runs differ; of fewer, only a shift many times their difference is found. */
+/** Runs needed to estimate how much runs differ; with fewer, only shifts many times that are found. */
 const MANY_RUNS = 4
-const FEW_RUNS =
-  ' So few hardly tell how much runs differ: large changes may be missed, which more runs would show.'
+const FEW_RUNS = ' With fewer than 4 runs, even large changes may be missed.'
 
-/** What changed, one entry a cause, the most important first. */
+/** Changes, one entry per cause, the most important first. */
 export class Findings extends columnarStage<FindingColumns>() {
-  /** All findings in words, in lines of at most 100 characters where names allow. */
-  text(): string {
+  /** Writes all findings, in lines of at most `width` characters where names allow; default 100. */
+  text(width = WIDTH): string {
     const { findings } = this
     const isTested = findings.length > 0 || this.flows.runs.length > 1
     return spoken([
-      ...findings.map((finding) => `${this.textOf(finding)}\n`),
+      ...findings.map((finding) => `${this.textOf(finding, width)}\n`),
       this.summary(),
       this.slowStretchText,
       this.fewSlowText,
@@ -95,7 +95,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     ]).join('\n')
   }
 
-  /** What amounts are of. */
+  /** Quantity of all amounts. */
   get quantity(): Quantity {
     return this.flows.quantity
   }
@@ -105,7 +105,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     return this.findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
   }
 
-  /** Share of the change that neither findings nor the mix account for; 0 where that is not worth telling. */
+  /** Share of the change that neither findings nor the mix explain; 0 where too small to mention. */
   get unexplainedShare(): number {
     const isTold = this.findings.length > 0 ? this.attributedUs !== 0 : this.unexplained !== null
     const left = leftShare(this)
@@ -117,29 +117,29 @@ export class Findings extends columnarStage<FindingColumns>() {
     return this.slowStretch && stretchText(this.slowStretch, this.quantity)
   }
 
-  /** Says how slow few requests were, and where; `null` if none were. */
+  /** Says how slow a few requests were, and where; `null` if none were. */
   get fewSlowText(): string | null {
     return this.fewSlow && fewSlowText(this.fewSlow, this.flows.wholes(AFTER), this.quantity)
   }
 
-  /** Says against what changes were tested. */
+  /** Says what changes were tested against. */
   get testedAgainst(): string {
     const runs = this.flows.runs.length
     if (runs === 1) {
-      return 'p is corrected for all that was tested; with one run before, it leaves out differences between runs.'
+      return 'p is corrected for multiple tests. One run before cannot show run-to-run variation.'
     }
     const few = runs < MANY_RUNS ? FEW_RUNS : ''
     return areFromSpans(this.flows)
       ? `Tested against the differences between ${runs} runs.${few}`
-      : `Tested against ${runs} runs as one: differences between runs count for traces with spans only.`
+      : `Tested against ${runs} runs as one: differences between runs need traces with spans.`
   }
 
-  /** Says how much of the change findings account for; without any, what could have been seen. */
+  /** Says how much of the change findings explain; without findings, how large a change could be missed. */
   summary(): string {
     const { findings, omitted, observedChangeUs, quantity } = this
     if (findings.length === 0) return this.nothingText()
-    const smaller = omitted === 0 ? '' : `${counted(omitted, 'smaller finding')} left out. `
-    const left = smaller + (this.otherWay === 0 ? '' : `${this.#otherWayText()} `)
+    const smaller = omitted > 0 && `${counted(omitted, 'smaller finding')} left out.`
+    const otherWay = this.otherWay > 0 && this.#otherWayText()
     const recorded = this.flows.wholes(AFTER)
     const part =
       recorded === this.requests
@@ -148,20 +148,22 @@ export class Findings extends columnarStage<FindingColumns>() {
     // Of a sample that was drawn, requests may count without those that they stand for.
     const isDrawn = recorded === this.requests && this.flows.isOfSample
     const all = `${grouped(this.requests)} requests${part}${isDrawn ? ' of a sample' : ''}`
-    const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than as many before`
+    const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than the same number before.`
     const failing = this.#failingText()
-    const accounted = accountedText(this)
-    if (accounted !== null) return `${left}${took}; ${accounted}${failing}.`
-    if (!this.changeIsClear) return `${left}${took}, which may be chance${failing}.`
-    return `${left}${took}${failing === '' ? '; findings do not say why' : failing}.`
+    const why =
+      accountedText(this) ??
+      (!this.changeIsClear
+        ? 'That may be chance.'
+        : failing === '' && 'No finding explains the difference.')
+    return spoken([smaller, otherWay, took, why, failing]).join(' ')
   }
 
   /** Says what `alternative` leaves out. */
   #otherWayText(): string {
-    return `${counted(this.otherWay, 'finding')} of times that changed the other way left out.`
+    return `${counted(this.otherWay, 'finding')} in the other direction left out.`
   }
 
-  /** Where errors are found: what it changes in all that failing requests take another time. */
+  /** Says how much time failing requests save or cost in all, where errors are found. */
   #failingText(): string {
     const isOfErrors = this.findings.some(
       ({ kind, failedRequests }) => kind === 'errors' && failedRequests,
@@ -171,26 +173,26 @@ export class Findings extends columnarStage<FindingColumns>() {
     if (shift === null || Math.abs(shift.changeUs) < MIN_TOLD * Math.abs(this.observedChangeUs))
       return ''
     const { moreFailed, isFaster, changeUs } = shift
-    const more = moreFailed > 0 ? 'more' : 'fewer'
-    return `; ${more} requests fail, which end ${isFaster ? 'sooner' : 'later'}: ${moreText(changeUs, TIME)} in all`
+    const more = moreFailed > 0 ? 'More' : 'Fewer'
+    return `${more} requests fail, and failing ones end ${isFaster ? 'sooner' : 'later'}: ${moreText(changeUs, TIME)} in total.`
   }
 
   /**
-   * Mean or median of all requests where the 95 % interval of its difference leaves 0 out though
-   * nothing was found; `null` where something was, neither moved, or chance of the mix moved it.
+   * Mean or median of all requests if it clearly changed (its 95 % interval excludes 0) but nothing was
+   * found; `null` if something was found, neither moved, or only the mix did by chance.
    */
   get unexplained(): WholeShift | null {
     if (this.findings.length + this.otherWay > 0) return null
     return clearShift(this.flows, { mixChanged: this.mixUs !== 0 })
   }
 
-  /** Says that nothing was found but some slow requests; `null` without such. */
+  /** Says that only some slow requests were found; `null` without them. */
   get onlySlowText(): string | null {
     if (this.slowStretch !== null) return 'No lasting change found, but one slow stretch'
     return this.fewSlow && 'Most requests did not change, but a few took far longer'
   }
 
-  /** Says that nothing was found, and what could have been seen. */
+  /** Says that nothing was found, and how large a change could be missed. */
   nothingText(): string {
     const isSure = this.nearest !== null && isSureStep(this.nearest)
     const none = `No ${isSure ? 'change large enough to matter' : 'significant change'}`
@@ -198,7 +200,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     return spoken([this.movedText() ?? nothing, this.seenText()]).join(' ')
   }
 
-  /** Says by how much requests moved of which nothing was found, and what of it their mix is; `null` if they did not. */
+  /** Says how far response times moved without a finding, and how much of that the mix explains; `null` if they did not. */
   movedText(): string | null {
     const { unexplained, quantity } = this
     if (unexplained === null) return null
@@ -211,14 +213,14 @@ export class Findings extends columnarStage<FindingColumns>() {
     const ofMix = moreText(this.mixUs / this.requests, quantity)
     const why =
       measure === 'median' && share > 0
-        ? `; the changed mix of requests alone makes them take ${ofMix} on average`
+        ? `; the changed request mix alone makes them take ${ofMix} on average`
         : this.fewSlow !== null && measure === 'mean'
-          ? `, ${formatAmount(this.fewSlow.excessUs / this.flows.wholes(AFTER), quantity)} of it by ${counted(this.fewSlow.requests, 'request')} alone`
+          ? `, ${formatAmount(this.fewSlow.excessUs / this.flows.wholes(AFTER), quantity)} of it from ${counted(this.fewSlow.requests, 'request')} alone`
           : share <= 0
             ? this.#isSlowKept()
-              ? ', as slow ones seem to have been kept preferentially'
-              : ', but no single step or kind of request accounts for it'
-            : `: ${mixOfAll(share, shiftUs, quantity)}${share < MIN_EXPLAINED ? ', and no single step or kind of request for the rest' : ''}`
+              ? ': slow ones seem to have been kept preferentially'
+              : ', but no single step or type of request explains it'
+            : `: ${mixOfAll(share, shiftUs, quantity)}${share < MIN_EXPLAINED ? '; no single step or type of request explains the rest' : ''}`
     return `${who}${intervalText(bounds, quantity)}${why}.`
   }
 
@@ -226,7 +228,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     return slowSample(recordedFlows(this.flows)) !== null
   }
 
-  /** Names the step whose mean differs most, as the mean of all does; no claim that it changed. */
+  /** Names the step whose mean differs most in the direction of the whole; it need not have changed. */
   #largestStep(): string {
     const flows = recordedFlows(this.flows)
     if (!areFromSpans(flows)) return ''
@@ -238,10 +240,10 @@ export class Findings extends columnarStage<FindingColumns>() {
     const role = at(roles, largest)
     const differs = moreText(at(changesUs, largest), flows.quantity)
     const ofAll = formatAmount(Math.abs(totalUs), flows.quantity)
-    return `The largest difference is that ${placeTitle(role, role.operation)} takes ${differs}, of ${ofAll} in all.`
+    return `Largest difference: ${placeTitle(role, role.operation)} takes ${differs}, of ${ofAll} in total.`
   }
 
-  /** Says how large a change could have been missed; nothing beside a few slow requests. */
+  /** Says how large a change could be missed; empty next to a few slow requests. */
   seenText(): string {
     if (this.otherWay > 0) return this.#otherWayText()
     const kind = this.detectable.find(({ testable }) => testable)
@@ -250,27 +252,24 @@ export class Findings extends columnarStage<FindingColumns>() {
     if (this.fewSlow !== null) return ''
     const { name, before, after, shiftUs, step } = kind
     const isAll = this.detectable.length === 1
-    const many = `${grouped(before)} requests before and ${grouped(after)} after`
-    const counts = isAll
-      ? `With ${many}`
-      : `Of the most frequent kind (${printable(name)}, ${many})`
+    const many = `${grouped(before)} requests before, ${grouped(after)} after`
+    const type = isAll ? `With ${many}` : `In the most frequent type (${printable(name)}; ${many})`
     const seen =
       shiftUs === 0
-        ? 'any shift would have been seen'
+        ? 'any shift would show'
         : Number.isFinite(shiftUs)
-          ? `a shift under ${formatAmount(shiftUs, this.quantity)} may have been missed`
-          : 'even a large shift may have been missed'
-    const ofStep =
-      step && `; of ${step.name}, one under ${formatAmount(step.shiftUs, this.quantity)}`
+          ? `shifts under ${formatAmount(shiftUs, this.quantity)} may be missed`
+          : 'even large shifts may be missed'
+    const ofStep = step && `; in ${step.name}, under ${formatAmount(step.shiftUs, this.quantity)}`
     const isOfRuns = this.flows.runs.length > 1
-    const hidden = spoken([!isAll && 'rarer kinds', isOfRuns && 'differences between runs'])
-    const others = hidden.length === 0 ? '' : `; ${listed(hidden)} may hide larger ones`
-    return `${counts}, ${seen}${ofStep ?? ''}${others}.${this.#nearestText()}`
+    const higher = spoken([!isAll && 'in rarer types', isOfRuns && 'where runs differ'])
+    const others = higher.length === 0 ? '' : ` The limit is higher ${listed(higher)}.`
+    return `${type}, ${seen}${ofStep ?? ''}.${others}${this.#nearestText()}`
   }
 
-  /** Says what came nearest to a change, which more requests might tell, or what is too small to matter. */
+  /** Names the step closest to a change, which more requests might confirm, or a change too small to matter. */
   #nearestText(): string {
-    if (this.nearestFailure !== '') return ` Nearest to a change: ${this.nearestFailure}.`
+    if (this.nearestFailure !== '') return ` Closest to a change: ${this.nearestFailure}.`
     if (this.nearest === null) return ''
     if (isSureStep(this.nearest)) return this.#smallText(this.nearest)
     const { q, beforeRequests, afterRequests, probabilitySlower } = this.nearest
@@ -278,8 +277,8 @@ export class Findings extends columnarStage<FindingColumns>() {
     const { how } = changeWords(this.quantity, isSlower)
     const chance = percent(isSlower ? probabilitySlower : 1 - probabilitySlower)
     return (
-      ` Nearest to a change: ${stepTitle(this.nearest)}, ${how} than in ${chance} of those before ` +
-      `in ${counted(afterRequests, 'request')} (before: ${grouped(beforeRequests)}), ${certaintyText(q)}.`
+      ` Closest to a change: ${stepTitle(this.nearest)}, ${how} than ${chance} of requests before ` +
+      `(${counted(afterRequests, 'request')} after, ${grouped(beforeRequests)} before), ${certaintyText(q)}.`
     )
   }
 
@@ -291,9 +290,9 @@ export class Findings extends columnarStage<FindingColumns>() {
     const isUnsure = isOpen({ eachInterval: interval })
     const size =
       shiftUs === 0
-        ? `typically the same, more than in ${percent(probabilitySlower)} of those before`
-        : `${calls}${moreText(shiftUs, this.quantity)}${isUnsure ? ', perhaps nothing' : ''}${intervalText(bounds, this.quantity)}, ` +
-          `${percent(Math.abs(effect))} of what such requests take`
+        ? `typically the same, above ${percent(probabilitySlower)} of requests before`
+        : `${calls}${moreText(shiftUs, this.quantity)}${isUnsure ? ', within noise' : ''}${intervalText(bounds, this.quantity)}, ` +
+          `${percent(Math.abs(effect))} of the mean of these requests`
     const own = isUnsure ? OWN_P : ''
     return ` Changed, but too little to matter: ${stepTitle(step)}, ${size}, ${own}${certaintyText(q)}.`
   }
@@ -320,25 +319,25 @@ export class Findings extends columnarStage<FindingColumns>() {
     )
   }
 
-  /** One finding in words: where and what, facts, where to look, where else it shows. */
-  textOf(finding: Finding): string {
+  /** Writes one finding: where and what, facts, where to look, where else it shows. */
+  textOf(finding: Finding, width = WIDTH): string {
     const { rank, title, text, consequences } = finding
     const left = consequences.length - MAX_CONSEQUENCES_TOLD
-    const titled = wrapped(`#${rank}`.padEnd(INDENT.length) + title)
+    const titled = wrapped(`#${rank}`.padEnd(INDENT.length) + title, '', width)
     const last = titled.pop() ?? ''
     const share = shareText(finding, this)
     // At the right edge where there is room, else the first of the facts.
-    const hasRoom = share !== '' && last.length + 2 + share.length <= WIDTH
+    const hasRoom = share !== '' && last.length + 2 + share.length <= width
     return [
       ...titled,
-      hasRoom ? last + share.padStart(WIDTH - last.length) : last,
-      ...wrapped(hasRoom || share === '' ? text : share + FACT_SEPARATOR + text, INDENT),
-      ...wrapped(lookText(finding), INDENT),
+      hasRoom ? last + share.padStart(width - last.length) : last,
+      ...wrapped(hasRoom || share === '' ? text : share + FACT_SEPARATOR + text, INDENT, width),
+      ...wrapped(lookText(finding), INDENT, width),
       ...consequences.slice(0, MAX_CONSEQUENCES_TOLD).flatMap((consequence) => {
         const { kind, title, requests } = consequence
         // What it takes is part of the finding above; others' requests may be in it, too.
         const where = kind === 'latency' ? ` (${counted(requests, 'request')})` : ''
-        return wrapped(`also seen in ${title}${where}`, INDENT)
+        return wrapped(`also seen in ${title}${where}`, INDENT, width)
       }),
       ...(left > 0 ? [`${INDENT}and in ${counted(left, 'more place')}`] : []),
     ].join('\n')
@@ -350,41 +349,43 @@ function isSureStep({ interval }: StepChange): boolean {
   return !Number.isNaN(interval[0])
 }
 
-/** Findings account for all of a change from this share of it on. */
+/** Findings explain all of a change from this share of it on. */
 const ALL_OF_IT = 0.995
 /** Below this share, they also say what nothing explains. */
 const MIN_EXPLAINED = 0.8
 
 function accountedText(all: Findings): string | null {
   const { findings, observedChangeUs, quantity, attributedUs } = all
-  const these = findings.length === 1 ? 'the finding' : 'findings'
+  const these = findings.length === 1 ? 'The finding' : 'Findings'
   const share = attributedUs / observedChangeUs
   const ofMix = mixShare(all)
-  if (attributedUs === 0) return ofMix > 0 ? mixOfAll(ofMix, observedChangeUs, quantity) : null
+  if (attributedUs === 0)
+    return ofMix > 0 ? `${capitalized(mixOfAll(ofMix, observedChangeUs, quantity))}.` : null
   if (!(share > 0)) {
-    return `without ${these} it would be ${moreText(observedChangeUs - attributedUs, quantity)}`
+    const without = findings.length === 1 ? 'this finding' : 'these findings'
+    return `Without ${without}, they would have taken ${moreText(observedChangeUs - attributedUs, quantity)}.`
   }
   const isUnsure =
     sum(findings.filter(isOpen), (one) => Math.abs(one.contributionUs)) >
     MIN_TOLD * Math.abs(attributedUs)
-  const verb = isUnsure ? 'may account' : findings.length === 1 ? 'accounts' : 'account'
+  const verb = isUnsure ? 'may explain' : findings.length === 1 ? 'explains' : 'explain'
   const left = leftShare(all)
   const restUs = left * observedChangeUs
   const isMore = left < ALL_OF_IT - 1 && Math.abs(restUs) > unsureUs(all, findings)
-  if (share >= ALL_OF_IT && ofMix === 0 && !isMore) return `${these} ${verb} for all of it`
+  if (share >= ALL_OF_IT && ofMix === 0 && !isMore) return `${these} ${verb} all of it.`
   if (share > 1 && ofMix < 0) {
-    return `${these} ${verb} for more than all of it, of which ${mixText(ofMix)}`
+    return `${these} ${verb} more than all of it; ${mixText(ofMix)} of it.`
   }
-  const elsewhere = `as all else takes ${moreText(restUs, quantity)}`
-  if (isMore && ofMix === 0) return `${these} ${verb} for more than all of it, ${elsewhere}`
-  const mix = ofMix === 0 ? '' : `, ${mixText(ofMix, 'for')}`
+  const elsewhere = `everything else takes ${moreText(restUs, quantity)}`
+  if (isMore && ofMix === 0) return `${these} ${verb} more than all of it: ${elsewhere}.`
+  const mix = ofMix === 0 ? '' : `, ${mixText(ofMix, '')}`
   const rest =
     all.unexplainedShare > 0
-      ? `; the other ${percent(left)} is unexplained`
+      ? `; ${percent(left)} is unexplained`
       : isMore
-        ? `, together more than all of it, ${elsewhere}`
+        ? `, together more than all of it: ${elsewhere}`
         : ''
-  return `${these} ${verb} for ${percent(share)} of it${mix}${rest}`
+  return `${these} ${verb} ${percent(share)} of it${mix}${rest}.`
 }
 
 /** Share of the change that neither findings nor the mix account for; below 0 where these are more than all. */
@@ -402,27 +403,27 @@ function mixShare({ mixUs, observedChangeUs }: Findings): number {
 function mixOfAll(share: number, changeUs: number, quantity: Quantity): string {
   if (share <= 2 - ALL_OF_IT) return `${mixText(share)} of it`
   const [mix, rest] = [share, 1 - share].map((part) => moreText(part * changeUs, quantity))
-  return `the changed mix of requests alone makes it ${mix}, all else ${rest}`
+  return `the changed request mix alone makes it ${mix}, everything else ${rest}`
 }
 
-function mixText(share: number, verb = 'accounts for'): string {
-  const how = share > 0 ? verb : 'hides'
-  return `the changed mix of requests ${how} ${percent(Math.abs(share))}`
+function mixText(share: number, verb = ' explains'): string {
+  const how = share > 0 ? verb : ' offsets'
+  return `the changed request mix${how} ${percent(Math.abs(share))}`
 }
 
 /** Breaks a line between words, not within facts that fit; all lines but the first are indented. */
-function wrapped(text: string, first = ''): string[] {
+function wrapped(text: string, first: string, width: number): string[] {
   const facts = text.split(FACT_SEPARATOR)
   const parts = facts.flatMap((fact, i) => {
     const end = i < facts.length - 1 ? ' ·' : ''
-    const fits = facts.length > 1 && fact.length + end.length <= WIDTH - INDENT.length
+    const fits = facts.length > 1 && fact.length + end.length <= width - INDENT.length
     return fits ? [fact + end] : (fact + end).split(' ')
   })
   const lines: string[] = []
   let line = first
   for (const part of parts) {
     const isEmpty = line.trim() === ''
-    if (isEmpty || line.length + 1 + part.length <= WIDTH) line += isEmpty ? part : ` ${part}`
+    if (isEmpty || line.length + 1 + part.length <= width) line += isEmpty ? part : ` ${part}`
     else {
       lines.push(line.replace(/ ·$/, ''))
       line = INDENT + part

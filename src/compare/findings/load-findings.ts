@@ -75,8 +75,8 @@ function rateFinding(
     ...draftOf(edges, isMore ? 'slower' : 'faster'),
     key: `load rate ${isMore ? 'more' : 'fewer'}`,
     what: isMore
-      ? `send ${times.toPrecision(2)} times as many requests: ${rates}`
-      : `send only one in ${times.toPrecision(2)} requests: ${rates}`,
+      ? `send ${times.toPrecision(2)} times the requests: ${rates}`
+      : `send ${times.toPrecision(2)} times fewer requests: ${rates}`,
     isFirst:
       isKnown ||
       verdict === 'unseen' ||
@@ -89,8 +89,8 @@ function rateFinding(
       isKnown
         ? `the load explains ${percent(Math.min(1, share))} of the ${change}`
         : verdict === 'few'
-          ? `too few requests to tell how much of the ${change} that explains`
-          : `before ${verdict === 'unseen' ? 'never had this load' : 'had this load for moments alone'}, so how much of the ${change} it explains cannot be told`,
+          ? `too few requests to say how much of the ${change} this explains`
+          : `the before period ${verdict === 'unseen' ? 'never had this load' : 'had this load only for moments'}, so its share of the ${change} is unknown`,
     ],
     size: {
       value: perSecond[AFTER] - perSecond[BEFORE],

@@ -117,7 +117,7 @@ function serviceLogText({ level, text, messages: [before, after], means }: Servi
   if (after === 0) return `no ${name} any more (${grouped(before)} before)`
   const factor = means[1] / means[0]
   const often = factor > 1 ? factor : 1 / factor
-  return `${name} ${shortNumber(Number(often.toPrecision(2)))} times as ${factor > 1 ? 'often' : 'seldom'}`
+  return `${name} ${shortNumber(Number(often.toPrecision(2)))} times ${factor > 1 ? 'as often' : 'less often'}`
 }
 
 /** Says what an operation logs otherwise: `findContacts no longer logs #34 (22 of 23 before)`. */

@@ -10,7 +10,7 @@ import type { StepChange } from '../steps/step-changes.ts'
 const MAX_KINDS_NAMED = 2
 
 export function placeName(node: NodeLabel): string {
-  return printable(place(node)) || 'a service without a name'
+  return printable(place(node)) || 'an unnamed service'
 }
 
 /** An operation that is called, with its service where that is not the caller. */
@@ -22,7 +22,7 @@ export function calledName(operation: Operation | null, caller: string): string 
 
 type Counts = Pick<CountsTest, 'made' | 'chances'>
 
-/** How often something was done that could have been: `31 of 160`. */
+/** Writes a count with its chances: `31 of 160`. */
 export function ofChances({ made, chances }: Counts, period: Period): string {
   return `${grouped(made[period])} of ${grouped(chances[period])}`
 }
@@ -32,7 +32,7 @@ export function callsText(counts: Counts): string {
   return `${ofChances(counts, AFTER)} calls (${ofChances(counts, BEFORE)} before)`
 }
 
-/** How many other operations changed alike. */
+/** Says how many other operations changed the same way. */
 export function alsoDone(others: number): string {
   if (others < 1) return ''
   return others === 1 ? ', and so does 1 other operation' : `, and so do ${others} other operations`

@@ -12,7 +12,7 @@ export interface NoteThread {
   readonly replies: readonly NoteThread[]
 }
 
-/** What a reply calls a note by. */
+/** Returns the id that a reply names its note by. */
 export function noteId({ about, text, by, at }: Note): string {
   return `note-${fingerprint(JSON.stringify([about, text, by, at]))}`
 }
@@ -32,7 +32,7 @@ export function threadsOf(notes: readonly Note[]): NoteThread[] {
   return [...first, ...notes.flatMap((note) => (told.has(note) ? [] : [thread(note)]))]
 }
 
-/** Who said it and when: `on 2026-09-03 by Ann`. */
+/** Author and date of a note: `on 2026-09-03 by Ann`. */
 export function saidText({ at, by }: Pick<Note, 'at' | 'by'>): string {
   return `${at === '' ? '' : `on ${at.slice(0, 10)}`}${by === '' ? '' : ` by ${printable(by)}`}`.trim()
 }
@@ -57,7 +57,7 @@ export function noteTexts(
   })
 }
 
-/** What notes may be about in a draft, by the keys of a knowledge file. */
+/** Returns the subjects of a draft that notes can be about, as keys of a knowledge file. */
 export function subjectsOf(
   categories: Categories,
   { services, steps, changedEdges, categories: ids }: Draft,

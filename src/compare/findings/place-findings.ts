@@ -21,7 +21,7 @@ import { categoriesOf } from './names.ts'
 import { ALL_OF_IT } from './segment-text.ts'
 import { areAlike } from './step-findings.ts'
 
-/** By how much calls of steps changed in all, in µs, and its standard error. */
+/** Total change of the calls of steps, in µs, with its standard error. */
 interface Change {
   readonly calls: number
   readonly us: number
@@ -85,7 +85,7 @@ function isAllThere(draft: Draft, place: Place, sources: Sources): boolean {
   return us(inside) > 0 && us(inside) >= ALL_OF_IT * (us(inside) + us(outside))
 }
 
-/** By how much calls of steps changed in a place, or elsewhere. */
+/** Change of the calls of steps in a place, or elsewhere. */
 function changeOf(
   some: readonly Step[],
   { place, isInside }: { readonly place: Place; readonly isInside: boolean },
@@ -166,7 +166,7 @@ function placeDraft(change: PlaceChange, sources: Sources): Draft {
     where: text,
     ...placeWords(told, change, flows.quantity),
     key: JSON.stringify(['place', attribute, value, factor > 1]),
-    look: `what runs where ${text}`,
+    look: `everything with ${text}`,
     place: { attribute, value },
     places,
     categories: categoriesOf(categories, after),
@@ -220,7 +220,7 @@ function placeWords(
     between: `calls that enter or leave it, of ${services} there,`,
   }
   const of = [
-    ...(isWork ? [`what ${services} do there`] : []),
+    ...(isWork ? [`the work of ${services} there`] : []),
     ...(way === undefined ? [] : [calls[way.end]]),
   ]
   const time =
@@ -228,7 +228,7 @@ function placeWords(
       ? `about ${roundFactor(factor)} times as long`
       : `${timesText(each, quantity)}${isWork ? '' : callerSide(quantity)}`
   return {
-    what: `${listed(of)} ${way === undefined ? 'takes' : 'take'} ${time}, elsewhere as long as before`,
+    what: `${listed(of)} ${way === undefined ? 'takes' : 'take'} ${time}; elsewhere nothing changed`,
     notes: [listed(names.map(printable), MAX_NAMED)],
   }
 }

@@ -52,7 +52,7 @@ export class Prices {
   readonly #moreNs: Float64Array
   /** The part of it that is a span's own work. */
   readonly #workNs: Float64Array
-  /** What requests take without the findings priced so far. */
+  /** Time of requests without the findings priced so far. */
   readonly #leftUs: Float64Array
   /** By key of a draft, what it adds to each request. */
   readonly #addedUs = new Map<string, Map<number, number>>()
@@ -95,7 +95,7 @@ export class Prices {
     return drafts.map((draft) => found.get(draft) ?? draft)
   }
 
-  /** What a finding adds to some requests, in µs. */
+  /** Returns the time a finding adds to some requests, in µs. */
   addedTo(requests: Iterable<number>, { key }: Draft): number {
     const own = this.#addedUs.get(key)
     return own === undefined ? 0 : sum(requests, (one) => (own.get(one) ?? 0) * this.#counts(one))

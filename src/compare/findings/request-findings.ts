@@ -1,6 +1,6 @@
 import { sum } from 'd3-array'
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
-import { printable } from '../../core/words.ts'
+import { percent, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { operationName, place } from '../../flows/node-labels.ts'
 import { normalP, normalQuantile } from '../../stats/distributions.ts'
@@ -19,7 +19,7 @@ import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { byRequestsAfter, categoriesOf, requestsOf, rootsName, surest } from './names.ts'
 import type { Prices } from './prices.ts'
 import { requestsAfter } from './segment-findings.ts'
-import { findingStep, inFew, slowNotes } from './step-findings.ts'
+import { findingStep, slowNotes } from './step-findings.ts'
 
 /**
  * Drafts a finding of all categories slower, and one of all faster, that no edge accounts for: many
@@ -80,7 +80,7 @@ function medians(categories: Categories, category: number) {
 
 /** Findings account for requests that changed when they add up to this share of it. */
 const MIN_ACCOUNTED = 0.8
-/** What is left over counts as all of a shift from this share of it on. */
+/** From this share on, the unexplained rest counts as all of a shift. */
 const MOSTLY = 0.95
 
 /** Segments of requests are less sure than their steps: others account for one from this share of it on. */
@@ -111,7 +111,7 @@ export function unattributedFindings(
   return [...ofSegments, ...rootsLeft(steps, { drafts: [...drafts, ...ofSegments], edges, prices })]
 }
 
-/** What some requests changed by that findings do not account for. */
+/** Change of some requests that findings do not explain. */
 interface Left {
   readonly us: number
   readonly unsureUs: number
@@ -181,9 +181,9 @@ function mostIn(
   requests: readonly number[],
   { place, deadline }: { readonly place: Place | null; readonly deadline: Deadline | null },
 ): string {
-  if (deadline !== null) return `, most of it in ${deadline.name}, ${deadline.text}`
+  if (deadline !== null) return `, mostly in ${deadline.name}, ${deadline.text}`
   if (place === null) return ''
-  return `, most of it in ${namePlace(flows, place, new Set(requests)).name}`
+  return `, mostly in ${namePlace(flows, place, new Set(requests)).name}`
 }
 
 function lookAt(place: Place | null, deadline: Deadline | null) {
@@ -229,11 +229,11 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
       key: `requests ${slower ? 'slower' : 'faster'} ${service}`,
       where: `${printable(service)} ${operationName({ operation: operation?.operation ?? '' })}`,
       what:
+        (step.minority === null ? '' : `${percent(step.minority.share)} of `) +
         `requests take ${moreText(part === '' ? eachUs : shiftUs, flows.quantity)}` +
-        inFew(step, 'them') +
         (left.isAll
-          ? `${mostly}; no single step changed enough to be sure of`
-          : (part || ', which no single step explains') + mostly),
+          ? `${mostly}; no single step changed enough to blame`
+          : (part || '; no single step explains it') + mostly),
       categories: categoriesOf(categories, after),
       requests: concerned[AFTER],
       concerned,
@@ -241,7 +241,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
       ...sureness,
       probabilitySlower: step.probabilitySlower,
       notes: slowNotes(flows, step),
-      ...(!left.isAll && { look: 'the ribbon: which steps took longer' }),
+      ...(!left.isAll && { look: 'the ribbon, for the steps that took longer' }),
       ...lookAt(place, deadline),
       steps: [findingStep(step)],
     }
@@ -265,5 +265,5 @@ function surenessOf(
 
 function partText(leftUs: number, allUs: number, quantity: Quantity): string {
   if (Math.abs(leftUs) >= MOSTLY * Math.abs(allUs)) return ''
-  return `, ${formatAmount(Math.abs(leftUs), quantity)} of which no single step explains`
+  return `; no single step explains ${formatAmount(Math.abs(leftUs), quantity)} of it`
 }

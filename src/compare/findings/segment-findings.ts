@@ -75,7 +75,7 @@ export function withOtherValues(
     const own = otherValues.filter((one) => isOfOneStep(one.step, step))
     const best = least(own, (one) => Math.abs(one.us - us))
     if (best !== undefined && best.us / us >= 1 - MAX_LEFT) {
-      return { ...draft, what: `${what}, as ${best.text}` }
+      return { ...draft, what: `${what}, because ${best.text}` }
     }
     // Of all calls otherwise, it is not known what it adds.
     const [apart] = own.filter((one) => Number.isNaN(one.us) && step.share === undefined)
@@ -198,7 +198,7 @@ function requestsInside(segment: Segment, flows: FlowSet): readonly [number, num
   return within === null ? [inside.before, inside.after] : countByPeriod(flows, requests)
 }
 
-/** What a request inside takes more: of spans, what all that it has of them do. */
+/** Returns the excess of a request inside; for spans, of all its spans together. */
 function eachIntervalOf(segment: Segment, flows: FlowSet): [low: number, high: number] {
   const { change, error, after } = segment.inside
   const waited = after * segment.waitedFor

@@ -10,12 +10,12 @@ import { isOfOneStep } from '../steps/step-times.ts'
 import type { Draft } from './finding.ts'
 import { calledName } from './names.ts'
 
-/** From this share of the change on, a segment says which calls of some changed. */
+/** From this share of the change on, a segment holds all of it. */
 export const ALL_OF_IT = 0.9
 
 const OPERATION = { service: null, attribute: 'operation', isAttribute: false }
 
-/** Says where alone something changed: `, only where tenant.tier = enterprise`, or `mostly`. */
+/** Names the conditions a change is confined to: `, only where tenant.tier = enterprise`, or `mostly`. */
 export function segmentClause({
   segment,
   steps,
@@ -42,7 +42,7 @@ export function segmentClause({
   return `, ${[isAll ? 'only' : 'mostly', ...calls, ...where].join(' ')}`
 }
 
-/** Facts of a segment that a draft is of; `, and take 2.35 ms longer` where the title tells what the typical call takes, in it or not. */
+/** Facts of a draft's segment; adds `, take 2.35 ms longer` where the title has the typical call of all. */
 export function segmentNotes(
   segment: Segment,
   { steps: [step, ...others] }: Pick<Draft, 'steps'>,
@@ -54,7 +54,7 @@ export function segmentNotes(
     others.length > 0 ||
     step?.share !== undefined ||
     step?.shiftUs === inside.change
-  return segmentFacts(segment, isTold ? '' : `, and take ${moreText(inside.change, quantity)}`)
+  return segmentFacts(segment, isTold ? '' : `, take ${moreText(inside.change, quantity)}`)
 }
 
 export function segmentFacts(segment: Segment, taking = ''): string[] {
@@ -62,23 +62,23 @@ export function segmentFacts(segment: Segment, taking = ''): string[] {
   if (conditions.length === 0) return []
   const all = grouped(inside.after + outside.after)
   const same = equivalents.find((one) => !one.endsWith(text))
-  const also = same === undefined ? '' : `; the same requests: ${same}`
+  const also = same === undefined ? '' : `; equivalent condition: ${same}`
   const failed = (share: number, of: number) => grouped(Math.round(share * of))
   const failing =
     measure === 'errors'
-      ? `; ${failed(inside.afterMean, inside.after)} of these fail (${failed(inside.beforeMean, inside.before)} of ${grouped(inside.before)} before)`
+      ? `, ${failed(inside.afterMean, inside.after)} of them fail (${failed(inside.beforeMean, inside.before)} of ${grouped(inside.before)} before)`
       : ''
   const searched =
     within === null
       ? `requests ${searchedIn(segment)}`
       : `calls of ${within === '' ? printable(segment.step?.service ?? '') : operationName({ operation: within })}`
   return [
-    `${grouped(inside.after)} of ${all} ${searched} meet it${taking}${failing}: ${percent(shareOfChange)} of the change${also}`,
+    `${grouped(inside.after)} of ${all} ${searched} match${taking}${failing} and hold ${percent(shareOfChange)} of the change${also}`,
     ...(isLoaded(segment) ? [loadText(segment)] : []),
   ]
 }
 
-/** Chance that a place gets so many more calls where these are spread as before. */
+/** Chance below which a place clearly gets a larger share of the calls. */
 const MAX_CHANCE = 1e-3
 
 /** Whether slower calls are those to a place that gets many times the share of calls that it got. */
@@ -151,7 +151,7 @@ export function timeWords(segment: Segment, quantity: Quantity, inner: string | 
   const by = forCaller(callingOperation, segment.operation)
   if (step?.kind === 'request') return `requests take ${time}`
   if (step?.kind === 'call')
-    return `${name === '' ? 'what it calls' : name}${by} takes ${time}${callerSide(quantity)}`
+    return `${name === '' ? 'its call' : name}${by} takes ${time}${callerSide(quantity)}`
   if (inner !== null)
     return `${operationName({ operation: inner })} within ${name}${by} takes ${time}`
   return `${name === '' ? 'its work' : `${name} itself`}${by} takes ${time}`

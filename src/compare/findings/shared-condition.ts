@@ -134,7 +134,7 @@ function failuresInPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
     rows,
     where: text,
     key: JSON.stringify(['failures in', place]),
-    look: `what runs where ${text}`,
+    look: `everything with ${text}`,
     place,
   })
   const others = drafts.filter((draft) => !own.includes(draft))
@@ -178,7 +178,7 @@ function requestsThere(service: string, place: PlaceName, sources: Sources): num
   )
 }
 
-/** `what 2 services do takes 7 ms longer`; of one operation, its name. */
+/** `the work of 2 services takes 7 ms longer`; for one operation, its name. */
 function taking(own: readonly Confined[], { quantity }: FlowSet) {
   const names = servicesOf(own)
   const services = counted(names.size, 'service')
@@ -188,7 +188,7 @@ function taking(own: readonly Confined[], { quantity }: FlowSet) {
     own.map(({ segment: { within, operation } }) => within ?? operation),
   )
   const isOne = name && others.length === 0
-  const whose = isCall ? `calls to ${services} take` : `what ${services} do takes`
+  const whose = isCall ? `calls to ${services} take` : `the work of ${services} takes`
   const time = timesText(
     own.map(({ segment }) => segment.inside.change),
     quantity,
@@ -196,7 +196,7 @@ function taking(own: readonly Confined[], { quantity }: FlowSet) {
   const what =
     `${isOne ? `${operationName({ operation: name })} takes` : whose} ${time}` +
     (isCall ? callerSide(quantity) : '') +
-    (isAll ? ', elsewhere as long as before' : '')
+    (isAll ? '; elsewhere nothing changed' : '')
   return { what, notes: [named(names)] }
 }
 

@@ -34,7 +34,7 @@ import {
   stretchOf,
 } from './stretches.ts'
 
-/** Few requests that took far longer than any of their kind before, most of it in the same step, or in a step. */
+/** A few requests that took far longer than any of their type before, mostly in the same step, or calls that did so in one step. */
 export interface FewSlow extends Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'examples'> {
   /** Whether whole requests took longer than any before, or their calls of a step did. */
   readonly of: 'requests' | 'calls'
@@ -191,7 +191,7 @@ interface Far extends Pick<FewSlow, 'of'> {
   /** Of no place: all whose calls take longer. */
   readonly services?: readonly string[]
   readonly name: string
-  /** What requests take more than usual. */
+  /** Excess over the usual time, by request. */
   readonly heldUs: ReadonlyMap<number, number>
 }
 
@@ -305,7 +305,7 @@ function thereOf(
   return { name, heldUs }
 }
 
-/** What requests before and after are held in some strata. */
+/** Returns the times that requests before and after spend in some strata. */
 function timesIn(strata: readonly StepStratum[]): [before: OwnTime[], after: OwnTime[]] {
   const timesOf = (samples: readonly StepSample[]) => samples.flatMap(timesOfSample)
   return [timesOf(strata.map(({ before }) => before)), timesOf(strata.map(({ after }) => after))]
@@ -324,7 +324,7 @@ function longerThan(before: readonly OwnTime[], after: readonly OwnTime[]): Map<
   return new Map(longer.map(({ request, us }) => [request, us - middle]))
 }
 
-/** By how much a request took longer than a limit of its type before, or else of all; NaN of types with too few. */
+/** Returns a request's excess over a limit of its type before, or else of all types; NaN for types with too few. */
 function overUsual(
   flows: FlowSet,
   limitOf: (sorted: Float64Array) => number,
@@ -348,7 +348,7 @@ const usualTimes = remembered((flows: FlowSet) =>
   ),
 )
 
-/** Says when it was, how slow its requests were and where, and which to look at. */
+/** Writes when the stretch was, how slow its requests were and where, and which traces to look at. */
 export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
   const { fromUs, untilUs, isTimeOfDay, inside, outside, before, where, affected } = stretch
   const [from, to] = [fromUs, untilUs].map((us) =>
@@ -357,31 +357,31 @@ export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
   const of = ({ slow, requests }: SlowCounts) => `${grouped(slow)} of ${grouped(requests)}`
   const counts = `(at other times ${of(outside)}, before ${of(before)})`
   const when = `from ${from} to ${to} ${isTimeOfDay ? 'UTC' : 'into the after period'}`
-  const slowest = `one such stretch may be chance. Slowest: ${stretch.examples.map(printable).join(', ')}.`
+  const slowest = `one stretch may be chance. Slowest: ${stretch.examples.map(printable).join(', ')}.`
   if (stretch.of === 'messages') {
     return (
       `Slow stretch: ${of(inside)} messages of ${where}, sent ${when}, ` +
-      `waited more than ${FAR} times as long as ${100 * SLOW} % of such messages did before ${counts}, ` +
-      `typically ${moreText(stretch.typicalUs, quantity)} than usual, on top of response times; ${slowest}`
+      `waited more than ${FAR} times the ${100 * SLOW}th percentile before ${counts}, ` +
+      `typically ${moreText(stretch.typicalUs, quantity)} than usual, outside response times; ${slowest}`
     )
   }
   // What is slow there need not be slow for its kind.
-  const all = affected > inside.slow ? `, where ${grouped(affected)} requests did` : ''
+  const all = affected > inside.slow ? `, where ${grouped(affected)} requests were slow` : ''
   const told = { ...stretch, where: where && where + all }
   return (
     `Slow stretch: ${when}, ${of(inside)} requests took ` +
-    `longer than ${100 * SLOW} % of their kind did before ${counts}, ` +
+    `longer than ${100 * SLOW} % of their type before ${counts}, ` +
     `${slowText(told, inside.requests + outside.requests, quantity)}; ${slowest}`
   )
 }
 
-/** Says how many were slow, by how much and where, of so many after, and which to look at. */
+/** Writes how many requests were slow, by how much and where, and which traces to look at. */
 export function fewSlowText(few: FewSlow, after: number, quantity: Quantity): string {
-  const than = few.of === 'calls' ? `in ${few.where} as any did` : 'as any of their kind'
+  const longest = few.of === 'calls' ? `the longest in ${few.where}` : 'the longest of their type'
   const told = few.of === 'calls' ? { ...few, where: null } : few
   return (
-    `Few but slow: ${counted(few.requests, 'request')} took more than ${FAR} times as long ${than} before, ` +
-    `${slowText(told, after, quantity)}; so few may be chance. ` +
+    `Few but slow: ${counted(few.requests, 'request')} took more than ${FAR} times ${longest} before, ` +
+    `${slowText(told, after, quantity)}, but may be chance. ` +
     `${few.when === null ? '' : `They come ${few.when}. `}` +
     `Slowest: ${few.examples.map(printable).join(', ')}.`
   )

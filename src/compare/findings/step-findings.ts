@@ -75,7 +75,7 @@ export function stepsTold(flows: FlowSet, group: StepGroup) {
       }),
       ...(isMessage(first)
         ? [
-            `${moreText(first.shiftUs, flows.quantity)} for a message${intervalText(first.interval, flows.quantity)}, on top of response times`,
+            `${moreText(first.shiftUs, flows.quantity)} a message${intervalText(first.interval, flows.quantity)}, outside response times`,
           ]
         : wayNotes(flows, group.steps, requests)),
       ...layerNotes(flows, group.steps),
@@ -102,10 +102,10 @@ export function slowNotes(
   const [usual, changed] = (within?.medianUs ?? [minority.usualUs, minority.changedUs]).map(
     (amount) => formatAmount(amount, flows.quantity),
   )
-  if (within) return [`its median in these requests is ${changed}, in all before ${usual}`]
-  const of = isMessage(step) ? 'messages’' : 'calls’'
-  if (shiftUs > 0) return [`the slow ${of} median is ${changed}, that of all before ${usual}`]
-  return [`before, these ${of} median was ${changed}, that of all ${usual}`]
+  if (within) return [`its median is ${changed} in these requests, ${usual} in all before`]
+  const of = isMessage(step) ? 'messages' : 'calls'
+  if (shiftUs > 0) return [`median of the slow ${of} ${changed}, of all before ${usual}`]
+  return [`before, median of these ${of} ${changed}, of all ${usual}`]
 }
 
 /** Whether a step is how long messages wait, which is on top of what requests take. */
@@ -134,7 +134,7 @@ function layerNotes({ layers = [], quantity }: FlowSet, steps: readonly StepChan
   )
 }
 
-/** One way is told alone from this share of the change on. */
+/** From this share of the change on, only one way is mentioned. */
 const ONE_WAY = 0.8
 
 /** Says which way calls take longer, of those whose both sides were recorded. */
@@ -170,7 +170,7 @@ function groupSteps(steps: readonly StepChange[], direction: Direction): StepGro
   ).map(({ scope, members }) => ({ scope, steps: members as StepGroup['steps'] }))
 }
 
-/** Times that differ by no more than this factor are told as one. */
+/** Times that differ by no more than this factor are written as one. */
 const ALIKE = 1.5
 
 /** Whether times are much the same, all longer or all shorter. */
@@ -317,14 +317,14 @@ function workWords(step: StepChange, operation: string, parts: readonly WorkPart
   const isShared =
     step.part !== 'itself' &&
     parts.some((one) => isInner(step, one) && one.shiftUs / step.shiftUs >= MIN_SHARED)
-  return isShared ? `${operation}, without calls to others,` : `${operation} itself`
+  return isShared ? `${operation}, without its calls,` : `${operation} itself`
 }
 
-/** Says what work takes longer by, where that is called more often and takes no longer itself. */
+/** Names a call that is made more often, if that alone makes the work longer. */
 function oftener(step: StepChange, parts: readonly WorkPart[]): string {
   const part = namedPart(step, parts)
   if (!part?.isOfCalls) return ''
-  return `, as it calls ${operationName(part)} ${part.shiftUs > 0 ? 'more' : 'less'} often`
+  return `, because it calls ${operationName(part)} ${part.shiftUs > 0 ? 'more' : 'less'} often`
 }
 
 /** The operation within another that most of a step's change lies in. */
@@ -345,12 +345,12 @@ function isInner({ operations }: StepChange, part: WorkPart): boolean {
   return operations.every(({ operation }) => operation !== part.operation)
 }
 
-/** A part of the work is told from this share of it on. */
+/** Smallest share of the work for a part to be mentioned. */
 const MIN_TOLD = 0.1
-/** Parts add up to what each request takes more but for this share, else they are not told. */
+/** Parts must add up to what each request takes more within this share, or they are not mentioned. */
 const MAX_APART = 0.05
 
-/** `of it 560 ms in PlaceOrder, 157 ms in ConvertCurrency`, of what each request takes more on average. */
+/** Splits what each request takes more on average: `717 ms made up of 560 ms in PlaceOrder, 157 ms in ConvertCurrency`. */
 function partNotes(
   { scope, steps: [step] }: StepGroup,
   {
@@ -370,10 +370,10 @@ function partNotes(
     ({ operation, meanUs }) =>
       `${formatAmount(Math.abs(meanUs), quantity)} in ${operationName({ operation })}`,
   )
-  return [`of these ${formatAmount(Math.abs(eachUs), quantity)}, ${texts.join(', ')}`]
+  return [`${formatAmount(Math.abs(eachUs), quantity)} made up of ${texts.join(', ')}`]
 }
 
-/** Says what of a service takes longer, in the order of `steps`. */
+/** Lists the slower parts of a service, in the order of `steps`. */
 function serviceWords(
   service: string,
   steps: StepGroup['steps'],

@@ -52,7 +52,7 @@ const MAX_EXAMPLES = 3
 /** So many times as long as any of its kind before is far longer. */
 export const FAR = 2
 
-/** By how much a request, or message, took longer than a limit. */
+/** Excess of a request, or message, over a limit. */
 export type OverUsual = (request: number) => number
 
 interface Limits {

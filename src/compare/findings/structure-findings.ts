@@ -63,7 +63,7 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
         from === to
           ? []
           : [
-              `${new Set(moves.map((move) => move.to)).size > 1 ? 'commonest ' : ''}new path taken by ${paths.join(' → ')}`,
+              `${new Set(moves.map((move) => move.to)).size > 1 ? 'most common ' : ''}new path taken by ${paths.join(' → ')}`,
             ],
       look: lookAt(changes, services, direction),
       services: servicesToLookAt(changes, services.gained),
@@ -179,7 +179,7 @@ function changedWithin({ significant }: EdgeChanges, changes: readonly Structure
     .sort((a, b) => a.q - b.q)
 }
 
-/** Who answered just before the flows part and for whom it called, who goes on, and where to. */
+/** Returns the services to look at: the one that answered before the flows part, its callees, and those after. */
 function servicesToLookAt(changes: readonly StructureChange[], gained: readonly string[]) {
   const answered = changes.flatMap((change) => change.answered ?? [])
   const names = [
@@ -221,7 +221,7 @@ function structureWords(
   if (come.length === moves.length) {
     const times = (period: Period) =>
       grouped(come.reduce((sum, { to }) => sum + categories.count(to, period), 0))
-    return `comes more often, ${times(BEFORE)} before and ${times(AFTER)} after`
+    return `comes more often: ${times(BEFORE)} before, ${times(AFTER)} after`
   }
   const few = (names: readonly string[]) => listed(names.map(printable), MAX_SERVICES_NAMED)
   const steps = (wanted: StructureChange['change']) => {
@@ -240,7 +240,8 @@ function structureWords(
   }
   if (gained.length > 0) return `requests now also go to ${few(gained)}`
   if (lost.length > 0) return `requests no longer go to ${few(lost)}`
-  if (added === '' && removed === '') return 'requests repeat the same steps more or less often'
+  if (added === '' && removed === '')
+    return 'requests repeat the same steps a different number of times'
   if (removed === '') return `requests now also do ${added}`
   return added === ''
     ? `requests no longer do ${removed}`

@@ -171,7 +171,7 @@ function widening(
   return (Math.sqrt(effect) * tQuantile(LEVEL, df[0]!)) / normalQuantile(1 - LEVEL / 2)
 }
 
-/** What it changes in all that more or fewer requests fail, and whether failing ones take less. */
+/** Returns the total time that more or fewer failures add, and whether failing requests are faster. */
 export interface FailureShift {
   readonly moreFailed: number
   readonly isFaster: boolean

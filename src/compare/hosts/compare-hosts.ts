@@ -12,7 +12,7 @@ export const HOST_CLASS_OPTIONS = defineOptions({
     default: 0.1,
     min: 0,
     sentence:
-      'And when their times lie apart by at least this share of their mean (Wasserstein distance): with enough spans, any two hosts differ a little',
+      'Smallest distance between their times, as a share of their mean (Wasserstein), for two hosts to differ: with enough spans, any two differ a little',
   }),
 })
 export type HostClassOptions = OptionsOf<typeof HOST_CLASS_OPTIONS>

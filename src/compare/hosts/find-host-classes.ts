@@ -117,7 +117,7 @@ function collectEdges(flows: FlowSet, samples: SampleCollector): void {
 
 interface HostTimes {
   readonly means: number[]
-  /** How many requests each counts as; empty where each once. */
+  /** Weight of each request; empty where each counts once. */
   readonly weights: number[]
   request: number
   sum: number

@@ -6,7 +6,7 @@ import { labelText, machineOf, type NodeLabel } from '../../flows/node-labels.ts
 import { quantile } from '../../stats/quantile.ts'
 import type { HostClassOptions, HostPairs, OperationSamples } from './compare-hosts.ts'
 
-/** Hosts that do the same in about the same time. */
+/** Hosts that do the same work in about the same time. */
 export interface HostClass {
   /** Begins with what the hosts' names have in common: `datanode*`; numbered where there are several. */
   readonly name: string

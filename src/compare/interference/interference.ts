@@ -7,7 +7,7 @@ import type { Shared } from './activity.ts'
 export const INTERFERENCE_OPTIONS = defineOptions({
   interference: flag({
     default: true,
-    sentence: 'Find out which other requests hold up those that findings are about',
+    sentence: 'Find other requests that delay the ones in findings',
   }),
 })
 
@@ -33,12 +33,12 @@ export interface Others {
   readonly value: string | null
   /** In words: `NFS3 READDIRPLUS of tenant.id = batch-co`. */
   readonly text: string
-  /** What they share with the calls. */
+  /** Resource that they share with the calls. */
   readonly shared: Shared
   /** Share of the time of slow calls, and of usual ones, in which any of them was under way. */
   readonly slow: number
   readonly usual: number
-  /** Of all calls before. */
+  /** The same for all calls before. */
   readonly before: number
   /** Part of the change that calls took longer by, the more of them were under way. */
   readonly explained: number
@@ -59,7 +59,7 @@ interface InterferenceColumns {
   readonly compared: readonly Others[]
 }
 
-/** Who interferes with a step, and what else was compared: what {@link findInterference} finds. */
+/** Requests that interfere with a step, and what else was compared: the result of {@link findInterference}. */
 export class Interference extends columnarStage<InterferenceColumns>() {
   /** One row for each group of other requests that was compared. */
   table(): StageTable {
@@ -95,7 +95,7 @@ export function interferenceLook(interference: Interference | null): string {
 export function interferenceFacts(interference: Interference | null): string[] {
   return (interference?.interferers ?? []).map(
     ({ operation, text, slow, usual }) =>
-      `${operation ?? text} under way for ${percent(slow)} of slow calls’ time, ${percent(usual)} of usual ones’`,
+      `${operation ?? text} runs during ${percent(slow)} of the time of slow calls, ${percent(usual)} of usual ones`,
   )
 }
 

@@ -18,11 +18,11 @@ export type Ignorable = keyof typeof IGNORABLE
 export interface AnswerSide {
   /** Fingerprint of its steps, without hosts and ids. */
   readonly key: string
-  /** What its requests begin with, and how many steps they have. */
+  /** Root of its requests, and their number of steps. */
   readonly name: string
 }
 
-/** What a person says of two kinds of request. */
+/** A person's answer about two kinds of request. */
 export interface Answer {
   readonly one: AnswerSide
   readonly other: AnswerSide
@@ -50,7 +50,7 @@ export interface Note {
   readonly at: string
 }
 
-/** What people call a part of a system. */
+/** A person's name for a part of a system. */
 export interface Name {
   /**
    * What is called so, as `proposeNames` lists it: `service:SN`, `step:SN READ`, a kind
@@ -63,11 +63,11 @@ export interface Name {
   readonly at: string
 }
 
-/** What people know, apart from any data: no trace, host, version or time of the data is in it. */
+/** Knowledge of people, independent of any data: it holds no trace, host, version or time. */
 export interface Knowledge {
   readonly schema: typeof KNOWLEDGE_SCHEMA
   readonly answers: readonly Answer[]
-  /** What requests may differ in and still be of one category: learned from the answers. */
+  /** Differences that requests of one category may have, learned from the answers. */
   readonly ignore: readonly Ignorable[]
   readonly notes: readonly Note[]
   /** Default none. */
@@ -139,7 +139,7 @@ export const KNOWLEDGE_OPTIONS = defineOptions({
     default: null,
     flag: 'knowledge <file>',
     sentence:
-      'What people know: rules learned from their answers, which stand above the options that they replace, names, and notes; `flowdelta teach` writes it',
+      'Names, notes and rules from `flowdelta teach`; its rules override the options that they replace',
     expected: `what readKnowledge gives (schema '${KNOWLEDGE_SCHEMA}'), or null`,
     isFile: true,
     accepts: (value) => value === null || mismatch(value, KNOWLEDGE, 'knowledge') === null,
@@ -148,7 +148,7 @@ export const KNOWLEDGE_OPTIONS = defineOptions({
   }),
 })
 
-/** What a value must be: a text, one of some values, a list, or an object with these fields. */
+/** Form of a value: a text, one of some values, a list, or an object with these fields. */
 type Form =
   | 'text'
   | { readonly oneOf: readonly unknown[] }

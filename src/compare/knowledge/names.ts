@@ -12,12 +12,12 @@ import type { Knowledge, Name } from './knowledge.ts'
 const SERVICE = 'service:'
 const STEP = 'step:'
 
-/** What a service is known by in a knowledge file. */
+/** Returns the id of a service in a knowledge file. */
 function serviceKey(service: string): string {
   return SERVICE + service
 }
 
-/** What an operation of a service, or a trace point, is known by in a knowledge file. */
+/** Returns the id of an operation of a service, or of a trace point, in a knowledge file. */
 export function stepKey({ service, operation }: { service: string; operation: string }): string {
   return `${STEP}${service === '' ? '' : `${service} `}${operation}`
 }
@@ -72,7 +72,7 @@ export function renameIn<Traces extends TraceSet>(
   return traces.kind === 'spans' ? (nameSpans(traces, naming) as Traces) : traces
 }
 
-/** What people call a service and its operation. */
+/** Returns people's names for a service and its operation. */
 export function nameOf(
   knowledge: Knowledge | null,
   { service, operation = '' }: { readonly service: string; readonly operation?: string },

@@ -5,7 +5,7 @@ import type { Measure } from '../../stats/measure.ts'
 import { equalPair, equalSamples, type SamplePair, sortedPair } from '../../stats/two-sample.ts'
 import { wassersteinDistance } from '../../stats/wasserstein.ts'
 
-/** How large a difference is, whatever its p. */
+/** Size of a difference, whatever its p. */
 export interface MedianEffect {
   /** Median after − median before, in µs. */
   readonly medianShiftUs: number
@@ -15,7 +15,7 @@ export interface MedianEffect {
   readonly probabilitySlower: number
 }
 
-/** The same with what takes longer to compute. */
+/** A median effect, with measures that take longer to compute. */
 export interface EffectSize extends MedianEffect {
   /** Mean after − mean before, in µs. */
   readonly meanShiftUs: number
@@ -26,7 +26,7 @@ export interface EffectSize extends MedianEffect {
   /** 99th percentile after − before, in µs; of fewer than some 300 requests its interval is vague. */
   readonly p99ShiftUs: number
   readonly p99Interval: readonly [low: number, high: number]
-  /** By how much a request's time differs between the periods, on average and in any direction, in µs. */
+  /** Mean difference of a request's time between the periods, in any direction, in µs. */
   readonly wassersteinUs: number
   /** The smallest shift that one rank test at 5 %, not corrected for others, sees in four of five samples of this size, in µs. */
   readonly detectableShiftUs: number

@@ -49,7 +49,7 @@ export const RESPONSE_TIME_OPTIONS = defineOptions({
   alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
   alternative: oneOf(['two-sided', 'slower', 'faster'], {
     default: 'two-sided',
-    sentence: 'Changes of times to look for',
+    sentence: 'Direction of the time changes to look for',
     flag: 'alternative <direction>',
   }),
   correction: oneOf(['none', 'bh'], {

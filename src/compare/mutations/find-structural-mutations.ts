@@ -131,7 +131,7 @@ export type StructuralOptions = OptionsOf<typeof STRUCTURAL_OPTIONS>
 
 export type Counts = StructuralOptions['counts']
 
-/** How a category's number of requests changed. */
+/** Kind of change of a category's number of requests. */
 export type StructuralLabel = 'structural-mutation' | 'precursor' | 'unchanged'
 
 interface StructuralColumns {

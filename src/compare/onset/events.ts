@@ -29,7 +29,7 @@ export const EVENT_OPTIONS = defineOptions({
     accepts: (value) => Array.isArray(value) && value.every((text) => readEvent(text) !== null),
     parse: (text) => [text],
     sentence:
-      "What else happened, and when: '2026-10-01T11:15Z deploy checkout 2.0'. Findings that began just after it say so, and charts of time mark it",
+      "Event with its time: '2026-10-01T11:15Z deploy checkout 2.0'. Findings that begin just after it say so, and time charts mark it",
   }),
 })
 
@@ -95,7 +95,7 @@ export function onsetAt(since: Onset, follows: TimedEvent | null): Onset {
 const MIN_SEEN = 5
 /** Chance that any version or host is missing at first, or at last, for so long by itself. */
 const LEVEL = 0.001
-/** What comes or goes within this share of both periods is one event. */
+/** Hosts or versions that come or go within this share of both periods are one event. */
 const SAME_TIME = 0.02
 
 interface Sighting {

@@ -8,7 +8,7 @@ import {
 import { moments } from '../../stats/moments.ts'
 import { median } from '../../stats/quantile.ts'
 
-/** When a change began. */
+/** Start of a change. */
 export interface Onset {
   /** µs since 1970; since the after period's clock began, where the time of day is not known. */
   readonly timeUs: number
@@ -16,13 +16,13 @@ export interface Onset {
   readonly lowUs: number
   readonly highUs: number
   readonly isTimeOfDay: boolean
-  /** It was there from the first request after on. */
+  /** Whether it was there from the first request after on. */
   readonly fromStart: boolean
-  /** It grows from then on, and was not all there at once. */
+  /** Whether it grows from then on, instead of being there at once. */
   readonly gradual: boolean
-  /** That it grows is not ruled out; `lowUs` and `highUs` then hold if it came at once. */
+  /** Whether it may grow; `lowUs` and `highUs` then hold if it was sudden. */
   readonly perhapsGradual: boolean
-  /** When it was over, and the 95 % confidence interval of that; `null` where it lasts. */
+  /** Its end, with a 95 % confidence interval; `null` where it lasts. */
   readonly until: Pick<Onset, 'timeUs' | 'lowUs' | 'highUs'> | null
 }
 
@@ -54,7 +54,7 @@ const LEVEL = 0.05
 const MIN_WANDER = 2
 /** An interval this large, as a share of the after period, says nothing. */
 const MAX_WIDTH = 0.5
-/** What began within this share of the after period was there from the start. */
+/** A change that begins within this share of the after period was there from the start. */
 const MAX_START = 0.2
 /** Up to the first p of a step, a change that takes time grows; up to the second, the interval is that of both. */
 export const NO_STEP = 0.01

@@ -35,13 +35,13 @@ export interface ProposedPeriods {
   /** From the first request of each to its last, µs since 1970 if the time of day is known. */
   readonly beforeUs: readonly [from: number, to: number]
   readonly afterUs: readonly [from: number, to: number]
-  /** When the change happened; what lies within its interval belongs to neither period. */
+  /** Time of the change; requests within its interval belong to neither period. */
   readonly since: Onset
   /** Measure that changed the most surely, such as `time of stock LOOKUP itself`. */
   readonly measure: string
   /** Its level in both periods: medians in µs; of failures, shares. */
   readonly levels: readonly [before: number, after: number]
-  /** What `traces.split` divides into the same periods. */
+  /** Argument of `traces.split` for the same periods. */
   readonly split: string
   /** Corrected for the number of measures. */
   readonly p: number

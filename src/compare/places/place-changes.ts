@@ -110,7 +110,7 @@ interface StepRows {
   readonly by: ReadonlyMap<string, Where>
 }
 
-/** Where a service runs, by one attribute. */
+/** Places of a service, by one attribute. */
 interface Where {
   readonly values: readonly string[]
   /** The code in `values` of a row. */
@@ -160,7 +160,7 @@ function rowsOf({ strata, ...times }: StepTimes, sources: PlaceSources): StepRow
   )
 }
 
-/** Where a service runs in each request; not known where it takes part several times, in several places. */
+/** Place of a service in each request; unknown if it takes part several times, in several places. */
 function wheresOf(service: string | null, { steps, columns }: PlaceSources): Map<string, Where> {
   const { shapeOf } = steps.flows
   const visits = visitsOf(steps.flows)
@@ -410,7 +410,7 @@ function levelsOf(sums: BlockSums): Levels {
   return [levelOf(sums, BEFORE), levelOf(sums, AFTER)]
 }
 
-/** What changed of a service in a place; beside elsewhere, where it runs there, too. */
+/** Change of a service in a place, compared with elsewhere if it also runs there. */
 function changeOf(own: BlockSums, rest: BlockSums): Shift | null {
   const [inside, outside] = [levelsOf(own), levelsOf(rest)]
   return (

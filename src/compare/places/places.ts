@@ -79,7 +79,7 @@ export function thereOf(
   }
 }
 
-/** How often each service takes part in requests of a shape. */
+/** Number of visits of each service in requests of a shape. */
 export const visitsOf = remembered(
   (flows: FlowSet): ReadonlyMap<number, ReadonlyMap<string | null, number>> =>
     new Map(

@@ -4,13 +4,13 @@ import type { CategoryStructure } from '../categories/category-structure.ts'
 /** A label that one structure has more often than the other. */
 export interface LabelCount {
   readonly label: string
-  /** How many more nodes there are with it. */
+  /** Number of additional nodes with it. */
   readonly count: number
 }
 
 type LabeledNodes = Pick<CategoryStructure, 'preorder' | 'labels'>
 
-/** What a mutation's structure has that its precursor's has not, and the reverse. */
+/** Labels that only a mutation's structure has, and those that only its precursor's has. */
 export interface LabelDifference {
   readonly added: readonly LabelCount[]
   readonly removed: readonly LabelCount[]

@@ -87,7 +87,7 @@ export type EditTokens = PrecursorOptions['editTokens']
 /** A category that a mutation's requests may have belonged to before. */
 export interface PrecursorCandidate {
   readonly category: number
-  /** Normalized string-edit distance to the mutation: 0 alike, 1 nothing in common. */
+  /** Normalized string-edit distance to the mutation: 0 for equal, 1 for nothing in common. */
   readonly nsed: number
   /** Share of the mutation's requests taken to have come from here; candidates' sum to 1. */
   readonly weight: number

@@ -32,7 +32,7 @@ export interface Stream {
   readonly requests: number
   readonly beforeMeanUs: number
   readonly afterMeanUs: number
-  /** By how much the requests take longer after, in µs in all. Streams add up to the change of the period. */
+  /** Total time that the requests take longer after, in µs. Streams add up to the change of the period. */
   readonly addedUs: number
 }
 

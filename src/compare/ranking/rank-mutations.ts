@@ -164,13 +164,13 @@ export const RANKING_OPTIONS = defineOptions({
   centre: oneOf(['mean', 'median', 'trimmed'], {
     default: 'mean',
     sentence:
-      "What stands for a category's response times; 'trimmed' leaves out the extreme tenths",
+      "Statistic of a category's response times; 'trimmed' leaves out the fastest and slowest tenth",
     flag: 'centre <statistic>',
   }),
   rankBy: oneOf(['mutation', 'category'], {
     default: 'mutation',
     sentence:
-      'Rank mutations each by its own contribution, or by that of both mutations of its category together',
+      'Rank each mutation by its own contribution, or by that of both mutations of its category',
   }),
 })
 
@@ -194,18 +194,18 @@ export interface RankedMutation {
    * before (response-time; the rest of a growing category belongs to its structural twin).
    */
   readonly requests: number
-  /** What this change adds to the sum of all response times, in µs; negative where it saves. */
+  /** Time this change adds to the sum of all response times, in µs; negative if it saves time. */
   readonly contributionUs: number
-  /** What both mutations of its category add together, in µs. */
+  /** Time that both mutations of its category add together, in µs. */
   readonly combinedUs: number
-  /** What it still adds once those of higher rank are repaired, in µs. */
+  /** Time it still adds once those of higher rank are repaired, in µs. */
   readonly remainingUs: number
   /**
-   * Whether a finding accounts for it, so that it holds when tests are corrected for their number.
+   * Whether a finding explains it, so that it holds when tests are corrected for their number.
    * What is not significant may be chance.
    */
   readonly significant: boolean
-  /** Whether no category lost as many requests as it gained, so that its contribution is not known. */
+  /** Whether no category lost the requests that it gained, so that its contribution is unknown. */
   readonly noPrecursor: boolean
   readonly precursors: readonly PrecursorCandidate[]
 }

@@ -25,15 +25,15 @@ const MAX_CALLERS = 3
 
 export interface Divided {
   readonly coded: readonly Coded[]
-  /** How many codes were read. */
+  /** Number of codes read. */
   readonly size: number
 }
 
-/** What the requests of a comparison can be divided by, for whatever is measured. */
+/** Columns that divide the requests of a comparison, for any measure. */
 export class DividingColumns {
   readonly leftOut: LeftOutAttribute[] = []
   readonly #read: RequestColumns
-  /** What is measured divides nothing. */
+  /** Attribute that is measured, which divides nothing. */
   readonly #measure: string
   readonly #called: readonly RequestColumn[]
   /** By service, how many visits it has from each that calls it. */

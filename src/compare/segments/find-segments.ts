@@ -59,7 +59,7 @@ const MIN_SHARE = 0.02
 
 export interface SegmentSources {
   readonly steps: StepChanges
-  /** What requests are divided by; by default what was recorded of them. */
+  /** Columns that divide requests; by default all recorded ones. */
   readonly columns?: RequestColumns
 }
 

@@ -16,7 +16,7 @@ import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import type { RequestColumn } from './read-columns.ts'
 
-/** What segments are compared by. */
+/** Measure that segments are compared by. */
 export type Measure = 'time' | 'errors' | 'structure'
 
 export interface Measured {
@@ -39,7 +39,7 @@ export interface Measured {
   /** Time in µs, or 1 for a failure or a choice taken; ascending within stratum and period. */
   readonly values: Float64Array
   readonly blocks: Uint8Array
-  /** How many requests each row counts as; undefined where each once. */
+  /** Weight of each row; undefined where each counts once. */
   readonly weights?: Float64Array | undefined
   /**
    * Where requests weigh unequally, all of them with their weights, for what is told; the rows here

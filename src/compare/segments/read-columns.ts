@@ -18,7 +18,7 @@ export const MISSING = 0
 export const RARE = 1
 export const FIRST_VALUE = 2
 
-/** What requests can be divided by, or spans: one code each. */
+/** A column that divides requests or spans: one code each. */
 export interface RequestColumn {
   /** Name of the attribute, `host`, `version`, or of a service that is called. */
   readonly attribute: string
@@ -69,7 +69,7 @@ const MAX_CODES = 4_000
 
 export interface Units {
   readonly service: string | null
-  /** How many there are: requests, or spans. */
+  /** Number of requests, or of spans. */
   readonly size: number
   readonly requestOf: (unit: number) => number
   readonly spanOf: (unit: number) => number | undefined

@@ -23,7 +23,7 @@ export interface ResourceUses {
 
 /** Spans that are divided by what they recorded themselves. */
 export interface SpanList {
-  /** What they are spans of. */
+  /** Service or operation of these spans. */
   readonly key: string
   /** Requests that it holds the spans of: one of so many. */
   readonly every: number
@@ -44,7 +44,7 @@ export const NO_PLACE = 2 ** 32 - 1
 /** Codes kept of services. */
 const MAX_KEPT = 2 ** 25
 
-/** What the requests of flows can be divided by, read when it is asked for. */
+/** Columns that divide the requests of flows, read on first use. */
 export class RequestColumns {
   readonly #flows: FlowSet
   readonly #known: Map<string | null, ColumnsOf>

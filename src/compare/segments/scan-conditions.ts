@@ -71,7 +71,7 @@ export class ConditionScan {
   readonly #totals = new Map<number | null, Sums>()
   readonly #variances = new Map<number | null, readonly number[]>()
   readonly #everyRow: GroupedRows
-  /** What was tallied of each column. */
+  /** Tally of each column. */
   readonly #cells = new Map<RequestColumn, Float64Array>()
   readonly #within = new Map<string, readonly Sums[]>()
 

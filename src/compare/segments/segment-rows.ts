@@ -96,13 +96,13 @@ export function withoutUnchanged(
   }
 }
 
-/** How many requests the rows of a stratum and period count as. */
+/** Returns the weighted number of rows of a stratum and period. */
 export function countOf({ offsets, weights }: Measured, group: number): number {
   const [from, to] = [offsets[group]!, offsets[group + 1]!]
   return weights === undefined ? to - from : sum(weights.subarray(from, to))
 }
 
-/** How many requests the rows after count as. */
+/** Returns the weighted number of rows after. */
 export function countAfter(measured: Measured): number {
   return sum(measured.strata, (_, stratum) => countOf(measured, 2 * stratum + AFTER))
 }

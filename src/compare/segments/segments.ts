@@ -13,12 +13,13 @@ import type { LeftOutAttribute } from './read-columns.ts'
 /** Options of `findSegments`. */
 export const SEGMENT_OPTIONS = defineOptions({
   ...EDGE_OPTIONS,
-  segments: flag({ default: true, sentence: 'Find out in which requests things changed' }),
+  segments: flag({ default: true, sentence: 'Find which requests each change is confined to' }),
   maxSegmentCells: number({
     default: 2e8,
     min: 0,
     unit: 'values',
-    sentence: 'Most values of attributes read to find segments; what is largest comes first',
+    sentence:
+      'Maximum number of attribute values to read for segments; the largest changes come first',
     flag: null,
   }),
 })
@@ -27,7 +28,7 @@ export type { SegmentCondition }
 
 export type SegmentOptions = OptionsOf<typeof SEGMENT_OPTIONS>
 
-/** Requests in which something changed, where outside it hardly did. */
+/** Requests that a change is confined to: outside of them, little changed. */
 export interface Segment {
   readonly measure: Measure
   /** Step whose time, or whose failures, changed; `null` for structure. */
@@ -59,7 +60,7 @@ export interface Segment {
   readonly shareOfRequests: number
   /** Share of the change, what is less than twice its error outside counted as none. */
   readonly shareOfChange: number
-  /** How many times more a request changed inside than one of all. */
+  /** Change of a request inside, relative to the average of all. */
   readonly lift: number
   /** Rows of its requests, of both periods. */
   readonly requests: readonly number[]
@@ -91,7 +92,7 @@ interface SegmentColumns {
   readonly leftOut: readonly LeftOutAttribute[]
   /** Steps, failures and choices that were not looked at, for lack of room; see `maxSegmentCells`. */
   readonly omitted: number
-  /** What times are amounts of. */
+  /** Quantity of all amounts. */
   readonly quantity: Quantity
 }
 

@@ -24,9 +24,9 @@ export interface Limits extends EdgeOptions {
   readonly usualOf: (request: number) => number
   /** Times of a step's calls, where a request has several. */
   readonly callsOf: (step: StepTimes) => readonly StepStratum[]
-  /** How coarse the clocks are that a step is timed by, in µs. */
+  /** Resolution of the clocks that time a step, in µs. */
   readonly resolutionOf: (step: Step) => number
-  /** How many requests each counts as; undefined where each counts once. */
+  /** Weight of each request; undefined where each counts once. */
   readonly counted: Float64Array | undefined
 }
 
@@ -47,7 +47,7 @@ interface TestedStep {
   readonly q: number
 }
 
-/** What steps of flows are described by. */
+/** Data that describes steps of flows. */
 export function limitsOf(flows: FlowSet, options: EdgeOptions): Limits {
   return {
     ...options,

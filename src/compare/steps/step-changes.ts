@@ -13,21 +13,21 @@ import type { StepStratum } from './step-strata.ts'
 import { type Step, type StepTimes, stepKey, strataOfStep } from './step-times.ts'
 import type { Minority } from './tail-counts.ts'
 
-/** How one operation of a step changed. */
+/** Change of one operation of a step. */
 export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower' | 'p'> {
   readonly operation: string
   /** Requests that have it. */
   readonly beforeRequests: number
   readonly afterRequests: number
-  /** Calls that such a request makes after. */
+  /** Calls per request after. */
   readonly callsEach: number
-  /** By how much a call became slower (negative: faster), in µs; 0 unless significant. */
+  /** Shift of a call in µs, positive if slower; 0 unless significant. */
   readonly shiftUs: number
   /** Where only some of the calls changed, `shiftUs` is theirs; `null` where the typical call did. */
   readonly minority: Minority | null
   /** 95 % confidence interval of `shiftUs`. */
   readonly interval: readonly [low: number, high: number]
-  /** The shift of a request's time on it over the mean response time of such requests. */
+  /** Shift of a request's time on it, as a share of the mean response time of these requests. */
   readonly effect: number
   /** What the change adds to the sum of all response times after, in µs, and its standard error. */
   readonly contributionUs: number
@@ -43,7 +43,7 @@ export interface StepChange
     Pick<ModeratedShift, 'rankDf' | 'logDf'> {
   /** p corrected over all steps and calls together; `NaN` where it could not be tested. */
   readonly q: number
-  /** How many times larger the variance of its shift is than of independent times. */
+  /** Factor by which the variance of its shift exceeds that of independent times. */
   readonly designEffect: number
   /**
    * What the calls that changed took after beyond the mean before, the slowest hundredth cut, in µs,
@@ -57,14 +57,14 @@ export interface StepChange
   readonly requests: readonly number[]
 }
 
-/** What an operation does differently, compared between the periods. */
+/** Different behavior of an operation, compared between the periods. */
 export interface CallChange extends CallCounts, CountsTest {
   readonly q: number
   /** Significant among what the operation does, and large enough to matter. */
   readonly changed: boolean
 }
 
-/** How much more often an operation repeats a call, compared between the periods. */
+/** Change in how often an operation repeats a call, compared between the periods. */
 export interface RepeatChange extends Omit<CallRepeats, 'strata'>, ModeratedShift {
   /** Mean times a visit makes the call, of those that make it. */
   readonly beforeTimes: number
@@ -104,7 +104,7 @@ interface StepChangeColumns {
   readonly tested: number
 }
 
-/** What became of every step and every call, of flows from spans. */
+/** Every step and every call, compared between the periods; of flows from spans. */
 export class StepChanges extends columnarStage<StepChangeColumns>() {
   static readonly madeBy: string = 'what findStepChanges returns, or comparison.steps'
 

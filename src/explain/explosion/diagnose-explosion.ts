@@ -32,7 +32,8 @@ import { type ExpectedCategories, expectedCategories } from './expected-categori
 export const EXPLOSION_OPTIONS = defineOptions({
   cluster: custom<Cluster | null>({
     default: null,
-    sentence: 'Cluster whose requests each choose some hosts, to say how many categories to expect',
+    sentence:
+      'Size of a cluster whose requests each choose some hosts, to compute how many categories to expect',
     expected: 'an object with hosts and replicas, or null',
     accepts: (value) => typeof value === 'object',
   }),
@@ -109,7 +110,7 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
     return !(this.sizes.testableShare >= ENOUGH)
   }
 
-  /** What was found, in words. */
+  /** Writes the diagnosis in words. */
   text(): string {
     const { causes, expected, remaining, sizes } = this
     const requests = this.categories.flows.size
@@ -123,19 +124,19 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
       const { expected: mean, sd, possible } = expected
       lines.push(
         `Hosts chosen at random would give ${shortNumber(mean)} ± ${shortNumber(sd)} categories, of ` +
-          `${Number.isFinite(possible) ? shortNumber(possible) : 'more than 1e308'} there can be.`,
+          `${Number.isFinite(possible) ? shortNumber(possible) : 'more than 1e308'} possible.`,
       )
     }
     if (causes.length === 0) {
       lines.push(
-        'As far as hosts, threads, the order of siblings, loop counts and ids in names tell, requests ' +
-          'differ in the work they do.',
+        'Requests differ in the work they do: hosts, threads, sibling order, loop counts and ids in ' +
+          'names explain none of the categories.',
       )
     }
     if (causes.length === 0 && this.thin) {
       lines.push(
-        'If names say in another way where work was done, or for whom, leave that out with a rule of ' +
-          'your own: `categorize(flows, { label })`.',
+        'If names contain a place or a customer in another form, remove it with your own rule: ' +
+          '`categorize(flows, { label })`.',
       )
     }
     for (const { part, share, detail } of causes) {
@@ -147,7 +148,7 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
       const fewest = Math.min(...this.remedies.map(({ categories }) => categories))
       const isFar = fewest > remaining
       lines.push(
-        `Without all that, ${isBound ? 'at least ' : ''}${left} would be left.` +
+        `Without these, ${isBound ? 'at least ' : ''}${left} would be left.` +
           `${isFar ? ` No remedy that was tried leaves fewer than ${grouped(fewest)}.` : ''}`,
       )
     }
@@ -156,13 +157,12 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
     const isBest = best !== undefined && helps(best)
     if (isBest) {
       lines.push(
-        `What helps most is ${best.remedy} (\`${best.code}\`): ` +
-          `${counted(best.categories, 'category', 'categories')}, ${shortNumber(best.requestsPerCategory)} ` +
-          `requests in each, ${percent(best.testableShare)} of requests in categories large enough to be tested; C² of the ` +
-          `category that the median request is in: ` +
-          `${c2Text(best.medianC2)} instead of ${c2Text(this.sizes.medianC2)}.`,
+        `Most effective: ${best.remedy} (\`${best.code}\`) leaves ` +
+          `${counted(best.categories, 'category', 'categories')} with ${shortNumber(best.requestsPerCategory)} ` +
+          `requests each, and ${percent(best.testableShare)} of requests in categories large enough to be tested. C² of the ` +
+          `median request’s category: ${c2Text(best.medianC2)} instead of ${c2Text(this.sizes.medianC2)}.`,
       )
-    } else if (this.thin) lines.push('Nothing that was tried makes more requests testable.')
+    } else if (this.thin) lines.push('No remedy that was tried makes more requests testable.')
     return lines.join('\n')
   }
 
@@ -231,7 +231,7 @@ function spreadOf({ medianC2 }: CategorySizes): number {
   return Number.isNaN(medianC2) ? Number.MAX_VALUE : Math.round(medianC2 * 100)
 }
 
-/** What can be done against too many categories. */
+/** Name of a remedy against too many categories. */
 export type RemedyName =
   | 'omit hosts'
   | 'omit threads'
@@ -243,10 +243,10 @@ export type RemedyName =
   | 'together'
   | 'together, with host classes'
 
-/** One way to fewer categories, and what comes of it. */
+/** A remedy against too many categories, and its result. */
 export interface Remedy extends CategorySizes {
   readonly remedy: RemedyName
-  /** How to do it, as code: options of `compare`. */
+  /** Options of `compare` that do it, as code. */
   readonly code: string
   /** The same options by name; `null` where one of them is a function. */
   readonly options: OptionAdvice | null
@@ -314,7 +314,7 @@ export function listRecipes(variants: ExplosionVariants) {
     const remedy = concurrency === 'learned' ? 'learned order' : 'no order'
     const built = variants.flows({ concurrency })
     if (concurrency === categories.flows.options.concurrency) {
-      leftOut.push({ remedy, reason: 'it is so already' })
+      leftOut.push({ remedy, reason: 'already done' })
     } else if (typeof built === 'string') leftOut.push({ remedy, reason: built })
     else {
       recipes.push({ remedy, part: 'concurrency order', options: { concurrency }, concurrency })
@@ -422,7 +422,7 @@ function sameRequests(flows: FlowSet, rebuilt: FlowSet): FlowSet | undefined {
   return selectRequests(rebuilt, { before, after })
 }
 
-/** What can tell requests apart that do the same work. */
+/** A cause that sets requests with the same work apart. */
 export type ExplosionPart = 'host' | 'thread' | 'concurrency order' | 'loop counts' | 'ids in names'
 
 /** A part of what requests are told apart by, and how many categories it makes. */
@@ -437,7 +437,7 @@ export interface ExplosionCause {
   readonly categoriesWithout: number
   /** Categories when every other part is taken out, and it alone is left. */
   readonly categoriesWithOnly: number
-  /** What was seen, in words. */
+  /** Observation, in words. */
   readonly detail: string
 }
 

@@ -2,12 +2,12 @@ import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { requireCount } from '../../stats/require-option.ts'
 
-/** How many categories to expect of requests that choose their hosts at random. */
+/** Expected number of categories of requests that choose their hosts at random. */
 export interface ExpectedCategories {
   readonly expected: number
   /** Standard deviation of that number from run to run. */
   readonly sd: number
-  /** How many different categories there can be: C = N! / (N − R)!. Infinite above 1.8e308. */
+  /** Number of possible categories: C = N! / (N − R)!. Infinite above 1.8e308. */
   readonly possible: number
 }
 
@@ -86,7 +86,7 @@ export interface CategoryCurveOptions {
   readonly points: number
 }
 
-/** How many categories to expect, by size of cluster and number of requests. */
+/** Expected number of categories, by size of cluster and number of requests. */
 export class ExpectedCategoryCurves extends columnarStage<{
   readonly options: CategoryCurveOptions
 }>() {

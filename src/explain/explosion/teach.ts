@@ -21,13 +21,13 @@ import { ExplosionVariants, listRecipes, type Variant } from './diagnose-explosi
 
 const ALL = Object.keys(IGNORABLE) as Ignorable[]
 
-/** What a person answers about two categories of some data. */
+/** A person's answer about two categories of some data. */
 export interface TaughtAnswer {
   readonly one: number
   readonly other: number
   /** Whether their requests are the same to this person. */
   readonly same: boolean
-  /** Who says so; default nobody in particular. */
+  /** Author; default none. */
   readonly by?: string
   /** When, as ISO 8601; default unknown. */
   readonly at?: string
@@ -139,8 +139,8 @@ export function teach(
     const merges = alternatives.merging(one, other)
     if (same && merges.length === 0) {
       throw new FlowdeltaError(
-        `Categories ${one} and ${other} are called the same, but they differ in more than ${ALL.map((what) => IGNORABLE[what]).join(', ')}: ` +
-          'in the work that is done. Leave them apart, or give `label` a rule of your own.',
+        `Categories ${one} and ${other} were marked as the same, but differ in more than ${ALL.map((what) => IGNORABLE[what]).join(', ')}: ` +
+          'in the work they do. Keep them apart, or give `label` a rule of your own.',
       )
     }
     return { ...sides, same, merges, by, at }
@@ -169,6 +169,6 @@ function learn(answers: readonly Answer[]): readonly Ignorable[] {
     return `${one.name} and ${other.name} are ${same ? 'the same' : 'not the same'}, and one by ${what || 'nothing'}`
   })
   throw new FlowdeltaError(
-    `No rule respects all answers: ${told.join('; ')}. Take back one of those that contradict each other.`,
+    `No rule fits all answers: ${told.join('; ')}. Take back one of the contradicting answers.`,
   )
 }

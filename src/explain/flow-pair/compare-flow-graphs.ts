@@ -154,17 +154,17 @@ function confidenceText({
     isAll && confidence === 1
       ? `${all} in both flows.`
       : `${counted(matches.length, 'step')} ${matches.length === 1 ? 'is' : 'are'} in both flows, ` +
-        `of ${before.length} before and ${after.length} after (structures ${percent(confidence)} alike).`
+        `of ${before.length} before and ${after.length} after (structures ${percent(confidence)} similar).`
   const doubt =
     doubtful === 0
       ? ''
-      : ` ${counted(doubtful, 'step')} may be matched wrongly: the name recurs, and little ` +
-        'around it is the same.'
+      : ` ${counted(doubtful, 'step')} may be matched wrongly: the name recurs, ` +
+        'in different surroundings.'
   const apart =
     dropped === 0
       ? ''
       : ` ${counted(dropped, 'step')} of the same name ${dropped === 1 ? 'is' : 'are'} shown ` +
-        'twice, having moved past others.'
+        'twice, because they moved past others.'
   return whole + doubt + apart
 }
 

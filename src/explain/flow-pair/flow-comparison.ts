@@ -192,7 +192,7 @@ export interface FlowComparison {
   readonly differences: readonly FlowGroup[]
   /** Traversals of one component, its service and host: every node that has either is in one. */
   readonly components: readonly FlowGroup[]
-  /** What differs, ranked by its part of the change of the mean response time. */
+  /** Differences, ranked by their part of the change of the mean response time. */
   readonly ranked: FlowDifferences
 }
 
@@ -214,7 +214,7 @@ export interface FlowDifference {
   readonly changeUs: number
   /** `changeUs` as a share of the whole change; below 0 against it, `null` where there is none. */
   readonly share: number | null
-  /** What it is, without its time: `X → Y takes 98 ms longer`. */
+  /** Description without its share: `X → Y takes 98 ms longer`. */
   readonly what: string
   /** The same with its share: `X → Y takes 98 ms longer: 72 % of the slowdown`. */
   readonly text: string
@@ -230,7 +230,7 @@ interface Ranked {
   readonly rest: RestOfChange
 }
 
-/** What differs between two flows, ranked by its part of the change of the mean response time. */
+/** Differences between two flows, ranked by their part of the change of the mean response time. */
 export class FlowDifferences extends columnarStage<Ranked>() {
   /** A row for each difference, the largest change first. */
   table(): StageTable {
@@ -255,28 +255,28 @@ export function moreWords(us: number): string {
   return Math.abs(us) <= NO_TIME_US ? 'as long as before' : moreText(us, TIME)
 }
 
-/** What part a change of some edges is of the whole change. */
+/** Writes the share of some edges in the whole change. */
 export function shareWords(changeUs: number, totalUs: number): string {
   if (Math.abs(totalUs) <= NO_TIME_US || Math.abs(changeUs) <= NO_TIME_US) return ''
   if (changeUs / totalUs >= 0) return `: ${partAndRestText(changeUs, totalUs, TIME)}`
   const { change } = changeWords(TIME, totalUs > 0)
-  return `, against the ${change} (${percent(-changeUs / totalUs)} of it)`
+  return `, offsetting ${percent(-changeUs / totalUs)} of the ${change}`
 }
 
-/** Said where p of edges is told. */
-export const CORRECTED = 'corrected for all edges that were tested'
+/** Note next to p of edges. */
+export const CORRECTED = 'corrected for the number of edges tested'
 
-/** Says how p is meant where it is told. */
+/** Returns a note about p, if p is printed. */
 export function pNote(differences: readonly FlowDifference[]): string {
   const tested = differences.filter(({ kind }) => kind === 'latency')
   if (tested.length === 0) return ''
   const isAll = tested.length === differences.length
-  return ` p is ${CORRECTED}${isAll ? '' : '; steps that came, went or moved need none'}.`
+  return ` p is ${CORRECTED}${isAll ? '' : '; new, lost and moved steps need no test'}.`
 }
 
 function restWords({ rest, totalUs }: Ranked): string {
   const { edges, changeUs } = rest
-  return `All else, ${counted(edges.length, 'edge')}, takes ${moreWords(changeUs)}${shareWords(changeUs, totalUs)}.`
+  return `Everything else, ${counted(edges.length, 'edge')}, takes ${moreWords(changeUs)}${shareWords(changeUs, totalUs)}.`
 }
 
 /** A difference before its time is known. */
@@ -405,7 +405,7 @@ export function orderWords(
 export const QUIET_WORDS: Readonly<Record<QuietReason, string>> = {
   variance: 'may be chance',
   'too few requests': 'may be chance, too few requests to test',
-  'never waited for': 'not tested, as no request waits for it',
+  'never waited for': 'not tested: no request waits for it',
 }
 
 /** Says how sure the change of an edge is: `p < 0.001`, `may be chance (p = 0.2)`. */

@@ -83,7 +83,7 @@ export class Explanation extends Stage {
     this.#made = made
   }
 
-  /** How its trees are grown. */
+  /** Method that grows its trees. */
   get growth(): TreeChoice {
     return this.#made.growth
   }
@@ -305,13 +305,13 @@ function notTold(all: readonly Explanation[], open: readonly string[]): string[]
         ]
       : []),
     ...(count > 0
-      ? [`${counted(count, 'parameter')} left out as identifiers, times or the like (leftOut).`]
+      ? [`${counted(count, 'parameter')} left out: identifiers, times and the like (leftOut).`]
       : []),
   ]
 }
 
 function triedText(tried: readonly string[]): string {
-  if (tried.length === 0) return 'No parameter was recorded whose values differ.'
+  if (tried.length === 0) return 'No recorded parameter has different values.'
   const names = tried.slice(0, MAX_TRIED).map(tooltipText)
   const more = tried.length - names.length
   return `Tried: ${listed([...names, ...(more > 0 ? [`${more} more`] : [])])}.`
@@ -347,12 +347,12 @@ const EXPLAIN_OPTIONS = defineOptions({
   question: oneOf(['both', 'what-differs', 'what-is-slow'], {
     default: 'both',
     sentence:
-      'Ask which parameters tell mutations from precursors (or requests after from those before), which ones slow requests after have, or both',
+      'Ask what separates mutations from precursors (or requests after from those before), what separates slow requests after from others, or both',
   }),
   criterion: oneOf(['auto', 'gain-ratio', 'gini'], {
     default: 'auto',
     sentence:
-      'Grow trees as C4.5 does (gain-ratio) or as CART does (gini); auto takes C4.5 unless CART separates better, as it does where mutations are few',
+      'Grow trees like C4.5 (gain-ratio) or CART (gini); auto takes C4.5 unless CART separates better, often with few mutations',
   }),
   sample: custom<Sampling>({
     default: 'tenth',
@@ -362,14 +362,14 @@ const EXPLAIN_OPTIONS = defineOptions({
     schema: { anyOf: [{ enum: ['all', 'tenth'] }, { type: 'integer', minimum: 2 }] },
     unit: 'requests',
     sentence:
-      'Look at so many requests, at all, or at a tenth but at least 100 (for what is slow, at up to 10,000)',
+      'Number of requests to look at: all, a number, or a tenth but at least 100 (up to 10,000 for slow requests)',
   }),
   seed: count({ default: 1, min: 0, sentence: 'Seed of the sample' }),
   prune: flag({ default: true, sentence: 'Leave out splits that may be chance' }),
   include: list({
     default: [],
     unit: 'names of parameters',
-    sentence: 'Use these parameters although they look like identifiers or times',
+    sentence: 'Use these parameters even if they look like identifiers or times',
   }),
   exclude: list({
     default: [],
@@ -379,11 +379,11 @@ const EXPLAIN_OPTIONS = defineOptions({
   alpha: level({
     default: 0.05,
     sentence:
-      'Significance, corrected over the parameters, that the first split needs to count as an explanation; only with prune',
+      'Significance level that the first split must reach, corrected for the number of parameters; only with prune',
   }),
 })
 
-/** How low-level parameters are searched for explanations. */
+/** Options of the search for explanations by low-level parameters. */
 export type ExplainOptions = Partial<OptionsOf<typeof EXPLAIN_OPTIONS>>
 
 export function explainSettings(options: ExplainOptions) {
@@ -436,10 +436,10 @@ export function pathSentence(
   const which = words[predicts]
   const hits = Math.round(precision * requests)
   const share = `${grouped(hits)} of ${grouped(Math.round(requests))} (${percent(precision)})`
-  const found = recall === 1 ? `all that are` : `${percent(recall)} of all that are`
+  const found = recall === 1 ? 'covering all of them' : `covering ${percent(recall)} of them`
   const often =
     lift >= 1.05
-      ? `, ${lift >= 9.95 ? Math.round(lift) : lift.toFixed(1)} times as often as overall`
+      ? `, ${lift >= 9.95 ? Math.round(lift) : lift.toFixed(1)} times the overall share`
       : ''
   const time =
     times === null || path.question !== 'what-is-slow'

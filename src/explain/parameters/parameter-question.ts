@@ -26,7 +26,7 @@ export interface ParameterQuestion {
   readonly tree: ClassificationTree | RegressionTree
   /** The ways through the tree, the best first; none where nothing separates. */
   readonly paths: readonly ExplainedPath[]
-  /** How well the best of them separates, 0 to 1. */
+  /** Separation of the best of them, 0 to 1. */
   readonly separation: number
   /** Of `'what-is-slow'`: from which time on a row is slow, in µs. */
   readonly slowAboveUs: number | null
@@ -210,10 +210,10 @@ function part(some: number, all: number): number {
   return all === 0 ? 0 : some / all
 }
 
-/** What a tree of parameters is asked. */
+/** Question that a tree of parameters answers. */
 export type ParameterQuestionName = 'what-differs' | 'what-is-slow'
 
-/** What is said of the rows on a path. */
+/** Prediction for the rows on a path. */
 export type Prediction = 'mutation' | 'precursor' | 'slow' | 'usual'
 
 /** A way from the root of a tree to a leaf: one explanation. */

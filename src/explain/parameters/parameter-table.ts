@@ -263,7 +263,7 @@ export function typedColumn(name: string, column: AttributeColumn): TreeColumn {
   }
 }
 
-/** How many requests a table is made from. */
+/** Number of requests that a table is made from. */
 export type Sampling = 'all' | 'tenth' | number
 
 const FEWEST = 100
@@ -346,7 +346,7 @@ export interface ParameterSource {
 /** A low-level parameter: one value a row, with the place it was recorded at. */
 export type Parameter = TreeColumn & { readonly source: ParameterSource }
 
-/** How one parameter differs between two groups of requests. */
+/** Difference of one parameter between two groups of requests. */
 export interface ParameterDifference {
   readonly column: string
   readonly kind: Parameter['kind']

@@ -35,7 +35,7 @@ export interface EdgeVariance {
    * are long; NaN where response times do not vary.
    */
   readonly share: number
-  /** What somebody marked it as; `null` for no mark. */
+  /** Mark given by a person; `null` for none. */
   readonly mark: VarianceKind | null
 }
 
@@ -72,10 +72,10 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
       Math.abs(this.restShare) < 1e-6
         ? 'Shares add up to 1.'
         : `Shares add up to ${percent(this.accounted)}, not 1: the rest of the variance is response ` +
-          'time beside the recorded critical path.'
+          'time outside the recorded critical path.'
     return this.onePath
       ? sum
-      : `${sum} Requests take different critical paths; where an edge is off it, it counts as 0.`
+      : `${sum} Requests take different critical paths; an edge off the path counts as 0.`
   }
 
   /**
@@ -124,7 +124,7 @@ interface CovarianceOptions {
   readonly alpha: number
 }
 
-/** How the latencies of two edges go together. */
+/** Correlation of the latencies of two edges. */
 export interface EdgeCovariance
   extends Pick<EdgeClass, 'from' | 'to' | 'occurrence' | 'fromRoundBefore'> {
   readonly edge: number

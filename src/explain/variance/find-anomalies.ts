@@ -26,7 +26,7 @@ export const ANOMALY_OPTIONS = defineOptions({
   tail: level({
     default: 0.01,
     sentence:
-      'Share of a category that counts as its slowest requests where none is far out, and share of a kind of request below which a structure is rare',
+      'Share of a category that counts as its slowest requests if none is far out, and share of a type below which a structure is rare',
   }),
 })
 
@@ -59,7 +59,7 @@ export interface Anomaly {
   /** Median of their response times and of those they are held against, in µs. */
   readonly medianUs: number
   readonly usualUs: number
-  /** What they take longer in all, in µs; negative where they are faster. */
+  /** Total time they take longer, in µs; negative if faster. */
   readonly excessUs: number
   /** Category they are held against: their own, or the most similar large one with its root. */
   readonly usual: number
@@ -329,7 +329,7 @@ export class Anomalies extends columnarStage<{
       anomalies.filter((each) => each.kind === kind && each.farOut)
     const heads = {
       slow: `${categories.flows.quantity === TIME ? 'Slow' : 'Large'} requests, far out in their category`,
-      rare: `Rare structures, at most ${percent(options.tail)} of their kind`,
+      rare: `Rare structures, at most ${percent(options.tail)} of their type`,
     }
     return (['slow', 'rare'] as const)
       .flatMap((kind) => {

@@ -116,7 +116,7 @@ export const VARIANCE_OPTIONS = defineOptions({
   }),
   period: oneOf(['before', 'after', 'both'], {
     default: 'both',
-    sentence: 'Period to look at; both are looked at separately, never pooled',
+    sentence: 'Period to look at; both periods stay separate, never pooled',
     flag: null,
   }),
   order: oneOf(['c2', 'importance'], {
@@ -134,7 +134,7 @@ export const VARIANCE_OPTIONS = defineOptions({
 
 export type VarianceOptions = OptionsOf<typeof VARIANCE_OPTIONS>
 
-/** How much the response times of one category vary in one period. */
+/** Spread of the response times of one category in one period. */
 export interface CategorySpread {
   readonly category: number
   readonly period: PeriodName
@@ -264,7 +264,7 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
     const table = this.table().displayText()
     return lost.length === 0
       ? table
-      : `No category has what is marked: ${lost.join('; ')}.\n${table}`
+      : `No category has these marked edges: ${lost.join('; ')}.\n${table}`
   }
 
   #c2(period: PeriodName | undefined): number[] {

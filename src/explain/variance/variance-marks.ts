@@ -11,7 +11,7 @@ import { FlowdeltaError, rejectUnknownOptions, requireText, show } from '../../c
  */
 export type VarianceKind = 'intentional' | 'inadvertent' | 'intrinsic'
 
-/** What somebody knows of an edge, by the labels at its ends, in whatever category it occurs. */
+/** A person's note on an edge, by the labels at its ends, in any category. */
 export interface VarianceMark {
   readonly from: string
   readonly to: string

@@ -4,20 +4,20 @@ import { Dictionary } from '../../traces/dictionary.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import { type CallsBetween, callsBetween, clocksOf } from './calls-between.ts'
 
-/** How far one clock is ahead of another during a stretch of time. */
+/** Offset of one clock ahead of another during a stretch of time. */
 export interface ClockOffset extends Omit<Stretch, 'first' | 'fromUs' | 'untilUs' | 'line'> {
   /** Host; where none was recorded, instance of a service, or service. */
   readonly clock: string
-  /** Host by whose clock times are told. */
+  /** Host whose clock is the reference. */
   readonly reference: string
   /** First and last call of the stretch, as ISO 8601 text. */
   readonly from: string
   readonly until: string
-  /** How far `clock` is ahead of `reference` in the middle of the stretch. */
+  /** Offset of `clock` ahead of `reference` in the middle of the stretch. */
   readonly offsetUs: number
-  /** How much that grows, in µs a second (parts per million). */
+  /** Growth of the offset, in µs per second (parts per million). */
   readonly driftPpm: number
-  /** What the calls allow there. */
+  /** Bounds that the calls allow there. */
   readonly lowUs: number
   readonly highUs: number
 }
@@ -35,7 +35,7 @@ interface ClockColumns {
   readonly outsideTraces: readonly number[]
 }
 
-/** How far clocks are apart: one offset a pair of clocks and stretch of time. */
+/** Offsets of clocks: one per pair of clocks and stretch of time. */
 export class ClockOffsets extends columnarStage<ClockColumns>() {
   /** The offsets that times were corrected by. */
   get applied(): readonly ClockOffset[] {

@@ -26,7 +26,7 @@ export const FOLD_OPTIONS = defineOptions({
   log2: flag({
     default: false,
     sentence:
-      'Whether sizes are told apart by powers of two only (×512–1023), so that flows of nearly equal size share a category',
+      'Whether sizes differ only by power of two (×512–1023), so that flows of similar size share a category',
   }),
   omitHosts: flag({
     default: false,
@@ -36,11 +36,11 @@ export const FOLD_OPTIONS = defineOptions({
   similar: share({
     default: 1,
     sentence:
-      'Fold only flows whose repetitions take similar times: of each step, which repetition it is explains at most this share of the variance (of logarithms); 1 folds all, 0.14 leaves large effects apart',
+      'Fold only flows whose repetitions take similar times: the position of a repetition may explain at most this share of the variance of each step’s log times; 1 folds all, 0.14 keeps large effects apart',
     flag: 'similar <share>',
   }),
   sizeAttribute: optionalText(
-    "Root's parameter that decides how often things repeat, shown instead of ×1024, as in size=320KB",
+    "Root's parameter that sets the number of repetitions, shown instead of ×1024, as in size=320KB",
     'size-attribute <name>',
   ),
   sizeUnit: oneOf(['bytes', 'none'], {

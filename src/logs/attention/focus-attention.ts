@@ -213,7 +213,7 @@ export const ATTENTION_OPTIONS = defineOptions({
   }),
   class: oneOf(LOG_CLASSES, {
     default: 'after',
-    sentence: 'Period that dependencies are learned from',
+    sentence: 'Period to learn dependencies from',
     flag: 'class <name>',
   }),
   sharedDenominator: oneOf(['last', 'ranked'], {

@@ -199,7 +199,7 @@ export const DEPENDENCY_OPTIONS = defineOptions({
   mostVariables: count({
     default: 500,
     unit: 'variables',
-    sentence: 'Most variables that dependencies are learned from',
+    sentence: 'Maximum number of variables to learn dependencies from',
   }),
 })
 export type DependencyOptions = OptionsOf<typeof DEPENDENCY_OPTIONS>

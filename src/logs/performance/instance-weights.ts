@@ -22,7 +22,7 @@ export const WEIGHT_OPTIONS = defineOptions({
   weights: custom<LogWeights>({
     default: 'none',
     sentence:
-      "Weights of instances: 'latency' makes slow ones count more, the slowest a hundred times; latency=150ms says how much more counts twice",
+      "Weights of instances: 'latency' makes slow ones count more, the slowest a hundred times; latency=150ms sets the latency that doubles the weight",
     flag: 'weights <name>',
     accepts: (value) =>
       value === 'none' || value === 'latency' || (typeof value === 'object' && value !== null),

@@ -28,7 +28,7 @@ export const METRIC_OPTIONS = defineOptions({
   metric: custom<Metric>({
     default: 'runTime',
     sentence:
-      "What performance is: 'runTime', an event, a state variable or a field of several events",
+      "Measure of performance: 'runTime', an event, a state variable or a field of several events",
     flag: 'metric <name>',
     accepts: (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
     expected: "'runTime', the name of a variable, or { variable, feature }",
@@ -317,7 +317,7 @@ export class MetricTail extends columnarStage<{
       ? 'weights, a number for each instance, make them count'
       : `weights: 'latency' makes the ${ofThese} ones count`
     const whose = heavy.class === 'both' ? '' : ` ${heavy.class}`
-    return `${grouped(outliers)} of ${grouped(count)} instances${whose} (${percent(fraction)}) have a ${shortText(name, MAX_NAME_LENGTH)} beyond three standard deviations, which averages hide: ${weigh}.`
+    return `${grouped(outliers)} of ${grouped(count)} instances${whose} (${percent(fraction)}) have a ${shortText(name, MAX_NAME_LENGTH)} beyond three standard deviations, and averages do not show them; ${weigh}.`
   }
 
   /** One row a class, and one for both together. */

@@ -29,7 +29,7 @@ export const LOG_FIELD_OPTIONS = defineOptions({
   value: custom<string | readonly string[]>({
     default: 'value',
     sentence:
-      'Field that makes a state message; of several, each is a state variable name.field beside an event',
+      'Field that makes a message a state message; with several, each is a state variable name.field, besides the event',
     accepts: (value) => [value].flat().every((one) => typeof one === 'string'),
     expected: 'the name of a field, or a list of them',
   }),
@@ -45,11 +45,11 @@ export const LOG_READ_OPTIONS = defineOptions({
     flag: 'format <name>',
   }),
   instance: optionalText(
-    "Field, attribute (OTLP) or group (template) that says which instance a message is of, or 'path' for the file or directory",
+    "Field, OTLP attribute or template group that names a message's instance, or 'path' for its file or directory",
     'instance <field>',
   ),
   window: optionalText(
-    "Makes each stretch of so long an instance of its own: '1m', '30s'",
+    "Makes each time window an instance of its own: '1m', '30s'",
     'window <duration>',
   ),
   splitAt: optionalText(
@@ -57,19 +57,19 @@ export const LOG_READ_OPTIONS = defineOptions({
     'split-at <time>',
   ),
   badIf: optionalText(
-    "Divides the instances of one source: after are those for which conditions on fields hold, 'duration_ms > 100 and route = /cart'",
+    "Divides the instances of one source by conditions on fields, which hold after: 'duration_ms > 100 and route = /cart'",
     'bad-if <conditions>',
   ),
   waits: oneOf(['auto', 'always', 'never'], {
     default: 'auto',
     sentence:
-      "Adds states `ms until EVENT`, how long after the message before it an event came; 'auto' does so for requests that `badIf` divides",
+      "Adds states `ms until EVENT`, the time since the previous message; 'auto' does so for requests that `badIf` divides",
     flag: 'waits <when>',
   }),
   exclude: list({
     default: [],
     sentence:
-      'Variables to leave out, as what differs by the environment alone: names, with * for anything',
+      'Variables to leave out because only the environment changes them: names, with * for anything',
     flag: 'exclude <name,...>',
   }),
   derive: custom<DerivedStates>({
@@ -113,7 +113,7 @@ export const LOG_READ_OPTIONS = defineOptions({
   }),
   timeZone: text({
     default: 'UTC',
-    sentence: "Time zone of dates that say none: 'UTC', '+02:00', 'Europe/Berlin'",
+    sentence: "Time zone of dates without one: 'UTC', '+02:00', 'Europe/Berlin'",
     flag: 'time-zone <zone>',
   }),
   dateFormat: text({

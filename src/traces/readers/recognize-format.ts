@@ -63,7 +63,7 @@ const REFUSED: readonly RefusedFormat[] = [
   },
   {
     looksLike: (text) => text.startsWith('PAR1'),
-    reason: () => 'This is Parquet under a name that does not say so',
+    reason: () => 'This is Parquet, but its name does not end in .parquet',
     nextStep: 'Let its name end in .parquet, or write parquet: before its path',
   },
   {
@@ -91,15 +91,14 @@ const REFUSED: readonly RefusedFormat[] = [
     looksLike: (text) =>
       ['TID', 'FatherTID'].some((name) => headerOf(text).includes(name)) &&
       headerOf(text).includes('TaskID'),
-    reason: () =>
-      'This is one of the tables of a TraceBench run, which mean something only together',
+    reason: () => 'This is one table of a TraceBench run, which needs the others',
     nextStep: 'Convert the run to OTLP with datasets/tracebench/convert.ts of the repository',
   },
   {
     looksLike: (text) => /^\uFEFF?(?=[^\n]*\brpc_?id\b)(?=[^\n]*\btraceid\b)[^\n{]*,/i.test(text),
     reason: (text) =>
-      `This is an Alibaba call graph (columns ${columnsOf(text)}): its calls have places in a hierarchy (rpcid) in place of span and parent ids, and times of one millisecond`,
-    nextStep: `Convert each call to a row with ids of its own and its parent's. ${COLUMNS_HINT}`,
+      `This is an Alibaba call graph (columns ${columnsOf(text)}): its calls have hierarchy numbers (rpcid) instead of span and parent ids, and times in whole milliseconds`,
+    nextStep: `Convert each call to a row with its own id and its parent's. ${COLUMNS_HINT}`,
   },
 ]
 

@@ -356,7 +356,7 @@ class SpanRecords {
       })
       return
     }
-    const message = `A record among spans is none: it has ${Object.keys(record).slice(0, 9).join(', ') || 'no fields'}`
+    const message = `A record among the spans is no span: it has ${Object.keys(record).slice(0, 9).join(', ') || 'no fields'}`
     this.#sink.quality.note('not-spans', this.#place(), message)
   }
 

@@ -220,7 +220,7 @@ function calledInstead(recorded: Recorded, asked: Condition): string | undefined
   const inside = asked.values.find((value) => known.includes(value))
   if (inside === undefined) return undefined
   const meant = calledText(inside, name === 'service' ? null : ANY_SERVICE)
-  return ` That is where requests begin; write ${meant}.`
+  return ` That matches only roots; write ${meant}.`
 }
 
 /** Of what no root has but the first span of some service: the condition on that service. */
@@ -237,7 +237,7 @@ function ofServiceInstead(recorded: Recorded, asked: Condition): string | undefi
   const [first] = services
   if (first === undefined) return undefined
   const have = services.length === 1 ? 'has' : 'have'
-  return ` That is where requests begin; within them, ${firstOf(services)} ${have} it: write ${of(first).text}.`
+  return ` That matches only roots; ${firstOf(services)} ${have} it: write ${of(first).text}.`
 }
 
 function calledText(attribute: string, service: string | null): string {

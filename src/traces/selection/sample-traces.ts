@@ -9,8 +9,12 @@ import { NO_PARENT, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns
 import { rootOf } from './span-values.ts'
 
 export const SAMPLE_OPTIONS = defineOptions({
-  size: count({ default: 20_000, unit: 'traces', sentence: 'Most traces of a period' }),
-  seed: count({ default: 1, sentence: 'Which of all samples is drawn' }),
+  size: count({
+    default: 20_000,
+    unit: 'traces',
+    sentence: 'Maximum number of traces of a period',
+  }),
+  seed: count({ default: 1, sentence: 'Seed of the sample' }),
 })
 
 /** A request by its root, and how it ended. */

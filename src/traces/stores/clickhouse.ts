@@ -29,17 +29,17 @@ import { readOrInstead, type StoreLocation, type StoreQuery, storeKind } from '.
 /** Parameters of the addresses of ClickHouse: `clickhouse://user@host:8123/database?table=otel_traces`. */
 export const CLICKHOUSE_OPTIONS = defineOptions({
   table: optionalText(
-    'Table of spans; null for the one whose columns are known, a Distributed one if there is any',
+    'Table of spans; null for the one with known columns, a Distributed one if there is any',
   ),
   timeout: number({
     default: 300,
     min: 0.001,
     unit: 's',
-    sentence: 'How long an answer may keep silent before it is asked for again',
+    sentence: 'Silence after which an answer is requested again',
   }),
   tries: HTTP_PARAMETERS.tries,
   sample: optionalCount(
-    'Most traces of a period, as a sample that ClickHouse draws; null for all of them',
+    'Maximum number of traces of a period, sampled by ClickHouse; null for all',
     'traces',
   ),
   seed: SAMPLE_OPTIONS.seed,
@@ -167,7 +167,7 @@ class ClickHouse {
     throw new FlowdeltaError(
       named === null || found.length === 0
         ? `${this.#name} has no ${named === null ? 'table of spans' : `table ${named}`}; its database has ${there}. Give another database in the address, or the parameter table.`
-        : `${this.#name} has a table ${named}, but not with columns that are known. Known are those of the OpenTelemetry Collector, ClickStack, SigNoz and Jaeger.`,
+        : `${this.#name} has a table ${named}, but its columns are unknown. Known are those of the OpenTelemetry Collector, ClickStack, SigNoz and Jaeger.`,
     )
   }
 

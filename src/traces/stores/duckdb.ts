@@ -17,7 +17,7 @@ export const DUCKDB_OPTIONS = defineOptions({
   sample: SAMPLE_OPTIONS.size,
   seed: SAMPLE_OPTIONS.seed,
   table: text({ default: 'otel_traces', sentence: 'Table of a database', flag: null }),
-  memory: text({ default: '1GB', sentence: 'Most memory of the engine', flag: null }),
+  memory: text({ default: '1GB', sentence: 'Memory limit of the engine', flag: null }),
   threads: count({ default: 2, sentence: 'Threads of the engine' }),
 })
 

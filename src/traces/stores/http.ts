@@ -7,22 +7,21 @@ import type { StoreLocation } from './store.ts'
 
 /** Parameters of every store that is asked over HTTP. */
 export const HTTP_PARAMETERS = {
-  tenant: optionalText('Tenant whose traces are read'),
+  tenant: optionalText('Tenant to read traces of'),
   limit: count({
     default: 500,
     sentence:
-      'Traces to ask for in one answer; a stretch of time that has as many is asked for in halves',
+      'Maximum number of traces in one answer; a time range that reaches it is split in half',
   }),
   timeout: number({
     default: 60,
     min: 0.001,
     unit: 's',
-    sentence: 'How long an answer may keep silent before it is asked for again',
+    sentence: 'Silence after which an answer is requested again',
   }),
   tries: count({
     default: 5,
-    sentence:
-      'How often to ask a server that is busy, fails or breaks off, waiting twice as long each time',
+    sentence: 'Number of tries when a server is busy, fails or breaks off, with doubling waits',
   }),
 } as const
 
@@ -232,7 +231,7 @@ export async function retried<T>(
 
 /** Says how often something went wrong; nothing of a single time. */
 export function inARow(tries: number): string {
-  return tries === 1 ? '' : ` This was so ${counted(tries, 'time')} in a row.`
+  return tries === 1 ? '' : ` This happened ${counted(tries, 'time')} in a row.`
 }
 
 /** An answer that asking again will not change. */

@@ -12,7 +12,7 @@ import { requireTimes, storeKind } from './store.ts'
 /** Parameters of the addresses of Jaeger: `jaeger://host:16686?service=frontend`. */
 export const JAEGER_OPTIONS = defineOptions({
   service: optionalText(
-    'Service in which traces began something in the time asked for; null for all services',
+    'Service with spans in the requested time, in each trace; null for all services',
   ),
   api: oneOf(['auto', 'v3', 'v1'], {
     default: 'auto',

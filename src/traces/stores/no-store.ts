@@ -2,5 +2,5 @@ import { FlowdeltaError } from '../../core/errors.ts'
 
 // Stands in for stores where the library is bundled for browsers.
 throw new FlowdeltaError(
-  'Stores are read, and traces saved, under Node alone. In a page, load files by their address or content.',
+  'Only Node can read stores and save traces. In a page, load files by their address or content.',
 )

@@ -23,7 +23,7 @@ const ARRIVALS_CHART_OPTIONS = defineOptions({
     sentence:
       'Stretch of each period to draw, from its start; by default as much as fits the limit. Where it holds more requests, bars count them',
   }),
-  limit: most(400, 'requests', 'Most requests of each period drawn one by one'),
+  limit: most(400, 'requests', 'Maximum number of requests of each period drawn one by one'),
   ...EVENT_OPTIONS,
 })
 
@@ -67,8 +67,8 @@ export const arrivalsChart = defineChart(
         title,
         subtitle: [
           window.isDense
-            ? `Each bar counts the requests that arrive in ${formatDuration(binOf(window))}, as more than ${counted(options.limit, 'request')} of a period are too many to draw one by one.`
-            : 'Each rectangle is a request from arrival to reply; those under way together are stacked.',
+            ? `Each bar counts the requests that arrive within ${formatDuration(binOf(window))}: more than ${counted(options.limit, 'request')} of a period are too many to draw one by one.`
+            : 'Each rectangle is a request from arrival to reply; concurrent ones are stacked.',
           pauses(window),
           ...(marks.length === 0 ? [] : [MARKS_MEANING]),
         ],

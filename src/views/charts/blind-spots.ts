@@ -10,7 +10,7 @@ const MAX_NAME_LENGTH = 60
 
 /** Draws how much of the variance of response times each step leaves unexplained, for `findBlindSpots`. */
 export const blindSpotsChart = defineChart(
-  { limit: most(10, 'steps', 'Most steps drawn, the largest gain first') },
+  { limit: most(10, 'steps', 'Maximum number of steps drawn, the largest gain first') },
   ({ spots, period }: BlindSpots, { limit }) => {
     const drawn = spots.filter(({ gain }) => gain > 0).slice(0, limit)
     const rows = drawn.map((spot, i) => ({
@@ -29,7 +29,7 @@ export const blindSpotsChart = defineChart(
         title: `Where to record more (${period})`,
         subtitle:
           first === undefined
-            ? 'What was recorded explains how response times vary.'
+            ? 'Recorded data explains all variance of response times.'
             : [
                 'Share of the variance of response times that nothing recorded explains.',
                 `First: ${shortText(recordText(first), 120)}.`,

@@ -32,8 +32,8 @@ const LOOKS = [
  */
 export const categoryCountsChart = defineChart(
   {
-    limit: most(2000, 'points', 'Most points drawn, largest change first'),
-    labels: most(8, 'changes', 'Most changes listed by name beside the points', 0),
+    limit: most(2000, 'points', 'Maximum number of points drawn, largest change first'),
+    labels: most(8, 'changes', 'Maximum number of changes listed by name beside the points', 0),
   },
   (structural: StructuralMutations, { limit, labels }) => {
     const all = categoryPoints(structural)
@@ -109,7 +109,8 @@ function pointOf(structural: StructuralMutations, together: readonly number[]) {
 
 function subtitle({ categories, options, mutations, precursors }: StructuralMutations): string[] {
   const { smPThreshold } = options
-  const scaled = options.counts === 'scaled' ? ', after scaled to as many requests as before' : ''
+  const scaled =
+    options.counts === 'scaled' ? ', after scaled to the number of requests before' : ''
   const many =
     smPThreshold === 'auto'
       ? 'significantly many requests'
@@ -118,7 +119,7 @@ function subtitle({ categories, options, mutations, precursors }: StructuralMuta
     `${counted(categories.size, 'category', 'categories')}: ${grouped(mutations.length)} gained and ${grouped(precursors.length)} lost ${many}${scaled}.`,
     smPThreshold === 'auto'
       ? 'Each category’s share of the requests of its type was tested.'
-      : 'Inside the grey band the number of requests changed by no more than that.',
+      : 'Inside the gray band the number of requests changed by no more than that.',
   ]
 }
 

@@ -28,7 +28,7 @@ const CORRECTIONS = { bonferroni: 'Bonferroni', bh: 'Benjamini-Hochberg', none: 
 export const divergenceChart = defineChart(
   {
     kind: optionalWord(['event', 'state'], 'Kind of variables; by default both'),
-    limit: most(20, 'variables', 'Most variables drawn, most divergent first'),
+    limit: most(20, 'variables', 'Maximum number of variables drawn, most divergent first'),
   },
   (divergence: Divergence, { kind, limit }) => {
     const { alpha, correction } = divergence.options

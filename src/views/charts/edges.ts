@@ -37,7 +37,7 @@ const TOOLTIP = {
 } as const
 
 const SHIFT_OPTIONS = defineOptions({
-  limit: most(20, 'steps', 'Most steps drawn, largest contribution first'),
+  limit: most(20, 'steps', 'Maximum number of steps drawn, largest contribution first'),
   small: flag({
     default: false,
     sentence: 'Draw significant changes too small to matter as well',
@@ -159,7 +159,7 @@ function rowOf(shift: Shift, label: string, of: Quantity) {
     shift: signedAmount(shiftUs, of),
     interval: `${signedAmount(lowUs, of)} to ${signedAmount(highUs, of)}`,
     // Of steps of which some calls changed, the typical one says nothing.
-    slower: Number.isNaN(probabilitySlower) ? 'not told' : percent(probabilitySlower),
+    slower: Number.isNaN(probabilitySlower) ? 'unknown' : percent(probabilitySlower),
     requests: afterRequests,
     chance: pValue(q, 'q'),
   }

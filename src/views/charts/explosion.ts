@@ -114,7 +114,9 @@ function wideLogAxis(rows: Rows, measure: Measure, title: string): Axis {
  * Sambasivan 2013, Table 3.6; the drawing is our own.
  */
 export const foldedSizesChart = defineChart(
-  { limit: most(20, 'kinds of flow', 'Most kinds of flow drawn, largest flows first') },
+  {
+    limit: most(20, 'kinds of flow', 'Maximum number of kinds of flow drawn, largest flows first'),
+  },
   (flows: FoldedFlows, { limit }) => {
     const all = foldedSizes(flows).objects() as readonly SizeRow[]
     const kinds = all.toSorted((a, b) => b.nodesMean - a.nodesMean).slice(0, limit)
@@ -140,7 +142,7 @@ export const foldedSizesChart = defineChart(
           largest === undefined
             ? 'There are no requests.'
             : [
-                'Grey: mean as recorded. Blue: folded, with what repeats in a flow drawn once.',
+                'Gray: mean as recorded. Blue: folded, with repetitions drawn once.',
                 `Largest: ${labels[0]}, ${largest.recordedText} nodes, folded ${largest.foldedText}.`,
               ],
         omissions:
@@ -295,9 +297,9 @@ function pointOf({ hosts, requests, categories, name = '' }: ObservedCategories,
   const said = `${short(expected)} ± ${short(sd)}`
   const verdict = isOutside
     ? categories > expected
-      ? 'more than chance explains; requests may differ in something else as well'
-      : 'fewer than chance explains; hosts may not be chosen at random'
-    : 'as chance has it'
+      ? 'more than chance explains: requests may differ in something else, too'
+      : 'fewer than chance explains: hosts may not be chosen at random'
+    : 'as expected by chance'
   return {
     hosts: hostsText(hosts),
     requests,

@@ -26,7 +26,7 @@ import { rootName } from './node-names.ts'
 
 const LOOKS = [
   { name: 'finding', color: PALETTE.change },
-  { name: 'not accounted for', color: PALETTE.faint },
+  { name: 'unexplained', color: PALETTE.faint },
   { name: 'observed change', color: PALETTE.rest },
 ]
 
@@ -44,12 +44,12 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
               `Each bar begins where the one above it ends; bars to the left ${of === TIME ? 'save time' : `are less ${of.name}`}.`,
               'Observed change: all requests after, against the mean before.',
               ...(stage.findings.some(({ failedRequests }) => failedRequests !== undefined)
-                ? ["Failures stand with their number: kind 'errors' shows when requests failed."]
+                ? ["Failures show their number; kind 'errors' shows when requests failed."]
                 : []),
             ],
       omissions:
         stage.omitted > 0 &&
-        `Counts ${counted(stage.omitted, 'smaller finding')} as “not accounted for”.`,
+        `Counts ${counted(stage.omitted, 'smaller finding')} as “unexplained”.`,
       width: 760,
     },
     bars({
@@ -98,8 +98,8 @@ function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
   const whole = { startUs: 0, endUs: observedChangeUs, ...none }
   const rows = [
     ...steps,
-    ...(mixUs === 0 ? [] : [{ label: 'changed mix of requests', kind: 'finding', ...mix }]),
-    { label: 'not accounted for', kind: 'not accounted for', ...rest },
+    ...(mixUs === 0 ? [] : [{ label: 'changed request mix', kind: 'finding', ...mix }]),
+    { label: 'unexplained', kind: 'unexplained', ...rest },
     { label: 'observed change', kind: 'observed change', ...whole },
   ]
   const labels = distinctTexts(rows, 76, ({ label }) => label)
@@ -125,22 +125,22 @@ const INTERFERENCE_LOOKS = [
 
 /** Draws who was under way while calls of a step were slow, and while usual; interferers first. */
 export const interferenceChart = defineChart(
-  { limit: most(8, 'groups', 'Most groups of other requests drawn') },
+  { limit: most(8, 'groups', 'Maximum number of groups of other requests drawn') },
   ({ step, slowCalls, usualCalls, interferers, compared }: Interference, { limit }) => {
     const rest = compared.filter((one) => !interferers.includes(one))
     const shown = [...interferers, ...rest].slice(0, limit)
     const rows = groupRows(shown, new Set(interferers))
     return framedChart(
       {
-        title: `Who is under way while calls ${step === null ? '' : `of ${step.service} `}are slow`,
+        title: `Other requests running while calls ${step === null ? '' : `of ${step.service} `}are slow`,
         subtitle: [
           shown.length === 0
             ? nothingCompared({ step, slowCalls, usualCalls })
             : `${counted(slowCalls, 'slow call')} and ${counted(usualCalls, 'usual one')} after.`,
-          interferers.length > 0 && '◂ holds up the slow ones; others wait with them.',
+          interferers.length > 0 && '◂ delays the slow calls; the others wait, too.',
           shown.length > 0 &&
             interferers.length === 0 &&
-            'Nobody holds up the slow ones: others wait with them, or are under way at all times.',
+            'No group delays the slow calls: others wait, too, or run all the time.',
         ],
         omissions:
           compared.length > limit &&
@@ -166,12 +166,12 @@ function nothingCompared({
   usualCalls,
 }: Pick<Interference, 'step' | 'slowCalls' | 'usualCalls'>): string {
   if (step === null) {
-    return 'No calls were looked at: that takes a finding that calls of a service take longer, by time, and option interference.'
+    return 'No calls were examined: this needs a finding of slower calls of a service, compared by time, and option interference.'
   }
   const calls = `calls of ${printable(spoken([step.service, step.operation]).join(' '))}`
   return slowCalls === 0
-    ? `Looked at ${calls} after, but fewer than ${MIN_SLOW} of them took longer than ${percent(SLOW)} of those before: too few to tell who holds them up.`
-    : `Looked at ${counted(slowCalls, 'slow one')} of ${calls} after and ${counted(usualCalls, 'usual one')}, but no kind of other requests was under way in ${MIN_MET} or more of the slow ones, at the same service, on the same host or with anything else in common.`
+    ? `Fewer than ${MIN_SLOW} ${calls} after took longer than ${percent(SLOW)} of those before: too few to tell what delays them.`
+    : `No group of other requests ran during ${MIN_MET} or more of ${grouped(slowCalls)} slow ${calls} after (${counted(usualCalls, 'usual one')}), at the same service, on the same host or sharing anything else.`
 }
 
 function groupRows(shown: readonly Others[], interferers: ReadonlySet<Others>) {
@@ -208,7 +208,7 @@ const MAX_PRECURSORS = 5
 
 /** Draws bars by rank of what each mutation adds. Source: Sambasivan 2013, §2.6.5. */
 export const contributionsChart = defineChart(
-  { limit: most(20, 'mutations', 'Most mutations drawn, best first') },
+  { limit: most(20, 'mutations', 'Maximum number of mutations drawn, best first') },
   (ranking: Ranking, { limit }) => {
     const of = ranking.responseTime.categories.flows.quantity
     const shown = ranking.mutations

@@ -26,7 +26,7 @@ export const hostClassesChart = defineChart(
       default: 100,
       min: 2,
       unit: 'hosts',
-      sentence: 'Most hosts drawn; of more, some of each class in proportion',
+      sentence: 'Maximum number of hosts drawn; of more, some of each class in proportion',
     }),
   },
   (hostClasses: HostClasses, { limit }) => {
@@ -42,7 +42,7 @@ export const hostClassesChart = defineChart(
     const rows = cellsOf(hostClasses, hosts, labels)
     return framedChart(
       {
-        title: 'Which hosts perform alike',
+        title: 'Hosts grouped by performance',
         subtitle:
           all === 0
             ? 'There are no hosts.'

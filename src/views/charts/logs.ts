@@ -38,7 +38,7 @@ export const logVariableChart = defineChart(
       'Kind, where an event and a state variable share a name',
     ),
     feature: optionalText('Feature drawn alone; by default those that differ most'),
-    limit: most(4, 'features', 'Most features drawn'),
+    limit: most(4, 'features', 'Maximum number of features drawn'),
   },
   (divergence: Divergence, { kind, feature, limit, ...options }) => {
     const variable = variableOf(divergence, options.name, kind)

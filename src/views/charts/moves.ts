@@ -26,7 +26,7 @@ type Move = Stream & { readonly from: number; readonly to: number }
  * response times in all.
  */
 export const movesChart = defineChart(
-  { limit: most(12, 'streams', 'Most streams drawn, largest change of time first') },
+  { limit: most(12, 'streams', 'Maximum number of streams drawn, largest change of time first') },
   ({ streams, precursors, totalUs }: Moves, { limit }) => {
     const { categories } = precursors.structural
     const { quantity } = categories.flows
@@ -53,7 +53,7 @@ export const movesChart = defineChart(
             ? 'No requests moved from one category to another.'
             : [
                 `${counted(Math.round(sum(all, ({ requests }) => requests)), 'request')} moved to another category: ${signedAmount(addedUs, quantity)} in all, ${percent(addedUs / totalUs)} of the change.`,
-                'Left: before, right: after. Bands are as wide as there are requests; names tell categories by a step that the others lack.',
+                'Left: before, right: after. Width of bands: number of requests. Names show a step that the other categories lack.',
               ],
         omissions: all.length > limit && `Leaves out ${counted(all.length - limit, 'stream')}.`,
         width: WIDTH + 440,

@@ -32,7 +32,7 @@ const LOOKS = PERIODS.map((period) => ({
 export const errorsChart = defineChart(
   {
     rank: optionalCount('Rank of the finding of errors that is drawn; by default all of them'),
-    limit: most(4, 'findings', 'Most findings drawn, the first ones'),
+    limit: most(4, 'findings', 'Maximum number of findings drawn, the first ones'),
     ...EVENT_OPTIONS,
   },
   (comparison: Comparison, { rank, limit, events }) => {
@@ -56,7 +56,7 @@ export const errorsChart = defineChart(
     const whole = timeRange(flows)
     return framedChart(
       {
-        title: 'How many fail, and when',
+        title: 'Failures over time',
         subtitle: [
           flows.outcomes === undefined
             ? 'Trace points do not record what fails.'
@@ -198,15 +198,15 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
   }
   const [rates, shares] = [rows.map(({ rate }) => rate), rows.map(({ share }) => share)]
   const x = on(logAxis(rangeOf(rates), 'requests a second'), 'rate')
-  const y = logAxis(rangeOf(shares), 'response time, of what such requests took before')
+  const y = logAxis(rangeOf(shares), 'response time, relative to the same type before')
   const axis = { ...y.axis, labelExpr: "format(datum.value * 100, ',~r') + ' %'" }
   return framedChart(
     {
-      title: 'How long requests take at which load',
+      title: 'Response time against load',
       subtitle: [
         rows.length === 0
-          ? 'Too few requests arrive to tell how many a second there are.'
-          : 'Each point is a stretch of time. The line: what to expect at a load, learned from before.',
+          ? 'Too few requests arrive to compute a rate.'
+          : 'Each point is a stretch of time. Line: the time expected at each load, learned from before.',
         verdictText(expectedAtLoad(flows)),
       ],
       width: 560,
@@ -242,7 +242,7 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
 function verdictText({ verdict, contributionUs }: ReturnType<typeof expectedAtLoad>): string {
   const much = `${formatDuration(Math.abs(contributionUs))} ${contributionUs < 0 ? 'less' : 'more'}`
   return {
-    unseen: 'Before never had the load of after, so what it explains cannot be told.',
+    unseen: 'The before period never had the load of after, so its effect is unknown.',
     independent: 'Before, times do not depend on the load.',
     few: 'Too few stretches to learn from: the line is a guess.',
     known: `At the load of after, requests should take ${much} in all.`,

@@ -33,7 +33,7 @@ export function questionOption(sentence: string) {
 /** Draws how each parameter is distributed in two groups of requests, most different first. */
 export const parameterDifferencesChart = defineChart(
   {
-    limit: most(10, 'parameters', 'Most parameters drawn, most different first'),
+    limit: most(10, 'parameters', 'Maximum number of parameters drawn, most different first'),
     question: questionOption('Groups: precursors and mutations, or usual and slow requests'),
   },
   (explanation: Explanation, { limit, question: asked }) => {
@@ -50,7 +50,7 @@ export const parameterDifferencesChart = defineChart(
             ? 'There is no parameter to compare.'
             : [
                 `Bars are shares of each group (${groupSizes(groups, explanation.subject)}).`,
-                'Effect: 0 is distributed alike, 1 nothing in common. q: the p-value corrected for the number of parameters.',
+                'Effect: 0 is the same distribution, 1 no overlap. q: p-value corrected for the number of parameters.',
               ],
         omissions: [
           differences.length > limit &&

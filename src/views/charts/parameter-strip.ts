@@ -40,7 +40,7 @@ export const parameterStripChart = defineChart(
       'Parameter; by default the one that the tree splits on first, or the most different',
     ),
     question: questionOption('Question; by default the one whose parameters separate better'),
-    limit: most(4000, 'dots', 'Most dots drawn'),
+    limit: most(4000, 'dots', 'Maximum number of dots drawn'),
   },
   (explanation: Explanation, { limit, ...asked }) => {
     const { subject } = explanation

@@ -19,7 +19,7 @@ import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from '
 import { type RibbonPart, ribbonParts } from './ribbon-parts.ts'
 import { textWidth } from './text-width.ts'
 
-const LIMIT = most(5, 'parts', 'Most changed parts that are named, the largest')
+const LIMIT = most(5, 'parts', 'Maximum number of changed parts named, the largest first')
 const WIDTH = count({ default: 1160, min: 640, unit: 'pixels', sentence: 'Width of the picture' })
 const ACCOUNT_OPTIONS = defineOptions({ limit: LIMIT, width: WIDTH })
 
@@ -319,7 +319,7 @@ function subtitles(
         ]),
     ...(Math.abs(mixUs) < MIN_MIX * Math.abs(totalUs) || mixUs === 0
       ? []
-      : [`A different mix of requests makes up ${signedAmount(mixUs, of)} of the change.`]),
+      : [`The changed request mix makes up ${signedAmount(mixUs, of)} of the change.`]),
   ]
 }
 

@@ -16,7 +16,11 @@ const PERCENT = "format(100 * datum.value, ',~r') + ' %'"
 /** Draws which share of requests finds which shift of each step, for {@link planSampling}. */
 export const samplingPlanChart = defineChart(
   {
-    limit: most(4, 'steps', 'Most steps drawn, those of the most requests first; at most 6'),
+    limit: most(
+      4,
+      'steps',
+      'Maximum number of steps drawn, those of the most requests first; at most 6',
+    ),
   },
   (plan: SamplingPlan, { limit }) => {
     const { shiftUs, steps, periodUs, allRequests } = plan
@@ -44,10 +48,10 @@ export const samplingPlanChart = defineChart(
         ? 'There is no step to plan for.'
         : rate <= 1
           ? `${formatDuration(shiftUs)} more in ${shortText(first.step, 60)}: keep ${shortNumber(100 * rate)} %.`
-          : `${formatDuration(shiftUs)} more in ${shortText(first.step, 60)}: too little for all requests of so short a time.`
+          : `${formatDuration(shiftUs)} more in ${shortText(first.step, 60)}: not found even with all requests, as the periods are too short.`
     return framedChart(
       {
-        title: 'How many requests find how small a slowdown?',
+        title: 'Requests needed to find a slowdown',
         subtitle: [
           answer,
           `Two periods of ${formatDuration(periodUs)} with ${counted(allRequests, 'request')} each; four of five comparisons find it.`,

@@ -7,13 +7,13 @@ import { bars, colorBy, distinctTexts } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
 
 const SEGMENT_LOOKS = [
-  { name: 'share of such requests', color: PALETTE.rest },
+  { name: 'share of these requests', color: PALETTE.rest },
   { name: 'share of the change', color: PALETTE.change },
 ]
 
 /** Draws each segment as two bars: its share of the requests, and of the change. */
 export const segmentsChart = defineChart(
-  { limit: most(10, 'segments', 'Most segments drawn, largest first') },
+  { limit: most(10, 'segments', 'Maximum number of segments drawn, largest first') },
   ({ segments, omitted, quantity }: Segments, { limit }) => {
     const shown = segments.slice(0, limit)
     const rows = segmentRows(shown, quantity)
@@ -22,8 +22,8 @@ export const segmentsChart = defineChart(
         title: 'Where the change is: few requests, most of the change',
         subtitle:
           shown.length === 0
-            ? 'No segment: nothing that was recorded tells which requests changed, beyond what findings say.'
-            : 'Each segment by its share of the requests that have the step, and of their change. Below its name: before → after.',
+            ? 'No segment: no recorded attribute narrows down which requests changed.'
+            : 'Share of each segment in the requests that have the step, and in their change. Below its name: before → after.',
         omissions: [
           segments.length > limit &&
             `Shows the first ${limit} of ${counted(segments.length, 'segment')}.`,
@@ -71,7 +71,7 @@ function segmentRows(segments: readonly Segment[], quantity: Quantity) {
     return [
       {
         ...shared,
-        kind: 'share of such requests',
+        kind: 'share of these requests',
         share: shareOfRequests,
         label: shared.segment,
         amount: `${percent(shareOfRequests)} of ${within === null ? 'requests' : 'calls'}`,

@@ -11,7 +11,13 @@ const MAX_NAME_LENGTH = 50
 
 /** Draws whose requests make a service work, before and after, for `findSubmitters`. */
 export const submittersChart = defineChart(
-  { limit: most(12, 'submitters', 'Most submitters drawn, those that cause most work first') },
+  {
+    limit: most(
+      12,
+      'submitters',
+      'Maximum number of submitters drawn, those that cause most work first',
+    ),
+  },
   ({ service, submitters, quantity }: Submitters, { limit }) => {
     const drawn = submitters.slice(0, limit)
     const time = (us: number) => (Number.isNaN(us) ? 'none' : formatAmount(us, quantity))
@@ -35,7 +41,7 @@ export const submittersChart = defineChart(
       {
         title: `Whose requests make ${shortText(service, 60)} work`,
         subtitle: [
-          'Its own work for a mean request of all, by whose request it is. Grey: before. Blue: after.',
+          'Its own work for a mean request, by submitter. Gray: before. Blue: after.',
           moved === undefined
             ? 'Nobody calls it.'
             : `Most changed: ${shortText(moved.submitter, 60)}, ${movedText(moved.before.causedUs, moved.after.causedUs)}.`,

@@ -20,7 +20,7 @@ export function setSvgRenderer(next: SvgRenderer | undefined): void {
 export function renderSvg(spec: VegaLiteSpec): string {
   if (renderer === undefined) {
     throw new FlowdeltaError(
-      'A chart was asked for its SVG where nothing draws one. Import flowdelta by its main entry under Node, or give Chart.spec to a Vega-Lite viewer.',
+      'No SVG renderer is loaded. Import flowdelta by its main entry under Node, or give Chart.spec to a Vega-Lite viewer.',
     )
   }
   return renderer(spec)

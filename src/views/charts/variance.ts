@@ -19,7 +19,11 @@ const VARIANCE_WATERFALL_CHART_OPTIONS = defineOptions({
     ['before', 'after'],
     'Period; by default the one in which the category is less predictable',
   ),
-  limit: most(20, 'edges', 'Most edges drawn, largest share first; the others share one bar'),
+  limit: most(
+    20,
+    'edges',
+    'Maximum number of edges drawn, largest share first; the others share one bar',
+  ),
 })
 
 /** Less of the variance than this is rounding. */
@@ -28,7 +32,7 @@ const MIN_SHARE = 1e-6
 const LOOKS = [
   { name: 'adds to the variance', color: PALETTE.change },
   { name: 'evens it out', color: PALETTE.after },
-  { name: 'beside these edges', color: PALETTE.faint },
+  { name: 'outside these edges', color: PALETTE.faint },
   { name: 'response time', color: PALETTE.rest },
 ]
 
@@ -93,7 +97,7 @@ function varianceOf(
   const chosen = category ?? variance.ranked[0]?.category
   if (chosen === undefined) {
     throw new FlowdeltaError(
-      'No category has enough requests to look at. Give findVariance a smaller large.',
+      'No category has enough requests. Lower the option large of findVariance.',
     )
   }
   return variance.category(chosen, period === null ? {} : { period })
@@ -111,7 +115,7 @@ function rowsOf(
     ...(others.length === 0 ? [] : [restStep(counted(others.length, 'other edge'), otherShare)]),
     ...(Math.abs(found.restShare) < MIN_SHARE
       ? []
-      : [restStep('beside the recorded critical path', found.restShare)]),
+      : [restStep('outside the recorded critical path', found.restShare)]),
   ]
   let sum = 0
   const rows = steps.map(({ share, ...step }) => {
@@ -140,7 +144,7 @@ function edgeStep(edge: EdgeVariance, i: number, of: Quantity) {
 
 function restStep(label: string, share: number) {
   const none = { from: '–', to: '–', varies: '–', path: '–' }
-  return { label, kind: 'beside these edges', share, ...none }
+  return { label, kind: 'outside these edges', share, ...none }
 }
 
 const CELL = 40
@@ -155,7 +159,7 @@ const ALPHA = 0.05
 export const covariancesChart = defineChart(
   {
     ...VARIANCE_WATERFALL_CHART_OPTIONS,
-    limit: most(12, 'edges', 'Most edges drawn, largest share of the variance first'),
+    limit: most(12, 'edges', 'Maximum number of edges drawn, largest share of the variance first'),
   },
   (variance: VarianceSources, options) => {
     const found = varianceOf(variance, options)
@@ -170,7 +174,7 @@ export const covariancesChart = defineChart(
           drawn.length === 0
             ? 'No edge on the critical path varies.'
             : [
-                'Correlation of latencies, in the order of the flow. Green: long together; pink: one is long when the other is short.',
+                'Correlation of latencies, in the order of the flow. Green: both are long together; pink: one is long when the other is short.',
                 `In brackets: may be chance (q ≥ ${ALPHA}, corrected over these pairs).`,
               ],
         omissions: [

@@ -41,7 +41,7 @@ export const diagnosisChart = defineChart(
     limit: most(
       15,
       'scenarios',
-      'Most scenarios drawn, best first, with the scenarios they refine',
+      'Maximum number of scenarios drawn, best first, with the scenarios they refine',
     ),
   },
   (diagnosis: LatencyDiagnosis, { limit }) => {
@@ -75,15 +75,15 @@ function subtitle(diagnosis: LatencyDiagnosis): string[] {
     best === null
       ? 'No scenario was tried.'
       : `Closest: ${shortText(best.scenario.title, 160)}, ${percent(Math.max(0, best.gain))} of the way.`
-  const differ = changeP < options.alpha ? 'differ' : 'may be alike'
+  const differ = changeP < options.alpha ? 'differ' : 'may be the same'
   return [
     ...(isOfTraces(diagnosis)
       ? [
           `${target} Before and target ${differ} (${pValue(changeP)}).`,
           closest,
-          'Each row sets one thing as it was after and leaves all else as before.',
+          'Each row sets one thing to what it was after and leaves the rest as before.',
         ]
-      : [target, closest, 'Each row changes one thing and leaves all else as before.']),
+      : [target, closest, 'Each row changes one thing and leaves the rest as before.']),
     'Orange lines: as recorded before. Blue lines: the target.',
     ...(state === 'complete' ? [] : ['The diagnosis was stopped before everything was tried.']),
   ]
@@ -207,7 +207,13 @@ const PARTS = {
  * Ostrowski, Mann and Sandler 2011, §4.2; the drawing is our own.
  */
 export const singleChangesChart = defineChart(
-  { limit: most(15, 'services', 'Most services drawn, those that move the mean furthest first') },
+  {
+    limit: most(
+      15,
+      'services',
+      'Maximum number of services drawn, those that move the mean furthest first',
+    ),
+  },
   (changes: SingleChanges, { limit }) => {
     const { by, factors, part, period } = changes.options
     const moving = changes.changes.filter((each) => isMoving(each, changes.before))

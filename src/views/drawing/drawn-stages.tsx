@@ -59,7 +59,11 @@ export const dependenciesDrawing = defineChart(
       ['event', 'state'],
       'Kind of variables; by default the kind with the higher score',
     ),
-    limit: most(16, 'variables', 'Most variables drawn, those that add most to the score first'),
+    limit: most(
+      16,
+      'variables',
+      'Maximum number of variables drawn, those that add most to the score first',
+    ),
   },
   (stage: Attention | AttentionGraph, { kind, limit }) => {
     const graph = stage instanceof Attention ? bestGraph(stage, kind) : stage
@@ -80,7 +84,13 @@ function bestGraph(attention: Attention, kind: 'event' | 'state' | null) {
 
 /** Draws a service with who calls it and whom it calls, for `focusOn`. */
 export const focusDrawing = defineChart(
-  { limit: most(8, 'services', 'Most callers, and most callees, drawn: whose time changed most') },
+  {
+    limit: most(
+      8,
+      'services',
+      'Maximum number of callers, and of callees, drawn: those whose time changed most',
+    ),
+  },
   (graph: FocusGraph, { limit }) => drawingOf(focusPicture(graph, limit)),
 )
 
@@ -88,7 +98,7 @@ export const focusDrawing = defineChart(
 export const executionModelDrawing = defineChart(
   {
     id: count({ default: 0, min: 0, sentence: 'Number of the model' }),
-    limit: most(25, 'calls', 'Most calls, or groups of like ones, drawn'),
+    limit: most(25, 'calls', 'Maximum number of calls, or of groups of equal calls, drawn'),
   },
   (models: ExecutionModels, { id, limit }) => {
     const model = models.models[id]

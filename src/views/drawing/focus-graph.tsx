@@ -63,7 +63,7 @@ export function focusPicture(graph: FocusGraph, limit: number): Picture {
   return {
     title: `Who calls ${shortText(service, 60)}, and whom it calls`,
     subtitle: [
-      'Mean time of a call as its caller waits, before → after. Lines are as wide as what they take in all.',
+      'Mean time that a caller waits for a call, before → after. Width of lines: total time.',
       first !== undefined &&
         `${changeText(first, service)} ${signedAmount(first.changeUs, quantity)} a mean request.`,
     ],

@@ -146,7 +146,10 @@ interface SplitProps extends Pick<DrawnTree, 'explanation' | 'onTakeOut'> {
 function SplitButton({ explanation: { questions }, column, text, onTakeOut }: SplitProps) {
   const equal = new Set(questions.flatMap(({ table }) => table.equalTo(column)))
   equal.delete(column)
-  const also = equal.size === 0 ? '' : `, and what divides the rows alike: ${[...equal].join(', ')}`
+  const also =
+    equal.size === 0
+      ? ''
+      : `, and those that divide the rows the same way: ${[...equal].join(', ')}`
   const help = tooltipText(`Take out ${column}${also}`)
   return (
     <Button class="fd-split" aria-label={help} title={help} onClick={() => onTakeOut?.(column)}>

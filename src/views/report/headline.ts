@@ -136,7 +136,7 @@ function leadingFinding({ findings: all }: Comparison): string {
   const count = counted(findings.length + omitted, 'change')
   if (!(first !== undefined && first.shareOfChange > 0)) return `${count} found.`
   const which = findings.length + omitted === 1 ? 'it' : 'the first'
-  return `${count} found; ${which} accounts for ${partOfAll(first, all)}.`
+  return `${count} found; ${which} explains ${partOfAll(first, all)}.`
 }
 
 export function periodTimes(comparison: Comparison) {

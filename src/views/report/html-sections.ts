@@ -43,8 +43,8 @@ export function accounting({ account, findings, flows }: Comparison) {
     ),
     /** With the findings, they add up to what was observed. */
     others: [
-      ...(mixUs === 0 ? [] : [part(null, 'another mix of requests', mixUs)]),
-      part(null, `not accounted for${left}`, observedUs - mixUs - findings.attributedUs),
+      ...(mixUs === 0 ? [] : [part(null, 'changed request mix', mixUs)]),
+      part(null, `unexplained${left}`, observedUs - mixUs - findings.attributedUs),
     ],
     observed: part(null, 'observed', observedUs),
   }
@@ -91,7 +91,7 @@ export function fairnessSection(comparison: Comparison): Html {
   const warnings = comparison.warnings()
   return html`<section><h2>Is this comparison fair?</h2>${
     warnings.length === 0
-      ? html`<p>No warnings: nothing suggests that it is unfair.</p>`
+      ? html`<p>No warnings: nothing suggests an unfair comparison.</p>`
       : html`<ul class="warnings">${warnings.map(
           ({ code, finding, effect, answer }) =>
             html`<li><details><summary>${withCode(finding)}</summary>${withCode(effect)} ${withCode(answer)} <span class="soft">(${code})</span></details></li>`,
@@ -109,7 +109,7 @@ export function notesSection(comparison: Comparison): Html | '' {
 }
 
 export function elsewhereText(notes: number): string {
-  return `${counted(notes, 'note')} of the file ${notes === 1 ? 'is' : 'are'} about what is not found here.`
+  return `${counted(notes, 'note')} of the file ${notes === 1 ? 'is' : 'are'} about something not in this comparison.`
 }
 
 function threadItem({ note, replies }: NoteThread): Html {
@@ -136,7 +136,7 @@ export function accountingSection(comparison: Comparison): Html {
     ],
     parts.map((part) => partRow(part, largest, of)),
     { foot: [partRow(observed, largest, of)] },
-  )}<p class="soft"><b>How to read this.</b> “In all” is how much ${of === TIME ? 'longer' : 'more'} all requests after took than they would have at the mean before; “per request” divides that by all requests, affected or not. Each finding has what requests take for it beyond what the others add, so all rows add up to the last one.${comparison.findings.changeIsClear ? '' : ' Shares are left out because the times may not differ overall.'}</p></section>`
+  )}<p class="soft"><b>How to read this.</b> “In all” compares all requests after with the same number at the mean before; “per request” divides that by all requests, affected or not. No time counts twice, so all rows add up to the last one.${comparison.findings.changeIsClear ? '' : ' Shares are left out because the times may not differ overall.'}</p></section>`
 }
 
 function partRow(
@@ -187,7 +187,7 @@ export function mutationsSection(comparison: Comparison): Html {
   }
   const strict =
     correction === 'none'
-      ? `Each kind is tested by itself at the ${Number((alpha * 100).toPrecision(3))} % level, so some of many kinds are here by chance: trust those with a small q.`
+      ? `Each kind is tested at the ${Number((alpha * 100).toPrecision(3))} % level, so a few are here by chance: trust those with a small q.`
       : 'The tests are corrected for their number.'
   return html`<section><h2>Kinds of request that changed</h2>${htmlTable(
     [
@@ -209,14 +209,14 @@ export function mutationsSection(comparison: Comparison): Html {
     all > rows.length
       ? html`<p class="soft">… and ${counted(all - rows.length, 'more', 'more')}.</p>`
       : ''
-  }<p class="soft"><b>How to read this.</b> Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other ${of.name}”: the same work takes a different ${of === TIME ? 'time' : 'amount of it'}. “Other work”: more requests do this work than before; their median before is that of the work they most likely did then. q is how often chance alone does as much, corrected for the number of tests. It compares all times, not just medians, so it can be small where the interval of the median includes 0. ${strict}</p></section>`
+  }<p class="soft"><b>How to read this.</b> Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other ${of.name}”: the same work takes a different ${of === TIME ? 'time' : 'amount of it'}. “Other work”: more requests do this work than before; the median before is of the work they most likely did then. q is the chance of a false alarm, corrected for the number of tests. It compares all times, not just medians, so it can be small where the interval of the median includes 0. ${strict}</p></section>`
 }
 
 export function powerSection(known: Power): Html {
   if (known.kinds.length === 0) return html``
   return html`<section><h2>The smallest ${changeWords(known.quantity, true).change} that would have been noticed</h2>${htmlTable(
     [
-      { title: 'requests that begin with', names: true },
+      { title: 'type of request', names: true },
       ...amounts('requests before → after', 'median before', 'noticeable from'),
     ],
     known.kinds.map((kind) => [

@@ -36,9 +36,9 @@ function waitText({ name, features }: VariableDivergence): string {
   ) as FeatureTest
   const [was, is] = [beforeMean, afterMean].map((ms) => formatDuration(1000 * ms))
   if (beforeMean === 0)
-    return `${titleName({ name: name.slice(WAIT_NAME.length) })} is awaited for ${is} on average, where nothing was`
+    return `${titleName({ name: name.slice(WAIT_NAME.length) })} is awaited for ${is} on average (before: never)`
   const event = shortText(name.slice(WAIT_NAME.length), MAX_TITLE_LENGTH)
-  return `${event} comes ${is} after the message before it, where it took ${was}`
+  return `${event} comes ${is} after the previous message (before: ${was})`
 }
 
 /** Why performance differs: what it depends on, or else the phase of the run that changed; undefined otherwise. */
@@ -76,8 +76,8 @@ function phaseText({ from, to, counts, beforeUs, afterUs }: RunPhase, { tail }: 
   }
   const [was, is] = [beforeUs, afterUs].map(formatDuration)
   if (to === null)
-    return `it ends ${is} after ${titleName({ name: from ?? 'its start' })}, where it took ${was}`
-  return `${ends} comes ${is} after ${from === null ? 'the start' : titleName({ name: from })}, where it took ${was}`
+    return `it ends ${is} after ${titleName({ name: from ?? 'its start' })} (before: ${was})`
+  return `${ends} comes ${is} after ${from === null ? 'the start' : titleName({ name: from })} (before: ${was})`
 }
 
 /** The metric of one of the events that have it. */
@@ -121,9 +121,9 @@ export function phaseShareText(compared: LogComparison): string | undefined {
     grouped(Math.round(count)),
   )
   const often = were === are ? `${are} times` : `${were} times before and ${are} after`
-  const accounts = `accounts for ${formatDuration(Math.abs(afterUs - beforeUs))} of ${formatDuration(Math.abs(afterMean - beforeMean))}`
-  const said = counts === undefined ? `That ${accounts}.` : `It comes ${often}, which ${accounts}.`
-  return tested ? said : `${said} With one log each, no test says how sure that is.`
+  const explains = `explains ${formatDuration(Math.abs(afterUs - beforeUs))} of ${formatDuration(Math.abs(afterMean - beforeMean))}`
+  const said = counts === undefined ? `This ${explains}.` : `It comes ${often}, which ${explains}.`
+  return tested ? said : `${said} With one log each, no test can say how sure this is.`
 }
 
 /** A mean run from message to message, before and after, on one scale; no lines where it may be chance. */
@@ -156,8 +156,8 @@ function idleText(variable: VariableDivergence, compared: LogComparison): string
   const { attention, tail } = compared
   const { kind, name, idle } = variable
   if (attention.headline?.path.some((node) => node.name === name)) return undefined
-  if (idle === 'constant') return 'it is the same in all instances of a period'
-  if (idle === 'timer') return 'it is a timer: it comes as often as the run is long'
+  if (idle === 'constant') return 'it is constant within each period'
+  if (idle === 'timer') return 'it is a timer: longer runs have more of it'
   const isReached = attention.graphs.some(
     ({ kind: own, nodes, sharesDenominator }) =>
       own === kind &&
@@ -195,5 +195,5 @@ export function fewText({
   const { before, after } = logs.counts
   const isFew = Math.min(before, after) < enough
   if (attention.headline !== null || !divergence.performance.significant || !isFew) return undefined
-  return `${grouped(before)} instances before and ${grouped(after)} after are few to learn what performance depends on; ${grouped(enough)} of each would do.`
+  return `${grouped(before)} instances before and ${grouped(after)} after are too few to learn what performance depends on; ${grouped(enough)} of each would be enough.`
 }

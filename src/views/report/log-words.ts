@@ -207,7 +207,7 @@ export function differencesText({ divergence, logs }: LogComparison, differing: 
   const all = counted(divergence.variables.length, 'variable')
   if (VARIABLE_KINDS.every((kind) => divergence.tests(kind) === 0)) {
     const { before, after } = logs.counts
-    return `None of ${all} could be tested (${counted(before, 'instance')} before, ${grouped(after)} after): a test takes two of each class that have the variable.`
+    return `None of ${all} could be tested (${counted(before, 'instance')} before, ${grouped(after)} after): a test needs two of each period that have the variable.`
   }
   if (differing === 0) return `None of ${all} differs significantly.`
   return `${grouped(differing)} of ${all} differ${differing === 1 ? 's' : ''} significantly:`
@@ -223,9 +223,9 @@ export function leftOutSentences(
   })
   return spoken([
     changes.length > 0 &&
-      `By the number of messages alone, as too few instances have it for their test, ${counted(changes.length, 'event')} changed by more than others did: ${firstOf(changes, { most: MAX_FIELDS })}.`,
+      `Too few instances for a test, but ${counted(changes.length, 'event')} changed more than the others by number of messages: ${firstOf(changes, { most: MAX_FIELDS })}.`,
     moved > 0 &&
-      `${counted(moved, 'event')} ${moved === 1 ? 'comes' : 'come'} at other times, which the waits (ms until …) account for.`,
+      `${counted(moved, 'event')} ${moved === 1 ? 'comes' : 'come'} at other times; the waits (ms until …) explain this.`,
     small > 0 &&
       `${counted(small, 'wait')} changed by less than a hundredth of the largest change.`,
   ])
@@ -244,13 +244,13 @@ export function inputText({ logs, whole }: LogComparison): string {
   const shared =
     sharedFiles.length === 0
       ? ''
-      : ` The ${counted(sharedFiles.length, 'file')} are read as one log a period, and share its windows. Keep them apart with --instance path.`
+      : ` The ${counted(sharedFiles.length, 'file')} of each period are read as one log and share its windows. Keep them apart with --instance path.`
   if (fieldsLeftOut.length === 0) return read + shared
   const leftOut = fieldsLeftOut.map(
     ({ field, reason, byClass }) =>
       `${field} ${reason}${byClass === undefined ? '' : ` (${runText(byClass)})`}`,
   )
-  return `${read}${shared} No variables: ${firstOf(leftOut, { most: MAX_FIELDS })}.`
+  return `${read}${shared} Not used as variables: ${firstOf(leftOut, { most: MAX_FIELDS })}.`
 }
 
 /** What many records of performance come to: `300 records before, 302 after; median 99 → 405, p99 …`. */
@@ -303,7 +303,7 @@ export function performanceSentences(compared: LogComparison): string[] {
     `Performance is ${name}: ${text(averages.before)} on average before, ${text(averages.after)} after (${says}).`,
     records !== undefined && recordsText(records, text),
     (beforeCount < before || afterCount < after) &&
-      `${grouped(beforeCount)} of ${counted(before, 'instance')} before and ${grouped(afterCount)} of ${grouped(after)} after have it; the others count in no mean of it, and teach no dependency.`,
+      `${grouped(beforeCount)} of ${counted(before, 'instance')} before and ${grouped(afterCount)} of ${grouped(after)} after have it; means and dependencies leave the others out.`,
     isByLatency &&
       `Means are weighted: each ${text(doubling)} more counts twice (--weights latency).`,
     weights !== 'none' && !isByLatency && 'Means are weighted.',

@@ -100,7 +100,7 @@ ${
     : html`<section><h2>What performance depends on</h2>${graphs.map((graph) =>
         figure(
           dependenciesDrawing(graph),
-          'Performance is at the right end. Letters are large where a variable differs much, lines thick where the dependency is strong; an arrow leads from what always happens first.',
+          'Performance is at the right end. Larger letters: the variable differs more. Thicker lines: a stronger dependency. Arrows start at what always happens first.',
         ),
       )}</section>`
 }

@@ -2,7 +2,7 @@ import { sum } from 'd3-array'
 import type { Comparison } from '../../compare/comparison.ts'
 import { type Detectable, detectableShifts } from '../../compare/findings/detectable.ts'
 import { type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
-import { grouped, percent } from '../../core/words.ts'
+import { counted, grouped, percent } from '../../core/words.ts'
 
 export type Power = ReturnType<typeof power>
 
@@ -34,8 +34,8 @@ export function powerNote({
   isOfRuns,
 }: Power): string {
   return (
-    `If every request that begins so had taken that much ${quantity === TIME ? 'longer' : 'more'}, four of five comparisons like this ` +
-    `would have a finding${isOfRuns ? ', if runs did not differ' : ''}. ${grouped(testableKinds)} of ${grouped(allKinds)} such kinds ${testableKinds === 1 ? 'has' : 'have'} enough ` +
+    `If every request of a type took that much ${quantity === TIME ? 'longer' : 'more'}, four of five comparisons like this ` +
+    `would find it${isOfRuns ? ', if runs did not differ' : ''}. ${grouped(testableKinds)} of ${counted(allKinds, 'type')} ${testableKinds === 1 ? 'has' : 'have'} enough ` +
     `requests for a test: ${percent(testableShare)} of the requests after.`
   )
 }

@@ -127,7 +127,7 @@ ${mutationsSection(comparison)}
 ${none ? '' : seen}
 ${notesSection(comparison)}
 </main>
-<footer class="soft">Made by ${madeBy}. ${comparison.findings.testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${Number((100 * comparison.options.alpha).toPrecision(3))} % of all comparisons find anything. ${of === TIME ? 'Durations are wall-clock times as the traces say them.' : `Requests are compared by ${of.name}, summed over their spans.`}</footer>`,
+<footer class="soft">Made by ${madeBy}. ${comparison.findings.testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${Number((100 * comparison.options.alpha).toPrecision(3))} % of all comparisons find anything. ${of === TIME ? 'Durations are wall-clock times from the traces.' : `Requests are compared by ${of.name}, summed over their spans.`}</footer>`,
   )
 }
 
@@ -218,7 +218,7 @@ function stepsTable(finding: Finding, of: Quantity): Html | string {
   const isPart = !isStructural(finding) && covered < MIN_COVERED * finding.requests
   if (tested.length === 0 || isPart) return ''
   const about = isStructural(finding)
-    ? 'Steps that also changed within the call that was answered before'
+    ? 'Other changed steps, within the call answered just before'
     : finding.segment === undefined
       ? 'Changed steps'
       : 'Changed steps, over requests of the segment and others'
@@ -239,7 +239,7 @@ function stepsTable(finding: Finding, of: Quantity): Html | string {
       const others = alike.length - 1
       return [
         named(edge.from),
-        html`${named(edge.to)}${others === 0 ? '' : html` <span class="soft">and so on ${counted(others, 'more host')}</span>`}`,
+        html`${named(edge.to)}${others === 0 ? '' : html` <span class="soft">and ${counted(others, 'more host')}</span>`}`,
         edge.kind === 'self' ? 'work' : 'network',
         differenceText(edge.shiftUs, of),
         intervalText(edge.interval, of),
@@ -290,13 +290,13 @@ function chartOf({ categories }: Finding, { chart, of }: FindingChart): Html {
   const kinds =
     categories.length === 1
       ? 'All affected requests are of this kind.'
-      : `Of the ${categories.length} affected kinds of request, this one has the most requests.`
+      : `This kind has the most requests of the ${categories.length} affected kinds.`
   const captions = {
-    step: `These are times of the step itself, one a request: the mean of its calls. ${READING}.`,
-    requests: `These are times of whole requests, not of the one step. ${READING}; the vertical line marks where the two are furthest apart. ${kinds}`,
-    path: 'A mean request among those affected, before and after, cut into the steps that it waits for.',
-    errors: 'Which share of all requests failed when.',
-    arrivals: 'When requests came, and how long they took.',
+    step: `Times of the step itself, one per request: the mean of its calls. ${READING}.`,
+    requests: `Times of whole requests, not of the step alone. ${READING}; the vertical line marks where the two are furthest apart. ${kinds}`,
+    path: 'Mean affected request, before and after, cut into the steps that it waits for.',
+    errors: 'Share of requests that failed, over time.',
+    arrivals: 'Response times of requests, by time of arrival.',
   }
   return figure(chart, captions[of])
 }

@@ -178,7 +178,7 @@ function seen(known: Power): string[] {
   if (known.kinds.length === 0) return []
   return [
     ...markdownTable(
-      ['requests that begin with', 'requests before → after', 'median before', 'noticeable from'],
+      ['type of request', 'requests before → after', 'median before', 'noticeable from'],
       known.kinds.map((kind) => [
         written(kind.name, MAX_NAME_LENGTH),
         `${grouped(kind.before)} → ${grouped(kind.after)}`,

@@ -14,7 +14,7 @@ const MAX_TITLE_LENGTH = 160
 
 const HEADS = [
   '',
-  'single change, all else as before',
+  'single change, the rest as before',
   'explains',
   'p50',
   'p99',
@@ -57,7 +57,7 @@ function whatIfRows(
   ]
 }
 
-const NOTHING = 'No single change explains a difference beyond chance.'
+const NOTHING = 'No single change explains more than chance.'
 
 export function whatIfSection(
   diagnosis: LatencyDiagnosis,
@@ -79,7 +79,7 @@ export function whatIfSection(
           ]),
         )}${figure(
           latencyProfilesChart(diagnosis.profile(1), { targetName: 'after' }),
-          'Every request before was recomputed with the first change of the table and nothing else. The closer its curve comes to that of after, the more the change explains.',
+          'Every request before was recomputed with the first change of the table and nothing else. The closer this curve comes to the one after, the more the change explains.',
         )}`
       : html`<p>${NOTHING}</p>`
   }</section>`

@@ -159,7 +159,7 @@ function startDiagnosis(before: TraceSet, goal: LatencyTarget, options: Diagnosi
     finding === null ? firstCandidates(context, options) : candidatesAt(context, finding)
   if (candidates.length === 0 && finding !== null) {
     throw new FlowdeltaError(
-      `Finding ${finding.id} tells of no calls that these requests make. Give a finding of a comparison of these periods, whose traces have spans.`,
+      `Finding ${finding.id} is about no call of these requests. Give a finding of a comparison of these periods, with spans.`,
     )
   }
   return { subject, grow: growDiagnosis(candidates, evaluator, { ...options, depth }) }

@@ -608,50 +608,50 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
   order: oneOf(SCENARIO_ORDERS, {
     default: 'evidence',
     sentence:
-      "What comes first: 'evidence', what surely changed and moves response times far, or 'divergence', what comes closest to the target, as in the paper",
+      "Order of causes: 'evidence' puts sure changes with large effects first, 'divergence' those closest to the target, as in the paper",
     flag: 'order <by>',
   }),
   depth: count({
     default: 'auto',
     or: 'auto',
     unit: 'levels',
-    sentence: "Most levels of the tree; 'auto' is 5, and 3 from 100,000 calls on",
+    sentence: "Maximum depth of the tree; 'auto' is 5, and 3 from 100,000 calls on",
   }),
   beam: count({
     default: 5,
     unit: 'scenarios',
-    sentence: 'Most scenarios of a level that are taken further, best first',
+    sentence: 'Maximum number of scenarios of a level to refine, best first',
   }),
   pruning: share({
     default: 0.5,
-    sentence: 'Score among siblings above which a scenario is not taken further',
+    sentence: 'Score among siblings above which a scenario is not refined',
   }),
   minimumGain: share({
     default: 0.01,
-    sentence: 'Share of the distance by which a scenario must come closer to be taken further',
+    sentence: 'Share of the distance by which a scenario must come closer to be refined',
   }),
   sampleSize: count({
     default: 5000,
     unit: 'traces',
-    sentence: 'Most traces of each period, chosen at random',
+    sentence: 'Maximum number of traces of each period, chosen at random',
   }),
   minimumPartition: count({
     default: 30,
     unit: 'requests or calls',
-    sentence: 'Fewest of a kind that is looked at by itself',
+    sentence: 'Smallest group that is examined on its own',
   }),
   services: flag({
     default: true,
-    sentence: 'Whether the calls of a service are also looked at together, wherever they are made',
+    sentence: 'Whether to also examine all calls of a service together, whoever makes them',
   }),
   structural: flag({
     default: true,
-    sentence: 'Whether kinds of requests are looked at: as fast as others, more or less frequent',
+    sentence: 'Whether to try groups of requests: made faster, or more or less frequent',
   }),
   features: custom<readonly FeatureChoice[] | 'auto'>({
     default: 'auto',
     sentence:
-      "Features that divide requests and calls; 'auto' is host, operation, calls, load, concurrency, attributes of at most 16 values, numbers of many or rare values, cut where they tell slow calls from fast ones, and attributes and events that some calls of an operation have; 'serviceLoad', 'attribute:KEY', 'has:KEY' and 'event:NAME' can be asked for",
+      "Features that divide requests and calls; 'auto' is host, operation, calls, load, concurrency, attributes with up to 16 values, numbers with many or rare values (cut where slow calls begin), and attributes and events that only some calls of an operation have; also: 'serviceLoad', 'attribute:KEY', 'has:KEY' and 'event:NAME'",
     accepts: (value) => value === 'auto' || Array.isArray(value),
     expected: "'auto' or a list of features",
     flag: 'features <list>',
@@ -659,7 +659,7 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
   }),
   finding: custom<Finding | null>({
     default: null,
-    sentence: 'Finding of a comparison of the same periods that the first scenarios are about',
+    sentence: 'Finding to start from, of a comparison of the same periods',
     accepts: (value) => value === null || Array.isArray((value as Finding)?.steps),
     expected: 'a finding of compare, or null',
   }),

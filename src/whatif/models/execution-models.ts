@@ -101,7 +101,7 @@ export const EXECUTION_MODEL_OPTIONS = defineOptions({
   caller: text({
     default: '',
     flag: 'caller <service>',
-    sentence: 'Only calls that this service makes are the requests',
+    sentence: 'Service that makes these calls; others do not count as requests',
   }),
   similarity: custom<number>({
     default: 0.3,

@@ -140,7 +140,7 @@ export function predictAtLoad(
   const error = errorOf(learned, groups.filter(isHeldOut))
   if (!(error <= MAX_ERROR)) {
     throw unpredictable(
-      `what some times tell misses others, with other load, by ${percent(error)} (p50 or p95). Give traces of more times with much and little load`,
+      `predictions from some loads miss others by ${percent(error)} (p50 or p95). Give traces with more periods of high and low load`,
     )
   }
   const curve = timesAtLoad(groups)
@@ -158,9 +158,9 @@ export function predictAtLoad(
   return {
     shiftUs,
     limits:
-      `Learned from times with ${seen}: rising with load in any way. ` +
-      `It missed p50 and p95 of times held out by up to ${percent(error)}. ` +
-      'The mix of requests is taken to stay as it was.',
+      `Learned from periods with ${seen}, assuming only that times rise with load. ` +
+      `Held-out p50 and p95 were missed by up to ${percent(error)}. ` +
+      'The request mix is assumed unchanged.',
   }
 }
 

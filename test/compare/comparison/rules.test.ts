@@ -74,11 +74,11 @@ describe('response-time mutations', () => {
     expect(told('faster').findings).toHaveLength(1)
     expect(told('slower').findings).toEqual([])
     expect(told('slower').text()).toBe(
-      'No significant change. 1 finding of times that changed the other way left out.',
+      'No significant change. 1 finding in the other direction left out.',
     )
     const page = headline(comparison.with({ alternative: 'slower' }))
     expect(page.title).toMatch(/^Requests take .* less on average/)
-    expect(page.sentences[1]).toBe('1 finding of times that changed the other way left out.')
+    expect(page.sentences[1]).toBe('1 finding in the other direction left out.')
   })
 
   test('with bh, q counts the testable categories only', () => {

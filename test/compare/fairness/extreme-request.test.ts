@@ -46,7 +46,7 @@ test('no-weights: of counts that nothing weights', () => {
   expect(codes('weighted')).toContain('no-weights')
   expect(codes('raw')).not.toContain('no-weights')
   const [found] = coded('no-weights', traces(), traces(), { counts: 'weighted' })
-  expect(found?.finding).toContain('neither a trace state `ot=th:` nor')
+  expect(found?.finding).toContain('no trace state `ot=th:`, no')
 })
 
 test('no-weights: of a sample that should be evened out, but says nothing of its weights', () => {
@@ -55,6 +55,6 @@ test('no-weights: of a sample that should be evened out, but says nothing of its
     makeSpans([{ id: 'a', trace: 't', startUs: 0, endUs: 9 }]),
   ] as const
   const [found] = coded('no-weights', ...traces, { sampling: 'even', counts: 'raw' })
-  expect(found?.effect).toBe("`sampling: 'even'` leaves out nothing.")
+  expect(found?.effect).toBe("`sampling: 'even'` leaves nothing out.")
   expect(found?.advice).toEqual({ sampling: 'recorded' })
 })

@@ -133,9 +133,9 @@ describe('a sample that prefers slow requests', () => {
   test('is told with the limit from which on they were kept, of either period', () => {
     const [found] = coded('sampling-differs', period({ seed: 1 }), period({ seed: 2, keep: tail }))
     expect(found?.finding).toMatch(
-      /^Slow requests seem to have been kept preferentially after: of each type, there are 0\.\d+ times as many faster than (9\d\.\d|10\d) ms as before, but (0\.9\d?|1|1\.\d) times as many slower ones\.$/,
+      /^Slow requests seem to have been kept preferentially after: per type, 0\.\d+ times the requests faster than (9\d\.\d|10\d) ms before, but (0\.9\d?|1|1\.\d) times the slower ones\.$/,
     )
-    expect(found?.answer).toContain('by `where` and their `duration`')
+    expect(found?.answer).toContain('with `where` and `duration`')
     const [back] = coded('sampling-differs', period({ seed: 2, keep: tail }), period({ seed: 1 }))
     expect(back?.finding).toContain('kept preferentially before')
   })

@@ -136,7 +136,7 @@ function told(before: Recording, after: Recording) {
 }
 
 describe('recorded-otherwise', () => {
-  const ALIKE = ', though it makes its callers neither slower nor faster.'
+  const ALIKE = ', but its callers are as fast as before.'
   test.each([
     ['of a service', ({ service }: SpanSketch) => service === 'shop', 'shop records no spans'],
     ['of calls, whose other sides have no caller then', isCall, 'web records no LIST spans'],
@@ -207,7 +207,7 @@ describe('recorded-otherwise', () => {
       'are a warning and no finding where one period alone has them: %j, %j',
       (one, other, says) => {
         const alike = told({ seed: 1, ...one }, { seed: 2, ...other })
-        expect(alike).toEqual({ findings: [], warning: `shop ${says}, which only hand calls on.` })
+        expect(alike).toEqual({ findings: [], warning: `shop ${says}, which only pass calls on.` })
         const slower = told({ seed: 1, ...one }, { seed: 2, ...other, layerUs: 1500 })
         expect(slower.findings).toHaveLength(1)
         expect(slower.findings[0]).toMatch(/^shop: LIST itself takes (2\.9|3)\d* ms longer/)
@@ -443,9 +443,7 @@ describe('recorded-otherwise', () => {
     const { findings, flows } = comparison
     expect(flows.count(AFTER)).toBe(600)
     expect(countText(flows, AFTER)).toBe('300 (and 300 parts of them)')
-    expect(findings.text()).toMatch(
-      /^No significant change\. With 300 requests before and 300 after/,
-    )
+    expect(findings.text()).toMatch(/^No significant change\. With 300 requests before, 300 after/)
     expect(findings.requests).toBe(300)
     expect(headline(comparison).title).toBe('No change found')
     expect(comparison.warnings().map(({ code }) => code)).toEqual([

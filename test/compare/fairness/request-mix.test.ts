@@ -67,7 +67,7 @@ describe('request-mix', () => {
     ]
     expect(coded('request-mix', before, after)).toEqual([])
     expect(coded('recorded-otherwise', before, after).map(({ finding }) => finding)).toEqual([
-      'Only 100 of 1,070 requests after have a counterpart before: about as many of the others begin with web 2 all, web 12 find as began with web 1 list, web 9 search before.',
+      'Only 100 of 1,070 requests after can be compared. Probably renamed: web 1 list, web 9 search to web 2 all, web 12 find.',
     ])
     expect(compare(makeSpans(before), makeSpans(after)).findings.mixUs).toBe(0)
     // Fewer than those that went, or none: these are others.
@@ -125,7 +125,7 @@ describe('request-mix', () => {
     ]
     const { findings } = compare(makeSpans(before, 'monday'), makeSpans(after, 'tuesday'))
     expect(findings.mixUs).toBeCloseTo(2000 * 1800, -3)
-    expect(findings.summary()).toContain(': the changed mix of requests accounts for 100 % of it.')
+    expect(findings.summary()).toContain(': the changed request mix explains 100 % of it.')
     const with5 = (spans: readonly SpanSketch[], moreUs: number) =>
       spans.map((span) => ({
         ...span,
@@ -134,19 +134,19 @@ describe('request-mix', () => {
     // Too little faster to be a finding.
     const faster = compare(makeSpans(before, 'monday'), makeSpans(with5(after, -100), 'tuesday'))
     expect(faster.findings.summary()).toMatch(
-      /^Requests took 1\.75 ms longer on average .*: the changed mix of requests alone makes it 1\.8 ms longer, all else 50 µs less\. /,
+      /^Requests took 1\.75 ms longer on average .*: the changed request mix alone makes it 1\.8 ms longer, everything else 50 µs less\. /,
     )
     const slower = with5(after, 4000)
     const found = compare(makeSpans(before, 'monday'), makeSpans(slower, 'tuesday')).findings
     expect(found.summary()).toMatch(
-      /findings? accounts? for 5\d % of it, the changed mix of requests for 47 %\.$/,
+      /[Ff]indings? explains? 5\d % of it, the changed request mix 47 %\.$/,
     )
     expect(compare(makeSpans(before, 'monday'), makeSpans(before, 'monday')).findings.mixUs).toBe(0)
     // The other way round, requests that take less are more: they hide 3.6 of 14 s.
     const longer = with5(before, 14_000)
     const hidden = compare(makeSpans(after, 'monday'), makeSpans(longer, 'tuesday')).findings
     expect(hidden.summary()).toMatch(
-      /the finding accounts for more than all of it, of which the changed mix of requests hides 3\d %\.$/,
+      /The finding explains more than all of it; the changed request mix offsets 3\d % of it\.$/,
     )
   })
 

@@ -19,7 +19,7 @@ describe('small-periods', () => {
         'test its times, and no category can change by more than the threshold of 50 requests.',
     ])
     expect(few.map(({ detail }) => detail)).toEqual([
-      'No finding does not mean no change. Load longer periods, or lower `smPThreshold`.',
+      'A change may go unnoticed. Load longer periods, or lower `smPThreshold`.',
     ])
   })
 
@@ -34,7 +34,7 @@ describe('nothing-in-common', () => {
     const other = makeGraphs(chains(['READ', 'MISS', 'REPLY'], around(1, 60)))
     const [found] = coded('nothing-in-common', makeGraphs(chains(HIT, around(1, 60))), other)
     expect(found?.finding).toBe(
-      'No category has requests in both periods: every request has a new structure.',
+      'The periods share no category: every request after has a new structure.',
     )
   })
 
@@ -70,7 +70,7 @@ describe('nothing-in-common, of spans', () => {
     const slow = makeSpans(callers(40, () => true, 'slow'))
     const [found] = coded('nothing-in-common', makeSpans(fewLate), slow)
     expect(found?.finding).toBe(
-      'No category has requests in both periods, though they make the same calls: these come in another order, or overlap otherwise.',
+      'No category has requests in both periods. They make the same calls, but in another order or with other overlaps.',
     )
     expect(found?.advice).toEqual({ concurrency: 'none' })
     const options = { concurrency: 'none' } as const

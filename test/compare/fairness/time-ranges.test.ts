@@ -79,7 +79,7 @@ describe('time-ranges', () => {
     expect(coded('time-ranges', bursts(1e6), from(90, 300))).toEqual([])
     const [found] = coded('time-ranges', bursts(3e6), from(90, 300))
     expect(found?.finding).toBe(
-      'The before period lasts 14.9 min without the 52.5 min in which none came, the after period 4.98 min, with 0.334 and 1 requests per second.',
+      'The before period lasts 14.9 min without 52.5 min of gaps, the after period 4.98 min, with 0.334 and 1 requests per second.',
     )
   })
 

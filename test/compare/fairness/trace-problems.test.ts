@@ -48,7 +48,7 @@ describe('clock-skew', () => {
     expect(found?.finding).toBe(
       '0 of 400 (0 %) traces before and 40 of 400 (10 %) after have spans that begin before or end after their parent on another host.',
     )
-    expect(found?.effect).toContain('that may be the change itself')
+    expect(found?.effect).toContain('which may be the change itself')
     expect(found?.answer).toContain('`traces.quality().issues`')
   })
 
@@ -77,7 +77,7 @@ describe('clock-skew', () => {
 
   test('says by how much clocks were corrected where spans stay outside', () => {
     const [found] = coded('clock-skew', before, ahead(40, -3_000))
-    expect(found?.finding).toContain('This is after correcting clocks: b is ')
+    expect(found?.finding).toContain('Clocks are already corrected: b is ')
     expect(found?.finding).toContain(' behind a')
   })
 
@@ -123,7 +123,7 @@ describe('orphans', () => {
     expect(found?.finding).toBe(
       '0 of 400 (0 %) traces before and 12 of 400 (3 %) after have spans whose parent is not in the files.',
     )
-    expect(found?.effect).toContain('a part of a request (0 before, 12 after)')
+    expect(found?.effect).toContain('a fragment (0 before, 12 after)')
     expect(coded('data-quality', before, orphaned(12))).toEqual([])
   })
 
@@ -176,7 +176,9 @@ describe('truncated-traces', () => {
       before,
       long((i) => i < 3 || i >= 397),
     )
-    expect(found?.finding).toContain('are cut: 6 were under way at a border of the period and have')
+    expect(found?.finding).toContain(
+      'are cut: 6 were running at the start or end of the period and have',
+    )
   })
 
   test('silent when small traces are as frequent everywhere', () => {

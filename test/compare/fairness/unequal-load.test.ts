@@ -30,8 +30,8 @@ describe('unequal-load', () => {
         code: 'unequal-load',
         finding: 'There are 1,000 requests before and 1,500 after.',
         effect:
-          'Every category gains requests with the load: that alone makes 1 of 2 categories pass ' +
-          'the threshold of 50 requests as structural mutations.',
+          'Every category gains requests with the load, which alone lifts 1 of 2 categories over ' +
+          'the threshold of 50 requests, as structural mutations.',
         answer:
           "Compare periods of equal load, scale counts with `counts: 'scaled'`, " +
           "or test shares instead of counts with `smPThreshold: 'auto'`.",
@@ -57,7 +57,7 @@ describe('unequal-load', () => {
     expect(twice[0]?.finding).toMatch(
       /: load grew from (9|1\d)(\.\d+)? to (19|2\d)(\.\d+)? requests a second\.$/,
     )
-    expect(twice[0]?.effect).toMatch(/^Under more load, whatever has too few workers/)
+    expect(twice[0]?.effect).toMatch(/^Under more load, services short of workers/)
     // Twice as long as before, with as many requests a second.
     const longer = coded(
       'unequal-load',
@@ -69,12 +69,12 @@ describe('unequal-load', () => {
 
   test('less load would make precursors', () => {
     expect(load([150, 1350], [100, 900])[0]?.effect).toContain(
-      'loses requests with the load: that alone makes 1 of 2 categories pass the threshold of 50 requests as precursors',
+      'loses requests with the load, which alone lifts 1 of 2 categories over the threshold of 50 requests, as precursors',
     )
   })
 
   test('a change of exactly the threshold passes in no category', () => {
-    expect(load([100, 100], [150, 150])[0]?.effect).toContain('none of 2 categories pass')
+    expect(load([100, 100], [150, 150])[0]?.effect).toContain('none of 2 categories over')
     expect(load([100, 100], [150, 150], { smPThreshold: 49 })[0]?.effect).toContain('2 of 2')
   })
 

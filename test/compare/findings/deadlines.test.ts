@@ -67,7 +67,7 @@ const TOLD = 'shop → vendor License, given up after 6 s (1 s before)'
 
 test('requests that give a call up later than before are told with the call and both deadlines', () => {
   const [{ title, services }] = longer(0.03).findings as [Finding]
-  expect(title).toContain(`most of it in ${TOLD}`)
+  expect(title).toContain(`mostly in ${TOLD}`)
   expect(services).toEqual(['shop', 'vendor'])
 })
 

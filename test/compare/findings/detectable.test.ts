@@ -111,7 +111,7 @@ describe('the shift that is promised', () => {
       expect(ofStep).toBeLessThan((kind?.shiftUs ?? 0) / 2)
       if (findings.findings.length === 0)
         expect(findings.text()).toMatch(
-          /may have been missed; of score RATE itself, one under [\d.]+ (ms|µs); rarer kinds/,
+          /may be missed; in score RATE itself, under [\d.]+ (ms|µs)\. The limit is higher in rarer types/,
         )
       return ofStep
     }

@@ -64,9 +64,7 @@ describe('of stock that fails in a tenth of the time', () => {
       )
       expect(first?.facts[1]).toMatch(/^\d+ more failed requests$/)
       expect(first?.consequences.map(({ title }) => title)).toEqual([
-        expect.stringMatching(
-          /^shop: GET fails with it in \d+ of 1,000 calls \(0 of 1,000 before\)$/,
-        ),
+        expect.stringMatching(/^shop: GET fails in \d+ of 1,000 calls \(0 of 1,000 before\)$/),
       ])
       expect(others).toEqual([])
     },
@@ -76,10 +74,10 @@ describe('of stock that fails in a tenth of the time', () => {
     const { findings: all } = compareShops({ requests: 300 }, { requests: 300, failing: 0.02 })
     expect(all.findings).toEqual([])
     expect(all.text()).toMatch(
-      / Nearest to a change: stock LOOKUP fails with “no stock” in \d of 300 calls \(0 of 300 before\), \d more failed requests, p = 0\.\d+\.$/m,
+      / Closest to a change: stock LOOKUP fails with “no stock” in \d of 300 calls \(0 of 300 before\), \d more failed requests, p = 0\.\d+\.$/m,
     )
     const { findings: none } = compareShops({ requests: 300, failing: 0.02 }, { requests: 300 })
-    expect(none.text()).not.toContain('Nearest to a change: stock')
+    expect(none.text()).not.toContain('Closest to a change: stock')
   })
 
   test('1 % of 3,000 requests are enough', () => {
@@ -91,7 +89,7 @@ describe('of stock that fails in a tenth of the time', () => {
     const found = findings({}, { failing: 0.1, passesOn: false })
     expect(found).toHaveLength(1)
     expect(found[0]).toMatchObject({ kind: 'errors', where: 'stock', consequences: [] })
-    expect(found[0]?.facts).toContain('no request fails with it')
+    expect(found[0]?.facts).toContain('no request fails because of it')
   })
 
   test('what requests save while their calls fail at once, and are made good, is no finding of its own', () => {
@@ -103,7 +101,7 @@ describe('of stock that fails in a tenth of the time', () => {
     // Of 5 ms, a tenth is left: 400 requests.
     expect(first?.contributionUs).toBeGreaterThan(-1.05 * 400 * 4500)
     expect(first?.contributionUs).toBeLessThan(-0.9 * 400 * 4500)
-    expect(first?.facts.join()).toMatch(/requests with it take 4\.\d+ ms less \(95 % CI/)
+    expect(first?.facts.join()).toMatch(/affected requests take 4\.\d+ ms less \(95 % CI/)
   })
 
   test('an outage that begins within the period after is found', () => {
@@ -131,8 +129,10 @@ describe('of stock that fails in a tenth of the time', () => {
 
   test('what failing requests save is told apart from what requests take', () => {
     const text = compareShops({ requests: 1000 }, { requests: 1000, failing: 0.1 }).findings.text()
-    expect(text).toMatch(/; more requests fail, which end sooner: [\d.]+ m?s less in all\./)
-    expect(text).not.toContain('do not say why')
+    expect(text).toMatch(
+      / More requests fail, and failing ones end sooner: [\d.]+ m?s less in total\./,
+    )
+    expect(text).not.toContain('No finding explains')
   })
 
   test('what failing requests save is told, though a few others fail late in both periods', () => {
@@ -160,7 +160,7 @@ describe('of stock that fails in a tenth of the time', () => {
     expect(findings.failures?.isFaster).toBe(true)
     // 71 requests save 83 ms each.
     expect((findings.failures?.changeUs ?? 0) / (-71 * 83_000)).toBeCloseTo(1, 1)
-    expect(findings.text()).toContain('; more requests fail, which end sooner: ')
+    expect(findings.text()).toContain(' More requests fail, and failing ones end sooner: ')
   })
 
   test('categories say how many of their requests failed', () => {

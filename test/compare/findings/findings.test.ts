@@ -118,7 +118,7 @@ describe('a finding is one cause', () => {
     expect(finding?.contributionUs).toBeLessThan(0)
     expect(finding?.title).toMatch(/^stock: LOOKUP itself takes \d+ µs less$/)
     expect(finding?.text).toMatch(
-      / · −\d+ µs each \(95 % CI −\d+ µs to −\d+ µs\) · faster than in \d+ % of those before/,
+      / · −\d+ µs each \(95 % CI −\d+ µs to −\d+ µs\) · faster than \d+ % of requests before/,
     )
   })
 
@@ -182,7 +182,7 @@ describe('the text of a finding', () => {
     expect(finding?.facts).toEqual([
       '100 of 300 requests',
       expect.stringMatching(/^\+\d{3} µs each \(95 % CI \d{3}–\d{3} µs\)$/),
-      'slower than in 100 % of those before',
+      'slower than 100 % of requests before',
       'p < 1e-6',
       'throughout the after period',
     ])
@@ -208,21 +208,21 @@ describe('the text of a finding', () => {
     expect(look).toMatch(/^ {4}look at stock · traces t1-\d+ → t2-\d+$/)
     expect(empty).toBe('')
     expect(text).toMatch(
-      /\nIn total, [\d,]+ requests took [\d.]+ ms longer than as many before; (the finding accounts|findings account) for ([\d.]+ %|all) of it\.\np is corrected for all that was tested; with one run before, it leaves out differences between runs\.$/,
+      /\nIn total, [\d,]+ requests took [\d.]+ ms longer than the same number before\. (The finding explains|Findings explain) ([\d.]+ %|all) of it\.\np is corrected for multiple tests\. One run before cannot show run-to-run variation\.$/,
     )
   })
 
-  test('nothing found says what may have been missed', () => {
+  test('nothing found says what may be missed', () => {
     const { text } = { text: compareShops({}, {}).findings.text() }
     expect(text).toMatch(
-      /^No significant change\. With 300 requests before and 300 after, a shift under [\d.]+ µs may have been missed\.$/,
+      /^No significant change\. With 300 requests before, 300 after, shifts under [\d.]+ µs may be missed\.$/,
     )
   })
 
   test('what surely changed, but too little to matter, is told with its size', () => {
     const small = compareShops({ stockUs: 1000 }, { stockUs: 1025 }, { minimumEffect: 0.2 })
     expect(small.findings.text()).toMatch(
-      /^No change large enough to matter\. With .* Changed, but too little to matter: stock LOOKUP itself, \d+(\.\d)? µs longer \(95 % CI [\d.]+–[\d.]+ µs\), [\d.]+ % of what such requests take, p = 3e-6\.$/,
+      /^No change large enough to matter\. With .* Changed, but too little to matter: stock LOOKUP itself, \d+(\.\d)? µs longer \(95 % CI [\d.]+–[\d.]+ µs\), [\d.]+ % of the mean of these requests, p = 3e-6\.$/,
     )
   })
 })
@@ -344,7 +344,7 @@ describe('periods too small for any test', () => {
     const { findings } = compare(tiny(1), tiny(2))
     expect(findings.testable).toBe(false)
     expect(findings.text()).toMatch(
-      /^Too few requests to tell: no kind of request has enough requests in both periods\. Something may have changed\. The largest difference is that /,
+      /^Too few requests to tell: no type of request has enough in both periods for a test\. Largest difference: /,
     )
   })
 })
@@ -384,8 +384,6 @@ describe('what a structure and a step add', () => {
   test('is told in words where it is more than the whole change', () => {
     const findings = told({ payUs: 8000 }, { payUs: 1500, stockUs: 1800 })
     expect(findings.observedChangeUs).toBeLessThan(0)
-    expect(findings.text()).toMatch(
-      /more than the whole time saved, as all else takes 24\d ms longer/,
-    )
+    expect(findings.text()).toMatch(/more than the whole time saved; all else takes 24\d ms longer/)
   })
 })

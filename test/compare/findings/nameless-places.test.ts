@@ -12,5 +12,5 @@ test('where no host or service is named, the finding names none', () => {
     )
   const [finding] = compare(period(100), period(200)).findings.findings
   expect(finding?.services).toEqual([])
-  expect(finding?.look).toBe('what runs between these two points')
+  expect(finding?.look).toBe('the work between these two points')
 })

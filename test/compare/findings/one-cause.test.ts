@@ -95,7 +95,9 @@ test('a service that works longer only where it calls something new is told with
     expect.stringMatching(/^recs: Rank now calls HGET in 80 of 400 calls/),
   ])
   expect(titles(findings[0]?.consequences ?? [])).toEqual([
-    expect.stringMatching(/^recs: Rank takes 1\d(\.\d+)? ms longer, as it calls HGET more often/),
+    expect.stringMatching(
+      /^recs: Rank takes 1\d(\.\d+)? ms longer, because it calls HGET more often/,
+    ),
   ])
 })
 

@@ -21,9 +21,9 @@ describe('where all that runs on one host takes twice as long', () => {
   test('one finding names the host, and those of its services stand under it', () => {
     expect(others).toEqual([])
     expect(first?.title).toMatch(
-      /^host = node-2: what 5 services do there takes about 1\.8 times as long, elsewhere as long as before$/,
+      /^host = node-2: the work of 5 services there takes about 1\.8 times as long; elsewhere nothing changed$/,
     )
-    expect(first?.look).toBe('what runs where host = node-2')
+    expect(first?.look).toBe('everything with host = node-2')
     expect(first).toMatchObject({ place: { attribute: 'host', value: 'node-2' }, operation: null })
     expect(first?.consequences.flatMap(({ services }) => services[0]).sort()).toEqual(SERVICES)
   })
@@ -47,7 +47,7 @@ test('a service that requests ask several times, elsewhere at first, is one of t
     { calls, transitUs },
   )
   expect(comparison.findings.findings.map(({ title }) => title)).toEqual([
-    expect.stringMatching(/^host = node-2: what 5 services do there takes/),
+    expect.stringMatching(/^host = node-2: the work of 5 services there takes/),
   ])
   saysTheSame(comparison)
 })
@@ -59,7 +59,7 @@ test('a service that requests ask several times, and that takes longer everywher
   const slower = (one: string, host: string) => (isSlow(one, host) ? 2 : 1)
   const { findings } = told({ calls, transitUs, slower }, { calls, transitUs }).findings
   expect(findings.map(({ title }) => title).sort()).toEqual([
-    expect.stringMatching(/^host = node-1: what 3 services do there takes/),
+    expect.stringMatching(/^host = node-1: the work of 3 services there takes/),
     expect.stringMatching(/^price: price it itself takes 5\.\d+ ms longer a call$/),
   ])
 })
@@ -88,7 +88,7 @@ test.each([
   expect(findings).toHaveLength(1)
   expect(findings[0]?.title).toMatch(
     new RegExp(
-      `^host = node-3: ${calls} take (2\\.9|3)\\d* ms longer in transit, elsewhere as long`,
+      `^host = node-3: ${calls} take (2\\.9|3)\\d* ms longer in transit; elsewhere nothing`,
     ),
   )
 })
@@ -120,7 +120,7 @@ describe('where a host is a little slower', () => {
     expect(comparison.steps.changes.filter(({ kind }) => kind === 'work')).toEqual([])
     expect(findings.map(({ title }) => title)).toEqual([
       expect.stringMatching(
-        /^host = node-3: what 5 services do there takes about 1\.1\d? times as/,
+        /^host = node-3: the work of 5 services there takes about 1\.1\d? times as/,
       ),
     ])
   })

@@ -140,8 +140,8 @@ test('of a total outage, each calling request is told once', () => {
   const [first] = comparison.findings.findings
   expect(first?.title).toBe('pay: call fails in 450 of 450 calls (0 of 150 before)')
   expect(first?.consequences.slice(0, 2).map(({ title }) => title)).toEqual([
-    'order: call fails with it in 150 of 150 calls (0 of 150 before)',
-    'web: call fails with it in 150 of 150 calls (0 of 150 before)',
+    'order: call fails in 150 of 150 calls (0 of 150 before)',
+    'web: call fails in 150 of 150 calls (0 of 150 before)',
   ])
 })
 
@@ -394,7 +394,7 @@ describe('of several runs before, where times of few are not tested', () => {
     const [first, second, ...others] = findings.findings
     expect([first?.where, second?.where, others]).toEqual(['price', 'shop', []])
     expect(first?.kind).toBe('errors')
-    expect(first?.facts.join()).toMatch(/requests with it take 1\.9\d s longer \(95 % CI/)
+    expect(first?.facts.join()).toMatch(/affected requests take 1\.9\d s longer \(95 % CI/)
     const told = first?.contributionUs ?? 0
     expect(told / findings.observedChangeUs).toBeGreaterThan(0.95)
     expect(told).toBeLessThan(findings.observedChangeUs)
@@ -404,7 +404,7 @@ describe('of several runs before, where times of few are not tested', () => {
     const { findings } = compare(before, prices(3, { failing: 0.05, afterMs: 5, ownMs: 6.5 }))
     const failures = findings.findings.find(({ kind }) => kind === 'errors')
     expect(failures).toMatchObject({ where: 'price', contributionUs: 0 })
-    expect(failures?.facts.join()).not.toContain('requests with it take')
+    expect(failures?.facts.join()).not.toContain('affected requests take')
   })
 })
 

@@ -15,9 +15,9 @@ describe('where all services take longer by the same factor', () => {
 
   test('one finding says so, and those of single services stand under it', () => {
     expect(others).toEqual([])
-    expect(first?.title).toBe('all 5 services: what each does itself takes about 1.3 times as long')
+    expect(first?.title).toBe('all 5 services: the own work of each takes about 1.3 times as long')
     expect(first?.look).toBe('what all steps share: host, runtime, load')
-    expect(first?.facts).toContain('on 3 hosts alike')
+    expect(first?.facts).toContain('on all 3 hosts')
     expect(first?.consequences.flatMap(({ services }) => services[0]).sort()).toEqual(SERVICES)
   })
 
@@ -38,7 +38,7 @@ describe('where all services take longer by the same factor', () => {
 
 test('all that take less by the same factor are told as one, too', () => {
   expect(told({ slower: () => 0.7 }).findings.map(({ title }) => title)).toEqual([
-    'all 5 services: what each does itself takes about 0.72 times as long',
+    'all 5 services: the own work of each takes about 0.72 times as long',
   ])
 })
 

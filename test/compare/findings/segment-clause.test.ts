@@ -87,7 +87,7 @@ test('a segment is told of the calls that the title names, not of others of the 
   }
   const told = (call: Segment['call']) =>
     withSegments([draft], [{ ...segment, call }], sources).map(({ notes }) => notes)
-  const notes = ['10 of 40 requests with mds put meet it: 100 % of the change']
+  const notes = ['10 of 40 requests with mds put match and hold 100 % of the change']
   expect(told(choice('put', 'write'))).toEqual([notes])
   // Instead of the other, in nearly as many requests.
   expect(told(choice('put', 'append'))).toEqual([notes])

@@ -19,7 +19,7 @@ test('two services that take longer for one tenant alone are one finding, which 
   )
   expect(findings.map(({ title }) => title)).toEqual([
     expect.stringMatching(
-      /^tenant = 2: what 2 services do takes [56]\.\d+ ms longer, elsewhere as long as before$/,
+      /^tenant = 2: the work of 2 services takes [56]\.\d+ ms longer; elsewhere nothing changed$/,
     ),
   ])
   const [first] = findings
@@ -65,7 +65,7 @@ describe('calls that fail', () => {
     expect(first).toMatchObject({
       kind: 'errors',
       place: { attribute: 'host', value: 'node-2' },
-      look: 'what runs where host = node-2',
+      look: 'everything with host = node-2',
       size: { unit: 'rate', per: 'request' },
     })
     const own = first?.consequences.filter(({ calls: [call] }) => call?.kind === 'fails') ?? []

@@ -102,7 +102,7 @@ test('where calls of several services take longer, the segment of one is counted
   expect((inside.after + outside.after) / (1500 * 0.45)).toBeCloseTo(1, 1)
   expect(inside.change / 6000).toBeCloseTo(1, 1)
   expect(text).toContain(
-    `${inside.after} of ${inside.after + outside.after} requests with stock LOOKUP meet it`,
+    `${inside.after} of ${inside.after + outside.after} requests with stock LOOKUP match`,
   )
 })
 

@@ -77,7 +77,7 @@ test('reports list notes with their replies, and count those of other data', () 
     /What people noted.*<strong>pay<\/strong><ul><li>Ours since May\. <span class="soft">on 2026-09-03 by Ann/s,
   )
   expect(page).toMatch(/Card provider\. <span[^>]*>[^<]*<\/span><ul><li>Replaced\./)
-  expect(page).toContain('1 note of the file is about what is not found here.')
+  expect(page).toContain('1 note of the file is about something not in this comparison.')
   const markdown = reportMarkdown(told)
   expect(markdown).toContain('What people noted')
   expect(markdown.split('\n').length).toBeLessThan(66)

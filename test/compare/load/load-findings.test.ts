@@ -53,7 +53,7 @@ describe('findings about load', () => {
     )
     const [first] = findings.findings
     expect(first).toMatchObject({ kind: 'load', direction: 'slower', where: 'clients' })
-    expect(first?.what).toMatch(/^send 1\.[56] times as many requests: 6[0-9]\.\d a second, \d+/)
+    expect(first?.what).toMatch(/^send 1\.[56] times the requests: 6[0-9]\.\d a second, \d+/)
     // All of it is true; rates of short windows are known roughly, which makes it less.
     expect(first?.text).toMatch(/the load explains (8\d|9\d|100) % of the slowdown/)
     expect(first?.size).toMatchObject({ unit: 'rate', per: 'second' })
@@ -67,7 +67,7 @@ describe('findings about load', () => {
       { perSecond: () => 3, workMs: () => 200 },
     )
     expect(findings.map(({ kind }) => kind)).toEqual(['latency', 'load'])
-    expect(findings[1]?.text).toContain('too few requests to tell')
+    expect(findings[1]?.text).toContain('too few requests to say')
   })
 
   test('a load that before never had comes first, without a share', () => {
@@ -77,7 +77,7 @@ describe('findings about load', () => {
     ).findings
     expect(first?.kind).toBe('load')
     expect(first?.text).toContain(
-      'before never had this load, so how much of the slowdown it explains cannot be told',
+      'the before period never had this load, so its share of the slowdown is unknown',
     )
   })
 
@@ -88,7 +88,7 @@ describe('findings about load', () => {
     const [first, load] = findings(loaded)
     expect([first?.kind, load?.kind]).toEqual(['latency', 'load'])
     expect(load?.text).toContain(
-      'before had this load for moments alone, so how much of the slowdown it explains cannot be told',
+      'the before period had this load only for moments, so its share of the slowdown is unknown',
     )
     expect(findings(flat).map(({ kind }) => kind)).toEqual(['latency'])
   })
@@ -99,7 +99,7 @@ describe('findings about load', () => {
       { perSecond: () => 18, workMs: loaded },
     ).findings
     expect(first).toMatchObject({ kind: 'load', direction: 'faster' })
-    expect(first?.what).toMatch(/^send only one in 2\.\d requests/)
+    expect(first?.what).toMatch(/^send 2\.\d times fewer requests/)
   })
 
   test('more requests are no cause where times did not depend on how many there were', () => {

@@ -35,9 +35,9 @@ describe('a change of tokens is found in tokens, one of times in times', () => {
     expect(finding?.size.interval[1]).toBeGreaterThan(0.5 * 800 * Math.exp(0.18))
     expect(findings.text()).toMatch(/9\d % of the increase\n/)
     expect(findings.summary()).toMatch(
-      /^In total, \d+ requests took [\d,]+ input tokens more than as many before; the finding/,
+      /^In total, \d+ requests took [\d,]+ input tokens more than the same number before\. The finding/,
     )
-    expect(finding?.text).toMatch(/more than in \d+ % of those before/)
+    expect(finding?.text).toMatch(/more than \d+ % of requests before/)
   })
 
   test('and the other way round', () => {
@@ -178,7 +178,7 @@ describe('flows by another measure', () => {
       },
     })
     expect(half.warnings()[0]?.message).toMatch(
-      /; nor do \d+ spans before and \d+ after of operations/,
+      /; nor do \d+ spans before and \d+ after, of operations/,
     )
   })
 

@@ -236,7 +236,7 @@ describe('a level that grows from some time on', () => {
     expect(seconds(since?.lowUs ?? 0)).toBeLessThanOrEqual(60)
     expect(seconds(since?.highUs ?? 0)).toBeGreaterThanOrEqual(60)
     const weak = compareShops({ slowFrom: 100, slowUs: 1500 }).findings.findings[0]
-    expect(weak?.facts.at(-1)).toMatch(/^since about .* \(95 % CI .* if it came at once\)$/)
+    expect(weak?.facts.at(-1)).toMatch(/^since about .* \(95 % CI .* if sudden\)$/)
     expect(facts?.at(-1)).toMatch(/^growing since about 22:\d\d:\d\d UTC \(95 % CI /)
   })
 })

@@ -51,7 +51,7 @@ describe('a step whose calls recorded other values than before', () => {
     const [first, ...others] = comparison.findings.findings
     expect(others).toEqual([])
     expect(first?.title).toMatch(
-      /^fn: .* itself takes 1\.\d+ s longer in \d\d % of the calls, as fn faas\.coldstart = true in (3\d|4\d) % of calls \([1-5] % before\)$/,
+      /^fn: .* itself takes 1\.\d+ s longer in \d\d % of the calls, because fn faas\.coldstart = true in (3\d|4\d) % of calls \([1-5] % before\)$/,
     )
     const page = restoreComparison(takeSnapshot(comparison, { latenciesOf: () => true }))
     expect(page.findings.findings.map(({ title }) => title)).toEqual([first?.title])
@@ -59,7 +59,7 @@ describe('a step whose calls recorded other values than before', () => {
 
   test('is told with how large numbers are that are larger', () => {
     const [first] = compared({}, { rows: 65 }).findings.findings
-    expect(first?.title).toMatch(/, as typically fn db\.rows = 6\d \((4|5)\d before\)$/)
+    expect(first?.title).toMatch(/, because typically fn db\.rows = 6\d \((4|5)\d before\)$/)
   })
 
   test('is told beside numbers of which before had none like them, which it may take longer for', () => {

@@ -181,7 +181,7 @@ describe('operations that are called otherwise in one period', () => {
     ).warnings()
     const told = warnings.find(({ code }) => code === 'recorded-otherwise')
     expect(told?.message).toBe(
-      '480 names such as web GET /cart/0 are compared as one, GET /cart/{id}.',
+      '480 names like web GET /cart/0 are compared as one, GET /cart/{id}.',
     )
   })
 })

@@ -235,10 +235,8 @@ describe('findings of steps', () => {
   test('work of an operation that holds another is not said to be its own, and its parts add up to the mean told', () => {
     const [finding] = compare(buys('before', [1000, 1000]), buys('after', [6000, 3000])).findings
       .findings
-    expect(finding?.title).toMatch(
-      /^shop: BUY, without calls to others, takes [67][.\d]* ms longer$/,
-    )
-    const told = /\+(\S+) ms each.*of these (\S+) ms, (\S+) ms in BUY, (\S+) ms in PACK/
+    expect(finding?.title).toMatch(/^shop: BUY, without its calls, takes [67][.\d]* ms longer$/)
+    const told = /\+(\S+) ms each.* (\S+) ms made up of (\S+) ms in BUY, (\S+) ms in PACK/
     const [each = 0, all = 0, buy = 0, pack = 0] =
       told
         .exec(finding?.text ?? '')
@@ -294,7 +292,7 @@ describe('findings of steps', () => {
       searches('after', [23_000, 45_000]),
     ).findings
     expect(findings.map(({ title }) => title)).toEqual([
-      expect.stringMatching(/^search: Query, without calls to others, takes 3[\d.]+ ms longer$/),
+      expect.stringMatching(/^search: Query, without its calls, takes 3[\d.]+ ms longer$/),
     ])
   })
 
@@ -414,7 +412,7 @@ describe('what no step accounts for', () => {
   test('is told of the requests alone where no step is significant', () => {
     const { findings, edges } = compare(services(1, {}), services(2, { shiftUs: 35 }))
     expect(findings.findings.map(({ title }) => title)).toEqual([
-      'web GET: requests take 405 µs longer; no single step changed enough to be sure of',
+      'web GET: requests take 405 µs longer; no single step changed enough to blame',
     ])
     const [only] = findings.findings
     expect((only?.contributionUs as number) / edges.observedChangeUs).toBeCloseTo(1, 1)
@@ -424,7 +422,7 @@ describe('what no step accounts for', () => {
     const { findings, edges } = compare(services(1, {}), services(2, { shiftUs: 35, firstUs: 500 }))
     expect(findings.findings.map(({ title }) => title)).toEqual([
       's0: DO itself takes 535 µs longer',
-      'web GET: requests take 897 µs longer, 365 µs of which no single step explains',
+      'web GET: requests take 897 µs longer; no single step explains 365 µs of it',
     ])
     const all = findings.findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
     expect(all / edges.observedChangeUs).toBeCloseTo(1, 1)

@@ -38,7 +38,7 @@ describe('tables that cannot be read', () => {
 
   test('given to flowdelta as they are name the way', async () => {
     await expect(loadTraces({ name: 'event.csv', bytes: `${EVENTS}\n` })).rejects.toThrow(
-      'event.csv: This is one of the tables of a TraceBench run, which mean something only together. Convert the run',
+      'event.csv: This is one table of a TraceBench run, which needs the others. Convert the run',
     )
   })
 

@@ -97,7 +97,7 @@ describe('the cause is named, and its remedy comes first', () => {
       code: "fold: 'log2'",
     })
     expect(found.text()).toContain(
-      'Without all that, at least 1 category would be left. No remedy that was tried leaves fewer than 4.',
+      'Without these, at least 1 category would be left. No remedy that was tried leaves fewer than 4.',
     )
   })
 
@@ -111,7 +111,7 @@ describe('the cause is named, and its remedy comes first', () => {
     expect(found.remedies.find(({ remedy }) => remedy === 'omit threads')?.categories).toBe(1)
     expect(found.leftOut).toContainEqual({
       remedy: 'learned order',
-      reason: 'it is so already',
+      reason: 'already done',
     })
     expect(found.leftOut).toContainEqual({
       remedy: 'no order',
@@ -164,7 +164,7 @@ describe('the diagnosis', () => {
   test('of requests that differ in their work alone names no cause', () => {
     const found = diagnose(requests(100, (i) => [{ operation: i % 2 === 0 ? 'read' : 'write' }]))
     expect([found.thin, found.causes, found.remaining]).toEqual([false, [], 2])
-    expect(found.text()).toContain('tell, requests differ in the work they do.')
+    expect(found.text()).toContain('explain none of the categories.')
   })
 
   test('starts its table with things as they are', () => {
@@ -180,7 +180,7 @@ describe('the diagnosis', () => {
       { cluster: { hosts: 10, replicas: 3, requests: 8 } },
     )
     expect(found.expected?.expected).toBeCloseTo(7.961218948, 8)
-    expect(found.text()).toContain('would give 7.96 ± 0.196 categories, of 720 there can be')
+    expect(found.text()).toContain('would give 7.96 ± 0.196 categories, of 720 possible')
   })
 
   test('takes a comparison, and halves of one period', () => {

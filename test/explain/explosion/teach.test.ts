@@ -91,7 +91,7 @@ test('an answer "not the same" keeps the rule small, and later answers respect e
   const second = teach(comparison, [{ ...pairOf('omit hosts'), same: true }], first)
   expect(second.ignore).toEqual(['omit hosts'])
   expect(() => teach(comparison, [{ one, other, same: true }], second)).toThrow(
-    /^No rule respects all answers: .*Take back one of those/,
+    /^No rule fits all answers: .*Take back one of the contradicting/,
   )
   expect(() => teach(comparison, [{ one, other: 99, same: true }])).toThrow(
     'There is no category 99. Give numbers from 0 to 7',

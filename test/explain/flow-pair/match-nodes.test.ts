@@ -42,8 +42,8 @@ describe('matching nodes', () => {
     expect(nodeSigns(flows)).toEqual(['+C', 'A', 'B', 'D', '−C'])
     expect(flows.droppedMatches).toBe(1)
     expect(flows.confidenceText).toBe(
-      '3 steps are in both flows, of 4 before and 4 after (structures 80 % alike). 1 step of the same ' +
-        'name is shown twice, having moved past others.',
+      '3 steps are in both flows, of 4 before and 4 after (structures 80 % similar). 1 step of the same ' +
+        'name is shown twice, because they moved past others.',
     )
   })
 
@@ -60,7 +60,7 @@ describe('matching nodes', () => {
     const [match] = flows.matches.filter(({ recurs }) => recurs)
     expect(match).toMatchObject({ certainty: 'doubtful', neighbourShare: 0 })
     expect(flows.confidenceText).toContain(
-      '1 step may be matched wrongly: the name recurs, and little around it is the same.',
+      '1 step may be matched wrongly: the name recurs, in different surroundings.',
     )
   })
 

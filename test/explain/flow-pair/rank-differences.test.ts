@@ -44,7 +44,7 @@ test('an inserted step has the time around it, less that of the edge it stands i
   expect(ranked.differences[0]).toMatchObject({ beforeUs: 100, afterUs: 350, share: 1 })
   expect(ranked.text()).toBe(
     'X is added, which adds 250 µs: 100 % of the slowdown\n'.replace(/^/, '1. ') +
-      'All else, 1 edge, takes as long as before.\n' +
+      'Everything else, 1 edge, takes as long as before.\n' +
       'In all: 250 µs longer.',
   )
 })
@@ -56,10 +56,10 @@ test('a removed step that took time is a change against a slower flow', () => {
     ['removed', -300],
   ])
   expect(ranked.differences[0]?.text).toBe(
-    'Y is added, which adds 900 µs: more than the whole slowdown, as all else takes 300 µs less',
+    'Y is added, which adds 900 µs: more than the whole slowdown; all else takes 300 µs less',
   )
   expect(ranked.differences[1]?.text).toBe(
-    'X is removed, which saves 300 µs, against the slowdown (50 % of it)',
+    'X is removed, which saves 300 µs, offsetting 50 % of the slowdown',
   )
 })
 

@@ -206,7 +206,7 @@ test.each(['new', 'gone'])(
     expect(finding?.title).toMatch(/^bff: .* only where flag = on$/)
     const explanation = explain(comparison, finding as NonNullable<typeof finding>)
     expect(explanation.text()).toMatch(
-      /^Calls of bff ASK after\nWhat differs\?\n {2}Where web SHOW · flag is on, calls are changed: (\d+) of \1 \(100 %\), all that are/,
+      /^Calls of bff ASK after\nWhat differs\?\n {2}Where web SHOW · flag is on, calls are changed: (\d+) of \1 \(100 %\), covering all of them/,
     )
   },
 )

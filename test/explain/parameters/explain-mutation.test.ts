@@ -219,5 +219,5 @@ test('without parameters there is nothing to say, and nothing breaks', () => {
   expect(explanation.displayText()).toContain(
     '\nNo parameter tells requests after from requests before, or slow requests from others.\n',
   )
-  expect(explanation.displayText()).toContain('No parameter was recorded whose values differ.')
+  expect(explanation.displayText()).toContain('No recorded parameter has different values.')
 })

@@ -44,7 +44,7 @@ test('the text tells both, and the table has a row each', () => {
   expect(text).toContain('Slow requests, far out in their category: 8 requests in 1 category.')
   expect(text).toContain('100 % of the excess on store get call → store get reply')
   expect(text).toContain('Where store get · hit is false, requests are among the slowest: 8 of 8')
-  expect(text).toContain('Rare structures, at most 1 % of their kind: 2 requests in 1 category.')
+  expect(text).toContain('Rare structures, at most 1 % of their type: 2 requests in 1 category.')
   expect(found.table().numRows()).toBe(2)
 })
 

@@ -82,7 +82,7 @@ test('a mark on an edge that no category has is named', () => {
   const marks = [gone, { from: 'start', to: 'disk', kind: 'intentional' }] as const
   const variance = findVariance(categories, { marks })
   expect(variance.unused).toEqual([gone])
-  expect(variance.displayText()).toContain('No category has what is marked: start → tape.')
+  expect(variance.displayText()).toContain('No category has these marked edges: start → tape.')
 })
 
 test('a file of marks may begin with a byte order mark', () => {

@@ -38,7 +38,7 @@ describe('a slower step from one round to the next', () => {
 
   test('is blamed instead of the step into the first round', () => {
     expect(folded.findings.findings.length).toBe(1)
-    expect(finding?.title).toBe('Y of the round before → X: takes 80.1 µs longer')
+    expect(finding?.title).toBe('Y of the previous round → X: takes 80.1 µs longer')
     const table = folded.responseTime.edgeTable(0)
     expect(table.array('from')).toEqual(['Y', 'ROOT ×6', 'X', 'Y'])
     expect(table.array('changed')).toEqual([true, false, false, false])

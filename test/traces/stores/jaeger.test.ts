@@ -266,7 +266,7 @@ test.concurrent.for<[problem: string, reply: Reply, message: string, timeout?: n
     const said = await rejection(load(served, BEFORE, `&tries=2&timeout=${timeout}`))
     expect(said).toMatch(/^FlowdeltaError: jaeger:\/\/127/)
     expect(said).toContain(message)
-    expect(said).toContain('This was so 2 times in a row.')
+    expect(said).toContain('This happened 2 times in a row.')
   },
 )
 

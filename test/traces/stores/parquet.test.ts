@@ -268,7 +268,9 @@ test('a Parquet file without the columns of spans, damaged, or under another nam
     await expect(load(pathOf(`${name}.parquet`))).rejects.toThrow(problem)
   }
   writeFileSync(pathOf('unnamed'), 'PAR1 and then nothing')
-  await expect(load(pathOf('unnamed'))).rejects.toThrow(/This is Parquet under a name/)
+  await expect(load(pathOf('unnamed'))).rejects.toThrow(
+    /This is Parquet, but its name does not end in/,
+  )
   await expect((await load(SOURCE)).save(pathOf('all.json'))).rejects.toThrow(
     /ends in \.jsonl\.gz, \.jsonl or \.parquet/,
   )

@@ -46,7 +46,7 @@ test('a point is a category with its requests before and after, by kind', () => 
     },
   ])
   expect(chart.description).toBe(
-    '4 categories: 1 gained and 1 lost more than 5 requests. Inside the grey band the number of ' +
+    '4 categories: 1 gained and 1 lost more than 5 requests. Inside the gray band the number of ' +
       'requests changed by no more than that.',
   )
   expectDrawable(chart)
@@ -74,7 +74,7 @@ test('with scaled counts the band follows the load of the periods', () => {
   expect(pick(dataOf(chart)[POINTS], 'change', 'kind')).toEqual([
     [0, 'no change beyond the threshold'],
   ])
-  expect(chart.description).toContain('after scaled to as many requests as before')
+  expect(chart.description).toContain('after scaled to the number of requests before')
 })
 
 test('the largest changes are listed by name beside the points, unless none are wanted', () => {

@@ -46,7 +46,7 @@ describe('expected categories', () => {
     ])
     expect(pick(outside, 'categories')).toEqual([[4000]])
     expect(chart.description).toContain('rand sort, 10 hosts: 132 categories of 139 requests')
-    expect(chart.description).toContain('expected 126 ± 3.1: as chance has it.')
+    expect(chart.description).toContain('expected 126 ± 3.1: as expected by chance.')
     for (const row of bands as (Row & { low: number; expected: number; high: number })[]) {
       expect(row.low).toBeLessThanOrEqual(row.expected)
       expect(row.high).toBeGreaterThanOrEqual(row.expected)
@@ -54,11 +54,11 @@ describe('expected categories', () => {
     expect(expectDrawable(chart)).not.toContain('<img')
   })
 
-  test('where the number cannot vary, one of it is as chance has it', () => {
+  test('where the number cannot vary, one of it is as expected by chance', () => {
     const chart = plot(expectedCategoryCurves({ hosts: [1], replicas: 1 }), 'expected', {
       observed: [{ hosts: 1, requests: 20, categories: 1 }],
     })
-    expect(chart.description).toContain('expected 1 ± 0: as chance has it.')
+    expect(chart.description).toContain('expected 1 ± 0: as expected by chance.')
     expectDrawable(chart)
   })
 

@@ -17,7 +17,7 @@ test('bars of findings stand end to end, then the rest, then the observed change
   expect(pick(rows, 'kind')).toEqual([
     ['finding'],
     ['finding'],
-    ['not accounted for'],
+    ['unexplained'],
     ['observed change'],
   ])
   const [first, second, rest, whole] = rows as { startUs: number; endUs: number }[]
@@ -47,7 +47,7 @@ test('a finding of failures says how many more requests fail, though it has no b
 
 test('smaller findings that were left out are counted', () => {
   const chart = findingsChart(groupFindings(both, { limit: 1 }))
-  expect(chart.description).toContain('Counts 1 smaller finding as “not accounted for”.')
+  expect(chart.description).toContain('Counts 1 smaller finding as “unexplained”.')
   expectDrawable(chart)
 })
 
@@ -85,7 +85,7 @@ test('of a comparison, a step that the first finding names is a row, though no e
   const chart = plot(comparison, 'shifts')
   const [row, ...others] = dataOf(chart)[0] ?? []
   expect(others).toEqual([])
-  expect(row).toMatchObject({ kind: 'changed', from: 's3', to: 's3', slower: 'not told' })
+  expect(row).toMatchObject({ kind: 'changed', from: 's3', to: 's3', slower: 'unknown' })
   expect(row?.['label']).toMatch(/^1\. s3 S3 itself in 1[1-3] % of the calls$/)
   expect(row?.['shift']).toMatch(/^\+1\d\d ms$/)
   expectDrawable(chart)
@@ -118,14 +118,14 @@ test.each(['segments', 'interference', 'contributions', 'shifts'] as const)(
 
 test('interference that was not found says what was looked at', () => {
   const described = (one: Interference) => interferenceChart(one).description
-  expect(described(NO_INTERFERENCE)).toContain('No calls were looked at: that takes a finding')
+  expect(described(NO_INTERFERENCE)).toContain('No calls were examined: this needs a finding')
   const { interference } = both.findings.findings[0] ?? {}
   expect(interference?.step).toMatchObject({ service: 'stock', operation: 'LOOKUP' })
   const looked = { ...(interference as Interference), compared: [], interferers: [] }
   expect(described(new Interference({ ...looked, slowCalls: 0, usualCalls: 0 }))).toBe(
-    'Looked at calls of stock LOOKUP after, but fewer than 8 of them took longer than 95 % of those before: too few to tell who holds them up.',
+    'Fewer than 8 calls of stock LOOKUP after took longer than 95 % of those before: too few to tell what delays them.',
   )
   expect(described(new Interference({ ...looked, slowCalls: 290, usualCalls: 10 }))).toMatch(
-    /^Looked at 290 slow ones of calls of stock LOOKUP after and 10 usual ones, but no kind of other requests was under way in 5 or more of the slow ones,/,
+    /^No group of other requests ran during 5 or more of 290 slow calls of stock LOOKUP after \(10 usual ones\),/,
   )
 })

@@ -51,7 +51,7 @@ describe('the waterfall', () => {
     expect(chart.description).toContain('Shares add up to 50 %, not 1')
     expect(pick(barsOf(chart), 'label', 'share')).toEqual([
       ['1. m1__t1__A → m1__t1__B', '50 %'],
-      ['beside the recorded critical path', '50 %'],
+      ['outside the recorded critical path', '50 %'],
       ['variance of response times', '100 %'],
     ])
     expectDrawable(chart)

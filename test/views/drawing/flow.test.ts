@@ -15,12 +15,12 @@ test('an edge has its mean latency before and after; a changed one is red and bo
     [
       '502 µs → 1.5 ms',
       'm1__t1__WRITE → m1__t1__LOG\nmean latency, before → after: 502 µs → 1.5 ms\n' +
-        'KS test: D = 1.00, p = 2e-5, corrected for all edges that were tested; 10 requests before, 10 after',
+        'KS test: D = 1.00, p = 2e-5, corrected for the number of edges tested; 10 requests before, 10 after',
     ],
     [
       '502 µs → 1.5 ms',
       'm1__t1__LOG → m1__t1__WRITE_REPLY\nmean latency, before → after: 502 µs → 1.5 ms\n' +
-        'KS test: D = 1.00, p = 2e-5, corrected for all edges that were tested; 10 requests before, 10 after',
+        'KS test: D = 1.00, p = 2e-5, corrected for the number of edges tested; 10 requests before, 10 after',
     ],
   ])
   expect(rest(picture)).toEqual([])

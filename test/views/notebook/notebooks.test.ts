@@ -60,7 +60,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
   ],
   '07-hdfs.ipynb': [
     /139 requests are in 128 categories/,
-    /expected 126 ± 3\.1: as chance has it/,
+    /expected 126 ± 3\.1: as expected by chance/,
     /NEW_BLOCK_CALL ×3 ×3 ×5 ×3\s+137\s+101\s+0\s+33\s+0/,
     /11 hosts in 2 classes/,
     /33 nodes folded where times allow it/,
@@ -99,10 +99,10 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /#1 {2}storage-data: SN READ itself takes 5\.1 ms longer {2}.*\n +200 of 200 requests · \+5\.84 ms each/,
     /storage-data {2}SN READ +Error: EIO: the checksums of <n> bytes do not match +0 +1955 +40/,
     /Flow comparison\nFlow of frontend NFS3 READ/,
-    /How many fail, and when/,
+    /Failures over time/,
     /in 40 of\n +532 calls \(0 of 1,423 before\)/,
     /while NFS3 READDIRPLUS of tenant\.id = batch-co uses the same\s+lock\.name/,
-    /Who is under way while calls of mds are slow/,
+    /Other requests running while calls of mds are slow/,
     /#1 {2}mds: MDS GETLAYOUT itself takes 391 µs longer {2}/,
   ],
   '11-where-traces-live.ipynb': [

@@ -36,7 +36,7 @@ describe('the HTML page', () => {
       'Kinds of request that changed',
       'The smallest slowdown that would have been noticed',
     ])
-    expect(page).toContain('not accounted for')
+    expect(page).toContain('unexplained')
     expect(page).toContain('a.gz')
     expect(page).toMatch(/stock: LOOKUP itself takes \d+ µs longer/)
     expect(page.match(/<figure>/g)).toHaveLength(2)
@@ -109,14 +109,14 @@ describe('the HTML page', () => {
     const page = reportHtml(compare(shop('before', 900), shop('after', 1_900)))
     const [steps = ''] = /Changed steps.*?<\/table>/s.exec(page) ?? []
     expect(steps.match(/<tr><td/g)).toHaveLength(1)
-    expect(steps).toContain('and so on 2 more hosts')
+    expect(steps).toContain('and 2 more hosts')
   })
 
   test('without a finding says what would have been seen, before anything else', () => {
     const page = reportHtml(compareShops({}, {}))
     expect(page).toContain('<h1>No change found</h1>')
     expect(page).toMatch(
-      /With 300 requests before and 300 after, a shift under [\d.]+ µs may have been missed\./,
+      /With 300 requests before, 300 after, shifts under [\d.]+ µs may be missed\./,
     )
     expect(page).not.toContain('What changed')
     expect(page.indexOf('What would have been seen')).toBeLessThan(
@@ -188,7 +188,7 @@ describe('the Markdown summary', () => {
     const markdown = reportMarkdown(slower(), { traceUrl: 'jaeger=http://localhost:16686' })
     expect(markdown.split('\n')[0]).toMatch(/^### Requests take .* longer on average/)
     expect(markdown).toMatch(/\| 1 \| stock: LOOKUP itself takes .* longer \| \+/)
-    expect(markdown).toContain('| *not accounted for* |')
+    expect(markdown).toContain('| *unexplained* |')
     expect(markdown).toMatch(
       /Traces: before \[`t1-\d+`\]\(http:\/\/localhost:16686\/trace\/t1-\d+\)/,
     )
@@ -211,7 +211,7 @@ describe('the Markdown summary', () => {
     const markdown = reportMarkdown(compareShops({}, {}))
     expect(markdown).toMatch(/^### No change found\n/)
     expect(markdown).toContain(
-      'With 300 requests before and 300 after, a shift under 78.2 µs may have been missed. ',
+      'With 300 requests before, 300 after, shifts under 78.2 µs may be missed. ',
     )
     expect(markdown).not.toContain('what changed')
   })

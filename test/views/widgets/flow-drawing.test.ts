@@ -135,7 +135,7 @@ describe('the animation', () => {
     expect(captionAt(0)).toEqual(['before'])
     expect(captionAt(0.1)).toEqual(['in between: difference 1'])
     expect(captionAt(0.5)).toEqual(['in between: difference 2'])
-    expect(captionAt(0.9)).toEqual(['in between: all else'])
+    expect(captionAt(0.9)).toEqual(['in between: everything else'])
     expect(captionAt(1)).toEqual(['after'])
   })
 

@@ -271,7 +271,7 @@ test('differences come by their part of the change, and lead to what they are ab
     /^E → F takes 2\.9\d* ms longer: 97 % of the slowdown; p < 1e-6$/,
   )
   expect(otherDifferences(data)).toMatch(
-    /^All else, 2 edges without a difference: .* \(under 1 % of it\)\. In all: 3\.0\d* ms longer\. p is corrected for all edges that were tested; steps that came, went or moved need none\.$/,
+    /^2 other edges without a difference: .*\. In all: 3\.0\d* ms longer\. p is corrected for the number of edges tested; new, lost and moved steps need no test\.$/,
   )
 })
 
@@ -289,10 +289,10 @@ describe('the first view', () => {
   test('of equal flows is side by side, and says why', () => {
     const same = flows(comparisonOfTexts(BEFORE_TEXT, BEFORE_TEXT), 0)
     expect(propsOf(same).data).toMatchObject({ usualMode: 'side-by-side', usualLevel: 'steps' })
-    expect(same.svg()).toContain('Side by side, as nothing differs significantly')
+    expect(same.svg()).toContain('Side by side, because nothing differs significantly')
     expect(
       flows(comparisonOfTexts(BEFORE_TEXT, BEFORE_TEXT), 0, { mode: 'diff' }).svg(),
-    ).not.toContain('Side by side, as')
+    ).not.toContain('Side by side, because')
   })
 
   test('is left out of the line of code', () => {

@@ -65,7 +65,9 @@ describe('times at a load that occurred', () => {
         seen.timeUs.map((us, i) => us + (shiftUs[i] as number)),
         truth,
       )
-      expect(limits).toMatch(/^Learned from times with .* a second: rising with load in any way\./)
+      expect(limits).toMatch(
+        /^Learned from periods with .* a second, assuming only that times rise with load\./,
+      )
     })
   })
 
@@ -113,7 +115,9 @@ describe('load as a scenario', () => {
     const usual = applyScenario(models, 'load*1')
     const more = applyScenario(models, 'load*1.2')
     expect(more.quantiles.p50Us).toBeGreaterThan(1.05 * usual.quantiles.p50Us)
-    expect(more.limits).toMatch(/^Learned from times with .* a second: rising with load/)
+    expect(more.limits).toMatch(
+      /^Learned from periods with .* a second, assuming only that times rise with load/,
+    )
     expect(() => applyScenario(models, 'load*2')).toThrow('did not occur before')
     expect(applyScenario(models, 'web*2').limits).toBeNull()
   })

@@ -294,12 +294,12 @@ export const MINING_OPTIONS = defineOptions({
   maxChildren: count({
     default: 100,
     unit: 'tokens',
-    sentence: 'Most tokens that a node tells apart; later ones go to its wildcard',
+    sentence: 'Maximum number of tokens that a node distinguishes; later ones go to its wildcard',
   }),
   maxTemplates: count({
     default: 10_000,
     unit: 'templates',
-    sentence: 'Most groups; later messages that fit none have no template',
+    sentence: 'Maximum number of groups; later messages that fit none have no template',
   }),
   masks: custom<readonly LogMask[]>({
     default: DEFAULT_MASKS,

@@ -127,7 +127,7 @@ function widthTitle(
   const period = after === 0 ? '' : ` ${widths}`
   const of = counted(widths === 'before' ? before : after, 'request')
   if (!(whole > 0)) {
-    return `Nothing here took any ${quantity.name}${period} (${of}): widths are equal and say nothing.`
+    return `Nothing here took any ${quantity.name}${period} (${of}): widths are equal and mean nothing.`
   }
   return measure === 'time'
     ? `Widths: ${quantity.unit === null ? 'time that requests waited' : quantity.name}${period}, mean of ${of}.`
@@ -146,7 +146,7 @@ function Controls({ options, isCompared, onChange }: ControlsProps) {
       {isCompared ? (
         <Choice
           name="widths"
-          help="What came shows in the widths of after, what went in those of before"
+          help="New contexts show in the widths of after, lost ones in those of before"
           value={options.widths}
           values={{ after: 'after', before: 'before' }}
           onChoose={(widths) => onChange({ widths })}

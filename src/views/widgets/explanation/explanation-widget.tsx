@@ -65,7 +65,7 @@ export function ExplanationView(props: ViewProps<ExplanationData, ExplanationOpt
       <div class="fd-bar">
         <Choice
           name="question"
-          help="Which groups are told apart"
+          help="Groups to separate"
           value={chosen}
           values={questionsOf(explanation)}
           onChoose={setChosen}

@@ -65,7 +65,7 @@ export function ParameterList(shown: Shown) {
             </Button>
           )),
           numberColumn('effect', ({ texts }) => texts.effect, {
-            hint: '0: distributed alike, 1: nothing in common',
+            hint: '0: same distribution, 1: no overlap',
           }),
           numberColumn('q', ({ texts }) => texts.q, {
             hint: 'The p-value, corrected for the number of parameters',

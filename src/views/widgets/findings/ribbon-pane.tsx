@@ -128,7 +128,7 @@ function PartDetails({ part, account: { quantity }, carried, linkOf }: PartProps
             ]}
           />
           <p class="fd-soft">
-            {`Recomputed from ${counted(requests.flows.size, 'request')}: this part takes as long as before, and requests wait for what then is slowest.`}
+            {`Recomputed from ${counted(requests.flows.size, 'request')}: this part takes its time of before, and requests wait for whatever is slowest then.`}
           </p>
         </>
       )}

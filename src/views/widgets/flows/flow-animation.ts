@@ -159,5 +159,5 @@ function captionAt(stages: readonly FlowStage[], at: number, position: number): 
   if (at >= 1) return 'after'
   const stage = stages[Math.ceil(position) - 1]
   if (stage === undefined) return 'in between; nothing differs'
-  return `in between: ${stage === null ? 'all else' : `difference ${stage.rank}`}`
+  return `in between: ${stage === null ? 'everything else' : `difference ${stage.rank}`}`
 }

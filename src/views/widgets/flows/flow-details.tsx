@@ -171,8 +171,8 @@ export function FlowDetails(props: FlowDetailsProps) {
         <LinkDetails {...props} link={link} />
       ) : (
         <p class="fd-soft">
-          Choose a step or an edge to read all about it. Enter or a click opens what is drawn as
-          one; arrow keys go along the flow; drag to move, wheel to zoom, Shift and wheel to scroll.
+          Choose a step or an edge for details. Enter or a click opens grouped steps; arrow keys
+          follow the flow; drag to move, wheel to zoom, Shift and wheel to scroll.
         </p>
       )}
     </div>

@@ -75,7 +75,7 @@ function signsOf({ scene, mode, drawings, isPinned }: LegendInput): LegendEntry[
     [links.some(isGone), 'only before', { color: 'before', width: STROKE.work }],
     [links.some(isNew), 'only after', { color: 'after', width: STROKE.work }],
     [waits, 'done, and waits for another branch', { color: 'text', width: STROKE.wait }],
-    [drawings.some(hasLeads), 'takes no time, only leads on to where branches meet', LEAD],
+    [drawings.some(hasLeads), 'takes no time; leads to where branches meet', LEAD],
     [
       isChanged,
       'latency changed significantly, and enough to matter',
@@ -99,11 +99,7 @@ function signsOf({ scene, mode, drawings, isPinned }: LegendInput): LegendEntry[
       'steps that may be matched wrongly',
       badge('text', DOUBT_SIGN),
     ],
-    [
-      isPinned && mode === 'side-by-side',
-      'pinned: both flows stand at one height',
-      badge('text', 'pin'),
-    ],
+    [isPinned && mode === 'side-by-side', 'pinned: both flows at one height', badge('text', 'pin')],
     [steps.some(({ group }) => group !== null), 'several steps drawn as one', pile],
     [isChangedInside, 'number of significant changes inside', badge('changeText', '2')],
     [mode === 'side-by-side' && isShared, 'the same step', LIKE],

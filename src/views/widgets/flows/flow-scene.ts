@@ -41,10 +41,10 @@ export type FlowMode = keyof typeof MODES
 /** What is drawn as one: nothing, what is on both sides, on one side too, or each component. */
 export const LEVELS = {
   steps: 'every step',
-  regions: 'what is the same as one',
-  groups: 'what is the same, added or removed as one',
+  regions: 'identical steps as one',
+  groups: 'identical, added or removed steps as one',
   components: 'components',
-  focus: 'one difference and what is around it',
+  focus: 'one difference and its surroundings',
 }
 export type FlowLevel = keyof typeof LEVELS
 

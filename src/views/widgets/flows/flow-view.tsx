@@ -200,7 +200,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
             {staged === undefined
               ? 'Play shows the differences of the list below one after the other.'
               : staged === null
-                ? 'All else changes.'
+                ? 'Everything else changes.'
                 : `Difference ${staged.rank}: ${tooltipText(staged.what)}`}
           </p>
         </>

@@ -110,7 +110,7 @@ const CERTAINTY = {
   sure: 'in both flows',
   likely: 'in both flows; probably the same step, though its name recurs',
   doubtful:
-    'perhaps in both flows (?): its name recurs, and little around it is the same, so that it may be matched wrongly',
+    'perhaps in both flows (?): its name recurs in different surroundings, so it may be matched wrongly',
 } as const
 
 export function presenceWords({ inBefore, inAfter }: SceneStep, data: FlowData, node: number) {
@@ -148,9 +148,9 @@ export function orderSentences(data: FlowData, nodes: readonly number[]): string
 
 /** Why this is the first view. */
 export const MODE_REASONS: Readonly<Record<FlowMode, string>> = {
-  'side-by-side': 'Side by side, as nothing differs significantly: best to read whole flows.',
-  diff: 'Shown as a difference, best for latencies: they are most of what changed.',
-  animation: 'Shown as an animation, best for structure: it is most of what changed.',
+  'side-by-side': 'Side by side, because nothing differs significantly.',
+  diff: 'Shown as a difference, because latencies changed most.',
+  animation: 'Shown as an animation, because structure changed most.',
 }
 
 const MAX_DIFFERENCES = 5
@@ -171,7 +171,7 @@ export function otherDifferences({ ranked, ...periods }: FlowData): string {
     ...(others.length > 0
       ? [`${counted(others.length, 'smaller difference')} together: ${takes(otherUs)}.`]
       : []),
-    `All${differences.length === 0 ? '' : ' else,'} ${counted(rest.edges.length, 'edge')} without a difference: ${takes(rest.changeUs)}.`,
+    `${counted(rest.edges.length, differences.length === 0 ? 'edge' : 'other edge')} without a difference: ${takes(rest.changeUs)}.`,
     `In all: ${moreWords(totalUs)}.${pNote(differences)}`,
   ].join(' ')
 }

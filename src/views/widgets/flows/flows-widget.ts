@@ -69,7 +69,7 @@ function flowPair(
   const chosen = category ?? (typeof ranked === 'number' ? ranked : ranked?.category)
   if (chosen === undefined) {
     throw new FlowdeltaError(
-      'Nothing changed surely enough to be shown first. Give a category, such as { category: 0 }.',
+      'No change is sure enough to show first. Give a category, such as { category: 0 }.',
     )
   }
   const { size } = comparison.categories

@@ -109,7 +109,7 @@ function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'compari
     <div>
       <h3>What these requests may have been before</h3>
       {precursors.length === 0 ? (
-        <p class="fd-soft">No kind of request lost as many.</p>
+        <p class="fd-soft">No kind of request lost that many.</p>
       ) : (
         <DataTable<RankingEntry['precursors'][number]>
           label="Precursors"
@@ -128,7 +128,7 @@ function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'compari
               <CellBar share={weight} width={BAR} color="var(--fd-before)" />
             )),
             numberColumn('edit distance', ({ nsed }) => nsed.toFixed(3), {
-              hint: '0: alike; 1: nothing in common',
+              hint: '0: equal; 1: nothing in common',
             }),
             numberColumn('lost', ({ category }) => grouped(-(structural.changes[category] ?? 0)), {
               hint: 'requests it lost',

@@ -70,7 +70,7 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
         />
         <Checkbox
           label="1:N rule"
-          help="A precursor must have lost as many requests as the mutation gained"
+          help="A precursor must have lost at least the number of requests that the mutation gained"
           isChecked={oneToN}
           onChange={(isOn) => onChange({ oneToN: isOn })}
         />

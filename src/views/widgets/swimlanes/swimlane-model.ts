@@ -139,7 +139,7 @@ export function shownRequests(
   const chosen = ranking.mutations[0]?.category
   if (chosen !== undefined) return { category: chosen, traces }
   throw new FlowdeltaError(
-    'Nothing changed surely enough to be shown first. Give a category, such as { category: 0 } or traces.',
+    'No change is sure enough to show first. Give a category, such as { category: 0 } or traces.',
   )
 }
 

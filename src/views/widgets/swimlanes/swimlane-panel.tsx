@@ -269,7 +269,7 @@ function LeftOut({ drawn, from, width }: { drawn: DrawnItems; from: number; widt
   const { messages, leftOut } = drawn
   if (leftOut === 0) return null
   const of = `${grouped(leftOut)} of ${counted(messages, 'message')}`
-  const words = `${of} left out: they would lie upon those drawn`
+  const words = `${of} left out: they would overlap those drawn`
   const shorter = [words, `${of} left out`, `${grouped(leftOut)} left out`]
   return (
     <Text color="soft" x={width} y="14" size={11} anchor="end">

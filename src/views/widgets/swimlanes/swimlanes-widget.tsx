@@ -97,8 +97,8 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
       <p class="fd-lane-words" aria-live="polite">
         {words === '' ? (
           <span class="fd-soft">
-            Point at a line or go there with Tab and the arrow keys to read what it is. The dotted
-            line is where the request was answered.
+            Point at a line, or use Tab and the arrow keys, for details. Dotted line: the reply to
+            the request.
           </span>
         ) : (
           words

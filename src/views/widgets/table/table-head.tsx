@@ -134,7 +134,7 @@ function placeholder(column: TableColumn): string {
 function filterHelp({ kind }: TableColumn): string {
   return kind === 'text'
     ? 'part of the text; =text for the whole, !=text for anything else'
-    : '> 100, <= 5, 2..5, = 3, != 0; a number alone finds what is shown so'
+    : '> 100, <= 5, 2..5, = 3, != 0; a number alone matches the text shown'
 }
 
 export function SearchField({ table, label }: { table: UsedTable; label: string }) {

@@ -47,8 +47,8 @@ export function VarianceDetails({ row, detail, marks, onMark, chosen, onChoose }
           <Edges {...{ detail, marks, chosen, onChoose: toggle }} />
           {edge === undefined ? (
             <p class="fd-soft">
-              Choose an edge, here or in the flow, to see what it varies together with and to mark
-              why it varies.
+              Choose an edge, here or in the flow, to see which edges vary with it and to mark why
+              it varies.
             </p>
           ) : (
             <EdgePanel key={edge.edge} {...{ edge, marks, onMark, onChoose, onPath }} />
@@ -242,7 +242,7 @@ const KINDS: Readonly<Record<VarianceKind | 'none', string>> = {
   intrinsic: 'intrinsic',
 }
 const MARK_HELP =
-  'Why it varies: a tradeoff somebody chose, an accident to be put right, or a property of the hardware or the architecture'
+  'Why it varies: a deliberate tradeoff, an accident to fix, or a property of the hardware or the architecture'
 
 interface PanelProps extends Pick<DetailsProps, 'marks' | 'onMark'> {
   readonly edge: DetailEdge
@@ -297,14 +297,14 @@ function EdgePanel({ edge, marks, onMark, onChoose, onPath }: PanelProps) {
 }
 
 function covaryingSentence({ covarying, tested, requests }: DetailEdge): string {
-  if (covarying === null) return 'The code below gives what it varies together with.'
+  if (covarying === null) return 'The code below lists the edges that vary with it.'
   if (tested === 0) {
-    return `Whether it varies together with others could not be tested: ${counted(requests, 'request')}, or nothing that varies.`
+    return `Too little data to test which edges vary with it: ${counted(requests, 'request')}, or no edge that varies.`
   }
   const others = counted(tested, 'other edge')
   return covarying.length === 0
-    ? `It varies together with none of ${others}, as far as a test tells (q ≥ 0.05).`
-    : `Of ${others}, these vary together with it (t-test of the correlation, q < 0.05), the strongest first:`
+    ? `None of ${others} varies significantly with it (q ≥ 0.05).`
+    : `These of ${others} vary with it (t-test of the correlation, q < 0.05), the strongest first:`
 }
 
 export function withMark(

@@ -97,7 +97,7 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
     { title: 'requests', ...PAGE_NUMBER, cell: ({ touched }) => grouped(touched) },
     {
       title: 'a cause?',
-      hint: 'Whether what it changes is different beyond chance, and brings the response times closer',
+      hint: 'Whether the part it changes differs beyond chance, and brings the response times closer',
       cell: ({ significant, q }) =>
         `${significant ? 'yes' : 'unsure'}${q === null ? '' : ` (${pValue(q, 'q')})`}`,
     },

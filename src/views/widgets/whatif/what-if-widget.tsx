@@ -142,7 +142,7 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
         >
           Keep
         </Button>
-        <label title="A time: the table tells how many requests take no longer, the dashed line shows it">
+        <label title="A time limit: the table shows how many requests stay within it, the dashed line marks it">
           how many within{' '}
           <input
             type="text"
