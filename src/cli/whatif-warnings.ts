@@ -16,7 +16,7 @@ import { rootOf } from '../traces/selection/span-values.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 
-/** Some calls outlive their callers everywhere; from this share of traces on it is told. */
+/** Some calls outlive their callers everywhere; from this share of traces on it is reported. */
 const MIN_SKEWED = 0.01
 
 export function whatifWarnings(before: SpanTraces, after: SpanTraces | null): ComparisonWarning[] {

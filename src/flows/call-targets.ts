@@ -74,7 +74,7 @@ export function nameTargets(recordings: readonly SpanTraces[], runs: number): Sp
   })
 }
 
-/** Targets of an operation that are told apart from each other and from all else that it calls. */
+/** Targets of an operation that are distinguished from each other and from all else that it calls. */
 function toldApart({ operation, answered, unanswered, isUnsaid }: Calls): Target[] {
   const own = [...unanswered].flatMap(([key, target]) => (answered.has(key) ? [] : target))
   const periods = own.reduce((sum, target) => sum | target.periods, 0)

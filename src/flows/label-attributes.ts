@@ -2,7 +2,7 @@ import { memoized } from '../core/remembered.ts'
 import type { AttributeValue } from '../traces/attributes.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 
-/** Numbers of more different values than this are told apart by their power of two only. */
+/** Numbers of more different values than this are distinguished by their power of two only. */
 const MAX_NUMBERS = 12
 
 /**

@@ -50,7 +50,7 @@ interface Way {
  * Finds what consumers received from producers that are their parents or linked in the recording. Of
  * a message that an operation receives again, the first time counts. Waits are corrected as clocks
  * are. Where no calls bound the clocks and these may have moved against each other, or are others
- * than in the other period, waits of a receiver are told beyond the shortest that the two clocks can
+ * than in the other period, waits of a receiver are reported beyond the shortest that the two clocks can
  * have had. They are not known where consumers begin to ask before messages are sent.
  *
  * Source: Robson and Whitlock 1964, "Estimation of a truncation point", for the shortest wait.
@@ -108,7 +108,7 @@ export function flowMessages(
   return { ...others, waitUs: waitUs.map((us, i) => Math.max(0, us - leastUs[way[i]!]!)), offsets }
 }
 
-/** What waits of each way are told beyond: 0 for clocks that agree, NaN where none is known. */
+/** What waits of each way are reported beyond: 0 for clocks that agree, NaN where none is known. */
 function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): number[] {
   const keyOf = (one: string, other: string) => JSON.stringify([one, other].sort())
   // How far clocks may be apart unseen, where calls go from one to the other.

@@ -57,7 +57,7 @@ export interface TwoSampleResult extends SampleCounts {
   readonly statistic: number
   /** NaN when a sample is empty. */
   readonly p: number
-  /** `'slower'` when after tends to larger values than before; each test says how it is told. */
+  /** `'slower'` when after tends to larger values than before; each test says how it is reported. */
   readonly direction: Direction
   /**
    * Whether the samples are large enough to be judged: `isTestable` of both counts, one rule for

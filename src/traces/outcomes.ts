@@ -175,7 +175,7 @@ const MAX_KNOWN = 1000
 /** Kinds that fit a byte; what further failing spans say is left out. */
 const MAX_KINDS = 250
 const MAX_MESSAGE_LENGTH = 120
-/** Of peers, so many are told apart. */
+/** Of peers, so many are distinguished. */
 const MAX_PEERS = 20
 
 /** Outcomes as they are met; the first three are the statuses alone. */

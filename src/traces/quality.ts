@@ -38,7 +38,7 @@ export interface RequestGroup {
   /** Service and operation of roots, where they have one in common. */
   readonly root: string
   readonly outcome: 'ok' | 'error'
-  /** Structures, which are told apart by how many spans of each operation they have. */
+  /** Structures, which are distinguished by how many spans of each operation they have. */
   readonly structures: number
   /** Spans of a request, on average. */
   readonly spans: number

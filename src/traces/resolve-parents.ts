@@ -26,7 +26,7 @@ interface GroupedSpans {
 const LEFT_OUT = -1
 
 /**
- * Groups spans by trace and finds parents. Client and server with one id are told apart, other
+ * Groups spans by trace and finds parents. Client and server with one id are distinguished, other
  * copies and traces in a circle are left out, spans without their parent become roots; all noted.
  */
 export function resolveParents(spans: ArrivedSpans, quality: QualityLog): GroupedSpans {

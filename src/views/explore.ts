@@ -17,7 +17,7 @@ import { exploreTable } from './widgets/table/explore-table.ts'
 import { Widget } from './widgets/widget.ts'
 
 /**
- * The widgets of each stage by kind, the first of which is shown without a kind; stages are told by
+ * The widgets of each stage by kind, the first of which is shown without a kind; stages are known by
  * their class and have the name that they usually have in code.
  */
 export const EXPLORED = [

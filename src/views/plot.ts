@@ -71,7 +71,7 @@ const OF_PROFILES = { profiles: latencyProfilesChart }
 const OF_VARIATION_SETS = { variation: variationSetsChart }
 
 /**
- * The pictures of each stage by kind, the first of which is drawn without a kind; stages are told by
+ * The pictures of each stage by kind, the first of which is drawn without a kind; stages are known by
  * their class, the special before the general.
  */
 export const PLOTTED = [

@@ -56,7 +56,7 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
       return `${printable(service)} ${records}, ${takes}`
     })
   })
-  // A call has its name on both sides: that of who is called is told.
+  // A call has its name on both sides: that of who is called is reported.
   const renamed = Array.from(
     group(
       [

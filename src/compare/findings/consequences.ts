@@ -121,7 +121,7 @@ export function strataOf(
   return steps.flatMap((step) => strataOfStep(times, { ...step, operation }))
 }
 
-/** The strata of what changed of the steps of a draft, of the time that it is told in. */
+/** The strata of what changed of the steps of a draft, of the time that it is reported in. */
 export function strataOfDraft(
   { strata, steps }: Draft,
   changes: StepChanges,

@@ -149,7 +149,7 @@ export function groupFindings(
     knowledge = null,
   }: {
     limit?: number
-    /** Changes of times that are told; others always are. */
+    /** Changes of times that are reported; others always are. */
     alternative?: Draft['direction'] | 'two-sided'
     interference?: boolean
     knowledge?: Knowledge | null

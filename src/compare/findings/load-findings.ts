@@ -11,7 +11,7 @@ import { byRequestsAfter } from './names.ts'
 import { observedChange, weighed } from './weighing.ts'
 
 const MIN_RATIO = 1.25
-/** The load is told where it explains this share of the change, or where that cannot be known. */
+/** The load is reported where it explains this share of the change, or where that cannot be known. */
 const MIN_EXPLAINED = 0.2
 /** Where few requests, or moments, tell of a load, a finding that explains this share of the change comes before it. */
 const MOST_EXPLAINED = 2 / 3

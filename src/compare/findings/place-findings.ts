@@ -121,7 +121,7 @@ function plainStep({ kind, service, caller, part }: Step): Step {
   return { kind, service, caller, ...(part && { part }) }
 }
 
-/** The times of a step; where its work is told in parts, the times of all parts. */
+/** The times of a step; where its work is reported in parts, the times of all parts. */
 export function strataOfPlace(
   { times, ownTimes }: StepChanges,
   step: Step,

@@ -480,7 +480,7 @@ export class Prices {
   }
 }
 
-/** A change, of which no more is told than another change in the same direction. */
+/** A change, of which no more is reported than another change in the same direction. */
 function atMost(us: number, otherUs: number): number {
   return us < 0 ? Math.max(us, Math.min(0, otherUs)) : Math.min(us, Math.max(0, otherUs))
 }
@@ -569,7 +569,7 @@ function movedTo(
   return [low + byUs, high + byUs]
 }
 
-/** Which requests a finding is about, of its segment, or of the time that it is told in; `null` for all. */
+/** Which requests a finding is about, of its segment, or of the time that it is reported in; `null` for all. */
 function insideOf(
   draft: Draft,
   changes: StepChanges,

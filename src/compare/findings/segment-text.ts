@@ -108,7 +108,7 @@ export function lookFor(segment: Segment, look: string): string {
 function searchedIn({ step, call, measure, operation, callingOperation }: Segment): string {
   if (step === null) return call === null ? '' : `with ${calledName(call.of, '')}`
   const service = printable(step.service)
-  // Failures are told by the operation of roots.
+  // Failures are known by the operation of roots.
   const isTime = measure === 'time'
   const caller = isTime ? callingOperation : operation
   const by = forCaller(caller, isTime ? operation : null)

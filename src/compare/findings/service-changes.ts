@@ -40,7 +40,7 @@ export function changedServices(
   const again = calls.filter(
     ({ changed: is, kind }) => is && (kind === 'again' || kind === 'hedges'),
   )
-  // What is repeated after a failure, or while it runs, is told as that.
+  // What is repeated after a failure, or while it runs, is reported as that.
   const repeated = repeats.filter(
     (repeat) => repeat.changed && !again.some((one) => isOfSame(one, repeat)),
   )

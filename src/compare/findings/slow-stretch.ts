@@ -117,7 +117,7 @@ export function findSlowStretch(
 /** Fewer far ones are usual where times have heavy tails; more are no longer few. */
 const MIN_FAR = 5
 const MAX_FAR = 50
-/** Few requests are told where they add as much to all response times of their kind, few calls to all. */
+/** Few requests are reported where they add as much to all response times of their kind, few calls to all. */
 const MIN_ADDED = 0.05
 const BURSTS_LEVEL = 0.001
 const MAX_LISTED = 6
@@ -241,7 +241,7 @@ function farRequests(
  * Requests that an operation of a service, or a call's way, keeps far longer than it did any before, of
  * whatever type: something else may have kept some of these as long.
  *
- * @param leastUs what the slowest takes at least, as so few are told
+ * @param leastUs what the slowest takes at least, as so few are reported
  */
 function farCalls({ flows, times }: Times, leastUs: number): Far[] {
   const steps = times.filter(({ kind, part }) => kind !== 'request' && part === undefined)

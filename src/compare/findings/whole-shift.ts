@@ -90,7 +90,7 @@ function shiftsOf(of: Weighed): Shifts {
 /**
  * Mean or median that surely moved, and not by chance of the mix; `null` for neither.
  *
- * @param mixChanged whether the mix surely is another, which then is told
+ * @param mixChanged whether the mix surely is another, which then is reported
  */
 export function clearShift(
   flows: FlowSet,

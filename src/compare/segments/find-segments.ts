@@ -181,7 +181,7 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
     const isWhole = others === null || isInside.every((is, row) => is === 1 || others[row] === 1)
     return isWhole || isApart(testOf(candidate, isInside, others))
   }
-  // A value that was never seen before may be what changed itself: requests are told apart by what
+  // A value that was never seen before may be what changed itself: requests are distinguished by what
   // they had in common before, if they can be.
   for (const withNew of [false, true]) {
     while (found.length < MAX_SEGMENTS) {

@@ -42,7 +42,7 @@ export interface Measured {
   /** Weight of each row; undefined where each counts once. */
   readonly weights?: Float64Array | undefined
   /**
-   * Where requests weigh unequally, all of them with their weights, for what is told; the rows here
+   * Where requests weigh unequally, all of them with their weights, for what is reported; the rows here
    * are as many as they are worth, for what is tested.
    */
   readonly recorded: Measured | null

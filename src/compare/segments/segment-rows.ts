@@ -125,7 +125,7 @@ export interface ToldSides {
   readonly requests: readonly number[]
 }
 
-/** What is told of a segment: of weighted requests, of all that were recorded, by their weights. */
+/** What is reported of a segment: of weighted requests, of all that were recorded, by their weights. */
 export function toldSides(
   {
     candidate,

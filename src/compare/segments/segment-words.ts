@@ -59,7 +59,7 @@ export function equivalentsOf(
     const some = sum(within, ([, [inside]]) => inside)
     const every = sum(within, ([, [, any]]) => any)
     if (some < EQUIVALENT * size || some < EQUIVALENT * every || every === 0) return []
-    // Of what all rows have, nothing is told.
+    // Of what all rows have, nothing is reported.
     if (within.length === counts.size) return []
     const own = new Set(within.map(([code]) => code))
     const others = [...counts.keys()].filter((code) => !own.has(code))
@@ -137,7 +137,7 @@ export function subjectOf({ service, attribute }: Pick<Subject, 'service' | 'att
   return { service, attribute, isAttribute: !['host', 'version'].includes(attribute) }
 }
 
-/** @param occurring codes that are told; others are of before alone */
+/** @param occurring codes that are reported; others are of before alone */
 export function conditionOf(
   { column, codes }: Condition,
   occurring: ReadonlySet<number>,

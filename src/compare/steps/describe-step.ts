@@ -315,7 +315,7 @@ function typicalShift(strata: readonly StepStratum[], tickUs: number) {
 /** Where tails do not tell that some changed, means do from so many standard errors on. */
 const MIN_CLEAR = 3
 
-/** Of a request of so many times as many calls as are slow, these are told, not the mean of its calls. */
+/** Of a request of so many times as many calls as are slow, these are reported, not the mean of its calls. */
 const MAX_SLOW = 2
 
 /** Some of the calls, if what they changed by is clear and most of what all did; `null` otherwise. */

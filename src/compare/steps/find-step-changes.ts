@@ -259,7 +259,7 @@ function areOfOneRequest(strata: readonly StepStratum[]): boolean {
   })
 }
 
-/** Work is told in parts where one changed against it, or though all of it did not. */
+/** Work is reported in parts where one changed against it, or though all of it did not. */
 function toldParts(steps: readonly StepChange[]): (step: StepChange) => boolean {
   const ofService = group(
     steps.filter(({ kind }) => kind === 'work'),

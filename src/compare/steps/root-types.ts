@@ -21,7 +21,7 @@ export interface RootTypes {
 
 /** Calls that a root makes after a common one may tell types apart if this share of requests begin with it. */
 const MIN_CATCH_ALL = 0.9
-/** Types are told apart where this share of requests makes one of their calls. */
+/** Types are distinguished where this share of requests makes one of their calls. */
 const MIN_GOING = 0.95
 /** A call that this share of requests makes does not tell types apart. */
 const MADE_BY_ALL = 0.99

@@ -425,7 +425,7 @@ function sameRequests(flows: FlowSet, rebuilt: FlowSet): FlowSet | undefined {
 /** A cause that sets requests with the same work apart. */
 export type ExplosionPart = 'host' | 'thread' | 'concurrency order' | 'loop counts' | 'ids in names'
 
-/** A part of what requests are told apart by, and how many categories it makes. */
+/** A part of what requests are distinguished by, and how many categories it makes. */
 export interface ExplosionCause {
   readonly part: ExplosionPart
   /**

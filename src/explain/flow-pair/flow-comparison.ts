@@ -9,7 +9,7 @@ import type { Direction } from '../../stats/two-sample.ts'
 export interface EdgeLatencies {
   /**
    * Number of its edge class in the category's structure. Edges of one class, such as parallel calls
-   * of one operation, are told of together; they are on critical paths one for the other.
+   * of one operation, are reported together; they are on critical paths one for the other.
    */
   readonly edgeClass: number
   /** Requests with a latency; for an edge into a join, those in which the join waited for it. */

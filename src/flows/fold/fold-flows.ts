@@ -344,7 +344,7 @@ function graphsOfPeriod(
   )
 }
 
-/** Sizes that are told apart: every number, or only powers of two. */
+/** Sizes that are distinguished: every number, or only powers of two. */
 interface SizeRule {
   readonly log2: boolean
 }

@@ -299,7 +299,7 @@ function countDistinct(colors: Float64Array): number {
 
 export interface KeyOptions {
   readonly textOf: (label: number) => string
-  /** How a number of repetitions is told; `null` to leave out what was folded, and how. */
+  /** How a number of repetitions is reported; `null` to leave out what was folded, and how. */
   readonly timesOf: ((times: number) => string) | null
 }
 

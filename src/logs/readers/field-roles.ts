@@ -48,7 +48,7 @@ const CONTEXT: Readonly<Record<string, string>> = {
 }
 const CONTEXT_PREFIX =
   /^(?:_|@|kubernetes\.|k8s\.|docker\.|labels\.|resource\.|resourcelabels\.|agent\.|ecs\.|input\.|beat\.|log\.|host\.|container\.|cloud\.|process\.|telemetry\.|syslog_|insertid$|logname$|v$|version$|seq$|flags$|endofbatch$|loggerfqcn$|level_value$|priority$|hash$|tag$|tags$|eventid$|logger$)/
-/** Objects around a record, of which nothing is told. */
+/** Objects around a record, of which nothing is reported. */
 const WRAPPERS =
   /^(?:jsonpayload|attributes|properties|fields|_source|result|attr|state|additional|contextmap|mdc|extra|customdimensions|log_processed|context|_(?=[a-z]+$))\.?/
 

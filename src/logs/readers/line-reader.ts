@@ -173,7 +173,7 @@ export class LineReader {
     return this.#pairs(pairs, depth)
   }
 
-  /** Several lines make one message; of those before the last nothing is told yet. */
+  /** Several lines make one message; of those before the last nothing is reported yet. */
   #several(text: string): boolean {
     const stream = this.#stream()
     const before = stream.head

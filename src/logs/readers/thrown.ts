@@ -91,7 +91,7 @@ export class StackFollower {
     return new TextDecoder().decode(this.#bytes.subarray(this.#from, this.#to))
   }
 
-  /** Returns what is told of the message, unless that is known. */
+  /** Returns what is reported of the message, unless that is known. */
   add(thrown: Thrown | undefined): Thrown | undefined {
     if (thrown === undefined) return undefined
     const key = `${thrown.className}: ${thrown.message}`

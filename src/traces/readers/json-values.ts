@@ -67,7 +67,7 @@ export function eventEntries(
 const TRACE_KEY =
   /"(resourceSpans|resource_spans|scopeSpans|scope_spans|instrumentationLibrarySpans|batches|traceID|spanID|processes|traceId|localEndpoint)"\s*:/
 
-/** The first key by which formats are told apart: names further in may be anybody's. */
+/** The first key by which formats are distinguished: names further in may be anybody's. */
 export function firstTraceKey(head: string): string | undefined {
   return /^[\s\uFEFF]*[[{]/.test(head) ? TRACE_KEY.exec(head)?.[1] : undefined
 }

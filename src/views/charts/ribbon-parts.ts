@@ -15,7 +15,7 @@ export interface RibbonPart {
 }
 
 interface Wanted {
-  /** Most parts that are told apart by name. */
+  /** Most parts that are distinguished by name. */
   readonly limit: number
   /** Most characters of a name. */
   readonly longest: number

@@ -12,7 +12,7 @@ function variables(theme: 'light' | 'dark'): string {
 const STYLES = DEFINITIONS.map(({ name, style = '' }) => `.flowdelta.fd-${name} {${style}}`)
 
 /**
- * For forced colors: choices are told by a system color and an outline; drawings keep their own
+ * For forced colors: choices are known by a system color and an outline; drawings keep their own
  * colors of periods and changes, which nothing else tells.
  */
 const FORCED_COLORS = `

@@ -57,7 +57,7 @@ export const WHAT_IF_WIDGET_OPTIONS = defineOptions({
   cause: optionalCount('Rank of the cause of a diagnosis whose profile is shown; null for none'),
   within: custom<number | null>({
     default: null,
-    sentence: 'Time, in µs, for which the share of requests is told that take no longer',
+    sentence: 'Time, in µs: shows the share of requests that take no longer',
     accepts: (value) => value === null || (typeof value === 'number' && value > 0),
     expected: 'a time in µs above 0, or null',
   }),
