@@ -15,7 +15,7 @@ export const TABLE_STYLE = `
   border: 0; border-radius: 0; margin: 0 0 1px; padding: 0 3px; text-align: left;
   background: linear-gradient(90deg, var(--fd-selected) var(--fd-share), var(--fd-raised) var(--fd-share), var(--fd-raised) var(--fd-all), transparent var(--fd-all)); }
 .fd-filters td { padding-top: 4px; padding-bottom: 6px; border-bottom: 2px solid var(--fd-line); vertical-align: top; }
-.fd-filters input, .fd-filters select { width: 100%; min-width: 64px; padding: 2px 5px; font-size: 12px; }
+.fd-filters input, .fd-filters select { width: 100%; min-width: 50px; padding: 2px 5px; font-size: 12px; }
 input::placeholder { color: var(--fd-soft); opacity: 1; }
 input[aria-invalid="true"] { border-color: var(--fd-change); }
 .fd-problem { color: var(--fd-change); font-size: 11px; }
