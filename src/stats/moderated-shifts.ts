@@ -405,15 +405,9 @@ function midranks(before: ArrayLike<number>, after: ArrayLike<number>) {
 
 /** Turns midranks less ½ into scores less their mean. */
 function toScores(ranks: readonly Float64Array[], scoreOf: (rank: number) => number): void {
-  let [total, count] = [0, 0]
-  for (const own of ranks) {
-    for (let i = 0; i < own.length; i++) {
-      own[i] = scoreOf(own[i]! + 0.5)
-      total += own[i]!
-    }
-    count += own.length
-  }
-  for (const own of ranks) for (let i = 0; i < own.length; i++) own[i]! -= total / count
+  for (const own of ranks) for (let i = 0; i < own.length; i++) own[i] = scoreOf(own[i]! + 0.5)
+  const mean = sum(ranks, (own) => sum(own)) / sum(ranks, ({ length }) => length)
+  for (const own of ranks) for (let i = 0; i < own.length; i++) own[i]! -= mean
 }
 
 /** Log of a value, of at least 1, as it is compared. */

@@ -77,7 +77,7 @@ const CASES: readonly LogCase[] = [
   {
     name: 'bad-if-run-time',
     args: NODES('runTime in slowest 10 %'),
-    says: [/^61 instances before and 7 after are few .*; 30 of each would do/m],
+    says: [/^61 instances before and 7 after are too few .*; 30 of each would be enough/m],
   },
   {
     name: 'bad-if-run-time',
@@ -111,7 +111,7 @@ const CASES: readonly LogCase[] = [
   {
     name: 'fsync-workers',
     args: ['--before', 'few-good/', '--after', 'few-bad/'],
-    says: [/14 instances before and 14 after are few .* 30 of each would do/],
+    says: [/14 instances before and 14 after are too few .*; 30 of each would be enough/],
     not: [/Look first at Heartbeat/],
   },
   {

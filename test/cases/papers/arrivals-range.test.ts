@@ -33,7 +33,7 @@ describe('a range that was asked for is drawn whole', () => {
     // The silence of after, and no other.
     expect(before?.length).toBe(240)
     expect(after?.length).toBe(160)
-    expect(chart.description).toContain('Each bar counts the requests that arrive in 12.5 ms')
+    expect(chart.description).toContain('Each bar counts the requests that arrive within 12.5 ms')
     expect(chart.description).toContain('Drawn: 1 s to 4 s (framed in the overview)')
     expectDrawable(chart)
   })
