@@ -242,7 +242,9 @@ describeWithShared('cases of logs', () => {
     )
     expect(differences(compared).told[0]?.name).toMatch(/^Journal: fsync/)
     const few = await of('few-good', 'few-bad')
-    expect(fewText(few)).toMatch(/^14 instances before and 14 after are too few .*; 30 of each would be enough/)
+    expect(fewText(few)).toMatch(
+      /^14 instances before and 14 after are too few .*; 30 of each would be enough/,
+    )
   })
 
   test.each([
