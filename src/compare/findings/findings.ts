@@ -39,7 +39,7 @@ export const FINDINGS_OPTIONS = defineOptions({
 
 /** Says that nothing could be tested. */
 const NOTHING_TESTABLE =
-  'Too few requests to tell: no type of request has enough in both periods for a test.'
+  'Too few requests: no type of request has enough in both periods for a test.'
 
 const WIDTH = 100
 const INDENT = '    '

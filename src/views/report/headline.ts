@@ -65,7 +65,7 @@ export function headline(comparison: Comparison) {
       isNone && findings.unexplained === null && findings.otherWay === 0
         ? findings.testable
           ? (findings.onlySlowText ?? 'No change found')
-          : 'Too few requests to tell'
+          : 'Too few requests for a test'
         : titleOf(findings, [mean, median], grouped(flows.countedIn(AFTER))),
     sentences: [
       `The mean request took ${wayOf(mean, flows.quantity)}, the median request ${wayOf(median, flows.quantity)}, over ${requests}.`,

@@ -91,7 +91,7 @@ describeWithShared('cases that people reported name their cause first', () => {
     const few = await findingsOf('one-trace-each')
     expect(few.nothingText()).toContain('payments POST /charge itself takes 35.2 ms longer')
     const sampled = await findingsOf('tail-sampling-changed')
-    expect(sampled.nothingText()).toContain('as slow ones seem to have been kept preferentially')
+    expect(sampled.nothingText()).toContain('slow ones seem to have been kept preferentially')
   })
 
   test('an address that another one replaced is told beside what takes longer', async () => {

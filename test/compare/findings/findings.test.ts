@@ -344,7 +344,7 @@ describe('periods too small for any test', () => {
     const { findings } = compare(tiny(1), tiny(2))
     expect(findings.testable).toBe(false)
     expect(findings.text()).toMatch(
-      /^Too few requests to tell: no type of request has enough in both periods for a test\. Largest difference: /,
+      /^Too few requests: no type of request has enough in both periods for a test\. Largest difference: /,
     )
   })
 })

@@ -102,7 +102,7 @@ describe('where nothing is found', () => {
     const comparison = compare(period(0), period(400))
     expect(comparison.findings.findings).toEqual([])
     expect(comparison.findings.text()).toMatch(
-      /^Requests took 400 µs longer on average \(95 % CI 375–425 µs\), but no single step or type of request explains it\. Too few requests to tell: /,
+      /^Requests took 400 µs longer on average \(95 % CI 375–425 µs\), but no single step or type of request explains it\. Too few requests: /,
     )
     expectHonest(comparison)
   })
