@@ -1,4 +1,4 @@
-import { least, sum } from 'd3-array'
+import { greatest, least, sum } from 'd3-array'
 import { moreText } from '../../core/quantity.ts'
 import { percent, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
@@ -68,17 +68,23 @@ export function withOtherValues(
   otherValues: readonly OtherValues[],
 ): Draft[] {
   return drafts.map((draft) => {
-    const { kind, steps, segment, contributionUs: us, what } = draft
+    const { kind, steps, calls, segment, contributionUs: us, what } = draft
     const [step, ...others] = steps
-    const isConfinedTo = (segment?.conditions.length ?? 0) > 0
-    if (kind !== 'latency' || isConfinedTo || !step || others.length > 0) return draft
-    const own = otherValues.filter((one) => isOfOneStep(one.step, step))
-    const best = least(own, (one) => Math.abs(one.us - us))
-    if (best !== undefined && best.us / us >= 1 - MAX_LEFT) {
+    const [call] = calls
+    if ((segment?.conditions.length ?? 0) > 0) return draft
+    if (kind === 'structure' && call !== undefined) {
+      const own = otherValues.filter((one) => one.call && isSameChoice(call, one.call))
+      const best = greatest(own, ({ amount }) => Math.abs(amount))
+      return best === undefined ? draft : { ...draft, what: `${what}, because ${best.text}` }
+    }
+    if (kind !== 'latency' || !step || others.length > 0) return draft
+    const own = otherValues.filter((one) => one.step && isOfOneStep(one.step, step))
+    const best = least(own, ({ amount }) => Math.abs(amount - us))
+    if (best !== undefined && best.amount / us >= 1 - MAX_LEFT) {
       return { ...draft, what: `${what}, because ${best.text}` }
     }
-    // Of all calls otherwise, it is not known what it adds.
-    const [apart] = own.filter((one) => Number.isNaN(one.us) && step.share === undefined)
+    // If all calls have another value, nobody knows how much time that adds.
+    const [apart] = own.filter((one) => Number.isNaN(one.amount) && step.share === undefined)
     if (apart === undefined) return draft
     return { ...draft, notes: [...draft.notes, `at the same time, ${apart.text}`] }
   })

@@ -32,18 +32,22 @@ export const MAX_LEFT = 1 / 3
  * Sources: Kitagawa 1955, "Components of a difference between two rates"; Oaxaca 1973.
  */
 export function otherValues(measured: Measured, columns: readonly CodedRows[]): OtherValues[] {
-  const { measure, isSure, step } = measured
-  if (measure !== 'time' || !isSure || step === null || step.kind === 'request') return []
+  const { measure, isSure, step, call } = measured
+  const isOfCalls = measure === 'structure' && call !== null
+  const isOfTimes = measure === 'time' && step !== null && step.kind !== 'request'
+  if (!isSure || !(isOfTimes || isOfCalls)) return []
   const main = mainStratum(measured)
   return columns.map((coded) => {
-    const { mixUs, leftUs, error, isKnown } = mixOf(measured, coded)
-    const { attribute } = coded.column
-    if (isApart(main, coded)) {
-      return { step, attribute, us: Number.NaN, p: 0, text: wordsOf(main, coded) }
+    const { mix, left, error, isKnown } = mixOf(measured, coded)
+    const of = { step: isOfTimes ? step : null, call, attribute: coded.column.attribute }
+    if (isOfTimes && isApart(main, coded)) {
+      return { ...of, amount: Number.NaN, p: 0, text: wordsOf(main, coded) }
     }
-    const isMost = isKnown && Math.abs(leftUs) < MAX_LEFT * Math.abs(mixUs + leftUs)
-    const p = isKnown ? normalP(mixUs / error, 'two-sided') : 1
-    return { step, attribute, us: mixUs, p, text: isMost ? wordsOf(measured, coded) : '' }
+    // An attribute that only some calls have may be what the call itself records.
+    const isOfAll = isOfTimes || coded.codes.every((code) => code >= FIRST_VALUE)
+    const isMost = isKnown && isOfAll && Math.abs(left) < MAX_LEFT * Math.abs(mix + left)
+    const p = isKnown ? normalP(mix / error, 'two-sided') : 1
+    return { ...of, amount: mix, p, text: isMost ? wordsOf(measured, coded) : '' }
   })
 }
 
@@ -101,43 +105,43 @@ export function surely(
   all: readonly OtherValues[],
   { alpha, inVain }: { readonly alpha: number; readonly inVain: ReadonlySet<string> },
 ): OtherValues[] {
-  return all.filter(({ text, p, us, attribute }) => {
-    const isReplaced = Number.isNaN(us)
+  return all.filter(({ text, p, amount, attribute }) => {
+    const isReplaced = Number.isNaN(amount)
     return text !== '' && p * all.length < alpha && !(isReplaced && inVain.has(attribute))
   })
 }
 
-/** What calls after take more, in all, for the values they have, with its standard error, and what is left. */
+/** Returns the part of the change that other values account for, with its standard error, and the part left. */
 function mixOf({ offsets, values, strata }: Measured, { column, codes }: CodedRows) {
-  let [mixUs, leftUs, variance, unknown, calls] = [0, 0, 0, 0, 0]
+  let [mix, left, variance, unknown, calls] = [0, 0, 0, 0, 0]
   const ofPeriods = () => [BEFORE, AFTER].map(() => new Float64Array(column.values.length)) as Two
-  const [counts, sumsUs] = [ofPeriods(), ofPeriods()]
+  const [counts, sums] = [ofPeriods(), ofPeriods()]
   for (const stratum of strata.keys()) {
     for (const period of [BEFORE, AFTER] satisfies Period[]) {
       counts[period].fill(0)
-      sumsUs[period].fill(0)
+      sums[period].fill(0)
       const group = 2 * stratum + period
       for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
         counts[period][codes[row]!]!++
-        sumsUs[period][codes[row]!]! += values[row]!
+        sums[period][codes[row]!]! += values[row]!
       }
     }
     const [then, now] = counts.map((own) => sum(own)) as [number, number]
-    const usualUs = sum(sumsUs[BEFORE]) / then
+    const usual = sum(sums[BEFORE]) / then
     calls += now
     for (let code = 0; code < column.values.length; code++) {
       const [had, has] = [counts[BEFORE][code]!, counts[AFTER][code]!]
       const isKnown = had >= MIN_KNOWN
       if (!isKnown) unknown += has
-      const ofValueUs = isKnown ? sumsUs[BEFORE][code]! / had - usualUs : 0
-      mixUs += has * ofValueUs
-      leftUs += sumsUs[AFTER][code]! - has * (usualUs + ofValueUs)
+      const ofValue = isKnown ? sums[BEFORE][code]! / had - usual : 0
+      mix += has * ofValue
+      left += sums[AFTER][code]! - has * (usual + ofValue)
       // Of a mean before, as many calls as after.
-      variance += (has + (now / then) ** 2 * had) * ofValueUs ** 2
+      variance += (has + (now / then) ** 2 * had) * ofValue ** 2
     }
   }
   const isKnown = unknown <= MAX_UNKNOWN * calls
-  return { mixUs, leftUs, error: Math.sqrt(variance), isKnown }
+  return { mix, left, error: Math.sqrt(variance), isKnown }
 }
 
 /** Says which value is more or less frequent by most, or of numbers, how large they are. */
@@ -156,7 +160,10 @@ function wordsOf(measured: Measured, { column, codes }: CodedRows): string {
   )
   if (code === undefined || moved(code) <= 0) return ''
   const [then, now] = [before, after].map((own) => percent(own.get(code) ?? 0))
-  return `${condition(subject, 'is', [column.values[code]!]).text} in ${now} of calls (${then} before)`
+  const { text } = condition(subject, 'is', [column.values[code]!])
+  return before.has(code)
+    ? `${text} comes more often (${now} of calls, ${then} before)`
+    : `${text} in ${now} of calls (0 % before)`
 }
 
 function sharesOf({ offsets }: Measured, codes: Uint16Array, period: Period): Map<number, number> {

@@ -69,15 +69,21 @@ export interface Segment {
   readonly q: number
 }
 
-/** What calls recorded otherwise than before, where with the same value they take about as long. */
+/** An attribute that calls have other values of than before, which explains what changed. */
 export interface OtherValues {
-  readonly step: Step
+  /** Step whose calls take another time; `null` for calls that are made more or less often. */
+  readonly step: Step | null
+  /** Call that is made more or less often; `null` for times. */
+  readonly call: CallChoice | null
   /** Name of the attribute. */
   readonly attribute: string
-  /** `faas.coldstart = true in 46 % of calls (3 % before)`; empty where it does not explain what they take. */
+  /** `faas.coldstart = true comes more often (46 % of calls, 3 % before)`; empty where it does not explain the change. */
   readonly text: string
-  /** What it adds to all calls after, in µs; NaN of numbers of which before had none like those of after. */
-  readonly us: number
+  /**
+   * Time that it adds to all calls after, in µs, or number of calls; NaN for numbers of which before had none like
+   * those of after.
+   */
+  readonly amount: number
   /** p of that, for one attribute. */
   readonly p: number
 }

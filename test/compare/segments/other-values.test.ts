@@ -51,7 +51,7 @@ describe('a step whose calls recorded other values than before', () => {
     const [first, ...others] = comparison.findings.findings
     expect(others).toEqual([])
     expect(first?.title).toMatch(
-      /^fn: .* itself takes 1\.\d+ s longer in \d\d % of the calls, because fn faas\.coldstart = true in (3\d|4\d) % of calls \([1-5] % before\)$/,
+      /^fn: .* itself takes 1\.\d+ s longer in \d\d % of the calls, because fn faas\.coldstart = true comes more often \((3\d|4\d) % of calls, [1-5] % before\)$/,
     )
     const page = restoreComparison(takeSnapshot(comparison, { latenciesOf: () => true }))
     expect(page.findings.findings.map(({ title }) => title)).toEqual([first?.title])
@@ -64,7 +64,7 @@ describe('a step whose calls recorded other values than before', () => {
 
   test('is told beside numbers of which before had none like them, which it may take longer for', () => {
     const [first] = compared({}, { rows: 500, rowUs: 130 }).findings.findings
-    expect(first?.title).not.toContain(', as ')
+    expect(first?.title).not.toContain(', because ')
     expect(first?.facts).toContainEqual(
       expect.stringMatching(
         /^at the same time, typically fn db\.rows = [45]\d0 \([45]\d before\)$/,
@@ -83,7 +83,45 @@ describe('a step whose calls recorded other values than before', () => {
     for (let seed = 1; seed <= 5; seed++) {
       const { findings } = compared(before, after, seed).findings
       expect(findings).not.toEqual([])
-      for (const { title } of findings) expect(title).not.toContain(', as ')
+      for (const { title } of findings) expect(title).not.toContain(', because ')
     }
+  })
+})
+
+/** 600 requests: `web` asks a cache for the requests of one tenant, or of others in a small share. */
+function mixed(seed: number, { ofGold = 0.2, asked = 1 }: { ofGold?: number; asked?: number }) {
+  const random = randomSource(seed)
+  const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
+    const [trace, startUs] = [`${seed}-${i}`, 5e6 * i]
+    const isGold = random.next() < ofGold
+    const isAsked = random.next() < (isGold ? 0.9 : 0.1) * asked
+    const askedUs = isAsked ? 3000 * random.logNormal(0, 0.2) : 0
+    const endUs = startUs + 2000 * random.logNormal(0, 0.3) + askedUs
+    const attributes = { 'tenant.id': isGold ? 'gold' : `t${random.integer(4)}`, asked: isAsked }
+    const root = { trace, id: 'r', service: 'web', operation: 'GET', startUs, endUs, attributes }
+    const call = { trace, id: 'c', parent: 'r', service: 'cache', operation: 'get' }
+    return isAsked
+      ? [root, { ...call, startUs: startUs + 500, endUs: startUs + 500 + askedUs }]
+      : [root]
+  })
+  return makeSpans(spans.flat())
+}
+
+describe('a call that is made more often', () => {
+  const titles = (before: Parameters<typeof mixed>[1], after: Parameters<typeof mixed>[1]) =>
+    compare(mixed(1, before), mixed(2, after)).findings.findings.map(({ title }) => title)
+
+  test('is told with the tenant that comes more often, if each makes it as often as before', () => {
+    const [first, ...others] = titles({}, { ofGold: 0.5 })
+    expect(others).toEqual([])
+    expect(first).toMatch(
+      /^web: GET calls cache get in 2\d\d of 600 calls \(1\d\d of 600 before\), because tenant\.id = gold comes more often \(\d\d % of calls, 2\d % before\)$/,
+    )
+  })
+
+  test('is told without a tenant if all make it more often', () => {
+    const [first] = titles({ asked: 0.5 }, { asked: 1 })
+    expect(first).toContain('web: GET calls cache get in ')
+    expect(first).not.toContain('tenant.id')
   })
 })

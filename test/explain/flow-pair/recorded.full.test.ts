@@ -54,7 +54,7 @@ describe('recorded structural changes', () => {
   test('mds-prefetch: 136 steps of prefetching come in, which are drawn as few', async () => {
     const [flows] = await structuralComparisons('mds-prefetch')
     expect(flows?.confidenceText).toBe(
-      '12 steps are in both flows, of 12 before and 148 after (structures 8 % alike).',
+      '12 steps are in both flows, of 12 before and 148 after (structures 8 % similar).',
     )
     expect(labelsOf(flows as FlowComparison, 'added')).toContain('mds-0 prefetch call')
     const groups = [...(flows?.regions ?? []), ...(flows?.differences ?? [])]
