@@ -9,7 +9,7 @@ describe('npm run evaluate -- --whatif', () => {
     expect(out).toMatch(/^2 changes of 5 services \(/)
     expect(out).toContain('each a run of 100 requests before and after, drift 3 %')
     expect(out).toMatch(
-      /^causes .* diagnosis +calls only +divergence +KS all +KS levels +KS all\+ +KS calls +KS calls\+$/m,
+      /^causes .* diagnosis +calls +divergence +KS all +KS +KS all\+ +KS calls +KS\n +only +levels +calls\+$/m,
     )
     for (const figure of ['Figure 2, left', 'Figure 2, right', 'Figure 3', 'Figure 4']) {
       expect(out).toContain(`${figure}`)
