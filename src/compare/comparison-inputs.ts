@@ -34,7 +34,7 @@ export function selectedRows(selection: RequestSelection, flows: FlowSet): Selec
     const isInside = matchingRequests(parseConditions(selection), flows)
     const rows = requestsBetween(flows, { where: isInside })
     const isEmpty = rows.before.length + rows.after.length === 0
-    // What no request has is an error that lists what they have.
+    // If no request matches, this throws an error that lists the values present.
     if (isEmpty) recordedFlows(flows).periods[0]?.where(selection)
     return nonEmpty(rows)
   }
@@ -52,7 +52,7 @@ export function selectedRows(selection: RequestSelection, flows: FlowSet): Selec
 function matchingRequests(conditions: readonly Condition[], flows: FlowSet) {
   const { periods, recordedIn, traceOf } = recordedFlows(flows)
   for (const one of conditions) {
-    // What one period alone recorded is known all the same.
+    // A name that only one period recorded is known, too.
     if (!periods.some((traces) => traces.knows(one))) periods[0]?.requireKnown([one])
   }
   const marks = periods.map((traces) => traces.matching(conditions))
@@ -124,7 +124,7 @@ export function sampledPeriods(
   return [sampled.slice(0, -1), sampled.at(-1) as TraceSet]
 }
 
-/** Flows of both periods, whose services and operations are called alike in both. */
+/** Builds flows of both periods, with the same names for the same services and operations. */
 export function flowsOfOneName(given: Periods, options: Partial<FlowOptions>): FlowSet {
   const busy = withoutIdleWaits(given)
   const named = withCommonNames(busy.periods)

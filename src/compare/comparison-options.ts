@@ -117,8 +117,8 @@ export function stageOptions(
 }
 
 /**
- * Whether a change of options reaches a stage: only findings tell more of what people know than names,
- * and flows are asked only whether counts are weighted, which `counting` says.
+ * Whether a change of options affects a stage. Only findings use more knowledge than names. Flows depend on `counts`
+ * only in whether requests are weighted, which `counting` tells.
  */
 export function reachesStage(
   name: string,

@@ -103,11 +103,11 @@ interface Stages {
 }
 
 /**
- * Compares the traces of two periods: builds flows, groups them into categories, and finds, matches
- * and ranks what changed. Every stage is computed when it is first asked for, and kept.
+ * Compares the traces of two periods: builds flows, groups them into categories, and finds, matches and ranks what
+ * changed. Every stage is computed on first use and kept.
  *
- * @param before traces of the good period; of several runs of it, an array: a change then is what
- *   differs from these runs by more than they differ from each other
+ * @param before traces of the good period, or an array of its runs. With several runs, a change must exceed the
+ *   differences between them
  * @param after traces of the bad period
  * @param options of any stage; see `ComparisonOptions`
  * @throws FlowdeltaError for an unknown option, or no runs, too many, or one twice; OptionError for a

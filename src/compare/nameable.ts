@@ -50,9 +50,9 @@ export class Nameable extends columnarStage<Nameables>() {
 }
 
 /**
- * Lists what people could name: services, steps, and calls that several categories make alike, in
- * whatever order and however often. A name goes into `knowledge.names`, and is then shown beside what
- * was recorded; categories are known by the names of their parts.
+ * Lists what people could name: services, steps, and calls that several categories share, in any order and number. A
+ * name goes into `knowledge.names`, and is then shown beside what was recorded; categories are known by the names of
+ * their parts.
  *
  * @param source a comparison, or a stage of `categorize`, also of one period
  *

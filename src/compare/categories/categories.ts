@@ -267,10 +267,9 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   }
 
   /**
-   * How large flows and categories are, a row a period that has requests: `requests`, `categories`,
-   * mean and SD of the number of nodes over requests (`nodesMean`) and over categories
-   * (`categoryNodesMean`), and the share of categories that are large (`largeShare`) with the share
-   * of requests in them (`inLargeShare`).
+   * Returns the sizes of flows and categories, one row per period that has requests: `requests`, `categories`, mean and
+   * SD of the number of nodes over requests (`nodesMean`) and over categories (`categoryNodesMean`), and the share of
+   * categories that are large (`largeShare`) with the share of requests in them (`inLargeShare`).
    *
    * @param options.large categories of more requests than this in the period are large; default 10
    * @throws OptionError for a number that is negative

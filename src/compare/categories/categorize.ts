@@ -112,7 +112,7 @@ function numberCategories(flows: FlowSet, { firstLike }: ShapeGroups) {
   return { categoryOf, categoryOfShape, representatives: [...numbers.keys()] }
 }
 
-/** The categories of a comparison, or these; `verb` is what asks for them, for the message. */
+/** Returns the given categories, or those of a comparison. `verb` names the function for the error message. */
 export function categoriesOf(
   source: Categories | { readonly categories: Categories },
   verb: string,

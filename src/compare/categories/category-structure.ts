@@ -17,8 +17,8 @@ export interface EdgeClass {
   /** The node it leads to waits for other edges as well. */
   readonly intoJoin: boolean
   /**
-   * There where it leads from the round before, of what is folded, to the next: from a portion to
-   * that behind it, or from the end of a loop's body back to its start.
+   * True if the edge leads from one round of a folded repetition to the next: from a portion to the following one, or
+   * from the end of a loop's body back to its start.
    */
   readonly fromRoundBefore?: true
 }
@@ -112,7 +112,7 @@ function classesOf(order: Uint32Array, keys: Uint32Array, numbers: Uint32Array) 
   let count = 0
   for (const edge of order) {
     const key = keys[edge]!
-    // What was numbered before may stand there.
+    // The slot may hold a number from an earlier call.
     const known = numbers[key]!
     if (known < count && keys[firsts[known]!] === key) continue
     numbers[key] = count
@@ -121,7 +121,7 @@ function classesOf(order: Uint32Array, keys: Uint32Array, numbers: Uint32Array) 
   return { firsts: firsts.subarray(0, count), classOf: keys.map((key) => numbers[key]!) }
 }
 
-/** What classes of edges have, and behind it what those of loops have. */
+/** Appends the values of the loops' classes to those of the edge classes. */
 function withLoops(ofEdges: Uint32Array, ofLoops: readonly number[]): Uint32Array {
   return ofLoops.length === 0 ? ofEdges : Uint32Array.of(...ofEdges, ...ofLoops)
 }

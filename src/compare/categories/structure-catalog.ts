@@ -21,7 +21,7 @@ export interface CatalogContents {
   /** The shape that each category is shown by. */
   readonly representatives: readonly number[]
   readonly categoryOfShape: readonly (number | undefined)[]
-  /** Of folded flows the loops of a shape, which are no edges of it; `undefined` of others. */
+  /** Loops of a shape of folded flows, which are not among its edges; `undefined` for other flows. */
   readonly loopsOf: ((shape: number) => LoopEnds) | undefined
 }
 

@@ -18,7 +18,7 @@ const DOWN = 1 << 30
 const UP = 1 << 31
 /** In place of neighbours where there are none: labels and interned pairs have higher numbers. */
 const NO_NEIGHBOURS = 0
-// What a chain of interned pairs is about; the first element of each.
+// First elements of chains of interned pairs: they tell what the chain describes.
 const KEY = 1
 const DISCRETE = 2
 const FIRST_LABEL = 3
@@ -40,7 +40,7 @@ export class StructureColours {
   readonly #interner: PairInterner
   /** Colours of the nodes of all shapes that have a key. */
   readonly #known: Uint32Array
-  // What follows serves for shape after shape: allocating would take longer than colouring.
+  // Reused for every shape: allocating would take longer than coloring.
   readonly #graph = new ShapeGraph()
   #colours: Uint32Array = new Uint32Array(64)
   #swept: Uint32Array = new Uint32Array(64)
@@ -79,7 +79,7 @@ export class StructureColours {
     return { key, discrete }
   }
 
-  /** What makes edges of one class: a number for the colours at their ends. */
+  /** Returns each edge's class: a number for the colors at its two ends. */
   edgeKeys(colours: Uint32Array, from: ArrayLike<number>, to: ArrayLike<number>): Uint32Array {
     const keys = new Uint32Array(from.length)
     for (let edge = 0; edge < keys.length; edge++) {
@@ -200,9 +200,8 @@ export class StructureColours {
 }
 
 /**
- * Hashes the part each node plays: its label, what follows, what leads to it. Unlike colours,
- * hashes do not depend on which requests came first, so they order siblings alike in every run;
- * they may collide.
+ * Hashes each node's role: its label, what follows it and what leads to it. Unlike colors, hashes do not depend on
+ * which requests came first, so they order siblings the same way in every run. They may collide.
  */
 export function structureHashes(
   { nodes, order, acyclic, below, above }: ShapeGraph,
@@ -236,7 +235,7 @@ function mix(value: number): number {
 
 export interface LabelOrder {
   readonly ranks: Uint32Array
-  /** Of each label's text, below 2⁴⁷. */
+  /** Hash of each label's text, below 2⁴⁷. */
   readonly hashes: Float64Array
 }
 

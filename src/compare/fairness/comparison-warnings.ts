@@ -26,7 +26,7 @@ import { otherKinds, requestMix, samplingDiffers } from './request-types.ts'
 import { unsteadyBefore } from './steady-before.ts'
 import { clockSkew, duplicateTraces, orphans, truncatedTraces } from './trace-problems.ts'
 
-/** What may make all results wrong comes first: a screen may not have room for all. */
+/** Ordered by severity: a screen may not have room for all, so warnings that may invalidate every result come first. */
 const CHECKS: readonly FairnessCheck[] = [
   duplicateTraces,
   nothingInCommon,

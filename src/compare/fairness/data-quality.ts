@@ -20,7 +20,10 @@ const TOLD_BY: Partial<Record<WarningCode, string>> = {
   'truncated-traces': 'orphan-span',
 }
 
-/** Touches no finding: parameters matter to explanations alone; clocks apart alike, no duration; links are usual. */
+/**
+ * Problems that affect no finding: only explanations use parameters, a constant clock offset changes no duration, and
+ * links are common.
+ */
 const HARMLESS =
   /^(?:(?:no|unused)-parameters|repeated-parameter|clock-skew|log-without-id|linked-request)$/
 

@@ -18,7 +18,7 @@ import {
   warning,
 } from './comparison-warning.ts'
 
-/** Periods whose numbers of requests differ by more than this factor are not alike. */
+/** Largest ratio of the periods' numbers of requests at which their load counts as the same. */
 const ALIKE_LOAD = 1.1
 
 /** From this factor on, and where it is sure, requests come more often. */
@@ -150,7 +150,7 @@ function hasShared(categories: ComparedPeriods['categories']): boolean {
   )
 }
 
-/** Whether requests of both periods are alike once the order of their calls does not count. */
+/** Whether requests of both periods match once the order of their calls is ignored. */
 function isOfOrderAlone({ before, after, flows, options }: ComparedPeriods): boolean {
   if (before.kind !== 'spans' || flows.options.concurrency === 'none') return false
   const unordered = buildFlows([before, after], { ...flows.options, concurrency: 'none' })

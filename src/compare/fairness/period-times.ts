@@ -79,7 +79,7 @@ function otherLength(before: Float64Array, after: Float64Array): ComparisonWarni
   })
 }
 
-/** How long requests came: a period's length without the gaps that random arrivals would hardly leave. */
+/** Returns how long requests arrived: the period's length without gaps that random arrivals would hardly leave. */
 function busyUs(arrivals: Float64Array): Microseconds {
   return lengthUs(arrivals) - sum(holesIn(arrivals), ({ fromUs, toUs }) => toUs - fromUs)
 }
@@ -101,7 +101,7 @@ interface Gap {
 
 type Excused = (gap: Gap) => boolean
 
-/** Of a gap between stretches in turns, the other period fills at least as much. */
+/** Smallest part of a gap between stretches that the other period must fill for the periods to take turns. */
 const MIN_FILLED = 0.25
 
 /**

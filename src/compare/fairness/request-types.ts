@@ -172,7 +172,7 @@ function typesOfOtherShare(flows: FlowSet, types: RootTypes): TypeShares[] {
     .sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
 }
 
-/** How often each type occurs, by weight, of as many requests as the periods are worth. */
+/** Counts the requests of each type by weight, scaled to the number of requests that the periods are worth. */
 function countCells(flows: FlowSet, types: RootTypes): Cell[] {
   const { names, unknown } = types
   const [before, after] = sumsOfTypes(flows, types, (request) => flows.countOf(request))
@@ -197,7 +197,7 @@ function countCells(flows: FlowSet, types: RootTypes): Cell[] {
   return [...cells.filter((cell) => !isRare(cell)), rest]
 }
 
-/** What whole requests of each type add up to in both periods; where something is not known, it is 0. */
+/** Adds up the amounts of whole requests by type, in both periods; unknown amounts count as 0. */
 function sumsOfTypes(
   flows: FlowSet,
   { names, typeOf }: RootTypes,
@@ -302,7 +302,7 @@ function samplePrefers(preferred: readonly UnevenType[]): ComparisonWarning[] {
   })
 }
 
-/** How unevenly a type was kept, as text, and in which periods so. */
+/** Text about how unevenly a type was sampled, and the periods in which it was. */
 interface UnevenType {
   readonly rates: string
   readonly periods: 'before' | 'after' | 'both'

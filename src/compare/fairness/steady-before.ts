@@ -21,7 +21,7 @@ const LEVEL = 1e-4
 /** Times that differ by this factor matter, and failures by this share of requests. */
 const MIN_FACTOR = 1.25
 const MIN_FAILING = 0.05
-/** Where the other period changes at least this part as much in the same stretch, both are alike. */
+/** Smallest part of a change that the other period must show in the same stretch for both to count as similar. */
 const ALIKE = 0.5
 
 interface Measure {
@@ -140,7 +140,7 @@ function partOf(values: Float64Array, { from, to }: Pick<Stretch, 'from' | 'to'>
   return values.filter((_, i) => (i >= start && i < end) === inside)
 }
 
-/** What a measure is within a stretch and elsewhere, and by how much it changes: by its logarithm for times. */
+/** Compares a measure inside a stretch with the rest; for times, by the logarithm of their medians. */
 function changeIn(measure: Measure | undefined, stretch: Stretch) {
   const { name, values } = measure ?? { name: null, values: new Float64Array() }
   const [inside, outside] = [true, false].map((is) => {

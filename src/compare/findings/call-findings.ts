@@ -104,7 +104,7 @@ export function callFindings(
   })
 }
 
-/** What requests gained or lost that they did not have, or do not have now, on another host. */
+/** Returns the nodes that requests gained or lost, except those that only changed hosts. */
 function apartFromHosts(categories: Categories, [group]: readonly MoveGroup[]): StructureChange[] {
   const { moves = [], changes = [] } = group ?? {}
   const has = (category: number, { service, operation, phase }: StructureChange['node']) =>

@@ -52,7 +52,7 @@ export function nestConsequences(compared: Compared, drafts: readonly Draft[], i
   const givenUp = memoized((cause: Draft) =>
     drafts.some((draft) => isGivenUp(compared, { cause, draft })),
   )
-  // Of what services log otherwise, the deepest is the likeliest cause.
+  // Among services that log differently, the deepest is the likeliest cause.
   const order = (draft: Draft) => {
     if (draft.depth !== undefined) return -3 - draft.depth
     if (draft.calls[0]?.kind === 'fails') return -1
@@ -63,7 +63,7 @@ export function nestConsequences(compared: Compared, drafts: readonly Draft[], i
   const isLast = (draft: Draft) => isGap(draft) && !givenUp(draft)
   const likeliestFirst = [...byKind.filter((draft) => !isLast(draft)), ...byKind.filter(isLast)]
   for (const draft of likeliestFirst) {
-    // What follows from one that is covered, or from failures of another cause, stands beside it.
+    // Consequences of a covered finding, or of failures of another cause, are listed beside it.
     const found = causes.find(({ cause, consequences }) =>
       [cause, ...consequences.filter(({ kind }) => cause.covers || kind === 'errors')].some((one) =>
         isConsequence(compared, { cause: one, draft }),
@@ -74,7 +74,7 @@ export function nestConsequences(compared: Compared, drafts: readonly Draft[], i
       continue
     }
     const turned = { cause: draft, draft: found.cause }
-    // Of one choice that shows in several services, the caller's is the cause.
+    // If one choice shows in several services, the caller's is the cause.
     const isCallers =
       isSameChoice(categories, turned) && isOfCallee(categories, { cause: found.cause, draft })
     found.consequences.push(isCallers ? found.cause : draft)
@@ -121,7 +121,7 @@ export function strataOf(
   return steps.flatMap((step) => strataOfStep(times, { ...step, operation }))
 }
 
-/** The strata of what changed of the steps of a draft, of the time that it is reported in. */
+/** Returns the strata of a draft's changed steps, limited to the time that it is reported in. */
 export function strataOfDraft(
   { strata, steps }: Draft,
   changes: StepChanges,
@@ -166,7 +166,7 @@ function isConsequence({ categories, steps }: Compared, { cause, draft }: Pair):
   }
   if (isGivenUp({ categories, steps }, { cause, draft })) return true
   if (cause.direction !== draft.direction || cause.kind !== 'latency') return false
-  // How long messages wait shows no delay of calls, nor do calls show that.
+  // Message waits do not explain slower calls, nor the other way round.
   if ([cause, draft].some(({ steps: [step] }) => step?.part === 'message')) return false
   const isSameService =
     draft.kind === 'latency' &&
@@ -300,10 +300,10 @@ function isGivenUp({ categories, steps }: Compared, { cause, draft }: Pair): boo
 
 /** Without the requests that have its cause, what follows from it changes by less than this share. */
 const MAX_WITHOUT = 0.5
-/** Requests that call alike are compared from this share of those of either period on. */
+/** Smallest share of the requests of either period at which requests with the same calls are compared. */
 const MIN_ALIKE = 0.1
 
-/** How much longer calls of some requests take than such of before, in all, and how many there are. */
+/** Returns the excess time of the selected requests' calls over similar calls before, and their numbers. */
 function excessIn(strata: readonly StepStratum[], isOf: (request: number) => boolean) {
   let [us, before, after] = [0, 0, 0]
   for (const stratum of strata) {
@@ -359,7 +359,7 @@ function isSameWork({ categories, steps }: Compared, { cause, draft }: Pair): bo
   const isCallOf = draft.steps.some((step) => step.kind === 'call' && step.caller === service)
   const isShown = (isAlike && isOwn) || (isSmall && isCallOf)
   if (!isShown || !shareRequests(categories, { cause, draft })) return false
-  // What takes longer with the same calls as before has another cause.
+  // Calls that take longer although the requests call the same as before have another cause.
   if (cause.did === undefined || cause.doing === undefined) return true
   const strata = strataOfDraft(draft, steps)
   const does = new Set([...cause.did, ...cause.doing])

@@ -102,7 +102,7 @@ function timesOf(flows: FlowSet, request: number, wanted?: string): CallTime[] {
   })
 }
 
-/** Returns the name of what each span of a shape calls or does. */
+/** Returns the name of each span's call or operation, by shape. */
 const callsOf = remembered(
   (flows: FlowSet) =>
     new Map(

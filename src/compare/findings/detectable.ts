@@ -104,8 +104,8 @@ export function detectableShifts(
 }
 
 /**
- * Level and design effect of the test of some times of a step of several operations: levels that wander
- * alike in all of them widen the sum of fewer times less.
+ * Returns the level and design effect for testing some times of a step with several operations. Level shifts common to
+ * all operations widen a sum of fewer times less.
  */
 function testOf(steps: StepChanges, step: StepChange, size: number) {
   const share = Math.min(1, size / (step.beforeRequests + step.afterRequests))

@@ -22,7 +22,7 @@ import { rateSize } from './finding-facts.ts'
 import { callsText, categoriesOf, ofChances } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
 
-/** A failed request weighs as much as so many that take twice as long as usual. */
+/** Weight of a failed request, in requests that take twice as long as usual. */
 const FAILED_WEIGHT = 10
 /** So does a failing call that its request makes good. */
 const MADE_GOOD_WEIGHT = 0.1
@@ -30,7 +30,7 @@ const MADE_GOOD_WEIGHT = 0.1
 const MOSTLY = 0.5
 /** Services to look at are named up to so many. */
 const MAX_LOOKED_AT = 3
-/** Operations that fail alike are named up to so many. */
+/** Most operations with the same failures that are named. */
 const MAX_NAMED = 2
 
 type Counts = Pick<CountsTest, 'made' | 'chances' | 'worth'>
@@ -68,7 +68,7 @@ export function errorFindings(
         failedText(change),
         ...deadlineNotes(flows, change),
       ],
-      // What callers alone recorded may never have arrived: an open breaker, or no connection.
+      // Failures that only callers recorded may never have reached the service: an open breaker, or no connection.
       look: listed(
         [...callers, service, ...(change.inner?.peer ? [change.inner.peer] : [])].map(printable),
         MAX_LOOKED_AT,

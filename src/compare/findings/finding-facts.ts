@@ -51,13 +51,13 @@ export function factsOf(
   const chance = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
   const each = contributionUs / Math.max(1, requests)
   if (draft.kind === 'errors') {
-    // Other findings may have some of what they take longer.
+    // Other findings may account for part of the excess.
     const [low, high] = draft.eachInterval
     const more = `affected requests take ${moreText((low + high) / 2, quantity)}${intervalText([low, high], quantity)}`
     const isKnown = each !== 0 && !Number.isNaN(low)
     return [...notes, ...(isKnown ? [more] : []), certaintyText(q)]
   }
-  // Of clients, the title counts what changed.
+  // For clients, the title already gives the count.
   const isOfRequests = draft.kind !== 'load' || contributionUs !== 0
   return [
     ...(isOfRequests ? [`${grouped(requests)} of ${grouped(all)} requests`] : []),
@@ -150,7 +150,7 @@ export function timeText(us: number, length: number): string {
   return new Date(us / 1e3).toISOString().slice(11, length)
 }
 
-/** Says how large a change is: a rate of what is done or fails, or the time of each request. */
+/** Returns the size of a change: a rate of actions or failures, or the time per request. */
 export function sizeOf(
   draft: Draft,
   {

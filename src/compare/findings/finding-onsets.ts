@@ -41,7 +41,7 @@ export function onsetsOf(
   const found = drafts.map((draft) => {
     const { segment } = draft
     const inside = segment && new Set(segment.requests)
-    // What no request had before is held against all of them.
+    // A segment with no requests before is compared with all requests before.
     const isNew = segment?.inside.before === 0
     const values = valuesOf(draft, { categories, steps })
     const scores = scoresOf(
@@ -142,7 +142,7 @@ function valuesOf(
 ): Value[] {
   if (draft.kind === 'load') return gapValues(categories.flows)
   if (draft.kind === 'errors') return failuresOf(draft, steps)
-  // Of several steps, that of the segment, or else the one that holds most: others may follow later.
+  // With several steps, takes the segment's, or else the one with the largest change: others may have followed later.
   const { step: ofSegment = null } = draft.segment ?? {}
   const held = (step: FindingStep) =>
     ofSegment !== null && isOfOneStep(step, ofSegment)

@@ -59,15 +59,15 @@ export interface FindingCall
   readonly kind: CallChoice['kind'] | 'repeats' | 'fails' | 'fails with'
   readonly of: Operation
   /**
-   * Of `'next'`, the call that was answered before; of two calls, the one, which is the first of
-   * `'before'`; what failed, of `'fails with'`. `null` for none.
+   * The other operation: for `'next'`, the call that was answered before; for two calls, one of them (for `'before'`,
+   * the first); for `'fails with'`, the one that failed. `null` for none.
    */
   readonly previous: Operation | null
   /** Call that is made; `null` where the operation makes no further call. */
   readonly call: Operation | null
   /**
-   * Of `'calls'`, how many times each that makes the call does on average, where some do it several
-   * times; NaN where none makes it.
+   * For `'calls'` that some operations make several times: mean number of calls per operation that makes any; NaN if
+   * none does.
    */
   readonly times?: readonly [before: number, after: number]
   /** For calls made more or less often: the time this adds to all requests after, in µs. */
@@ -75,10 +75,9 @@ export interface FindingCall
 }
 
 /**
- * What kind of change a finding is. `'latency'`: steps take another time; `'structure'`: services
- * make other calls; `'errors'`: requests fail more or less often; `'concurrency'`: the same calls in
- * another order; `'load'`: more or fewer requests; `'unattributed'`: requests take another time that
- * no step accounts for.
+ * Kinds of findings. `'latency'`: steps take another time; `'structure'`: services make other calls; `'errors'`:
+ * requests fail more or less often; `'concurrency'`: the same calls run in another order; `'load'`: more or fewer
+ * requests arrive; `'unattributed'`: requests take another time that no step accounts for.
  */
 export const FINDING_KINDS = [
   'latency',
@@ -155,9 +154,9 @@ export interface Draft {
   readonly estimateUs?: number
   /** Errors only: how many more requests after fail because of it; negative for fewer. */
   readonly failedRequests?: number
-  /** Of what services log, how deep in their requests: what is deeper may be the cause. */
+  /** Depth of a change of logs in its requests; the deeper one may be the cause. */
   readonly depth?: number
-  /** What it ranks by, in µs, where that is not its contribution: of errors. */
+  /** Time that an error finding ranks by, in µs, in place of its contribution. */
   readonly weightUs?: number
   /** 95 % confidence interval of the contribution to each request, in µs; NaN if unknown. */
   readonly eachInterval: readonly [low: number, high: number]
@@ -194,13 +193,13 @@ export interface Draft {
   readonly doing?: readonly number[]
   /** Rows of requests before that did it, where these chose to, whatever they had met. */
   readonly did?: readonly number[]
-  /** Of errors: calls that fail, by operation, and those that its words count. */
+  /** Counts of an error finding: failed calls by operation, and the calls that its text counts. */
   readonly tallies?: readonly [ofOperation: TalliedCalls, told: TalliedCalls]
   /** Place where everything changed; `services` are those that run there. */
   readonly place?: PlaceName
   /** The work and the calls that changed in `place`, where it has a price of its own. */
   readonly places?: readonly PlaceEnd[]
-  /** Keys of drafts that say part of what it says. */
+  /** Keys of drafts that this one includes. */
   readonly covers?: readonly string[]
   /** Common scope of the steps of a change of times. */
   readonly scope?: StepScope

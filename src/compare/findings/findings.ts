@@ -145,7 +145,7 @@ export class Findings extends columnarStage<FindingColumns>() {
       recorded === this.requests
         ? ''
         : ` (${grouped(recorded)} of them ${this.flows.isOfSample ? 'compared' : 'recorded'})`
-    // Of a sample that was drawn, requests may count without those that they stand for.
+    // In a drawn sample, each request may count once, without those it stands for.
     const isDrawn = recorded === this.requests && this.flows.isOfSample
     const all = `${grouped(this.requests)} requests${part}${isDrawn ? ' of a sample' : ''}`
     const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than the same number before.`
@@ -298,8 +298,8 @@ export class Findings extends columnarStage<FindingColumns>() {
   }
 
   /**
-   * One row a finding. `remainingUs` is what is left of the change once it and those before it are
-   * repaired: rerun the comparison then, as one cause may show in several findings.
+   * Returns one row per finding. `remainingUs` is the part of the change left once this finding and those above it are
+   * repaired. Rerun the comparison then: one cause may show in several findings.
    *
    * Source: Sambasivan 2013, §2.5.
    */
@@ -335,7 +335,7 @@ export class Findings extends columnarStage<FindingColumns>() {
       ...wrapped(lookText(finding), INDENT, width),
       ...consequences.slice(0, MAX_CONSEQUENCES_TOLD).flatMap((consequence) => {
         const { kind, title, requests } = consequence
-        // What it takes is part of the finding above; others' requests may be in it, too.
+        // Its time is part of the finding above and may come from other requests, too.
         const where = kind === 'latency' ? ` (${counted(requests, 'request')})` : ''
         return wrapped(`also seen in ${title}${where}`, INDENT, width)
       }),

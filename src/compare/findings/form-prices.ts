@@ -59,7 +59,7 @@ export function formsOf(
       ])
       return { now: after ?? [], usual: before ?? [], period: BEFORE }
     }
-    // What ends early looks like whatever is short, and has been anything before.
+    // A request that ends early may have been of any type before.
     const usual = unknown.has(type) ? ofAll : own
     // As in the thesis: what the other form takes after, or before where hardly any request has it.
     const period = (usual[AFTER]?.length ?? 0) >= MIN_USUAL ? AFTER : BEFORE
@@ -83,12 +83,12 @@ export interface Price {
 }
 
 /**
- * What requests of the new form take beyond those of the usual form of the same type: the mean over
- * types that have both, as often as the new form has each. Of whole groups, what all take beyond all
- * before, as that of those that changed.
+ * Returns the extra time of requests of the new form over the usual form of the same type: the mean over types that
+ * have both forms, weighted by the new form's mix of types. For whole groups, the excess of all requests over all
+ * before is attributed to those that changed.
  *
  * @param changed requests after that have the new form and would have had the usual one before
- * @param options.timesUs what each request takes, if not its response time
+ * @param options.timesUs time of each request; default its response time
  */
 export function priceOf(
   flows: FlowSet,
@@ -159,7 +159,7 @@ export function formsOfOrder(
   return { ...formsOf(flows, alike), counts: forms.counts, isTail: true }
 }
 
-/** Of calls that fail for their time, fewer than this share of the others take longer. */
+/** Largest share of other calls that may take longer than failed ones, if those failed for their time. */
 const MAX_LONGER = 0.05
 
 /**

@@ -28,7 +28,7 @@ export function threadsOf(notes: readonly Note[]): NoteThread[] {
   }
   const ids = new Set(notes.map(noteId))
   const first = notes.filter(({ to }) => to === undefined || !ids.has(to)).map(thread)
-  // Of notes that reply to each other in a circle none is the first.
+  // In a circle of replies, no note is the first.
   return [...first, ...notes.flatMap((note) => (told.has(note) ? [] : [thread(note)]))]
 }
 

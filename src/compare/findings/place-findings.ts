@@ -36,8 +36,8 @@ export interface Sources extends PlaceSources {
 const SURE = 2
 
 /**
- * Drafts a finding for each place where what several services do takes another time. It is priced before
- * single services are, which then tell what it leaves of theirs.
+ * Drafts a finding for each place where several services take another time. It is priced before findings of single
+ * services, which then report what it leaves.
  */
 export function placeFindings(sources: Sources): Draft[] {
   const { options } = sources.steps
@@ -70,7 +70,7 @@ export function withCovered(drafts: readonly Draft[], sources: Sources): Draft[]
   })
 }
 
-/** Whether a draft is of what services do, and the ways between them; messages wait between places. */
+/** Whether a draft is about services and the ways between them. Messages wait between places, so they do not count. */
 function isOfServices({ kind, steps, covers }: Draft): boolean {
   const isTimed = steps.every((step) => step.kind !== 'request' && step.part !== 'message')
   return kind === 'latency' && covers === undefined && isTimed
@@ -97,7 +97,7 @@ function changeOf(
     if (calls !== null) return isInside ? calls.inside : calls.outside
     const strata = strataOfPlace(sources.steps, one).map((stratum) => {
       const part = partOfStratum(stratum, (request) => isThere(request) === isInside)
-      // What runs there may be new.
+      // Work of that kind may be new there.
       const isKnown = part.before.values.length >= MIN_REQUESTS
       return isKnown ? part : { ...part, before: stratum.before }
     })

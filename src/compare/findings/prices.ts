@@ -101,7 +101,7 @@ export class Prices {
     return own === undefined ? 0 : sum(requests, (one) => (own.get(one) ?? 0) * this.#counts(one))
   }
 
-  /** Lays what a finding adds to its requests, found otherwise, to these alike. */
+  /** Spreads the time of a finding whose requests were found otherwise evenly over these requests. */
   spread(draft: Draft, requests: readonly number[]): void {
     const eachUs = draft.contributionUs / sum(requests, (one) => this.#counts(one))
     this.#addedUs.set(draft.key, new Map(requests.map((one) => [one, eachUs])))
@@ -197,8 +197,8 @@ export class Prices {
   }
 
   /**
-   * Has calls of a step take what they took before: the fastest as long as the fastest then, and so on.
-   * Where some calls alone got slower, these are the slowest; any call may be one of them.
+   * Gives calls of a step their times from before, by rank: the fastest get the time of the fastest then, and so on. If
+   * only some calls got slower, these are the slowest; any call may be one of them.
    */
   #takeExcess(draft: Draft, step: FindingStep): void {
     if (step.part === 'message' || step.kind === 'request') return
@@ -230,9 +230,9 @@ export class Prices {
   }
 
   /**
-   * How much longer callers work for each call of which they record no side, in µs: the way there and back.
-   * Least squares within types and periods; 0 where the number of calls differs mostly between periods, as the
-   * caller's own work may, too.
+   * Returns the extra time of callers per call whose callee recorded nothing, in µs: the way there and back. Least
+   * squares within types and periods. Returns 0 if the number of calls differs mostly between periods, because the
+   * caller's own work may differ, too.
    */
   #wayUs(rows: readonly MadeRow[], made: MadeCalls): number {
     const isRemote = rows.some(({ request }) =>
@@ -277,7 +277,7 @@ export class Prices {
     this.#touched.add(request)
   }
 
-  /** What a call of a step takes itself, as long as anybody waits for it, in µs. */
+  /** Returns the time of a call of a step itself, in µs, as far as anybody waits for it. */
   #timeUs(request: number, { span, measureNs, inner }: StepSpan): number {
     const own = Math.max(0, measureNs(request)) / NS
     const offset = this.#offsets[request]!
@@ -354,7 +354,7 @@ export class Prices {
       const then = before.length >= MIN_USUAL ? before : all
       if (then.length === 0 || after.length === 0) continue
       const usual = then.map(({ calls }) => calls).sort((a, b) => a - b)
-      // Of those that make as many calls, which would make another number is drawn evenly.
+      // Among requests with equally many calls, draws evenly which would have made another number.
       after.sort((a, b) => a.calls - b.calls || evenly(a.request) - evenly(b.request))
       after.forEach(({ request, calls }, rank) => {
         const was = usual[Math.floor(((rank + 0.5) / after.length) * usual.length)]!
@@ -379,9 +379,9 @@ export class Prices {
   }
 
   /**
-   * Has requests with failures beyond those of before take what others of their type do.
+   * Gives requests with additional failures the time of other requests of their type.
    *
-   * @returns the interval of what each takes more; `null` where that may be nothing
+   * @returns interval of the extra time of each; `null` if it may be zero
    */
   #takeFailures(draft: Draft): Draft['eachInterval'] | null {
     const change = errorChangeOf(this.#changes.errors, draft.services)
@@ -390,7 +390,7 @@ export class Prices {
     const forms = formsOf(this.#flows, (request) => change.failing.has(request))
     const { eachInterval } = priceOf(this.#flows, forms, draft.requests, { timesUs: this.#leftUs })
     const [low, high] = eachInterval
-    // That failed requests end sooner is no gain: the summary tells it.
+    // An earlier end of failed requests is no gain: the summary reports it.
     const isSaving = high < 0 && !draft.failedRequests
     if (!(low > 0 || isSaving)) return null
     const share = Math.min(1, draft.requests / sum(forms.now, (one) => this.#counts(one)))
@@ -421,7 +421,7 @@ export class Prices {
     return sum(
       group(own, (one) => typeOf[one]!),
       ([type, ofType]) => {
-        // What ends before it shows its type has been of any.
+        // A request that ends before it shows its type may have been of any.
         const usualUs = unknown.has(type) ? ofAllUs : mean(ofType.filter(isBefore), leftUs)
         if (usualUs === undefined) return 0
         const after = ofType.filter((one) => counted?.has(one) ?? !isBefore(one))
@@ -458,7 +458,7 @@ export class Prices {
     }
   }
 
-  /** Has requests that call otherwise take as long as those that do not, where the operation does that. */
+  /** Gives requests with changed calls the time of those with the usual calls, if the operation takes another time. */
   #takeForms(draft: Draft): void {
     const { forms, requests, calls } = draft
     if (forms === undefined) return
@@ -560,7 +560,7 @@ function intervalOf(
   return [(contributionUs - width) / requests, (contributionUs + width) / requests]
 }
 
-/** The interval of what a finding adds to each of its requests, where it adds another amount in all. */
+/** Returns the interval of a finding's time per request, moved to another total. */
 function movedTo(
   { eachInterval: [low, high], contributionUs, requests }: Draft,
   us: number,
@@ -610,7 +610,7 @@ function shareOf(draft: Draft, { share }: FindingStep, calls: number): number | 
   return within === null ? undefined : Math.min(1, ((1 + alike.length) * inside.after) / calls)
 }
 
-/** The times of what changed of a step, in the operations of the finding's segment, or of its time. */
+/** Returns the times of a step's change, limited to the finding's segment or period. */
 function strataOf(draft: Draft, step: Step, changes: StepChanges): StepStratum[] {
   if (draft.places !== undefined) return [...strataOfPlace(changes, step)]
   const { strata } = draft
@@ -640,7 +640,7 @@ function isOfStratum(a: Site, b: Site): boolean {
 
 interface Timed {
   readonly span: number
-  /** What it takes itself. */
+  /** Time of the span itself. */
   readonly measureNs: (request: number) => number
 }
 

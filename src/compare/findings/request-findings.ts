@@ -117,7 +117,7 @@ interface Left {
   readonly unsureUs: number
   /** Whether findings account for nothing of it. */
   readonly isAll: boolean
-  /** p of what is left beside findings; `NaN` where they account for nothing, as requests were tested. */
+  /** p of the rest beside findings; `NaN` without findings, because all requests were tested then. */
   readonly p: number
 }
 
@@ -175,7 +175,7 @@ function segmentLeft(draft: Draft, steps: StepChanges, { drafts, prices }: Told)
   ]
 }
 
-/** Says which step holds most of what whole requests take longer, or which call they give up later. */
+/** Names the step with most of the requests' excess time, or the call that they give up later. */
 function mostIn(
   flows: FlowSet,
   requests: readonly number[],
@@ -249,8 +249,8 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
 }
 
 /**
- * How sure it is of what is left: as of all that requests changed by, or beside findings, which say why
- * these changed, as of itself, one of all steps that were tested. `null` where it may be chance.
+ * Returns the certainty of the rest: that of the whole change if no finding explains any of it, else its own, as one of
+ * all tested steps. Returns `null` if it may be chance.
  */
 function surenessOf(
   { us, unsureUs, p, isAll }: Left,

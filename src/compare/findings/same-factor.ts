@@ -15,7 +15,7 @@ import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
 import { surest } from './names.ts'
 import { roundFactor } from './place-findings.ts'
 
-/** Fewer services that change alike are changes of their own. */
+/** Smallest number of services with the same change that count as one change. */
 const MIN_SERVICES = 3
 /** Share of the services, and of the hosts, that must agree, of those whose factor is known. */
 const MIN_AGREEING = 0.8
@@ -42,7 +42,7 @@ export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): 
   const open = drafts.filter((one) => isOfTimes(one) && !inPlaces.has(one.key))
   const found = new Set(open.flatMap(({ services }) => services))
   if (found.size < 2) return drafts
-  // Where spans lie within a service's work, its last times are what they do not cover.
+  // If spans lie within a service's work, its last times are those that no span covers.
   const own = new Map(ownTimes.map((one) => [one.service, one.strata]))
   const all = Array.from(own, ([service, strata]) => {
     const step = steps.find((one) => one.kind === 'work' && one.service === service)

@@ -26,7 +26,7 @@ export function segmentClause({
   const { within } = segment
   const isUntold = (name: string | null): name is string =>
     name !== null && name !== '' && !what.includes(operationName({ operation: name }))
-  // Who fails may be asked for other things too.
+  // A service that fails may be asked for other operations, too.
   const isRoot = measure === 'errors' && within === null && isUntold(operation)
   const of = isRoot ? `${condition(OPERATION, 'is', [operation]).text} and ` : ''
   const calls = [

@@ -61,7 +61,7 @@ export function withSharedConditions(drafts: readonly Draft[], sources: Sources)
   return [...places, ...heads, ...drafts]
 }
 
-/** How many of these have each code. */
+/** Counts the requests with each code. */
 function countsBy(codes: ArrayLike<number>, some: Iterable<number>): Map<number, number> {
   return rollup(
     some,

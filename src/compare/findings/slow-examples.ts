@@ -61,7 +61,7 @@ export function slowExamples(steps: TestedSteps, draft: Draft, usual: Exemplars)
 
 type TestedSteps = Pick<StepChanges, 'flows' | 'times' | 'steps'>
 
-/** Times of the step that a finding rests on: of its segment if it is reported of one, else of all requests. */
+/** Returns the times of a finding's step: those of its segment if it has one, else of all requests. */
 export function timesOfFinding(
   { times, steps }: TestedSteps,
   { segment, steps: [first] }: Pick<Draft, 'segment' | 'steps'>,

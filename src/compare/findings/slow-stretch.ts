@@ -64,7 +64,7 @@ export function slowRequests(
 ): SlowRequests {
   const ofRequests = findSlowStretch(steps, drafts)
   const fewSlow = findFewSlow(steps, drafts, { stretch: ofRequests })
-  // Of several stretches alike, one is not all.
+  // Of several similar stretches, a single one is not the whole.
   if (ofRequests !== null && (fewSlow?.when == null || fewSlow.excessUs < ofRequests.excessUs)) {
     return { slowStretch: ofRequests, fewSlow: null }
   }
@@ -96,7 +96,7 @@ export function findSlowStretch(
   const callee = commonCallee(flows, slow, excess)
   const isOfCallee = callee !== null && sum(callee.heldUs.values()) > (place?.heldUs ?? 0)
   if (drafts.some((draft) => isTold(draft, place, isOfCallee ? callee.services : []))) return null
-  // Of types that take long now and then, what is affected need not be slow.
+  // For types that are slow now and then, affected requests need not be slow.
   const heldUs = new Map([...slow].map((request) => [request, excess(request)]))
   const there = isOfCallee ? null : place && thereOf(flows, place, { slow, inside })
   for (const [request, us] of there?.heldUs ?? []) heldUs.set(request, us)
@@ -160,7 +160,7 @@ function findFewSlow(
   const { of, name, heldUs } = most
   const requests = [...heldUs.keys()]
   const excess = (request: number) => heldUs.get(request)!
-  // What is given up holds the time that it was waited for.
+  // An abandoned call holds the time that its caller waited.
   const deadline = deadlineOf(flows, requests)
   const types = typesOf(requests)
   const alike = after.filter((request) => types.has(typeOf[request]!))
@@ -188,7 +188,7 @@ function whenText(bursts: Bursts, flows: FlowSet): string {
 
 interface Far extends Pick<FewSlow, 'of'> {
   readonly place: Place | null
-  /** Of no place: all whose calls take longer. */
+  /** Services whose calls take longer, if there is no single place. */
   readonly services?: readonly string[]
   readonly name: string
   /** Excess over the usual time, by request. */
@@ -254,7 +254,7 @@ function farCalls({ flows, times }: Times, leastUs: number): Far[] {
       if (then.length < MIN_BEFORE) return new Map<number, number>()
       const most = FAR * max(then, ({ us }) => us)!
       const usualUs = median(then, ({ us }) => us)!
-      // Of what it takes, only what is waited for.
+      // Counts only time that is waited for.
       const waited = now.map(({ request, us }) => ({
         request,
         us: Math.min(us, waitedUs.get(request)!),
@@ -324,7 +324,10 @@ function longerThan(before: readonly OwnTime[], after: readonly OwnTime[]): Map<
   return new Map(longer.map(({ request, us }) => [request, us - middle]))
 }
 
-/** Returns a request's excess over a limit of its type before, or else of all types; NaN for types with too few. */
+/**
+ * Returns each request's excess over a limit of its type before, or else of all types; NaN for types with too few
+ * requests.
+ */
 function overUsual(
   flows: FlowSet,
   limitOf: (sorted: Float64Array) => number,
@@ -365,7 +368,7 @@ export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
       `typically ${moreText(stretch.typicalUs, quantity)} than usual, outside response times; ${slowest}`
     )
   }
-  // What is slow there need not be slow for its kind.
+  // A slow call there need not make the request slow for its kind.
   const all = affected > inside.slow ? `, where ${grouped(affected)} requests were slow` : ''
   const told = { ...stretch, where: where && where + all }
   return (

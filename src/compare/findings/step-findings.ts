@@ -108,7 +108,7 @@ export function slowNotes(
   return [`before, median of these ${of} ${changed}, of all ${usual}`]
 }
 
-/** Whether a step is how long messages wait, which is on top of what requests take. */
+/** Whether a step is the wait of messages, which comes on top of response times. */
 function isMessage({ part }: Pick<Step, 'part'>): boolean {
   return part === 'message'
 }
@@ -250,7 +250,7 @@ function stepWords(
 ): Pick<Draft, 'where' | 'what'> {
   const [first] = steps
   const time = (step: StepChange) => {
-    // Of one call after the other, each takes its part.
+    // With sequential calls, each takes its part.
     const part = step === first && step.kind === 'work' ? namedPart(step, parts) : undefined
     const times = part === undefined || part.isOfCalls ? 1 : part.callsEach / step.callsEach
     const isRepeated = times >= SEVERAL
@@ -335,12 +335,12 @@ function namedPart(step: StepChange, parts: readonly WorkPart[]): WorkPart | und
   return isMost && isInner(step, part) ? part : undefined
 }
 
-/** The operation within others that most of what changed of a service's work lies in; `null` for none. */
+/** Returns the operation within others that holds most of a change of a service's work; `null` for none. */
 export function innerOperation(flows: FlowSet, step: StepChange): string | null {
   return namedPart(step, workParts(flows, step))?.operation ?? null
 }
 
-/** What is asked for itself is not within another. */
+/** Whether the part lies within another operation: a directly requested one does not. */
 function isInner({ operations }: StepChange, part: WorkPart): boolean {
   return operations.every(({ operation }) => operation !== part.operation)
 }

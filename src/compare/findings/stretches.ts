@@ -12,15 +12,15 @@ export interface SlowStretch {
   readonly fromUs: number
   readonly untilUs: number
   readonly isTimeOfDay: boolean
-  /** Of the stretch, of after at other times, and of before. */
+  /** Counts in the stretch, in the rest of after, and before. */
   readonly inside: SlowCounts
   readonly outside: SlowCounts
   readonly before: SlowCounts
   /** Requests inside that are slow, or take longer at `where` than that share of calls like theirs did before. */
   readonly affected: number
   /**
-   * What these take more, at `where` or else in all than the median of their type before: the median,
-   * and the sum.
+   * Excess over the median of the type before, at `where` or else in all: the median of the stretch's requests, and
+   * their sum.
    */
   readonly typicalUs: number
   readonly excessUs: number
@@ -28,7 +28,7 @@ export interface SlowStretch {
   readonly where: string | null
   /** Trace ids of the slowest. */
   readonly examples: readonly string[]
-  /** Of slow requests so close together by chance, corrected for all stretches of after. */
+  /** Probability of so many slow requests so close together by chance, corrected for all stretches of after. */
   readonly p: number
 }
 
@@ -44,12 +44,12 @@ export const MIN_BEFORE = 50
 const MIN_EVIDENCE = 2
 export const SLOW_BEFORE = 0.99
 const LEVEL = 0.001
-/** How many requests of a stretch may be slow; the least of them must be. */
+/** Shares of slow requests that a stretch may have; the smallest is required. */
 const RATES = [0.1, 0.2, 0.4, 0.8]
 /** Fewer slow requests in a row are usual where requests wait for each other. */
 const MIN_SLOW = 10
 const MAX_EXAMPLES = 3
-/** So many times as long as any of its kind before is far longer. */
+/** Factor over the slowest of its kind before from which a request is far slower. */
 export const FAR = 2
 
 /** Excess of a request, or message, over a limit. */
@@ -95,7 +95,7 @@ function densest(rows: Uint32Array, overLimit: (request: number) => number) {
     const { from, to } = heaviest(isSlow, scores)
     const own = sum(isSlow.subarray(from, to))
     if (own < Math.max(MIN_SLOW, RATES[0]! * (to - from))) return none
-    // That it begins with a slow request is no chance.
+    // A stretch begins with a slow request by construction, so the test leaves it out.
     const { pMore } = fisherExact(slow - own, all - (to - from), own - 1, to - from - 1)
     return { from, to, p: Math.min(1, pMore * stretches) }
   })

@@ -24,7 +24,7 @@ export interface RecordedForm {
   node(number: number): NodeLabel
 }
 
-/** Of folded flows, requests of one category may have been recorded in several forms. */
+/** Form of folded flows: requests of one category may have been recorded in several. */
 interface SharedForm extends RecordedForm {
   readonly requests: number
 }

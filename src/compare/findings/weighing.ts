@@ -19,7 +19,10 @@ export function weighed(draft: Draft, categories: Categories): Draft {
   }
 }
 
-/** What all requests after that those recorded stand for take longer than as many before, µs. */
+/**
+ * Returns how much longer all requests after took than as many before, in µs, including those the recorded ones stand
+ * for.
+ */
 export function observedChange({ observedChangeUs, categories: { flows } }: EdgeChanges): number {
   return (observedChangeUs * flows.countedIn(AFTER)) / flows.wholes(AFTER) || 0
 }

@@ -75,9 +75,8 @@ export class HostPairs {
 }
 
 /**
- * Compares every two hosts by the times of what both do: two-sample Kolmogorov-Smirnov, corrected
- * over all (Benjamini-Hochberg). They differ when q is below alpha and times by `minimumEffect` of
- * their mean.
+ * Compares every two hosts by the times of the operations of both: two-sample Kolmogorov-Smirnov, corrected over all
+ * (Benjamini-Hochberg). They differ when q is below alpha and times by `minimumEffect` of their mean.
  */
 export function compareHosts(
   samples: readonly OperationSamples[],

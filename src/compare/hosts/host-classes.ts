@@ -20,7 +20,7 @@ export interface HostClass {
 
 interface HostClassColumns {
   readonly options: HostClassOptions
-  /** Of classes that share a name's beginning, the fastest first. */
+  /** Classes that share a name's beginning, the fastest first. */
   readonly classes: readonly HostClass[]
 }
 

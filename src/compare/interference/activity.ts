@@ -10,7 +10,7 @@ import { rowsWhere } from '../../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { ResourceUses } from '../segments/request-columns.ts'
 
-/** What requests may share: `'service'`, `'host'`, or an attribute such as `lock.name`. */
+/** Something that requests may share: `'service'`, `'host'`, or an attribute such as `lock.name`. */
 export type Shared = string
 
 export interface Activity {

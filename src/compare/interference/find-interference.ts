@@ -41,12 +41,12 @@ import {
   timesOf,
 } from './step-calls.ts'
 
-/** Who interferes accounts for this share of the change. */
+/** Smallest share of the change that interfering requests account for. */
 const MIN_EXPLAINED = 1 / 3
 /** And is so much more under way in slow calls than in usual ones, all time, and of all others. */
 const MIN_MORE = 0.2
 
-/** What of a finding counts. */
+/** The parts of a finding that matter here. */
 interface SlowFinding {
   readonly kind: string
   readonly direction: 'slower' | 'faster'
@@ -58,19 +58,18 @@ interface SlowFinding {
  * service, on the same host, or with the same lock, queue or other thing that an attribute names, in
  * slow calls and not in usual ones.
  *
- * Others are grouped by operation, by attributes of their roots and of the service, and by both. For
- * each call, how long others of a group were under way is added up, no longer than such requests
- * usually are: what only waits for the same culprit is slow itself, and does not count as one. Null
- * hypothesis: slow calls met no more of a group, for the number of others they met in all, than calls
- * at other moments of the same stretch of time (`rotationTest`; a group that was under way only once
- * is never sure). All groups and all that is shared are one family (Benjamini-Hochberg). A group
- * interferes if calls took longer the more of it was under way by at least a third of the change between
- * the periods: neither load, which lets all overlap more, nor what runs beside a change that hits all
- * calls alike does. Weights do not count: a sample does not tell who else was under way, so that shares
- * of time are those of recorded requests. Of an operation that has other requests too, a group met more of
- * these: where all of one operation hold up each other, what most of them have in common does not.
+ * Others are grouped by operation, by attributes of their roots and of the service, and by both. For each call, the
+ * times that others of a group were under way are added up, each cut at the usual length of its kind: a request that
+ * only waits for the same culprit is slow itself, and is not a culprit. Null hypothesis: slow calls met no more of a
+ * group, for the number of others they met in all, than calls at other moments of the same stretch of time
+ * (`rotationTest`; a group that was under way only once is never sure). All groups and all that is shared are one
+ * family (Benjamini-Hochberg). A group interferes if calls took longer the more of it was under way by at least a third
+ * of the change between the periods: neither load, which lets all overlap more, nor what runs beside a change that hits
+ * all calls alike does. Weights do not count: a sample does not tell who else was under way, so shares of time are
+ * those of recorded requests. Slow calls must meet more of a group than of its operation's other requests: if all
+ * requests of an operation hold up each other, an attribute that most of them share is no cause.
  *
- * @param of a comparison, or what has its `steps`
+ * @param of a comparison, or another object with its `steps`
  * @param finding a finding, whose first step counts; nothing is compared unless it is slower
  *
  * Sources: Sambasivan 2013, §7.3.5 (contention-preserving slices), §2.6.7.
@@ -278,7 +277,7 @@ function usualEnds(
   return usualEndUs
 }
 
-/** How long other requests were under way, of those that are not left out (-1). */
+/** Returns how long other requests were under way during each call, without the excluded ones (-1). */
 function othersOf(sorted: SortedActivity, calls: StepCalls, asOne: Int32Array): Float64Array {
   const { request, place, startUs, endUs } = sorted
   const all = overlapsOf(groupsUnderWay(sorted, asOne), calls, 1)
@@ -319,7 +318,7 @@ function metMoreP(
   return normalP(more.excess / Math.hypot(Math.sqrt(more.variance), error), 'slower')
 }
 
-/** Share of a group among all others that calls met, and its variance if neighbors are alike. */
+/** Returns the share of a group in all other requests that calls met, and its variance if neighbors are similar. */
 function shareOfOthers(
   calls: readonly number[],
   { met, all }: { met: Float64Array; all: Float64Array },

@@ -53,7 +53,7 @@ interface InterferenceColumns {
   /** Slow calls after that were compared, and usual ones. */
   readonly slowCalls: number
   readonly usualCalls: number
-  /** Who holds up the slow calls, the surest first. */
+  /** Requests that hold up the slow calls, the surest first. */
   readonly interferers: readonly Others[]
   /** All that was compared, what overlaps with slow calls more than with usual ones first. */
   readonly compared: readonly Others[]
@@ -86,7 +86,7 @@ export function interferenceClause(interference: Interference | null): string {
   return first === undefined ? '' : `, while ${first.text} ${sharing(first.shared)}`
 }
 
-/** Who holds up slow calls, beside the service where they are. */
+/** Returns text that names the requests holding up slow calls, to follow the service of these calls. */
 export function interferenceLook(interference: Interference | null): string {
   const [first] = interference?.interferers ?? []
   return first === undefined ? '' : `, and ${first.text}`

@@ -44,7 +44,7 @@ interface UnderWay {
   readonly ended: Float64Array
 }
 
-/** What was under way where calls are, by place and group. */
+/** Activity under way at the places of calls, by place and group. */
 export type GroupsUnderWay = ReadonlyMap<number, ReadonlyMap<number, UnderWay>>
 
 export function groupsUnderWay(
@@ -78,10 +78,7 @@ function stretchesByPlace({ place, byStart }: Pick<Calls, 'place' | 'byStart'>) 
   return stretches
 }
 
-/**
- * How long what was under way overlapped each call, a row a group, in µs: a sweep over sorted
- * times.
- */
+/** Returns how long activity under way overlapped each call, one row per group, in µs: a sweep over sorted times. */
 export function overlapsOf(under: GroupsUnderWay, calls: Calls, groups: number): Float64Array {
   const size = calls.startUs.length
   const overlaps = new Float64Array(groups * size)

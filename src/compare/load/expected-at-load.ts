@@ -24,11 +24,11 @@ const MIN_WITHIN = 0.5
 /** Rates beyond those of all but this share of the windows before came for moments alone. */
 const MOMENTS = 0.05
 
-/** What the rate of arrivals lets expect of response times after, as learned from before. */
+/** Response times expected after at the rate of arrivals, as learned from before. */
 export interface ExpectedAtLoad {
   /** `'unseen'`: rates after never occurred before; `'independent'`: times ignore the rate. */
   readonly verdict: 'known' | 'unseen' | 'independent' | 'few'
-  /** What all requests after take more for the load, in µs; NaN but for `'known'`. */
+  /** Extra time of all requests after because of the load, in µs; NaN unless `'known'`. */
   readonly contributionUs: number
   readonly interval: readonly [low: number, high: number]
   /** Whether before had such rates for moments alone: what makes requests wait then does more where it lasts. */
@@ -116,7 +116,7 @@ function usualOfTypes(flows: FlowSet): (request: number) => number {
   return (request) => sums[typeOf[request]!]! / counts[typeOf[request]!]!
 }
 
-/** What all requests after would have taken, each as long as those of its type before. */
+/** Returns the time of all requests after if each took as long as its type before. */
 function usualOfAllTypesUs(flows: FlowSet): number {
   const usual = usualOfTypes(flows)
   const after = range(flows.count(BEFORE), flows.size).filter((request) => !flows.isPart(request))

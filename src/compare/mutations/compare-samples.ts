@@ -14,7 +14,7 @@ import {
 } from '../../stats/two-sample.ts'
 
 /**
- * How two samples of times are compared:
+ * Test that compares two samples of times:
  * - `'ks'`: Kolmogorov-Smirnov, any difference, best in the middle;
  * - `'anderson-darling'`: any difference, better in the tails;
  * - `'mann-whitney'`: whether requests tend to be slower; best for shifts;
@@ -24,7 +24,7 @@ import {
 export type SampleTest = keyof typeof TESTS
 
 interface TestKind {
-  /** What it is called, and its statistic, where people read its result. */
+  /** Name of the test and its statistic in results. */
   readonly words: string
   /** Whether the statistic is a time, or another amount. */
   readonly isAmount?: boolean

@@ -151,14 +151,14 @@ export class ResponseTimeMutations extends Stage {
     return new ResponseTimeMutations(this.categories, options, decideFamily(this.#tests, options))
   }
 
-  /** How large the change of one category's response times is, whatever its p. */
+  /** Returns the size of the change of one category's response times, whatever its p. */
   effect(category: number): EffectSize {
     return effectSize(this.categories.samples(category))
   }
 
   /**
-   * Of that, the shift of the median; quick to compute. `origin` is what the requests after were
-   * before, where that is another category; its times after stand in when it had no requests then.
+   * Returns the shift of the category's median; quick to compute. `origin` is the category of these requests before, if
+   * it was another. If that had no requests before, its times after stand in.
    */
   medianEffect(category: number, origin = category): MedianEffect {
     const { categories } = this
@@ -166,12 +166,12 @@ export class ResponseTimeMutations extends Stage {
     return medianEffect(categories.samples(category, { category: origin, period }))
   }
 
-  /** How large the change of one edge class of a category is; see `edges` for its number. */
+  /** Returns the size of the change of one edge class of a category; see `edges` for its number. */
   edgeEffect(category: number, edge: number): EffectSize {
     return effectSize(this.#latencies(category, edge))
   }
 
-  /** Of that, the shift of the median; quick to compute. */
+  /** Returns the shift of the edge's median; quick to compute. */
   edgeMedianEffect(category: number, edge: number): MedianEffect {
     return medianEffect(this.#latencies(category, edge))
   }
@@ -237,11 +237,11 @@ export class ResponseTimeMutations extends Stage {
   }
 
   /**
-   * One row an edge class of a category: changed ones first, the largest shift of means first.
-   * `rejected` is what the test says, `changed` whether that holds when corrected for all edges and is
-   * 1 % of the response time or more, as pictures mark it. `beforeSdUs` and `afterSdUs` are standard
-   * deviations. Of one that a period has alone, `direction` says so, and what compares both periods is `NaN`; where
-   * the mean went against what the test found, it says `slower in part` (or `faster in part`).
+   * Returns one row per edge class of a category: changed ones first, the largest shift of means first. `rejected` is
+   * what the test says, `changed` whether that holds when corrected for all edges and is 1 % of the response time or
+   * more, as pictures mark it. `beforeSdUs` and `afterSdUs` are standard deviations. For a class of one period only,
+   * `direction` says so and comparisons are `NaN`. If the mean moved against the test's result, it says `slower in
+   * part` (or `faster in part`).
    */
   edgeTable(category: number): StageTable {
     const shiftUs = ({ beforeMeanUs, afterMeanUs }: EdgeComparison) => afterMeanUs - beforeMeanUs

@@ -97,7 +97,7 @@ export function counterOf(
   return sumOfWeights(categories, (weight) => weight)
 }
 
-/** Returns what sums the squares of what requests of a category count as. */
+/** Returns a function that sums the squared weights of a category's requests. */
 function squareCounterOf(categories: Categories, counts: Counts) {
   const isWeighted = counts === 'weighted' && categories.flows.weight !== undefined
   return isWeighted
@@ -330,7 +330,7 @@ function testShares(categories: Categories, counts: Counts) {
 /** Compares shares of both periods; weighted requests count as as many as the sample is worth. */
 function compareShares(was: ShareOfType, is: ShareOfType) {
   const share = (was.requests + is.requests) / (was.all + is.all)
-  // What one request of a period stands for, in the category and outside it; of none, of the other's.
+  // Worth of one request in the category and outside it; a side without requests uses the other's.
   const inside = (was.squares + is.squares) / (was.requests + is.requests)
   const worthOf = ({ requests, squares, all, allSquares }: ShareOfType) => {
     const within = requests > 0 ? squares / requests : inside
@@ -350,9 +350,9 @@ function compareShares(was: ShareOfType, is: ShareOfType) {
 }
 
 /**
- * How far off weighted changes may be because only some requests were recorded, beyond which chance
- * goes for a share `alpha` of comparisons; 0 where each request was recorded. Requests are recorded
- * independently of each other, with the probability that their weight is the inverse of.
+ * Returns the margins of weighted changes for sampling error: it exceeds them in a share `alpha` of comparisons. The
+ * margin is 0 if every request was recorded. Requests are recorded independently, each with the inverse of its weight
+ * as probability.
  */
 function samplingMargins(categories: Categories, { counts, alpha }: StructuralOptions) {
   const margins = new Float64Array(categories.size)

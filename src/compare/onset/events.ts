@@ -14,7 +14,7 @@ export interface TimedEvent {
   readonly words: string
   /** µs since 1970; since the recording began, where the time of day is not known. */
   readonly atUs: number
-  /** What the user knows of; versions of services, or hosts, that come or go in the data. */
+  /** Origin of the event: given by the user, or versions of services or hosts that come or go in the data. */
   readonly source: 'given' | 'versions' | 'hosts'
   /** Services whose versions or hosts these are. */
   readonly services: readonly string[]
@@ -56,8 +56,8 @@ export function allEvents(
 const MAX_LAG = 0.1
 
 /**
- * The last event shortly before a change: a given one, else of a service that it is about. Hosts
- * come and go between periods: of what was there from the start, that says nothing.
+ * Returns the last event shortly before a change: a given one, or one of a service that the change concerns. Hosts come
+ * and go between periods, so they do not explain changes present from the start.
  */
 export function eventBefore(
   { lowUs, highUs, fromStart }: Onset,
@@ -75,7 +75,7 @@ export function eventBefore(
   const [before, after] = arrivals(flows)
   const earliestUs = lowUs - MAX_LAG * lengthUs(after)
   const beforeUs = before.at(-1) ?? earliestUs
-  // What was there from the start began at some time since the period before.
+  // A change present from the start began at some time since the period before.
   const fromUs = fromStart && beforeUs < lowUs ? Math.min(beforeUs, earliestUs) : earliestUs
   const near = events.filter(
     ({ atUs, source }) => atUs >= fromUs && atUs <= highUs && !(fromStart && source === 'hosts'),
@@ -85,7 +85,7 @@ export function eventBefore(
   return near.findLast(({ source }) => source === 'given') ?? near.findLast(isConcerned) ?? null
 }
 
-/** What began at the start, or at an event soon after it that it follows, began at that event. */
+/** Moves the onset of a change from the start of after to an event soon after it, if the change follows that event. */
 export function onsetAt(since: Onset, follows: TimedEvent | null): Onset {
   if (!since.fromStart || follows === null || follows.atUs <= since.timeUs) return since
   return { ...since, timeUs: follows.atUs, fromStart: false }

@@ -81,7 +81,7 @@ export function findOnset(series: OnsetSeries): OnsetTest | null {
 
 /** More than this share of a change that is over is not left. */
 const MAX_LEFT = 0.25
-/** What lasts less than this share of it is not the same change again. */
+/** Smallest length of a repetition, as a share of the change, that counts as the same change again. */
 const MIN_AGAIN = 0.25
 
 /** When a change is over, in the after period; `null` where it lasts or comes again. */
@@ -146,7 +146,7 @@ function beginningOf(series: OnsetSeries): OnsetTest | null {
 }
 
 interface Start extends Pick<Onset, 'timeUs' | 'lowUs' | 'highUs'> {
-  /** Of it being the start of after. */
+  /** p of the hypothesis that the onset is the start of after. */
   readonly p: number
 }
 
@@ -168,7 +168,7 @@ function withGrowth(
   }
 }
 
-/** Growth of amounts, or of what else changed: of few slow requests, amounts say little. */
+/** Finds growth of amounts, or else of other values: with few slow requests, amounts say little. */
 function growthIn({ before, after, isJoined }: OnsetSeries) {
   const size = partSize(before.length + after.length)
   const startUs = (after[0] as Timed).timeUs
@@ -243,7 +243,7 @@ function lastingOf(count: number): number {
   return Math.max(MIN_LASTING, Math.floor(MIN_LASTING_SHARE * count))
 }
 
-/** How far the level of a series moves by itself: from one part to another, if it moves at all. */
+/** Returns how far a series' level moves by itself from one part to another; 0 if it does not move. */
 function wanderOf(values: readonly number[]): number {
   if (!(constantLevel(values).p < LEVEL)) return 0
   const edge = Math.ceil(values.length / 10)

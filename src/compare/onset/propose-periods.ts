@@ -143,7 +143,7 @@ function measuresOf(flows: FlowSet) {
 
 /** Twice the logarithm of how many times likelier a step must be than a drift, where values are independent. */
 const MIN_BETTER = 4.5
-/** Where neighbors are alike, a step must be likelier by this share of what that adds to the noise. */
+/** Share of the autocorrelated noise by which a step must be likelier. */
 const LEANING = 0.7
 
 /** Slow drifts, by the share of the recording that is over, as columns of a regression. */
@@ -159,8 +159,8 @@ const DRIFTS: readonly ((share: number) => number[])[] = [
 ]
 
 /**
- * Tests whether a series goes from one level to another; `null` where a drift fits it about as well,
- * or where it goes back. Noise is that of the long run, as neighbors in time are alike.
+ * Tests whether a series goes from one level to another; `null` where a drift fits it about as well, or where it goes
+ * back. Noise is the long-run variance, because neighbors in time are similar.
  */
 export function changeOf(values: readonly Timed[]) {
   const ranks = [...midranks(Float64Array.from(values, ({ value }) => value))]
@@ -250,7 +250,7 @@ export function growthIn(values: readonly Timed[]) {
   }
 }
 
-/** Twice the negative log likelihood of what fails or not, at shares that were fitted to its ranks. */
+/** Returns twice the negative log likelihood of failures at shares fitted to their ranks. */
 function misfitOfShares(
   ranks: readonly number[],
   fitted: readonly number[],

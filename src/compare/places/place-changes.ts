@@ -232,7 +232,7 @@ interface Level {
 /** The mean of a period, and its variance by how much stretches of time differ. */
 function levelOf({ weights, sums }: BlockSums, period: Period): Level {
   const [own, total] = [weights[period], sum(weights[period])]
-  // What is taken away from a sum leaves rounding errors.
+  // Subtraction from a sum leaves rounding errors.
   const least = 1e-9 * total
   let [mean, variance, blocks] = [0, 0, 0]
   for (let i = 0; i < own.length; i++) if (own[i]! > least) mean += sums[period][i]! / total
@@ -250,7 +250,7 @@ interface Shift {
   readonly df: number
 }
 
-/** How levels differ, in Welch's way; nothing where one has too few stretches. */
+/** Returns the difference of levels in Welch's way; `null` if one has too few stretches. */
 function shiftOf(plus: readonly Level[], minus: readonly Level[]): Shift | null {
   const all = [...plus, ...minus]
   if (all.some(({ blocks }) => blocks < MIN_BLOCKS)) return null
@@ -419,10 +419,10 @@ function changeOf(own: BlockSums, rest: BlockSums): Shift | null {
   )
 }
 
-/** What changed in a place, of the change there and that beside what runs elsewhere the one less sure. */
+/** Tests a place's change by itself and against the rest, and returns the less sure result. */
 function testBeside(own: BlockSums, elsewhere: Levels) {
   const [before, after] = levelsOf(own)
-  // What runs there may be new.
+  // The work may be new there.
   const usual = before.blocks < MIN_BLOCKS ? elsewhere[BEFORE] : before
   const change = shiftOf([after], [usual])
   const beside = shiftOf([after, elsewhere[BEFORE]], [usual, elsewhere[AFTER]])

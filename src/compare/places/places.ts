@@ -20,7 +20,7 @@ export interface Place extends PlaceName {
   readonly end: 'service' | 'caller' | 'between'
 }
 
-/** Of a place that changed: its end of work, or of calls. */
+/** End of a step at a changed place: work, or a call. */
 export interface PlaceEnd extends Place {
   readonly kind: 'work' | 'call'
 }
@@ -37,7 +37,9 @@ interface PlaceColumn {
   readonly values: readonly string[]
 }
 
-/** What resources of a service say in each request; of the service that requests begin with, those of roots. */
+/**
+ * Returns the resource attributes of a service in each request; for the service where requests begin, those of roots.
+ */
 export function placeColumns(service: string | null, read: RequestColumns): PlaceColumn[] {
   if (service === null) return []
   const own = read.of(service)

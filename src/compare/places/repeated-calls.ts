@@ -22,7 +22,10 @@ interface Calls {
   readonly coded: readonly Coded[]
 }
 
-/** Of services that requests ask several times, the calls of each step (by its key); none where these do not say where they are. */
+/**
+ * Returns the calls of a step (by its key) to a service that requests ask several times; none if these calls do not
+ * record their place.
+ */
 export const callsOneByOne = remembered(({ steps, columns }: Sources) => {
   const dividing = new DividingColumns(steps, columns)
   return memoized((key: string): readonly Calls[] => {

@@ -10,13 +10,13 @@ import type { StructureOutline } from '../categories/structure-outline.ts'
 import { comparedCounts, StructuralMutations } from '../mutations/find-structural-mutations.ts'
 
 /**
- * For every structural mutation, the categories its requests may have belonged to before: those
- * that lost requests and are of the same kind, weighted by how alike their structures are.
+ * Finds, for every structural mutation, the categories that its requests may have belonged to before: those of the same
+ * kind that lost requests, weighted by the similarity of their structures.
  *
- * A candidate's weight is the inverse of its normalized string-edit distance to the mutation,
- * divided by the sum over all candidates. By the 1:N rule one precursor may turn into several
- * mutations but not the reverse, so one that lost fewer requests than the mutation gained is out;
- * where that leaves none, those that lack no more than chance does: two standard errors of both counts.
+ * A candidate's weight is the inverse of its normalized string-edit distance to the mutation, divided by the sum over
+ * all candidates. By the 1:N rule one precursor may turn into several mutations but not the reverse, so a category that
+ * lost fewer requests than the mutation gained is out. If none is left, categories remain whose shortfall is within
+ * chance: two standard errors of both counts.
  *
  * @param options.oneToN apply the 1:N rule; default `true`
  * @param options.editTokens `'preorder'` (default) or `'edges'`, see `EditTokens`
@@ -79,8 +79,8 @@ export const PRECURSOR_OPTIONS = defineOptions({
 export type PrecursorOptions = OptionsOf<typeof PRECURSOR_OPTIONS>
 
 /**
- * How a structure becomes a string for the edit distance: its nodes depth first, or its edges in
- * that order, two tokens each (as the program of 2013 does).
+ * Form of a structure as a string for the edit distance: its nodes depth first, or its edges in that order, two tokens
+ * each (as the program of 2013 does).
  */
 export type EditTokens = PrecursorOptions['editTokens']
 

@@ -103,7 +103,7 @@ export const movedRequests = remembered((precursors: Precursors): readonly Moved
   return [...moves, ...come]
 })
 
-/** How many requests of each category there are, and how long they take in all. */
+/** Number of requests in each category, and their total time. */
 interface Sample {
   readonly counts: readonly [before: Float64Array, after: Float64Array]
   readonly times: readonly [before: Float64Array, after: Float64Array]
@@ -355,9 +355,9 @@ function cheapest(sides: readonly Side[], costs: Float64Array, most: number): re
 }
 
 /**
- * How many requests a category may give, by price. A surplus that is not sure may be chance, as that of
- * some of thousands always is: nothing is earned by giving it. A category that gives more than its surplus
- * owes the difference to chance, at its log likelihood: half its square in standard errors, piece by piece.
+ * Returns how many requests a category may give, by price. An uncertain surplus may be chance (among thousands, some
+ * always are), so giving it earns nothing. A category that gives more than its surplus owes the difference to chance,
+ * at its log likelihood: half its square in standard errors, piece by piece.
  */
 function piecesOf(
   surplus: number,

@@ -75,7 +75,7 @@ class Meter {
     return this.#pieces[this.#piece]?.[1] ?? Number.POSITIVE_INFINITY
   }
 
-  /** How many have that price. */
+  /** Returns how many are left at the current price. */
   left(): number {
     return (this.#pieces[this.#piece]?.[0] ?? 0) - this.#used
   }

@@ -44,13 +44,12 @@ const USUAL = 2
 const ROUNDS = 50
 
 /**
- * Likelihood ratio of a common odds ratio against two: χ² with one degree of freedom. Counts are
- * fitted by their margins (Deming and Stephan 1940). The two or three failures before cannot say
- * that those inside were not the usual ones there, but that is what is likely: shares before are
- * drawn to each other.
+ * Likelihood ratio of a common odds ratio against two: χ² with one degree of freedom. Counts are fitted by their
+ * margins (Deming and Stephan 1940). With two or three failures before, those inside were probably the usual ones,
+ * though data cannot prove it: shares before are drawn to each other.
  */
 function interactionG(inside: SegmentSide, outside: SegmentSide): number {
-  // What never happened before had half a chance to.
+  // An event that never happened before had half a chance to.
   const made = sum([inside, outside], (side) => side.before * side.beforeMean) + 0.5
   const usual = made / (inside.before + outside.before + 1)
   const seen = [inside, outside].flatMap(({ before, after, beforeMean, afterMean }) => [

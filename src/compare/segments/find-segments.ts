@@ -70,18 +70,18 @@ export function segmentSources(call: string, of: SegmentSources): Required<Segme
 }
 
 /**
- * Finds in which requests things changed: conditions, single ones or pairs, under which a step takes
- * another time, requests fail, or an operation calls otherwise, and outside of which they hardly do.
+ * Finds the requests in which something changed: conditions, single ones or pairs, that divide changed from unchanged
+ * requests. A change is another time of a step, another share of failures, or other calls of an operation.
  *
- * Conditions are over attributes and hosts of roots, of the step's spans and of its callers': one
- * value, several values, numbers from or below one, what was recorded or not, services that are called.
- * Spans within a step, calls, and repeated visits of a service are divided one by one, by what they
- * recorded themselves (`Segment.within`).
- * What differs as much before, is merely frequent, or hits all requests alike is none: see
- * `testSegment`. Everything that was looked at is corrected for: Bonferroni within a step, then
- * Benjamini-Hochberg with `findStepChanges`; what that found, by itself, as the next level of a tree.
+ * Conditions are over attributes and hosts of roots, of the step's spans and of its callers': one value, several
+ * values, numbers from or below one, what was recorded or not, services that are called. Spans within a step, calls,
+ * and repeated visits of a service are divided one by one, by what they recorded themselves (`Segment.within`). A
+ * condition does not count if it differed as much before, is merely frequent, or if all requests changed equally: see
+ * `testSegment`. Corrects for every test: Bonferroni within a step, then Benjamini-Hochberg together with
+ * `findStepChanges`. Steps that are already known to have changed form a family of their own, as the next level of a
+ * tree.
  *
- * @param of a comparison, or what has its `steps`
+ * @param of a comparison, or another object with its `steps`
  * @param options see `SEGMENT_OPTIONS`
  * @returns nothing for traces without spans
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
@@ -117,11 +117,11 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
     ...allMeasured(steps, failed).flatMap((measured) => searched(measured, columns.of(measured))),
     ...searchStepSpans(steps, columns, searched),
   ]
-  // Of several runs, a segment must have changed by more than these differ there.
+  // With several runs, a segment must change by more than it differs between them.
   const held = searches.flatMap(({ found }) => found)
   const shifts = flows.runs.length < 2 ? [] : runShifts(held.map(({ levels }) => levels))
   const ofRuns = new Map(shifts.map((shift, i) => [held[i]!.requests, shift]))
-  // What is sure to have changed is asked only where; the rest may not have changed at all.
+  // Steps known to have changed are only located; the others may not have changed at all.
   const family = [...steps.steps, ...steps.calls].map(({ p }) => p)
   const segments = [true, false]
     .flatMap((sure) => {
@@ -157,7 +157,7 @@ interface SearchOptions extends SegmentOptions {
   readonly hasFailing: Uint8Array
   readonly blocks: TimeBlocks
   readonly usualOf: (request: number) => number
-  /** What changes less in all does not matter. */
+  /** Total change, in µs, below which a segment does not matter. */
   readonly negligibleUs: number
 }
 
@@ -175,7 +175,7 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
       level: options.alpha / (2 * candidate.choices),
       kind: kindsOf(candidate, columns, measured),
     })
-  // Of one operation, its requests outside hardly changed either; else it is the operation that did.
+  // If requests of this operation outside hardly changed either, the change is the operation's.
   const isApartWithin = ({ candidate, isInside }: Tried) => {
     const others = rowsOfOthers(measured, isInside, isOut)
     const isWhole = others === null || isInside.every((is, row) => is === 1 || others[row] === 1)
@@ -261,7 +261,7 @@ function narrowed(
       const isMet = metBy(condition)
       return codes.subarray(from, to).some((code) => isMet[code] === 0)
     })
-    // Of times, titles tell the operation; of others, it stands for a condition or tells nothing.
+    // For times, titles name the operation. For other measures, it stands for a condition or tells nothing.
     const tells = measure === 'time' || conditions.length < candidate.conditions.length
     if (conditions.length === 0 || !tells) return whole
     return { candidate: { ...candidate, stratum, conditions }, isInside: own }

@@ -32,13 +32,13 @@ interface StepSpans {
   readonly measured: () => Measured[]
 }
 
-/** What spans of one operation have in common, in whichever shape. */
+/** Properties shared by spans of one operation, in any shape. */
 interface ItemKind extends Stratum {
   readonly found: Found
   readonly stratum: string
   readonly isCall: boolean
   readonly worker: string
-  /** Whether it is of what receives a message, which nobody waits for. */
+  /** Whether the span belongs to the receiving of a message, which nobody waits for. */
   readonly isReceived: boolean
 }
 
@@ -65,7 +65,7 @@ interface Found {
   readonly isSure: boolean
   /** Whether they are those that a service is entered by, whose attributes are the service's. */
   readonly isOfEntries: boolean
-  /** Operations of the spans: one, but of what services are entered by. */
+  /** Operations of the spans: only one, except for a service's entry spans. */
   readonly operations: Set<string>
   readonly times: GrowingGroups
   /** `null` where as many fail as before. */
@@ -77,7 +77,7 @@ interface Found {
   readonly waited: ReturnType<typeof growingUint32>
 }
 
-/** What is looked for in spans of more requests is looked for in every so many first. */
+/** Number of spans above which only every n-th request is looked at. */
 const MAX_LOOKED_AT = 20_000
 
 interface Searched {
@@ -137,7 +137,7 @@ function stepSpans(
   const random = randomSource(1)
   const spans = spanTimes(flows)
   for (let first = 0; found.size > 0 && first < flows.size; first += every) {
-    // What comes in turn would be alike in every so many.
+    // A random choice, because periodic requests would all look the same at a fixed distance.
     const request = Math.min(first + random.integer(every), flows.size - 1)
     const items = plans[flows.shapeOf[request]!]
     if (items === undefined) continue
@@ -260,7 +260,7 @@ function plansOf(
           }
           continue
         }
-        // What a request records once with a service divides all of it.
+        // An attribute recorded once per request and service divides all of its spans.
         const isRepeated = columns.isRepeated(service)
         for (const span of spans) {
           if (change.part !== undefined && (change.part === 'itself') !== (span === entry)) continue

@@ -27,14 +27,14 @@ export interface Measured {
   readonly call: CallChoice | null
   /** Operation of the spans that are measured, one by one; empty for several, undefined where requests are. */
   readonly within?: string | undefined
-  /** Of spans, whether requests wait for each, by unit. */
+  /** Whether requests wait for each span, by unit. */
   readonly isWaited?: Uint32Array | undefined
   /** Operation of each stratum, and what called it; empty for roots. */
   readonly strata: readonly Stratum[]
   /** Rows of stratum `s` in period `p` are `offsets[2 s + p]` to `offsets[2 s + p + 1]`. */
   readonly offsets: Uint32Array
   readonly requests: Uint32Array
-  /** What each row's codes are found by in columns: its request, or of spans the number of its span. */
+  /** Key of each row's codes in columns: its request, or for spans the number of its span. */
   readonly units: Uint32Array
   /** Time in µs, or 1 for a failure or a choice taken; ascending within stratum and period. */
   readonly values: Float64Array
@@ -60,7 +60,7 @@ export interface Stratum {
 const MAX_ELSE = 0.02
 /** Strata with fewer requests in a period are left out. */
 const MIN_STRATUM = 10
-/** What changed in some requests only shows in all of them a little: with a p below this. */
+/** Largest p over all requests at which a change of only some of them may be behind it. */
 export const LIKELY = 0.1
 
 /** Everything that segments are looked for in, the largest times first. */
@@ -144,7 +144,7 @@ function measuredFailures(flows: FlowSet, failed: Uint8Array): Measured[] {
   })
 }
 
-/** Of requests that call a service, those in which it fails, whatever becomes of them. */
+/** Measures failures of a service in the requests that call it, whatever becomes of them. */
 function measuredErrors({ flows }: StepChanges, { service, failing }: ErrorChange) {
   const visits = allVisits(flows)
   const doesCall = (one: number) =>

@@ -13,9 +13,9 @@ import { measureSides } from './test-segment.ts'
 
 /** Requests after of a segment of times fail in no more than this share. */
 const MAX_FAILED = 0.5
-/** What becomes of requests is met by so many times more of them, or in so many times more of them. */
+/** Smallest ratio of two shares at which an outcome counts as much more frequent. */
 export const MANY_TIMES = 2
-/** What changed by this share of another change is like it; so is how odd places were that moved. */
+/** Smallest share of another change at which two are alike; also the limit for places that moved. */
 const MIN_ALIKE = 0.5
 /** A place is odd beyond so many standard errors. */
 const ODD = 2
@@ -76,8 +76,8 @@ export function isMoved({ candidate }: Tried, { measured, columns }: Searched): 
 }
 
 /**
- * Whether one condition is enough for what two hold: what the second leaves out changed alike. Ranks
- * of what takes long anyway move less, as those of calls that miss a cache.
+ * Whether one condition is enough where two hold: the rows that the second leaves out changed as well. Ranks of slow
+ * calls, such as cache misses, move less in any case.
  */
 export function isEnough(
   { candidate, isInside }: Tried,
@@ -92,7 +92,7 @@ export function isEnough(
   return changeOf(left) / changeOf(two.isInside) > MIN_ALIKE
 }
 
-/** How many rows of each period have a code, and sums of their levels beside those of their stratum. */
+/** Number of rows in each period with a code, and sums of their levels relative to their stratum. */
 interface Level {
   readonly counts: [number, number]
   readonly sums: [number, number]
@@ -169,8 +169,8 @@ export function tellsFailures(codes: Uint16Array, measured: Measured): boolean {
 }
 
 /**
- * Whether times are of requests that fail, or a value is recorded where calls fail, as fallbacks
- * are: that is what became of them, not which they are.
+ * Whether the times belong to failing requests, or a value is recorded where calls fail, as with fallbacks: that is an
+ * outcome of requests, not a property.
  */
 export function isOfFailures(
   { candidate, isInside }: Tried,
@@ -254,7 +254,7 @@ export function requestsWithFailing({ size, outcomes }: FlowSet): Uint8Array {
   return new Uint8Array(size).map((_, request) => +((outcomes?.failing(request).length ?? 0) > 0))
 }
 
-/** Share of the rows of a period that are some; of weighted requests, of what these count as. */
+/** Returns the share of selected rows in a period; by weight if requests are weighted. */
 function shareOfRows(
   measured: Measured,
   period: Period,

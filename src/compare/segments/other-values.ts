@@ -10,15 +10,15 @@ import { type CodedRows, FIRST_VALUE, type RequestColumn } from './read-columns.
 import { subjectOf } from './segment-words.ts'
 import type { OtherValues } from './segments.ts'
 
-/** What a value took is known from so many calls before. */
+/** Smallest number of calls before from which a value's time is known. */
 const MIN_KNOWN = 2
 /** Values of which it is not known may be those of this share of the calls. */
 const MAX_UNKNOWN = 0.05
-/** Of pairs of a call before and one after, numbers differ the same way in this share of them. */
+/** Share of pairs of a call before and one after in which numbers differ the same way. */
 const NEARLY_ALL = 0.9
 /** So do those of the first and second half of a period, in this share, where numbers count. */
 const GROWING = 0.75
-/** Calls with the same value changed by less than this share of what all did. */
+/** Largest remaining change of calls with the same value, as a share of the whole change. */
 export const MAX_LEFT = 1 / 3
 
 /**
@@ -94,8 +94,8 @@ function isApart({ offsets, blocks }: Measured, { column, codes }: CodedRows): b
 }
 
 /**
- * Those that explain what calls take, of all that were tested. What was replaced as well where calls take
- * as long as before explains nothing.
+ * Returns the tested values that surely explain the calls' time. A replaced value explains nothing if the same
+ * replacement left other calls as fast as before.
  */
 export function surely(
   all: readonly OtherValues[],
@@ -107,7 +107,7 @@ export function surely(
   })
 }
 
-/** What calls after take more, in all, for the values they have, with its standard error, and what is left. */
+/** Returns the extra time of calls after because of their values, its standard error, and the rest. */
 function mixOf({ offsets, values, strata }: Measured, { column, codes }: CodedRows) {
   let [mixUs, leftUs, variance, unknown, calls] = [0, 0, 0, 0, 0]
   const ofPeriods = () => [BEFORE, AFTER].map(() => new Float64Array(column.values.length)) as Two
@@ -132,7 +132,7 @@ function mixOf({ offsets, values, strata }: Measured, { column, codes }: CodedRo
       const ofValueUs = isKnown ? sumsUs[BEFORE][code]! / had - usualUs : 0
       mixUs += has * ofValueUs
       leftUs += sumsUs[AFTER][code]! - has * (usualUs + ofValueUs)
-      // Of a mean before, as many calls as after.
+      // A mean before, times the calls after.
       variance += (has + (now / then) ** 2 * had) * ofValueUs ** 2
     }
   }

@@ -34,7 +34,7 @@ export interface RequestColumn {
   readonly hasRare: boolean
 }
 
-/** The codes of what is measured, row by row. */
+/** Codes of the measured rows. */
 export interface CodedRows {
   readonly column: RequestColumn
   readonly codes: Uint16Array
@@ -49,7 +49,7 @@ export interface LeftOutAttribute {
   readonly value?: string
 }
 
-/** What was recorded with the spans of one service, with roots, or with the spans of a list. */
+/** Columns of the spans of one service, of roots, or of a list of spans. */
 export interface ColumnsOf {
   /** `null` for roots; of a list, its key. */
   readonly service: string | null
@@ -75,7 +75,7 @@ export interface Units {
   readonly spanOf: (unit: number) => number | undefined
   /** Span that is asked for what the first did not record. */
   readonly otherOf?: (unit: number) => number
-  /** Of spans, the one of a service that tells its place, if any; of requests, `spanOf` does. */
+  /** For spans, the service's span that tells its place; for requests, `spanOf` returns it. */
   readonly places?: { readonly service: string; readonly spanOf: (unit: number) => number | null }
 }
 
@@ -128,7 +128,7 @@ export function readColumns(flows: FlowSet, units: Units): ColumnsOf {
 
 interface Coding {
   readonly service: string | null
-  /** How many units were asked. */
+  /** Number of units that were read. */
   readonly units: number
   readonly isBefore: (unit: number) => boolean
 }

@@ -79,7 +79,7 @@ export class RequestColumns {
         : entries === undefined || isRoot
           ? none
           : this.#read(service, (shape) => entries.get(shape))
-    // Of services, the last ones alone are kept: there may be many.
+    // Keeps only the services read last: there may be many.
     const [oldest] = [...this.#known.keys()].filter((key) => key !== null)
     const kept = sum(this.#known.values(), ({ columns }) => columns.length * this.#flows.size)
     if (oldest !== undefined && kept > MAX_KEPT) this.#known.delete(oldest)
@@ -101,7 +101,7 @@ export class RequestColumns {
     const key = `${of} ${every}`
     const none = { service: key, columns: [], leftOut: [] }
     const known = this.#known.get(key)
-    // Of other requests than it was read for, it has other spans.
+    // Read for other requests, the columns are of other spans.
     if (known !== undefined) return areEqual(known.requests, requests) ? known : none
     if (this.#isWhole) return none
     const { columns } = readColumns(this.#flows, {

@@ -13,7 +13,7 @@ export interface Candidate {
   readonly conditions: readonly Condition[]
   /** Stratum that it is restricted to; `null` for all. */
   readonly stratum: number | null
-  /** How much more they changed than others, in standard errors. */
+  /** Excess of their change over that of others, in standard errors. */
   readonly z: number
   /** Larger for what is more likely: `z²` less twice the log of `choices`, but for columns. */
   readonly score: number
@@ -93,7 +93,7 @@ export class ConditionScan {
     }
   }
 
-  /** What changed otherwise than the rest, likeliest first; `withNew` counts new values. */
+  /** Returns conditions whose requests changed unlike the rest, likeliest first; `withNew` includes new values. */
   candidates(withNew: boolean): Candidate[] {
     const all = this.#columns.length
     const singles = this.#columns.flatMap(({ column }) => this.#singles(column, withNew))
@@ -205,7 +205,7 @@ export class ConditionScan {
     )
     if (column.kind === 'numbers') {
       const bins = present.filter((code) => code !== MISSING)
-      // Of all numbers below or from one, those of bins that few here have included.
+      // Among ranges below or from a number, takes those of few bins.
       const prefixes = bins.slice(0, -1).map((last) => new Set(range(FIRST_VALUE, last + 1)))
       const isMixed = present.length > bins.length
       const suffixes =

@@ -62,7 +62,7 @@ export function rowsOfOthers(
 /** Outside, requests may have changed by this share of those inside. */
 export const MAX_OUTSIDE = 1 / 3
 
-/** What is searched: rows and what divides them, without those of segments that were found. */
+/** Rows to search and the columns that divide them, without the rows of segments already found. */
 export interface Searched<Column = CodedRows> {
   readonly measured: Measured
   readonly columns: readonly Column[]
@@ -125,7 +125,7 @@ export interface ToldSides {
   readonly requests: readonly number[]
 }
 
-/** What is reported of a segment: of weighted requests, of all that were recorded, by their weights. */
+/** Returns the reported sides of a segment; for weighted requests, those of all recorded ones by weight. */
 export function toldSides(
   {
     candidate,

@@ -59,7 +59,7 @@ export function equivalentsOf(
     const some = sum(within, ([, [inside]]) => inside)
     const every = sum(within, ([, [, any]]) => any)
     if (some < EQUIVALENT * size || some < EQUIVALENT * every || every === 0) return []
-    // Of what all rows have, nothing is reported.
+    // A value common to all rows is not reported.
     if (within.length === counts.size) return []
     const own = new Set(within.map(([code]) => code))
     const others = [...counts.keys()].filter((code) => !own.has(code))

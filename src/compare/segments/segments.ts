@@ -45,7 +45,7 @@ export interface Segment {
   readonly within: string | null
   /** Share of the calls inside, after, that requests wait for; 1 where requests are inside. */
   readonly waitedFor: number
-  /** Of a finding, operations of other spans that changed alike, where the same holds; `waitedFor` has theirs, too. */
+  /** Operations of other spans that changed the same way under the same condition; `waitedFor` includes theirs. */
   readonly alike?: readonly string[]
   /** All of them hold. */
   readonly conditions: readonly SegmentCondition[]
@@ -69,14 +69,14 @@ export interface Segment {
   readonly q: number
 }
 
-/** What calls recorded otherwise than before, where with the same value they take about as long. */
+/** Values that calls recorded otherwise than before; with equal values they take about as long as before. */
 export interface OtherValues {
   readonly step: Step
   /** Name of the attribute. */
   readonly attribute: string
   /** `faas.coldstart = true in 46 % of calls (3 % before)`; empty where it does not explain what they take. */
   readonly text: string
-  /** What it adds to all calls after, in µs; NaN of numbers of which before had none like those of after. */
+  /** Time added to all calls after, in µs; NaN for numbers that no call before came close to. */
   readonly us: number
   /** p of that, for one attribute. */
   readonly p: number
@@ -86,7 +86,7 @@ interface SegmentColumns {
   readonly options: SegmentOptions
   /** The largest change first. */
   readonly segments: readonly Segment[]
-  /** What calls that take longer recorded otherwise, which explains it. */
+  /** Changed values that explain why calls take longer. */
   readonly otherValues: readonly OtherValues[]
   /** Attributes that were not looked at, and why. */
   readonly leftOut: readonly LeftOutAttribute[]

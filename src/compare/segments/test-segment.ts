@@ -22,13 +22,13 @@ export interface SegmentTest {
 interface SegmentPs {
   readonly p: number
   /**
-   * Of shares, p of one factor for all of them, which seems larger where more happened before: no
-   * matter of chance, so the choice among conditions does not count; 0 of times, whose p has it.
+   * For shares, p of one factor for all of them. A common factor looks larger where more happened before; that is not
+   * chance, so the number of conditions does not correct it. 0 for times, whose p includes it.
    */
   readonly factorP: number
 }
 
-/** Rows of what is measured, ascending by value. */
+/** Measured rows, ascending by value. */
 interface Sample {
   readonly values: Float64Array
   readonly blocks: Uint8Array
@@ -43,12 +43,11 @@ const SLOWEST = 0.01
 const TAILS = [0.7, 0.85, 0.91, 0.945, 0.97]
 
 /**
- * Tests whether requests inside a segment changed otherwise than those outside. p is the largest of
- * three null hypotheses in one direction: inside, nothing changed; it changed by the same time as
- * outside; by the same factor. What hits all alike has no segment. Changes outside count with their
- * error. Times are tested by ranks and logs (`moderatedShifts`) and by shares of slow ones
- * (`compareCounts`), whichever is most significant, times how many these are; within strata and
- * values (`kind`), as another mix is no change.
+ * Tests whether requests inside a segment changed otherwise than those outside. p is the largest of three null
+ * hypotheses in one direction: inside, nothing changed; it changed by the same time as outside; by the same factor. A
+ * change of all requests has no segment. Changes outside count with their error. Times are tested by ranks and logs
+ * (`moderatedShifts`) and by shares of slow ones (`compareCounts`), the most significant of these, times their number.
+ * Tests stay within strata and values (`kind`), because another mix is no change.
  */
 export function testSegment(
   measured: Measured,
@@ -131,7 +130,7 @@ function groupsOf(
       ),
     ) as [Group[], Group[]]
     const hadNone = inside.every(([before]) => before.values.length === 0)
-    // What no request had before is compared with all of them.
+    // A segment with no requests before is compared with all of them.
     if (hadNone) all[1].push([together(outside)[0], together(inside)[1]])
     else all[1].push(...merged(inside))
     all[0].push(...merged(outside))
@@ -349,8 +348,8 @@ function tailsOf([before, after]: Group): number[] {
 }
 
 /**
- * p of the shares inside; how alike requests near in time are is learned outside, where no fault in
- * the segment can hide it.
+ * Returns p of the shares inside. The similarity of requests near in time is learned outside, where no fault in the
+ * segment can hide it.
  */
 function countsP(inside: readonly Counts[], likeness: number): number {
   const counts = inside.map((periods) => {

@@ -36,10 +36,13 @@ export function withoutEchoes(
   })
 }
 
-/** Spans changed alike by times that differ by no more than this factor. */
+/** Largest factor between the changes of spans that count as the same. */
 const ALIKE = 2
 
-/** Makes one of segments of spans within one service that changed alike where the same holds: calls of one kind beside each other. */
+/**
+ * Merges segments of spans within one service that changed the same way under the same condition: calls of one kind
+ * beside each other.
+ */
 export function togetherAlike(segments: readonly Segment[]): Segment[] {
   const isAlike = (a: Segment, b: Segment) =>
     [a, b].every(({ measure, within }) => measure === 'time' && within !== null && within !== '') &&

@@ -138,7 +138,7 @@ function testPartsOfAfter<Test extends { readonly p: number }>(
   test: (part: PartOfAfter | null) => readonly Test[],
 ): Test[] {
   const whole = test(null)
-  // What happens to both periods at the same time is no difference, so after has no parts of its own.
+  // If both periods run at the same time, an event affects both, so parts of after are not tested.
   if (pairs === 'time') return [...whole]
   const after = runs * perRun
   const stretch = (share: number) => after + Math.round(share * perRun)

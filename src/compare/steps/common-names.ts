@@ -34,7 +34,7 @@ const PARTS = /([/ ])/
 /** A part of a template of a route: `{cart}`, `:cart`, `<int:cart>`, `*`. */
 const TEMPLATE = /^(?:\{.*\}|:\w+|<.*>|\*+|#|\$\w+)$/
 
-/** Spans of a service and kind that are called alike and have the same attributes that name operations. */
+/** Spans of a service and kind with the same name and the same attributes that name operations. */
 interface Named {
   /** Which of all comes first. */
   readonly order: number
@@ -43,7 +43,7 @@ interface Named {
   readonly method: string
   /** Values of `NAMING`; `undefined` for none. */
   readonly said: readonly (string | undefined)[]
-  /** How many, before and after. */
+  /** Number of spans, before and after. */
   readonly spans: [number, number]
   /** Its name in both periods; `null` while it keeps its own. */
   renamed: string | null

@@ -9,11 +9,11 @@ import {
 } from '../../stats/moderated-shifts.ts'
 import { BLOCKS, type ChoiceCounts, type WeightSpread } from './time-blocks.ts'
 
-/** How often something was done that could have been, in both periods. */
+/** Test of how often a possible event happened, in both periods. */
 export interface CountsTest {
   readonly made: readonly [before: number, after: number]
   readonly chances: readonly [before: number, after: number]
-  /** How many chances that each count once those are worth: as many, unless weighted. */
+  /** Number of equally weighted chances that these are worth; the same number unless weighted. */
   readonly worth: readonly [before: number, after: number]
   /** Difference of the shares of chances taken, after − before, within strata. */
   readonly difference: number
@@ -22,7 +22,7 @@ export interface CountsTest {
 }
 
 export interface CountsOptions extends StretchOptions {
-  /** How long levels last; default `false`. */
+  /** Duration of levels; default `false`. */
   readonly lasts?: Lasting
 }
 
@@ -68,17 +68,17 @@ export function unweighted(counts: ChoiceCounts, perRun: number): ChoiceCounts {
   return { chances: scaled(chances), made: scaled(made) }
 }
 
-/** How many were recorded, and the sums of their weights and of the squares of these. */
+/** Number of recorded values, the sum of their weights, and the sum of the squared weights. */
 export type WeightMoments = [recorded: number, sum: number, squares: number]
 
-/** Weights of what is taken tell how it was sampled if they differ from others by so many standard errors. */
+/** Standard errors by which weights of taken values must differ from the others to tell how they were sampled. */
 const INFORMATIVE = 3
 
 /**
- * How much of a weighted count is worth counting once: shares of so many vary as Σwy / Σw does. Where
- * weights of what is taken, such as failures that are all kept, clearly differ from others, its
- * linearized variance by Σw²(y − p)² of a share p; else weights tell nothing of what is taken, and
- * Kish's size, which few values do not sway.
+ * Returns the worth of a weighted count as a factor: the share of that many unweighted values varies as much as Σwy /
+ * Σw. If the weights of taken values clearly differ from the others (for example because all failures are kept), uses
+ * the linearized variance Σw²(y − p)² of the share p. Otherwise weights tell nothing about taken values, and Kish's
+ * size is used, which a few values do not sway.
  *
  * Sources: Kish 1965, "Survey Sampling", §8.2; Rao and Scott 1992 (ratios of weighted counts);
  * DuMouchel and Duncan 1983, "Using sample survey weights in multiple regression" (whether they tell).

@@ -16,7 +16,7 @@ import type { CountsTest } from './compare-counts.ts'
 import type { Corrected } from './compare-errors.ts'
 import { type ChoiceCounts, StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
-/** What spans of an operation log, compared between the periods. */
+/** Change of how often spans of an operation log a statement. */
 export interface LogChange extends Omit<LogCounts, 'ofRequests'>, CountsTest {
   /** p corrected over all tests of steps, calls, errors and logs together. */
   readonly q: number
@@ -30,7 +30,10 @@ export interface LogTests {
   readonly p: number
 }
 
-/** Of errors any share matters; of others, a share as of calls. */
+/**
+ * Smallest share of requests for a change of statements that are no errors, as for calls. For errors, any share
+ * matters.
+ */
 const MIN_SHARE = 0.05
 
 /**
@@ -90,7 +93,10 @@ export interface LogCounts extends CallChoice {
   readonly depth: number
 }
 
-/** What fewer spans did, or left out, in both periods together can hardly be told from chance. */
+/**
+ * Smallest number of spans in both periods that log, or do not log, a statement; with fewer, a change can hardly be
+ * told from chance.
+ */
 const MIN_SPANS = 5
 
 class Tally {
@@ -250,7 +256,7 @@ class OperationLogs {
       const [first = '', next] = one.split(' ')
       const isNext = next !== undefined
       const said = isNext ? next : first
-      // What comes right after a statement has its chances where that was logged.
+      // A statement right after another has its chances where that one was logged.
       const chancesOf = ({ all, did }: Site) => (isNext ? did.get(first) : all) ?? none
       const strata = (of: 'spans' | 'requests') =>
         sites.map((site) => chancesOf(site)[of].choices(site.did.get(one)?.[of]))

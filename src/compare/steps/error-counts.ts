@@ -8,8 +8,8 @@ import { slowSample } from './slow-sample.ts'
 import { StretchCounts, type TimeBlocks } from './time-blocks.ts'
 
 /**
- * Who fails: a service at its own work (`'work'`), or calls to it of which its own side did not fail
- * or was not recorded (`'call'`).
+ * Place of failures: a service's own work (`'work'`), or calls to a service whose own side did not fail or was not
+ * recorded (`'call'`).
  */
 export interface Place {
   readonly kind: 'work' | 'call'
@@ -26,7 +26,7 @@ export interface Failure {
   readonly outcome: Outcome
   /** Operation of the span that fails within that operation; `null` where it is the operation. */
   readonly within: string | null
-  /** Who failed with it, the nearest caller first, and in which span of the request. */
+  /** Callers that failed along with it, the nearest first, each with its span in the request. */
   readonly passedOn: readonly { readonly of: Operation; readonly span: number }[]
   readonly reachesRoot: boolean
 }
@@ -36,7 +36,7 @@ export interface Calls {
   readonly context: string
   readonly calls: StretchCounts
   readonly requests: StretchCounts
-  /** How many a request of each shape makes. */
+  /** Number of calls in a request of each shape. */
   readonly ofShape: Map<number, number>
 }
 

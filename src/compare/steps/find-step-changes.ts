@@ -212,7 +212,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   })
 }
 
-/** Spans that a call shows by: its own and that of what comes before it. */
+/** Spans needed to record a call: its own, and that of its predecessor. */
 const SPANS_OF_CALL = 2
 
 /** A share of calls by more standard errors than this beyond what was lost is no loss. */
@@ -279,7 +279,7 @@ function toldParts(steps: readonly StepChange[]): (step: StepChange) => boolean 
   }
 }
 
-/** What most calls do, and tails. */
+/** Tests of each step's times: of most calls, and of tails. */
 const TESTS_OF_TIMES = 2
 /** Times are tested by ranks and by logs. */
 const STATISTICS = 2
@@ -313,7 +313,7 @@ function smallest(whole: number, parts: readonly number[]): number {
 
 type TestedChoice = CallChoice & Pick<CountsTest, 'made' | 'chances' | 'difference' | 'p'>
 
-/** Of calls that overlap no more, so many must come right after one another, or the reverse. */
+/** Smallest share of formerly overlapping calls that must come right after one another, or the reverse. */
 const MIN_IN_TURN = 0.25
 /** Calls that change places must come right after one another in this share, in either period. */
 const MIN_REORDERED = 0.5
@@ -392,7 +392,7 @@ function moveOf(sites: CallSites, of: CallChoice['of'], callees: readonly CallCh
     const [first, second] = [0, 1].map((i) =>
       Float64Array.from(rows, (row) => spanOf(row, i)[1] - spanOf(row, i)[0]).sort(),
     )
-    // How long after the one the other starts, or its caller ends.
+    // Time from the one's start to the other's start, or to the end of their caller.
     const gaps = rows.map((row) => {
       const [[start], other] = [spanOf(row, 0), spanOf(row, 1)]
       return callees.length === 1 ? other[1] - start : other[0] - start

@@ -38,8 +38,8 @@ const NONE = -1
 const SEVERAL = -2
 
 /**
- * Leaves out layers: spans of a client or a server between a caller and what it calls that are recorded in
- * one period only, as when sidecars or instrumented clients come. Calls are then timed alike in both.
+ * Leaves out layers: spans of a client or a server between a caller and what it calls that are recorded in one period
+ * only, as when sidecars or instrumented clients come. Both periods then measure calls in the same way.
  */
 export function withoutLayers([runs, after]: Periods): {
   readonly periods: Periods
@@ -148,7 +148,7 @@ function onlyChildren({ spans: { parent } }: SpanTraces): Int32Array {
   return only
 }
 
-/** How often spans of one name are right within spans of another. */
+/** Counts how often spans of one name lie directly within spans of another. */
 function directCalls({ traces, names }: Recording, size: number): Map<number, number> {
   const calls = new Map<number, number>()
   traces.spans.parent.forEach((above, span) => {

@@ -14,7 +14,7 @@ import { twoProportionsTest } from '../../stats/two-proportions.ts'
 export const lostCalls = remembered((flows: FlowSet) => {
   const shapes = namedShapes(flows)
   const namesOf = (request: number) => shapes.get(flows.shapeOf[request]!)!.names
-  // Of traces in several parts alone: their requests.
+  // Requests of traces that consist of several parts.
   const partsOf = new Map<number, number[]>()
   const firstIn = new Map<number, Map<string, number>>()
   flows.ids.forEach((id, request) => {
@@ -87,8 +87,8 @@ export interface LostShares {
 }
 
 /**
- * Estimates which share of spans was lost, from what stands apart: of all spans, those whose caller's
- * span was lost, so many of all are, if at random; of a service, those of what its spans call.
+ * Estimates the share of lost spans from separate parts. Over all spans: the share whose caller's span was lost, which
+ * equals the share of lost spans if losses are random. For a service: the share among the calls of its spans.
  */
 export const lostShares = remembered((flows: FlowSet): LostShares => {
   const shapes = namedShapes(flows)

@@ -22,11 +22,11 @@ export interface RecordedOnce extends Operation {
   readonly isWhole: boolean
   /** Whether it only hands calls on. */
   readonly isRelay: boolean
-  /** What it is called after, where only its name changed: several names where these tell it apart. */
+  /** New names, if only the name changed; several if they distinguish its kinds. */
   readonly renamed: readonly string[] | null
 }
 
-/** What is recorded in one period only, though it is done in both. */
+/** Operations recorded in one period only, though done in both. */
 export interface RecordedOtherwise {
   readonly operations: readonly RecordedOnce[]
   /** Names of these: what they call cannot be compared. */
@@ -47,9 +47,12 @@ const SURE = 3
 /** Names that stand for each other differ by no more than this in how often they occur, and how long they take. */
 export const MAX_APART = 0.25
 const SLOWEST = 0.01
-/** What is recorded of all calls of an operation lacks no more than what is lost. */
+/** Smallest share of an operation's calls that must have a record for the rest to count as lost. */
 export const MIN_OF_ALL = 0.95
-/** Steps that take a caller's time anew make it longer by this share of what they take, up to its inverse. */
+/**
+ * Smallest ratio, also of its inverse, of a caller's extra time to the time of newly recorded steps that count as
+ * additional work.
+ */
 const MIN_ADDED = 0.5
 const MIN_SERVICES = 3
 /** A service that stops calling this many others at once is only recorded otherwise. */
@@ -277,9 +280,8 @@ function isWithin({ entry, spans }: Visit, span: number): boolean {
 }
 
 /**
- * Names of one period that always lie within the work of their service; `steps` are those that are
- * recorded as nothing but a step of it, as a call to a database is not. Where spans have no kinds, a
- * step is what several services have by one name.
+ * Returns names of one period that always lie within the work of their service; `steps` are those recorded only as a
+ * step of it, unlike a call to a database. If spans have no kinds, a step is a name that several services share.
  */
 function lyingWithin(
   flows: FlowSet,

@@ -43,7 +43,7 @@ type Times = readonly [before: Float64Array, after: Float64Array]
 interface SlowSample {
   readonly sampled: Period
   readonly limitUs: number
-  /** How many times as many requests are faster, and slower, than the limit as in the other period. */
+  /** Ratio of the requests faster than the limit, and slower, to those of the other period. */
   readonly ratios: readonly [fast: number, slow: number]
   /** Whether failing requests seem to have been kept, too. */
   readonly keepsFailing: boolean
@@ -57,10 +57,10 @@ export const KEPT_FOR = ['chance', 'slow', 'failing'] as const
 export type KeptFor = (typeof KEPT_FOR)[number]
 
 /**
- * Whether slow requests seem to have been kept preferentially in one period: at one limit common to all
- * types their number jumps, compared with the other period, and on either side of it times are alike; of
- * types whose times changed, too, nothing is known. A slowdown moves times across any limit, and
- * none jumps at one; fewer requests, or a sample that knows no times, leave fewer on both sides.
+ * Tests whether one period preferentially kept slow requests: at one limit common to all types, their number jumps
+ * compared with the other period, and times match on either side of the limit. For types whose times changed as well,
+ * nothing is known. A slowdown moves times across any limit, and none jumps at one; fewer requests, or a sample that
+ * knows no times, leave fewer on both sides.
  */
 export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
   if (flows.quantity !== TIME || flows.weight !== undefined) return null
@@ -73,7 +73,7 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
     return { some, found, p }
   }
   let best = limitOf(types)
-  // What became slower, too, may be left out.
+  // Types that also became slower may be left out.
   for (let left = 0; best.found !== null && best.p < ALIKE_LEVEL; left++) {
     const { some, found } = best
     const chances = some.map((one, i) => chanceAlike([one], [found.sides[i]!]))
@@ -197,14 +197,14 @@ function timesOfTypes(flows: FlowSet, lasted: Float64Array): Times[] {
       .sort()
       .filter((_, place) => place % every === every >> 1)
   const types = names.map((_, type): Times => [timesOf(2 * type), timesOf(2 * type + 1)])
-  // What only one period has is no sample of the other.
+  // A type of only one period is no sample of the other.
   return types.filter((times) => times.every(({ length }) => length >= MIN_REQUESTS))
 }
 
 /** One limit for all types. */
 interface Limit {
   readonly limitUs: number
-  /** How many requests of each type are faster, and slower, in each period. */
+  /** Number of requests of each type that are faster, and slower, in each period. */
   readonly sides: readonly (readonly [faster: Counts, slower: Counts])[]
   /** The same of all types. */
   readonly counts: readonly [faster: Counts, slower: Counts]
@@ -218,7 +218,7 @@ const shareOf = ([before, after]: Counts) => after / (before + after)
 const gained = (count: number, own: number, all: number) =>
   count === 0 ? 0 : count * Math.log(own / all)
 
-/** What a share of each side adds to the log likelihood of one type, beyond one share of both. */
+/** Returns the gain in the log likelihood of one type from a share per side over one share for both. */
 function gainOf(both: readonly Counts[], shares: readonly number[], usual: number): number {
   return sum(both, ([before, after], side) => {
     const share = shares[side]!
@@ -302,7 +302,9 @@ function limitAt(types: readonly Times[], limitUs: number): Limit {
   return { limitUs, sides, counts, likelihood: sum(sides, (both) => gainOf(both, shares, usual)) }
 }
 
-/** The lower p of the sides of a limit that times of both periods are alike there; 1 where none can be compared. */
+/**
+ * Returns the lower p, over both sides of a limit, that times of both periods match there; 1 if none can be compared.
+ */
 function chanceAlike(types: readonly Times[], sides: Limit['sides']): number {
   const strataOf = (part: (times: Float64Array, cut: number) => Float64Array) =>
     types.map(([before, after], type) => {

@@ -17,19 +17,19 @@ interface RequestTimes {
   readonly blocks: Uint8Array
   /** Request of each value. */
   readonly requests: Uint32Array
-  /** How many of its calls are on its critical path, and what these take in all. */
+  /** Number of its calls on its critical path, and their total time. */
   readonly critical: Uint32Array
   readonly criticalUs: Float64Array
 }
 
 /** Values of one period; where weights of requests differ, as many as they are worth (`equalRows`). */
 export interface StepSample extends RequestTimes {
-  /** Of all requests, whatever they are worth. */
+  /** Times of all requests, whatever they are worth. */
   readonly recorded: RequestTimes
   /** Calls in all; the part of them on critical paths. */
   readonly calls: number
   readonly criticalCalls: number
-  /** What the deadlines of the other period take off each value on average, in µs. */
+  /** Mean time that the deadlines of the other period cut off each value, in µs. */
   readonly cutUs: number
 }
 
@@ -39,7 +39,7 @@ export interface StepStratum {
   readonly operation: string
   /** Operation that called; empty for that of a root. */
   readonly callingOperation: string
-  /** Of the way to a called service whose side of it was not recorded: nothing else is its like. */
+  /** Whether it is the way to a called service without a record of its own; it is compared only with its like. */
   readonly isUnanswered: boolean
   readonly before: StepSample
   readonly after: StepSample
@@ -102,7 +102,7 @@ export function comparable(strata: readonly Times[], isPart: boolean): readonly 
   ]
 }
 
-/** Of a step's requests, this share must have their like in the other period. */
+/** Smallest share of a step's requests that must have a counterpart in the other period. */
 const MIN_MATCHED = 0.7
 
 /**
@@ -125,7 +125,7 @@ function matched(strata: readonly GrowingStratum[], isPart: boolean): readonly G
   })
 }
 
-/** What strata have in common that differ in what they call alone. */
+/** Returns a key for strata that differ only in their calls. */
 export function placeOf({
   operation,
   callingOperation,
@@ -182,7 +182,7 @@ export class GrowingStratum {
     if (Math.abs(eachAfter! / eachBefore! - 1) > MAX_MORE_CALLS) {
       for (const one of this.samples) one.takeFirst()
     }
-    // Waited for as long as in either period, as other deadlines make calls neither faster nor slower.
+    // Cuts times at the deadlines of both periods, because other deadlines make calls neither faster nor slower.
     const [ofBefore, ofAfter] = [before.deadlines(), after.deadlines()]
     before.cutAt(ofAfter)
     after.cutAt(ofBefore)

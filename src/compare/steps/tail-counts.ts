@@ -101,7 +101,7 @@ function countAbove(
 export interface Minority {
   /** Share of the calls that changed, at least. */
   readonly share: number
-  /** What a typical one of them takes, and a typical call before, in µs. */
+  /** Typical time of a changed call, and of a typical call before, in µs. */
   readonly changedUs: number
   readonly usualUs: number
   /** Requests after that have them. */
@@ -116,16 +116,16 @@ const MAX_SINGLE = 2
 /** A minority, and what all calls, or those on critical paths, take more for it. */
 export interface MeasuredMinority {
   readonly minority: Minority
-  /** What a typical one of them takes more, in µs; negative for less. */
+  /** Extra time of a typical changed call, in µs; negative for less. */
   readonly typicalUs: number
   /** Sum in µs after, less for those no longer slow, and its standard error. */
   readonly excess: (isCritical: boolean) => { readonly us: number; readonly error: number }
 }
 
 /**
- * The calls that became slower, or no longer are: those beyond a limit in each stratum in excess of
- * the other period, as a share of what else would lie below it. The limit is that of the tail that
- * differs most surely. Calls take more by what they exceed it by, and it exceeds those below it.
+ * Returns the calls that became slower, or are no longer slow: in each stratum, the excess over the other period beyond
+ * a limit, as a share of the calls otherwise below it. The limit is that of the tail with the surest difference. The
+ * extra time of these calls is their time beyond the limit, plus the distance from calls below to the limit.
  */
 export function minorityOf(strata: readonly StepStratum[]): MeasuredMinority | null {
   const used = comparable(strata)
@@ -186,7 +186,7 @@ export function minorityOf(strata: readonly StepStratum[]): MeasuredMinority | n
   }
 }
 
-/** Of a stratum, which share lies more beyond the limit of a tail, and what a call beyond takes more. */
+/** Returns, for a stratum, the additional share beyond the limit of a tail, and the extra time of calls there. */
 function partOf(
   samples: readonly [before: StepSample, after: StepSample],
   { sign, tail }: { readonly sign: number; readonly tail: number },
@@ -222,7 +222,7 @@ function comparable(strata: readonly StepStratum[]) {
     .map(({ before, after }) => [before, after] as const satisfies readonly StepSample[])
 }
 
-/** What a share of the values of both periods does not exceed. */
+/** Returns the limit that a share of the values of both periods does not exceed. */
 function limitOf([before, after]: readonly [StepSample, StepSample], share: number): number {
   return pooledQuantile(before.values, after.values, share)
 }

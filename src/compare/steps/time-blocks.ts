@@ -63,8 +63,8 @@ function divided(flows: FlowSet, most: number): TimeBlocks {
 }
 
 /**
- * Periods that adjoin are no phases of each other: a level that still falls in both goes on falling. So the
- * time between them must be as long as the shorter one.
+ * Returns how stretches of both periods are paired. Adjoining periods are no phases of each other: a level that falls
+ * in both simply goes on falling. So phases require a gap as long as the shorter period.
  */
 function pairingOf(flows: FlowSet): Pairing {
   const overlap = periodOverlap(flows)
@@ -73,7 +73,7 @@ function pairingOf(flows: FlowSet): Pairing {
   return overlap.gapUs >= overlap.shorterUs ? 'phase' : null
 }
 
-/** How often an operation could do something and did, by stretch of time; see `TimeBlocks`. */
+/** Number of chances of an operation to do something, and how often it did, by stretch of time; see `TimeBlocks`. */
 export interface ChoiceCounts {
   readonly chances: Float64Array
   readonly made: Float64Array
@@ -81,13 +81,13 @@ export interface ChoiceCounts {
   readonly spread?: { readonly chances: WeightSpread; readonly made: WeightSpread } | undefined
 }
 
-/** How many were recorded, and the sum of the squares of what they count as. */
+/** Number of recorded values, and the sum of their squared weights. */
 export interface WeightSpread {
   readonly recorded: Float64Array
   readonly squares: Float64Array
 }
 
-/** How often something was done by stretch of time, each as often as its request counts. */
+/** Number of times something was done, by stretch of time and by weight of its request. */
 export class StretchCounts {
   readonly counts: Float64Array
   /** `undefined` where each counts once. */
@@ -117,7 +117,7 @@ export class StretchCounts {
     }
   }
 
-  /** What was made of these chances. */
+  /** Returns these chances together with how often they were taken. */
   choices(made = new StretchCounts({ counted: this.#counted }, this.counts.length)): ChoiceCounts {
     const { counts: chances, spread } = this
     return {
