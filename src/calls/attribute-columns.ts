@@ -19,7 +19,7 @@ export interface AttributeColumn {
   readonly codes: Uint32Array
   /** Different ones, in the order in which they came. */
   readonly values: readonly AttributeValue[]
-  /** How many units have a value. */
+  /** Number of units with a value. */
   readonly known: number
   /** Why it was no longer read: it has no codes then. */
   readonly dropped: LeftOutReason | null

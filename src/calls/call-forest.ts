@@ -20,7 +20,7 @@ import { CallPaths } from './call-paths.ts'
 
 const NONE = -1
 
-/** The calls of several periods, their paths numbered alike. */
+/** Calls of several periods that share one numbering of paths. */
 export interface IndexedCalls {
   readonly paths: CallPaths
   readonly forests: readonly CallForest[]
@@ -215,7 +215,7 @@ function tracesOf({ spanOffsets }: SpanTraces, spans: Uint32Array): Uint32Array 
   })
 }
 
-/** The number of what a span is: kept by pairs of codes, so that a name is made once. */
+/** Returns the number of a span's name. Numbers are kept by pairs of codes, so each name is made once. */
 function spanNames({ spans, services, operations }: SpanTraces, paths: CallPaths) {
   const known = new Map<number, number>()
   return (span: number): number => {
@@ -278,7 +278,7 @@ export interface CallForest {
   readonly requestOffsets: Uint32Array
   /** Row of the trace of each request; a trace may have several roots, each a request. */
   readonly requestTrace: Uint32Array
-  /** How many requests each stands for: 1 / sampling probability, 1 where none was recorded. */
+  /** Number of requests that each stands for: 1 / sampling probability, or 1 if none was recorded. */
   readonly weight: Float64Array
   readonly request: Uint32Array
   /** Row of the caller, −1 for roots. */
@@ -293,7 +293,7 @@ export interface CallForest {
   readonly latencyUs: Float64Array
   /** Duration as its server sees it, µs; equal to `latencyUs` where only one side was recorded. */
   readonly serverUs: Float64Array
-  /** What is called, and by whom: numbers of `CallPaths`, of the server side. */
+  /** Called operation and its callers: numbers of `CallPaths`, for the server side. */
   readonly path: Uint32Array
   /** Row of the server's span; of the only one where only one was recorded. */
   readonly serverSpan: Uint32Array
@@ -320,7 +320,7 @@ export function requestStartsUs(forest: CallForest): Float64Array {
 /** Whether requests of a period stand for other than one each. */
 const isWeighted = remembered(({ weight }: CallForest) => weight.some((own) => own !== 1))
 
-/** How many each of some requests stands for; undefined where each for one. */
+/** Returns the number of requests that each given one stands for; undefined if each stands for one. */
 export function requestWeights(
   forest: CallForest,
   requests: ArrayLike<number>,
@@ -343,7 +343,7 @@ export function callWeights(
     : undefined
 }
 
-/** How many requests those of a period stand for. */
+/** Returns the number of requests that a period's requests stand for. */
 export function stoodFor({ weight }: CallForest): number {
   return Math.round(sum(weight))
 }

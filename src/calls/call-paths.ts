@@ -43,7 +43,7 @@ export class CallPaths {
     return [...this.#paths.keys()]
   }
 
-  /** Returns the number of what is called, an operation of a service; new if need be. */
+  /** Returns the number of an operation of a service, or a new number if it has none. */
   nameOf(service: string, operation: string): number {
     const name = this.#numbers.code(service + SEPARATOR + operation)
     if (name === this.#names.length) this.#names.push({ service, operation })

@@ -41,7 +41,7 @@ export class Replay {
     })
   }
 
-  /** How long a request would have taken, in ns; NaN if its times are not known. */
+  /** Returns how long a request would have taken, in ns; NaN if its times are unknown. */
   durationNs(request: number, { keep, moreNs }: Changed): number {
     const times = this.#times.of(request)
     if (times.length === 0) return Number.NaN

@@ -64,7 +64,7 @@ export class SpanTimes {
     return this.#lastTimes
   }
 
-  /** How long a span takes beyond what some others cover of it, until it ends or nobody waits any more. */
+  /** Returns the time of a span that some others do not cover, until it ends or nobody waits any more. */
   uncoveredNs(
     request: number,
     span: number,
@@ -86,7 +86,9 @@ export class SpanTimes {
       : end
   }
 
-  /** How long a call takes beyond the time from the first start to the last end at its callee, whose clock may differ. */
+  /**
+   * Returns the time of a call beyond that from the first start to the last end at its callee, whose clock may differ.
+   */
   wayNs(request: number, call: CallSides): number {
     if (call.called.length > 0) {
       const [there, back] = this.waysNs(request, call)
@@ -95,7 +97,10 @@ export class SpanTimes {
     return this.of(request)[2 * call.span + 1]! - this.of(request)[2 * call.span]!
   }
 
-  /** How long it takes from a call's start to the first start at its callee, and from the last end there to its own. */
+  /**
+   * Returns the time from a call's start to the first start at its callee, and from the last end there to the call's
+   * end.
+   */
   waysNs(request: number, { span, called }: CallSides): readonly [there: number, back: number] {
     const times = this.of(request)
     let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]

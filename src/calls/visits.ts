@@ -54,7 +54,7 @@ export const SEVERAL = 1.2
 /** An operation relays, or calls its own service, if so many of its calls do. */
 const MIN_ALIKE = 0.95
 
-/** What the kinds of spans say of operations. */
+/** Roles of operations, as the kinds of their spans tell them. */
 export interface SpanRoles {
   /**
    * Operations, by `callName`, whose spans only hand a call on, as sidecars record them: server spans to
@@ -108,7 +108,7 @@ function isOnly({ parent, firstChild }: SpanTree, span: number): boolean {
   return firstChild[parent[span]! + 1]! - firstChild[parent[span]!]! === 1
 }
 
-/** How many of what has a name are so. */
+/** Counts, by name, the items with a property and all items. */
 class Shares {
   readonly #counts = new Map<string, [are: number, all: number]>()
 
@@ -218,7 +218,7 @@ function divide(
     const parent = tree.parent[span]!
     const around = parent < 0 ? null : visitOf[parent]!
     const service = services[span]!
-    // What a call within a service enters is no caller's side of another of the same name.
+    // A span entered by a call within a service is not the caller's side of another span of the same name.
     const isPeer =
       around !== null && around.entry !== parent && roles.peers.has(peerName(spans, span))
     if (around !== null && service === around.service && !isPeer) {
@@ -268,7 +268,7 @@ export interface Named extends ShapeVisits {
   readonly names: readonly string[]
 }
 
-/** What requests of each shape do, by `callName`. */
+/** Returns the operations of each shape's requests, by `callName`. */
 export const namedShapes = remembered(
   (flows: FlowSet): ReadonlyMap<number, Named> =>
     new Map(
@@ -305,7 +305,7 @@ export interface MadeCall {
   readonly isRemote: boolean
 }
 
-/** What a span calls: operations of its own service, or, through the caller's side, of others. */
+/** Returns the calls of a span: operations of its own service, or, through the caller's side, of others. */
 export function callsOf(
   spans: ShapeVisits,
   span: number,
