@@ -7,7 +7,7 @@ import { CLIENT, NO_PARENT, SpanTraces } from '../traces/span-traces.ts'
 
 /** Attributes that say what a span calls, the surest first: a system, else whom. */
 const SAYING = ['db.system.name', 'db.system', ...PEERS]
-/** Of these, those whose values are names, not addresses. */
+/** Number of the first attributes of `SAYING` whose values are names, not addresses. */
 const NAMES = SAYING.indexOf('peer.service') + 1
 
 /** An operation that says nothing, whatever it calls. */
@@ -28,7 +28,7 @@ export function targetsOf({ attributes }: Pick<SpanTraces, 'attributes'>, span: 
   }).reverse()
 }
 
-/** What spans of one operation call. */
+/** Calls of the spans of one operation. */
 interface Calls {
   readonly operation: string
   /** Targets of calls that another service recorded. */

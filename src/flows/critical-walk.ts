@@ -3,7 +3,7 @@
 /** Arrivals closer than this count as the same moment (rounding of recorded latencies), in µs. */
 const SAME_MOMENT_US = 1e-3
 
-/** What following the critical path needs to know of a structure. */
+/** The parts of a structure needed to follow the critical path. */
 export interface WalkPlan {
   readonly nodes: number
   readonly from: Uint32Array
@@ -14,7 +14,7 @@ export interface WalkPlan {
    * the labels they come from, so that ties do not hang on the order of recording.
    */
   readonly edgesByTarget: Uint32Array
-  /** Of each node, how many edges lead to it. */
+  /** Number of edges that lead to each node. */
   readonly entries: Uint32Array
 }
 

@@ -10,7 +10,7 @@ import type { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { NodeLabels } from './node-labels.ts'
 
-/** What requests logged: one entry a record, those of a request next to each other. */
+/** Logs of requests: one entry per record, those of a request next to each other. */
 export interface FlowLogColumns {
   readonly statements: readonly Statement[]
   /** Index in `statements`. */
@@ -21,7 +21,7 @@ export interface FlowLogColumns {
   readonly offsets: Uint32Array
 }
 
-/** What requests logged, by spans of their shapes; `undefined` unless all recordings have logs. */
+/** Returns the logs of requests, by spans of their shapes; `undefined` unless all recordings have logs. */
 export function flowLogs(
   recordings: readonly SpanTraces[],
   runs: number,
@@ -170,9 +170,9 @@ const ALPHA = 0.05
 const MIN_FACTOR = 2
 
 /**
- * What services log otherwise, by records that name no trace: messages of each statement in windows of
- * time are compared by Welch's t-test, corrected for all statements of all services. Windows lie within
- * the time that both traces and logs cover.
+ * Finds changes in logs of services, from records that name no trace: compares the messages of each statement in
+ * windows of time by Welch's t-test, corrected for all statements of all services. Windows lie within the time that
+ * both traces and logs cover.
  */
 export function serviceLogChanges(
   recordings: readonly SpanTraces[],

@@ -219,7 +219,7 @@ function oneAfterTheOther(flows: FlowSet) {
   return { shapes, numbers }
 }
 
-/** How many siblings, one after the other, each span comes after. */
+/** Returns the length of the sequence of siblings that precede each span. */
 function generationsOf({ shapes }: FlowSet, shape: number, { size, order }: SpanTree): Uint32Array {
   const [from, to] = [shapes.from(shape), shapes.to(shape)]
   const { offsets, rows } = groupRows(to, 2 * size)

@@ -18,7 +18,7 @@ export interface OwnMeasure extends Quantity {
   readonly of: (span: MeasuredSpan) => number | undefined
 }
 
-/** What requests are compared by: `'time'`, `'calls'`, an attribute, or a measure of one's own. */
+/** Quantity that requests are compared by: `'time'`, `'calls'`, an attribute, or a custom measure. */
 export type Measure = string | OwnMeasure
 
 /** `'db.rows in rows'`: a name and a unit. */
@@ -44,7 +44,7 @@ export const MEASURE = custom<Measure>({
     "Quantity to compare: time, calls, or a numeric attribute such as 'gen_ai.usage.input_tokens', summed over the spans of a request",
 })
 
-/** What amounts are called: what stands after `in`, what a name ends with, or the name. */
+/** Returns the name and unit of a measure: the unit is given after `in`, ends the name, or is the name. */
 export function quantityOf(measure: Measure): Quantity {
   if (typeof measure !== 'string') return { name: measure.name, unit: measure.unit }
   if (measure === TIME.name) return TIME

@@ -26,11 +26,11 @@ export interface MessageColumns {
 
 /** Clocks disagree where more than this share of messages is received before it is sent. */
 const MAX_TOO_EARLY = 0.05
-/** Of fewer messages between two clocks, the shortest wait says too little of how far these are apart. */
+/** Smallest number of messages between two clocks from which the shortest wait tells their offset. */
 const MIN_TO_ANCHOR = 50
 /** The shortest wait is beyond what clocks allow by more than to so many others once in 2 to their power. */
 const DOUBTED = 6
-/** How often waits between two clocks are seen to differ though none do. */
+/** Rate of false alarms for a difference of waits between two clocks. */
 const SEEN_BY_CHANCE = 0.01
 
 /** Messages from one clock to another in one recording, and how long they waited by these clocks. */
@@ -108,10 +108,10 @@ export function flowMessages(
   return { ...others, waitUs: waitUs.map((us, i) => Math.max(0, us - leastUs[way[i]!]!)), offsets }
 }
 
-/** What waits of each way are reported beyond: 0 for clocks that agree, NaN where none is known. */
+/** Returns the wait of each way that is subtracted: 0 for clocks that agree, NaN if none is known. */
 function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): number[] {
   const keyOf = (one: string, other: string) => JSON.stringify([one, other].sort())
-  // How far clocks may be apart unseen, where calls go from one to the other.
+  // Largest offset between clocks that calls between them leave possible.
   const boundUs = rollup(
     offsets.filter(({ lowUs, highUs }) => Number.isFinite(highUs - lowUs)),
     (own) => max(own, ({ lowUs, highUs }) => highUs - lowUs)!,
@@ -202,7 +202,7 @@ function firstReceipts({ spans, links }: SpanTraces) {
   return group(firsts.values(), ([receiver]) => receiver)
 }
 
-/** How far one clock is ahead of another; NaN where either is off and nothing says by how much. */
+/** Returns the lead of one clock over another; NaN if either is off by an unknown amount. */
 function clocksAhead(offsets: readonly ClockOffset[]) {
   const keyOf = (one: string, other: string) => JSON.stringify([one, other])
   const between = group(offsets, ({ reference, clock }) => keyOf(reference, clock))
@@ -214,7 +214,7 @@ function clocksAhead(offsets: readonly ClockOffset[]) {
     const offset = own.find(({ until }) => atMs <= Date.parse(until)) ?? own.at(-1)
     if (offset === undefined) return off.has(from) || off.has(to) ? Number.NaN : 0
     if (!offset.applied) return 0
-    // What is bounded on one side only may be off by any amount.
+    // An offset bounded on one side only may have any size.
     if (!Number.isFinite(offset.residualUs)) return Number.NaN
     const middleMs = (Date.parse(offset.from) + Date.parse(offset.until)) / 2
     const aheadUs = offset.offsetUs + (atMs - middleMs) * (offset.driftPpm / 1e3)

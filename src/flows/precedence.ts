@@ -62,13 +62,13 @@ export function reducePrecedence(
 interface Intervals {
   readonly startUs: ArrayLike<number>
   readonly endUs: ArrayLike<number>
-  /** How much one may overlap the next and still count as over before it. */
+  /** Largest overlap with the next interval at which one still counts as over before it. */
   readonly slackUs: number
 }
 
 /**
- * What `reducePrecedence` finds of intervals, in O(n log n) and the size of the result; pairs that
- * only overlaps within the slack would imply are kept.
+ * Returns the result of `reducePrecedence` for intervals, in O(n log n) and the size of the result. Keeps pairs that
+ * are implied only by overlaps within the slack.
  */
 export function intervalPrecedence(
   intervals: Intervals,

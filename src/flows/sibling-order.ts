@@ -14,7 +14,7 @@ import {
 } from './precedence.ts'
 import type { SpanCalls } from './span-calls.ts'
 
-/** Of each caller, so many combinations of children are kept to be found at once. */
+/** Number of combinations of children kept per caller for quick access. */
 const MAX_LATEST = 16
 /** Calls with more children than this are built as observed: pairs grow with their square. */
 const MAX_CHILDREN = 256
@@ -33,7 +33,7 @@ export interface SiblingOrder {
   order(recording: number, caller: number, children: Uint32Array): OrderedChildren
 }
 
-/** What every span of each recording calls, how many recordings are of the period before, and coarse clocks. */
+/** Names of the calls of every span in each recording, the number of recordings before, and the coarse clocks. */
 interface NamedRuns {
   readonly names: readonly Uint32Array[]
   readonly runs: number
@@ -134,7 +134,10 @@ interface Children {
   readonly names: readonly number[]
   /** By name and by which of the calls to it this is. */
   readonly numbers: readonly number[]
-  /** Of each, how often the reply waited; of each that begins after another, both ways round. */
+  /**
+   * Tallies of how often the reply waited for each child, and of how often each child began after another, both ways
+   * round.
+   */
   readonly replies: readonly Tally[]
   readonly pairs: (readonly [forward: Tally, backward: Tally])[]
 }
@@ -173,7 +176,7 @@ interface Siblings {
   readonly count: number
 }
 
-/** Whether `values` are what a column has of some spans. */
+/** Whether `values` equal a column's entries for some spans. */
 function areOf(
   { rows, first, count }: Siblings,
   column: Uint32Array | Uint8Array,
@@ -195,7 +198,7 @@ class LearnedSiblingOrder implements SiblingOrder {
   readonly #orders = new Map<number, LearnedOrder>()
   readonly #precedences = new Map<string, Precedence | null>()
   readonly #latest = new Latest<Combination>()
-  /** Of each name, how many children of one call had it so far; 0 in between. */
+  /** Number of children seen so far with each name in one call; 0 in between. */
   readonly #seen: Uint32Array
   readonly counts = {
     learnedPairs: 0,
@@ -431,8 +434,8 @@ interface Differences {
 }
 
 /**
- * How often, under one parent operation, a child was over before another began, and before the
- * reply. A second call of an operation is another child than its first.
+ * Counts, under one parent operation, how often a child was over before another began, and before the reply. A second
+ * call of an operation is another child than its first.
  */
 export class LearnedOrder {
   readonly #pairs = new Map<number, Tally>()

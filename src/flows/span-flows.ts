@@ -53,7 +53,7 @@ interface Request {
   readonly callLabels: Uint32Array
 }
 
-/** What requests have in common whose spans are alike one by one, callers first and in order of start. */
+/** Form shared by requests whose spans match one by one, callers first and in order of start. */
 interface RequestForm {
   readonly shape: number
   /** Which of these spans is number k of the flow; its nodes are 2k and 2k + 1. */
@@ -96,7 +96,7 @@ class SpanFlowBuilder {
   #forms: (RequestForm | undefined)[] = []
   #formKeys = new ShapeTable()
   #formSpans = 0
-  /** Of the request at hand: its spans, what tells its form apart, and when its nodes happened. */
+  /** State of the current request: its spans, the key of its form, and the times of its nodes. */
   readonly #arrived = growingUint32()
   readonly #key = growingUint32()
   #timesNs = new Float64Array()
@@ -370,7 +370,7 @@ function outcomesOf(
   return new Outcomes(kinds, ofSpan, spanOffsets as Uint32Array)
 }
 
-/** Numbers what spans call, `service operation` without host, over all periods alike. */
+/** Numbers the calls of spans, `service operation` without host, with the same numbers in all periods. */
 function nameCalls(periods: readonly SpanTraces[]): Uint32Array[] {
   const names = new Dictionary()
   return periods.map(({ spans, services, operations }) => {

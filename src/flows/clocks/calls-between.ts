@@ -51,9 +51,9 @@ export interface CallsBetween {
   readonly direction: Float64Array
   /** 1 where the caller's span is the call itself, of kind client or with no other call. */
   readonly isClient: Uint8Array
-  /** How far beyond its caller's a call ends, as recorded; −∞ where the caller did not wait. */
+  /** Time by which the callee's recorded end is later than the caller's; −∞ if the caller did not wait. */
   readonly lateUs: Float64Array
-  /** How far `clock` is ahead of `reference` at least and at most; infinite where nobody waits. */
+  /** Least and greatest possible lead of `clock` over `reference`; infinite if nobody waits. */
   readonly lowUs: Float64Array
   readonly highUs: Float64Array
 }

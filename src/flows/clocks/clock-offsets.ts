@@ -24,7 +24,7 @@ export interface ClockOffset extends Omit<Stretch, 'first' | 'fromUs' | 'untilUs
 
 export interface SpanClocks {
   readonly clock: Uint32Array
-  /** How far the span's clock is ahead of its caller's, and how far that may be wrong. */
+  /** Lead of the span's clock over its caller's, and its greatest possible error. */
   readonly aheadUs: Float64Array
   readonly doubtUs: Float64Array
 }
@@ -62,16 +62,15 @@ interface FoundOffsets {
 export const AS_RECORDED: FoundOffsets = { clocks: undefined, bySpan: [] }
 
 /**
- * Estimates how far the clock of each callee is ahead of its caller's, from calls there and back: a
- * call cannot begin before its caller's span, and where the caller waits, not end after it. Every
- * call so bounds the offset from both sides, whatever share of the way the network takes.
+ * Estimates the lead of each callee's clock over its caller's from calls: a call cannot begin before its caller's span,
+ * and if the caller waits, it cannot end after it. So every call bounds the offset from both sides, whatever share of
+ * the way the network takes.
  *
- * Both periods are one timeline. A stretch is as long as one line, of at most 200 ppm, lies within
- * the bounds of the calls; a row of 16 calls may contradict it before another stretch begins. The
- * second period begins another one where no level line fits both: whoever sets clocks moves them.
- * An offset is applied only where 0 is not possible, 5 calls and 5 % or more of all lie outside their
- * callers, and the correction brings half of them inside. A server that ends its span after it has
- * answered looks like a clock that is ahead, and is treated as one.
+ * Both periods are one timeline. A stretch lasts while one line, of at most 200 ppm, fits the bounds of the calls. One
+ * row of 16 calls may contradict the line; with a second one, another stretch begins. The second period begins another
+ * stretch if no level line fits both, because clocks may have been set. An offset is applied only if 0 is impossible,
+ * at least 5 calls and 5 % of all lie outside their callers, and the correction brings half of them inside. A server
+ * that ends its span after it has answered looks like a clock that is ahead, and is treated as one.
  *
  * Sources: O'Rourke 1981, "An on-line algorithm for fitting straight lines between data ranges";
  * Moon, Skelly and Towsley 1999, "Estimation and removal of clock skew from network delay
@@ -157,7 +156,7 @@ function spansCorrected(
 const CALLS_IN_A_ROW = 16
 /** Few calls make so many rows, so that they bound a drift as well. */
 const MIN_ROWS = 4
-/** Of fewer, all are believed. */
+/** Smallest number of calls of which some may be doubted; fewer are all believed. */
 const MIN_CALLS_TO_DOUBT = 8
 
 /**
@@ -204,7 +203,7 @@ export interface Stretch {
   readonly fromUs: number
   readonly untilUs: number
   readonly line: LinesBetween
-  /** How far the offset may be wrong anywhere in the stretch. */
+  /** Greatest error of the offset anywhere in the stretch. */
   readonly residualUs: number
   readonly calls: number
   /** Calls that begin before or end after their caller, as recorded and once corrected. */

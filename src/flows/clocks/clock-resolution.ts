@@ -2,7 +2,7 @@
 import { getOrInsert } from '../../core/entries.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 
-/** How coarse a clock is, in µs. */
+/** Resolution of a clock, in µs. */
 export interface Resolution {
   /** The grid that its times lie on. */
   readonly tickUs: number
@@ -15,7 +15,7 @@ export type ClockResolution = ReadonlyMap<string, Resolution>
 
 /** Grids that times may be cut to, in µs, the coarsest first; each holds a tenth of the next finer one. */
 const GRIDS_US = [10_000, 1000, 100, 10]
-/** Of fewer spans it may be chance that their times lie on a grid. */
+/** Smallest number of spans from which a common grid of their times is no chance. */
 const ENOUGH_SPANS = 20
 /** As it may be of fewer different times. */
 const ENOUGH_TIMES = 3
@@ -72,7 +72,7 @@ function timesOfServices({ spans, services, epochNs }: SpanTraces): Map<string, 
   return new Map(times.map((one, code) => [services.value(code), one]))
 }
 
-/** How far times of a recording are from those of the wall clock, but for whole seconds, in µs. */
+/** Returns the offset of a recording's times from whole seconds of the wall clock, in µs. */
 export function phaseOf(epochNs: bigint): number {
   return Number(epochNs % 1_000_000_000n) / 1000
 }
@@ -116,7 +116,7 @@ class GridCounts {
   add(us: number): void {
     this.#times++
     if (this.#different.size < ENOUGH_TIMES) this.#different.add(us)
-    // What is on no finer grid is on no coarser one.
+    // A time that lies on no finer grid lies on no coarser one.
     for (let grid = GRIDS_US.length - 1; grid >= 0 && isOn(us, GRIDS_US[grid]!); grid--) {
       this.#onGrid[grid]!++
     }

@@ -36,29 +36,26 @@ import { RoundTimes, repeatedSteps } from './round-times.ts'
 // Runs once a span, node or edge: the loops index with `!`.
 
 /**
- * Folds what repeats within each flow into one: the portions that go through a replication
- * pipeline, equal branches of a fork, rounds of a loop. A write of 1,024 portions and 15,000 trace
- * points becomes one of 41, in which a portion's steps stand for those of all. How often they were
- * there goes into the root's label (`NEW_BLOCK_CALL ×1024`), so that categories stay one-to-one
- * with the structures that were recorded: what is folded was proven alike in every node and edge.
+ * Folds repetitions within each flow into one: portions in a replication pipeline, equal branches of a fork, rounds of
+ * a loop. A write of 1,024 portions and 15,000 trace points becomes one of 41, in which a portion's steps stand for
+ * those of all. Their number goes into the root's label (`NEW_BLOCK_CALL ×1024`), so categories stay one-to-one with
+ * the recorded structures: repetitions are folded only if they are equal in every node and edge.
  *
- * A folded edge has one latency a request, as drawings and critical paths need: the time that the
- * request's critical path spent on it over all repetitions and on the way from each to the next, so
- * that latencies on the path still add up to the response time (see `LatencyFolder`). Tests of
- * edges, pooled edges, findings and variance read the flows as they were recorded instead: an edge
- * counts once a repetition, with what one takes, and a step from one round to the next is an edge
- * of its own (`fromRoundBefore`), though the acyclic shape cannot hold it. `samples` has all that
- * were recorded.
+ * A folded edge has one latency a request, as drawings and critical paths need: the time that the request's critical
+ * path spent on it over all repetitions and on the way from each to the next, so that latencies on the path still add
+ * up to the response time (see `LatencyFolder`). Tests of edges, pooled edges, findings and variance read the flows as
+ * they were recorded instead: an edge counts once per repetition, with the time of one, and a step from one round to
+ * the next is an edge of its own (`fromRoundBefore`), though the acyclic shape cannot hold it. `samples` has all
+ * recorded values.
  *
  * Structures are folded once a shape.
  *
- * Of a folded node's parameters (attributes, hosts, spans), those of the first repetition stay:
- * `explain` explains by the first round of a loop, say, and does not see that the third was
- * of another size. `unfolded` has all of them; to explain a comparison by them, take
- * `comparison.with({ fold: 'none' })`.
+ * A folded node keeps the parameters (attributes, hosts, spans) of the first repetition. `explain` then sees the first
+ * round of a loop, for example, but not that the third had another size. `unfolded` has all of them; to explain a
+ * comparison by them, take `comparison.with({ fold: 'none' })`.
  *
- * @param source a stage of `buildFlows`; stays as it is. Of flows that are folded already, those
- *   that were recorded are folded anew, by these options
+ * @param source a stage of `buildFlows`; not modified. If its flows are already folded, the recorded ones are folded
+ *   again with these options
  * @param options see `FOLD_OPTIONS`
  * @throws OptionError for a `least` below 2, or not whole; FlowdeltaError for an unknown option, or
  *   something else than flows
@@ -136,7 +133,7 @@ export function foldSized(
   )
 }
 
-/** What roots recorded of their size: `size=320KB`. */
+/** Returns the size that a request's root recorded: `size=320KB`. */
 function recordedSizes(flows: FlowSet, { sizeAttribute, sizeUnit, log2 }: FoldOptions) {
   const records = new NodeRecords(flows)
   return (request: number) => {
@@ -199,8 +196,8 @@ interface SizedGraph {
 }
 
 /**
- * What goes behind each root's label: the size, and a few letters where that does not tell
- * structures apart, so that categories stay one-to-one with those recorded.
+ * Returns the suffix of each root's label: the size, and a few letters if that does not distinguish structures. So
+ * categories stay one-to-one with the recorded ones.
  */
 function rootSuffixes(
   flows: readonly SizedGraph[],
@@ -517,7 +514,7 @@ export class LatencyFolder {
   readonly #step: FoldStep
   readonly #plan: WalkPlan
   readonly #walk = new CriticalWalk()
-  /** What the folded graph needs: its nodes in order, and its edges at each. */
+  /** Order of the folded graph's nodes, and the edges at each. */
   readonly #order: Uint32Array
   readonly #above: EdgeRows
   readonly #below: EdgeRows
@@ -629,7 +626,7 @@ export class LatencyFolder {
     return this.#visits[node]! > 0
   }
 
-  /** Steps are not later than what follows them; those off the path take the room there is. */
+  /** Places steps no later than their successors; those off the path take the room there is. */
   #placeBackward(isEntered: boolean): void {
     const { to } = this.#step.after
     const { edges, offsets } = this.#below

@@ -18,7 +18,7 @@ import {
   unfolded,
 } from './folded-graph.ts'
 
-/** How often, in all, a graph's edges are gone through in vain before it is left as it is. */
+/** Largest number of visits to a graph's edges without success before it is left as it is. */
 const PATIENCE = 200
 
 export interface FoldResult {
@@ -32,10 +32,9 @@ export interface FoldResult {
 }
 
 /**
- * Folds lanes of a pipeline, equal branches and rounds of a loop into one, over and over, if proven
- * alike in every node and edge, so that the graph can be given back. The order of nodes and edges
- * does not matter, `labelRank` decides ties; iterative, as depth does not matter. Source:
- * Sambasivan 2013, §3.5.2.
+ * Folds lanes of a pipeline, equal branches and rounds of a loop into one, over and over, if they are equal in every
+ * node and edge, so the graph can be restored. The order of nodes and edges does not matter; `labelRank` decides ties.
+ * Iterative, so depth is not limited. Source: Sambasivan 2013, §3.5.2.
  */
 export function foldGraph(
   graph: FlowGraph,
@@ -373,8 +372,9 @@ function laneSteps({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
 export type RepetitionMatch = readonly ReadonlyMap<number, number>[]
 
 /**
- * For each lane, the first lane's repetition for each of its own, or `undefined`: each lies wholly
- * within one lane with its like in all, or holds parts of all alike.
+ * Returns, for each lane, the first lane's repetition that corresponds to each of its own, or `undefined` if there is
+ * none. A repetition must lie within one lane and have a counterpart in all others, or hold the same parts of all
+ * lanes.
  */
 export function matchRepetitions(
   graph: FoldedGraph,
@@ -437,7 +437,7 @@ export interface FoldStep {
   readonly laneOf: Int32Array
 }
 
-/** Folds lanes into one if they prove alike; then only their number is lost, and that is kept. */
+/** Folds lanes into one if they are equal. Only their number is lost, and that is kept. */
 export function foldLanes(
   graph: FoldedGraph,
   lanes: Lanes,
@@ -655,8 +655,8 @@ interface Tally {
 }
 
 /**
- * Groups edges if lanes have them alike: steps `offset` lanes on in every lane; to the outside in
- * all lanes, or only in the first or the last of lanes that follow each other.
+ * Groups edges if all lanes have the same: steps `offset` lanes on in every lane; edges to the outside in all lanes, or
+ * only in the first or the last of lanes that follow each other.
  */
 function groupLaneEdges(
   graph: FoldedGraph,
@@ -716,8 +716,8 @@ function groupLaneEdges(
 }
 
 /**
- * Lanes side by side must have all outside edges alike: else two steps with one label would pass
- * for a repetition. Only lanes in a row may be entered at the first and left at the last.
+ * Whether the outside edges allow folding. Lanes side by side must all have the same ones: otherwise two steps with one
+ * label would pass for a repetition. Only lanes in a row may be entered at the first and left at the last.
  */
 function isOneThing(groups: readonly EdgeGroup[]): boolean {
   const said = groups.map(({ note }) => note)

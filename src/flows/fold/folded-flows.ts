@@ -60,7 +60,7 @@ interface LogicalEdge {
   readonly to: number
   /** Number among the shape's edges; `null` for a loop, as from one lane to the next. */
   readonly edge: number | null
-  /** How it stands to each repetition it touches, first folded first. */
+  /** Relation to each repetition that the edge touches, first folded first. */
   readonly notes: readonly EdgeNote[]
 }
 
@@ -70,7 +70,7 @@ export interface LoopEnds {
   readonly to: readonly number[]
 }
 
-/** What folding makes of shapes and of the latencies of their requests. */
+/** Folded shapes, and the folded latencies of their requests. */
 export interface FoldedShapes {
   /** By shape; undefined where nothing repeats. */
   readonly graphs: readonly (FoldedGraph | undefined)[]

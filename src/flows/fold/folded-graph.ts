@@ -15,7 +15,7 @@ export interface FlowGraph {
 export type WhichLanes = 'all' | 'first' | 'last'
 
 /**
- * What one repetition says of an edge that touches it.
+ * Relation of an edge to one repetition that it touches.
  *
  * `inside`: from lane i to lane i + `offset`, for every i that has such a lane; 0 within a lane,
  * 1 from each lane to the next, as pipelines do. `from` and `to`: only that end is in the
@@ -27,7 +27,7 @@ export type EdgeNote =
 
 /** Lanes of equal structure that were folded into one. */
 export interface Repetition {
-  /** How many lanes there were. */
+  /** Number of lanes. */
   readonly times: number
   /** Repetitions folded before, one in each lane: all of this one's lanes have their own. */
   readonly within: readonly number[]
@@ -75,7 +75,7 @@ export function logicalOrder({ loops }: FoldedGraph): number[] {
   ]
 }
 
-/** What was said of an edge, apart from which repetition says it. */
+/** Returns the relations of an edge to repetitions as text, without naming the repetitions. */
 export function noteCode({ notes, loops }: FoldedGraph, edge: number): string {
   const said = notes[edge]!
   if (said.length === 0) return ''
@@ -159,7 +159,7 @@ export function refineKinds(
   return { of, sizes, rank: placesIn(order) }
 }
 
-/** What was said of each edge, as numbers: which repetition says it is left out. */
+/** Hashes the relations of each edge to repetitions, without naming the repetitions. */
 function hashNotes(graph: FoldedGraph): Float64Array {
   return Float64Array.from(graph.loops, (_, edge) => hashText(noteCode(graph, edge)))
 }
@@ -299,7 +299,7 @@ function countDistinct(colors: Float64Array): number {
 
 export interface KeyOptions {
   readonly textOf: (label: number) => string
-  /** How a number of repetitions is reported; `null` to leave out what was folded, and how. */
+  /** Formats a number of repetitions; `null` omits which repetitions were folded, and how. */
   readonly timesOf: ((times: number) => string) | null
 }
 
