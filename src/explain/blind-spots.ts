@@ -17,9 +17,9 @@ import { periodOfName } from './variance/compare-spreads.ts'
 /** A step whose time no recorded data explains. */
 export interface BlindSpot extends Role {
   /**
-   * What to record: spans of the `'callee'`, which records none; events of a `'call'`, such as connect
-   * and wait for a pool; a `'span'` within an operation that has none; an `'attribute'` that tells fast
-   * calls from slow ones, or spans between the calls of an operation.
+   * Missing record: spans of the `'callee'`, which records none; events of a `'call'`, such as connecting and waiting
+   * for a pool; a `'span'` within an operation that has none; an `'attribute'` that distinguishes fast calls from slow
+   * ones, or spans between the calls of an operation.
    */
   readonly record: 'callee' | 'call' | 'span' | 'attribute'
   /** Its share of all response time. */
@@ -41,9 +41,9 @@ export const BLIND_SPOT_OPTIONS = defineOptions({
   limit: most(20, 'steps', 'Maximum number of steps listed, the largest gain first'),
 })
 
-/** Fewer requests say too little of what explains a variance. */
+/** Smallest number of requests from which a variance can be explained. */
 export const MIN_REQUESTS = 20
-/** Of steps, those with the largest shares of time or variance are held against attributes. */
+/** Most steps tested against attributes: those with the largest shares of time or variance. */
 const MAX_TESTED = 40
 
 /**
@@ -127,7 +127,7 @@ export function findBlindSpots(
   })
 }
 
-/** What to record of a step, as a noun phrase. */
+/** Returns what to record of a step, as a noun phrase. */
 export function recordText({ record, kind, service, caller, operation }: BlindSpot): string {
   if (record === 'callee')
     return `spans of ${kind === 'call' ? service : `the services that ${operation} of ${service} calls`}, none of which are recorded`
@@ -158,8 +158,8 @@ function timesByRole(flows: FlowSet, period: number) {
 }
 
 /**
- * What operations have recorded of their work: calls that nobody answers (`'callee'`), or spans below
- * theirs (`'attribute'`); nothing of others.
+ * Returns what operations recorded of their work: calls that nobody answers (`'callee'`), or spans below theirs
+ * (`'attribute'`). Other operations are not in the map.
  */
 function recordedWithin(flows: FlowSet): ReadonlyMap<string, 'callee' | 'attribute'> {
   const found = new Map<string, 'callee' | 'attribute'>()
@@ -189,7 +189,10 @@ function nameOf({ service, operation }: Pick<Role, 'service' | 'operation'>): st
   return JSON.stringify([service, operation])
 }
 
-/** What is left of values beside the mean of their group, and by what to multiply its squares: groups use up degrees of freedom. */
+/**
+ * Returns the residuals of values from the mean of their group, and the factor for their squares: groups use up degrees
+ * of freedom.
+ */
 function residuals(values: ArrayLike<number>, groups: readonly number[]) {
   const sums = new Map<number, [total: number, count: number]>()
   groups.forEach((group, i) => {

@@ -19,13 +19,13 @@ export interface Submitted {
   readonly requests: number
   readonly calls: number
   /**
-   * How long the service works for them, without what it calls, in µs, divided by all requests of the
-   * period: those of all submitters add up to its work for a mean request.
+   * Time that the service works for them, without its calls, in µs, divided by all requests of the period. The times of
+   * all submitters add up to the service's work for a mean request.
    */
   readonly causedUs: number
   /** Their share of all that it works. */
   readonly causedShare: number
-  /** How long such a request waits for the service on average, with what it calls, in µs; `NaN` without requests. */
+  /** Mean wait of their requests for the service, with its calls, in µs; `NaN` without requests. */
   readonly waitedUs: number
 }
 

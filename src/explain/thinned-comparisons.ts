@@ -17,7 +17,7 @@ const PARTS = 64
 const MIN_REQUESTS = 3
 const SEED = 1
 
-/** How a comparison of few requests tests a step. */
+/** Test of a step in a comparison of few requests. */
 export interface ThinnedTest {
   readonly designEffect: number
   readonly logDf: number
@@ -51,10 +51,11 @@ export class ThinnedComparisons {
   }
 
   /**
-   * How comparisons of one of so many parts test a step; `null` where they do not.
+   * Returns the tests of a step in comparisons of single parts, for a given number of parts; `null` where it is not
+   * tested.
    *
-   * What chance makes of wander hangs on the number of stretches, not on that of requests: where there
-   * are few parts, smaller ones tell it.
+   * The error of the measured drift depends on the number of stretches, not of requests, so with few parts it is
+   * learned from smaller ones.
    *
    * @param wanted a power of 2
    */

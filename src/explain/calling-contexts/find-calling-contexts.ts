@@ -132,7 +132,7 @@ const noTotals = (): ContextTotals => ({
   totalRequests: 0,
 })
 
-/** What one period says of a calling context; times are sums over the period's requests. */
+/** Totals of a calling context in one period; times are sums over the period's requests. */
 export interface ContextTotals {
   requests: number
   calls: number
@@ -159,7 +159,7 @@ export interface CallingContext {
   readonly after: Readonly<ContextTotals>
 }
 
-/** What divides up the requests: their time, or each request counted once, however long it took. */
+/** Measure that divides up the requests: their time, or each request counted once, however long it took. */
 export type ContextMeasure = 'time' | 'requests'
 
 /** The calling context tree of one or two periods: what `findCallingContexts` makes. */
@@ -167,7 +167,7 @@ export class CallingContexts extends columnarStage<{
   readonly contexts: readonly CallingContext[]
   /** Requests in each period; 0 after where there is only one period. */
   readonly requests: readonly [before: number, after: number]
-  /** What times are amounts of: time, unless flows carry another measure. */
+  /** Quantity of the times: time, unless flows carry another measure. */
   readonly quantity: Quantity
 }>() {
   /** The sum of a period's response times, in µs: what all its contexts add up to. */
@@ -176,8 +176,8 @@ export class CallingContexts extends columnarStage<{
   }
 
   /**
-   * What a request of the period spends in a context: µs, or with `'requests'` its share of a
-   * request. Means over all of the period's requests, so that periods of different length compare.
+   * Returns the mean time of the period's requests in a context, in µs, or with `'requests'` the mean share of a
+   * request. Means cover all of the period's requests, so periods of different length compare.
    */
   perRequest(
     context: CallingContext,

@@ -50,10 +50,9 @@ export interface Cluster {
 }
 
 /**
- * Tells whether requests are spread over so many categories that these cannot be tested, which parts
- * of labels and structure tell them apart though they do the same work, and what each remedy would
- * do: to the number of categories, to requests a category, and to the spread of response times
- * within them (C²), which merging must not raise.
+ * Tests whether requests are spread over too many categories to test. Finds the parts of labels and structure that
+ * separate requests doing the same work. Measures each remedy by the number of categories, the requests per category,
+ * and the spread of response times within them (C²), which merging must not raise.
  *
  * Parts are hosts, threads, the order of concurrent siblings, how often something is repeated, and
  * ids in the names of operations. Every remedy is carried out on the requests themselves, which for
@@ -208,7 +207,7 @@ function codeOf(options: OptionAdvice = {}): string {
     .join(', ')
 }
 
-/** What of the two a change makes better, and what worse; both as they are shown, in two digits. */
+/** Returns the measures that a change improves, and those that it worsens, as rounded for display. */
 function effectOf(now: CategorySizes, before: CategorySizes) {
   const changes = [
     { what: 'testable requests', by: shareOf(now) - shareOf(before) },
@@ -425,7 +424,7 @@ function sameRequests(flows: FlowSet, rebuilt: FlowSet): FlowSet | undefined {
 /** A cause that sets requests with the same work apart. */
 export type ExplosionPart = 'host' | 'thread' | 'concurrency order' | 'loop counts' | 'ids in names'
 
-/** A part of what requests are distinguished by, and how many categories it makes. */
+/** Part of labels or structure that separates requests, with the number of categories it makes. */
 export interface ExplosionCause {
   readonly part: ExplosionPart
   /**

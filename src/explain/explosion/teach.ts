@@ -33,7 +33,7 @@ export interface TaughtAnswer {
   readonly at?: string
 }
 
-/** The categories of some data, and what they would be if some of what they differ in were ignored. */
+/** Categories of some data, and the categories that result from ignoring some differences. */
 class Alternatives {
   readonly categories: Categories
   readonly known: readonly Ignorable[]

@@ -14,7 +14,7 @@ export interface EdgeLatencies {
   readonly edgeClass: number
   /** Requests with a latency; for an edge into a join, those in which the join waited for it. */
   readonly requests: number
-  /** Of these latencies, in µs; `null` where there are none, or too few for a deviation. */
+  /** Statistics of these latencies, in µs; `null` if there are none, or too few for a deviation. */
   readonly meanUs: number | null
   readonly medianUs: number | null
   readonly sdUs: number | null
@@ -41,7 +41,7 @@ export interface FlowNode {
   /** The empty string where hosts are left out of labels. */
   readonly host: string
   readonly phase: Phase
-  /** Of a reply, requests in which the call failed; 0 where outcomes were not recorded. */
+  /** Number of requests in which the call failed, on its reply; 0 if outcomes were not recorded. */
   readonly failed: number
   readonly structureNode: number
 }
@@ -67,9 +67,9 @@ export interface FlowSide {
 }
 
 /**
- * How sure it is that two nodes are the same step: `'sure'` where their label is unique on both
- * sides or the flows are the same, `'likely'` where it recurs and at least half of their
- * neighbours are matched with each other, else `'doubtful'`.
+ * Certainty that two nodes are the same step: `'sure'` if their label is unique on both sides or the flows are the
+ * same; `'likely'` if the label recurs and at least half of their neighbors are matched with each other; else
+ * `'doubtful'`.
  */
 export type Certainty = 'sure' | 'likely' | 'doubtful'
 
@@ -81,8 +81,8 @@ export interface NodeMatch {
   /** Their label occurs more than once on either side. */
   readonly recurs: boolean
   /**
-   * How many of their neighbours are matched with each other, as a share of the neighbours of the
-   * one that has more; 1 if there are none.
+   * Share of their neighbors that are matched with each other, relative to the node with more neighbors; 1 if there are
+   * none.
    */
   readonly neighbourShare: number
 }
@@ -103,7 +103,7 @@ export interface UnionNode extends Omit<FlowNode, 'structureNode' | 'failed'> {
 /** Why a large change of an edge's mean may be chance. */
 export type QuietReason = 'variance' | 'too few requests' | 'never waited for'
 
-/** What became of the latency of an edge that is on both sides. */
+/** Change of the latency of an edge that is on both sides. */
 export interface EdgeVerdict {
   /** `'changed'` when it is `significant` and `large`. */
   readonly verdict: 'changed' | 'unchanged' | 'untested'
@@ -139,7 +139,7 @@ export interface UnionEdge extends EdgeVerdict {
 /** Nodes of the union that can be shown as one, without hiding what leads where. */
 export interface FlowGroup {
   readonly id: number
-  /** What its nodes have in common: the same on both sides; on one side only; at one place; none. */
+  /** Relation of its nodes: the same on both sides, on one side only, at one place, or none. */
   readonly kind: 'identical' | 'added' | 'removed' | 'component' | 'others'
   /** Said of the whole: `23 steps in both`, `4 added steps`, or where the steps happen. */
   readonly name: string
@@ -157,7 +157,7 @@ export interface FlowGroup {
   readonly changedEdges: number
   /** Edges with a large change that may be chance. */
   readonly quietEdges: number
-  /** How long requests whose critical path leads through it are in it, in µs; 0 for none. */
+  /** Time that requests spend in it if their critical path leads through it, in µs; 0 for none. */
   readonly beforeUs: number
   readonly afterUs: number
 }
@@ -220,7 +220,7 @@ export interface FlowDifference {
   readonly text: string
 }
 
-/** What edges without a difference of their own add to the change. */
+/** Contribution of edges without a difference of their own. */
 export type RestOfChange = Pick<FlowDifference, 'edges' | 'changeUs' | 'share'>
 
 interface Ranked {
@@ -294,7 +294,7 @@ const MAX_NAMES = 3
 
 type Union = Pick<FlowComparison, 'nodes' | 'edges'>
 
-/** What a difference is about, without its time. */
+/** Returns the subject of a difference, without its time. */
 function subjectOf({ kind, nodes: about, orders = [] }: Draft, { nodes }: Union): string {
   const nameOf = (node: number) => shortText(nodes[node]?.name ?? '', MAX_NAME)
   if (kind === 'latency') return about.map(nameOf).join(' → ')
@@ -478,9 +478,9 @@ function totalOf(edges: readonly UnionEdge[], side: Side): number {
 }
 
 /**
- * The time of each edge on critical paths. Edges of one class are there one for the other: those of
- * both sides, or else of steps in the place of others, have up to their mean latency of it, and those
- * that are only added beside them, or removed, the rest, which is what they add.
+ * Returns the time of each edge on critical paths. Edges of one class stand in for each other. Edges of both sides, or
+ * else of replacing steps, get up to their mean latency. Edges that are only added or removed get the rest, which is
+ * their contribution.
  */
 function criticalTimes(
   { edges }: ComparedFlows,
@@ -593,7 +593,7 @@ function withDisplaced({ edges }: ComparedFlows, draft: Draft, claim: Claim): Dr
         .filter((edge) => own.has(edge[end]) && !own.has(edge[start]))
         .map((edge) => edge[start]),
     )
-    // What is added on the way is visited too.
+    // Nodes added on the way are visited, too.
     for (const node of found) for (const edge of next.get(node) ?? []) found.add(edge[end])
     return found
   }

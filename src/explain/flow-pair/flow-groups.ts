@@ -86,7 +86,7 @@ export function groupsOf({ nodes, edges }: Union, partOf: ArrayLike<number>): Gr
     }))
 }
 
-/** How long requests are in some steps on average, of those that wait for them. */
+/** Returns the mean time of some steps in the requests that wait for them. */
 function timesThrough({ edges }: Union) {
   const alike = (['before', 'after'] as const).map((side) =>
     rollup(
@@ -245,12 +245,12 @@ export interface CoalescedFlow {
   /** Such that edges lead from what begins earlier to what begins later. */
   readonly nodes: readonly CoalescedNode[]
   readonly edges: readonly CoalescedEdge[]
-  /** For each node of the union, the id of what it is drawn as. */
+  /** Id of the element that each node of the union is drawn as. */
   readonly nodeOf: readonly number[]
 }
 
 interface CoalesceOptions {
-  /** What is drawn as one: `regions` (default), `components`, or `[...regions, ...differences]`. */
+  /** Elements drawn as one: `regions` (default), `components`, or `[...regions, ...differences]`. */
   readonly groups?: readonly FlowGroup[]
   /** Ids of the groups whose nodes are drawn one by one all the same; default none. */
   readonly opened?: Iterable<number>

@@ -178,7 +178,7 @@ class NodePairing {
     return other
   }
 
-  /** How many neighbours of `a` and `b`, before and after them, are partners of each other. */
+  /** Counts the neighbors of `a` and `b`, before and after them, that are partners of each other. */
   agreement(a: number, b: number): number {
     const size = this.b.labels.length
     let count = 0
@@ -225,7 +225,7 @@ class NodePairing {
   }
 }
 
-/** Of the pairs that may close a cycle, this share is parted at once, so that many take few rounds. */
+/** Share of the pairs that may close a cycle to part at once, so that many pairs take few rounds. */
 const AT_ONCE = 0.05
 
 /**
@@ -300,14 +300,14 @@ export interface EditScript {
 const LARGEST_TABLE = 2 ** 22
 const [KEEP, SUBSTITUTE, DELETE, INSERT] = [0, 1, 2, 3] as const
 const KINDS = ['keep', 'substitute', 'delete', 'insert'] as const
-/** What a kept token is worth between scripts of the same length, its likeness aside. */
+/** Value of a kept token when scripts of the same length are compared, apart from its likeness. */
 const KEPT = 2
 
 /**
- * A shortest edit script, as long as `editDistance`; of these one that keeps many tokens, and those
- * that go together by `likeness`, the same in every run. O(n·m) time, at most 4 MB for the table.
- * Sources: Wagner and Fischer 1974, "The string-to-string correction problem", J. ACM
- * 21(1):168-173; Hirschberg 1975, Comm. ACM 18(6):341-343.
+ * Returns a shortest edit script, of the length `editDistance`. Among these it prefers scripts that keep many tokens
+ * and pair them by `likeness`; the result is the same in every run. O(n·m) time, at most 4 MB for the table. Sources:
+ * Wagner and Fischer 1974, "The string-to-string correction problem", J. ACM 21(1):168-173; Hirschberg 1975, Comm. ACM
+ * 18(6):341-343.
  */
 export function editScript(
   before: ArrayLike<number>,
@@ -338,7 +338,7 @@ export function editScript(
 interface Sequences {
   readonly before: ArrayLike<number>
   readonly after: ArrayLike<number>
-  /** How well equal tokens go together, 0 or 1; decides between scripts of the same length. */
+  /** Score of a pair of equal tokens, 0 or 1; decides between scripts of the same length. */
   readonly likeness: (before: number, after: number) => number
   readonly edit: number
 }

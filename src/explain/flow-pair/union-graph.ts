@@ -317,7 +317,7 @@ export function orNull(value: number): number | null {
   return Number.isFinite(value) ? value : null
 }
 
-/** How much of the response time each edge class is, and how long joins wait for it. */
+/** Returns each edge class's part of the response time, and the waits of joins for it. */
 function pathTimes(categories: Categories, category: number, period: Period) {
   const times = new ClassTimes(categories, category, { whole: true })
   const { length } = times.waitingUs

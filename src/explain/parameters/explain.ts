@@ -43,15 +43,16 @@ import {
 } from './parameter-table.ts'
 
 /**
- * Explains a change by low-level parameters: which ones separate the requests that changed from
- * what they were, and which ones slow requests have.
+ * Explains a change by low-level parameters: those that separate changed requests from earlier ones, and those of slow
+ * requests.
  *
- * Of a finding about steps, and of an edge, the calls of these steps in all requests are explained,
- * first those that parameters tell apart best (others: `others`), and where the finding holds only in a
- * segment, the calls of that alone, too; of a finding that more or fewer
- * calls fail, which calls do, of the period in which more do; of one that calls are made otherwise,
- * which calls after do; of one about other work, the requests that moved most from one category to
- * another; of any other, those of its largest category.
+ * Compared are, by kind of finding:
+ * - about steps, or for an edge: the calls of these steps in all requests, first the calls that parameters distinguish
+ *   best (the rest are in `others`); if the finding holds in a segment only, the calls of that alone, too;
+ * - more or fewer calls fail: failing calls and the others, in the period with more failures;
+ * - calls are made otherwise: the calls after that are, and the others;
+ * - other work: the requests that moved most from one category to another;
+ * - any other finding: the requests of its largest category.
  *
  * @param comparison from `compare`
  * @param what a mutation of the ranking, a category, two categories with their periods, a finding,
@@ -87,7 +88,7 @@ function explainFinding(
   options: ExplainOptions,
 ): Explanation {
   const { kind, consequences, moves, categories, calls, doing, segment } = finding
-  // Of one that sums up others, what these say.
+  // A finding that sums up others takes their edges.
   const changedEdges =
     finding.changedEdges.length > 0 || moves.length > 0
       ? finding.changedEdges
@@ -114,7 +115,7 @@ function explainFinding(
           isAt(edge as PooledEdge, segment.step) &&
           explainWithin(comparison, edge as PooledEdge, { segment, options: each })
         if (!within) return whole
-        // That no parameter alone tells all calls apart would deny the segment.
+        // Saying that no parameter separates all calls would deny the segment.
         return whole.paths.length === 0 ? within : [whole, within]
       })
       .toSorted((a, b) => separationOf(b) - separationOf(a))
@@ -188,7 +189,7 @@ export function explainMutation(
   }
   const tables = {
     differs: question === 'what-is-slow' ? null : differingTable(),
-    // Of other measures, nothing is slow.
+    // Only times can be slow.
     slow: question === 'what-differs' || categories.flows.quantity !== TIME ? null : slowTable(),
     slowAboveUs: slowFrom(timesOf(before), timesOf(after)),
   }
@@ -407,7 +408,7 @@ function explainEdgeCalls(
   }
   const tables = {
     differs: question === 'what-is-slow' ? null : table(oneEach, true),
-    // Of other measures, nothing is slow.
+    // Only times can be slow.
     slow: question === 'what-differs' || categories.flows.quantity !== TIME ? null : slowTable(),
     slowAboveUs,
   }

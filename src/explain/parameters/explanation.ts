@@ -45,9 +45,9 @@ import {
 export interface ExplanationSubject {
   /** `frontend NFS3 WRITE, category 5, which was category 0`. */
   readonly title: string
-  /** What `timeUs` of the rows is: `response time`, or the edge that changed. */
+  /** Name of the rows' `timeUs`: `response time`, or the edge that changed. */
   readonly time: string
-  /** What a row is: `request` or `call`. */
+  /** Name of a row: `request` or `call`. */
   readonly rows: string
   readonly words: GroupWords
 }
@@ -140,10 +140,10 @@ export class Explanation extends Stage {
   }
 
   /**
-   * The same without a parameter and without those that divide the requests alike: what else is
-   * there? `undo()` of the result is this one.
+   * Returns the explanation without a parameter and those that divide the requests in the same way, to show what else
+   * separates them. `undo()` of the result returns this one.
    *
-   * @throws FlowdeltaError for a parameter that is not there
+   * @throws FlowdeltaError for an unknown parameter
    */
   without(column: string, { everywhere = false }: WithoutOptions = {}): Explanation {
     const { tables } = this.#made
@@ -280,7 +280,7 @@ export class Explanation extends Stage {
 
 const MAX_TRIED = 8
 
-/** What explanations say that have no answer to any question, once for all; `null` where one has. */
+/** Returns one text for several explanations that answer no question; `null` if any does. */
 export function unansweredText(given: readonly Explanation[]): string | null {
   const all = given.flatMap((one) => [one, ...one.others])
   if (all.some(({ paths }) => paths.length > 0)) return null
@@ -290,7 +290,7 @@ export function unansweredText(given: readonly Explanation[]): string | null {
   return notTold(all, open).join('\n')
 }
 
-/** What no parameter tells apart, then what was tried for all questions, and what was not. */
+/** Returns what no parameter separates, then what was tried for all questions, and what was not. */
 function notTold(all: readonly Explanation[], open: readonly string[]): string[] {
   const left = all.flatMap(({ leftOut }) =>
     leftOut.filter(({ reason }) => reason !== 'constant' && reason !== 'period'),
@@ -334,7 +334,7 @@ function apartText({ question }: Asked, { rows, words }: ExplanationSubject): st
     : `${rows}s after from ${rows}s before`
 }
 
-/** What is explained; where no parameter does, with the other steps of which none does either. */
+/** Returns the title of the explained steps; if no parameter explains them, together with other unexplained ones. */
 export function titleOf({ subject: { title }, paths, others }: Explanation): string {
   return listed([tooltipText(title), ...(paths.length === 0 ? others.map(nameOf) : [])])
 }
@@ -394,7 +394,7 @@ export function explainSettings(options: ExplainOptions) {
   return { question, sample, seed, choice: { include, exclude }, growth }
 }
 
-/** What the two groups of a question are called. */
+/** Names of the two groups of a question. */
 export type GroupWords = Readonly<Record<Prediction, string>>
 
 export const MUTATION_WORDS: GroupWords = {
@@ -410,14 +410,14 @@ export const PERIOD_WORDS: GroupWords = {
   precursor: 'of the period before',
 }
 
-/** Of requests of one period that fail and those that do not. */
+/** Names for requests of one period that fail, and the others. */
 export const FAILURE_WORDS: GroupWords = {
   ...MUTATION_WORDS,
   mutation: 'failing',
   precursor: 'not failing',
 }
 
-/** Of calls that do what a finding says is done otherwise now, and those that do not. */
+/** Names for calls that show the changed behavior of a finding, and the others. */
 export const CHOICE_WORDS: GroupWords = {
   ...MUTATION_WORDS,
   mutation: 'changed',

@@ -28,7 +28,7 @@ export interface ParameterQuestion {
   readonly paths: readonly ExplainedPath[]
   /** Separation of the best of them, 0 to 1. */
   readonly separation: number
-  /** Of `'what-is-slow'`: from which time on a row is slow, in µs. */
+  /** For `'what-is-slow'`: time from which a row is slow, in µs. */
   readonly slowAboveUs: number | null
 }
 
@@ -163,14 +163,14 @@ function level({ separation }: ExplainedPath): number {
   return Math.round(separation / SAME)
 }
 
-/** What is slow has to be slower by more than nobody would notice. */
+/** Whether a slow path is noticeably slower. */
 function isLarge({ question, times }: ExplainedPath): boolean {
   if (question === 'what-differs' || times === null) return true
   const { hereUs, elsewhereUs } = times
   return Math.abs(hereUs - elsewhereUs) >= LEAST_EFFECT * Math.min(hereUs, elsewhereUs)
 }
 
-/** Of two paths that separate alike, what became of requests is said before what they were. */
+/** Ranks paths that separate equally well: paths to changed or slow requests come before those to earlier ones. */
 function rank({ predicts }: ExplainedPath): number {
   return predicts === 'mutation' || predicts === 'slow' ? 1 : 0
 }
@@ -220,7 +220,7 @@ export type Prediction = 'mutation' | 'precursor' | 'slow' | 'usual'
 export interface ExplainedPath
   extends Pick<ClassificationPath, 'support' | 'precision' | 'recall' | 'lift' | 'separation'> {
   readonly question: ParameterQuestionName
-  /** What holds for the rows on it, one condition a column, in the order of the tree. */
+  /** Conditions of the rows on the path, one per column, in the order of the tree. */
   readonly conditions: readonly PathCondition[]
   readonly predicts: Prediction
   /** Rows on it; a part of one where a value is missing. */

@@ -32,9 +32,9 @@ import {
 interface ParameterRows extends RowOrder {
   /** Row of each one's request in `flows`. */
   readonly requests: Uint32Array
-  /** How many rows each counts as; undefined where each once. */
+  /** Number of rows that each counts as; undefined if each counts once. */
   readonly weights?: Float64Array | undefined
-  /** What is asked to be slow or not, in µs; NaN where a row has none. */
+  /** Time to judge as slow or not, in µs; NaN for a row without one. */
   readonly timeUs: Float64Array
 }
 
@@ -44,7 +44,7 @@ export interface TableRow {
   /** Which of the two groups it is in. */
   readonly label: number
   readonly timeUs: number
-  /** Of each place, the node where it is recorded. */
+  /** Node where each place is recorded. */
   readonly nodes: readonly number[]
   /** Name of the request, where the first place begins requests of several kinds. */
   readonly name?: string
@@ -134,7 +134,7 @@ export class ParameterTable extends Stage {
     return this.#all.some(({ name }) => name === column)
   }
 
-  /** A parameter in use together with all that divide the rows alike. */
+  /** Returns a parameter in use together with all that divide the rows in the same way. */
   equalTo(column: string): readonly string[] {
     this.#groups ??= equalPartitions(this.parameters)
     return this.#groups.find((group) => group.includes(column)) ?? [column]
@@ -222,7 +222,7 @@ function readParameters(
       const source = { node, occurrence, attribute }
       const own = { ...typedColumn(`${place} · ${attribute}`, column), source }
       if (known === rows.length) return [own]
-      // That something was not recorded may be what requests have in common.
+      // Requests may have in common that a value was not recorded.
       const presence = `${attribute}${PRESENCE}`
       const isThere = Int32Array.from(codes, (code) => Math.min(1, code))
       return [
@@ -353,10 +353,9 @@ export interface ParameterDifference {
   readonly before: ParameterSummary
   readonly after: ParameterSummary
   /**
-   * From 0 (distributed alike) to 1 (nothing in common): of numbers the largest gap between the
-   * shares of both groups below a value (Kolmogorov-Smirnov D); of names the share of requests that
-   * would have to have another one (total variation). Groups count alike, whatever their size;
-   * missing is a value of its own.
+   * Effect size from 0 (same distribution) to 1 (nothing in common). For numbers: the largest gap between the shares of
+   * both groups below a value (Kolmogorov-Smirnov D). For names: the share of requests that would need another name
+   * (total variation). Both groups count equally, whatever their size; missing is a value of its own.
    */
   readonly effect: number
   readonly p: number
@@ -368,16 +367,16 @@ export interface ParameterDifference {
 export interface ParameterSummary {
   readonly known: number
   readonly missing: number
-  /** Of numbers: smallest, quartiles and largest; null without known values, or of names. */
+  /** Smallest, quartiles and largest of numbers; null without known values, or for names. */
   readonly quartiles: readonly [number, number, number, number, number] | null
-  /** Of names: the commonest with their share of the group, missing left out. */
+  /** The commonest names with their share of the group, without missing ones. */
   readonly commonest: readonly (readonly [level: string, share: number])[]
 }
 
 const COMMONEST = 5
-/** What separates worse explains nothing. */
+/** Smallest separation of a parameter that explains something. */
 export const LEAST_SEPARATION = 0.05
-/** Of q, corrected over all parameters. */
+/** Level for q, corrected over all parameters. */
 const LEVEL = 0.05
 
 export function isSignificant({ q }: ParameterDifference): boolean {

@@ -19,7 +19,7 @@ export interface EdgeVariance {
   readonly to: string
   /** Counts edge classes between the same two labels. */
   readonly occurrence: EdgeClass['occurrence']
-  /** Of folded flows: it leads from the round before to the next; see `EdgeClass`. */
+  /** True if the edge of folded flows leads from one round to the next; see `EdgeClass`. */
   readonly fromRoundBefore?: true
   /** Requests that have it on their critical path, and the share of all requests they are. */
   readonly requests: number
@@ -56,7 +56,7 @@ interface CategoryVarianceColumns {
 export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
   readonly #covariances = new Map<string, EdgeCovariances>()
 
-  /** What the edges' shares add up to: 1, but for `restShare`; NaN where there are none. */
+  /** Sum of the edges' shares: 1 less `restShare`; NaN if there are none. */
   get accounted(): number {
     return 1 - this.restShare
   }
@@ -134,7 +134,7 @@ export interface EdgeCovariance
   readonly covarianceUs2: number
   /** Pearson's r, −1 to 1; NaN where either does not vary. */
   readonly correlation: number
-  /** Of a t-test of r = 0; NaN where r is, or for ten requests or fewer. */
+  /** p of a t-test of r = 0; NaN if r is, or for ten requests or fewer. */
   readonly p: number
   /** p corrected over the edges that could be tested (Benjamini-Hochberg). */
   readonly q: number
@@ -167,8 +167,8 @@ export class EdgeCovariances extends columnarStage<{
 }
 
 /**
- * How other edge classes of a category covary with those of one, in one pass. Null hypothesis:
- * Pearson's correlation is 0; t-test with n − 2 degrees of freedom, for more than ten requests.
+ * Returns the covariance of a category's other edge classes with one of them, in one pass. Null hypothesis: Pearson's
+ * correlation is 0; t-test with n − 2 degrees of freedom, for more than ten requests.
  */
 function findCovariances(
   categories: Categories,
@@ -225,7 +225,7 @@ function correlationP({ correlation: r, worth: n }: CoMoments): number {
  */
 export class CoMoments {
   count = 0
-  /** How many requests they stand for. */
+  /** Number of requests that they stand for. */
   mass = 0
   #massSquared = 0
   /** The first values; means count from there. */
@@ -258,7 +258,7 @@ export class CoMoments {
     this.#products += weight * ahead * otherBehind
   }
 
-  /** How many values of equal weight they are worth (Kish 1965, §8.2). */
+  /** Number of equally weighted values that they are worth (Kish 1965, §8.2). */
   get worth(): number {
     return this.mass ** 2 / this.#massSquared
   }
@@ -282,7 +282,7 @@ export class CoMoments {
   }
 }
 
-/** What one request says of the edge classes of its category; the arrays are used again for the next. */
+/** Latencies of one request by edge class of its category; the arrays are reused for the next request. */
 export interface RequestEdges {
   readonly responseTimeUs: number
   readonly weight: number

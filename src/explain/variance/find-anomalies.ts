@@ -37,7 +37,7 @@ export interface AnomalousEdge extends Pick<EdgeVariance, 'edge' | 'from' | 'to'
   /** Mean time on the critical path, in µs, of the slow requests and of the others. */
   readonly meanUs: number
   readonly usualUs: number
-  /** Its share of what the slow requests take longer. */
+  /** Its share of the slow requests' excess time. */
   readonly share: number
 }
 
@@ -49,8 +49,8 @@ export interface Anomaly {
   readonly period: PeriodName
   readonly root: string
   /**
-   * How many they are, and of how many: those of the category, or of all with its root. With
-   * `counts: 'weighted'`, as many as they stand for.
+   * Number of anomalous requests, and of the requests that they are among: those of the category, or all with its root.
+   * With `counts: 'weighted'`, the number that they stand for.
    */
   readonly requests: number
   readonly of: number
@@ -63,9 +63,9 @@ export interface Anomaly {
   readonly excessUs: number
   /** Category they are held against: their own, or the most similar large one with its root. */
   readonly usual: number
-  /** Of slow ones: where the time goes, the largest share first. */
+  /** Edges with the excess time of slow requests, the largest share first. */
   readonly edges: readonly AnomalousEdge[]
-  /** Of rare ones: nodes that the usual structure has not, or that they lack. */
+  /** Nodes that rare requests have and the usual structure lacks, and the reverse. */
   readonly added: readonly LabelCount[]
   readonly removed: readonly LabelCount[]
   /** Trace ids, the slowest first. */
@@ -151,7 +151,7 @@ function slowest(
   })
 }
 
-/** How many of the first requests count as no more than `most`; one at least. */
+/** Returns how many of the first requests count as no more than `most`; at least one. */
 function slowestCount(counts: readonly number[], most: number): number {
   let [first, counted] = [0, 0]
   while (first < counts.length && counted + (counts[first] as number) <= most) {

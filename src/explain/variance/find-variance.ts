@@ -156,7 +156,7 @@ interface VarianceColumns {
   readonly options: VarianceOptions
   /** Tier 1: the highest C², or importance, first; those without C² last. */
   readonly ranked: readonly CategorySpread[]
-  /** How many categories were too small, in the periods asked for. */
+  /** Number of categories that were too small, in the requested periods. */
   readonly small: number
 }
 
