@@ -106,8 +106,8 @@ function andersonDarlingVariance(one: number, other: number): number {
 }
 
 /**
- * How many times larger ties make the variance of A²_akN, 1 when no two values are equal; `ends` as
- * in `TiedValues`.
+ * Returns the factor by which ties enlarge the variance of A²_akN; 1 if no two values are equal. `ends` is as in
+ * `TiedValues`.
  *
  * A²_akN is a weighted sum of squares whose means stay 1 under ties; its variance grows with the
  * correlation of the terms. With l_j values tied at place j, B_j = those below + l_j/2 and

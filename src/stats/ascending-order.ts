@@ -87,7 +87,7 @@ function byWord<Rows extends Uint32Array | Float64Array>(rows: Rows, ofRows: Uin
   return order
 }
 
-/** How many words have each first digit, then each second, then each third. */
+/** Counts the words by their first digit, then by the second, then by the third. */
 function digitCounts(words: Uint32Array): Uint32Array {
   const counts = new Uint32Array(3 * DIGITS)
   for (let i = 0; i < words.length; i++) {

@@ -29,13 +29,13 @@ const CARRIED = 0.8
 const MIN_TO_BE_CARRIED = 100
 
 export interface BootstrapOptions extends SampleOptions, WeightOptions {
-  /** What is compared: `'mean'`, `'median'` or `{ quantile: 0.95 }`. Default `'median'`. */
+  /** Measure to compare: `'mean'`, `'median'` or `{ quantile: 0.95 }`. Default `'median'`. */
   readonly measure?: Measure
-  /** How often the interval is to hold the true difference, a share. Default 0.95. */
+  /** Probability that the interval holds the true difference. Default 0.95. */
   readonly level?: number
-  /** How many resamples. Default 1000. */
+  /** Number of resamples. Default 1000. */
   readonly resamples?: number
-  /** Of the resamples. Default 1. */
+  /** Seed of the resamples. Default 1. */
   readonly seed?: number
   /**
    * `'percentile'` the quantiles of the resampled differences; `'studentised'` those of the
@@ -55,7 +55,7 @@ export interface BootstrapResult extends SampleCounts {
   readonly high: number
   readonly level: number
   readonly resamples: number
-  /** How the interval was computed. */
+  /** Method that computed the interval. */
   readonly method: Method
 }
 
@@ -200,7 +200,7 @@ function aroundMean(
   return [estimate - reach * error, estimate + reach * error]
 }
 
-/** How many standard errors resampled differences lie from the estimate, ascending. */
+/** Returns how many standard errors resampled differences lie from the estimate, ascending. */
 function studentisedErrors(
   { first, second }: Pick<SortedPair, 'first' | 'second'>,
   { resamples, seed, estimate }: Omit<Plan, 'level'>,
@@ -313,7 +313,7 @@ interface Resampling {
 interface ResampledPlaces {
   readonly lower: Uint32Array
   readonly upper: Uint32Array
-  /** How far from the lower value to the upper one, the same for every resample. */
+  /** Position between the lower and the upper value, from 0 to 1; the same for every resample. */
   readonly fraction: number
 }
 

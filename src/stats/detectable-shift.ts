@@ -9,9 +9,9 @@ import { sortedFinite } from './two-sample.ts'
 export interface DetectableShiftOptions {
   /** The level of the two-sided Mann-Whitney test. Default 0.05. */
   readonly alpha?: number
-  /** How often the test is to see the shift, a share. Default 0.8. */
+  /** Probability that the test finds the shift. Default 0.8. */
   readonly power?: number
-  /** How many times larger the variance of U is than of independent values. Default 1. */
+  /** Ratio of the variance of U to that of independent values. Default 1. */
   readonly designEffect?: number
   /** Whether the sample is ascending already: it is then read without a copy. Default false. */
   readonly sorted?: boolean
@@ -91,7 +91,7 @@ export function detectableShift(
 export interface RankSignal {
   /** By how many standard errors U lies beyond its mean without a shift. */
   readonly signal: number
-  /** How often the test finds the shift, a share. */
+  /** Probability that the test finds the shift. */
   readonly power: number
 }
 
@@ -153,7 +153,7 @@ function powerOf(
   return powerBeyond(critical, { excess, sd: wider * sd })
 }
 
-/** What U exceeds its usual mean by under a shift, and its standard deviations with and without one. */
+/** Returns the excess of U over its usual mean under a shift, and its standard deviations with and without one. */
 function momentsOfU(
   { mean, ofAfter, ofBefore }: ReturnType<typeof placements>,
   n1: number,

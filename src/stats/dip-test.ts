@@ -5,7 +5,7 @@ export interface DipResult {
   /** Largest distance from the closest distribution with one mode: 1/(2n) to 1/4. */
   readonly statistic: number
   readonly p: number
-  /** How many finite values there were. */
+  /** Number of finite values. */
   readonly count: number
   /** Values that are NaN or infinite, which are left out. */
   readonly ignored: number
@@ -63,8 +63,8 @@ function withoutTies(sorted: Float64Array): Float64Array {
 }
 
 /**
- * The modal interval is narrowed until the gap between the curves within it is no larger than what
- * the curves beside it are off: the convex minorant left of it, the concave majorant right of it.
+ * Returns the dip: narrows the modal interval until the gap between the curves within it is no larger than the error of
+ * the curves beside it, the convex minorant on the left and the concave majorant on the right.
  */
 function dipOf(x: Float64Array): number {
   const n = x.length
@@ -88,7 +88,7 @@ function dipOf(x: Float64Array): number {
   return dip / (2 * n)
 }
 
-/** Of each point the knot before it on the greatest convex minorant of the points up to it. */
+/** Returns, for each point, the knot before it on the greatest convex minorant of the points up to it. */
 function convexBefore(x: Float64Array): Uint32Array {
   const before = new Uint32Array(x.length)
   for (let j = 1; j < x.length; j++) {
@@ -103,7 +103,7 @@ function convexBefore(x: Float64Array): Uint32Array {
   return before
 }
 
-/** Of each point the knot after it on the least concave majorant of the points from it on, turned around. */
+/** Returns, for each point, the knot after it on the least concave majorant of the points from it on, by reflection. */
 function concaveAfter(x: Float64Array): Uint32Array {
   const last = x.length - 1
   const before = convexBefore(x.map((_, i) => -x[last - i]!))
@@ -144,7 +144,7 @@ function heightAt(x: Float64Array, from: number, to: number, point: number): num
   return from + ((x[point]! - x[from]!) * (to - from)) / (x[to]! - x[from]!)
 }
 
-/** How far points lie above the line between knots, one more counted in; with −1 below it. */
+/** Returns the largest distance of points above the line between knots, plus one; with −1, below it. */
 function largestRise(x: Float64Array, hull: readonly number[], sign: 1 | -1): number {
   let most = 1
   for (let i = 1; i < hull.length; i++) {

@@ -15,7 +15,7 @@ export interface FisherExactResult {
   readonly difference: number
 }
 
-/** How far probabilities may differ and still count as equal, a share; that of R. */
+/** Ratio up to which probabilities count as equal; the value of R. */
 const SAME = 1 + 1e-7
 
 /**
@@ -89,7 +89,7 @@ export function stratifiedFisherP(
   return probabilities(all, observed).p
 }
 
-/** What as many successes of the second group mean, of all numbers by their relative probability. */
+/** Returns p-values of the second group's successes, given all tables by their relative probability. */
 function probabilities(tables: ReadonlyMap<number, number>, successes2: number) {
   const observed = tables.get(successes2) ?? 0
   let [total, rarer, equal, more, fewer] = [0, 0, 0, 0, 0]

@@ -38,7 +38,7 @@ export interface KsResult extends TwoSampleResult {
    * `'faster'` the opposite, `'none'` when the gap is 0 or equally large both ways.
    */
   readonly direction: Direction
-  /** How p was computed. */
+  /** Method that computed p. */
   readonly method: 'stephens' | 'exact'
 }
 

@@ -7,7 +7,7 @@ export interface LeastSquaresFit {
   predict(row: ArrayLike<number>): number
 }
 
-/** Of a column's variance: keeps columns that others imply from making the equations singular. */
+/** Share of a column's variance added to it, so that columns implied by others do not make the equations singular. */
 const RIDGE = 1e-9
 /** A column whose spread is less than this share of its mean does not vary but for rounding. */
 const CONSTANT = 1e-9

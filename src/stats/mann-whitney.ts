@@ -35,7 +35,7 @@ export interface MannWhitneyResult extends TwoSampleResult {
   readonly z: number
   /** P(after > before) + ½·P(after = before) of a random pair: U / (n1·n2). */
   readonly probabilitySlower: number
-  /** How p was computed. */
+  /** Method that computed p. */
   readonly method: 'exact' | 'asymptotic'
 }
 

@@ -57,7 +57,7 @@ export function quantileMap(
   }
 }
 
-/** How many values each stands for; 1 where left out. */
+/** Number of values that each stands for; default 1. */
 export interface QuantileMapWeights {
   readonly baseWeights?: ArrayLike<number> | undefined
   readonly targetWeights?: ArrayLike<number> | undefined

@@ -79,7 +79,7 @@ export function valueAtWeight(
   return row < upTo.length - 1 && place > ends + ROUNDING ? between(row) : ascending[row]!
 }
 
-/** What sums of fractions may be off. */
+/** Largest rounding error in sums of fractions. */
 const ROUNDING = 1e-9
 
 /** The `quantile` of two ascending samples together, not both empty, which are not merged for it. */

@@ -7,7 +7,7 @@ import { median } from './quantile.ts'
 /** Means of the runs before, in their order, and last of the run after, over values of one kind. */
 export interface RunStratum {
   readonly means: ArrayLike<number>
-  /** How many values each mean is of; runs without any are left out, whatever their mean. */
+  /** Number of values behind each mean; runs without any are left out, whatever their mean. */
   readonly counts: ArrayLike<number>
 }
 
@@ -18,7 +18,7 @@ export interface RunMeasure {
   readonly variance: number
 }
 
-/** How far the run after is from the runs before. */
+/** Distance of the run after from the runs before. */
 export interface RunShift {
   /** Level of after, less the mean level of the runs before. */
   readonly shift: number
@@ -104,7 +104,7 @@ function testLevels(levels: readonly Levels[]): RunShift[] {
   })
 }
 
-/** Of fewer measures, the median is one of them or little else. */
+/** Smallest number of measures for sharing: the median of fewer is hardly more than one of them. */
 const MIN_SHARING = 8
 
 /** Median level of all measures in each run, each less its mean; `null` for too few measures. */
@@ -152,7 +152,7 @@ function levelsOf({ strata, variance }: RunMeasure) {
     }
     const isSettled = next.every((level, run) => Math.abs(level - levels[run]!) < SETTLED)
     levels = next
-    // A single stratum says it at once: its own level shifts all runs alike.
+    // With a single stratum, one round is enough: its own level shifts all runs equally.
     if (isSettled || strata.length === 1) break
   }
   return {
@@ -219,9 +219,9 @@ function commonVariance(levels: readonly Levels[]): number {
 }
 
 /**
- * How many measures move on their own from run to run, by how much those of all moves add up: of
- * measures that all move together, the sum of moves is as large as it can be. A measure counts by the
- * part of its variance that lies between runs: what varies within them is independent anyway.
+ * Returns how many measures move independently from run to run, by the size of the sum of all moves: if all measures
+ * move together, the sum is as large as it can be. A measure counts by the part of its variance that lies between runs,
+ * because the rest is independent anyway.
  */
 function independentMeasures(all: readonly Weighed[], common: number) {
   const df = Math.max(0, ...all.map((one) => one.df))

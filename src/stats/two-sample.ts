@@ -3,13 +3,13 @@ import { OptionError, requireNumbers } from '../core/errors.ts'
 import { sortAscending } from './ascending-order.ts'
 import { ascendingSample, differ, equalRows, requireWeights, worthOf } from './weighted-sample.ts'
 
-/** What a difference after − before means for latencies. */
+/** Meaning of a difference after − before for latencies. */
 export type Direction = 'slower' | 'faster' | 'none'
 
 /** Which difference counts as evidence: any, only slower, or only faster. */
 export type Alternative = 'two-sided' | 'slower' | 'faster'
 
-/** How samples are given. */
+/** Options of samples. */
 export interface SampleOptions {
   /**
    * Whether all samples are ascending already: they are then read without a copy. Default false.
@@ -20,17 +20,17 @@ export interface SampleOptions {
 /** Options of every test of two samples that has sides. */
 export interface SidedOptions extends SampleOptions {
   /**
-   * What counts as evidence: `'two-sided'` any difference, `'slower'` only that after is slower
-   * (tends to larger values), `'faster'` only that after is faster. Default `'two-sided'`.
+   * Alternative hypothesis: `'two-sided'` any difference, `'slower'` only that after is slower (tends to larger
+   * values), `'faster'` only that after is faster. Default `'two-sided'`.
    */
   readonly alternative?: Alternative
 }
 
 export const ALTERNATIVES: readonly Alternative[] = ['two-sided', 'slower', 'faster']
 
-/** How much values count; only tests that say so take weights. */
+/** Weights of values; only tests that document it take weights. */
 export interface WeightOptions {
-  /** How many each value stands for, one number above 0 a value. Default: all the same. */
+  /** Number of values that each one stands for, above 0. Default: all the same. */
   readonly beforeWeights?: ArrayLike<number> | undefined
   readonly afterWeights?: ArrayLike<number> | undefined
 }
@@ -41,19 +41,19 @@ export interface SamplePair extends WeightOptions {
   readonly after: Float64Array
 }
 
-/** How many values of two samples were used, and how many not. */
+/** Numbers of values of two samples that were used, and left out. */
 export interface SampleCounts {
-  /** How many finite values the sample has. */
+  /** Number of finite values in the sample. */
   readonly beforeCount: number
   readonly afterCount: number
-  /** How many values were NaN or infinite and left out. */
+  /** Number of values that were NaN or infinite and left out. */
   readonly droppedBefore: number
   readonly droppedAfter: number
 }
 
-/** What every test of two samples tells, whatever it compares. */
+/** Result common to every test of two samples. */
 export interface TwoSampleResult extends SampleCounts {
-  /** What was measured; each test says what it is. NaN when a sample is empty. */
+  /** Test statistic, as defined by each test. NaN if a sample is empty. */
   readonly statistic: number
   /** NaN when a sample is empty. */
   readonly p: number
@@ -126,11 +126,11 @@ export interface SortedPair {
   readonly first: ArrayLike<number>
   readonly second: ArrayLike<number>
   readonly sizes: SampleCounts & Pick<TwoSampleResult, 'testable'>
-  /** Of the values, where any were given. */
+  /** Weights of the values, if any were given. */
   readonly weights: readonly [Float64Array, Float64Array] | undefined
   /** Whether weights of a sample differ: where they do not, none matters to a test. */
   readonly isUneven: boolean
-  /** How many values of equal weight each sample is worth. */
+  /** Number of equally weighted values that each sample is worth. */
   readonly worth: readonly [number, number]
 }
 
@@ -197,7 +197,7 @@ export function pooledValues(
 export interface TiedValues {
   /** Where each group of equal values ends among all, ascending; the last is the number of values. */
   readonly ends: readonly number[]
-  /** How many values of the first sample are up to there. */
+  /** Number of values of the first sample up to each place. */
   readonly firsts: readonly number[]
 }
 

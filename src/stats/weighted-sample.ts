@@ -10,7 +10,7 @@ export interface WeightedSample {
 }
 
 /**
- * How many values of equal weight a sample is worth: (Σw)² / Σw², never more than it has.
+ * Returns how many equally weighted values a sample is worth: (Σw)² / Σw², never more than it has.
  *
  * Source: Kish 1965, "Survey Sampling", §8.2.
  */
@@ -23,7 +23,7 @@ export function effectiveSize(weights: ArrayLike<number>): number {
   return sum ** 2 / squares
 }
 
-/** How many values of equal weight a sample is worth. */
+/** Returns how many equally weighted values a sample is worth. */
 export function worthOf(values: ArrayLike<number>, weights?: ArrayLike<number>): number {
   return differ(weights) ? effectiveSize(weights) : values.length
 }

@@ -189,7 +189,7 @@ function requireLabels(labels: Uint8Array): void {
   throw new OptionError(`labels[${wrong}]`, labels[wrong], '0 (precursor) or 1 (mutation)')
 }
 
-/** How far below the average a gain may be (C4.5). */
+/** Distance below the average gain that is still accepted (C4.5). */
 const BELOW_AVERAGE = 1e-3
 const SAME = 1e-9
 
@@ -233,7 +233,7 @@ export function chooseByGainRatio(
 
 /** Values closer than this are one (C4.5); in columns spanning less than 1, this share. */
 const MIN_GAP = 1e-5
-/** What rounding may add to a sum of weights that are fractions. */
+/** Largest rounding error in a sum of fractional weights. */
 const ROUNDING = 1e-9
 
 interface ColumnScore {
@@ -241,7 +241,7 @@ interface ColumnScore {
   readonly admissible: boolean
   /** Bits of information gained for a row of the node. */
   readonly rawGain: number
-  /** What the choice among `cuts` costs, in the same unit; 0 for a categorical column. */
+  /** Cost of choosing among `cuts`, in the same unit; 0 for a categorical column. */
   readonly penalty: number
   /** Bits for a row to say which branch it is in, missing being one of them. */
   readonly splitInfo: number

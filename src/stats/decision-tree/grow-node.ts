@@ -17,13 +17,13 @@ import {
   type TreeSplit,
 } from './tree.ts'
 
-/** What is known of rows: their columns, and numbers that a criterion looks at. */
+/** Columns of the rows, and the numbers that a criterion reads. */
 export interface TreeData {
   readonly columns: readonly CodedColumn[]
   readonly values: readonly ArrayLike<number>[]
 }
 
-/** What makes a tree the tree of one criterion. */
+/** The parts of a tree that depend on its criterion. */
 interface Criterion<Content> {
   /** Leave out columns with nearly as many values as rows (C4.5). */
   readonly limitValues: boolean
@@ -138,11 +138,11 @@ function knownShares({ rows, weights }: NodeRows, { codes, childOf, width }: Spl
 /** The rows that reach a node. A row whose value was missing on the way is in several, in part. */
 export interface NodeRows {
   readonly rows: Int32Array
-  /** How much of each row is here, and counts; all of each, once, if undefined. */
+  /** Part of each row that is here, times its count; undefined if all rows are here in full and count once. */
   readonly weights: Float64Array | undefined
 }
 
-/** How a split divides rows: a code's child, −1 for codes that no row of the node has. */
+/** Division of rows by a split: the child of each code, −1 for codes that no row of the node has. */
 interface Division {
   readonly codes: Int32Array
   readonly childOf: (code: number) => number
@@ -309,7 +309,7 @@ export interface CodedColumn {
   readonly size: number
   /** Codes that occur. */
   readonly present: number
-  /** Of a numeric column the value of each code, ascending; of a categorical one nothing. */
+  /** Value of each code of a numeric column, ascending; empty for a categorical column. */
   readonly values: Float64Array
 }
 
@@ -540,7 +540,7 @@ export function chooseBinary(
 
 /** Cuts this much apart, relative to the better one, are equally good. */
 const SAME_CUT = 1e-12
-/** What rounding may add to a sum of weights that are fractions. */
+/** Largest rounding error in a sum of fractional weights. */
 const ROUNDING = 1e-9
 
 interface BinaryCut {
@@ -656,17 +656,17 @@ function setsOf({ keys }: ValueGroups, order: Int32Array, at: number) {
 }
 
 /**
- * How likely chance alone would separate the rows of a node as well by the best cut of one column.
+ * Returns the probability that chance alone would separate a node's rows as well by the best cut of one column.
  *
- * Null hypothesis: the values of the column are dealt to the rows at random. `gap` is the
- * difference of the two sides' means, one degree of freedom for a cut that was fixed before; see
- * `standardizedGap`. As the best of many cuts was taken, p is the smaller of two bounds. Both: p of
- * one cut times the number of cuts (Bonferroni). Thresholds: the tail of the maximum over all of
- * them (Miller and Siegmund). Sets: the tail of all k levels together, k − 1 degrees of freedom, as
- * no division in two separates better than all levels apart (Scheffé).
+ * Null hypothesis: the values of the column are dealt to the rows at random. `gap` is the difference of the two sides'
+ * means, with one degree of freedom for a fixed cut; see `standardizedGap`. The cut is the best of many, so p is the
+ * smaller of two bounds. For both kinds of cut, one bound is p of one cut times the number of cuts (Bonferroni). For
+ * thresholds, the other is the tail of the maximum over all of them (Miller and Siegmund). For sets, the other is the
+ * tail of all k levels together, with k − 1 degrees of freedom, because no division in two separates better than all
+ * levels apart (Scheffé).
  *
- * Where scores are labels, 0 and 1, p is raised by as much as Fisher's exact p of the cut exceeds
- * that of the normal distribution.
+ * If scores are labels, 0 and 1, p is raised by the excess of Fisher's exact p of the cut over that of the normal
+ * distribution.
  *
  * Limits: otherwise asymptotic. Rows with missing values count by their weight as if they were
  * whole rows.

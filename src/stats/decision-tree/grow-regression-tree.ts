@@ -15,8 +15,8 @@ export interface RegressionTreeOptions extends TreeOptions {
   /** Least weight of rows on both sides of a split; a hundredth of the rows, 5 at least. */
   readonly minLeaf?: number | undefined
   /**
-   * What the squares are of: `'values'` (default) finds what costs most; `'ranks'`, the order of
-   * the targets alone, is not drawn to a few extreme ones.
+   * Scale of the squares: `'values'` (default) finds the largest costs; `'ranks'`, the order of the targets alone, is
+   * not affected by a few extreme ones.
    */
   readonly scale?: 'values' | 'ranks' | undefined
   /** No split whose `p` exceeds `alpha`; true. */
