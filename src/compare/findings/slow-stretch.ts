@@ -64,7 +64,7 @@ export function slowRequests(
 ): SlowRequests {
   const ofRequests = findSlowStretch(steps, drafts)
   const fewSlow = findFewSlow(steps, drafts, { stretch: ofRequests })
-  // Of several similar stretches, a single one is not the whole.
+  // If slow requests come in several bursts (`fewSlow.when`), a single stretch is not the whole.
   if (ofRequests !== null && (fewSlow?.when == null || fewSlow.excessUs < ofRequests.excessUs)) {
     return { slowStretch: ofRequests, fewSlow: null }
   }

@@ -143,7 +143,7 @@ function measuresOf(flows: FlowSet) {
 
 /** Twice the logarithm of how many times likelier a step must be than a drift, where values are independent. */
 const MIN_BETTER = 4.5
-/** Share of the autocorrelated noise by which a step must be likelier. */
+/** If neighbors are similar, a step must be likelier by this share of the noise that this adds. */
 const LEANING = 0.7
 
 /** Slow drifts, by the share of the recording that is over, as columns of a regression. */
