@@ -31,15 +31,15 @@ import {
 /** More calls than this, and trees are 3 levels deep instead of 5. */
 const MAX_DEEP_CALLS = 100_000
 
-/** How far a diagnosis has come. */
+/** Progress of a diagnosis. */
 export interface DiagnosisProgress {
-  /** How many scenarios were tried … */
+  /** Number of scenarios tried … */
   readonly tried: number
   /** … of how many that are known so far; each level of the tree adds some. */
   readonly planned: number
   /** Level of the tree that is being tried, from 1. */
   readonly depth: number
-  /** What was tried last. */
+  /** Title of the scenario tried last. */
   readonly scenario: string
   /** The diagnosis so far; `.state` says whether it goes on. */
   readonly diagnosis: LatencyDiagnosis
@@ -130,7 +130,7 @@ export async function* diagnoseLatencyStepwise(
       planned: last?.planned ?? 0,
       depth: last?.depth ?? 0,
       scenario: last?.candidate.title ?? '',
-      // What is found later does not belong to it.
+      // A copy: scenarios found later do not belong to it.
       diagnosis: new LatencyDiagnosis(subject, tried.slice(), state),
     }
   }
@@ -249,11 +249,11 @@ export interface HistogramTarget {
   readonly counts: readonly number[]
 }
 
-/** What the latency is to become. */
+/** Wished latency. */
 export interface WishTarget {
   /** Which quantile, above 0 and below 1: 0.99 for p99. */
   readonly quantile: number
-  /** What it is to be at most, µs. */
+  /** Largest wished latency, in µs. */
   readonly belowUs: number
 }
 
@@ -262,7 +262,7 @@ export interface KnownTarget {
   readonly title: string
 }
 
-/** What the base is to come close to: the traces of another period, a histogram, or a wish. */
+/** Target that the base should come close to: the traces of another period, a histogram, or a wish. */
 export type LatencyTarget = TraceSet | HistogramTarget | WishTarget
 
 /**

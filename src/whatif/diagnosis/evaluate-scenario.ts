@@ -45,13 +45,13 @@ interface Measurement {
 }
 
 /**
- * What comes first: `'evidence'`, what surely changed and moves response times far; `'divergence'`, what
- * comes closest to the target, whatever changed.
+ * Orders of scenarios: `'evidence'` puts sure changes that move response times far first; `'divergence'` puts those
+ * closest to the target first, whatever changed.
  */
 export const SCENARIO_ORDERS = ['evidence', 'divergence'] as const
 export type ScenarioOrder = (typeof SCENARIO_ORDERS)[number]
 
-/** What one scenario comes to: its response times in the base's order, and how close they are. */
+/** Result of one scenario: its response times in the base's order, and their distance to the target. */
 export interface Evaluation extends WeighedLatencies, ScenarioCounts {
   readonly profile: LatencyProfile
   /** From the target. */
@@ -64,23 +64,26 @@ export interface Evaluation extends WeighedLatencies, ScenarioCounts {
    */
   readonly impactUs: number
   /**
-   * What of the impact leads towards the target, µs: all of it where the means of both periods may be
-   * alike, else negative where it leads away. Of what cannot be undone no more than it comes closer, as
-   * it may go too far.
+   * Part of the impact that leads towards the target, in µs. All of it if the means of both periods may be equal;
+   * otherwise negative if it leads away. A scenario that cannot be undone counts only as far as it comes closer,
+   * because it may go too far.
    */
   readonly towardUs: number
-  /** How well it explains the change: more is better. */
+  /** Score of how well it explains the change: more is better. */
   readonly key: number
   /** The same, or that of the best of the calls below it. */
   readonly promise: number
-  /** How many requests those whose response time or weight differs stand for. */
+  /** Number of requests whose response time or weight changes, by the requests that they stand for. */
   readonly touched: number
   /**
-   * KS statistic of what it changes, before against after: 0 to 1. NaN where there is nothing to
-   * compare, and for kinds of requests.
+   * KS statistic of the changed quantity, before against after: 0 to 1. NaN if there is nothing to compare, and for
+   * kinds of requests.
    */
   readonly statistic: number
-  /** How surely what it changes did change, in units of the KS statistic's spread: orders as p does, also where p is too small for a number. */
+  /**
+   * Certainty that the changed quantity did change, in units of the KS statistic's spread. It orders as p does, even if
+   * p is too small for a number.
+   */
   readonly strength: number
 }
 
@@ -98,7 +101,7 @@ function evidenceKey({
 export interface Evaluator {
   readonly unchanged: Evaluation
   evaluate(candidate: Candidate): Evaluation
-  /** What several scenarios come to that are made at once, which nothing was measured of. */
+  /** Evaluates several scenarios made at once, for which nothing was measured. */
   evaluateTogether(scenarios: readonly Scenario[]): Evaluation
 }
 
@@ -145,7 +148,7 @@ export function makeEvaluator(measurement: Measurement): Evaluator {
         ? UNTESTED
         : testChange(candidate.evidence(base, target), { base, target, stretches })),
     }
-    // What comes nearest to a wish may be anything: nothing below it says more.
+    // Anything may come closest to a wish, so scenarios below it say no more.
     const below = target === null ? [] : candidate.below()
     const key = keyOf(own)
     const promise = Math.max(key, ...below.map((each) => evaluate(each).promise))
@@ -275,9 +278,9 @@ function timesOf({ recorded }: RequestModel, { requests }: EvidenceSample): Evid
 }
 
 /**
- * How far a profile is from the target: `'kl'` Kullback-Leibler divergence over bins that are equally
- * wide on a log axis, `'wasserstein'` by how much requests would have to move on average (µs),
- * `'ks'` the largest gap between the two distribution functions.
+ * Distance of a profile from the target: `'kl'` Kullback-Leibler divergence over bins of equal width on a log axis,
+ * `'wasserstein'` the mean distance that requests would have to move (µs), `'ks'` the largest gap between the two
+ * distribution functions.
  */
 export type DivergenceName = 'kl' | 'wasserstein' | 'ks'
 
@@ -291,7 +294,7 @@ export function divergenceText(name: DivergenceName, value: number): string {
 /** Measures how far a profile is from one target. */
 export type TargetDivergence = (profile: LatencyProfile) => number
 
-/** What the bins of all profiles are made of. */
+/** Range of the bins common to all profiles. */
 interface DivergenceRange {
   readonly base: LatencyProfile
   /** Number of requests that the number of bins is to suit: of the smaller of the two. */
@@ -337,7 +340,7 @@ export function profileGaps(one: LatencyProfile, other: LatencyProfile) {
 /** The least time above 0, and the largest; times ascend. */
 function positiveRange(samples: readonly Float64Array[]): [low: number, high: number] {
   const high = max(samples, (sample) => sample.at(-1)) ?? 0
-  // Requests that all took no time are all alike.
+  // If all requests took no time, all are the same.
   return high > 0 ? [min(samples, (sample) => sample.find((us) => us > 0))!, high] : [1, 1]
 }
 
@@ -417,7 +420,7 @@ function shareAtLeast(observed: number, draw: () => number): number {
 interface CountedPeriod {
   /** The stretch of time that each request began in; those of after follow on those of before. */
   readonly stretch: Uint8Array
-  /** How much each counts: 1, or by sampling weights, which sum to the effective number of requests. */
+  /** Weight of each: 1, or by sampling weights, which sum to the effective number of requests. */
   readonly counts: Float64Array
 }
 
@@ -455,7 +458,7 @@ function startsUs({ forest }: RequestModel): Float64Array {
 /** Quantiles of both periods together: how many values lie beyond each is compared. */
 const LIMITS = [0.1, 0.3, 0.5, 0.7, 0.9, 0.98]
 
-/** How many times lie beyond some limits, by stretch of time. */
+/** Counts the times beyond some limits, by stretch of time. */
 export function countTimes(
   before: EvidenceSample,
   after: EvidenceSample,
@@ -470,7 +473,7 @@ export function countTimes(
   return limits.map((limit) => counted([before, after], stretches, (value) => value > limit))
 }
 
-/** How many are of each kind, by stretch of time. */
+/** Counts the requests of each kind, by stretch of time. */
 export function countKinds(
   before: EvidenceSample,
   after: EvidenceSample,
@@ -498,9 +501,9 @@ function counted(
   return counts
 }
 
-/** What tells whether a scenario's change did happen; empty where that cannot be compared. */
+/** Counts that tell whether a scenario's change happened; empty if it cannot be compared. */
 export interface ScenarioCounts {
-  /** What it changes: times beyond some limits or kinds, counted by stretch of time. */
+  /** Times beyond some limits, or kinds, that the scenario changes, counted by stretch of time. */
   readonly counts: readonly ChoiceCounts[]
   /** The response times of requests that have it. */
   readonly responseCounts: readonly ChoiceCounts[]
@@ -511,23 +514,22 @@ export interface ScenarioCounts {
 export interface ScenarioTests {
   /** p of the response times of all requests being as before. */
   readonly changeP: number
-  /** By scenario: p of what it changes being as before. */
+  /** p by scenario that the quantity it changes is as before. */
   readonly ps: readonly number[]
   /** By scenario: p of the response times of requests that have it being as before. */
   readonly responsePs: readonly number[]
 }
 
 /**
- * Tests whether the response times of two periods differ, and whether what each scenario changes
- * does. Requests that follow each other are alike, so whole stretches of time are compared.
+ * Tests whether the response times of two periods differ, and whether the quantity that each scenario changes does.
+ * Consecutive requests are similar, so whole stretches of time are compared.
  *
- * Null hypothesis of each: the share of values beyond a limit, or of a kind, is that of before, wandering
- * from stretch to stretch of time as it does within the periods (`compareChoices`, whose variances rest on
- * all scenarios together). A change within after is no wander: its parts are held against that of before
- * alone. The smallest p of several limits or kinds counts, times their number.
- * Sampled requests count by their weights.
+ * Null hypothesis of each: the share of values beyond a limit, or of a kind, is that of before, wandering from stretch
+ * to stretch of time as it does within the periods (`compareChoices`, whose variances rest on all scenarios together).
+ * A change within after does not count as drift: parts of after are compared with the drift of before alone. The
+ * smallest p of several limits or kinds counts, times their number. Sampled requests count by their weights.
  *
- * Limits: a drift as long as both periods is a difference; what changes within before counts as wander.
+ * Limits: a drift as long as both periods counts as a difference; a change within before counts as drift.
  */
 export function testScenarios(
   periods: readonly Pick<RequestModel, 'recorded'>[],

@@ -40,7 +40,7 @@ import {
 } from './evaluate-scenario.ts'
 
 export interface DiagnosisSubject {
-  /** Of the periods as sampled: the base, and the target where it is traces. */
+  /** Models of the sampled periods: the base, and the target if it consists of traces. */
   readonly models: ExecutionModels
   readonly evaluator: Pick<Evaluator, 'unchanged' | 'evaluateTogether'>
   readonly target: LatencyProfile
@@ -86,7 +86,7 @@ export class LatencyDiagnosis extends Stage {
     this.state = state
   }
 
-  /** How many scenarios were tried, the same in different places of the tree counted once. */
+  /** Number of scenarios tried; the same one in different places of the tree counts once. */
   get size(): number {
     return this.ranked.length
   }
@@ -156,8 +156,8 @@ export class LatencyDiagnosis extends Stage {
   }
 
   /**
-   * Puts causes together, the most likely first, as long as a further one explains clearly more. What lies
-   * within another, or around it, is no cause beside it.
+   * Combines causes, the most likely first, while a further one explains clearly more. A scenario within or around a
+   * chosen one is no further cause.
    *
    * Source: Ostrowski, Mann and Sandler 2011, §3.2, equation 4 (scenarios of scenarios); the greedy order is
    * a choice of ours.
@@ -229,7 +229,10 @@ export class LatencyDiagnosis extends Stage {
     })
   }
 
-  /** One row a scenario, best first; `parent` is the rank of what it lies within, 0 of those tried first. */
+  /**
+   * Returns one row per scenario, best first; `parent` is the rank of the scenario that it lies within, 0 for those
+   * tried first.
+   */
   table(): StageTable {
     return rowTable(this.ranked, {
       ...own('rank depth'),
@@ -275,7 +278,8 @@ function diagnosedScenarios(
     const p = Math.max(q[row] as number, responsePs[row] as number)
     return p < options.alpha && evaluation.towardUs > 0 && (isNearer || isLess)
   })
-  // What may be chance never stands before what is not. Towards a wish nothing can be compared: the nearest counts.
+  // A scenario that may be chance never comes before a sure one. For a wish nothing can be compared, so the closest
+  // comes first.
   const byCause = causesFirst(firsts, nodesOf)
   const order = isOfTraces
     ? [
@@ -389,7 +393,7 @@ function scoresOf(tried: readonly TriedScenario[]): Map<TriedScenario, number> {
 
 /** Causes that are put together at most. */
 const MAX_CAUSES = 4
-/** How many of the most likely causes are tried. */
+/** Most causes that are tried, the most likely first. */
 const MAX_TRIED = 12
 /** A further cause must explain at least this share of the difference. */
 const MIN_GAIN = 0.1
@@ -407,16 +411,16 @@ export interface ExplainedTogether extends ProfileQuantiles {
 export interface DiagnosedScenario
   extends ProfileQuantiles,
     Pick<Evaluation, 'divergence' | 'distanceUs' | 'statistic' | 'touched'> {
-  /** Of what it changes being as before; see `testScenarios`. */
+  /** p that the changed quantity is as before; see `testScenarios`. */
   readonly p: number
   /** Place among all scenarios, from 1, the best; the same wherever it stands in the tree. */
   readonly rank: number
   readonly scenario: Scenario
   /** 1 for those that are tried first. */
   readonly depth: number
-  /** What it lies within; null for those that are tried first. */
+  /** Scenario that it lies within; null for those tried first. */
   readonly parent: DiagnosedScenario | null
-  /** What lies within it and was tried, best first. */
+  /** Scenarios within it that were tried, best first. */
   readonly children: readonly DiagnosedScenario[]
   /** Place among its siblings: 0 the best, 1 the worst; 0 where there are none. */
   readonly score: number
@@ -425,11 +429,10 @@ export interface DiagnosedScenario
   /** `p` corrected over all scenarios (Benjamini and Hochberg). */
   readonly q: number
   /**
-   * Whether it explains a change, beyond chance: base and target differ; so does what it changes
-   * (q below `alpha`), and the response times of requests that have it (their p); it moves the mean response time towards the
-   * target's (not away, where that may be alike), and the profile closer by its divergence or by how far
-   * requests have to move. A target that is no traces has nothing to compare what changes with: there
-   * it must come closer by both.
+   * Whether it explains a change beyond chance. Base and target must differ, and so must the changed quantity (q below
+   * `alpha`) and the response times of requests that have it (their p). It must move the mean response time towards the
+   * target's (not away, if the means may be equal), and bring the profile closer, by divergence or by the distance that
+   * requests move. If the target is no traces, changes cannot be compared: then it must come closer by both.
    */
   readonly significant: boolean
   readonly evaluation: Evaluation
@@ -478,9 +481,9 @@ export interface TriedScenario {
   readonly evaluation: Evaluation
   /** 1 for those that are tried first. */
   readonly depth: number
-  /** What it lies within; null for those that are tried first. */
+  /** Scenario that it lies within; null for those tried first. */
   readonly parent: TriedScenario | null
-  /** How many scenarios are known to be tried so far, this and earlier ones included. */
+  /** Number of scenarios known to be tried so far, including this and earlier ones. */
   readonly planned: number
 }
 
@@ -523,7 +526,7 @@ export function* growDiagnosis(
   }
 }
 
-/** What lies within the most promising scenarios of a level. */
+/** Returns the scenarios within the most promising ones of a level. */
 function furtherOf(
   tried: readonly (readonly TriedScenario[])[],
   unchanged: Evaluation,
@@ -554,12 +557,11 @@ function furtherOf(
 }
 
 /**
- * The order of scenarios, best first, as rows of `evaluations`: by how surely that which they change did
- * change between the periods, times the root of how far that moves response times towards the target.
- * What cannot be compared between the periods comes last, nearest to the target first.
+ * Returns the order of scenarios, best first, as rows of `evaluations`. The score is the certainty that the changed
+ * quantity changed between the periods, times the root of the distance that it moves response times towards the target.
+ * Scenarios that cannot be compared between the periods come last, nearest to the target first.
  *
- * Divergence alone rewards whatever changes much; how sure a change is alone, changes that nobody waits
- * for.
+ * Divergence alone rewards any large change; certainty alone rewards changes that nobody waits for.
  */
 export function rankScenarios(evaluations: readonly Evaluation[]): number[] {
   const keys = evaluations.map(({ key }) => key)
@@ -569,8 +571,8 @@ export function rankScenarios(evaluations: readonly Evaluation[]): number[] {
 }
 
 /**
- * Scores of siblings, by row: (k − 1)/(n − 1) for the k-th best of n, 0 for the best and 1 for the
- * worst; those that are alike share the mean of their ranks.
+ * Scores of siblings, by row: (k − 1)/(n − 1) for the k-th best of n, 0 for the best and 1 for the worst; equal ones
+ * share the mean of their ranks.
  */
 export function scoreSiblings(evaluations: readonly Evaluation[]): Float64Array {
   return siblingPercentiles(evaluations.map(({ promise }) => -promise))
@@ -582,7 +584,7 @@ export interface ChangedCallers extends Pick<Scenario, 'service' | 'operation'> 
   readonly p: number
 }
 
-/** Of the server times that were tried, that whose time and requests changed most surely; `null` where this may be chance. */
+/** Returns the tried server time whose times and requests changed most surely; `null` if this may be chance. */
 export function changedCallers(
   tried: readonly TriedScenario[],
   { ps, responsePs, alpha }: Omit<ScenarioTests, 'changeP'> & { readonly alpha: number },

@@ -13,11 +13,11 @@ const MAX_NODES = 256
  * ran, as far as one call shows it (its maximal model). Thousands of calls share few of them.
  */
 export interface CallOrder {
-  /** What was called: a name of `CallPaths`. */
+  /** Called operation: a name of `CallPaths`. */
   readonly name: number
   /** The same number for the same name and nodes, in all periods. */
   readonly key: number
-  /** What the awaited children are, ascending; a name that comes twice is numbered by start. */
+  /** Names of the awaited children, ascending; several children of one name are numbered by start. */
   readonly nodes: readonly number[]
   /** Which node came before which, closed; `null` for more than 256 nodes. */
   readonly precedence: Precedence | null
@@ -279,8 +279,8 @@ function ones(word: number): number {
 }
 
 /**
- * Who waits for whom, ready to be computed: nodes with the same predecessors share one set of them,
- * a synchronisation point, so that k calls after k others cost 2k steps and not k².
+ * Waits between nodes, ready to be computed: nodes with the same predecessors share one set of them, a synchronisation
+ * point, so that k calls after k others cost 2k steps and not k².
  */
 export interface WaitPlan {
   readonly nodes: number
@@ -295,7 +295,7 @@ export interface WaitPlan {
   readonly setNodes: Uint32Array
 }
 
-/** Who waits directly for whom, and an order in which every node comes after those it waits for. */
+/** Direct waits between nodes, and an order in which every node comes after those it waits for. */
 export interface WaitGraph {
   readonly order: Uint32Array
   readonly predecessors: readonly (readonly number[])[]
@@ -347,7 +347,7 @@ export function setEnd(plan: WaitPlan, set: number, endUs: Float64Array): number
   return last
 }
 
-/** What every call of a period spends itself, under its model. */
+/** Own time of every call of a period, under its model. */
 export interface OwnTimes {
   /** From the end of the last call it waits for, or its caller's start, to its start, µs. */
   readonly preprocessingUs: Float64Array

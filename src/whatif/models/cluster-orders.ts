@@ -186,7 +186,7 @@ function commonPrecedence(
   return common
 }
 
-/** A cluster, and of what: an operation, and the children that its calls wait for. */
+/** Cluster with its key: an operation, and the children that its calls wait for. */
 export interface KeyedCluster extends OrderCluster {
   readonly name: number
   readonly key: number
@@ -233,7 +233,7 @@ export interface TimedPeriod extends PeriodOrders {
 export class OrderTimes {
   readonly #period: TimedPeriod
   readonly #calls: GroupedRows
-  /** What a call is worth of those that it stands for: 1 unless requests are weighted. */
+  /** Worth of a call, relative to the calls that it stands for: 1 unless requests are weighted. */
   readonly worth: number
 
   /**
@@ -248,13 +248,12 @@ export class OrderTimes {
   }
 
   /**
-   * How much the time from the end of node `a` to the start of node `b` varies, as a share of how
-   * much the time to the start of `b` varies from all else that it waits for: the ratio of their
-   * interquartile ranges. Near 0 where `b` waits for `a`; near 1 and above where `a` was over by
-   * chance.
+   * Returns the ratio of two interquartile ranges: that of the time from the end of node `a` to the start of node `b`,
+   * and that of the time from the end of everything else that `b` waits for to its start. Near 0 if `b` waits for `a`;
+   * near 1 and above if `a` was over by chance.
    *
    * @param members orders that have the pair
-   * @param others what else comes before what
+   * @param others the other pairs, in which one node comes before the other
    */
   spread(
     members: readonly number[],
@@ -352,7 +351,7 @@ function measured(orders: WeighedOrders, group: Group, times: OrderTimes) {
   const least = Math.max(MIN_CALLS / times.worth, MIN_SHARE * total)
   let others: Precedence | undefined
   const spread = ({ a, b }: HeldPair) => {
-    // A few stray ones say nothing of what the rest waits for.
+    // A few stray orders do not show what the rest waits for.
     others ??= pairsWhere(orders, group, ({ held }) => held >= (1 - MIN_SHARE) * total)
     const holders = group.filter((i) => precedences[i]!.has(a, b))
     return times.spread(
@@ -364,13 +363,13 @@ function measured(orders: WeighedOrders, group: Group, times: OrderTimes) {
 }
 
 /**
- * Divides a group of similar orders where some of its calls wait for a call that others do not wait
- * for: these are different flows, however alike their pairs are. That a call was over before another
- * began is waiting, and not chance, where the time between them varies much less than the time that
- * went by since all else that the latter waits for. At least 30 calls and 5 % must be on each side.
+ * Divides a group of similar orders if some of its calls wait for a call that others do not wait for: these are
+ * different flows, however similar their pairs are. If a call was over before another began, the other waited for it,
+ * unless by chance. It is no chance if the time between them varies much less than the time since everything else that
+ * the latter waits for. At least 30 calls and 5 % must be on each side.
  *
- * Without this, work that is done one after the other in most calls and at once in the others would
- * be recomputed as done at once in all.
+ * Without this, work that is sequential in most calls and parallel in the others would be recomputed as parallel in
+ * all.
  */
 export function splitByWaiting(orders: WeighedOrders, group: Group, times: OrderTimes): Group[] {
   if (group.length < 2) return [group]
@@ -413,7 +412,7 @@ export function usuallyAwaited(orders: WeighedOrders, group: Group, times: Order
   })
 }
 
-/** What comes before what in the calls of some orders, and when these ran. */
+/** Order of the nodes in the calls of some orders, and the times of these calls. */
 export interface TimedOrders {
   readonly precedence: Precedence
   readonly members: readonly number[]
@@ -432,7 +431,7 @@ function waitsForMore({ precedence, members, calls, times }: TimedOrders, other:
   if (order === null) return false
   const others = precedence.and(other.precedence)
   let left = MAX_PAIRS
-  // What is waited for is waited for directly; chains of it vary with what lies between.
+  // Only direct waits count: chains of waits vary with the steps in between.
   return precedence.direct(order).some((before, b) =>
     before.some((a) => {
       if (other.precedence.has(a, b) || left-- <= 0) return false

@@ -48,7 +48,7 @@ type ModelNode = CallName & { readonly occurrence: number }
 
 /** Calls that an execution model makes and nobody waits for. */
 export interface UnawaitedCalls extends CallName {
-  /** How many such calls there are under all calls that follow the model. */
+  /** Number of these calls under all calls that follow the model. */
   readonly calls: number
 }
 
@@ -62,18 +62,18 @@ export interface ExecutionModel extends CallName {
   /** Its place among all models. */
   readonly id: number
   readonly period: 0 | 1
-  /** What is called: a name of `CallPaths`. */
+  /** Called operation: a name of `CallPaths`. */
   readonly name: number
-  /** The same number for models of the two periods that are the same flow: alike, of the same calls. */
+  /** Number of the flow: equal for models of the two periods with the same calls in a similar order. */
   readonly flow: number
   readonly nodes: readonly ModelNode[]
-  /** Of each node, the nodes it waits for directly. */
+  /** Nodes that each node waits for directly. */
   readonly predecessors: readonly (readonly number[])[]
   /** The nodes that the reply waits for directly. */
   readonly returnPredecessors: readonly number[]
-  /** What it calls without waiting: detached, or over only after the reply. Most calls first. */
+  /** Calls that it does not wait for: detached, or over only after the reply. Most calls first. */
   readonly asynchronous: readonly UnawaitedCalls[]
-  /** How many calls follow it, each as many as its request stands for … */
+  /** Number of calls that follow it, weighted by the requests that each stands for … */
   readonly calls: number
   /** … and how many of these break its order somewhere and are recomputed by their own. */
   readonly ownCalls: number
@@ -125,7 +125,7 @@ export interface LearnedPeriod extends PeriodPlans {
   readonly modelOf: Uint32Array
   /** Number of each call's own order, among `ExecutionModels.orders`. */
   readonly orderOf: Uint32Array
-  /** What its models were made of. */
+  /** Clusters that its models were made of. */
   readonly clusters: readonly LearnedCluster[]
 }
 
@@ -169,7 +169,7 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
     return this.#ownTimes[period]
   }
 
-  /** How the calls of a period wait for each other; for recomputation. */
+  /** Returns how the calls of a period wait for each other; for recomputation. */
   period(period: number): LearnedPeriod {
     const learned = this.#periods[period]
     if (learned === undefined) throw new InternalError(`no period ${period} was learned`)
@@ -183,7 +183,7 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
     return rows.subarray(offsets[id], offsets[id + 1])
   }
 
-  /** The rows of what these calls make as the node of that number. */
+  /** Returns the rows of the children of these calls at a node. */
   nodeCalls(model: ExecutionModel, node: number): Uint32Array {
     const { forest, nodeCalls } = this.period(model.period)
     return this.callsOf(model).map((call) => nodeCalls[forest.childOffsets[call]! + node]!)

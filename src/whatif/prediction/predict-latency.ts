@@ -56,7 +56,7 @@ export function evaluatePrediction(
 
 const WAYS = ['model', 'regression', 'criticalPath'] as const
 
-/** How far each prediction was off, and how many calls were not predicted. */
+/** Errors of the predictions, and the number of calls that were not predicted. */
 interface Tally extends Record<(typeof WAYS)[number], number[]> {
   unlike: number
 }
@@ -112,7 +112,7 @@ function predictPeriod(
   }
 }
 
-/** How far predictions of calls to one operation, or to all, are off: medians of |predicted / recorded − 1|. */
+/** Errors of predictions for calls to one operation, or to all: medians of |predicted / recorded − 1|. */
 interface PredictionErrors {
   /** Calls that were predicted: those that wait for children. */
   readonly calls: number
@@ -126,11 +126,11 @@ interface PredictionErrors {
   readonly criticalPath: number
 }
 
-/** How well execution models predict latencies of callers, beside simpler ways. */
+/** Accuracy of execution models in predicting latencies of callers, compared with simpler ways. */
 export class PredictionEvaluation extends columnarStage<{
   /** Over all operations. */
   readonly all: PredictionErrors
-  /** Of each operation, most calls first. */
+  /** Errors by operation, most calls first. */
   readonly operations: readonly (CallName & PredictionErrors)[]
 }>() {
   /** One row an operation, `all` first. */
@@ -222,7 +222,7 @@ function learnHeldOut(
   const callsOf = Uint32Array.from(orders, (_, order) => offsets[order + 1]! - offsets[order]!)
   const times = new OrderTimes(learned, orders.length, training)
 
-  /** Plans a cluster, with medians of what its calls spent themselves: by node, the reply's last. */
+  /** Plans a cluster, with the median own times of its calls: by node, the reply's last. */
   const timed = (precedence: Precedence, members: readonly number[]) => {
     const plan = waitPlan(waitGraph(precedence))
     const calls = members.flatMap((order) => [...rows.subarray(offsets[order], offsets[order + 1])])

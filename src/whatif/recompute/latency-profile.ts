@@ -32,7 +32,7 @@ export interface ProfileSummary extends ProfileQuantiles {
 export class LatencyProfile implements WeighedLatencies {
   /** Ascending, µs. */
   readonly latencyUs: Float64Array
-  /** How many requests each latency stands for; more than 0. */
+  /** Number of requests that each latency stands for; more than 0. */
   readonly weight: Float64Array
   /** Sum of weights. */
   readonly requests: number

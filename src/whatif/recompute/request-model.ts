@@ -14,8 +14,8 @@ import type { ExecutionModels } from '../models/execution-models.ts'
 import type { WeighedLatencies } from './latency-profile.ts'
 
 /**
- * What is different about some calls, as a what-if gives it; all else is as recorded or follows from
- * it. The arrays are parallel to `calls`; one that is left out changes nothing, nor does a `NaN`.
+ * Change of some calls in a what-if scenario; everything else is as recorded or follows from it. The arrays are
+ * parallel to `calls`; an omitted array or a `NaN` changes nothing.
  */
 export interface LatencyChange {
   /** Rows of calls of one period, ascending, each once. */
@@ -29,9 +29,8 @@ export interface LatencyChange {
   /** New time from the end of the last call it waits for (or its own start) to its reply, µs. */
   readonly replyUs?: Float64Array
   /**
-   * How the times above come of the recorded ones. Where several changes are made at once, it is
-   * applied to what the others leave: to what earlier ones made of the same time, and to the server
-   * processing that results from changes below the call.
+   * Computes the times above from the recorded ones. If several changes are made at once, it gets the results of
+   * earlier changes to the same time, and the server processing that results from changes below the call.
    */
   readonly newTime?: (us: number) => number
   /**
@@ -41,13 +40,13 @@ export interface LatencyChange {
   readonly orders?: readonly (WaitPlan | null)[]
 }
 
-/** What a scenario makes of one period's requests. */
+/** Effect of a scenario on one period's requests. */
 export interface ScenarioEffect {
   /** A call in several of them takes each of its times from the last that gives one. */
   readonly changes: readonly LatencyChange[]
   /** New weight of each request; null where weights stay. */
   readonly weight: Float64Array | null
-  /** What a prediction rests on, and how far it can be trusted. */
+  /** Basis of a prediction, and limits of its reliability. */
   readonly limits?: string
 }
 
@@ -76,10 +75,9 @@ function checkChange(change: LatencyChange, size: number): void {
 /**
  * One period's requests, ready to be recomputed after any change to their calls.
  *
- * A call begins its preprocessing time after the last of the calls it waits for has ended, or after
- * its caller began; a reply likewise. Everything is computed as shifts of what was recorded: without
- * a change, every shift is 0 and every time exactly the recorded one. No duration becomes negative:
- * what would is 0.
+ * A call begins its preprocessing time after the last of the calls it waits for has ended, or after its caller began; a
+ * reply likewise. Everything is computed as shifts of what was recorded: without a change, every shift is 0 and every
+ * time exactly the recorded one. A duration that would be negative becomes 0.
  *
  * Source: Ostrowski, Mann and Sandler 2011, §3.3.
  *
@@ -234,7 +232,7 @@ export class RequestModel {
   }
 }
 
-/** How many requests those whose response time or weight differs stood for. */
+/** Counts the requests whose response time or weight differs, by the requests that they stood for. */
 export function countTouched(before: WeighedLatencies, after: WeighedLatencies): number {
   let touched = 0
   after.latencyUs.forEach((us, i) => {
@@ -247,7 +245,7 @@ export function countTouched(before: WeighedLatencies, after: WeighedLatencies):
 
 type NewTime = (us: number) => number
 
-/** What some changes make of single calls: shifts by row of the forest, 0 at rest. */
+/** Shifts of single calls from staged changes: by row of the forest, 0 at rest. */
 class StagedChanges {
   /** 1 for changed calls and those above them. */
   readonly affected: Uint8Array
@@ -256,7 +254,7 @@ class StagedChanges {
   readonly networkShiftUs: Float64Array
   /** New server time whatever is below the call; NaN where none is given. */
   readonly serverUs: Float64Array
-  /** What is to be made of the server time of a call that results from those below it. */
+  /** Changes to apply to the server time of a call that results from those below it. */
   readonly serverTimes = new Map<number, NewTime[]>()
   /** The order in which a call makes its own, where it is another than recorded. */
   readonly orders = new Map<number, WaitPlan>()

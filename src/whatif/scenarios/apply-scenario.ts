@@ -79,11 +79,11 @@ interface ScenarioProfileFields {
   readonly before: LatencyProfile
   /** Under the scenario. */
   readonly profile: LatencyProfile
-  /** What was aimed at, where there is such a thing. */
+  /** Target of the scenario, if there is one. */
   readonly target: LatencyProfile | null
   /** Requests whose response time or weight is different. */
   readonly touched: number
-  /** What the prediction rests on, where it was learned from load; else null. */
+  /** Limits of a prediction that was learned from load; else null. */
   readonly limits: string | null
 }
 

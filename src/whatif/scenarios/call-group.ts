@@ -47,15 +47,15 @@ export function rootPaths(paths: CallPaths): number[] {
   return paths.all().filter((path) => paths.parent(path) < 0)
 }
 
-/** What the calls of `group` call themselves. */
+/** Returns the direct calls of the calls of `group`. */
 export function calledBy(paths: CallPaths, group: CallGroup): number[] {
   const callers = new Set(group.paths)
   return paths.all().filter((path) => callers.has(paths.parent(path)))
 }
 
 /**
- * What the calls of `group` call, and what they call of other services through steps of their own
- * service, which only pass on.
+ * Returns the direct calls of the calls of `group`, and their calls to other services through steps of their own
+ * service that only pass on.
  */
 export function reachedBy(paths: CallPaths, group: CallGroup): number[] {
   const direct = new Set(group.paths)
@@ -105,7 +105,10 @@ function placeOf(paths: CallPaths, { paths: members, service, operation }: CallG
     : `along ${members.length} of ${alike.length} chains of calls`
 }
 
-/** What may tell a path from others, and how that is said: its caller first, then what is further up, from the root down. */
+/**
+ * Returns the places that may distinguish a path from others, with their text: its caller first, then the places
+ * further up, from the root down.
+ */
 function placesOf(paths: CallPaths, path: number) {
   const above = paths.above(path)
   const parent = above.at(-1)

@@ -14,7 +14,7 @@ import {
 } from './features.ts'
 import type { Candidate } from './scenario.ts'
 
-/** What candidates of a diagnosis are made of. */
+/** Sources of a diagnosis's candidates. */
 export interface CandidateContext {
   readonly paths: CallPaths
   readonly base: RequestModel
@@ -127,7 +127,7 @@ export function candidate(sketch: CandidateSketch): Candidate {
 
 /** Share of a path's calls that must be shadows. */
 const NEARLY_ALWAYS = 0.9
-/** How far apart a shadow and what casts it may begin and end: a share of its duration, and µs. */
+/** Largest difference between the ends of a call and those of its shadow: a share of its duration, and µs. */
 const APART = { share: 0.05, us: 2000 }
 
 /**

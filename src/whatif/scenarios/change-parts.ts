@@ -14,10 +14,10 @@ export interface ChangedPart {
   readonly paths: readonly number[]
 }
 
-/** What becomes of a time, µs. */
+/** Computes the new time from the old one, in µs. */
 export type NewTime = (us: number) => number
 
-/** One of the times that make up a call; `reply` is what its server does after the last call of its own. */
+/** One of the times that make up a call; `reply` is the work of its server after its own last call. */
 type CallPart = 'server' | 'network' | 'preprocessing' | 'reply'
 
 /** Which field of a `LatencyChange` gives a part its new time. */
@@ -110,12 +110,12 @@ export function timesAt(
   return { values: Float64Array.from(calls, timeOf), weights: callWeights(forest, calls) }
 }
 
-/** How many calls one stands for. */
+/** Returns the number of calls that one stands for. */
 export function callCounter({ weight, request }: CallForest): (call: number) => number {
   return (call) => weight[request[call]!]!
 }
 
-/** How many calls some stand for. */
+/** Counts the calls that some stand for. */
 export function countCalls(forest: CallForest, calls: Iterable<number>): number {
   return sum(calls, callCounter(forest))
 }
@@ -161,8 +161,8 @@ export function samplePerRequest(
 }
 
 /**
- * Of each request, the time that changes, µs: of one of its calls, or in all where it is of several
- * kinds.
+ * Returns, for each request, the time that changes, in µs: that of one of its calls, or the sum if the changed part is
+ * of several kinds.
  */
 export function timesPerRequest(
   model: RequestModel,

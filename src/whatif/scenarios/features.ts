@@ -51,7 +51,7 @@ function countFeature(
 /** µs before a request within which others count as its load. */
 const LOAD_WINDOW_US = 1e6
 
-/** How many began in the second up to each, itself included; `order` is by when they begin. */
+/** Counts, for each request or call, those that began in the second up to it, including itself; `order` is by start. */
 function recent(
   order: Uint32Array,
   startUs: Float64Array,
@@ -68,14 +68,14 @@ function recent(
 }
 
 /**
- * How busy the system was: requests that began in the second up to a request's start, itself
- * included, in powers of two. Requests that were not recorded count as those that stand for them.
+ * Load of the system: requests that began in the second up to a request's start, including itself, in powers of two.
+ * Unrecorded requests count through those that stand for them.
  */
 const loadFeature = countFeature('load', '/s', ({ weight }, order, startUs) =>
   recent(order, startUs, (request) => weight[request]!),
 )
 
-/** Of each call, how many to the same service began in the second up to its start. */
+/** Number of calls to the same service that began in the second up to each call's start. */
 const serviceLoads = remembered(({ forest, models: { paths } }: RequestModel) => {
   const loads = new Float64Array(forest.path.length)
   const startUs = callStartsUs(forest)
@@ -89,13 +89,13 @@ const serviceLoads = remembered(({ forest, models: { paths } }: RequestModel) =>
   return loads
 })
 
-/** How busy a service was: calls to it that began in the second up to a call's start. */
+/** Load of a service: calls to it that began in the second up to a call's start. */
 const serviceLoadFeature = callFeature('serviceLoad', (model) => {
   const loads = serviceLoads(model)
   return (call) => `${powerOfTwo(loads[call]!)}/s`
 })
 
-/** How many requests were under way when a request began, itself included, in powers of two. */
+/** Number of requests under way when a request began, including itself, in powers of two. */
 const concurrencyFeature = countFeature('concurrency', '', (forest, order, startUs) => {
   const { requestOffsets, serverUs, weight } = forest
   const endUs = startUs.map((us, request) => us + serverUs[requestOffsets[request]!]!)
@@ -123,8 +123,8 @@ const hostFeature = callFeature('host', ({ forest }) => {
 })
 
 /**
- * What a request, or a call, calls and in which order: the flow its execution model belongs to. A
- * cache hit takes another flow than a miss.
+ * Calls of a request or a call, and their order: the flow of its execution model. A cache hit takes another flow than a
+ * miss.
  */
 const callsFeature = callFeature('calls', ({ models, period }) => {
   const flowOf = models.flowOf(period)
@@ -170,11 +170,11 @@ const operationFeature: Feature = {
 }
 
 /**
- * What requests are divided by: `'host'` that served them; `'operation'` they asked for; `'calls'`, what they call in turn; `'load'`,
- * requests in the second before; `'serviceLoad'`, calls to the
- * same service in the second before; `'concurrency'`, requests under way; `'attribute:KEY'`, the value of
- * an attribute; `'has:KEY'`, whether it has one; `'event:NAME'`, whether such an event happened in it;
- * or `{ attribute, pattern }`, whether an attribute's value fits a pattern.
+ * Feature that divides requests: `'host'` that served them; `'operation'` they asked for; `'calls'`, the calls that
+ * they make; `'load'`, requests in the second before; `'serviceLoad'`, calls to the same service in the second before;
+ * `'concurrency'`, requests under way; `'attribute:KEY'`, the value of an attribute; `'has:KEY'`, whether it has one;
+ * `'event:NAME'`, whether such an event happened in it; or `{ attribute, pattern }`, whether an attribute's value fits
+ * a pattern.
  */
 export type FeatureChoice =
   | 'host'
@@ -197,7 +197,7 @@ export const BUILT_IN_FEATURES: readonly Feature[] = [
   concurrencyFeature,
 ]
 
-/** What names of features begin with, and what each makes of the rest. */
+/** Prefixes of names of features, with the function that makes a feature of the rest of the name. */
 const PREFIXES: readonly (readonly [prefix: string, featureOf: (name: string) => Feature])[] = [
   [ATTRIBUTE, (key) => attributeFeature(key)],
   [PRESENCE, presenceFeature],
@@ -235,7 +235,7 @@ function isMonitored(name: string): boolean {
   return name.startsWith(ATTRIBUTE + SERIES)
 }
 
-/** What something is divided by, in words: `what they call`, `cache.hit`. */
+/** Returns a feature's name in words: `what they call`, `cache.hit`. */
 export function featureWords(feature: string): string {
   if (feature === 'calls') return 'what they call'
   if (feature === 'concurrency') return 'how many are under way'
@@ -246,7 +246,7 @@ export function featureWords(feature: string): string {
 }
 
 /**
- * What one part has in common, in words that follow what it is a part of: `on host web-0`,
+ * Returns what the requests of a part have in common, in words that follow the name of the whole: `on host web-0`,
  * `with cache.hit = true`, `calling cart GET, price GET`.
  */
 export function partWords(feature: string, part: string): string {
@@ -260,7 +260,7 @@ export function partWords(feature: string, part: string): string {
     return `${part === PRESENT ? 'with' : 'without'} ${what}`
   }
   const key = featureWords(feature)
-  // Of a pattern the feature is called `KEY~PATTERN`, and its parts are three.
+  // The feature of a pattern is named `KEY~PATTERN` and has three parts.
   const at = key.indexOf('~')
   const [name, source] = [key.slice(0, at), key.slice(at + 1)]
   if (at >= 0 && part === 'fits') return `whose ${name} fits /${source}/`
@@ -279,11 +279,11 @@ export interface Feature {
   readonly ofCalls: ((model: RequestModel, calls: Uint32Array) => Partition) | null
 }
 
-/** What is divided by some feature: requests, or calls. */
+/** Division of requests or calls by a feature. */
 export interface Partition {
   /** Number of the part each belongs to, −1 where the feature says nothing. */
   readonly codes: Int32Array
-  /** What the parts are called. */
+  /** Names of the parts. */
   readonly names: readonly string[]
 }
 
@@ -331,8 +331,6 @@ export function callFeature(
   }
 }
 
-/** What names of features of attributes, of their presence, and of events begin with. */
-
 /** Parts of a feature of presence. */
 export const PRESENT = 'present'
 export const ABSENT = 'absent'
@@ -347,7 +345,7 @@ const MAX_KEYS = 24
 /** Cuts one after the other at which a measurement is divided: into four parts at most. */
 const MAX_CUTS_DEEP = 2
 
-/** What the calls of a period recorded, by name; events as `event:NAME`. */
+/** Values recorded by the calls of a period, by name; events as `event:NAME`. */
 const recordedIn = remembered((forest: CallForest): ReadonlyMap<string, AttributeColumn> => {
   const { serverSpan, clientSpan, traces } = forest
   const { attributes } = traces
@@ -392,7 +390,7 @@ export function attributeFeatures(forests: readonly CallForest[], least: number)
       )
     if (!having.some((paths) => [...paths].some(([path, has]) => has >= least && lacks(path))))
       continue
-    // What the same calls have is one feature.
+    // Attributes of the same calls make one feature.
     const mark = own
       .map(({ codes, known }) =>
         codes.reduce(
@@ -408,7 +406,7 @@ export function attributeFeatures(forests: readonly CallForest[], least: number)
 
 interface KnownFeature {
   readonly feature: Feature
-  /** How many requests have it. */
+  /** Number of requests that have it. */
   readonly requests: number
 }
 
@@ -436,7 +434,7 @@ function tallied(of: Iterable<number>): Map<number, number> {
   )
 }
 
-/** Of each request that has an attribute: the code of its first call that has it. */
+/** Returns, for each request that has an attribute, the code of its first call with it. */
 function firstCodes(forest: CallForest, codes: Uint32Array): Uint32Array {
   return forest.requestTrace
     .map((_, request) => codes[firstCall(forest, codes, request)] ?? 0)
@@ -608,5 +606,5 @@ function binName(value: number, edges: readonly number[]): string | undefined {
   return ends.filter((end) => end !== '').join(' and ')
 }
 
-/** What `binName` begins with. */
+/** Prefix of the names from `binName`. */
 export const BIN = /^[>≤] /

@@ -41,9 +41,9 @@ import {
 } from './scenario.ts'
 
 /**
- * What if the calls of a group made their own calls in the order they do in the target: one after
- * the other, say, instead of all at once? Of calls with the same children as many take each order as
- * do there. None where nothing about the order is different.
+ * Returns scenarios in which the calls of a group make their own calls in the target's order: one after the other, for
+ * example, instead of all at once. Among calls with the same children, each order gets its share in the target. None if
+ * the order is the same.
  */
 export function orderCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
   const { paths, base, target, minimumPartition: least } = context
@@ -131,7 +131,7 @@ function usualPlan({ models, period, forest }: RequestModel, calls: Uint32Array)
   return usual === undefined ? null : plans[usual[0]]!
 }
 
-/** What some calls call as their `node`-th, ascending. */
+/** Returns the calls at a node under some calls, ascending. */
 function childrenOf({ models, period, forest }: RequestModel, calls: Uint32Array, node: number) {
   const { nodeCalls } = models.period(period)
   return calls.map((call) => nodeCalls[forest.childOffsets[call]! + node]!).sort()
@@ -318,7 +318,7 @@ function partCandidates({ paths, base, target }: CandidateContext, one: OnePart)
       return [servedAs(model, inside, serverTimes(model, outside))]
     },
   })
-  // Of whole requests, each part as after would explain its share of any change.
+  // For whole requests, every part set to its times after would explain its share of any change.
   const isWhole = group.paths.every((path) => paths.parent(path) < 0)
   if (target === null || (isWhole && !standsOut(base, target, one))) return [asOthers]
   const asAfter = candidate({
@@ -344,8 +344,8 @@ function serverTimes(model: RequestModel, calls: Uint32Array): CallTimes {
 }
 
 /**
- * Of one part, the times before, and those after without what changed about all calls alike: that is
- * not about this part. Nor is the part a cause where it is as fast as before, however others changed.
+ * Returns a part's times before, and its times after without the change common to all calls, which is not about this
+ * part. A part that is as fast as before is no cause either, however others changed.
  */
 function partEvidence(base: RequestModel, target: RequestModel, one: OnePart): ScenarioEvidence {
   const [own, others] = timesOfParts(base, one)
@@ -357,7 +357,7 @@ function partEvidence(base: RequestModel, target: RequestModel, one: OnePart): S
   const alone = { ...ownAfter, values: ownAfter.values.map(undo) }
   const change = (after: WeighedSample) => ksOf(own, after).statistic
   if (change(alone) >= change(ownAfter)) return { measured: 'times', before: own, after: ownAfter }
-  // What is undone is known from samples too: as much less is known of what remains.
+  // The undone change is estimated from samples, too, so the rest is less certain.
   const shareOf = ({ values: of }: EvidenceSample, { values: part }: EvidenceSample) =>
     of.length / (of.length + part.length)
   const share = Math.min(shareOf(others, own), shareOf(othersAfter, alone))
@@ -386,7 +386,7 @@ function ksOf(before: WeighedSample, after: WeighedSample) {
   return ksTwoSample(before.values, after.values, weights)
 }
 
-/** How far from its ends a sample's quantiles are known well. */
+/** Distance from the ends of a sample, as a share, from which its quantiles are known well. */
 const EDGE = 0.05
 
 /**
@@ -448,11 +448,11 @@ interface CallMix extends DividedGroup {
 }
 
 /**
- * What if as many calls of a group were of each kind as in the target: cache misses instead of hits,
- * say? Calls that become another kind take the same quantile of the server times of that kind, as
- * they were before. Unlike the mix of requests, this keeps all else about each request.
+ * Returns the scenario in which a group has the target's mix of kinds of calls: cache misses instead of hits, for
+ * example. Calls that become another kind take the same quantile of that kind's server times before. Unlike the mix of
+ * requests, this keeps everything else about each request.
  *
- * None for requests as a whole, where it would be the mix of requests.
+ * None for whole requests, because that would be the mix of requests.
  */
 function callMixCandidates({ paths, target }: CandidateContext, mix: CallMix): Candidate[] {
   const { group, feature } = mix

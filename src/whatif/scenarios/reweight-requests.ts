@@ -79,7 +79,7 @@ function requireShares(shares: readonly (readonly [string, number])[]): void {
   }
 }
 
-/** What the option of a kind is called in messages. */
+/** Returns the name of a kind's option in messages. */
 function shareOf(name: string): string {
   return `shares.${shortText(name, MAX_NAME_LENGTH)}`
 }

@@ -12,7 +12,7 @@ import { isEntry } from './call-group.ts'
 import { matchingPaths } from './scale-calls.ts'
 import type { Scenario } from './scenario.ts'
 
-/** What becomes of the load: of all requests, or of one service's calls where one is named. */
+/** Change of the load: of all requests, or of the calls to the named service. */
 type LoadChange = { readonly service?: string } & (
   | { readonly factor: number }
   | { readonly perSecond: number }
@@ -87,7 +87,7 @@ interface LoadGroup {
   readonly quantilesUs: readonly number[]
 }
 
-/** How long calls would take at another load. */
+/** Predicted times of calls at another load. */
 interface LoadPrediction {
   /** By how much each call would take longer, µs. */
   readonly shiftUs: Float64Array

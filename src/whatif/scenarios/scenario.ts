@@ -25,7 +25,7 @@ export const NO_SAMPLE: EvidenceSample = {
   requests: new Uint32Array(0),
 }
 
-/** What was measured before and after of that which a scenario changes. */
+/** Measurements before and after of the quantity that a scenario changes. */
 export interface ScenarioEvidence {
   /** Times in µs, or numbers of kinds, whose order means nothing. */
   readonly measured: 'times' | 'kinds'
@@ -40,7 +40,7 @@ export interface ScenarioEvidence {
 /** A hypothesis: one thing about the system is different. */
 export interface Scenario {
   readonly kind: ScenarioKind
-  /** What is different, in words. */
+  /** The change in words. */
   readonly title: string
   /** The service whose calls change; empty where requests change as a whole. */
   readonly service: string
@@ -48,7 +48,7 @@ export interface Scenario {
   readonly operation: string
   /** The path of the calls that change, null where several or none do. */
   readonly path: number | null
-  /** What is different about `base`; `target` is the other period, where there is one. */
+  /** Returns the change of `base`; `target` is the other period, if there is one. */
   apply(base: RequestModel, target: RequestModel | null): ScenarioEffect
 }
 

@@ -47,7 +47,7 @@ const SINGLE_CHANGES_OPTIONS = defineOptions({
 })
 export type SingleChangesOptions = OptionsOf<typeof SINGLE_CHANGES_OPTIONS>
 
-/** What becomes of all requests if one service took another time. */
+/** Effect on all requests of another time of one service. */
 export interface SingleChange {
   readonly service: string
   /** Empty where all of the service's calls change. */
@@ -56,7 +56,7 @@ export interface SingleChange {
   readonly effects: readonly ProfileSummary[]
 }
 
-/** What changes of single services, each by itself, would do to the response times. */
+/** Effects of single services' changes on response times, each by itself. */
 export class SingleChanges extends columnarStage<{
   /** As recorded. */
   readonly before: ProfileSummary
