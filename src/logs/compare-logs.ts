@@ -81,7 +81,7 @@ function instancesFor(logs: LogSet, metric: Metric): LogSet {
   const { logs: windows } = logs.windows ?? {}
   const { variable } = performanceMetric(logs, metric)
   if (windows === undefined || variable?.kind !== 'state') return logs
-  // What comes at the end alone is in no whole window.
+  // A state logged only at the end is in no whole window.
   const { states = [variable.name] } = variable
   if (!states.some((name) => windows.states.indexOf(name) !== undefined)) return logs
   const { values } = performanceMetric(windows, metric)
@@ -117,7 +117,7 @@ interface Stages {
 
 /** A comparison of two sets of logs, stage by stage. `compareLogs` makes it. */
 export class LogComparison extends Stage {
-  /** What is compared: the logs that were given, or the windows that they were cut into. */
+  /** Compared logs: the given ones, or the windows that they were cut into. */
   readonly logs: LogSet
   readonly options: LogComparisonOptions
   /** The logs that were given. */
@@ -160,30 +160,30 @@ export class LogComparison extends Stage {
     )
   }
 
-  /** What the records of performance come to, where instances have several. */
+  /** Statistics of the records of performance, if instances have several. */
   get records(): ReturnType<typeof metricRecords> {
     return metricRecords(this.whole, performanceMetric(this.whole, this.options.metric))
   }
 
-  /** What differs between the classes. */
+  /** Differences between the classes. */
   get divergence(): Divergence {
     const own = () => pickOptions(DIVERGENCE_OPTIONS, this.options)
     return this.#stage('divergence', () => findDivergence(this.logs, own()))
   }
 
-  /** What depends on what, within each class. */
+  /** Dependencies between variables, within each class. */
   get networks(): DependencyNetworks {
     const own = () => pickOptions(DEPENDENCY_OPTIONS, this.options)
     return this.#stage('networks', () => this.#pruned ?? learnDependencies(this.logs, own()))
   }
 
-  /** What to look at first. */
+  /** Graphs to look at first. */
   get attention(): Attention {
     const own = () => pickOptions(ATTENTION_OPTIONS, this.options)
     return this.#stage('attention', () => focusAttention(this.divergence, this.networks, own()))
   }
 
-  /** What runs come to from message to message, where performance is a time and instances count the same. */
+  /** Times of runs from message to message, if performance is a time and all instances count the same. */
   get phases(): readonly RunPhase[] {
     this.#phases ??= this.options.weights === 'none' ? runPhases(this.logs, this.tail.metric) : []
     return this.#phases
@@ -196,7 +196,10 @@ export class LogComparison extends Stage {
     return changedPhase(this.phases, afterMean - beforeMean, this.options.alpha)
   }
 
-  /** Of performance that several events have, the event that it differs by; undefined where none accounts for it. */
+  /**
+   * Event whose part of performance differs, if several events have performance; undefined if none explains the
+   * difference.
+   */
   get changedPart(): MetricPart | undefined {
     if (!this.divergence.performance.significant) return undefined
     const part = changedPart(this.logs, this.tail.metric)
@@ -226,7 +229,7 @@ export class LogComparison extends Stage {
     return logWarnings(this)
   }
 
-  /** What to look at first, a row a graph. */
+  /** Returns the graphs to look at first, one row per graph. */
   table(): StageTable {
     return this.attention.table()
   }
@@ -274,7 +277,7 @@ export interface LogWarning {
 const MAX_SKIPPED_SHARE = 0.05
 const SHOWN = 3
 
-/** What was not read of two sets of logs, or cannot be told from them, the gravest first. */
+/** Warns of everything that was not read from two sets of logs, or cannot be learned from them, the gravest first. */
 function logWarnings({ logs, whole }: LogComparison): readonly LogWarning[] {
   return [
     ...linesSkipped(whole),

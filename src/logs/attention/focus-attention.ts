@@ -233,7 +233,7 @@ export interface AttentionNode {
   readonly divergence: number
   /** Whether the feature differs significantly between the classes. */
   readonly significant: boolean
-  /** What the variable adds to the score; 0 for performance itself. */
+  /** Contribution of the variable to the score; 0 for performance itself. */
   readonly term: number
 }
 
@@ -256,7 +256,7 @@ export interface AttentionGraph {
    * long is then a smaller share of a longer run, and seems to depend on performance.
    */
   readonly sharesDenominator: boolean
-  /** How many variables its dependencies were not learned from, as there are too many; absent for 0. */
+  /** Number of variables left out when its dependencies were learned, because there are too many; absent for 0. */
   readonly variablesLeftOut?: number
   /** Performance first, then what adds most to the score. */
   readonly nodes: readonly AttentionNode[]
@@ -266,11 +266,11 @@ export interface AttentionGraph {
 /** A path of dependencies that ends at performance. */
 export interface AttentionPath {
   readonly graph: AttentionGraph
-  /** What performance depends on directly first. */
+  /** Path from performance, its direct dependency first. */
   readonly path: readonly AttentionNode[]
 }
 
-/** What to look at first: what `focusAttention` finds. */
+/** Graphs to look at first, as found by `focusAttention`. */
 export class Attention extends columnarStage<{
   readonly options: AttentionOptions
   /**
@@ -278,7 +278,7 @@ export class Attention extends columnarStage<{
    * share their denominator with performance come after all others, unless asked otherwise.
    */
   readonly graphs: readonly AttentionGraph[]
-  /** What the comparison is about, if performance differs and depends on what differs. */
+  /** Main result, if performance differs and depends on a variable that differs. */
   readonly headline: AttentionPath | null
 }>() {
   /** The graphs of events or of states, best first. */

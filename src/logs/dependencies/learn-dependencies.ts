@@ -227,15 +227,15 @@ export interface DependencyEdge {
   readonly directed: boolean
 }
 
-/** How the variables of one kind depend on each other, and on performance, by one feature. */
+/** Dependencies of one kind of variables on each other and on performance, by one feature. */
 export interface DependencyNetwork extends NetworkKey {
   /** The name of the node that stands for performance. */
   readonly metric: string
   /** Variables that it was learned from, performance among them, ascending. */
   readonly names: readonly string[]
-  /** How many more could have taken part, but for `mostVariables`. */
+  /** Number of further variables left out because of `mostVariables`. */
   readonly variablesLeftOut: number
-  /** How many instances of the class have performance. */
+  /** Number of instances of the class that have performance. */
   readonly instances: number
   /** Σ of their weights: their number where all count the same. */
   readonly mass: number
@@ -256,8 +256,8 @@ interface NetworkColumns {
 }
 
 /**
- * How variables depend on each other: a network for each kind, feature and class, learned when it
- * is first asked for. What `learnDependencies` gives.
+ * Dependencies between variables, as found by `learnDependencies`: a network for each kind, feature and class, learned
+ * on first use.
  */
 export class DependencyNetworks extends columnarStage<NetworkColumns>() {
   readonly #learned: LearnedNetworks
@@ -267,7 +267,7 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
     this.#learned = learned
   }
 
-  /** How many instances of each class are left out because they have no performance. */
+  /** Number of instances of each class that are left out because they have no performance. */
   get leftOut(): Readonly<Record<LogClass, number>> {
     const { metric, logs } = this
     const without = (code: number) =>
@@ -275,7 +275,7 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
     return { before: without(0), after: without(1) }
   }
 
-  /** What `minSplit` can be raised to, and lowered to again, without learning anything anew. */
+  /** Lowest `minSplit` that needs no new learning; higher values only prune. */
   get grownAt(): number {
     return this.#learned.grownAt
   }
@@ -401,9 +401,9 @@ interface BestCut {
   readonly threshold: number
   /** Where instances without a value go: to the side that has more weight. */
   readonly missingLeft: boolean
-  /** How much less the weighted sum of squares is. */
+  /** Decrease of the weighted sum of squares. */
   readonly gain: number
-  /** How many cuts of all columns there were to choose from. */
+  /** Number of cuts of all columns to choose from. */
   readonly cuts: number
 }
 
@@ -515,8 +515,8 @@ function bestCut(
 interface TreeNode {
   readonly rows: Int32Array
   /**
-   * Of column c those of `rows` that have a value of it, ascending by it, stand from `starts[c]` to
-   * before `ends[c]`. Nodes of one tree share the array: each has stretches of its own.
+   * Rows of each column, ascending by its values: for column c, those of `rows` with a value stand from `starts[c]` to
+   * before `ends[c]`. Nodes of one tree share the array, with stretches of their own.
    */
   readonly orders: Int32Array
   readonly starts: Int32Array
@@ -534,7 +534,7 @@ function rootNode(columns: DependencyColumns, target: Float64Array): TreeNode {
   return dividedNode(root, isKept, columns.scratch)[1]
 }
 
-/** Of each row of a node, whether a cut puts it on the left. */
+/** Returns, for each row of a node, whether a cut puts it on the left. */
 function leftRows(
   { values }: DependencyColumns,
   { rows }: TreeNode,
@@ -584,7 +584,7 @@ function dividedNode(
 
 interface Selection extends NetworkSource {
   readonly members: Members
-  /** Of the members. */
+  /** Pulls of the members. */
   readonly pulls: Float64Array
   readonly weights: Float64Array
 }
@@ -660,8 +660,8 @@ export interface DependencyColumns {
   /** A value an instance; NaN where it is missing. */
   readonly values: readonly Float64Array[]
   /**
-   * Of each column, the instances that have a value, ascending by it: those of column c from
-   * `c * instances` on, as many as `counts[c]` says.
+   * Instances of each column that have a value, ascending by it: those of column c start at `c * instances`, and
+   * `counts[c]` is their number.
    */
   readonly orders: Int32Array
   readonly counts: Int32Array
@@ -696,7 +696,7 @@ export function dependencyColumns(
 function ascending(values: Float64Array): Int32Array {
   const present = Int32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
   present.sort((i, j) => values[i]! - values[j]! || i - j)
-  // What never changes splits nothing: without rows it is passed over.
+  // A constant column splits nothing: without rows it is passed over.
   const varies = values[present[0]!] !== values[present[present.length - 1]!]
   return varies ? present : new Int32Array(0)
 }

@@ -24,9 +24,9 @@ import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights
 import { performanceMetric } from '../performance/performance-metric.ts'
 
 /**
- * Finds what differs between two sets of logs: Welch's t-test of every feature of every variable.
- * Null hypothesis: the feature has the same mean before and after; positive t: later, more or larger after.
- * Of few instances no p counts as less than that of a permutation test could be.
+ * Finds differences between two sets of logs by Welch's t-test of every feature of every variable. Null hypothesis: the
+ * feature has the same mean before and after; positive t: later, more or larger after. With few instances, p is at
+ * least the smallest p of a permutation test.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.2.
  */
@@ -111,7 +111,7 @@ function variablesOf(
       const test = openTest(feature, values, groups)
       const most = Math.max(test.beforeCount, test.afterCount)
       if (test.tested || feature !== 'mean' || most < 2 || isOfEvent(logs, variable)) return test
-      // What hardly any instance of a class has is nothing in the others: a wait for what did not come is none.
+      // If hardly any instance of a class has it, the others count as 0: a message that did not come was not awaited.
       values.forEach((value, i) => {
         if (Number.isNaN(value)) values[i] = 0
       })
@@ -206,7 +206,7 @@ function mostDivergentFirst(a: VariableDivergence, b: VariableDivergence): numbe
   return bySize || byPresence(a, b)
 }
 
-/** What is new after tells more than what is missing. */
+/** Ranks presence: a new variable tells more than a missing one. */
 function place({ presence: { onlyIn } }: VariableDivergence): number {
   return onlyIn === 'after' ? 0 : onlyIn === 'before' ? 1 : 2
 }
@@ -214,7 +214,7 @@ function place({ presence: { onlyIn } }: VariableDivergence): number {
 function presences(logs: LogSet, kind: VariableKind): (variable: number) => Presence {
   const { counts } = logs
   const features = logs.features(kind)
-  // Of many variables most are in one instance: few tests are different ones.
+  // Most variables are in a single instance, so few tests differ: results are kept.
   const known = new Map<string, number>()
   const test = (before: number, after: number) => {
     const key = `${before} ${after}`
@@ -299,7 +299,7 @@ export interface Presence {
   readonly afterMessages: number
   /** Fisher's exact test of whether a class has it in more of its instances, two-sided; uncorrected. */
   readonly p: number
-  /** How well it tells the classes apart: the squared correlation of having it and being of a class. */
+  /** How well it separates the classes: the squared correlation of having it and being of a class. */
   readonly separation: number
   /** The only class that has it; `null` where both do. */
   readonly onlyIn: 'before' | 'after' | null
@@ -315,7 +315,7 @@ export interface FeatureTest extends Pick<WelchResult, 'df' | 'p' | 'beforeMean'
   readonly significant: boolean
   /** Whether two instances of each class have the feature. */
   readonly tested: boolean
-  /** How many instances of the class have the feature. */
+  /** Number of instances of the class that have the feature. */
   readonly beforeCount: number
   readonly afterCount: number
 }
@@ -323,7 +323,7 @@ export interface FeatureTest extends Pick<WelchResult, 'df' | 'p' | 'beforeMean'
 /** Whether performance itself differs: a family of one test. */
 export type PerformanceTest = Omit<FeatureTest, 'feature'>
 
-/** How far one variable diverges. */
+/** Divergence of one variable. */
 export interface VariableDivergence {
   readonly name: string
   readonly kind: VariableKind
@@ -335,7 +335,7 @@ export interface VariableDivergence {
    * run time divided by a period. Null for all others.
    */
   readonly idle: 'constant' | 'timer' | null
-  /** How grave its messages are: 0 for what only tells, then warnings, errors, and what was thrown. */
+  /** Gravity of its messages: 0 for plain ones, then warnings, errors, and thrown exceptions. */
   readonly gravity: number
   readonly features: readonly FeatureTest[]
 }
@@ -354,7 +354,7 @@ interface DivergenceColumns {
   readonly performance: PerformanceTest
 }
 
-/** What differs between two sets of logs: what `findDivergence` finds. */
+/** Differences between two sets of logs, as found by `findDivergence`. */
 export class Divergence extends columnarStage<DivergenceColumns>() {
   readonly #byKind = group(this.variables, ({ kind }) => kind)
   readonly #byName = index(
@@ -367,7 +367,7 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
     return this.#byKind.get(kind) ?? []
   }
 
-  /** How many tests were performed of variables of a kind: the family they are corrected for. */
+  /** Returns the number of tests of variables of a kind: the family that they are corrected for. */
   tests(kind: VariableKind): number {
     return sum(this.#ofKind(kind), ({ features }) => features.filter(({ tested }) => tested).length)
   }
@@ -377,7 +377,10 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
     return this.#byName.get(kind)?.get(name)
   }
 
-  /** What only one class logged: new messages, or missing ones. Events come first, the gravest first, then those in more instances and messages. */
+  /**
+   * Returns the variables that only one class logged: new messages, or missing ones. Events come first, the gravest
+   * first, then those in more instances and messages.
+   */
   onlyIn(logClass: LogClass): readonly VariableDivergence[] {
     return this.variables.filter(({ presence }) => presence.onlyIn === logClass).sort(byPresence)
   }
@@ -421,7 +424,7 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
   }
 }
 
-/** From here on an event accounts for most of what tells the classes apart. */
+/** Smallest separation at which an event accounts for most of the difference between the classes. */
 const SEPARATES = 0.5
 
 /** Events that tell the classes apart by whether they came, the surest first, before all else. */
@@ -461,7 +464,7 @@ export function largestFinite({ features }: VariableDivergence): number {
   return max(features, ({ t }) => (Number.isFinite(t) ? Math.abs(t) : 0)) ?? 0
 }
 
-/** Of equally large ones the mean, which is said most plainly, else the first. */
+/** Returns the test with the largest t; of equal ones the mean, which is easiest to state, else the first. */
 function largestT(tests: readonly FeatureTest[]): FeatureTest | undefined {
   return tests.reduce<FeatureTest | undefined>((best, each) => {
     const [known, size] = [best === undefined ? -1 : Math.abs(best.t), Math.abs(each.t)]

@@ -10,13 +10,13 @@ export interface RunPhase {
   readonly from: string | null
   /** The event that it ends with; null for the end of the run. */
   readonly to: string | null
-  /** Of a stretch in which one event comes again and again, how often it does, on average. */
+  /** Mean number of times that an event repeats in a stretch of repetitions. */
   readonly counts?: { readonly before: number; readonly after: number }
   readonly beforeUs: number
   readonly afterUs: number
   /** Whether another event goes on and on meanwhile: what stands between two others is no phase then. */
   readonly isMixed: boolean
-  /** Of Welch's t; NaN where there are too few instances. */
+  /** p of Welch's t-test; NaN with too few instances. */
   readonly p: number
 }
 

@@ -4,7 +4,7 @@ import type { InstanceFeatures } from './open-instance.ts'
 
 /** The units in which a time or a size may stand once more. */
 const SCALES = [1, 1e3, 1e-3, 1e6, 1e-6]
-/** What is hardly more than its own rounding may be equal by chance. */
+/** Smallest multiple of its rounding unit at which equal values are hardly chance. */
 const MIN_UNITS = 10
 
 /**

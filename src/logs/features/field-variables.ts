@@ -15,7 +15,7 @@ import type { LogClass } from './features.ts'
 import type { LogBuilder } from './log-builder.ts'
 import type { FieldLeftOut } from './log-report.ts'
 
-/** A field of a message that is part of what it says. */
+/** Field of a message, as part of its content. */
 export type LogField = readonly [key: string, value: string | number | boolean]
 
 /** A text of more values than this is no kind of anything. */
@@ -56,10 +56,9 @@ interface EventFields {
 }
 
 /**
- * Makes variables of the fields of messages. A number is a state `event.field`. A text of few values, or a
- * number that is a code, is a facet of its event: `event · field=value` is an event of its own. What is an id, a
- * time, an address or another text in each message is left out, and listed; so is what never varies, and what
- * names the instance or the class of a message.
+ * Makes variables of the fields of messages. A number is a state `event.field`. A text of few values, or a number that
+ * is a code, is a facet of its event: `event · field=value` is an event of its own. Leaves out and lists ids, times,
+ * addresses, other texts that differ in each message, constants, and names of the instance or the class of a message.
  */
 export class FieldVariables {
   readonly #builder: LogBuilder
@@ -86,7 +85,7 @@ export class FieldVariables {
       }
       if (column.reason !== null && !FEW_TELL.has(column.reason)) continue
       column.run.take(value, instance)
-      // What was a facet before is none of a number.
+      // A facet seen before is not one of numbers.
       const known = typeof value === 'string' ? column.values?.get(value) : undefined
       if (known !== undefined) {
         this.#builder.facet(instance, known, timeUs)
@@ -198,7 +197,7 @@ export function numberIn(value: string | boolean): number {
 /** Digits behind a leading zero are no number. */
 const IS_NUMBER = /^[-+]?(?:0|[1-9]\d*|(?=\.))(?:\.\d+)?(?:[eE][-+]?\d+)?$/
 
-/** How many of the first values are kept, and of the last. */
+/** Number of first and of last values that are kept. */
 const KEPT_TEXTS = 3
 
 interface RunIdentity {

@@ -18,7 +18,7 @@ import { LogReport, ReadingNotes, thinnedVariables } from './log-report.ts'
 import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
 import { type ClosedInstance, cutWindows, OpenInstance, type Row } from './open-instance.ts'
 
-/** What a builder makes of variables besides. */
+/** Further variables that a builder makes. */
 interface BuilderOptions {
   /** States that are computed from the features of an instance. */
   readonly derive?: DerivedStates | undefined
@@ -68,7 +68,7 @@ export class LogBuilder {
     event: new Dictionary(),
     state: new Dictionary(),
   }
-  /** What reading left out, for the report. */
+  /** Omissions of the reading, for the report. */
   readonly notes = new ReadingNotes()
   #current = -1
   /** Messages of each instance that only tell others apart. */
@@ -88,8 +88,8 @@ export class LogBuilder {
   }
 
   /**
-   * Says what the messages to come are of. May be called again for an instance, which then goes on;
-   * the same id in the other class is another instance.
+   * Sets the instance of the following messages. May be called again for an instance, to continue it; the same id in
+   * the other class is another instance.
    *
    * @param options.startUs when the instance started; default, and at the latest: its first message
    * @throws OptionError for an unknown class or a start that is no finite number
@@ -109,7 +109,7 @@ export class LogBuilder {
   }
 
   /**
-   * What a variable was in the instance set last.
+   * Logs the value of a variable in the instance set last.
    *
    * @throws FlowdeltaError before any instance was set, or when it is closed
    */
@@ -179,7 +179,7 @@ export class LogBuilder {
     this.#classOf[instance] = codeOfClass(logClass)
   }
 
-  /** Of which class an instance is; undefined for one that is left out. */
+  /** Returns the class of an instance; undefined if it is left out. */
   classOf(instance: number): LogClass | undefined {
     const isLeftOut = this.#droppedInstances.has(instance)
     return isLeftOut ? undefined : LOG_CLASSES[this.#classOf[instance] ?? 0]

@@ -41,7 +41,7 @@ export interface FieldLeftOut {
   /** Messages that have it. */
   readonly messages: number
   readonly example: string
-  /** Of what names the run, some values of each class, if the classes share none. */
+  /** Some values of each class, for names of the run that the classes do not share. */
   readonly byClass?: Readonly<Record<LogClass, readonly string[]>>
 }
 
@@ -65,9 +65,9 @@ interface LogReportData {
   readonly fieldsLeftOut: readonly FieldLeftOut[]
 }
 
-/** What reading two sets of logs left out or simplified. Counts are exact. */
+/** Omissions and simplifications while reading two sets of logs. Counts are exact. */
 export class LogReport extends columnarStage<LogReportData>() {
-  /** How many lines gave no message. */
+  /** Number of lines that gave no message. */
   get skippedLines(): number {
     return this.skipped.reduce((sum, { count }) => sum + count, 0)
   }

@@ -36,7 +36,7 @@ interface LogSetData {
   readonly classOf: Uint8Array
   /** From its start to its last message, an instance each; NaN without messages. */
   readonly runTimeUs: Float64Array
-  /** What made instances of one source bad, where that is a number: their performance, if nothing else is said. */
+  /** Numeric measure that divided instances of one source into good and bad; the default measure of performance. */
   readonly metric?: string | { readonly variable: string; readonly feature: StateFeature }
   /** The same messages in windows, where each class is one long log. */
   readonly windows?: { readonly lengthUs: number; readonly logs: LogSet }
@@ -48,7 +48,7 @@ interface LogSetData {
   readonly levels?: ReadonlyMap<string, Level>
   readonly events: VariableFeatures<EventFeature>
   readonly states: VariableFeatures<StateFeature>
-  /** What was left out or simplified. */
+  /** Omissions and simplifications. */
   readonly report: LogReport
 }
 
@@ -72,7 +72,7 @@ export class LogSet extends columnarStage<LogSetData>() {
     return this.durations?.has(state) ? DURATION_UNIT : unitOfName(state)
   }
 
-  /** How many instances of each class there are. */
+  /** Number of instances of each class. */
   get counts(): Readonly<Record<LogClass, number>> {
     const after = this.classOf.reduce((sum, code) => sum + code, 0)
     return { before: this.instances.length - after, after }

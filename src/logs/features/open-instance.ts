@@ -70,7 +70,7 @@ export class OpenInstance {
     })
     const at = (timeUs: number) => windows[Math.floor((timeUs - this.#startedUs) / lengthUs)]
     for (const [code, { times, kept, stride }] of present(this.#events)) {
-      // Of a sample each stands for several.
+      // In a sample each time stands for several.
       for (let i = 0; i < kept * stride; i++) {
         const timeUs = times[Math.floor(i / stride)]!
         at(timeUs)?.event(code, timeUs)
@@ -108,7 +108,7 @@ export class OpenInstance {
     }
   }
 
-  /** How long after the message before it each message came, in ms; none where only a sample was kept. */
+  /** Returns the time between each message and the one before it, in ms; none if only a sample was kept. */
   #waits(waitCode: (event: number) => number): Coded<StateSeries> {
     const messages = present(this.#events).flatMap(([event, { times, kept, stride }]) => {
       const code = waitCode(event)
@@ -152,7 +152,7 @@ function featuresOf<S>(series: Coded<S>, features: (series: S, i: number) => num
   }
 }
 
-/** How many messages of one name in one instance are kept; of more, every second, fourth, … one. */
+/** Most messages of one name that are kept in one instance; with more, every second, fourth, … one. */
 export const MAX_KEPT = 65_536
 
 const FIRST_CAPACITY = 4
@@ -164,7 +164,7 @@ const FIRST_CAPACITY = 4
  */
 class EventSeries {
   times = new Float64Array(FIRST_CAPACITY)
-  /** How many of `times` are in use. */
+  /** Number of `times` in use. */
   kept = 0
   /** Every so many-th message is kept: a power of two. */
   stride = 1
@@ -198,7 +198,7 @@ class EventSeries {
   }
 }
 
-/** What one state variable was in one open instance, and when. */
+/** Values of one state variable in one open instance, and their times. */
 class StateSeries {
   readonly moments = new EventSeries()
   /** The value of each message kept, beside `moments.times`. */
@@ -225,7 +225,7 @@ class StateSeries {
     this.values[place] = value
   }
 
-  /** Of all messages. Exactly the value of a variable that never changes, whatever its count. */
+  /** Mean of all messages. For a variable that never changes it is exactly its value, whatever its count. */
   get mean(): number {
     return this.#origin + this.#sum / this.moments.count
   }

@@ -1,10 +1,10 @@
 import { formatDuration, grouped, shortNumber } from '../../core/words.ts'
 import { WAIT_NAME } from './features.ts'
 
-/** What a number of a log is in. */
+/** Unit of a number in a log. */
 export interface Unit {
   readonly text: string
-  /** Of a time, its microseconds. */
+  /** Length of a unit of time, in microseconds. */
   readonly us?: number
 }
 

@@ -17,9 +17,9 @@ import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 import type { Unit } from '../features/units.ts'
 
 /**
- * What is meant by performance, a number an instance: `'runTime'` (from its start to its last
- * message), the name of an event (when it last happened, since the start), of a state variable or of a
- * field of several events (the mean of its values), or any feature of a variable.
+ * Measure of performance, a number per instance: `'runTime'` (from its start to its last message), the name of an event
+ * (its last time since the start), of a state variable or of a field of several events (the mean of its values), or any
+ * feature of a variable.
  */
 export type Metric = string | { readonly variable: string; readonly feature: Feature }
 
@@ -36,7 +36,7 @@ export const METRIC_OPTIONS = defineOptions({
 })
 
 export interface PerformanceMetric {
-  /** What its node is called in graphs: never the name of another variable. */
+  /** Name of its node in graphs, which no variable has. */
   readonly name: string
   /** An instance each; NaN where it has none. */
   readonly values: Float64Array
@@ -45,7 +45,7 @@ export interface PerformanceMetric {
    * time; `'value'` for everything else.
    */
   readonly unit: 'absolute time' | 'relative time' | 'value'
-  /** What values are in, if they are no times since the start and their name or text says it. */
+  /** Unit of the values, if they are no times since the start and their name or text gives one. */
   readonly quantity?: Unit
   /** The variable it is a feature of, which explains nothing then; none for the run time. */
   readonly variable?: {
@@ -141,7 +141,7 @@ export function fullName(logs: LogSet, name: string): string {
   return only !== undefined && more.length === 0 ? only : name
 }
 
-/** What stands before the wildcard of a state of a template, as `took` in `done took=<num> #1`. */
+/** Returns the key before the wildcard of a template's state, such as `took` in `done took=<num> #1`. */
 function keyOf(state: string): string | undefined {
   const [, template = '', place] = /^(.*) #(\d+)$/s.exec(state) ?? []
   const before = place === undefined ? '' : template.split(/<[^<>\s]+>/)[Number(place) - 1]
@@ -289,7 +289,7 @@ export function metricTail(
   return new MetricTail({ metric, tails })
 }
 
-/** What `metricTail` finds. */
+/** Result of `metricTail`. */
 export class MetricTail extends columnarStage<{
   readonly metric: PerformanceMetric
   /** Before, after, and both together. */
@@ -306,7 +306,7 @@ export class MetricTail extends columnarStage<{
     return found
   }
 
-  /** What to do about it, in a sentence; empty where no tail is heavy. */
+  /** Suggestion for a heavy tail, in a sentence; empty without one. */
   get suggestion(): string {
     const heavy = this.tails.find((tail) => tail.isHeavy)
     if (heavy === undefined) return ''
@@ -355,9 +355,11 @@ export function heavyTail(sample: ArrayLike<number>) {
 /** A metric that is logged many times, in one class. */
 export interface MetricRecords {
   readonly count: number
-  /** Of all records. */
+  /** Mean of all records. */
   readonly mean: number
-  /** Of the records of an instance, on average over instances; NaN of a field of several events. */
+  /**
+   * Median and 99th percentile of an instance's records, averaged over instances; NaN for a field of several events.
+   */
   readonly median: number
   readonly p99: number
 }
@@ -402,7 +404,7 @@ function ofClass(rows: readonly RecordRow[], code: number) {
   return { own, count, mean: sum(own, ({ total }) => total) / count }
 }
 
-/** What the records of a metric come to in each class; undefined where no instance has several. */
+/** Returns the statistics of a metric's records in each class; undefined if no instance has several. */
 export function metricRecords(
   logs: LogSet,
   metric: PerformanceMetric,

@@ -15,7 +15,7 @@ import type { LogClass } from '../features/log-set.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
 import { levelOf, roleOf } from './field-roles.ts'
 
-/** How one stream of messages is divided into instances and classes. */
+/** Division of one stream of messages into instances and classes. */
 export type Division = NonNullable<ReturnType<typeof readDivision>>
 
 /** Fewer windows are all kept, whole or not. */
@@ -75,7 +75,7 @@ function slowestOf(badIf: string) {
 
 const SOME_DAY_US = Date.UTC(2020, 0, 1) * 1000
 
-/** What must hold in a message for a condition on its instance, and whether none may. */
+/** Operator to test on single messages for a negated one: no message of the instance may meet it. */
 const POSITIVE: Partial<Record<ConditionOp, ConditionOp>> = {
   'is not': 'is',
   'not recorded': 'recorded',
@@ -192,7 +192,7 @@ export class DividedLogs {
     const tests = open.map(({ asked, isNegated }) => {
       const { values, unit, quantity } = metricOf(asked.attribute)
       const [limit = ''] = asked.values
-      // What has a unit is compared in ms.
+      // Values with a unit are compared in ms.
       const isDuration = !/^[-+.\de]+$/i.test(limit)
       const us = unit === 'absolute time' ? 1 : isDuration ? quantity?.us : undefined
       const scale = us === undefined ? 1 : us / 1000

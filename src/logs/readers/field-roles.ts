@@ -1,6 +1,6 @@
 import { LEVELS, type Level } from '../features/features.ts'
 
-/** What a field of a record is for. `line` may hold a line of another format. */
+/** Role of a field in a record. `line` may hold a line of another format. */
 export type Role = keyof typeof NAMES | 'context'
 
 /**
@@ -55,9 +55,9 @@ const WRAPPERS =
 export interface FieldRole {
   /** `undefined` for what is only a field. */
   readonly role: Role | undefined
-  /** Of several fields of one role the first counts: smaller is earlier. */
+  /** Order among several fields of one role: the smallest counts. */
   readonly rank: number
-  /** What it is called as a variable or an instance. */
+  /** Name as a variable or an instance. */
   readonly key: string
 }
 
@@ -74,7 +74,7 @@ for (const [key, names] of Object.entries(CONTEXT)) {
   }
 }
 
-/** What the field at a path of a record is for. */
+/** Returns the role of the field at a path of a record. */
 export function roleOf(path: string): FieldRole {
   const lower = path.toLowerCase()
   const known = ROLES.get(lower)

@@ -14,7 +14,7 @@ const LISTS = (
   'records events logEvents entries logs hits data result results streams values tables rows items'
 ).split(' ')
 const IS_LIST = new Set(LISTS)
-/** What stands around a list and says where its records are from. */
+/** Fields around a list that name the source of its records. */
 const AROUND = ['resource', 'stream', 'labels', 'logStream', 'logStreamName'] as const
 
 /** Reads records of JSON: a list, one object around lists, or several objects, on however many lines. */
@@ -79,7 +79,7 @@ function* recordsIn(value: unknown, around: JsonObject = {}): Generator<JsonObje
 function listIn(value: JsonObject): string | undefined {
   const keys = Object.keys(value)
   const key = keys.find((one) => IS_LIST.has(one) && holdsObjects(value[one]))
-  // What has a time is a record, whatever lists it has.
+  // An object with a time is a record, whatever lists it has.
   return key === undefined || keys.some((one) => roleOf(one).role === 'time') ? undefined : key
 }
 

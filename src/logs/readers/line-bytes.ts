@@ -36,7 +36,7 @@ export class LineBytes {
     this.isAscii = false
   }
 
-  /** What stands from one place of the line to another. */
+  /** Returns the text between two places of the line. */
   text(from: number, to: number): string {
     const piece = this.bytes.subarray(this.start + from, this.start + to)
     return to - from < MAX_SHORT

@@ -2,10 +2,10 @@ import { memoized } from '../../core/remembered.ts'
 import { datePattern, KNOWN_TIMES } from './log-clock.ts'
 import type { Pair } from './logfmt.ts'
 
-/** How lines of one format are made. */
+/** Layout of the lines of one format. */
 export interface LineLayout {
   readonly name: string
-  /** What each part of a line is. */
+  /** Roles of the parts of a line. */
   readonly groups: readonly string[]
   /** The parts of a line, in the order of `groups`; `null` if it is made otherwise. */
   readonly read: (text: string) => readonly (string | undefined)[] | null
@@ -13,7 +13,7 @@ export interface LineLayout {
   readonly isEnvelope: boolean
   /** Whether other layouts come first, even where it is usual: it takes what they have. */
   readonly isLast: boolean
-  /** Of a message of several lines: those before the last, the first that there may be first. */
+  /** Patterns of the lines before the last of a message of several lines, in order. */
   readonly heads: readonly RegExp[]
 }
 
@@ -197,7 +197,7 @@ export const lineLayouts = memoized((dateFormat: string): readonly LineLayout[] 
   })
 })
 
-/** The parts that an expression names are what it finds. */
+/** Returns a reader whose parts are the groups of an expression. */
 function readerOf(expression: RegExp): LineLayout['read'] {
   return (text) => expression.exec(text)?.slice(1) ?? null
 }
@@ -279,7 +279,7 @@ export function closestLayout(lines: readonly string[], dateFormat: string): str
   return `closest is ${best.name}, but for ${JSON.stringify(best.rest.slice(0, 40))}`
 }
 
-/** What stands up to each part from the time on, but for parts within groups. */
+/** Returns patterns of a line's beginning up to each part from the time on, except parts within groups. */
 function beginningsOf(pattern: string, time: string): { parts: number; source: RegExp }[] {
   const ends = Array.from(pattern.matchAll(PART), (found) => found.index + found[0].length)
   return ends.flatMap((end, i) => {
@@ -298,7 +298,7 @@ function timeSource(dateFormat: string): string {
   return `(?:${dates}|${EPOCH}|${UPTIME})`
 }
 
-/** What each line of several before the last is made of. */
+/** Returns the patterns of the lines before the last. */
 function headsOf(pattern: string, time: string): RegExp[] {
   const lines = pattern.replace(/\(\?:((?:[^()]|\([^()]*\))*\\n)\)\?/g, '$1').split('\\n')
   return lines.slice(0, -1).map((line) => new RegExp(`^(?:${compiled(line, time, [])})$`))

@@ -13,7 +13,7 @@ export interface Said {
   readonly isNumber: boolean
 }
 
-/** What lines of one form say, and where. */
+/** Content of the lines of one form, and the places of its parts. */
 export interface LinePlan {
   readonly time: Said
   readonly name: Said
@@ -59,12 +59,12 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
 /** Digits and letters up to f, and no others. */
 const HEX = 3
 const DIGIT = 48
-/** Bytes, with digits alike. */
+/** Bytes with all digits folded into one. */
 const FOLD = Uint8Array.from({ length: 256 }, (_, code) =>
   KINDS[code] === IS_DIGIT ? DIGIT : code,
 )
 
-/** What `LinePlans` makes of a line: the plan; none; or that it should be told of one. */
+/** Result of `LinePlans` for a line: the plan, none, or a request to be told of one. */
 export type Found = LinePlan | 'none' | 'learn'
 
 interface Form {
@@ -85,7 +85,7 @@ interface Form {
 export class LinePlans {
   readonly #masker = new Masker(DEFAULT_MASKS)
   readonly #forms = new Map<number, Form>()
-  /** What was folded in the line scanned last. */
+  /** Folded runs of the line scanned last. */
   readonly #runs: Span[] = []
   #key = 0
   #check = 0
@@ -194,7 +194,7 @@ export class LinePlans {
     return form?.check === this.#check ? form : undefined
   }
 
-  /** Computes two numbers for a line, in which digits are alike, and ids of equal length from a place on. */
+  /** Computes two numbers for a line that ignore digits, and from a place on also ids of equal length. */
   #hash(line: LineBytes, idsFrom: number): void {
     const { bytes, start, end } = line
     this.#hasIds = false
@@ -299,7 +299,7 @@ function perturbed(text: string, [start, end]: Span, by: number): string {
   return text.slice(0, start) + changed + text.slice(end)
 }
 
-/** What a draft says, each part by itself, and the rest, which must not change. */
+/** Returns the content of a draft, each part by itself, and the rest, which must not change. */
 export function outputsOf(draft: LogDraft) {
   const { time, name = '', instance, value, fields, isText, level, logger, stream } = draft
   const keys = fields.map(([key]) => key)

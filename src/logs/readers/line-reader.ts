@@ -26,7 +26,7 @@ import { mayBeThrown } from './thrown.ts'
 /** Formats of which no line is a record. */
 const TEXTS: ReadonlySet<string> = new Set(['text', 'log4j'])
 export const BEGINS_WITH_PAIR = /^[A-Za-z_@][\w.@/-]*=/
-/** What a line within a record may have, and what a message in words has not. */
+/** Matches lines that may be a line within a record, unlike a message in words. */
 const MAY_BE_LINE = /^\s*[{<[]|\d:\d\d|\d{9}|=|^[A-Za-z]{4,8}[:[]|^[A-Z]+ \//
 const TELLS_TIME = new Set(['time', 'head', 'uptime_ms'])
 const MAX_DEPTH = 5
@@ -50,7 +50,7 @@ export class LineReader {
   /** Layouts that lines had so far, in their order. */
   #usual: readonly LineLayout[] = []
   readonly #plans: LinePlans | undefined
-  /** What `bytes` found for the line that comes next. */
+  /** Result of `bytes` for the next line. */
   #found: Found = 'none'
   readonly #endOfTime: TimeFinder
   /** Columns that a line `#Fields:` names. */
@@ -103,7 +103,7 @@ export class LineReader {
     this.#finish(this.#object(object, 0), { line, text: () => JSON.stringify(object) })
   }
 
-  /** Takes a record of fields beside each other; `text` is what it was read from. */
+  /** Takes a record given as a list of fields; `text` is its original text. */
   pairs(pairs: readonly Pair[], place: Place): void {
     this.#draft = new LogDraft(this.#options.settings)
     this.#finish(this.#pairs(pairs, 0), place)
@@ -130,7 +130,7 @@ export class LineReader {
     return isMessage
   }
 
-  /** What instances go by may stand anywhere in a text: `handled req=77 in 3 ms`. */
+  /** Asks for the key of instances, which may stand anywhere in a text: `handled req=77 in 3 ms`. */
   #askText(key: string): void {
     const draft = this.#draft
     const { isText, name = '', fields, instance } = draft
@@ -159,7 +159,7 @@ export class LineReader {
       return false
     }
     if (depth === 0 && this.#columns.length > 0 && this.#row(text)) return true
-    // What begins with a pair is more likely made of them than in a layout.
+    // A line that begins with a pair more likely consists of pairs than follows a layout.
     if (BEGINS_WITH_PAIR.test(text) && this.#logfmt(text, depth, false)) return true
     if (this.#layouts.length > 0 && (this.#several(text) || this.#layout(text, depth))) return true
     return format === 'logfmt' && this.#logfmt(text, depth, true)
@@ -228,7 +228,7 @@ export class LineReader {
     const { isCarried } = draft
     const stream = this.#stream()
     const text = withoutControls(line)
-    // What ends as an object does is whole.
+    // A line that ends like an object is whole.
     if (isCarried && text.length >= DOCKER_CUT && !/[\n}]$/.test(text)) {
       stream.partial += text
       draft.isPartial = true

@@ -48,7 +48,7 @@ export class LogClock {
   #month = 0
   #day = 0
   #lastOfDay = 0
-  /** Of the last time on a line: its bytes up to the fraction and behind it, and what these say, in µs. */
+  /** Parts of the last time on a line: its bytes before the fraction and after it, and their value, in µs. */
   readonly #head = new Uint8Array(HEAD_LENGTH)
   #tail: readonly number[] = []
   #headUs = Number.NaN
@@ -104,7 +104,7 @@ export class LogClock {
     return this.text(text)
   }
 
-  /** What stands between the head and the tail of the time before, in µs; NaN where they differ. */
+  /** Returns the fraction between the same head and tail as the time before, in µs; NaN if they differ. */
   #fraction(bytes: Uint8Array, start: number, end: number): number {
     const head = this.#head
     const tail = this.#tail
@@ -174,7 +174,7 @@ function dayMs(year: number, month: number, day: number): number {
 
 const MS_PER_HOUR = 3_600_000
 const OFFSET = /^([+-])(\d\d):?(\d\d)?(?::(\d\d))?$/
-/** How far a clock on the wall is ahead of UTC, in milliseconds, when it shows `wallMs`. */
+/** Returns the lead of a wall clock over UTC, in milliseconds, when it shows `wallMs`. */
 type ZoneOffset = (wallMs: number) => number
 
 /** `Z`, `UTC`, `CET` or `+02:00` in milliseconds ahead of UTC; `undefined` for anything else. */
@@ -227,7 +227,7 @@ export interface DatePattern {
   /** A regular expression without groups. */
   readonly source: string
   readonly hasZone: boolean
-  /** What `text` says, `undefined` if it is not written this way. */
+  /** Reads the fields of a date, `undefined` if `text` is not written this way. */
   read(text: string): DateFields | undefined
 }
 
@@ -268,7 +268,7 @@ const LETTERS: Readonly<Record<string, readonly [group: string, source: string]>
 /** A letter run, a quoted text, the fraction with what stands before it, white space, or the rest. */
 const PARTS = /'([^']*)'|[.,]S+|([yMdEHhamsSZ])\2*|\s+|[\s\S]/g
 
-/** How zerolog writes times to a console. */
+/** Format of times in zerolog's console output. */
 const KITCHEN = 'h:mma'
 
 /**
@@ -384,7 +384,7 @@ export const KNOWN_PATTERNS: readonly DatePattern[] = [
   'HH:mm:ss.SSS',
 ].map(datePattern)
 
-/** What the first of the known patterns come to, in one. */
+/** Number of the first known patterns that one expression covers. */
 const ISO_PATTERNS = 6
 const ISO_SOURCE = `\\d{4}-\\d\\d-\\d\\d(?:T|\\s+)\\d\\d:\\d\\d:\\d\\d${FRACTION.replace('?<fraction>', '?:')}(?:${ZONE}|\\s+${LONE_ZONE})?(?!\\s+[AaPp][Mm]\\b)`
 

@@ -10,7 +10,7 @@ import {
 export type LogSource = TraceSource
 export type LogPaths = LogSource | readonly LogSource[]
 
-/** What one path names: a file, or all files below a directory. */
+/** Input of one path: a file, or all files below a directory. */
 export interface LogInput {
   /** The path, without a slash at its end. */
   readonly id: string

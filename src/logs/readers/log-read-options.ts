@@ -165,7 +165,7 @@ export function readSettings(given: LogReadOptions) {
     instance: instance === 'path' ? undefined : instance,
     /** Whether a table without that field cannot be read. */
     needsInstance: true,
-    /** What divides messages into instances and classes, if anything does. */
+    /** Division of messages into instances and classes, if any. */
     division,
     /** Whether each path is a log of its own, whatever windows it is cut into. */
     isByPath: options.instance === 'path',

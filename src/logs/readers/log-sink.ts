@@ -12,7 +12,7 @@ import type { LineBytes } from './line-bytes.ts'
 import type { LinePlan } from './line-plans.ts'
 import type { LogFormat } from './log-read-options.ts'
 
-/** What one message says, as the reader of a format found it. */
+/** Content of one message, as the reader of a format found it. */
 export interface LogRecord {
   readonly line: number
   readonly timeUs: number
@@ -23,13 +23,13 @@ export interface LogRecord {
   readonly name: string
   /** Whether `name` is free text, of which a template is the name. */
   readonly isText: boolean
-  /** What wrote the text, if known: goes before the template. */
+  /** Writer of the text, if known: it precedes the template. */
   readonly component?: string | undefined
   readonly value?: number | undefined
   readonly level?: Level | undefined
-  /** What else it says, its level among them. */
+  /** Further fields, including its level. */
   readonly fields?: readonly LogField[] | undefined
-  /** Of an exception, what else the message says that told of it. */
+  /** Fields of the message that reported an exception. */
   readonly of?: readonly LogField[] | undefined
 }
 
@@ -97,7 +97,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   [SKIPPED.broken]: 'Look at the line, or give another `format`',
 }
 
-/** What to do about lines that gave no message for a reason; an empty text if nothing helps. */
+/** Returns advice about lines that gave no message for a reason; an empty text if nothing helps. */
 export function skipAdvice(reason: string): LogAdvice {
   // Behind a semicolon stands what is so of some files only.
   return advise(ADVICE[reason.split(';', 1)[0] ?? ''] ?? '')
@@ -114,7 +114,7 @@ export function isLost(reason: string): boolean {
   return reason !== SKIPPED.continuation && reason !== SKIPPED.half
 }
 
-/** What to do where the logs have certain fields, and maybe another format than was said. */
+/** Returns advice for logs with certain fields, and maybe of another format than given. */
 export function adviceFor(
   reason: string,
   { fields, format }: { readonly fields: readonly string[]; readonly format?: LogFormat },
@@ -133,7 +133,7 @@ export function adviceFor(
 interface WriterOptions {
   readonly builder: LogBuilder
   readonly fields: FieldVariables
-  /** What says which instance a message is of, where it is not only the path or a field. */
+  /** Rule for the instance of a message, if the path or a field is not enough. */
   readonly divided?: DividedLogs | undefined
   /** The path, where `divided` asks for it. */
   readonly id?: string
@@ -163,7 +163,7 @@ export class LogWriter implements LogSink {
     getOrInsert(this.#takers, plan, () => this.#takerOf(plan))(record, line)
   }
 
-  /** What takes messages of a plan: names are looked up now, and not for each of them. */
+  /** Returns the function that takes messages of a plan: names are looked up now, not for each message. */
   #takerOf({ name: said, isText, free, component }: LinePlan): Taker {
     const { builder, matcher } = this.#options
     const text = String(said.text)

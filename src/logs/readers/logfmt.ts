@@ -1,4 +1,4 @@
-/** What a part of a line says: what it is called, and its value. */
+/** Part of a line: its name and its value. */
 export type Pair = readonly [key: string, value: string]
 
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"'

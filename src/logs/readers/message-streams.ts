@@ -14,14 +14,14 @@ export interface LineOptions {
   readonly sink: LogSink
   readonly settings: ReadSettings
   readonly clock: LogClock
-  /** What lines are made of: anything, or only JSON, pairs, or text. */
+  /** Format of the lines: any, or only JSON, pairs, or text. */
   readonly format: LogFormat
 }
 
 /** Lines of one origin, such as a container, among those of others. */
 export class Stream {
   readonly stack = new StackFollower()
-  /** What further lines belong to. */
+  /** Message that further lines belong to. */
   message: Pick<LogRecord, 'timeUs' | 'instance' | 'origin' | 'fields'> | undefined
   /** The beginning of a line that was cut. */
   partial = ''
@@ -86,7 +86,7 @@ export class MessageStreams {
       return
     }
     const timeUs = draft.time === undefined && draft.isTimeless ? this.#lastUs : this.#timeUs(draft)
-    // Of free text, a value is a field as others are.
+    // In free text, a value is a field like others.
     const isState = draft.value !== undefined && (!isText || settings.value !== 'value')
     const value = isState ? numberOf(draft.value) : undefined
     if (!isState && draft.value !== undefined) fields.push(['value', String(draft.value)])
@@ -175,7 +175,7 @@ export class MessageStreams {
       const [message = ''] = thrownMessage.split('\n', 1)
       this.#threw(stream, stack.add({ className: thrownType, message }), line)
     }
-    // What is called an error, and names no type.
+    // An error without a type.
     if (thrown === undefined || stack.hasFound) return
     this.#threw(stream, stack.add(thrownIn(thrown.split('\n', 1)[0] ?? '')), line)
   }

@@ -110,7 +110,7 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
   if (/^\s*(?:\{|\[\s*(?:\{|$))/.test(text)) {
     const first = objects.find((one) => one !== undefined)
     const isRecord = first !== undefined && !holdsRecords(first)
-    // What is cut off, or on several lines, or around records.
+    // JSON that is cut off, on several lines, or around records.
     if (!isRecord || !most((line) => objects[lines.indexOf(line)] !== undefined)) {
       if (first !== undefined || JSON_KEY.test(text)) return isRecord ? 'jsonl' : 'json'
     }

@@ -31,7 +31,7 @@ const BEGINNINGS: readonly RegExp[] = [
   /^\S+:\d+:in [`'][^`']*': (?<text>.*) \((?<class>[A-Z][\w:]*)\)$/,
   /^(?:PHP )?Fatal error: +Uncaught (?<class>[\w\\]+): (?<text>.*?)(?: in \S+:\d+)?$/,
 ]
-/** What may have been thrown if a stack follows: a name at the beginning, or a usual one further on. */
+/** Candidates for a thrown class if a stack follows: a name at the beginning, or a usual one further on. */
 const CANDIDATES: readonly RegExp[] = [
   new RegExp(`^(?:Uncaught |Unhandled )?(?<class>${NAME})(?: \\[\\w+\\])?(?:: (?<text>.*))?$`),
   new RegExp(`(?<![\\w.$])(?<class>${NAME}${KINDS}|Error|Exception)(?: \\[\\w+\\])?: (?<text>.*)$`),
@@ -44,7 +44,7 @@ const GO_FRAME =
 const PHRASES =
   /^(?:goroutine \d+ \[|During handling of the above exception|The above exception was the direct cause|\s+\.\.\. \d+ more|--- End of|Stack trace:|#\d+ |note: run with|Node\.js v)/
 
-/** What a line behind a message is: part of a stack trace or not, and what it is the first to name. */
+/** Result for a line behind a message: whether it is part of a stack trace, and the exceptions it names first. */
 interface Followed {
   readonly isStack: boolean
   readonly thrown?: readonly Thrown[]
@@ -57,7 +57,7 @@ interface Followed {
 export class StackFollower {
   /** The line before the first frame of a stack may name what was thrown. */
   #before = ''
-  /** Where it stands, as long as nobody asked for it. */
+  /** Bytes of `#before` until somebody asks for its text. */
   #bytes: Uint8Array | undefined
   #from = 0
   #to = 0
@@ -131,7 +131,7 @@ export class StackFollower {
     return { isStack: PHRASES.test(line) || (this.#isGo && GO_FRAME.test(line)) }
   }
 
-  /** What was followed is whole: no line behind it belongs to a stack in it. */
+  /** Ends the followed message: later lines belong to no stack in it. */
   close(): void {
     this.#isPython = false
     this.#isGo = false
@@ -171,13 +171,13 @@ export function mayBeThrown(text: string): boolean {
   return MENTION.test(text)
 }
 
-/** What a line begins with, as the first line of a stack trace. */
+/** Returns the exception that a line begins with, if it can be the first line of a stack trace. */
 function thrownAtStart(line: string): Thrown | undefined {
   const found = firstOf(BEGINNINGS, line)
   return found === undefined ? undefined : (lastMentioned(found.message) ?? found)
 }
 
-/** What a text that is called an error says was thrown. */
+/** Returns the exception that an error's text names. */
 export function thrownIn(text: string): Thrown {
   const found = thrownAtStart(text) ?? firstOf(CANDIDATES, text)
   return found !== undefined && isType(found) ? found : { className: 'error', message: text.trim() }

@@ -9,7 +9,7 @@ export interface Statement {
   readonly level: string
   /** Class or service that logs it, with the line where that is known: `ContactsServiceImpl#34`. */
   readonly source: string
-  /** Template of what it says. */
+  /** Template of its text. */
   readonly text: string
 }
 
@@ -26,9 +26,9 @@ interface Known {
 }
 
 /**
- * Names what was logged in several recordings alike. Where records say the line of code, that is the
- * statement; a line that only before has and one that only after has are one, moved, if they log the
- * same at the same level. Else templates, mined from all recordings together, are statements.
+ * Names log statements consistently over several recordings. If records give the line of code, that line is the
+ * statement; a line found only before and one found only after are one moved statement if they log the same text at the
+ * same level. Otherwise statements are templates, mined from all recordings together.
  */
 export function nameStatements(
   recordings: readonly Logged[],

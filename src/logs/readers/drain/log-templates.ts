@@ -5,7 +5,7 @@ import { own, rowTable, Stage, type StageTable } from '../../../core/stage.ts'
 
 /** Messages of one form. */
 interface LogPattern {
-  /** What writes it: a class, a service, `threw` and an exception; `''` if that is not known. */
+  /** Writer of the message: a class, a service, `threw` and an exception; `''` if unknown. */
   readonly component: string
   /** With wildcards: `<*>` for one token, `<num>` and the like for what a mask matches. */
   readonly text: string
@@ -16,7 +16,7 @@ interface LogTemplate {
   readonly id: number
   /** The name of its event, and the beginning of those of its state variables. */
   readonly name: string
-  /** What it matches; several where templates were merged. */
+  /** Patterns that it matches; several if templates were merged. */
   readonly patterns: readonly LogPattern[]
   /** Messages it was mined from. */
   readonly count: number
@@ -48,7 +48,7 @@ interface TemplatesData {
  * logs.states.names // [ 'send #1' ]
  */
 export class LogTemplates extends Stage {
-  /** By number of messages, most first, as long as nothing was edited. */
+  /** Templates by number of messages, most first, unless edited. */
   readonly templates: readonly LogTemplate[]
   readonly masks: readonly LogMask[]
 
@@ -104,7 +104,7 @@ export class LogTemplates extends Stage {
     return this.#with(kept.map((one) => (one === first ? whole : one)))
   }
 
-  /** What `JSON.stringify` keeps; `LogTemplates.fromJSON` makes templates of it again. */
+  /** Returns the data for `JSON.stringify`; `LogTemplates.fromJSON` restores the templates. */
   toJSON(): TemplatesData {
     return {
       templates: this.templates,
@@ -185,7 +185,7 @@ export const DEFAULT_MASKS: readonly LogMask[] = [
   mask('path', '(?<![\\w<>/.*])(?:[A-Za-z]:)?(?:[\\\\/][\\w.+@%=~$-]+){2,}[\\\\/]?'),
   mask('hex', `\\b(?:0x${HEX}+|(?=${HEX}*[0-9])(?=${HEX}*[a-fA-F])${HEX}{8,})\\b`),
   mask('version', '(?<![\\w.])\\d+(?:\\.\\d+){2,}(?:[-+]\\w+)?(?![\\w])'),
-  // What numbers are joined to by "-" or "_" says what they are ids of.
+  // Text joined to a number by "-" or "_" says what it is an id of.
   mask('id', '(?<=[A-Za-z][_-])\\d[0-9A-Za-z]*(?:[_.-]\\d[0-9A-Za-z]*)*(?::\\d+\\b)?'),
   // Up to three letters of a unit may follow.
   {
@@ -204,10 +204,10 @@ function mask(name: string, source: string): LogMask {
 /** Replaces what `masks` match, from left to right; where several match, the first of them. */
 export class Masker {
   readonly shown: readonly string[]
-  /** How masks are shown whose matches are numbers. */
+  /** Names of masks whose matches are numbers. */
   readonly numbers: ReadonlySet<string>
   readonly #pattern: RegExp | undefined
-  /** The group of each mask, and that of what would come after them. */
+  /** Group of each mask, and of the one after the last. */
   readonly #groups: readonly number[]
 
   /** @throws OptionError for a mask without a name or with a named group */
@@ -314,7 +314,7 @@ const MAX_KNOWN = 1 << 16
 const SHOWN = /<(?:\*|\w+)>/g
 const PUNCTUATION = /[,;:.)\]}]*$/
 
-/** What a template has where its messages differ. */
+/** Placeholder where the messages of a template differ. */
 export const WILDCARD = '<*>'
 
 /** The tokens of a text: what stands between white space. */
@@ -325,7 +325,7 @@ export function tokensOf(text: string): string[] {
 
 export interface TemplateMatch {
   readonly name: string
-  /** Of each value of the masked text: which wildcard of the template it stands for, 0 for no number. */
+  /** Wildcard that each value of the masked text stands for, 0 for none with a number. */
   readonly wildcards: readonly number[]
   /** Codes of the state variables, beside `wildcards`, which whoever asks gives it. */
   readonly states: number[]
@@ -414,7 +414,7 @@ export class TemplateMatcher {
 
 interface MessageGroup {
   readonly component: string
-  /** What all of them have in common, with wildcards for the rest. */
+  /** Tokens common to all of them, with wildcards for the rest. */
   tokens: string[]
   count: number
   readonly example: string
@@ -422,7 +422,7 @@ interface MessageGroup {
 
 interface Node {
   readonly children: Map<string, Node>
-  /** Of a leaf. */
+  /** Groups of a leaf. */
   readonly groups: MessageGroup[]
 }
 
@@ -431,9 +431,9 @@ interface Node {
  * tokens and the first tokens, to a few groups, of which the most similar takes the message or, if
  * none is similar enough, a new one; its template keeps the tokens that are the same.
  *
- * Differs from the paper in two points: messages of different components (classes, services) or
- * levels (`INFO`, `[WARN]`) are never one group, and a level neither leads through the tree nor counts
- * as a token in common: it says nothing of what the message is about.
+ * Differs from the paper in two points: messages of different components (classes, services) or levels (`INFO`,
+ * `[WARN]`) are never one group, and a level neither leads through the tree nor counts as a common token, because it
+ * does not describe the message's subject.
  *
  * Source: P. He, J. Zhu, Z. Zheng and M. R. Lyu, Drain: an online log parsing approach with fixed
  * depth tree, ICWS 2017.
@@ -519,7 +519,7 @@ function mostSimilar(
 
 const LEVEL =
   /^(?:[[(<](?:trace|debug|info|notice|warn|warning|error|severe|critical|fatal|TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)[\])>]|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)):?$/
-/** How many tokens are searched for a level: it may stand behind a host or a thread. */
+/** Number of first tokens searched for a level: it may stand behind a host or a thread. */
 const LEVEL_TOKENS = 3
 
 /** Returns the place of the level that a message begins with, or −1. */
