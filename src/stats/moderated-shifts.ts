@@ -660,8 +660,8 @@ const MAX_KEPT = 0.9
  *
  * @param options.lasts duration of levels; default `'flicker'`. Use `false` for differences between periods of the same
  *   time, which drift together
- * @param options.maxShared most degrees of freedom of an effect, as a multiple of its own, however many measures moderate
- *   it; default 2
+ * @param options.maxShared most degrees of freedom of an effect, as a multiple of its own, however many measures
+ *   moderate it; default 2
  *
  * Sources: Kish 1965, "Survey Sampling", §5.4; Smyth 2004 (see `moderatedVariances`); for the
  * autocorrelation left after the mean is taken off, Kendall 1954, "Note on bias in the estimation of
