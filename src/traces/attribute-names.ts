@@ -1,4 +1,4 @@
-/** What names of attributes made of monitoring series begin with. */
+/** Prefix of attributes made of monitoring series. */
 export const SERIES = 'series.'
 
 /** Why an attribute is of no use for telling requests apart. */

@@ -19,13 +19,13 @@ export function besideOwn<Column>(
   return { ...own, ...Object.fromEntries(named) }
 }
 
-/** What a low-level parameter can be. */
+/** Value of a low-level parameter. */
 export type AttributeValue = number | string | boolean
 
 export const NUMBER = 0
 export const TEXT = 1
 export const TRUTH = 2
-/** What a value is: `NUMBER`, `TEXT` or `TRUTH` (1 for true). */
+/** Type of a value: `NUMBER`, `TEXT` or `TRUTH` (1 for true). */
 export type AttributeType = typeof NUMBER | typeof TEXT | typeof TRUTH
 
 export interface AttributeColumns {
@@ -169,7 +169,7 @@ export class KnownAttribute {
   readonly version: KnownText | undefined
   /** With which probability its span was recorded, where it says that. */
   readonly probability: number | undefined
-  /** What stands for its value in the columns, once it was added to them. */
+  /** Number of its value in the columns, once it was added to them. */
   number: number | undefined
 
   constructor(key: KnownText, value: AttributeValue) {

@@ -8,7 +8,7 @@ export function isTimeOfDay(sinceEpochUs: number): boolean {
   return sinceEpochUs >= YEAR_2000_US && sinceEpochUs < YEAR_9999_US
 }
 
-/** Of longer times, nanoseconds are more than a number can be. */
+/** Longest time in seconds whose nanoseconds a number can hold. */
 const MAX_SECONDS = 1e294
 
 /** Turns absolute times into µs since one epoch: a double cannot hold nanoseconds since 1970. */

@@ -148,7 +148,7 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
     return new GraphTraces(name, columns, this.quality().ofSome(selected)) as this
   }
 
-  /** What each trace has several of, as one list. */
+  /** Returns the items of all traces as one list. */
   #ofEach<T>(of: (trace: number) => Iterable<T>): T[] {
     return this.ids.flatMap((_, trace) => Array.from(of(trace)))
   }

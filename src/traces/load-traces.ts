@@ -155,7 +155,7 @@ async function readTraces(
 /** Files that are smaller, in bytes on disk, are read before a thread would have started. */
 const MIN_BYTES_FOR_THREAD = 1e6
 
-/** How many loads are being read in this thread, and how many in others. */
+/** Number of loads being read in this thread, and in others. */
 const reading = { here: 0, elsewhere: 0 }
 
 async function whileReading<T>(where: keyof typeof reading, read: () => Promise<T>): Promise<T> {

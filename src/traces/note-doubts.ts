@@ -72,7 +72,7 @@ export function noteNamelessServices(
   })
 }
 
-/** How far beyond rounding a span begins before its parent or ends after it; 0 if it does not. */
+/** Returns how far beyond rounding a span begins before its parent or ends after it; 0 if it does neither. */
 function reachOutside(
   spans: SpanColumns,
   span: number,

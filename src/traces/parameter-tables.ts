@@ -75,7 +75,7 @@ export class ParameterTables {
     return this
   }
 
-  /** What the tables say of a trace point, but for what the trace itself says of it (`own`). */
+  /** Returns the parameters of a trace point from the tables, except those that the trace itself gives (`own`). */
   ofNode({ view, range }: NodeBytes, trace: TraceAtHand, own: readonly Entry[]): readonly Entry[] {
     const keys = this.#keys
     const [start, end] = range
@@ -87,7 +87,7 @@ export class ParameterTables {
     return this.#take([alone, within], { trace, own, words: () => keyWords(text()) })
   }
 
-  /** What the tables say of a span, but for what the trace itself says of it (`own`). */
+  /** Returns the parameters of a span from the tables, except those that the trace itself gives (`own`). */
   ofSpan(span: string, trace: TraceAtHand, own: readonly Entry[]): readonly Entry[] {
     const keys = this.#keys
     const alone = keys.find(spanKey(span))

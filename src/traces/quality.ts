@@ -1,7 +1,7 @@
 import { describePlace, type Place, TraceFormatError, visibleText } from '../core/errors.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../core/stage.ts'
 
-/** What became of the data an issue is about. */
+/** Effect of an issue on the data that it concerns. */
 export type IssueEffect = 'trace skipped' | 'span skipped' | 'log record skipped' | 'kept'
 
 /** One thing in the input that was not as it should be. */
@@ -9,7 +9,7 @@ export interface QualityIssue {
   readonly code: string
   readonly effect: IssueEffect
   readonly place: Place
-  /** What was found, naming the bad value. */
+  /** The problem, naming the bad value. */
   readonly message: string
 }
 
@@ -61,13 +61,13 @@ interface QualityCounts {
   /** Traces that were loaded. */
   readonly traces: number
   readonly skippedTraces: number
-  /** What was selected since, one after the other. */
+  /** Selections made since, one after the other. */
   readonly selected: readonly Selected[]
   /** Where a sample was drawn: all groups of requests, the most frequent first. */
   readonly groups: readonly RequestGroup[]
 }
 
-/** What a load left out or had doubts about: counts are exact, the list keeps 1,000 issues a code. */
+/** Omissions and doubts of a load. Counts are exact; the list keeps 1,000 issues per code. */
 export class Quality extends columnarStage<QualityCounts>() {
   /** The quality of some of the traces. */
   ofSome(selected: Selected | undefined): Quality {

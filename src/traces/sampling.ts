@@ -23,7 +23,7 @@ export function traceStateProbability(traceState: unknown): number | undefined {
   return exponent < ZERO_PROBABILITY ? 2 ** -exponent : undefined
 }
 
-/** How many spans one stands for, as Honeycomb and ClickStack record it. */
+/** Number of spans that one stands for, as Honeycomb and ClickStack record it. */
 const SAMPLE_RATE = 'SampleRate'
 /** Trace state of spans in formats that have no field for it. */
 const TRACE_STATE = 'w3c.tracestate'
@@ -36,7 +36,9 @@ export function attributeProbability(key: string, value: unknown): number | unde
   return rate >= 1 && Number.isFinite(rate) ? 1 / rate : undefined
 }
 
-/** Of what a span says twice, the smaller: a sampler that knows of no other one records only its own. */
+/**
+ * Returns the smaller of two probabilities of one span: a sampler that does not know of the other records only its own.
+ */
 export function lesserProbability(
   one: number | undefined,
   other: number | undefined,
@@ -58,7 +60,7 @@ export class SamplingWeights {
     this.#any = true
   }
 
-  /** How many requests each trace stands for, `NaN` where unsaid; undefined where none says. */
+  /** Returns the number of requests that each trace stands for, `NaN` if it does not say; undefined if none does. */
   finish(traces: Uint32Array): Float64Array | undefined {
     if (!this.#any) return undefined
     return Float64Array.from(traces, (trace) => {

@@ -1,7 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
 
-/** What a table of shapes consists of. */
+/** Columns of a table of shapes. */
 export interface ShapeColumns {
   /** Labels of shape `s` are entries `nodeOffsets[s]` to `nodeOffsets[s + 1]`. */
   readonly nodeOffsets: Uint32Array
@@ -59,7 +59,7 @@ export class ShapeTable {
     return width(this.#columns.edgeOffsets, shape)
   }
 
-  /** How many nodes the shapes before `shape` have in all. */
+  /** Returns the number of nodes of all shapes before `shape`. */
   nodesBefore(shape: number): number {
     return this.#columns.nodeOffsets.values[shape]!
   }

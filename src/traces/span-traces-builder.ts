@@ -56,7 +56,7 @@ interface SpanRecord {
   readonly version?: string | undefined
 }
 
-/** What a resource says of many spans, as texts that are looked up once. */
+/** Facts that a resource gives for many spans, as texts that are looked up once. */
 export interface KnownReporter {
   readonly service: KnownText
   readonly host: KnownText
@@ -88,7 +88,7 @@ export interface UsualSpan {
   reporter: KnownReporter
 }
 
-/** Of longer durations, sums and nanoseconds are more than a number can be. */
+/** Longest duration in µs of which a number can hold sums and nanoseconds. */
 const MAX_DURATION_US = 1e294
 
 /** Collects spans in any order into columns, grouped by trace, from the earliest start on. */
@@ -120,15 +120,15 @@ export class SpanTracesBuilder {
   readonly #sampling = new SamplingWeights()
   readonly #savedLogs: SavedLogs[] = []
   readonly #joinsLinks: boolean
-  /** Of traces that begin with a link, by their codes, the trace that they are part of. */
+  /** Trace that each trace beginning with a link is part of, by their codes. */
   readonly #joinedTo = new Map<number, number>()
   #linkedRoots = 0
   readonly #consumerLinks: (SpanLink & { readonly row: number })[] = []
 
   /**
    * @param parameters from tables beside the traces, where there are any
-   * @param options.joinLinks whether a root that is linked to a span of another trace is what that
-   *   span set off, detached, in one request with it
+   * @param options.joinLinks whether a root linked to a span of another trace is detached work of that span, in the
+   *   same request
    */
   constructor(
     quality: QualityLog,

@@ -90,7 +90,7 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
     return stageTable(besideOwn<ArrayLike<unknown>>(own, attributes.columnsByName()))
   }
 
-  /** How many spans each service reported under each version of itself, by service. */
+  /** Number of spans that each service reported under each version of itself, by service. */
   get versions(): ServiceVersions {
     const { spans, services, versionNames } = this
     const counts = new Map<string, Map<string, number>>()

@@ -4,7 +4,7 @@ import { isZstd, unzstd } from './readers/zstd.ts'
 
 /** The content of a file that is in memory already. */
 export interface TraceContent {
-  /** What to call it in messages. */
+  /** Name in messages. */
   readonly name: string
   readonly bytes: Uint8Array | string
 }

@@ -60,7 +60,7 @@ export class Keys {
 /** Bytes of values that repeat, kept with what they mean; beyond, all are forgotten. */
 export const MAX_REMEMBERED_BYTES = 1 << 23
 
-/** What values mean that repeat span after span, by their bytes: of equal ones only the first is parsed. */
+/** Meanings of values that repeat in many spans, by their bytes: of equal values only the first is parsed. */
 export class Remembered<T> {
   readonly #prepare: (json: string) => string
   readonly #meaning: (value: unknown) => T
@@ -80,7 +80,7 @@ export class Remembered<T> {
     this.#meaning = meaning
   }
 
-  /** How many different values it has met. */
+  /** Number of different values met so far. */
   get size(): number {
     return this.#meanings.length
   }
@@ -91,7 +91,7 @@ export class Remembered<T> {
     return this.#expected < 0 ? -1 : this.#interner.endOf(this.#expected, view, start)
   }
 
-  /** What the expected value means. */
+  /** Returns the meaning of the expected value. */
   expected(): T | undefined {
     return this.#meanings[this.#expected]
   }
@@ -119,7 +119,7 @@ export class Remembered<T> {
     this.#guesses[this.#cell(view, start)] = number
   }
 
-  /** What bytes `start` to `end` mean; `undefined` for what is not JSON. */
+  /** Returns the meaning of bytes `start` to `end`; `undefined` if they are not JSON. */
   at(view: DataView, start: number, end: number): T | undefined {
     if (this.#interner.bytesUsed > MAX_REMEMBERED_BYTES) {
       this.#interner = new ByteInterner()
@@ -225,7 +225,7 @@ export class JsonCursor {
     return true
   }
 
-  /** What the value here means, which is skipped; `undefined` where it is not JSON. */
+  /** Skips the value here and returns its meaning; `undefined` if it is not JSON. */
   value<T>(remembered: Remembered<T>): T | undefined {
     const start = this.at
     // Where lines matter, their ends have to be seen.

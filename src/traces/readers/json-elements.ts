@@ -6,7 +6,7 @@ interface JsonElement {
   readonly value: object
   /** 1-based line the element starts on; in a piece, its first own element. */
   readonly line: number
-  /** Of a piece: the key of the array that was cut to make it. */
+  /** Key of the array that was cut to make the piece. */
   readonly cutAt?: string
 }
 
@@ -49,7 +49,7 @@ export class JsonElements {
   readonly #scanner: JsonScanner
   readonly #queue = new ByteQueue()
   #line = 1
-  /** Length of what is copied from piece to piece before the first own element. */
+  /** Length of the beginning that is copied from piece to piece, before the first own element. */
   #head = 0
   #cutAt: string | undefined
   #scanning = false

@@ -1,5 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
-/** How deep inside a value arrays may be cut, and positions are remembered. */
+/** Largest depth inside a value at which arrays may be cut and positions are remembered. */
 const TRACKED = 8
 const DEEPEST = 10_000
 

@@ -24,7 +24,7 @@ export interface CsvColumns {
   readonly status?: string
 }
 
-/** How to read spans from a CSV file with a header line, one span a row. */
+/** Options for reading spans from a CSV file with a header line, one span per row. */
 export interface CsvOptions {
   readonly columns: CsvColumns
   /** Columns to keep as low-level parameters. Default: none. */
@@ -64,7 +64,7 @@ const CSV_OPTIONS = [
   'delimiter',
 ]
 
-/** What options say of how spans are read. */
+/** Returns how to read spans, from the options. */
 export function readingOf({
   format,
   csv,

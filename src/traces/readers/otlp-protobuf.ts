@@ -51,16 +51,16 @@ const WIRE: Readonly<Record<Kind, number>> = {
   hex: 2,
 }
 
-/** What stands before a message: four bytes of length, a length as varint, or the tag of field 1. */
+/** Framing before each message: four bytes of length, a length as varint, or the tag of field 1. */
 type Framing = 'bytes' | 'varint' | 'field'
 
 const MAX_MESSAGE = 1 << 28
 const LINE_FEED = 0x0a
 
 /**
- * How OTLP messages are divided in a file: four bytes of length before each, as the collector's
- * exporter writes protobuf, zstd or JSON; a bare request is a row of fields 1 that begin with 0A or
- * 12. `undefined` for other files.
+ * Returns the framing of OTLP messages in a file: four bytes of length before each, as the collector's exporter writes
+ * protobuf, zstd or JSON; a bare request is a row of fields 1 that begin with 0A or 12. Returns `undefined` for other
+ * files.
  */
 export function otlpFraming(head: Uint8Array): Framing | undefined {
   const [a = 0, b = 0, c = 0, d = 0] = head

@@ -30,9 +30,9 @@ export const EVENTS = 9
 /** In place of a key: the span ends, or nothing was read. */
 export const CLOSED = 31
 const NOTHING = -1
-/** What every usual span has: both ids, name and times. */
+/** Fields of every usual span: both ids, name and times. */
 export const NEEDED = (1 << TRACE_ID) | (1 << SPAN_ID) | (1 << NAME) | (1 << START) | (1 << END)
-/** What hardly two spans have alike. */
+/** Fields that hardly two spans share. */
 const VARIED = NEEDED | (1 << PARENT_ID) | (1 << EVENTS)
 
 /** All between two values of a span that vary, and what it says: of a span like others, most. */
@@ -57,7 +57,7 @@ export class SpanName extends KnownText {
 
 const NONE = () => false
 
-/** What a value of a key says of its span, where that is anything; it has to be JSON anyhow. */
+/** Returns the facts about a span in the value of a key, if any. The value must be JSON in any case. */
 const SAID: { readonly [key: number]: (value: unknown) => Partial<Run> } = {
   [KIND]: (value) => ({ kind: SPAN_KINDS.indexOf(otlpKind(value)) }),
   [TRACE_STATE]: (value) => ({ probability: traceStateProbability(value) }),

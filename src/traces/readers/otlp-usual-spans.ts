@@ -280,7 +280,7 @@ export class UsualSpans extends JsonCursor {
   }
 }
 
-/** What a span is read into. */
+/** Buffer that a span is read into. */
 class FoundSpan implements UsualSpan {
   traceId = ''
   idHigh = 0

@@ -73,7 +73,7 @@ export function otlpAttributes(list: unknown): AttributeEntry[] {
   return entries
 }
 
-/** What the events of a span say, as attributes of it. */
+/** Returns the events of a span as attributes of it. */
 export function otlpEvents(list: unknown): AttributeEntry[] {
   return objectsIn(list).flatMap(({ name, attributes }) =>
     eventEntries(textOf(name), otlpAttributes(attributes)),
@@ -129,7 +129,7 @@ function numeric(content: unknown): unknown {
   return /^-?\d+$/.test(content) && !Number.isSafeInteger(value) ? content : value
 }
 
-/** What a resource, or a process, says of all its spans. */
+/** Facts that a resource, or a process, gives for all its spans. */
 export interface Reporter {
   readonly service: string
   readonly host: string
@@ -153,7 +153,7 @@ export function reporterOf(
     readonly keep?: boolean | undefined
   } = {},
 ): Reporter {
-  // Of several with one key, the first counts.
+  // The first of several entries with one key counts.
   const texts = new Map(entries.toReversed().map(([key, value]) => [key, String(value)]))
   const textOf = (key: string) => texts.get(key) ?? ''
   const firstOf = (keys: readonly string[]) => keys.find((key) => textOf(key) !== '') ?? ''

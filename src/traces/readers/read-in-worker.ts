@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { type PackedTraces, unpackTraces } from '../pack-traces.ts'
 import type { TraceSet } from '../trace-set.ts'
 
-/** How far a load has come. */
+/** Progress of a load. */
 export interface LoadProgress {
   readonly file: string
   /** Bytes read of all files so far, as they are on disk. */

@@ -89,7 +89,7 @@ function tableUnder(
   )
 }
 
-/** What is no CSV may have anything for a first line. */
+/** Shortens the first line, which may be anything if the file is no CSV. */
 function shortened(names: readonly string[]): string {
   const text = names.join(', ').replace(/[^\P{C}\s]|\uFFFD/gu, '·')
   return text.length > 200 ? `${text.slice(0, 200)}…` : text

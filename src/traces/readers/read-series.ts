@@ -11,7 +11,7 @@ import { SpanTraces } from '../span-traces.ts'
 import { closeChunks, type OpenableSource } from '../trace-source.ts'
 import { CsvRows } from './csv-rows.ts'
 
-/** What a monitor recorded, such as CPU or the length of a queue, of one host or of all of them. */
+/** Recording of a monitor, such as CPU or the length of a queue, of one host or of all of them. */
 export interface Series {
   readonly name: string
   /** Names that the host may have; none for a series of all hosts. */

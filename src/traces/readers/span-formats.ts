@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, objectsIn, textOf } from './json-values.ts'
 
-/** What fields of a record of a span can stand for. */
+/** Role of a field in a record of a span. */
 export type Role =
   | 'trace'
   | 'span'
@@ -34,7 +34,7 @@ type Columns = { readonly [role in Role]?: string | readonly string[] }
 /** One row of the table of formats. */
 export interface SpanFormat {
   readonly name: string
-  /** Who writes it, for the table in docs/formats.md. */
+  /** Writers of the format, for the table in docs/formats.md. */
   readonly by: string
   /** Paths of fields that records have, by which the format is recognized. */
   readonly has: readonly string[]
@@ -129,7 +129,7 @@ export const MAPS = new Set([
   ...['custommeasurements', 'measurements', 'annotations', 'metadata', 'fields', 'data'],
 ])
 
-/** Lists of what happened within a span. */
+/** Names of lists of events within a span. */
 export const EVENTS = new Set(['events', 'logs', 'annotations'])
 
 /** A pod's name without the hashes of replica set and pod, or the number of an instance. */

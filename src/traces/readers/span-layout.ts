@@ -29,7 +29,7 @@ export interface Field {
   readonly name: string
   readonly paths: readonly Path[]
   readonly unit: TimeUnit
-  /** How the unit is known, for people. */
+  /** Source of the unit, in words. */
   readonly how: string
 }
 
@@ -60,7 +60,7 @@ export function plainValue(value: unknown): unknown {
     : value
 }
 
-/** What is at a path, `undefined` where nothing is. */
+/** Returns the value at a path, `undefined` if there is none. */
 export function valueAt(record: JsonObject, path: Path): unknown {
   if (path.length === 1) return plainValue(record[path[0] as string])
   let value: unknown = record
@@ -251,7 +251,7 @@ const NAMES_IN_MAPS: ReadonlySet<Role> = new Set([
 ])
 
 const TIMES = ['start', 'end', 'duration'] as const
-/** Of these, a record of a known format has two. */
+/** Roles of which a record of a known format has two. */
 const TELLING = ['span', 'operation', ...TIMES] as const
 
 function hasAny(record: JsonObject, fields: readonly Field[]): boolean {
@@ -261,12 +261,12 @@ function hasAny(record: JsonObject, fields: readonly Field[]): boolean {
   return false
 }
 
-/** What the fields of the records of a file stand for. */
+/** Roles of the fields in a file's records. */
 export class SpanLayout {
   readonly format: SpanFormat
   readonly isGuess: boolean
   readonly fields: { readonly [role in Role]: readonly Field[] }
-  /** What is unlikely about it. */
+  /** Unlikely properties of the layout. */
   readonly doubts: readonly string[]
 
   constructor(format: SpanFormat, samples: readonly Sample[], isGuess: boolean) {
@@ -338,7 +338,7 @@ export class SpanLayout {
     return false
   }
 
-  /** What stands for what, in words. */
+  /** Describes the roles of fields in words. */
   describe(): string {
     return ROLES.flatMap((role) => {
       const [field] = this.fields[role]
@@ -358,7 +358,7 @@ function outerPath(name: string, samples: readonly Sample[]): Path | undefined {
   return undefined
 }
 
-/** What a record inherits by the name of a field around it. */
+/** Guesses the field of an enclosing record that a record inherits. */
 function outerGuess(role: Role, samples: readonly Sample[]): string[] {
   const [first] = samples
   for (let outer = first?.enclosed.around ?? null; outer !== null; outer = outer.around) {

@@ -5,7 +5,7 @@ import { SPAN_KINDS } from '../span-traces.ts'
 import { type AttributeEntry, isJsonObject, textOf } from './json-values.ts'
 
 const MAX_KIND_LENGTH = 40
-/** What kinds of spans are called elsewhere. */
+/** Names of the kinds of spans in other formats. */
 const KIND_WORDS: Readonly<Record<string, SpanKind>> = {
   entry: 'server',
   request: 'server',

@@ -45,7 +45,7 @@ const NO_PARENT = /^(?:0*|-1|root|none|null|nil|nan|undefined)$/i
 const HOST_KEYS = ['hostname', 'host.name', 'k8s.node.name', 'ip']
 const UNKNOWN: Reporter = { service: '', host: '', version: '', attributes: [] }
 
-/** How spans are read whose format, or columns, somebody named. */
+/** Way to read spans whose format, or columns, the user named. */
 export interface SpanReading {
   /** Formats that are looked for first. */
   readonly formats?: readonly SpanFormat[]
@@ -105,7 +105,7 @@ function withLargeAsText(json: string): string {
   return json.replace(LARGE, (found) => (found.startsWith('"') ? found : `"${found}"`))
 }
 
-/** What the console of Node shows, as JSON. */
+/** Turns the output of Node's console into JSON. */
 async function* consoleJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -156,7 +156,7 @@ function visit(value: unknown, around: Enclosed | null, visitor: Visitor, depth 
   const rows = rowsOf(value)
   if (rows !== undefined) return visit(rows, around, visitor, depth + 1)
   const enclosed = { record: value, around }
-  // What lists its spans is a trace.
+  // An object that lists its spans is a trace.
   if (!Array.isArray(value['spans']) && visitor.isSpan(enclosed)) {
     let found = 1
     for (const key in value) {
@@ -214,7 +214,7 @@ class SpanRecords {
   #layout: SpanLayout | undefined
   #taken: Taken = new Map()
   #line = 0
-  /** What was said of the last resources: each stands in many spans, or in one. */
+  /** Reporters of the last resources: each appears in many spans, or in one. */
   #reporters: { readonly of: object; readonly reporter: Reporter }[] = []
   readonly #unfinished = new Map<string, number>()
   readonly #warned = new Map<string, { count: number; first: unknown; line: number }>()
@@ -287,7 +287,7 @@ class SpanRecords {
     try {
       this.#layout = this.#learner.learn(this.#file)
     } catch (error) {
-      // What a server answered says more than what its answer has not.
+      // The answer of a server tells more than the missing fields of its records.
       if (quality.firstIn(this.#file) === undefined && !this.#learner.isEmpty) throw error
       return
     }
@@ -643,7 +643,7 @@ function addColumnarEvents(record: JsonObject, entries: AttributeEntry[]): void 
   })
 }
 
-/** What attributes say of the span itself. */
+/** Facts about the span itself that its attributes give. */
 interface Told {
   kind?: SpanKind | undefined
   status?: SpanStatus | undefined

@@ -57,7 +57,7 @@ export function conditionTest(recorded: Recorded, asked: Condition) {
   return { holds, isKnown, isRecorded: orNotRecorded ? always : isRecorded }
 }
 
-/** What is compared with a number, by how it is written. */
+/** Properties that are compared with a number, with the notation of their values. */
 const ORDERED = {
   duration: { needs: "a number with a unit, as '500ms'", read: readDuration },
   time: { needs: "a time, as '2026-10-01T11:15Z'", read: () => Number.NaN },
@@ -122,7 +122,7 @@ export function momentUs(
   return typeof us === 'number' && Number.isFinite(us) ? us : null
 }
 
-/** Returns the values of what a condition asks for, and how many traces have each, frequent ones first. */
+/** Returns the values of a condition's subject, and the number of traces with each, frequent ones first. */
 export function valuesOf(recorded: Recorded, subject: Subject): [value: string, traces: number][] {
   const read = recorded.reader(subject)
   const counts = new Map<string, number>()
@@ -211,7 +211,7 @@ function valuesText(recorded: Recorded, asked: Condition): string {
   return `${name} is ${firstOf(all, { most: MAX_LISTED })}.${called ?? hint}`
 }
 
-/** Of what is no root's service or operation but some call's: the condition that was meant. */
+/** Suggests the condition that was meant if no root but some call has that service or operation. */
 function calledInstead(recorded: Recorded, asked: Condition): string | undefined {
   const name = builtIn(asked)
   if (asked.service !== null || (name !== 'service' && name !== 'operation')) return undefined
@@ -223,7 +223,7 @@ function calledInstead(recorded: Recorded, asked: Condition): string | undefined
   return ` That matches only roots; write ${meant}.`
 }
 
-/** Of what no root has but the first span of some service: the condition on that service. */
+/** Suggests the condition on a service if no root but the first span of that service meets it. */
 function ofServiceInstead(recorded: Recorded, asked: Condition): string | undefined {
   const name = builtIn(asked)
   if (asked.service !== null || asked.op === 'is not' || name === 'duration' || name === 'time') {

@@ -2,7 +2,7 @@ import { FlowdeltaError, show } from '../../core/errors.ts'
 import { QUOTED, quoted, unquoted } from '../../core/quoted.ts'
 import { printable } from '../../core/words.ts'
 
-/** How conditions hold what is known of a request against values. */
+/** Operators that compare a property of a request with values. */
 export const CONDITION_OPS = [
   'is',
   'is not',
@@ -42,7 +42,7 @@ export interface Condition extends Subject {
   readonly text: string
 }
 
-/** What is known of every request beside attributes. A name between quotes is always an attribute. */
+/** Properties of every request besides attributes. A name between quotes is always an attribute. */
 export const BUILT_IN = [
   'service',
   'operation',
@@ -233,7 +233,7 @@ export function conditionsText(conditions: readonly Condition[]): string {
   return conditions.map(({ text }) => text).join(' and ')
 }
 
-/** What holds of those requests for which conditions do not, in words. */
+/** Returns the condition, in words, of the requests that do not meet the given ones. */
 export function oppositeText(conditions: readonly Condition[]): string {
   const [first] = conditions
   if (first === undefined || conditions.length > 1) return `not (${conditionsText(conditions)})`

@@ -47,7 +47,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
     return this.ids.length
   }
 
-  /** What was left out of this load, and why. */
+  /** Returns the omissions of this load, and their reasons. */
   quality(): Quality {
     return this.#quality
   }
@@ -245,7 +245,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
     return values.sort(naturally).map((value) => this.#group([condition(subject, 'is', [value])]))
   }
 
-  /** What a text without comparison names; `null` for other text. */
+  /** Returns the subject that a text without comparison names; `null` for other text. */
   #subjectOf(by: string): Subject | null {
     if (/[=<>!≠≤≥|]|\sis\s/.test(by)) return null
     const asked = parseConditions(`${by} is recorded`)

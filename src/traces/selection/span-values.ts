@@ -126,7 +126,7 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
   chosen.forEach((trace, i) => {
     const moved = offsets[i]! - spanOffsets[trace]!
     for (let at = offsets[i]!; at < offsets[i + 1]!; at++) {
-      // What is negative says why there is no parent.
+      // A negative number tells why there is no parent.
       const own = spans.parent[kept[at]!]!
       parent[at] = own < 0 ? own : own + moved
     }

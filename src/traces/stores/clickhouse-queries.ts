@@ -99,7 +99,7 @@ export async function conditionOf(
   return { where, parameters }
 }
 
-/** What answers queries row by row. */
+/** Connection that answers queries row by row. */
 interface Queried {
   query(
     sql: string,

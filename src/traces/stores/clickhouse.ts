@@ -240,7 +240,7 @@ class ClickHouse {
         format: 'JSONCompactEachRow',
         ...(this.#signal !== null && { abort_signal: this.#signal }),
       })
-      // What came before an answer broke off is not taken again.
+      // Skips rows received before an answer broke off.
       let at = 0
       for await (const rows of answer.stream()) {
         for (const row of rows) {
@@ -281,7 +281,7 @@ function isServers(error: unknown): boolean {
   return (error as Error).name === 'ClickHouseError' || /^\d+$/.test(codeOf(error))
 }
 
-/** What is read of a span, in this order. */
+/** Fields of a span in a row, in this order. */
 const ROW = ['traceId', 'service', 'startNs', 'duration', ...SPAN_PARTS] as const
 type Row = Record<Exclude<(typeof ROW)[number], 'attributes' | 'events' | 'links'>, string> &
   Record<'attributes' | 'events' | 'links', unknown>

@@ -22,7 +22,7 @@ import { asHex, asText, type FromBytes, type Leaf, type ParquetFile } from './pa
 import type { Wanted } from './pushed-conditions.ts'
 import { rowAdder } from './span-rows.ts'
 
-/** What columns may be called beside the names of roles, as `plainName` makes them; the best first. */
+/** Names of columns besides those of roles, as `plainName` makes them; the best first. */
 const NAMES = {
   ...ROLE_NAMES,
   sampleRate: ['samplerate'],
@@ -48,7 +48,7 @@ export function isFlatSpans(file: ParquetFile): boolean {
   return REQUIRED.every((part) => parts[part] !== undefined)
 }
 
-/** What lists and maps call the levels within them. */
+/** Names of the levels within lists and maps. */
 const LEVELS = new Set(['list', 'element', 'key_value', 'key', 'value'])
 
 function partsOf({ leaves }: ParquetFile): Parts {

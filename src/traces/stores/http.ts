@@ -31,7 +31,7 @@ interface HttpOptions {
   readonly tries: number
 }
 
-/** What a server answered: `null` for a 404. */
+/** Answer of a server: `null` for a 404. */
 export type Answer = { readonly bytes: Uint8Array; readonly url: string } | null
 
 const ASK_LESS =
@@ -256,7 +256,7 @@ export function requireUrl({ location, name }: StoreLocation, kind: string): URL
   )
 }
 
-/** How long a server asks to wait, in ms. */
+/** Returns how long a server asks to wait, in ms. */
 function pauseOf(retryAfter: string | null): number | undefined {
   if (retryAfter === null) return undefined
   const seconds = Number(retryAfter)

@@ -82,7 +82,7 @@ export const jaegerStore = storeKind({
       const version = api === 'auto' ? await versionOf(server) : api
       const { path, reader, search, isEmpty404 } = APIS[version]
       const wanted = service ?? rootService(query.conditions)
-      // Of another service than the root's, a span may be shorter than the request.
+      // A span of another service than the root's may be shorter than the request.
       const leastUs = service === null ? leastDurationUs(query.conditions) : 0
       const services = wanted === null ? await servicesOf(server, version) : [wanted]
       const traces = new AnsweredTraces(sink, location.name)
@@ -107,7 +107,7 @@ export const jaegerStore = storeKind({
   }),
 })
 
-/** What a search asks for beside the time. */
+/** Parameters of a search besides the time. */
 interface Search extends Slice {
   readonly service: string
   readonly limit: number
@@ -115,7 +115,7 @@ interface Search extends Slice {
   readonly leastUs: number
 }
 
-/** What knows no API v3 says so, or shows its web page. */
+/** Returns the version of the API: a server without API v3 says so, or shows its web page. */
 async function versionOf(server: HttpServer): Promise<keyof typeof APIS> {
   return server.get('/api/v3/services', {}, (answer) =>
     answer !== null && /^\s*\{/.test(new TextDecoder().decode(answer.bytes)) ? 'v3' : 'v1',

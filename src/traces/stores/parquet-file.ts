@@ -37,7 +37,7 @@ export interface ParquetFile {
   readonly meta: () => unknown
   /** Values of a column in a row group, one a row, arrays below what repeats; times as stored. */
   read(group: RowGroup, leaf: Leaf, fromBytes?: FromBytes): Promise<ArrayLike<unknown>>
-  /** What was said of the file under a key when it was written. */
+  /** Returns the file's metadata under a key, as it was written. */
   said(key: string): string | undefined
   /** @throws TraceFormatError for a file with a checksum that has other bytes now */
   requireIntact(): Promise<void>

@@ -8,7 +8,7 @@ import type {
   SchemaElement,
 } from 'hyparquet'
 
-/** What flowdelta says of a file that it wrote, as JSON. */
+/** Key of the JSON metadata in files that flowdelta wrote. */
 export const SAVED_KEY = 'flowdelta'
 /** The number of bytes before the footer, and their CRC-32: pages that others write have none of their own. */
 export const CHECKSUM_KEY = 'flowdelta-crc32'

@@ -40,7 +40,7 @@ export function leastDurationUs(conditions: readonly Condition[]): number {
   }, 0)
 }
 
-/** How an engine says what conditions ask of a span. */
+/** An engine's SQL for conditions on a span. */
 export interface SpanSql {
   readonly service: string
   readonly operation: string
@@ -123,9 +123,9 @@ function attributeTest(
   return `${number(text)} ${sign} ${limit} OR (${number(text)} IS NULL AND ${text} <> '')`
 }
 
-/** What is asked for, as far as the times and services of spans say it. */
+/** Conditions that the times and services of spans can express. */
 export interface Wanted {
-  /** What `seen` gives for all spans of a request together if it can be asked for. */
+  /** Value of `seen` for all spans of a request together if it meets them. */
   readonly all: number
   /** One bit for each thing asked for that spans of these services between these times have. */
   seen(startUs: number, endUs: number, services: readonly string[]): number

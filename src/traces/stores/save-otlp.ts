@@ -53,7 +53,10 @@ export async function replaceFile(
   }
 }
 
-/** What flowdelta alone reads of traces `from` to `to`: with the first which are missing, and what was logged. */
+/**
+ * Returns the data of traces `from` to `to` that only flowdelta reads: their logs, and with the first ones also the
+ * missing traces.
+ */
 export function savedBeside(traces: SpanTraceColumns, quality: Quality, from: number, to: number) {
   const missing = quality.issues.filter(({ code }) => from === 0 && code === MISSING_TRACES)
   const logs = savedLogs(traces, from, to)

@@ -47,10 +47,10 @@ const LIST: Elements = [
   { name: 'list', num_children: 1, repetition_type: 'REPEATED' },
   { ...TEXT, name: 'element', repetition_type: 'REQUIRED' },
 ]
-/** What consumers received, for other programs, and for files that are read together. */
+/** Links of consumers, for other programs, and for files that are read together. */
 const LINKS: typeof COLUMNS = { 'Links.TraceId': LIST, 'Links.SpanId': LIST }
 
-/** Of columns for which a choice by their values is slower to read. */
+/** Encodings of columns that a dictionary would make slower to read. */
 const ENCODINGS: Readonly<Record<string, Encoding>> = {
   Timestamp: 'PLAIN',
   Duration: 'PLAIN',

@@ -24,7 +24,7 @@ interface SpanRow {
   /** Text or number of OTLP. */
   readonly kind: unknown
   readonly status: unknown
-  /** Of the status. */
+  /** Message of the status. */
   readonly message: string
   readonly traceState: string
   /** By the clock of the spans. */

@@ -193,8 +193,8 @@ async function attributeSet(
 }
 
 /**
- * What dedicated columns hold: the first of a block's list for spans is in `String01` of spans, and
- * so on; scope `span` and type `string` are left out of the list.
+ * Returns a function that names the attribute in a dedicated column. The first attribute of a block's list for spans is
+ * in `String01` of spans, and so on; the list leaves out scope `span` and type `string`.
  */
 function dedicatedNames(file: ParquetFile, prefix: string): (column: string) => string | undefined {
   const scope = prefix === RESOURCE ? 'resource' : prefix === SPAN ? 'span' : 'event'
