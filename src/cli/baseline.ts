@@ -9,7 +9,7 @@ import { addOptions, choice, type Flags, type FlagsOf } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
 import { printText } from './printing.ts'
 
-/** How a run is added to a history: no two have the same name. */
+/** Options for adding a run to a history: no two runs have the same name. */
 export const RUN_FLAGS = defineOptions({
   name: optionalText(
     "Commit or version of the run; must be new in the history unless --replace is given (default: 'run 1', 'run 2', …)",

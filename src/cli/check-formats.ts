@@ -31,7 +31,7 @@ export interface JudgedType extends CheckedType {
 export interface CheckResults {
   readonly check: RunCheck
   readonly types: readonly JudgedType[]
-  /** What no condition that was given judges. */
+  /** Quantities that no given condition judges. */
   readonly unjudged: readonly ('errors' | 'tail')[]
 }
 
@@ -168,8 +168,8 @@ export function checkText(results: CheckResults, width = Number.POSITIVE_INFINIT
 }
 
 /**
- * What conditions say nothing about: that more requests fail, by more than chance does if runs do not differ, or
- * are slow, of types that do not fail already.
+ * Reports changes that no condition covers: more failing requests than chance explains if runs do not differ, or more
+ * slow ones, of types that do not fail already.
  */
 function ungatedText({ types, unjudged }: CheckResults): string {
   return spoken([
@@ -243,7 +243,7 @@ function intervalText(shift: Estimate): string {
   if (Number.isNaN(low)) return ''
   const [from, to] = [percentText(low, '+'), percentText(high, '+')]
   if (!isUnbounded(shift)) return `${from} to ${to}`
-  // Of a shift of a hundred times and more, even such an interval has an end that says something.
+  // For a shift of a hundred times or more, even such an interval has a meaningful end.
   if (low > 0) return `${from} or more`
   return high < 0 ? `${to} or less` : 'too few to bound it'
 }

@@ -111,13 +111,13 @@ function errorRate({ kind, direction, size, segment, calls: [call] }: Finding): 
   return 100 * (segment?.inside.afterMean ?? size.value)
 }
 
-/** What `--fail-on` goes by; only what is worse counts. */
+/** Terms of `--fail-on`; only changes for the worse count. */
 const TERMS: Terms<Finding, Comparison> = {
   things: ({ findings }) => findings.findings,
   nameOf: ({ rank, title }) => `#${rank} ${title}`,
   words: { any: ({ direction }) => direction === 'slower' },
   quantities: {
-    // Of what after would have taken before, and in all.
+    // Contribution relative to the time that after would have taken before, and in total.
     contribution: {
       percent: ({ contributionUs }, { edges }) =>
         contributionUs > 0 ? (100 * contributionUs) / edges.usualUs : 0,

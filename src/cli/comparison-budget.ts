@@ -11,7 +11,7 @@ const LISTS = ['findings', 'warnings', 'mutations', 'categories'] as const
 
 type Lists = Readonly<Record<(typeof LISTS)[number], readonly Json[]>>
 
-/** What a finding or a mutation rests on, by the list that is cut first. */
+/** Evidence of a finding or a mutation, in the order in which lists are cut. */
 const EVIDENCE = new Set([
   'changedEdges',
   'changedStructure',
@@ -152,7 +152,7 @@ function withCategory(kept: readonly Json[], category: Json | undefined): readon
   return [...kept, category].sort((a, b) => Number(a['id']) - Number(b['id']))
 }
 
-/** An entry with at most so many entries in each list of what it rests on, but what it is about. */
+/** Returns an entry with at most that many items in each list of evidence, but with its subjects. */
 function brief(entry: Json, length = 0): Json {
   const cut = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(cut)
@@ -184,7 +184,7 @@ function mostTelling(list: readonly Json[], length: number): readonly Json[] {
   return list.filter((entry) => kept.has(entry))
 }
 
-/** Counts what a budget left out, and names what lacks some of what it rests on. */
+/** Counts what a budget left out, and names the entries that lack some of their evidence. */
 function leftOut(
   full: Lists,
   { kept, all, budget }: { kept: Lists; all: Readonly<Record<string, number>>; budget: number },

@@ -139,7 +139,7 @@ export function document<In>(name: string, description: string, fields: Fields<I
   }
 }
 
-/** How many things there are, where `--limit` left some of them out. */
+/** Adds the number of things if `--limit` left some of them out. */
 export function truncated<In>(
   things: string,
   get: (value: In) => { readonly all: number; readonly limit: number },

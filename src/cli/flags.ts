@@ -169,7 +169,7 @@ export function misspeltFlag(command: Command, args: readonly string[]): string 
   return ''
 }
 
-/** Of one or two files without flags, says which flags are wanted; `''` for anything else. */
+/** Returns a hint about missing flags for one or two files without them; `''` for anything else. */
 export function unflaggedFiles(command: Command, [, ...args]: readonly string[]): string {
   const isFlag = (arg: string | undefined) => arg === undefined || arg.startsWith('-')
   const [before, after, ...more] = args

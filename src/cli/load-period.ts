@@ -211,7 +211,7 @@ export function addOnePeriod(command: Command): Command {
   )
 }
 
-/** Loads and categorizes files, perhaps with a second period; warns of what is in doubt. */
+/** Loads and categorizes files, perhaps with a second period; warns of doubtful data. */
 export async function categorizeFiles(
   files: readonly string[],
   flags: SplitFlags & Flags,

@@ -210,7 +210,7 @@ const TERMS: Terms<LogChange, LogComparison> = {
   examples: "'new-errors', 'performance>5%', 'differs' or 'any'",
 }
 
-/** How much larger performance is after, in per cent; 0 where that may be chance. */
+/** Returns the increase of performance after, in per cent; 0 if it may be chance. */
 function slowdown({ divergence }: LogComparison): number {
   const { significant, beforeMean, afterMean } = divergence.performance
   return significant ? (100 * (afterMean - beforeMean)) / Math.abs(beforeMean) : 0
@@ -258,7 +258,7 @@ function logClass(given: string): LogClass {
   throw new InvalidArgumentError('Allowed choices are before, after.')
 }
 
-/** What may stand before the name of a variable: its kind, or what is meant of a state. */
+/** Prefixes of a variable's name: its kind, or the feature of a state. */
 const METRIC_PREFIXES: ReadonlyMap<string, Feature> = new Map<string, Feature>([
   ['event', 'lastAbsolute'],
   ['state', 'mean'],
@@ -317,7 +317,7 @@ function logFields(given: string): LogFields {
 }
 
 const INDENT = '    '
-/** Of what is new, all tells. */
+/** Longest printed text of a new message: all of it is informative. */
 const MAX_MESSAGE_LENGTH = 200
 const NODES = 10
 
@@ -404,7 +404,10 @@ function findingsText(told: readonly VariableDivergence[], compared: LogComparis
   return `\n${findings.join('\n\n')}\n`
 }
 
-/** What was logged only after, the gravest first: with few instances no test says so, but a reader sees it. */
+/**
+ * Returns text on events logged only after, the gravest first. With few instances no test finds them, but a reader sees
+ * them.
+ */
 function newMessagesText(compared: LogComparison, limit: number): string {
   const found = newEvents(compared.divergence)
   if (found.length === 0) return ''

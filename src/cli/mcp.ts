@@ -228,7 +228,7 @@ function traceOf({ flows }: Comparison, of: Period, id: string): Json[] {
   return [{ trace: id, period, responseTimeUs: flows.responseTimeUs[request], calls }]
 }
 
-/** What a command prints with --json, run as a program of its own. */
+/** Returns the output of a command with --json, run as a separate program. */
 async function printedBy(command: string, asked: Asked): Promise<Json> {
   const program = fileURLToPath(new URL('../scripts/flowdelta.mjs', import.meta.url))
   const child = spawn(process.execPath, [program, command, ...argumentsOf(asked), '--json'], {

@@ -77,9 +77,9 @@ const MAX_WHOLE = 20
 const MIN_COLUMN = 12
 /** Narrowest column of descriptions that help wraps. */
 export const MIN_HELP_WIDTH = 20
-/** Of columns of numbers, where nothing else makes a table fit. */
+/** Smallest width of columns of numbers, if nothing else makes a table fit. */
 const MIN_NUMBERS = 6
-/** Of the further lines of a cell. */
+/** Indentation of the further lines of a cell. */
 const INDENT = '  '
 
 /** Characters of a line of the terminal, or of `COLUMNS`; `undefined` for neither. */
@@ -102,9 +102,9 @@ export function proseWidth(): number {
 const BREAKS = [/[\s/.:·_-]/g, /[\s/.:·_-]|[\p{Ll}\d](?=\p{Lu})/gu, /./gsu] as const
 
 /**
- * Returns rows as text with aligned columns: the first to the left, the others to the right. Where they
- * do not fit, the widest columns become narrower and their cells several lines, to the left; parts of
- * names stay whole as long as there is room.
+ * Returns rows as text with aligned columns: the first to the left, the others to the right. If they do not fit, the
+ * widest columns become narrower, and their cells get several lines, aligned to the left; parts of names stay whole
+ * while there is room.
  */
 export function textTable(
   head: readonly string[],

@@ -184,7 +184,9 @@ function smallText({ categories, options: { large } }: VarianceSources): string 
   return `, with ${shares.map((share) => percent(1 - share)).join(' and ')} of the requests`
 }
 
-/** What to do where no category is large: of hosts that make them small, their names help, and no lower limit. */
+/**
+ * Returns advice if no category is large. If hosts make them small, `--omit-hosts` helps, and a lower limit does not.
+ */
 function noneLarge({ ranked, categories, options: { large } }: VarianceSources): PrintedWarning[] {
   if (ranked.length > 0) return []
   const { flows, options } = categories

@@ -115,7 +115,7 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
   )
 }
 
-/** What p of the profiles learns noise from, where that is not all: then all would give another one. */
+/** Says what p of the profiles learned its noise from, if not from everything: everything would give another p. */
 function learnedFrom({ options, state, models }: LatencyDiagnosis): string {
   if (models.forests.length < 2) return ''
   if (options.finding !== null) return ', from the noise in the requests of this finding'
