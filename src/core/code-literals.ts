@@ -31,7 +31,7 @@ export function patternSource(text: string): string {
   return seen(text.replace(SPECIAL, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r'))
 }
 
-/** What is not seen in code: controls, marks that turn the line around, other ends of lines. */
+/** Invisible characters in code: controls, marks that turn the line around, other ends of lines. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** Code in which every character shows: those that would not, or would turn others, escaped. */

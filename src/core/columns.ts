@@ -41,7 +41,7 @@ export type Json =
 
 export interface EncodedColumns<T> {
   readonly columns: Json
-  /** Never there; remembers the type of what was encoded. */
+  /** Never present; remembers the type of the encoded value. */
   readonly decodesTo?: T
 }
 

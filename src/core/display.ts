@@ -38,7 +38,7 @@ export function displaySink(): DisplaySink | undefined {
   return sink
 }
 
-/** What a value's {@link inspectHook} returns: its text, which a notebook swaps for the bundle. */
+/** Returns the result of a value's {@link inspectHook}: its text, which a notebook swaps for the bundle. */
 export function inspectDisplayable(value: HasMimeBundle): string {
   const text = value.displayText?.() ?? value.mimeBundle()['text/plain']
   sink?.replaceNextPrint(text, () => value.mimeBundle())

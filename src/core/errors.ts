@@ -15,8 +15,8 @@ export type OptionAdvice = Readonly<
 >
 
 /**
- * What programs tell errors by: a wrong `'argument'` or `'option'` of a call, `'format'` for a file
- * or trace that cannot be read, `'input'` for what stands in it or cannot be reached.
+ * Codes that distinguish errors for programs: a wrong `'argument'` or `'option'` of a call, `'format'` for a file or
+ * trace that cannot be read, `'input'` for bad content or an unreachable source.
  */
 export type ErrorCode = 'argument' | 'option' | 'format' | 'input'
 
@@ -112,8 +112,8 @@ export function entryNamed<T>(
  * Checks an argument of a public function.
  *
  * @param call how the function is called, with the argument's name: `'categorize(flows)'`
- * @param isRight whether it is what the function takes
- * @param expected what it takes, as a noun phrase
+ * @param isRight whether the function takes the value
+ * @param expected description of valid values, as a noun phrase
  * @throws FlowdeltaError with the code `'argument'`
  */
 export function requireArgument(

@@ -57,7 +57,7 @@ export function tableBundle(table: Table): MimeBundle {
   return { 'text/plain': tableText(table), 'text/html': (notebookHtml ?? tableHtml)(table) }
 }
 
-/** What Arquero's declarations are too narrow for: rows, values, and columns that `aq.names` names. */
+/** Types that Arquero's declarations do not cover: rows, values, and columns that `aq.names` names. */
 // biome-ignore lint/suspicious/noExplicitAny: Arquero types no row and no value either.
 type Untyped = any
 
@@ -172,7 +172,7 @@ export function tableIn(table: StageTable, quantity: Quantity): StageTable {
   return table.rename(Object.fromEntries(names)) as StageTable
 }
 
-/** What a column shows of a row: one of its fields, or what a function makes of it. */
+/** Content of a column: a field of each row, or the result of a function of the row. */
 type Column<Row> = (keyof Row & string) | ((row: Row, at: number) => unknown)
 
 /** A table with one row for each of `rows`, whose amounts are of `quantity`. */

@@ -9,7 +9,7 @@ export interface TableCells {
   /** Per column: whether its cells are numbers, to be aligned right. */
   readonly numeric: readonly boolean[]
   readonly rows: readonly (readonly string[])[]
-  /** What each cell stands for, to the last digit; empty where the cell says it already. */
+  /** Value of each cell to the last digit; empty if the cell already shows it. */
   readonly exact: readonly (readonly string[])[]
   readonly totalRows: number
 }
@@ -56,7 +56,7 @@ export function spokenName(name: string): string {
   return isDuration(name) && name !== 'Us' ? name.slice(0, -2) : name
 }
 
-/** How a column is written, from its name and the values seen beside each other. */
+/** Returns the format of a column, from its name and its values. */
 export function columnFormat(
   name: string,
   values: readonly unknown[],

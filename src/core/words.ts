@@ -48,7 +48,7 @@ export function formatDuration(durationUs: Microseconds): string {
   )
   if (!Number.isFinite(durationUs)) return String(durationUs)
   const size = Math.abs(durationUs)
-  // Less than a picosecond is what rounding leaves over.
+  // Less than a picosecond is a rounding error.
   if (size < 1e-6) return '0 µs'
   const step = Math.max(
     0,
@@ -166,8 +166,8 @@ export function shortText(text: string, longest: number): string {
 }
 
 /**
- * Texts that stand below each other, each as `shortText` has it, but for different ones that would
- * then be alike: of these, what they share gives way to where they differ.
+ * Returns texts to stand below each other, each as `shortText` gives it. If different texts would then look the same,
+ * their common parts are shortened instead, to show the difference.
  */
 export function shortTexts(texts: readonly string[], longest: number, from = 0): string[] {
   const short = texts.map((text) => shortFrom(text, from, longest))
@@ -182,7 +182,7 @@ export function shortTexts(texts: readonly string[], longest: number, from = 0):
   return short
 }
 
-/** How a text begins, and what stands around a place where it differs from others. */
+/** Returns the beginning of a text, and the surroundings of a place where it differs from others. */
 function shortFrom(text: string, from: number, longest: number): string {
   const head = Math.floor(longest / 4)
   if (from <= head) return shortText(text, longest)
@@ -196,7 +196,7 @@ function sharedLength([first = '', ...others]: readonly string[]): number {
   return length
 }
 
-/** How a file begins, between quotes and on one line, for a message. */
+/** Returns the beginning of a file, between quotes and on one line, for a message. */
 export function beginning(text: string): string {
   const start = text.slice(0, BEGINNING).replace(/[^\P{C}\s]|\uFFFD/gu, '·')
   return `${JSON.stringify(start.replace(/\s+/g, ' '))}${text.length > BEGINNING ? ' …' : ''}`
