@@ -12,7 +12,7 @@ export interface Place {
   readonly other: string
 }
 
-/** Places that each kind of scenario may be about; the first is that of a scenario about one thing only. */
+/** Places that each kind of scenario may be about, its own kind of place first. */
 const ABOUT: Readonly<Partial<Record<ScenarioKind, readonly Place['what'][]>>> = {
   preprocessing: ['work'],
   server: ['request', 'work'],
