@@ -56,7 +56,7 @@ interface MadeWidget<Stage, Table extends OptionTable> {
 
 type Guard<Of> = (stage: unknown) => stage is Of
 
-/** What {@link explore} shows. */
+/** Stages that {@link explore} shows. */
 export type Explorable = (typeof EXPLORED)[number][0] extends Guard<infer Of> ? Of : never
 
 type WidgetsOf<

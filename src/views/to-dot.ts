@@ -94,7 +94,7 @@ function comparedDot(flows: FlowComparison, quantity: Quantity): string {
   return digraph([title, ...nodes, ...edges])
 }
 
-/** How a step or an edge is drawn that is on one side only, or changed. */
+/** Returns the look of a step or an edge that is on one side only, or changed. */
 function lookOf(
   { inBefore, inAfter }: Pick<UnionNode, 'inBefore' | 'inAfter'>,
   edge: UnionEdge | null,

@@ -214,7 +214,7 @@ function overview(window: ArrivalWindow, period: Period): TimePanel {
   }
 }
 
-/** How many of the requests in the window arrive when. */
+/** Draws when the requests in the window arrive. */
 function density(window: ArrivalWindow, period: Period): TimePanel {
   const words = counted(window.inside[period].length, 'request')
   const title = 'time since the start of the period'

@@ -14,7 +14,7 @@ export interface DurationExtent {
   readonly lowUs: number
   readonly highUs: number
   readonly title: string
-  /** What is drawn instead of durations; its unit stands behind the title. Default: time. */
+  /** Quantity drawn instead of durations; its unit stands behind the title. Default: time. */
   readonly of?: Quantity
   readonly ticks?: number
   readonly nice?: boolean
@@ -56,7 +56,7 @@ function titleIn(title: string, { unit }: Quantity): string {
   return unit === null || title === '' ? title : `${title} (${unit})`
 }
 
-/** Of an axis, beside the longest bar. */
+/** Share of an axis for text beside the longest bar. */
 const TEXT_ROOM = 0.2
 
 /** A linear axis of durations around 0 with room for a text beside the bar that ends at either end. */
@@ -139,7 +139,7 @@ export type NumberExtent = ReturnType<typeof numberExtent>
 const WIDE = 100
 const MARGIN = 0.03
 
-/** What numbers span; 0 to 1 without any. */
+/** Returns the range of numbers; 0 to 1 without any. */
 export function numberExtent(values: readonly number[]) {
   const isWhole = values.every(Number.isInteger)
   const [least, most] = extent(values)

@@ -93,7 +93,7 @@ export function spread(row: number, axis: 0 | 1 = 0): number {
   return Math.round((((row * SPREAD[axis]) % 1) - 0.5) * 1000) / 1000 + 0
 }
 
-/** The channel of what {@link spread} gives. */
+/** Returns the channel for the output of {@link spread}. */
 export function apart(field: string): SpecPart {
   return { field, type: 'quantitative', scale: { domain: [-0.7, 0.7] } }
 }
@@ -286,7 +286,7 @@ export function curves({ curves: all, x, y, fields, ...look }: Curves): SpecPart
   }
 }
 
-/** What {@link matrix} draws: a cell a row, at `column` of the row `label`. */
+/** Content of {@link matrix}: a cell per row, at `column` of the row `label`. */
 interface Matrix {
   readonly rows: readonly Row[]
   readonly labels: readonly string[]

@@ -31,7 +31,7 @@ type Sentences = string | false | readonly (string | false)[]
 export interface Heading {
   readonly title: string
   readonly subtitle: Sentences
-  /** What was left out or thinned to keep the chart small; empty when it holds everything. */
+  /** Parts left out or thinned to keep the chart small; empty if it holds everything. */
   readonly omissions?: Sentences
   readonly width: number
 }

@@ -70,7 +70,7 @@ function isSameStep(a: Step, b: Step): boolean {
   return a.kind === b.kind && a.service === b.service && a.caller === b.caller
 }
 
-/** What a row shows: an edge or a step. */
+/** Content of a row: an edge or a step. */
 type Shift = Pick<
   EdgeChange,
   'shiftUs' | 'interval' | 'changed' | 'probabilitySlower' | 'afterRequests' | 'q'
@@ -158,7 +158,7 @@ function rowOf(shift: Shift, label: string, of: Quantity) {
     highUs,
     shift: signedAmount(shiftUs, of),
     interval: `${signedAmount(lowUs, of)} to ${signedAmount(highUs, of)}`,
-    // Of steps of which some calls changed, the typical one says nothing.
+    // If only some calls of a step changed, the typical call says nothing.
     slower: Number.isNaN(probabilitySlower) ? 'unknown' : percent(probabilitySlower),
     requests: afterRequests,
     chance: pValue(q, 'q'),

@@ -176,7 +176,7 @@ interface SizeRow {
   readonly foldedMean: number
 }
 
-/** How many categories requests turned out to be in. */
+/** Observed number of categories of requests. */
 export interface ObservedCategories {
   readonly hosts: number
   readonly requests: number

@@ -108,7 +108,7 @@ function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
     return {
       ...row,
       label: labels[i] as string,
-      // What costs no time, or none that can be told, has no bar.
+      // A change without a cost in time, or of unknown cost, has no bar.
       amount: spoken([
         row.endUs !== row.startUs && signedAmount(row.endUs - row.startUs, quantity),
         failures,
@@ -206,7 +206,7 @@ const CONTRIBUTION_LOOKS = [
 ]
 const MAX_PRECURSORS = 5
 
-/** Draws bars by rank of what each mutation adds. Source: Sambasivan 2013, §2.6.5. */
+/** Draws the contribution of each mutation as a bar, by rank. Source: Sambasivan 2013, §2.6.5. */
 export const contributionsChart = defineChart(
   { limit: most(20, 'mutations', 'Maximum number of mutations drawn, best first') },
   (ranking: Ranking, { limit }) => {

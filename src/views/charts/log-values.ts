@@ -34,7 +34,7 @@ export function testText({ tested, t, p, significant }: FeatureTest): string {
   return `t = ${tText(t)}, ${pValue(p)}${significant ? '' : ', not significant'}`
 }
 
-/** How many instances do not have a feature, class by class: `3 of 40 after have none`. */
+/** Returns the number of instances without a feature, class by class: `3 of 40 after have none`. */
 export function missingText(
   { beforeCount, afterCount }: Pick<FeatureTest, 'beforeCount' | 'afterCount'>,
   totals: Readonly<Record<LogClass, number>>,

@@ -79,7 +79,7 @@ export function accountFor(
     throw new OptionError('category', category, `a category from 0 to ${categories.size - 1}`)
   }
   const wanted = new Set(finding?.categories ?? [category])
-  // What these requests were before.
+  // Categories that these requests were in before.
   const was = new Set([...wanted, ...(finding?.moves ?? []).map(({ from }) => from)])
   const { categoryOf, flows } = categories
   return accountOf(categories, (request) =>
@@ -101,7 +101,7 @@ const NAMES = [46, 36] as const
 /** Smallest share of the change at which the mix is mentioned. */
 const MIN_MIX = 0.1
 
-/** The mean of what a finding is about. */
+/** Name of the mean request that a finding is about. */
 export const AFFECTED = 'A mean affected request'
 
 const COLORS = { more: PALETTE.change, less: PALETTE.less, little: PALETTE.faint } as const

@@ -90,7 +90,7 @@ export function curvePath(
     .join('')
 }
 
-/** How far numbers may stand out to the right of the plot. */
+/** Largest overhang of numbers to the right of the plot. */
 const BEYOND = 13
 const FONT_SIZE = 11
 

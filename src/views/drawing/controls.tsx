@@ -9,7 +9,7 @@ export function Button(props: JSX.ButtonHTMLAttributes) {
 interface ChoiceProps<V extends string> {
   readonly name: string
   readonly help?: string
-  /** Of buttons whose name only screen readers say; default: it stands before them. */
+  /** Class of buttons whose name only screen readers say; by default the name stands before them. */
   readonly class?: string
   readonly value: V | null
   readonly values: Readonly<Record<V, string>>

@@ -244,7 +244,7 @@ function dependencyWords({ nodes, edges, class: logClass }: AttentionGraph) {
   return [`Learned from the ${logClass} period.`, ...readingSentences({ nodes, edges })]
 }
 
-/** How to read the drawing: what letters, lines and arrows say. */
+/** Explains how to read the letters, lines and arrows of the drawing. */
 export function readingSentences({ nodes, edges }: Pick<AttentionGraph, 'nodes' | 'edges'>) {
   return [
     'Larger letters: differs more between before and after. Thicker lines: depends more strongly.',

@@ -67,7 +67,7 @@ const KINDS = {
 } as const satisfies Record<string, { text: string; look: LineLook }>
 type LineKind = keyof typeof KINDS
 
-/** What lines mean where all edges are marked that the test rejects. */
+/** Meaning of lines if all edges that the test rejects are marked. */
 const REJECTED: { readonly [kind in LineKind]?: { readonly text: string } } = {
   changed: { text: 'latency changed significantly, by however little' },
   unchanged: { text: 'no significant change' },
@@ -265,7 +265,7 @@ function changesText(
 interface FlowGap {
   readonly from: number
   readonly to: number
-  /** How many nodes stand on the ways between the two that meet no other drawn node. */
+  /** Number of nodes on the ways between the two that meet no other drawn node. */
   readonly nodes: number
 }
 
@@ -337,7 +337,7 @@ function gapsOf(
 
 function reachable(start: readonly number[], nextOf: (node: number) => readonly number[]) {
   const found = new Set(start)
-  // What is added on the way is visited too.
+  // Nodes added on the way are visited, too.
   for (const node of found) for (const next of nextOf(node)) found.add(next)
   return found
 }

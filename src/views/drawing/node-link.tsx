@@ -34,7 +34,7 @@ export interface GraphLine {
   readonly tooltip?: string
   readonly look: LineLook
   readonly isChanged?: boolean
-  /** What it is laid over, such as a broad faint stroke for what is selected. */
+  /** Look of a line below it, such as a broad faint stroke for a selected line. */
   readonly halo?: LineLook
 }
 

@@ -30,7 +30,7 @@ function denoSink(complete: BundleCompleter): DisplaySink | undefined {
   }
 }
 
-/** Of Deno's kernel; elsewhere Deno throws when it is asked for. */
+/** Returns the API of Deno's kernel; elsewhere Deno throws on access. */
 function denoJupyter(): DenoJupyter | undefined {
   const { Deno: deno } = globalThis as { Deno?: { jupyter?: DenoJupyter } }
   try {

@@ -7,7 +7,7 @@ import { closedLoader } from '../page/draw-chart.ts'
 
 export type CompiledChart = ReturnType<typeof compileChart>
 
-/** What Vega measures while it lays a view out, and offers only asynchronous public access to. */
+/** Measures of a view that Vega lays out, for which its public access is asynchronous only. */
 interface LaidOutView {
   readonly _viewWidth: number
   readonly _viewHeight: number
@@ -25,7 +25,7 @@ const { SVGStringRenderer } = vega as unknown as {
   SVGStringRenderer: new (loader: unknown) => StringRenderer
 }
 
-/** How wide Vega takes text to be; without a canvas to ask, it guesses far too wide. */
+/** Width of text as Vega measures it; without a canvas, it guesses far too wide. */
 interface TextMetrics {
   width(item: { text?: unknown; fontSize?: number }, text?: unknown): number
 }

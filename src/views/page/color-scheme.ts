@@ -1,6 +1,6 @@
 import type { Scheme } from './palette.ts'
 
-/** What front-ends write their theme into: JupyterLab, VS Code, and pages of documentation. */
+/** Attributes that hold the theme of front-ends: JupyterLab, VS Code, and pages of documentation. */
 export const THEME_ATTRIBUTES = [
   'class',
   'data-jp-theme-light',

@@ -36,10 +36,10 @@ export interface DrawnChart {
   remove(): void
 }
 
-/** What of each field is inside an interval that a reader has dragged; empty without one. */
+/** Part of each field inside an interval that a reader has dragged; empty without one. */
 export type Frame = Readonly<Record<string, readonly [number, number]>>
 
-/** What a chart in a page tells of what readers do with it. */
+/** Events of a chart in a page when readers use it. */
 export interface ChartActs {
   readonly onFrame?: ((frame: Frame) => void) | undefined
   /** Gets the datum of the mark that is clicked. */

@@ -56,7 +56,7 @@ export const DRAWING_COLORS = {
 export const DIVERGING = ['#DE77AE', '#EEB9D5', '#F7F7F7', '#C1DF9F', '#7FBC41'] as const
 const DARK_DIVERGING = ['#8A2F63', '#5C2E4A', '#2B2F35', '#334A25', '#3F6B1E'] as const
 
-/** What stands for each color of a chart or drawing on a dark page, but for a chart's page, which is white. */
+/** Dark counterpart of each color of a chart or drawing, except for a chart's page, which is white. */
 export const DARK_COLORS: ReadonlyMap<string, string> = new Map<string, string>([
   ...Object.values(DRAWING_COLORS),
   ...(Object.keys(PALETTE) as (keyof typeof PALETTE)[]).map(

@@ -28,12 +28,12 @@ export function accounting({ account, findings, flows }: Comparison) {
   const observedUs = findings.observedChangeUs
   const mixUs = account.mixUs * flows.countedIn(AFTER)
   const part = (rank: number | null, name: string, totalUs: number) => ({
-    /** Of the finding; `null` where it is none. */
+    /** Rank of the finding; `null` if it is none. */
     rank,
     name,
     totalUs,
     perRequestUs: totalUs / Math.max(1, flows.countedIn(AFTER)),
-    /** Of the observed change; `NaN` where that may as well be 0. */
+    /** Share of the observed change; `NaN` if that may be 0. */
     share: findings.changeIsClear ? totalUs / observedUs : Number.NaN,
   })
   const left = findings.omitted > 0 ? `, ${findings.omitted} smaller findings included` : ''
@@ -83,7 +83,7 @@ function mutationRow(comparison: Comparison, mutation: RankedMutation) {
 }
 
 const MAX_STEPS = 10
-/** Of a page of a report. */
+/** Width of a ribbon on a page of a report. */
 const RIBBON_WIDTH = 950
 const MAX_MUTATIONS = 12
 

@@ -85,7 +85,7 @@ function attribute(url: string): string {
 
 export function figure(chart: Picture, howToRead: string): Html {
   return html`<figure><div class="chart" role="img" aria-label="${`${chart.title}. ${chart.description}`}">${trusted(
-    // What readers who hear the page get is said once, around the picture.
+    // Text for readers who hear the page stands once, around the picture.
     bareSvg(chart.svg()).replace('<svg ', '<svg aria-hidden="true" focusable="false" '),
   )}</div><figcaption><b>How to read this.</b> ${howToRead}</figcaption></figure>`
 }

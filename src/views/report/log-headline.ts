@@ -13,7 +13,7 @@ import { differenceOf, differences, isWait, newErrors } from './log-words.ts'
 const MAX_TITLE_LENGTH = 120
 const MAX_METRIC_LENGTH = 60
 
-/** What the comparison comes to, in a sentence. */
+/** Returns the result of the comparison in a sentence. */
 export function logsTitle(compared: LogComparison): string {
   const [error] = newErrors(compared)
   if (error !== undefined) return `Logged only after: ${shortText(error.name, MAX_TITLE_LENGTH)}`
@@ -111,7 +111,7 @@ function movedText(
   return `${name} ${verb} from ${was} to ${is} (${featureText(feature)})`
 }
 
-/** How much of the change the phase of the headline accounts for. */
+/** Returns the share of the change that the phase of the headline explains. */
 export function phaseShareText(compared: LogComparison): string | undefined {
   const phase = leadingPhase(compared)
   if (phase === undefined) return undefined
@@ -167,7 +167,7 @@ function idleText(variable: VariableDivergence, compared: LogComparison): string
   return isReached ? undefined : `${titleName(tail.metric)} does not depend on it`
 }
 
-/** What a variable that differs has to do with performance. */
+/** Returns how a differing variable relates to performance. */
 export function relationText(variable: VariableDivergence, compared: LogComparison): string {
   const { attention, divergence, tail } = compared
   const metric = shortText(tail.metric.name, MAX_METRIC_LENGTH)
@@ -183,7 +183,7 @@ export function relationText(variable: VariableDivergence, compared: LogComparis
   return `${metric} depends on it${names === '' ? '' : `, through ${names}`}`
 }
 
-/** How many instances would do where there are too few to learn dependencies from, and none was found. */
+/** Returns how many instances would be enough, if there are too few to learn dependencies from and none was found. */
 export function fewText({
   attention,
   divergence,

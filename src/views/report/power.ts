@@ -17,7 +17,7 @@ export function power({ flows, steps, edges }: Comparison, limit: number) {
     isOfRuns: flows.runs.length > 1,
     testableKinds: testable.length,
     allKinds: all.length,
-    /** Of the requests after. */
+    /** Share of the requests after. */
     testableShare: after(testable) / Math.max(1, after(all)),
   }
 }

@@ -250,7 +250,7 @@ function stepsTable(finding: Finding, of: Quantity): Html | string {
   )}${more(steps.length, 'step')}`
 }
 
-/** What the same step on another host has too. */
+/** Returns a key that the same step on another host shares. */
 function stepKey({ fromNode, toNode, kind }: EdgeChange): string {
   const ends = [fromNode, toNode].map((node) => [place(node), node.operation, node.phase])
   return JSON.stringify([ends, kind])

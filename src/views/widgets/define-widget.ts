@@ -34,7 +34,7 @@ export interface WidgetDefinition<Stage, Table extends OptionTable, Data> {
   readonly description: (data: Data, options: OptionsOf<Table>) => string
   /** Options, and with them the state that is written back as code. */
   readonly options: Table
-  /** What the view needs: plain data that survives JSON. */
+  /** Returns the data for the view: plain data that survives JSON. */
   readonly data: (stage: Stage, options: OptionsOf<Table>) => Data
   /** Options as the page starts with them, where those given name things of the stage. */
   readonly initial?: (stage: Stage, options: OptionsOf<Table>) => OptionsOf<Table>
@@ -72,8 +72,8 @@ export function setWidgetStyle(next: CSSStyleSheet): void {
 }
 
 /**
- * Draws a widget in place of what an element of this page shows. It is drawn into a shadow root,
- * which no style of the page reaches: front ends of notebooks style every table and summary.
+ * Draws a widget in place of an element's content in this page. It is drawn into a shadow root, which no style of the
+ * page reaches: front ends of notebooks style every table and summary.
  */
 export function drawWidget({ name, view }: AnyWidget, props: AnyProps, place: HTMLElement): void {
   const host = document.createElement('div')

@@ -24,7 +24,7 @@ const FRAME = { params: [{ name: 'frame', select: 'interval', views: [FRAMED] }]
 export function VegaChart(props: ChartProps) {
   const { parts, isStill, width } = useContext(MediumContext)
   const { spec } = props
-  // What fits its place says so.
+  // Charts that fit their place declare it.
   if (parts !== null)
     parts.push(stillChart('autosize' in spec ? sizedSpec(spec, width, width) : spec))
   return isStill ? null : <LiveChart {...props} />

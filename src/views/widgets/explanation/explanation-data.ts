@@ -93,7 +93,7 @@ function sizeOf(value: unknown): number {
 export function restoreExplanation({ carried }: ExplanationData) {
   const { subject, differs, slow, slowAboveUs, excluded, growth } = decodeColumns(carried)
   const names = [differs, slow].flatMap((table) => table?.parameters.map(({ name }) => name) ?? [])
-  // What is here was in use or can be put back: no name of an identifier takes it out once more.
+  // Parameters here were in use or can be put back, so none is left out again because its name looks like an id.
   const include = [...new Set(names)].filter((name) => !excluded.includes(name))
   const choice = { include, exclude: excluded }
   const restore = (table: CarriedTable | null) => {

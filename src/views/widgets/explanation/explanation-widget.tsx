@@ -96,7 +96,7 @@ export function ExplanationView(props: ViewProps<ExplanationData, ExplanationOpt
   )
 }
 
-/** What was clicked goes away with its parameter: the keyboard goes on at the next split. */
+/** Moves the keyboard focus to the next split when the clicked element disappears with its parameter. */
 function useFocusKept(explanation: Explanation) {
   const place = useRef<HTMLElement | null>(null)
   const shown = useRef(explanation)

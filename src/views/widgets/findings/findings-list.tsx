@@ -158,7 +158,7 @@ interface ListProps {
   /** Said where there are none. */
   readonly none: string
   readonly quantity: Quantity
-  /** How the comparison is called in code. */
+  /** Name of the comparison in code. */
   readonly name: string
   readonly carried: (() => Comparison) | null
   readonly linkOf: TraceLinks

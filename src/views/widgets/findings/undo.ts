@@ -18,7 +18,7 @@ export interface Times {
   readonly p99Us: number
 }
 
-/** What requests take before, after, and after with a part of them as it was before. */
+/** Times of requests before, after, and after with one part as it was before. */
 export interface Undone {
   readonly before: Times
   readonly after: Times

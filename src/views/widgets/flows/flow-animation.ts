@@ -91,7 +91,7 @@ export function flowAnimation({ steps, links, differences }: FlowScene) {
   return { stages, moments, isOver }
 }
 
-/** How many stages are over at a moment, with the part of the one that is under way. */
+/** Returns how many stages are over at a moment, including the part of the current one. */
 export function stagesOver({ stages: { length } }: FlowAnimation, at: number): number {
   const over = at * length
   // Where a stage ends is no round number.
@@ -124,7 +124,7 @@ export function flowFrame(
   const [now, then] = [moments[over], moments[next]]
   const fading = (isThere: boolean | undefined, willBe: boolean | undefined, stay = false) => {
     if (isThere && willBe) return 1
-    // What joins steps that stay is never missing: the one goes while the other comes.
+    // Lines between steps that stay are never missing: one goes while the other comes.
     if (isThere) return 1 - (stay ? move : leave)
     return willBe ? (stay ? move : enter) : 0
   }

@@ -7,8 +7,8 @@ const MAX_EDGE_LENGTH = 156
 const MIDDLE = 3
 
 /**
- * How long an edge is drawn: a sigmoid of the latency's logarithm, so that µs and seconds are both
- * visible. Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3.5, which leaves the function open.
+ * Returns the drawn length of an edge: a sigmoid of the latency's logarithm, so that µs and seconds are both visible.
+ * Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3.5, which leaves the function open.
  */
 export function edgeLength(latencyUs: number | null): number {
   if (latencyUs === null || !(latencyUs > 0)) return MIN_EDGE_LENGTH
@@ -21,17 +21,17 @@ interface BoxLine {
   readonly to: number
 }
 
-/** What is there of a graph at one moment, and how long its lines are, in pixels. */
+/** Visible parts of a graph at one moment, and the lengths of its lines, in pixels. */
 export interface FlowMoment {
   readonly lengths: readonly (number | null)[]
   readonly isThere: readonly boolean[]
-  /** How far down boxes are at the least, in pixels; 0 without. */
+  /** Smallest distances of boxes from the top, in pixels; 0 without. */
   readonly least?: readonly number[]
 }
 
 interface PlacementInput {
   readonly boxes: readonly { readonly width: number; readonly height: number }[]
-  /** In ascending order of `from`; `labelWidth` is that of what stands to their right. */
+  /** Lines in ascending order of `from`; `labelWidth` is the width of the text to their right. */
   readonly lines: readonly (BoxLine & { readonly labelWidth: number })[]
 }
 
@@ -97,7 +97,7 @@ export function placeFlow(
   }
 }
 
-/** How far down each box begins: as soon as the last line into it has ended. */
+/** Returns the top of each box: the end of the last line into it. */
 export function topsAt(
   { boxes, lines }: PlacementInput,
   { lengths, isThere, least = [] }: FlowMoment,

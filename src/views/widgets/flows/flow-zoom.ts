@@ -31,8 +31,8 @@ export function scaleBounds(window: FlowWindow): [least: number, most: number] {
 }
 
 /**
- * What is seen at first: the whole width if letters stay readable, else from `rootX`; `isBeside`
- * keeps two flows in sight.
+ * Returns the first view: the whole width if letters stay readable, else from `rootX`; `isBeside` keeps two flows in
+ * sight.
  */
 export function firstSight(
   window: FlowWindow,

@@ -174,7 +174,7 @@ function flowTitle(
   return `Flow of ${rootName(categories, after.category, 100)}, category ${after.category}${was}`
 }
 
-/** What each box says: what happens, and where; the name alone where labels are not our own. */
+/** Returns the captions of boxes: the operation and its place, or only the name if labels are not our own. */
 function flowCaptions(nodes: readonly UnionNode[], isUsual: boolean): FlowCaption[] {
   return nodes.map(({ label, name, service, operation, host, phase }) => {
     if (name !== label) return [name, '']

@@ -61,6 +61,6 @@ function writeNotes(key: string, notes: readonly FlowAnnotation[]): void {
     if (notes.length === 0) localStorage.removeItem(key)
     else localStorage.setItem(key, JSON.stringify(notes))
   } catch {
-    // A page may have no storage, or a full one: its notes last as long as it does.
+    // A page may have no storage, or a full one: its notes then last only while it is open.
   }
 }

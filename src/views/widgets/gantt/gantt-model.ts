@@ -215,7 +215,7 @@ function isOnTheWay(caller: FlowCall, kind: string | null, callees: readonly Flo
 const MAX_FACTS = 40
 const MAX_VALUE_LENGTH = 500
 
-/** What traces say of a call, from first node and last: failure, kind, status, parameters. */
+/** Returns the facts that traces record for a call, from its first and last node: failure, kind, status, parameters. */
 function factsOf(flows: FlowSet, request: number) {
   const traces = flows.tracesOf(request)
   const records = new NodeRecords(flows)
@@ -253,7 +253,7 @@ function factsOf(flows: FlowSet, request: number) {
 /** Rows that a chart begins with at most, if folding can do it. */
 export const DEFAULT_ROWS = 60
 
-/** What to fold so that about `rows` rows are left: unfolds level by level, the longest first. */
+/** Returns the calls to fold so that about `rows` rows are left: unfolds level by level, the longest first. */
 export function foldedTo(calls: readonly GanttCall[], rows: number): number[] {
   const children = group(calls, ({ parent }) => parent)
   const callAt = (call: number) => calls[call] as GanttCall

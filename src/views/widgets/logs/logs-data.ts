@@ -30,7 +30,7 @@ const MAX_NAME_LENGTH = 400
 const MAX_INSTANCES = 200
 const MAX_VALUES = 100_000
 
-/** What pages need to see and compute, for `minSplit` from `wished` and with `opened`. */
+/** Returns the data that pages need to show and compute, for `minSplit` from `wished` and with `opened`. */
 export function logsData(
   compared: LogComparison,
   wished: number,
@@ -246,7 +246,7 @@ export function restoreLogs({ carried }: LogsData) {
     {
       known: new Map(known),
       grownAt: data.least,
-      // What was not carried is empty here, and not shown.
+      // Data that was not carried is empty here, and not shown.
       learn: (key) => ({
         ...key,
         metric: metric.name,

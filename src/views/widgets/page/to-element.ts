@@ -7,7 +7,7 @@ import { exploreTable } from '../table/explore-table.ts'
 import { Widget } from '../widget.ts'
 
 declare global {
-  /** That of the page; Node has none, and its users need not compile with those of pages. */
+  /** The page's type; Node has none, and its users need not compile with the types of pages. */
   interface HTMLElement {}
 }
 

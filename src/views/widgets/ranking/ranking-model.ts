@@ -59,7 +59,7 @@ const EDGE_COLUMNS = 'from to changed beforeMeanUs afterMeanUs shiftUs p onCriti
 const MAX_STEPS = 400
 const MAX_CHARACTERS = 60_000
 
-/** What the browser carries into a page; rejects ranks that are not shown. */
+/** Returns the data that a page carries; rejects ranks that are not shown. */
 export function rankingData(comparison: Comparison, options: RankingWidgetOptions) {
   const { categories, ranking } = comparison
   const { limit, flows, explanations, opened, traceUrl } = options

@@ -18,7 +18,7 @@ const MAX_AT_ONCE = 5
 
 /** The lanes that stay: the first one, and those with most work on critical paths. */
 function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): SwimlaneData['lanes'] {
-  // What is not waited for only decides between lanes of which nothing is.
+  // Work that nobody waits for only ranks lanes that nobody waits for at all.
   const weight = ({ critical, work }: Visit) => lengthUs(critical) + 1e-6 * lengthUs(work)
   const weights = sides.map(({ visits }) =>
     rollup(
@@ -147,7 +147,7 @@ const APART = 8
 /** With more messages in a pixel of the width, lines are thin. */
 const DENSE = 0.2
 
-/** What is in a range; one message for all that would lie upon each other. */
+/** Returns the items in a range; messages that would overlap are drawn as one. */
 export function drawnItems(
   side: Pick<SwimlaneSide, 'visits' | 'messages'>,
   { range, placeOf }: Pick<SwimlaneLayout, 'range' | 'placeOf'>,

@@ -63,7 +63,7 @@ export const SWIMLANE_OPTIONS = defineOptions({
 
 export type SwimlaneOptions = OptionsOf<typeof SWIMLANE_OPTIONS>
 
-/** What a component does for a request between being asked and having answered. */
+/** Work of a component for a request, from being asked to having answered. */
 export interface Visit {
   readonly lane: string
   readonly name: string
@@ -256,7 +256,7 @@ function pointTraffic(flows: FlowSet, request: number) {
   const [inside, between] = [true, false].map((isInside) =>
     edges.filter(({ from, to }) => (lanes[from] === lanes[to]) === isInside),
   ) as [typeof edges, typeof edges]
-  // What was asked on a host and answered there is one visit, wherever it went in between.
+  // A call asked and answered on one host is one visit, wherever it went in between.
   const answered = callTree(flows, shape).calls.filter(
     ({ start, end }) => end >= 0 && lanes[start] === lanes[end],
   )

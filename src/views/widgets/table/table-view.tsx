@@ -255,7 +255,7 @@ function numberSummarizer(column: TableColumn) {
       isLog,
       missing: values.filter(Number.isNaN).length,
       bins: Array.from(all, (rows, bin) => ({ all: rows, kept: left[bin] as number })),
-      // Of the rows that are left; NaN when none has a number.
+      // Statistics of the remaining rows; NaN if none has a number.
       min: min(values) ?? Number.NaN,
       median: median(values) ?? Number.NaN,
       max: max(values) ?? Number.NaN,

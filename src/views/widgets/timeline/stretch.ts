@@ -27,7 +27,7 @@ export const carriedRequests = remembered((comparison: Comparison) => {
   const { flows, categories } = comparison
   const every = Math.max(1, Math.ceil(recordedFlows(flows).latencyUs.length / MAX_TIMES))
   const rows = every === 1 ? requestsBetween(flows) : oneOf(every, flows)
-  // What findings are reported from has been read once they are there.
+  // With the claims, everything that findings are reported from has been read.
   void comparison.claims
   const carried =
     every === 1

@@ -11,7 +11,7 @@ import type { TraceLinks } from '../findings/trace-link.tsx'
 import { type CarriedRequests, comparedStretch } from './stretch.ts'
 import type { TimelineData, TimelineFilter } from './timeline-model.ts'
 
-/** What a page needs to compare a stretch of time. */
+/** Data that a page needs to compare a stretch of time. */
 export interface StretchData {
   readonly carried: CarriedRequests
 }

@@ -146,7 +146,7 @@ function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: bo
     varianceUs2,
     share,
     name: edgeName(edge, MAX_NAME_LENGTH),
-    /** What it varies together with, strongest first; `null` where that was not looked for. */
+    /** Edges that it varies together with, strongest first; `null` if that was not computed. */
     covarying:
       covarying?.slice(0, MAX_PARTNERS).map((other) => ({
         edge: other.edge,

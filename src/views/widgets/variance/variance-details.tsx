@@ -83,7 +83,7 @@ function VarianceFlow({ name, detail, layout, marks, chosen, onChoose }: FlowPro
   const order = useMemo(() => linksDown(graph.links, layout, known), [graph, layout, known])
   const isChosen = (link: number) => chosen !== null && graph.links[link]?.edge === chosen
   useLayoutEffect(() => {
-    // The root is what one reads first.
+    // Readers look first at the root.
     if (place.current !== null) {
       place.current.scrollLeft = (layout.nodes[0]?.x ?? 0) - place.current.clientWidth / 2
     }

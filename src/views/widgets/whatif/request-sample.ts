@@ -59,7 +59,7 @@ function sampleUpTo(
     const carried = encodeColumns(carriedRequests(models, chosen))
     const length = JSON.stringify(carried).length
     if (length <= size) {
-      /** Of all, those with too many calls to be chosen. */
+      /** Number of all requests with too many calls to be chosen. */
       const tooLarge = ofRequests - fitting.length
       return { carried, requests: count, ofRequests, tooLarge }
     }
