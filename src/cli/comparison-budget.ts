@@ -11,7 +11,7 @@ const LISTS = ['findings', 'warnings', 'mutations', 'categories'] as const
 
 type Lists = Readonly<Record<(typeof LISTS)[number], readonly Json[]>>
 
-/** Evidence of a finding or a mutation, in the order in which lists are cut. */
+/** Lists of evidence of a finding or a mutation; these are cut first. */
 const EVIDENCE = new Set([
   'changedEdges',
   'changedStructure',

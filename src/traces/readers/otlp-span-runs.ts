@@ -57,7 +57,7 @@ export class SpanName extends KnownText {
 
 const NONE = () => false
 
-/** Returns the facts about a span in the value of a key, if any. The value must be JSON in any case. */
+/** Functions that read facts about a span from the value of a key; any value must be JSON. */
 const SAID: { readonly [key: number]: (value: unknown) => Partial<Run> } = {
   [KIND]: (value) => ({ kind: SPAN_KINDS.indexOf(otlpKind(value)) }),
   [TRACE_STATE]: (value) => ({ probability: traceStateProbability(value) }),

@@ -251,7 +251,7 @@ const NAMES_IN_MAPS: ReadonlySet<Role> = new Set([
 ])
 
 const TIMES = ['start', 'end', 'duration'] as const
-/** Roles of which a record of a known format has two. */
+/** A record of a known format has at least two of these roles. */
 const TELLING = ['span', 'operation', ...TIMES] as const
 
 function hasAny(record: JsonObject, fields: readonly Field[]): boolean {

@@ -287,7 +287,7 @@ class SpanRecords {
     try {
       this.#layout = this.#learner.learn(this.#file)
     } catch (error) {
-      // The answer of a server tells more than the missing fields of its records.
+      // An error in a server's answer tells more than the fields that the answer lacks.
       if (quality.firstIn(this.#file) === undefined && !this.#learner.isEmpty) throw error
       return
     }

@@ -240,7 +240,7 @@ class ClickHouse {
         format: 'JSONCompactEachRow',
         ...(this.#signal !== null && { abort_signal: this.#signal }),
       })
-      // Skips rows received before an answer broke off.
+      // Skips rows taken from an answer that broke off.
       let at = 0
       for await (const rows of answer.stream()) {
         for (const row of rows) {
