@@ -74,7 +74,7 @@ function nonEmpty(rows: Selection): Selection {
 
 const MAX_RUNS = 100
 
-/** Rejects no runs, too many, one twice, and what are no traces. */
+/** Rejects no runs, too many runs, repeated runs, and values that are no traces. */
 export function requirePeriods(runs: readonly unknown[], after: unknown): void {
   requireRuns(runs)
   requireStage('compare(before, after) for after', after, SelectableTraces)
@@ -157,7 +157,7 @@ export function withHostClasses(
   return relabelFlows(flows, [(node) => classes.inClass(node)])
 }
 
-/** Flows with what repeats in them folded, if so chosen. */
+/** Returns flows with repetitions folded, if the options say so. */
 export function foldedBy(
   flows: FlowSet,
   { fold, omitHosts, sizeAttribute, sizeUnit, similar }: FormOptions,

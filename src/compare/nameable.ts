@@ -30,7 +30,7 @@ const MAX_TOLD = 8
 
 /** Things to name: services, steps, and parts that several categories share. */
 export class Nameable extends columnarStage<Nameables>() {
-  /** One row a thing, what a name would spare most reading of first. */
+  /** Returns one row per thing, those whose name would shorten the output most first. */
   table(): StageTable {
     return rowTable(this.things, own('about what name categories requests calls'))
   }
@@ -51,7 +51,7 @@ export class Nameable extends columnarStage<Nameables>() {
 
 /**
  * Lists what people could name: services, steps, and calls that several categories share, in any order and number. A
- * name goes into `knowledge.names`, and is then shown beside what was recorded; categories are known by the names of
+ * name goes into `knowledge.names`, and is then shown beside the recorded one; categories are known by the names of
  * their parts.
  *
  * @param source a comparison, or a stage of `categorize`, also of one period

@@ -91,7 +91,7 @@ export function takeSnapshot(
 ): ComparisonSnapshot {
   const { label, measure, knowledge, ...options } = comparison.options
   const folded = comparison.flows
-  // Edges of folded flows are tested by what was recorded, so that is carried along with latencies.
+  // Edges of folded flows are tested on the recorded flows, so these are carried along with latencies.
   const refolds = folded instanceof FoldedFlows && latenciesOf !== undefined
   const flows = refolds ? folded.unfolded : folded
   const { shapes } = flows

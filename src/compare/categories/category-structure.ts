@@ -3,10 +3,10 @@ import { placesIn } from '../../traces/group-rows.ts'
 import type { StructureOutline } from './structure-outline.ts'
 
 /**
- * Edges that play the same part: usually one, more where branches are identical.
+ * Edges that play the same part: usually one, or several if branches are identical.
  *
- * In folded flows a part that is repeated is one edge of the shape, but a step from one round to the
- * next is none: it would close a cycle. Such steps are edge classes of their own, behind all others.
+ * In folded flows a repeated part is one edge of the shape. A step from one round to the next is no edge of the shape,
+ * because it would close a cycle. Such steps are edge classes of their own, after all others.
  */
 export interface EdgeClass {
   /** Label of the node it starts from. */

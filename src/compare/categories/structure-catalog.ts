@@ -33,7 +33,7 @@ export class StructureCatalog {
   readonly #outlines = new Map<number, StructureOutline>()
   readonly #structures = new Map<number, CategoryStructure>()
   readonly #preorders = new Map<number, Uint32Array>()
-  /** The class of each key of `#numbered`: of the other keys, what they last were. */
+  /** Class of each key of `#numbered`; other keys hold their last value. */
   #numbers = new Uint32Array(1024)
   #numbered = -1
   #shapesOf: readonly (readonly number[])[] | undefined

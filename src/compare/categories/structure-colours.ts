@@ -13,7 +13,7 @@ export interface ShapeKey {
   readonly discrete: boolean
 }
 
-// The two highest bits of a colour say what it is interned with: what follows, or what leads to it.
+// The two highest bits of a color tell what it is interned with: the nodes that follow, or those that lead to it.
 const DOWN = 1 << 30
 const UP = 1 << 31
 /** In place of neighbours where there are none: labels and interned pairs have higher numbers. */
@@ -133,13 +133,13 @@ export class StructureColours {
     return sweeps
   }
 
-  /** Recolours each node by itself and what follows it. */
+  /** Recolors each node by itself and the nodes that follow it. */
   #sweepDown({ order, nodes, below }: ShapeGraph): void {
     for (let at = nodes - 1; at >= 0; at--) this.#recolour(DOWN, order[at] as number, below)
     this.#swap()
   }
 
-  /** Recolours each node by itself and what leads to it. */
+  /** Recolors each node by itself and the nodes that lead to it. */
   #sweepUp({ order, nodes, above }: ShapeGraph): void {
     for (let at = 0; at < nodes; at++) this.#recolour(UP, order[at] as number, above)
     this.#swap()
@@ -200,8 +200,8 @@ export class StructureColours {
 }
 
 /**
- * Hashes each node's role: its label, what follows it and what leads to it. Unlike colors, hashes do not depend on
- * which requests came first, so they order siblings the same way in every run. They may collide.
+ * Hashes each node's role: its label, its successors and its predecessors. Unlike colors, hashes do not depend on which
+ * requests came first, so they order siblings the same way in every run. They may collide.
  */
 export function structureHashes(
   { nodes, order, acyclic, below, above }: ShapeGraph,
@@ -257,8 +257,8 @@ function hashText(text: string): number {
 }
 
 /**
- * Numbers pairs of numbers. Chained, it numbers sequences: `intern(intern(intern(0, a), b), c)`,
- * where numbers below the first that it gives out say what a chain is about.
+ * Numbers pairs of numbers. Chained, it numbers sequences: `intern(intern(intern(0, a), b), c)`, where numbers below
+ * its first result mark the kind of a chain.
  */
 export class PairInterner {
   readonly #firstNumber: number

@@ -296,9 +296,9 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
   }
 
   /**
-   * One row an edge, changed ones first; of traces with spans, findings rest on `comparison.steps`,
-   * which may have changed though no edge did, and `contributionUs` is that of the typical shift. Where `before` or `after` is 0, the other period has it
-   * alone: nothing is compared, and what would compare both is `NaN`.
+   * Returns one row per edge, changed ones first. For traces with spans, findings rest on `comparison.steps`, which may
+   * have changed although no edge did, and `contributionUs` is that of the typical shift. If `before` or `after` is 0,
+   * the edge exists in the other period only, and comparisons are `NaN`.
    */
   table(): StageTable {
     return rowTable(

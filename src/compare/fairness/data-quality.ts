@@ -27,7 +27,7 @@ const TOLD_BY: Partial<Record<WarningCode, string>> = {
 const HARMLESS =
   /^(?:(?:no|unused)-parameters|repeated-parameter|clock-skew|log-without-id|linked-request)$/
 
-/** Reports which traces were selected, and what a load left out or doubted, except what `told` says. */
+/** Reports the selection of traces, and the omissions and doubts of a load, except those that `told` says. */
 export function dataQuality(
   traces: TraceSet,
   told: readonly ComparisonWarning[],

@@ -8,7 +8,7 @@ import { type ComparisonWarning, exactPercent, partOf, warning } from './compari
 const OTHER_LENGTH = 2
 /** Requests that arrive this much more often come at another rate. */
 const OTHER_RATE = 1.5
-/** By how many standard errors the counts must be off what the lengths would give. */
+/** Smallest difference, in standard errors, between the counts and those expected from the lengths. */
 const LARGE_DEVIATION = 4
 
 /** When the requests of both periods arrived, ascending. */
@@ -28,7 +28,7 @@ export function timeRanges(arrivals: Arrivals): ComparisonWarning[] {
   ]
 }
 
-/** Whether the after period came first: all of it, or all but an overlap with what came later. */
+/** Whether the after period came first: all of it, or all except an overlap with later times. */
 function swapped({ kind }: Overlap, [before, after]: Arrivals): ComparisonWarning[] {
   const isApart = kind === 'apart' || kind === 'partly mixed'
   if (!isApart || !(median(after) < median(before))) return []

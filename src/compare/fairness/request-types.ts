@@ -19,7 +19,7 @@ import {
 } from './comparison-warning.ts'
 
 const MIX_LEVEL = 0.001
-/** A type differs whose share lies further than this from what is expected, in standard errors. */
+/** Smallest difference of a type's share from the expected one, in standard errors, that counts. */
 const LARGE_RESIDUAL = 3
 /** A change of share matters from this on: in parts of all requests, or of the share itself. */
 const MIN_POINTS = 0.01
@@ -115,8 +115,8 @@ export function otherKinds({ flows: given }: ComparedPeriods): ComparisonWarning
 }
 
 /**
- * Types whose shares differ, and what the mix alone does to the mean; `null` where it is the same.
- * Requests that end before they show their type are of no other mix: what ends them may be a fault.
+ * Types whose shares differ, and the effect of the mix alone on the mean; `null` if the mix is the same. Requests that
+ * end before they show their type do not change the mix: a fault may have ended them.
  */
 export const otherMix = remembered((flows: FlowSet) => {
   const types = { ...rootTypes(flows), typeOf: replacedTypes(flows).typeOf }

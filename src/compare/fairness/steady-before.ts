@@ -31,14 +31,13 @@ interface Measure {
   readonly values: Float64Array
 }
 
-/** Parts from `from` to `to`, and what the measure is there and elsewhere. */
+/** Parts from `from` to `to`, with the measure there and elsewhere. */
 type Stretch = ReturnType<typeof oddStretch>
 
 /**
- * Whether a stretch of the before period has other response times (by kind of request) or failures
- * than the rest, and not so in the after period: an outage, a jump, or another load. The stretch has
- * a twentieth to half of the requests. Noise is that of the long run, so that levels which wander
- * are silent.
+ * Warns if a stretch of the before period has other response times (by kind of request) or failures than the rest, and
+ * the after period has no such stretch: an outage, a jump, or another load. The stretch has a twentieth to half of the
+ * requests. Noise is the long-run variance, so drifting levels give no warning.
  */
 export function unsteadyBefore({ flows }: Pick<ComparedPeriods, 'flows'>): ComparisonWarning[] {
   const measures = measuresOf(flows, BEFORE).filter(({ values }) => values.length >= MIN_REQUESTS)

@@ -198,7 +198,10 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
   return first as (typeof priced)[number]
 }
 
-/** The service that decides, whose answer it has, what that answer rests on, and who is called. */
+/**
+ * Returns the services to suspect: the one that decides, the one whose answer it uses, those that this answer rests on,
+ * and the called one.
+ */
 function suspects(
   service: string,
   {

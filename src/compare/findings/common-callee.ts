@@ -68,7 +68,7 @@ interface Calls {
   readonly services: Set<string>
 }
 
-/** Spans that call somebody who records none, by what they say that they call, the narrowest first. */
+/** Returns the spans that call a service without a record, by the callee that they name, the narrowest first. */
 function unansweredCalls(flows: FlowSet, request: number): ReadonlyMap<string, Calls> {
   const calls = new Map<string, Calls>()
   const { spanRows, spanOffsets, periods, recordedIn, shapeOf } = flows

@@ -43,8 +43,8 @@ export interface Group {
 }
 
 /**
- * Puts each draft that is a consequence of another under it; the largest in all comes first. Unless
- * requests got faster, what did is no reason, and comes after what costs time.
+ * Nests each draft under the draft that it is a consequence of; the largest in total comes first. Unless requests got
+ * faster, a faster step is no cause, and comes after those that cost time.
  */
 export function nestConsequences(compared: Compared, drafts: readonly Draft[], isFaster: boolean) {
   const { categories } = compared
@@ -241,7 +241,7 @@ function shareRequests(categories: Categories, { cause, draft }: Pair): boolean 
   return shared >= MIN_SHARED_REQUESTS * count(draft.categories)
 }
 
-/** Whether a draft shows a failure: who fails with it, what is done after or left out. */
+/** Whether a draft follows from a failure: services that fail with it, or work done or left out after it. */
 function isOfErrors({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
   const [failing] = cause.calls
   const isIt = (one: Operation | null) =>
@@ -269,10 +269,12 @@ function isOfErrors({ categories, steps }: Compared, { cause, draft }: Pair): bo
   )
 }
 
-/** Requests whose calls are given up take longer in what holds these up than this share of the others. */
+/** Share of the other requests that requests with abandoned calls must exceed in the step that holds the calls up. */
 const MOST = 0.9
 
-/** Whether calls fail as their caller gives them up: what they wait for takes longer, longest in these. */
+/**
+ * Whether calls fail because their caller gives them up: the step that they wait for takes longer, longest in these.
+ */
 function isGivenUp({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
   const {
     kind,
@@ -298,7 +300,7 @@ function isGivenUp({ categories, steps }: Compared, { cause, draft }: Pair): boo
   return all > 0 && longer >= MOST * all
 }
 
-/** Without the requests that have its cause, what follows from it changes by less than this share. */
+/** Largest remaining change of a consequence, as a share, in requests without its cause. */
 const MAX_WITHOUT = 0.5
 /** Smallest share of the requests of either period at which requests with the same calls are compared. */
 const MIN_ALIKE = 0.1
@@ -319,8 +321,8 @@ function excessIn(strata: readonly StepStratum[], isOf: (request: number) => boo
 }
 
 /**
- * Whether what fails itself, or who calls it, works longer for that: waits for another try, or for a
- * timeout. Of the callee of calls that fail, what takes longer may be why.
+ * Whether a failing service, or its caller, works longer because of the failure: it waits for another try, or for a
+ * timeout. Slower work of the callee of failing calls may instead be the reason for the failures.
  */
 function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
   const [failing = '', ...callers] = cause.services

@@ -124,7 +124,7 @@ function stepWords(edge: PooledEdge, shift: string): string {
   return from === to ? `${from} itself takes ${shift}` : `${from} to ${to} takes ${shift}`
 }
 
-/** Groups tested edges by what they have in common, in one direction; see `groupChanges`. */
+/** Groups tested edges that changed in one direction by their common properties; see `groupChanges`. */
 function groupEdgeChanges(edges: readonly EdgeChange[], direction: Direction): EdgeGroup[] {
   return groupChanges(edges, {
     isWanted: ({ changed, shiftUs }) => changed && shiftUs > 0 === (direction === 'slower'),

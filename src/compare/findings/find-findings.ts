@@ -119,9 +119,9 @@ export function findFindings(
 }
 
 /**
- * Drafts findings, one a cause, the largest contribution first. Of spans: steps by service, calls
- * made otherwise, and what neither accounts for; of trace points: edges, structural mutations by
- * the changed part of the flow, and response times that no edge accounts for.
+ * Drafts findings, one per cause, the largest contribution first. For spans: steps by service, changed calls, and the
+ * rest of the change. For trace points: edges, structural mutations by the changed part of the flow, and response times
+ * that no edge explains.
  */
 export function draftFindings(sources: FindingSources): readonly Draft[] {
   const { evidence, edges, steps } = sources

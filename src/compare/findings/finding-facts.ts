@@ -223,7 +223,7 @@ interface Whole {
   readonly requests: number
 }
 
-/** Returns a finding's part of the change: `72 % of the slowdown`, else what it adds in all; empty for 0. */
+/** Returns a finding's part of the change: `72 % of the slowdown`, or else its total contribution; empty for 0. */
 export function shareText(finding: Finding, all: Whole): string {
   const { shareOfChange, contributionUs, consequences } = finding
   const { findings, observedChangeUs, quantity } = all

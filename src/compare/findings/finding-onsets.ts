@@ -96,8 +96,9 @@ function beginningOf(inside: ReadonlySet<number>, values: readonly Value[], flow
 const ROUNDING = 1e-9
 
 /**
- * Scores of each period in the order of time. Where weights differ, means of as many in a row as
- * stand for what one weighs on average: as many values as they are worth, of as many requests each.
+ * Returns the scores of each period in the order of time. If weights differ, returns means over neighbors instead, of
+ * as many requests as stand for the mean weight: as many values as the requests are worth, of equally many requests
+ * each.
  */
 function timedScores(flows: FlowSet, scores: readonly Score[]): [before: Timed[], after: Timed[]] {
   const counts = flows.countsOf(scores.map(({ request }) => request))

@@ -181,7 +181,7 @@ export interface Draft {
   readonly moves: readonly MovedRequests[]
   /** Its size, where its kind does not define the measure. */
   readonly size?: FindingSize
-  /** Requests that it is confined to, where such were found. */
+  /** Segment of requests that the finding is confined to, if one was found. */
   readonly segment?: Segment
   /** Whether the segment is all that it tells, in its own numbers. */
   readonly isOfSegment?: boolean
@@ -226,9 +226,9 @@ export const NO_EVIDENCE = {
 /** Size of a finding. */
 export interface FindingSize {
   /**
-   * In µs (or the unit of the measure), what each request that it touches takes more. As a `'rate'`, how many more requests come a
-   * second, or by how much the share of calls
-   * (or of requests) that do it grew; of a repeated call, how many times more a request makes it.
+   * Size of the change. In µs (or the unit of the measure): the extra time of each affected request. As a `'rate'`: the
+   * additional requests a second, or the increase of the share of calls (or requests) that do it. For a repeated call:
+   * the additional calls per request.
    */
   readonly value: number
   readonly unit: string

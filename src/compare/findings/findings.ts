@@ -54,7 +54,7 @@ interface FindingColumns extends SlowRequests {
   readonly omitted: number
   /** Number of findings of times that changed in the direction that `alternative` leaves out. */
   readonly otherWay: number
-  /** Sum of response times after, less what the mean before would have made it, in µs. */
+  /** Sum of response times after, less their sum at the mean before, in µs. */
   readonly observedChangeUs: number
   /** Part of it due to the changed request mix alone; 0 where the mix is the same. */
   readonly mixUs: number
@@ -70,7 +70,7 @@ interface FindingColumns extends SlowRequests {
   readonly requests: number
   /** Detectable shift of each type of request; empty if something was found. */
   readonly detectable: readonly Detectable[]
-  /** The step that came nearest to a change; `null` beside a finding or a slow stretch, or where none came near. */
+  /** Step closest to a change; `null` if there is a finding or a slow stretch, or if no step came close. */
   readonly nearest: StepChange | null
   /** Failures that came close to a change, in words; empty next to a finding. */
   readonly nearestFailure: string
@@ -319,7 +319,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     )
   }
 
-  /** Writes one finding: where and what, facts, where to look, where else it shows. */
+  /** Writes one finding: place and change, facts, where to look, and where else it shows. */
   textOf(finding: Finding, width = WIDTH): string {
     const { rank, title, text, consequences } = finding
     const left = consequences.length - MAX_CONSEQUENCES_TOLD

@@ -14,7 +14,7 @@ import type { CallChange } from '../steps/step-changes.ts'
 import { type ConcurrencyChange, isOfOneCall } from './concurrency-findings.ts'
 import type { Forms, FormsOfType, RequestCounts } from './finding.ts'
 
-/** Fewest requests after that tell what the usual form takes. */
+/** Fewest requests after that show the time of the usual form. */
 export const MIN_USUAL = 10
 
 export function movedRequests({ counts: [before, after] }: Forms): number {
@@ -24,8 +24,8 @@ export function movedRequests({ counts: [before, after] }: Forms): number {
 /**
  * Divides requests by their form; those for which `isNew` is undefined have neither.
  *
- * @param isWhole whether requests have a form by what they met, such as calls made once more where
- *   the first is slow: no form tells what it costs, but all requests do, before against after
+ * @param isWhole whether circumstances decide a request's form, such as a call that is repeated because the first is
+ *   slow. Forms then do not show the cost; comparing all requests before and after does
  */
 export function formsOf(
   flows: FlowSet,
@@ -61,7 +61,7 @@ export function formsOf(
     }
     // A request that ends early may have been of any type before.
     const usual = unknown.has(type) ? ofAll : own
-    // As in the thesis: what the other form takes after, or before where hardly any request has it.
+    // As in the thesis: the time of the other form after, or before if hardly any request has it.
     const period = (usual[AFTER]?.length ?? 0) >= MIN_USUAL ? AFTER : BEFORE
     return { now: now[AFTER] ?? [], usual: usual[period] ?? [], period }
   })
@@ -142,8 +142,8 @@ function readerOf(flows: FlowSet, { callers }: CallSites, changed: readonly Call
 }
 
 /**
- * Divides requests by whether they make the same calls otherwise. Those that call again as calls fail for their
- * time are held against requests before in which one took as long.
+ * Divides requests by whether they make the same calls otherwise. Requests that repeat calls failing for their time are
+ * compared with requests before that contain an equally long call.
  */
 export function formsOfOrder(
   flows: FlowSet,

@@ -67,7 +67,7 @@ function rateFinding(
   if (verdict === 'independent') return null
   if (verdict === 'known' && !isKnown && !(isOfMoments && isSure)) return null
   const after = flows.wholes(AFTER)
-  // Times that follow the rate wander with it, and may seem to do no more after than before.
+  // Times that follow the rate drift with it, so their excess may not show.
   if (!isAsExpected && !(isKnown && isSure)) return null
   const times = isMore ? ratio : 1 / ratio
   const rates = `${perSecond[AFTER].toPrecision(3)} a second, ${perSecond[BEFORE].toPrecision(3)} before`

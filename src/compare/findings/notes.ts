@@ -44,7 +44,7 @@ export function threadText({ note, replies }: NoteThread, verb = ''): string {
   return [own, ...replies.map((reply) => threadText(reply))].join(' → ')
 }
 
-/** Notes on a finding, also those of earlier incidents, and on what it is about, by its keys. */
+/** Returns notes on a finding, also those of earlier incidents, and on its subjects, by their keys. */
 export function noteTexts(
   notes: readonly Note[],
   id: string,

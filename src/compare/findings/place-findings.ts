@@ -199,7 +199,7 @@ export function timesText(each: readonly number[], quantity: Quantity): string {
   return `${formatAmount(low, quantity)} to ${moreText(high * Math.sign(each[0] as number), quantity)}`
 }
 
-/** `calls to 7 services there take 6 ms longer in transit`, or by what factor, and which services. */
+/** Returns `calls to 7 services there take 6 ms longer in transit`, or the factor, and the services. */
 function placeWords(
   told: readonly { readonly step: Step; readonly change: Change }[],
   { places, services: names, factor }: PlaceChange,

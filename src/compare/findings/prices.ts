@@ -34,9 +34,9 @@ import { endOf, strataOfPlace } from './place-findings.ts'
 import { isConfined } from './segment-findings.ts'
 
 /**
- * Prices findings: how much less requests after would take if one thing were as it was before, found by
- * recomputing them. Findings are priced one after the other, each on what the earlier ones left, so
- * prices add up. Calls that are made more or less often come first, then times, then failures.
+ * Prices findings: recomputes how much less time requests after would take if one thing were as before. Findings are
+ * priced one after the other, each on the times left by the earlier ones, so prices add up. Calls that are made more or
+ * less often come first, then times, then failures.
  *
  * Source: Ostrowski, Mann, Sandler 2011, "Diagnosing latency in multi-tier black-box services".
  */
@@ -54,7 +54,7 @@ export class Prices {
   readonly #workNs: Float64Array
   /** Time of requests without the findings priced so far. */
   readonly #leftUs: Float64Array
-  /** By key of a draft, what it adds to each request. */
+  /** Time that each draft adds to each request, by the draft's key. */
   readonly #addedUs = new Map<string, Map<number, number>>()
   #touched = new Set<number>()
 
@@ -79,8 +79,8 @@ export class Prices {
   }
 
   /**
-   * Prices findings, each on what the earlier ones left, and returns them in their order. What follows
-   * from a cause is priced after it; failures after what they make their callers do.
+   * Prices findings, each on the times left by the earlier ones, and returns them in their order. A consequence is
+   * priced after its cause; failures are priced after the reactions of their callers.
    */
   priced(drafts: readonly Draft[], groups: readonly Group[]): Draft[] {
     const order = groups
@@ -523,12 +523,15 @@ function countedCalls({ calls }: Draft): CountedCall[] {
   return [...known.values()]
 }
 
-/** Whether a finding is priced by what whole requests take that call otherwise, in another order or not waiting. */
+/** Whether a finding is priced by whole requests that make the same calls in another order or without waiting. */
 function isOfForms(draft: Draft): boolean {
   return isStructural(draft) && countedCalls(draft).length === 0
 }
 
-/** Calls cost what they take now: they are taken out before times are compared, as are orders within a service. */
+/**
+ * Orders findings for pricing. Calls cost their time now, so they are removed before times are compared, as are changes
+ * of order within a service.
+ */
 function inOrder(a: Draft, b: Draft): number {
   const us = ({ contributionUs }: Draft) => Math.abs(contributionUs)
   return placeOf(a) - placeOf(b) || us(b) - us(a)

@@ -22,8 +22,8 @@ import { requestsAfter } from './segment-findings.ts'
 import { findingStep, slowNotes } from './step-findings.ts'
 
 /**
- * Drafts a finding of all categories slower, and one of all faster, that no edge accounts for: many
- * small changes, or time between what was traced. The shift is that of medians.
+ * Drafts a finding for all slower categories, and one for all faster ones, that no edge explains: many small changes,
+ * or time between the traced points. The shift is that of medians.
  */
 export function requestFindings(
   responseTime: ResponseTimeMutations,

@@ -102,7 +102,9 @@ function isOfTimes({ kind, steps, segment, covers }: Draft): boolean {
   return isKind && isOfAll && steps.length > 0 && covers === undefined
 }
 
-/** By what factor times grew: its log, and the standard error of that; larger where levels wander. */
+/**
+ * Returns the factor by which times grew: its log, and the standard error of the log, which is larger if levels drift.
+ */
 function factorOf(name: string, strata: Strata, designEffect = 1) {
   const logs = ({ values }: Values) => values.map(logOf)
   const pairs = strata.map((one) => ({ before: logs(one.before), after: logs(one.after) }))
@@ -122,7 +124,7 @@ function apartAt(centre: number, { error }: Factor): number {
   return Math.max(SURE * error, MAX_APART * Math.abs(centre))
 }
 
-/** By what factor times after of some services grew on each host, beside those before of their like. */
+/** Returns the factor by which times of some services grew on each host, relative to similar times before. */
 function factorsOfHosts(
   flows: FlowSet,
   own: readonly (readonly [service: string, strata: readonly StepStratum[]])[],

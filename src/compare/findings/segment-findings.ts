@@ -62,7 +62,7 @@ export function withSegments(
   return [...told, ...own]
 }
 
-/** Says why steps take longer where what their calls recorded otherwise than before explains it. */
+/** Says why steps take longer if changed values in their calls explain it. */
 export function withOtherValues(
   drafts: readonly Draft[],
   otherValues: readonly OtherValues[],
@@ -127,7 +127,7 @@ const MIN_INSTEAD = 0.8
 /** Requests are all of them from this share on. */
 export const NEARLY_ALL = 0.98
 
-/** Where only calls of a segment changed, its own numbers; of few calls, what one of these changed by. */
+/** Returns a segment's own numbers if only its calls changed; if these are few, the change of one call. */
 function whereAlone(segment: Segment, draft: Draft, categories: Categories): Partial<Draft> {
   const { inside, p, q } = segment
   const { flows } = categories

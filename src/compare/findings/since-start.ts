@@ -65,7 +65,10 @@ function isOfSteps({ kind, steps: [step], scope, isOfSegment }: Draft): boolean 
   return kind === 'latency' && isOwn
 }
 
-/** Requests before, and after from start to end: as told, at most, and at least; none to be told apart. */
+/**
+ * Returns the requests before, and those after from start to end: as reported, at most, and at least. Returns none if
+ * the times cannot be limited.
+ */
 export function spansOf(flows: FlowSet, began: Onset | null): IsThen[] {
   if (began === null || (began.fromStart && began.until === null)) return []
   const { fromStart, timeUs, lowUs, highUs } = began

@@ -27,9 +27,9 @@ interface RequestTime {
 }
 
 /**
- * Examples of a step that changed in a segment, or in few of its calls: requests of the segment, with
- * a slow call in the period that has them, whose time of the step is nearest the median of these.
- * `usual` where the finding is about all calls, or a period has no such request.
+ * Returns examples of a step that changed in a segment, or in few of its calls: requests of the segment, with a slow
+ * call if the period has any, whose time in the step is nearest the median of these. Returns `usual` if the finding
+ * concerns all calls, or a period has no suitable request.
  */
 export function slowExamples(steps: TestedSteps, draft: Draft, usual: Exemplars): Exemplars {
   const { flows } = steps

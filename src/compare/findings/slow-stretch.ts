@@ -72,10 +72,10 @@ export function slowRequests(
 }
 
 /**
- * Finds the stretch of after with the most slow requests for its length, by a scan over time. It is
- * told where chance would hardly bring slow requests so close together (Fisher's exact test, corrected
- * for all stretches from one slow request to another), no stretch before comes near it, and no draft
- * is about its place. As levels may wander, it is no proof of a change: it shows where to look.
+ * Finds the stretch of after with the most slow requests for its length, by a scan over time. It is reported if chance
+ * would hardly bring slow requests so close together (Fisher's exact test, corrected for all stretches from one slow
+ * request to another), no stretch before comes near it, and no draft concerns its place. Levels may drift, so it does
+ * not prove a change: it shows where to look.
  *
  * Source: Kulldorff 1997, "A spatial scan statistic", Communications in Statistics 26(6):1481-1496.
  */
@@ -195,7 +195,10 @@ interface Far extends Pick<FewSlow, 'of'> {
   readonly heldUs: ReadonlyMap<number, number>
 }
 
-/** Requests far slower than any of their type before, in the step that holds most of it, or else with what fails in them. */
+/**
+ * Finds requests far slower than any of their type before, with the step that holds most of the excess, or else the
+ * failure in them.
+ */
 function farRequests(
   { flows, times, errors }: Times & Pick<StepChanges, 'errors'>,
   after: Uint32Array,
@@ -238,10 +241,10 @@ function farRequests(
 }
 
 /**
- * Requests that an operation of a service, or a call's way, keeps far longer than it did any before, of
- * whatever type: something else may have kept some of these as long.
+ * Finds requests of any type that spend far longer in an operation of a service, or on a call's way, than any request
+ * did before, even if their response times are not extreme.
  *
- * @param leastUs what the slowest takes at least, as so few are reported
+ * @param leastUs smallest time of the slowest, because so few are reported
  */
 function farCalls({ flows, times }: Times, leastUs: number): Far[] {
   const steps = times.filter(({ kind, part }) => kind !== 'request' && part === undefined)

@@ -22,8 +22,8 @@ const MIN_APART = 10
 const PEAK_LEVEL = 0.01
 
 /**
- * Finds the stretch in which messages were sent that then waited far longer, as nobody received for a
- * while: the same test, of each operation that receives from another; before must show no such peak either.
+ * Finds the stretch in which sent messages waited far longer, because nobody received for a while. Applies the same
+ * test to each operation that receives from another; before must not show such a peak either.
  */
 export function findSlowWaits(flows: FlowSet, drafts: readonly Draft[]): SlowStretch | null {
   const { messages, ids, labels, epochsUs, recordedIn, runs } = flows

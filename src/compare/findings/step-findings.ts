@@ -48,7 +48,7 @@ function requestsOf({ steps }: StepGroup): number[] {
   return [...new Set(steps.flatMap((step) => step.requests))]
 }
 
-/** Says how much longer steps take, in how many requests, and what that adds. */
+/** Says how much longer steps take, in how many requests, and their contribution. */
 export function stepsTold(flows: FlowSet, group: StepGroup) {
   const [first] = group.steps
   const requests = requestsOf(group)
@@ -347,7 +347,10 @@ function isInner({ operations }: StepChange, part: WorkPart): boolean {
 
 /** Smallest share of the work for a part to be mentioned. */
 const MIN_TOLD = 0.1
-/** Parts must add up to what each request takes more within this share, or they are not mentioned. */
+/**
+ * Largest difference between the sum of parts and the extra time of each request, as a share, at which parts are
+ * mentioned.
+ */
 const MAX_APART = 0.05
 
 /** Splits what each request takes more on average: `717 ms made up of 560 ms in PlaceOrder, 157 ms in ConvertCurrency`. */

@@ -60,7 +60,7 @@ interface Limits {
   readonly overLower: OverUsual
 }
 
-/** The stretch of the last series, or `null` where chance or what those before show explains it; one of `several`. */
+/** Returns the stretch of the last series, one of `several`; `null` if chance or the stretches before explain it. */
 export function stretchOf(
   series: readonly Uint32Array[],
   { overLimit, overLower, several = 1 }: Limits & { readonly several?: number },

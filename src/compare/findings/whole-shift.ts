@@ -15,9 +15,9 @@ import { timeBlocks } from '../steps/time-blocks.ts'
  * Mean or median of all requests in both periods, and the difference with its 95 % interval: that of independent
  * requests (bootstrap), widened by the drift of times, which tests of steps learn the same way (`designEffects`).
  *
- * Limits: measured coverage at 95 % of means and medians of 200 to 3,000 requests, log-normal, Pareto
- * (α 1.5 to 3) or mixed: 91 to 100 % where requests are independent or levels of 10 % last a twentieth
- * of a period, 79 to 96 % where levels wander as far over whole periods, as no two periods can tell.
+ * Limits: measured coverage at 95 % of means and medians of 200 to 3,000 requests, log-normal, Pareto (α 1.5 to 3) or
+ * mixed: 91 to 100 % where requests are independent or levels of 10 % last a twentieth of a period, 79 to 96 % if
+ * levels drift as far over whole periods, which no two periods can show.
  */
 export interface WholeShift {
   readonly measure: 'mean' | 'median'

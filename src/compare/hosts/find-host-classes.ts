@@ -15,17 +15,17 @@ import {
 import { HostClasses, nameClasses } from './host-classes.ts'
 
 /**
- * Finds classes of hosts with similar performance, by comparing each with its peers. Classes in place of hosts make
- * categories few, as leaving hosts out does, and still tell slow machines from others.
+ * Finds classes of hosts with similar performance, by comparing each with its peers. Using classes in place of hosts
+ * gives few categories, as leaving hosts out does, and still distinguishes slow machines from others.
  *
- * For each operation, the times of every two hosts that do it are compared with the Kolmogorov-
- * Smirnov test, corrected over all pairs and operations (Benjamini-Hochberg); then hosts are grouped
- * so that each is like at least half of its class. Times are durations of the host's own spans, by
- * its own clock, and in trace-point graphs the latencies of edges within the host; periods are
- * compared each by itself. Weighted requests count as they weigh, and are worth fewer.
+ * For each operation, the times of every two hosts that run it are compared with the Kolmogorov- Smirnov test,
+ * corrected over all pairs and operations (Benjamini-Hochberg); then hosts are grouped so that each is like at least
+ * half of its class. Times are durations of the host's own spans, by its own clock, and in trace-point graphs the
+ * latencies of edges within the host; periods are compared each by itself. Weighted requests count as they weigh, and
+ * are worth fewer.
  *
  * Limits: durations include waiting, so a host that always calls a slow one is slow too. Spans of one request are not
- * independent. Hosts with too few spans (8 against 8) cannot be told apart: they join the largest class that does the
+ * independent. Hosts with too few spans (8 against 8) cannot be compared: they join the largest class that does the
  * same work, and `compared` says so. Takes the square of the number of hosts, for every operation.
  *
  * @param source a comparison, or a stage of `buildFlows`

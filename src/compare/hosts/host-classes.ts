@@ -8,7 +8,7 @@ import type { HostClassOptions, HostPairs, OperationSamples } from './compare-ho
 
 /** Hosts that do the same work in about the same time. */
 export interface HostClass {
-  /** Begins with what the hosts' names have in common: `datanode*`; numbered where there are several. */
+  /** Name of the class. Begins with the common part of its hosts' names: `datanode*`; numbered if there are several. */
   readonly name: string
   readonly hosts: readonly string[]
   /**

@@ -47,9 +47,9 @@ interface Stay {
 }
 
 /**
- * Reads where requests were when: at services, on hosts, and with what they share by name, from the
- * first span of the visit that names it to the last, as of a lock. Of services and hosts, only visits of
- * a kind that is met where calls of `called` kinds are.
+ * Reads where requests were, and when: at services, on hosts, and with shared things that attributes name, from the
+ * first span of the visit that names it to the last (a lock, for example). For services and hosts, reads only kinds of
+ * visits that occur where calls of `called` kinds are.
  */
 export function activitiesOf(
   flows: FlowSet,

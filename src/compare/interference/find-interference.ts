@@ -64,9 +64,9 @@ interface SlowFinding {
  * group, for the number of others they met in all, than calls at other moments of the same stretch of time
  * (`rotationTest`; a group that was under way only once is never sure). All groups and all that is shared are one
  * family (Benjamini-Hochberg). A group interferes if calls took longer the more of it was under way by at least a third
- * of the change between the periods: neither load, which lets all overlap more, nor what runs beside a change that hits
- * all calls alike does. Weights do not count: a sample does not tell who else was under way, so shares of time are
- * those of recorded requests. Slow calls must meet more of a group than of its operation's other requests: if all
+ * of the change between the periods: this excludes load, which makes everything overlap more, and work that merely runs
+ * during a change of all calls. Weights do not count: a sample does not tell who else was under way, so shares of time
+ * are those of recorded requests. Slow calls must meet more of a group than of its operation's other requests: if all
  * requests of an operation hold up each other, an attribute that most of them share is no cause.
  *
  * @param of a comparison, or another object with its `steps`
@@ -132,7 +132,7 @@ function moreOf({ slow, usual }: Pick<Others, 'slow' | 'usual'>): number {
   return slow - usual
 }
 
-/** Whether places of one kind divide visits otherwise than services do. */
+/** Whether places of one kind divide visits differently from services. */
 function isOther(place: Uint32Array, services: Uint32Array): boolean {
   if (place.length < services.length) return true
   const [serviceAt, placeOf] = [new Map<number, number>(), new Map<number, number>()]
@@ -250,7 +250,7 @@ function testGroups(
   })
 }
 
-/** When each row, of those `near`, would be over if it took no longer than such visits usually do. */
+/** Returns when each row, of those `near`, would end if it took no longer than usual for its kind. */
 function usualEnds(
   { request, kind, startUs, endUs }: Activity,
   { period, near }: { readonly period: Uint8Array; readonly near: Uint32Array },

@@ -55,11 +55,11 @@ interface InterferenceColumns {
   readonly usualCalls: number
   /** Requests that hold up the slow calls, the surest first. */
   readonly interferers: readonly Others[]
-  /** All that was compared, what overlaps with slow calls more than with usual ones first. */
+  /** All compared groups, those that overlap more with slow calls than with usual ones first. */
   readonly compared: readonly Others[]
 }
 
-/** Requests that interfere with a step, and what else was compared: the result of {@link findInterference}. */
+/** Requests that interfere with a step, and the other compared groups: the result of {@link findInterference}. */
 export class Interference extends columnarStage<InterferenceColumns>() {
   /** One row for each group of other requests that was compared. */
   table(): StageTable {

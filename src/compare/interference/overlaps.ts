@@ -38,7 +38,7 @@ export function placesInOrder(
   return groupRows(places, (max(places) ?? 0) + 1).rows.map((at) => order[at]!)
 }
 
-/** When what was under way began and ended, each ascending. */
+/** Starts and ends of activity, each ascending. */
 interface UnderWay {
   readonly begun: Float64Array
   readonly ended: Float64Array

@@ -84,10 +84,10 @@ export const NO_KNOWLEDGE: Knowledge = {
 }
 
 /**
- * Reads what people know from the text of a knowledge file, which is JSON; `JSON.stringify` writes it.
+ * Reads knowledge from the text of a knowledge file, which is JSON; `JSON.stringify` writes it.
  *
  * @param text content of the file
- * @param name what the file is called in messages
+ * @param name name of the file in messages
  * @throws FlowdeltaError for text that is no JSON, or no knowledge: says which value stands where
  *
  * @example

@@ -34,7 +34,7 @@ export function shownKeys(
 
 type Naming = (about: string, recorded: string) => string
 
-/** One function for a list of names, so that what is made with it is known to be the same. */
+/** Returns one function per list of names, so that its results can be recognized as the same. */
 const namingOf = remembered((names: readonly Name[]): Naming => {
   const known = new Map(names.map(({ about, name }) => [about, name]))
   return (about, recorded) => {
@@ -144,7 +144,7 @@ function namePoints(traces: GraphTraces, naming: Naming): GraphTraces {
   return new GraphTraces(traces.name, { ...traces, labels }, traces.quality())
 }
 
-/** Services by their names, which are found by what was recorded as well. */
+/** Services by their names, which can be found by their recorded names as well. */
 class NamedDictionary extends Dictionary {
   readonly #recorded: ReadonlyMap<string, number>
 
@@ -158,7 +158,7 @@ class NamedDictionary extends Dictionary {
   }
 }
 
-/** Text with the recorded names in place of people's: what is kept must outlast another name. */
+/** Returns text with the recorded names in place of people's, because kept text must survive a change of names. */
 export function withoutNames(text: string, knowledge: Knowledge | null): string {
   return expressionsOf(namesOf(knowledge)).reduce(
     (one, named) => one.replace(named, (all, recorded) => recorded ?? all),

@@ -31,7 +31,7 @@ export interface ExpectedAtLoad {
   /** Extra time of all requests after because of the load, in µs; NaN unless `'known'`. */
   readonly contributionUs: number
   readonly interval: readonly [low: number, high: number]
-  /** Whether before had such rates for moments alone: what makes requests wait then does more where it lasts. */
+  /** Whether before had such rates only for moments: waiting grows further if the rate lasts. */
   readonly isOfMoments: boolean
 }
 

@@ -20,7 +20,7 @@ export interface EffectSize extends MedianEffect {
   /** Mean after − mean before, in µs. */
   readonly meanShiftUs: number
   readonly meanInterval: readonly [low: number, high: number]
-  /** 95th percentile after − before, in µs: what the slowest requests see. */
+  /** 95th percentile after − before, in µs: the change for the slowest requests. */
   readonly p95ShiftUs: number
   readonly p95Interval: readonly [low: number, high: number]
   /** 99th percentile after − before, in µs; of fewer than some 300 requests its interval is vague. */

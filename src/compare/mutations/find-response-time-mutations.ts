@@ -238,10 +238,10 @@ export class ResponseTimeMutations extends Stage {
 
   /**
    * Returns one row per edge class of a category: changed ones first, the largest shift of means first. `rejected` is
-   * what the test says, `changed` whether that holds when corrected for all edges and is 1 % of the response time or
-   * more, as pictures mark it. `beforeSdUs` and `afterSdUs` are standard deviations. For a class of one period only,
-   * `direction` says so and comparisons are `NaN`. If the mean moved against the test's result, it says `slower in
-   * part` (or `faster in part`).
+   * the result of the test; `changed` is whether it holds after correction for all edges and is at least 1 % of the
+   * response time, as pictures mark it. `beforeSdUs` and `afterSdUs` are standard deviations. For a class of one period
+   * only, `direction` says so and comparisons are `NaN`. If the mean moved against the test's result, it says `slower
+   * in part` (or `faster in part`).
    */
   edgeTable(category: number): StageTable {
     const shiftUs = ({ beforeMeanUs, afterMeanUs }: EdgeComparison) => afterMeanUs - beforeMeanUs
@@ -314,7 +314,7 @@ export class ResponseTimeMutations extends Stage {
 /** An edge is on the critical path that is so in this share of either period's requests. */
 const OFTEN_CRITICAL = 0.5
 
-/** Tests the edge classes of one category, on the critical path or beside it. */
+/** Tests the edge classes of one category, on and off the critical path. */
 function testEdges(categories: Categories, category: number, options: ResponseTimeOptions) {
   const { edgeClasses } = categories.structure(category)
   const samples = categories.edgeSamples(category)

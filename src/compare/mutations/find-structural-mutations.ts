@@ -12,19 +12,18 @@ import { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from './find-response-time-mutations.ts'
 
 /**
- * Finds the categories that hold many more requests than before (structural mutations) or many
- * fewer (precursors: what the mutations may have been before).
+ * Finds the categories that hold many more requests than before (structural mutations) or many fewer (precursors:
+ * categories that the mutations may have been in before).
  *
- * @param options.smPThreshold more requests than this must have come or gone; default 50. `'auto'`
- *   tests each category's share of the requests of its type instead (Fisher's exact test,
- *   corrected): right for short periods, for long ones, and for unequal load. Changes are then
- *   counted from what the category's share before would have given of the type's requests after
- * @param options.counts default: as flows were built, whose `'weighted'` also weights times. `'raw'`
- *   compares counts as they are, which is right when both periods carried the same load; `'scaled'`
- *   scales after to as many requests as before; `'weighted'` counts each request as often as its sampling weight says, where one was recorded: a
- *   change must then exceed the threshold by more than such a sample is off by chance, and tests
- *   count what the sample is worth (Kish 1965, "Survey Sampling", §8.2). Of several runs before, the
- *   count is the mean of theirs
+ * @param options.smPThreshold more requests than this must have come or gone; default 50. `'auto'` tests each
+ *   category's share of the requests of its type instead (Fisher's exact test, corrected): right for short periods, for
+ *   long ones, and for unequal load. Changes are then counted from the number of the type's requests after at the
+ *   category's share before
+ * @param options.counts default: as flows were built, whose `'weighted'` also weights times. `'raw'` compares counts as
+ *   they are, which is right when both periods carried the same load; `'scaled'` scales after to as many requests as
+ *   before; `'weighted'` counts each request as often as its sampling weight says, where one was recorded: a change
+ *   must then exceed the threshold by more than the sampling error, and tests count the worth of the sample (Kish 1965,
+ *   "Survey Sampling", §8.2). With several runs before, the count is their mean
  * @param options.alpha level of the tests of `'auto'`; default 0.05
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
@@ -105,7 +104,7 @@ function squareCounterOf(categories: Categories, counts: Counts) {
     : categories.count.bind(categories)
 }
 
-/** Returns what sums weights of a category's requests up, or what `of` makes of each. */
+/** Returns a function that sums the weights of requests, or the results of `of` for each weight. */
 function sumOfWeights(categories: Categories, of: (weight: number) => number) {
   const { flows } = categories
   return (category: number, period: Period) =>
@@ -154,7 +153,7 @@ export class StructuralMutations extends columnarStage<StructuralColumns>() {
     return this.#tests[category] as StructuralTest
   }
 
-  /** Tests requests that moved between categories, apart from what else these gained or lost. */
+  /** Tests requests that moved between categories, separately from other gains and losses of these. */
   testMoves(moves: readonly MovedRequests[]): MovesTest {
     return testMoves(this, moves)
   }
@@ -273,9 +272,9 @@ function testMoves(structural: StructuralMutations, moves: readonly MovedRequest
 }
 
 /**
- * Tests every category's share of the requests of its kind: neither load nor mix pass for
- * structure. Benjamini-Hochberg over categories that could be significant. Sources: Fisher 1922;
- * Benjamini and Hochberg 1995; Tarone 1990 for leaving out what cannot reject.
+ * Tests every category's share of the requests of its kind, so changes of load or mix do not count as changes of
+ * structure. Benjamini-Hochberg over categories that could be significant. Sources: Fisher 1922; Benjamini and Hochberg
+ * 1995; Tarone 1990 for leaving out tests that cannot reject.
  */
 function testStructures(categories: Categories, { alpha, counts }: StructuralOptions) {
   const { tests } = sharesBy(categories)(counts)

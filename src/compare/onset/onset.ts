@@ -50,7 +50,7 @@ const MIN_LASTING_SHARE = 0.05
 export const MIN_RATIO = 16
 const MIN_PERIOD_RATIO = 4
 const LEVEL = 0.05
-/** A change is this many times as large as what the level before does by itself. */
+/** Smallest ratio of a change to the drift of the level before. */
 const MIN_WANDER = 2
 /** An interval this large, as a share of the after period, says nothing. */
 const MAX_WIDTH = 0.5
@@ -68,9 +68,9 @@ export interface OnsetTest {
 }
 
 /**
- * The change point of a level, in after or both periods, or when it began to grow; and when it was over,
- * where that is. `null` for too few requests, too small or lasting too short a change, a level that
- * wanders as much before, one that changes again and again, or too wide an interval.
+ * Finds the change point of a level, in after or both periods, or the start of its growth; and its end, if there is
+ * one. Returns `null` for too few requests, too small or too short a change, a level that drifts as much before, one
+ * that changes repeatedly, or too wide an interval.
  */
 export function findOnset(series: OnsetSeries): OnsetTest | null {
   const over = endOf(series)

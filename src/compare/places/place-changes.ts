@@ -44,11 +44,11 @@ const LEAST_SPREAD = 1e-3
 const MIN_BLOCKS = 3
 
 /**
- * Finds the places (a host, a zone, a version) where what several services do takes longer, or less,
- * by one factor. Times of all steps there count together, as logs beside the median before of their
- * stratum; a shift is tested by stretches of time, so that what wanders on all that runs in one place is
- * no change. It must be there within the place and beside what runs elsewhere, and without any one of the
- * services: that of one is its own. Places are taken out one after the other, the surest first.
+ * Finds the places (a host, a zone, a version) where the work of several services takes longer, or less long, by one
+ * factor. Times of all steps there count together, as logs relative to the median before of their stratum. A shift is
+ * tested by stretches of time, so a drift common to everything in a place is no change. The shift must hold within the
+ * place, and relative to work elsewhere, and without any one of the services: a shift of a single service is its own.
+ * Places are taken out one after the other, the surest first.
  */
 export function findPlaceChanges(sources: PlaceSources, alpha: number): PlaceChange[] {
   const { times, ownTimes, tested } = sources.steps
@@ -100,7 +100,7 @@ function isSame(a: PlaceName, b: PlaceName): boolean {
   return a.attribute === b.attribute && a.value === b.value
 }
 
-/** Times of a stratum as logs beside the median before, those of both periods. */
+/** Times of a stratum as logs relative to the median before, for both periods. */
 interface StepRows {
   readonly step: Step
   readonly weight: number

@@ -9,7 +9,7 @@ import type { RequestColumns } from '../segments/request-columns.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { Step } from '../steps/step-times.ts'
 
-/** Where spans run, by what resources say: one host, zone or version. */
+/** Place where spans run, from their resource attributes: one host, zone or version. */
 export interface PlaceName {
   readonly attribute: string
   readonly value: string

@@ -16,7 +16,7 @@ interface Sources {
   readonly columns: RequestColumns
 }
 
-/** Calls of a step of one operation, one by one, and what their own spans say. */
+/** Single calls of a step of one operation, with the attributes of their own spans. */
 interface Calls {
   readonly measured: Measured
   readonly coded: readonly Coded[]

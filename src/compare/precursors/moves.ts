@@ -15,12 +15,12 @@ import {
 import { type Precursors, structureDistances } from './match-precursors.ts'
 import { type Pieces, transport } from './transport.ts'
 
-/** Requests of both periods that are taken for the same, and what became of their time. */
+/** Requests of both periods that are taken for the same, and the change of their time. */
 export interface Stream {
   /**
-   * `'stays'`: of one category in both periods; `'moves'`: of another than before; `'comes'` and
-   * `'goes'`: more or fewer requests, whose others are not known; `'chance'`: of a kind, what counts
-   * differ by that may be chance; `'mix'`: more or fewer requests of whole kinds.
+   * Kind of stream. `'stays'`: requests of one category in both periods; `'moves'`: of another category than before;
+   * `'comes'` and `'goes'`: more or fewer requests without known counterparts; `'chance'`: differences of counts within
+   * a kind that may be chance; `'mix'`: more or fewer requests of whole kinds.
    */
   readonly kind: 'stays' | 'moves' | 'comes' | 'goes' | 'chance' | 'mix'
   /** Category before; `null` for none or several. */
@@ -44,13 +44,13 @@ interface MovesColumns {
 }
 
 /**
- * Where requests went between categories, with what that added to their time. Streams add up to the
- * change of all response times.
+ * Moves of requests between categories, with the change of their time. Streams add up to the change of all response
+ * times.
  *
- * A category's surplus before moves to those of its kind that gained, by the way that changes
- * structures least in all (normalized string-edit distance). What surely changed (structural mutations
- * and precursors, as findings see them) moves as a whole; others give and take what chance may hide,
- * up to two standard errors, at the price of its unlikelihood. No category takes more than it gained.
+ * A category's surplus before moves to categories of its kind that gained, so that structures change least in total
+ * (normalized string-edit distance). Categories that surely changed (structural mutations and precursors, as findings
+ * see them) move as a whole; others give and take amounts that may be chance, up to two standard errors, at the price
+ * of its unlikelihood. No category takes more than it gained.
  *
  * Source: flowdelta's own: an unbalanced transport in place of the 1:N rule of Sambasivan 2013, §2.6.3.
  *
@@ -61,8 +61,8 @@ export class Moves extends columnarStage<MovesColumns>() {
   static readonly madeBy: string = 'comparison.moves'
 
   /**
-   * One row a stream, what adds or saves the most first; `lowUs` and `highUs` bound what it adds
-   * (95 %, bootstrap over the requests of both periods).
+   * Returns one row per stream, the largest contribution first; `lowUs` and `highUs` bound the contribution (95 %,
+   * bootstrap over the requests of both periods).
    */
   table(): StageTable {
     const { streams, totalUs, precursors } = this
@@ -80,7 +80,7 @@ export class Moves extends columnarStage<MovesColumns>() {
   }
 }
 
-/** Finds where requests went, from what findings take for changed. */
+/** Finds the moves of requests, from the changes that findings accept. */
 export function findMoves(precursors: Precursors): Moves {
   const { streams, totalUs } = streamsOf(precursors, sampleOf(precursors))
   const bySize = [...streams].sort((a, b) => Math.abs(b.addedUs) - Math.abs(a.addedUs))
@@ -297,7 +297,7 @@ interface SideWay {
 }
 
 /**
- * The ways to and from what surely changed: between others, chance moves as many.
+ * Returns the ways to and from categories that surely changed; moves between the others may be chance.
  *
  * Others give to and take from what is sure alone. So each of these needs no more than the cheapest of them
  * that together hold all that is sure: where one beyond these is used, one of them is not, and costs less.

@@ -5,7 +5,7 @@ import { remembered } from '../../core/remembered.ts'
 /** Amounts that a place may give or take at a price each, the cheapest first. */
 export type Pieces = readonly (readonly [amount: number, price: number])[]
 
-/** A way from a place of supply to one of demand, and what one costs on it. */
+/** Way from a place of supply to one of demand, and the cost per unit. */
 export interface Way {
   readonly from: number
   readonly to: number

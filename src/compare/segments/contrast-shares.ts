@@ -2,7 +2,7 @@
 import { sum } from 'd3-array'
 import { normalP } from '../../stats/distributions.ts'
 
-/** Requests inside a segment, or outside, and what was measured of them. */
+/** Requests inside or outside a segment, and their measures. */
 export interface SegmentSide {
   readonly before: number
   readonly after: number

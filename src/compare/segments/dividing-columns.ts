@@ -92,7 +92,7 @@ export class DividingColumns {
     return this.#read.ofSpans(spans).columns.length > 0
   }
 
-  /** Columns that divide spans by what they recorded themselves. */
+  /** Returns columns that divide spans by their own attributes. */
   ofSpans(measured: Measured, spans: SpanList): Divided {
     const columns = this.#read.ofSpans(spans).columns.map(withoutMissing)
     return this.#coded(measured, columns, new Set(columns))
@@ -177,8 +177,8 @@ function requestsOfShapes({ shapes, shapeOf }: FlowSet): Uint32Array {
 }
 
 /**
- * Columns that tell which requests call a service, of the services that some but not all call, in both
- * periods. Of requests that lost spans it is not known what they do not call.
+ * Returns columns that tell which requests call a service, for services that some but not all requests call, in both
+ * periods. If a request lost spans, the calls that it does not make are unknown.
  */
 function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
   const counts = requestsOfShapes(flows)

@@ -48,7 +48,7 @@ import { type SegmentTest, testSegment } from './test-segment.ts'
 import { withoutEchoes } from './without-echoes.ts'
 
 const MAX_TRIES = 6
-/** Segments of one step: each is looked for in what those before left over. */
+/** Most segments of one step; each is searched among the rows that the earlier ones left. */
 const MAX_SEGMENTS = 3
 /** A segment holds this share of the change. */
 const MIN_HELD = 0.5
@@ -74,12 +74,11 @@ export function segmentSources(call: string, of: SegmentSources): Required<Segme
  * requests. A change is another time of a step, another share of failures, or other calls of an operation.
  *
  * Conditions are over attributes and hosts of roots, of the step's spans and of its callers': one value, several
- * values, numbers from or below one, what was recorded or not, services that are called. Spans within a step, calls,
- * and repeated visits of a service are divided one by one, by what they recorded themselves (`Segment.within`). A
- * condition does not count if it differed as much before, is merely frequent, or if all requests changed equally: see
- * `testSegment`. Corrects for every test: Bonferroni within a step, then Benjamini-Hochberg together with
- * `findStepChanges`. Steps that are already known to have changed form a family of their own, as the next level of a
- * tree.
+ * values, numbers from or below one, presence of a value, called services. Spans within a step, calls, and repeated
+ * visits of a service are divided one by one, by their own attributes (`Segment.within`). A condition does not count if
+ * it differed as much before, is merely frequent, or if all requests changed equally: see `testSegment`. Corrects for
+ * every test: Bonferroni within a step, then Benjamini-Hochberg together with `findStepChanges`. Steps that are already
+ * known to have changed form a family of their own, as the next level of a tree.
  *
  * @param of a comparison, or another object with its `steps`
  * @param options see `SEGMENT_OPTIONS`
@@ -181,8 +180,8 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
     const isWhole = others === null || isInside.every((is, row) => is === 1 || others[row] === 1)
     return isWhole || isApart(testOf(candidate, isInside, others))
   }
-  // A value that was never seen before may be what changed itself: requests are distinguished by what
-  // they had in common before, if they can be.
+  // A value never seen before may be the change itself, so requests are distinguished by older common values, if
+  // possible.
   for (const withNew of [false, true]) {
     while (found.length < MAX_SEGMENTS) {
       const tried: Tried[] = []
@@ -290,7 +289,7 @@ function isApart({ inside, outside }: SegmentTest): boolean {
   )
 }
 
-/** Whether requests inside changed by enough to matter, as steps do: of times, beside what they take. */
+/** Whether requests inside changed by enough to matter, as for steps: for times, relative to their own time. */
 function isLarge(
   { inside }: SegmentTest,
   { measured, isInside }: Pick<Tried, 'isInside'> & { measured: Measured },

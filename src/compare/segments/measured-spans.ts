@@ -25,7 +25,7 @@ import {
 } from './measured.ts'
 import { NO_PLACE, type SpanList } from './request-columns.ts'
 
-/** Spans of one operation within a step: these are divided by what they recorded themselves. */
+/** Spans of one operation within a step, which are divided by their own attributes. */
 interface StepSpans {
   readonly spans: SpanList
   /** Their times, and of services that fail more or less often, which of them fail; none of too few. */
@@ -47,7 +47,7 @@ interface Item {
   /** Span that takes the time, without these. */
   readonly span: number
   readonly others: readonly number[]
-  /** Spans with attributes: what the first did not record, the second may have. */
+  /** Two spans with attributes: the second may have those that the first lacks. */
   readonly own: number
   readonly also: number
   /** Span that tells where it is served, or `NO_PLACE`. */
@@ -87,10 +87,9 @@ interface Searched {
 }
 
 /**
- * Searches the spans of all steps by operation: entries of services that requests visit several
- * times, or that their callers describe, what lies within, and calls. Of more requests than
- * `MAX_LOOKED_AT`, a part is searched first, and all only where that may show something or the step
- * is sure to have changed; the rest counts as tested, with a p of 1.
+ * Searches the spans of all steps by operation: entries of services that requests visit several times or that their
+ * callers describe, spans within, and calls. If there are more requests than `MAX_LOOKED_AT`, a part is searched first,
+ * and all only if that may show something or the step surely changed; the rest counts as tested, with a p of 1.
  */
 export function searchStepSpans<Found extends Searched>(
   changes: Pick<StepChanges, 'flows' | 'steps' | 'errors'>,

@@ -29,7 +29,7 @@ export interface Measured {
   readonly within?: string | undefined
   /** Whether requests wait for each span, by unit. */
   readonly isWaited?: Uint32Array | undefined
-  /** Operation of each stratum, and what called it; empty for roots. */
+  /** Operation of each stratum, and its caller; empty for roots. */
   readonly strata: readonly Stratum[]
   /** Rows of stratum `s` in period `p` are `offsets[2 s + p]` to `offsets[2 s + p + 1]`. */
   readonly offsets: Uint32Array
@@ -42,8 +42,8 @@ export interface Measured {
   /** Weight of each row; undefined where each counts once. */
   readonly weights?: Float64Array | undefined
   /**
-   * Where requests weigh unequally, all of them with their weights, for what is reported; the rows here
-   * are as many as they are worth, for what is tested.
+   * All requests with their weights, for the report, if weights differ. The rows here are then only as many as the
+   * requests are worth, for the tests.
    */
   readonly recorded: Measured | null
 }

@@ -15,7 +15,7 @@ import { measureSides } from './test-segment.ts'
 const MAX_FAILED = 0.5
 /** Smallest ratio of two shares at which an outcome counts as much more frequent. */
 export const MANY_TIMES = 2
-/** Smallest share of another change at which two are alike; also the limit for places that moved. */
+/** Smallest share of another change at which two count as similar; also the limit for places that moved. */
 const MIN_ALIKE = 0.5
 /** A place is odd beyond so many standard errors. */
 const ODD = 2
@@ -194,8 +194,8 @@ export function isOfFailures(
 }
 
 /**
- * Whether a number is higher, or lower, in many more requests than before: the change itself, as where
- * queues grow, or what is sent, so that those beyond a limit are merely the most changed.
+ * Whether a number is higher, or lower, in many more requests than before. The number is then the change itself, such
+ * as a growing queue or amount of data, and the requests beyond a limit are merely the most changed.
  */
 export function isOfNumbers({ candidate, isInside }: Tried, { measured, columns }: Searched) {
   if (!isMoreOften(isInside, measured)) return false

@@ -63,7 +63,7 @@ export interface ColumnsOf {
 export const MIN_REQUESTS = 10
 /** Numbers of more values than this are cut. */
 const MAX_VALUES = 16
-/** Places where they may be cut, evenly spread: which one is used, what is asked decides. */
+/** Evenly spread places where numbers may be cut; the question decides which one is used. */
 const MAX_CUTS = 64
 const MAX_CODES = 4_000
 
@@ -73,7 +73,7 @@ export interface Units {
   readonly size: number
   readonly requestOf: (unit: number) => number
   readonly spanOf: (unit: number) => number | undefined
-  /** Span that is asked for what the first did not record. */
+  /** Span to read for attributes that the first did not record. */
   readonly otherOf?: (unit: number) => number
   /** For spans, the service's span that tells its place; for requests, `spanOf` returns it. */
   readonly places?: { readonly service: string; readonly spanOf: (unit: number) => number | null }

@@ -21,20 +21,20 @@ export interface ResourceUses {
   readonly names: readonly string[]
 }
 
-/** Spans that are divided by what they recorded themselves. */
+/** Spans that are divided by their own attributes. */
 export interface SpanList {
   /** Service or operation of these spans. */
   readonly key: string
   /** Requests that it holds the spans of: one of so many. */
   readonly every: number
   readonly requests: Uint32Array
-  /** Number of each in its request, and of another that may know what it did not record. */
+  /** Number of each span in its request, and of another span that may know its missing attributes. */
   readonly spans: Uint32Array
   readonly others: Uint32Array
   /** Span that tells the place of each, whose service it is of, or `NO_PLACE`. */
   readonly places: Uint32Array
   readonly service: string
-  /** Whether the service is entered by them: what they recorded is then told as the service's. */
+  /** Whether they are the service's entries: their attributes are then reported as the service's. */
   readonly isOfEntries: boolean
 }
 
@@ -53,7 +53,7 @@ export class RequestColumns {
   #resources: ResourceUses | null
   #entries: ReadonlyMap<string, ReadonlyMap<number, number>> | undefined
 
-  /** @param known what was read before, and resources, where there are no traces to read them from */
+  /** @param known columns read before, and resources, if there are no traces to read them from */
   constructor(
     flows: FlowSet,
     known: readonly ColumnsOf[] = [],

@@ -15,7 +15,7 @@ export interface Candidate {
   readonly stratum: number | null
   /** Excess of their change over that of others, in standard errors. */
   readonly z: number
-  /** Larger for what is more likely: `z²` less twice the log of `choices`, but for columns. */
+  /** Score of likelihood: `z²` less twice the log of `choices`, except for columns. */
   readonly score: number
   readonly choices: number
 }
@@ -59,8 +59,8 @@ interface GroupedRows {
 }
 
 /**
- * Looks for conditions, single and in pairs, under which what is measured changed more than
- * elsewhere, by ranks within strata and the share of the slowest twentieth.
+ * Finds conditions, single and in pairs, under which the measure changed more than elsewhere, by ranks within strata
+ * and the share of the slowest twentieth.
  */
 export class ConditionScan {
   readonly #measured: Measured
@@ -162,7 +162,7 @@ export class ConditionScan {
       const { z: found, isSwapped } = this.#contrast(sumOf(sums, chosen), all, how)
       const codes = isSwapped ? othersAfter(sums, chosen, column.kind) : chosen
       const z = isSwapped ? this.#contrast(sumOf(sums, codes), all, how).z : found
-      // Within a first condition, only what is inside both counts.
+      // Within a first condition, only rows inside both conditions count.
       if (Math.abs(z) < MIN_Z || (isSwapped && isWithin)) return []
       const score = z * z - 2 * Math.log(choices)
       return [{ conditions: [{ column, codes }], stratum, z: Math.abs(z), score, choices }]
@@ -305,7 +305,7 @@ export class ConditionScan {
     return sums
   }
 
-  /** Sums of the rows that meet a condition, from what was tallied of its column. */
+  /** Returns sums of the rows that meet a condition, from the tallies of its column. */
   #knownSums({ column, codes }: Condition, stratum: number | null): Sums {
     return sumOf(this.#sumsOf(this.#cells.get(column)!, column.values.length, stratum), codes)
   }

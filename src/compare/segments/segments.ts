@@ -35,7 +35,7 @@ export interface Segment {
   readonly step: Step | null
   /** Choice that is taken more or less often; `null` but for structure. */
   readonly call: CallChoice | null
-  /** Operation that it is restricted to, and what called it; `null` for all. */
+  /** Operation that it is restricted to, and its caller; `null` for all. */
   readonly operation: string | null
   readonly callingOperation: string | null
   /**
@@ -58,7 +58,7 @@ export interface Segment {
   readonly outside: SegmentSide
   /** Share of the requests after, of those that have the step; of spans, of these. */
   readonly shareOfRequests: number
-  /** Share of the change, what is less than twice its error outside counted as none. */
+  /** Share of the change; a change outside below twice its error counts as none. */
   readonly shareOfChange: number
   /** Change of a request inside, relative to the average of all. */
   readonly lift: number
@@ -69,12 +69,12 @@ export interface Segment {
   readonly q: number
 }
 
-/** Values that calls recorded otherwise than before; with equal values they take about as long as before. */
+/** Values that calls recorded differently from before; with equal values they take about as long as before. */
 export interface OtherValues {
   readonly step: Step
   /** Name of the attribute. */
   readonly attribute: string
-  /** `faas.coldstart = true in 46 % of calls (3 % before)`; empty where it does not explain what they take. */
+  /** `faas.coldstart = true in 46 % of calls (3 % before)`; empty if the values do not explain the calls' time. */
   readonly text: string
   /** Time added to all calls after, in µs; NaN for numbers that no call before came close to. */
   readonly us: number

@@ -43,7 +43,7 @@ const SLOWEST = 0.01
 const TAILS = [0.7, 0.85, 0.91, 0.945, 0.97]
 
 /**
- * Tests whether requests inside a segment changed otherwise than those outside. p is the largest of three null
+ * Tests whether requests inside a segment changed differently from those outside. p is the largest of three null
  * hypotheses in one direction: inside, nothing changed; it changed by the same time as outside; by the same factor. A
  * change of all requests has no segment. Changes outside count with their error. Times are tested by ranks and logs
  * (`moderatedShifts`) and by shares of slow ones (`compareCounts`), the most significant of these, times their number.
@@ -73,7 +73,7 @@ export function testSegment(
 
 type Sides = Pick<SegmentTest, 'inside' | 'outside'>
 
-/** Requests inside a segment and outside, and what they changed by; each as often as it weighs. */
+/** Measures requests inside a segment and outside, and their changes, by weight. */
 export function measureSides(measured: Measured, side: Uint8Array, by: GroupedBy): Sides {
   return sidesOf(measured, groupsOf(measured, side, by))
 }

@@ -43,7 +43,7 @@ export interface Arrivals {
   readonly pauses: PauseChange | null
 }
 
-/** Compares rates and pauses; null hypothesis: rates wander between periods as within them. */
+/** Compares rates and pauses. Null hypothesis: rates drift between periods as they do within them. */
 export function compareArrivals(flows: FlowSet): Arrivals {
   const stretches = timeBlocks(flows)
   const before = arrivalsOf(flows, BEFORE, stretches.of)

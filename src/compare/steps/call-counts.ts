@@ -61,8 +61,8 @@ export interface CallCounts extends CallChoice {
 }
 
 /**
- * Counts which calls operations make, in what order, given that they were called. Calls of a root
- * that tell types of requests apart are not counted; see `rootCalls`.
+ * Counts the calls that operations make, and their order, given that the operations were called. Leaves out calls of a
+ * root that distinguish types of requests; see `rootCalls`.
  */
 export function callCounts({ sites }: CallSites, roots: RootCalls): readonly CallCounts[] {
   const questions = new Map<string, Question>()

@@ -104,7 +104,7 @@ export class CallSites {
       this.#offsets[request + 1] =
         this.#offsets[request]! + callers[flows.shapeOf[request]!]!.length
     }
-    // Requests whose latencies are not known have none, nor have callers that lack calls.
+    // Requests with unknown latencies have no sites, nor do callers that lack calls.
     this.#entries = new Uint32Array(this.#offsets[flows.size]!).fill(NO_SITE)
     const siteOf = (kind: CallerKind, like: string, order: string) =>
       getOrInsert(known, `${kind.number}${like} ${order}`, () => {
@@ -223,7 +223,7 @@ export class CallSites {
     const slack = this.#flows.options.slackUs * NS
     const startOf = (call: number) => times[2 * calls[call]!.span]!
     const endOf = (call: number) => times[2 * calls[call]!.span + 1]!
-    // Clocks of others may be wrong: what is timed by one must overlap by half of the shorter call.
+    // Other hosts' clocks may be wrong: calls timed by such a clock must overlap by half of the shorter one.
     const slackOf = (a: number, b = a) =>
       calls[a]!.isRemote || calls[b]!.isRemote
         ? Math.max(slack, Math.min(endOf(a) - startOf(a), endOf(b) - startOf(b)) / 2)
@@ -323,7 +323,7 @@ function readOrder(text: string, { callees: { length: size } }: CallerKind): Cal
   }
 }
 
-/** Reads what spans of shapes call; those of one kind share what they have in common. */
+/** Reads the calls of spans, by shape; spans of one kind share their common properties. */
 function callerReader(flows: FlowSet) {
   const { through } = recordedOtherwise(flows)
   const { callOf } = rootCalls(flows)

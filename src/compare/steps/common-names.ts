@@ -10,7 +10,7 @@ import { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { MAX_IN_OTHER, MIN_SPANS } from './recorded-otherwise.ts'
 
-/** Attributes that name an operation whatever its span is called: the last of each, and what it belongs to. */
+/** Attributes that name an operation whatever the name of its span: the last of each list, with its context. */
 const NAMING = [
   ['http.route'],
   ['url.template'],
@@ -209,7 +209,7 @@ function isRare(counts: readonly [number, number]): boolean {
   return sum(counts) < MIN_SPANS
 }
 
-/** The only name that they have after, or before; a template of a route; else what they have in common. */
+/** Returns the only name after, or before; else a template of a route; else the common part of the names. */
 function nameOf(own: readonly Named[], common: string): string {
   for (const period of [AFTER, BEFORE]) {
     const some = own.filter(({ spans }) => spans[period]! > 0)
@@ -234,7 +234,7 @@ function withoutIds(name: string): string {
     .join('')
 }
 
-/** Names whose parts have many rare values, by what they have in common: `GET /users/{id}`. */
+/** Groups names whose parts have many rare values by their common parts: `GET /users/{id}`. */
 function templatesOf(members: readonly Named[]): Map<string, Named[]> {
   const found = new Map<string, Named[]>()
   const partsOf = new Map(members.map((one) => [one, one.operation.split(PARTS)]))

@@ -66,7 +66,7 @@ export interface Tally {
 
 export interface TalliedCalls extends Tally, Pick<CountsTest, 'made' | 'chances' | 'worth'> {}
 
-/** A call within operations, whom it goes to, and how many of all such calls fail. */
+/** Call within operations, its target, and how many of these calls fail. */
 export interface InnerCall extends TalliedCalls {
   readonly operation: string
   readonly peer: string
@@ -78,7 +78,7 @@ export interface ErrorMessage {
   readonly made: readonly [before: number, after: number]
 }
 
-/** Calls of an operation that fail as what they call does. */
+/** Calls of an operation that fail along with their own calls. */
 export interface PassedOn extends TalliedCalls {
   readonly of: Operation
 }

@@ -20,7 +20,7 @@ import { type ChoiceCounts, StretchCounts, type TimeBlocks, timeBlocks } from '.
 export interface LogChange extends Omit<LogCounts, 'ofRequests'>, CountsTest {
   /** p corrected over all tests of steps, calls, errors and logs together. */
   readonly q: number
-  /** Significant among what the operation logs, and large enough to matter. */
+  /** Whether the change is significant among the operation's logs, and large enough to matter. */
   readonly changed: boolean
 }
 
@@ -37,8 +37,8 @@ export interface LogTests {
 const MIN_SHARE = 0.05
 
 /**
- * Tests which statements spans log more or less often, and what comes right after each. Requests
- * that have any must differ as well: spans of one log together.
+ * Tests which statements spans log more or less often, and which statements follow each. The requests with any must
+ * differ as well, because the spans of one request log together.
  */
 export function testLogs(flows: FlowSet): LogTests[] {
   const { logs } = flows
@@ -118,14 +118,13 @@ class Tally {
 
 interface Site {
   readonly all: Tally
-  /** By statement, and by one and what comes right after it. */
+  /** Tallies by statement, and by a statement with its successor. */
   readonly did: Map<string, Tally>
 }
 
 /**
- * Counts which statements spans log, and what follows each, given that their operation was called.
- * Left out are requests outside the time of records, as logs may be shorter than traces, and
- * services that log nothing in one period.
+ * Counts which statements spans log, and which follow each, given that their operation was called. Leaves out requests
+ * outside the time of records, because logs may be shorter than traces, and services that log nothing in one period.
  */
 function logCounts(
   flows: FlowSet,
@@ -282,7 +281,7 @@ class OperationLogs {
 
 const MAX_NAME_LENGTH = 100
 
-/** A statement by where it stands, else by what it says, as `ERROR ContactsServiceImpl#37`. */
+/** Names a statement by its place, or else by its text, such as `ERROR ContactsServiceImpl#37`. */
 function statementName({ level, source, text }: Statement, service: string): string {
   const isPlace = text === '' || /#\d+$/.test(source)
   const name = isPlace ? source : source === '' || source === service ? text : `${source}: ${text}`

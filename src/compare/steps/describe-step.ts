@@ -109,7 +109,7 @@ export function describePart(
   return isKnown ? { ...told, operations: change.operations } : told
 }
 
-/** Tells what became of a step: by how much its calls changed, or some of them, and what that adds. */
+/** Describes the change of a step: the change of its calls, or of some of them, and its contribution. */
 export function describeStep(
   { step, whole, operations, p, q }: TestedStep,
   options: Limits,
@@ -293,8 +293,8 @@ function describeTimes(
 }
 
 /**
- * Estimates what a typical call changed by, in µs: the Hodges-Lehmann shift, or that of the mean where
- * it is less than a tick of a coarse clock, which cuts the times of most calls to what they were.
+ * Estimates the change of a typical call, in µs: the Hodges-Lehmann shift, or that of the mean if it is less than a
+ * tick of a coarse clock, which makes the times of most calls equal to those before.
  */
 function typicalShift(strata: readonly StepStratum[], tickUs: number) {
   if (tickUs > 0) {

@@ -36,22 +36,22 @@ const MIN_SHARE = 0.05
 const MIN_TIMES = 0.1
 
 /**
- * Compares services from coarse to fine, of flows from spans: first how long each service works and
- * the way to it takes, and what each operation calls; then, only within what changed, operations.
- * Everything tested at the top shares one correction (Benjamini-Hochberg).
+ * Compares services from coarse to fine, of flows from spans: first the work of each service, the way to it, and the
+ * calls of each operation; then, only within changed ones, single operations. Everything tested at the top shares one
+ * correction (Benjamini-Hochberg).
  *
- * Times are compared within operations and their callers. A step changed if all of its operations
- * together or any of them did, the typical call or some of them; see `moderatedShifts` and `testTails`
- * for the tests of times and `compareCounts` for those of calls. Calls that are all of one request of a
- * period are no test, and do not count among those that p is corrected for. Of several runs before, all must also
- * differ from these by more than they differ from each other; see `runShifts`.
+ * Times are compared within operations and their callers. A step changed if all of its operations together or any of
+ * them did, the typical call or some of them; see `moderatedShifts` and `testTails` for the tests of times and
+ * `compareCounts` for those of calls. If a period has a step's calls in one request only, the step is not tested and
+ * does not count in the correction. With several runs before, a change must also exceed the differences between these
+ * runs; see `runShifts`.
  *
- * @param categories of two periods; of trace points, there are no steps
+ * @param categories categories of two periods; trace points have no steps
  * @param options.alpha level of all tests together; default 0.05
- * @param options.minimumEffect smallest change of a step that is called one, as a share of the mean
- *   response time of the requests that have it, the slowest hundredth cut; default 0.03
- * @param options.minimumShare smallest contribution of a step that is called a change, as a share of
- *   what all requests after would have taken before, the slowest hundredth cut; default 0.001
+ * @param options.minimumEffect smallest reported change of a step, as a share of the mean response time of the requests
+ *   that have it, the slowest hundredth cut; default 0.03
+ * @param options.minimumShare smallest reported contribution of a step, as a share of the time that all requests after
+ *   would have taken before, the slowest hundredth cut; default 0.001
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
  * @example
@@ -215,7 +215,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
 /** Spans needed to record a call: its own, and that of its predecessor. */
 const SPANS_OF_CALL = 2
 
-/** A share of calls by more standard errors than this beyond what was lost is no loss. */
+/** Standard errors beyond the share of lost spans from which missing calls are no loss. */
 const SURE = 3
 
 type Change = Pick<TestedChoice, 'kind' | 'of' | 'call' | 'previous' | 'difference' | 'chances'>
@@ -290,10 +290,10 @@ function withTail(shift: ModeratedShift, tailP: number): TimesTest {
 }
 
 /**
- * Level that the typical time of one operation of several is tested at where nothing else changed:
- * its share of `alpha`, beside tails, parts of after, other statistics and all that is tested.
+ * Returns the level for the test of one operation's typical time if nothing else changed: its share of `alpha`, after
+ * tails, parts of after, other statistics and all other tests.
  *
- * @param values of each period; fewer than `MIN_TAIL_VALUES` have no tails to test
+ * @param values number of values of each period; fewer than `MIN_TAIL_VALUES` have no tails to test
  */
 export function levelOfTimes(
   { tested, options: { alpha } }: Pick<StepChanges, 'tested' | 'options'>,

@@ -51,7 +51,7 @@ export function withoutIdleWaits([runs, after]: Periods): {
   return { periods, waits: [...waits.values()] }
 }
 
-/** Roots that wait for what their only child then does. */
+/** Finds roots that wait for the work of their only child. */
 function waitingSpans(traces: SpanTraces): Uint8Array {
   const { parent, kind, startUs, durationUs, operation } = traces.spans
   const is = new Uint8Array(parent.length)

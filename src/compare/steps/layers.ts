@@ -22,7 +22,7 @@ interface Found extends Layer {
   readonly name: number
 }
 
-/** Spans of one name between a caller and what it calls. */
+/** Spans of one name between a caller and its callee. */
 interface OnWay extends Pick<Layer, 'caller'> {
   spans: number
   allUs: number
@@ -31,7 +31,10 @@ interface OnWay extends Pick<Layer, 'caller'> {
   readonly isOwn: boolean
 }
 
-/** A service of its own is on the way of calls where what it calls takes this share of its time; else it is called. */
+/**
+ * Smallest share of the time of a separate service that its calls take if it is a layer on their way; otherwise it is
+ * their target.
+ */
 const MIN_COVERED = 0.5
 
 const NONE = -1

@@ -7,9 +7,8 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 
 /**
- * Tells of a request whose calls were lost: of which its trace has the called side apart, or what that
- * called where it was lost itself, though the caller is recorded. `undefined` where nothing was
- * recorded apart.
+ * Returns a test for lost calls of a request: calls whose called side, or whose own calls, appear separately in its
+ * trace, although the caller is recorded. `undefined` if the trace has no separate parts.
  */
 export const lostCalls = remembered((flows: FlowSet) => {
   const shapes = namedShapes(flows)
@@ -28,7 +27,7 @@ export const lostCalls = remembered((flows: FlowSet) => {
     }
   })
   const callersOf = new Map<string, Set<string>>()
-  // A span within the work of another may be lost itself: what it called stands apart, too.
+  // A span within the work of another may be lost itself; its calls then appear separately, too.
   const aroundOf = new Map<string, Set<string>>()
   const add = (known: typeof callersOf, caller: string, called: string) =>
     getOrInsert(known, called, () => new Set()).add(caller)
@@ -65,7 +64,7 @@ export const lostCalls = remembered((flows: FlowSet) => {
   }
 })
 
-/** Whether spans of a request's trace were lost: what it did not call is not known. */
+/** Whether spans of a request's trace were lost, so missing calls are unknown. */
 export const lostSome = remembered((flows: FlowSet) => {
   const traceOf = (request: number) => `${flows.recordedIn[request]} ${flows.ids[request]}`
   const parts = [...flows.ids.keys()].filter((request) => flows.isPart(request))

@@ -29,11 +29,11 @@ export interface RecordedOnce extends Operation {
 /** Operations recorded in one period only, though done in both. */
 export interface RecordedOtherwise {
   readonly operations: readonly RecordedOnce[]
-  /** Names of these: what they call cannot be compared. */
+  /** Names of these operations, whose calls cannot be compared. */
   readonly names: ReadonlySet<string>
   /** Spans among these that only add a layer within a service: calls inside them count as made by their caller. */
   readonly through: ReadonlySet<string>
-  /** Callers whose own work these calls cover in one period only: what they call cannot be compared. */
+  /** Callers whose own work these calls cover in one period only, so their calls cannot be compared. */
   readonly uncovered: ReadonlySet<string>
 }
 
@@ -67,12 +67,15 @@ interface Level {
   readonly coveredUs: number
 }
 
-/** Uncovered times of spans, in µs: by all they call; without what is of one period; by what that calls instead. */
+/**
+ * Uncovered times of spans, in µs: by all their calls; without those of one period; by the calls that those make
+ * instead.
+ */
 interface Caller {
   readonly own: Two<number[]>
   readonly without: Two<number[]>
   readonly lifted: Two<number[]>
-  /** By all but steps of one period, and by what these call; and the stretch of time of each. */
+  /** Uncovered times by all except steps of one period, and by the calls of these; and the stretch of time of each. */
   readonly kept: Two<number[]>
   readonly stretches: Two<number[]>
   /** Spans of one period that they call. */
@@ -274,7 +277,7 @@ function newCaller(): Caller {
   return { ...times, called: new Map(), turns: [], isUncovered: false }
 }
 
-/** Whether a span is of the work of its service, but not where that begins, nor its side of a call. */
+/** Whether a span is within the work of its service, not where that begins, and not its side of a call. */
 function isWithin({ entry, spans }: Visit, span: number): boolean {
   return span !== entry && spans.includes(span)
 }
@@ -317,7 +320,7 @@ function lyingWithin(
   return { within, steps }
 }
 
-/** Steps of one period in all calls of a caller that takes no longer by what they take. */
+/** Returns steps of one period in all calls of a caller whose time does not grow by theirs. */
 function freeSteps(
   { own, kept, stretches, called }: Caller,
   { periodOf, steps }: { periodOf: ReadonlyMap<string, Period>; steps: ReadonlySet<string> },
@@ -393,7 +396,7 @@ function clientsOfOnePeriod(
   return new Set(found.flatMap(([, { names }]) => [...names]))
 }
 
-/** Whether what a caller calls in one period only was there in the other: uncovered, or one level lower. */
+/** Whether calls of one period only were there in the other, too: uncovered, or one level lower. */
 function isOfRecording(
   { own, without, lifted, called }: Caller,
   periodOf: ReadonlyMap<string, Period>,

@@ -36,12 +36,12 @@ type Said = ReadonlyMap<string, ReadonlyMap<string, AttributeValue>>
 
 /** Names that hold ids make thousands: those with the most spans are looked at. */
 const MAX_NAMES = 200
-/** So many spans show what all say. */
+/** Number of spans that show the properties of all. */
 const MAX_ASKED = 200
 
 /**
- * Operations that are called otherwise after. What they call may be called otherwise, too: it counts by its
- * service alone until it is known what it was called.
+ * Finds operations that have another name after. Their callees may be renamed, too: a callee counts by its service
+ * alone until its former name is known.
  */
 export const renamedOperations = remembered((flows: FlowSet): Rename[] => {
   if (!areFromSpans(flows)) return []

@@ -12,7 +12,10 @@ import { isTestable } from '../../stats/two-sample.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 
 export interface RootTypes {
-  /** Service and operation of the root, without its host; where it has several types, also what is called. */
+  /**
+   * Service and operation of the root, without its host; if it has several types, also the call that distinguishes
+   * them.
+   */
   readonly names: readonly string[]
   readonly typeOf: Uint32Array
   /** Types of requests that end before they show theirs, one a root. */

@@ -232,8 +232,8 @@ const added = (all: readonly Counts[]): Counts => [
 ]
 
 /**
- * Whether the number of requests right above a limit is to that right below as all above to all below, and
- * does not rise from there on: what is cut off is a tail, and a sort of slow requests has a peak.
+ * Whether the ratio of requests right above a limit to those right below equals that of all above to all below, and
+ * does not rise from there on: a cut distribution has a tail, whereas a kind of slow requests has a peak.
  */
 function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
   if (min(counts.flat(), Number)! < MIN_ALIKE_TIMES) return false

@@ -60,7 +60,7 @@ export interface StepChange
 /** Different behavior of an operation, compared between the periods. */
 export interface CallChange extends CallCounts, CountsTest {
   readonly q: number
-  /** Significant among what the operation does, and large enough to matter. */
+  /** Whether the change is significant among the operation's calls, and large enough to matter. */
   readonly changed: boolean
 }
 

@@ -106,8 +106,8 @@ export function comparable(strata: readonly Times[], isPart: boolean): readonly 
 const MIN_MATCHED = 0.7
 
 /**
- * Returns the strata, or those that only differ in what they call as one where too few match; none of
- * parts, whose limits then lie elsewhere.
+ * Returns the strata; merges those that differ only in their calls if too few match. Returns none for parts, whose
+ * limits would then lie elsewhere.
  */
 function matched(strata: readonly GrowingStratum[], isPart: boolean): readonly GrowingStratum[] {
   const sum = (some: readonly GrowingStratum[]) => some.reduce((all, one) => all + sizeOf(one), 0)

@@ -33,7 +33,7 @@ export function stepKey({ kind, service, caller, part }: Step): string {
   return JSON.stringify([kind, service, caller, part])
 }
 
-/** Whether both are of one step, or one is part of the other: what work is itself, or what lies within. */
+/** Whether both are of one step, or one is part of the other: a service's own work, or the time of the spans within. */
 export function isOfOneStep(one: Step, other: Step): boolean {
   const wholeOf = ({ part, ...step }: Step): Step => (part === 'message' ? { ...step, part } : step)
   return stepKey(wholeOf(one)) === stepKey(wholeOf(other))
@@ -98,12 +98,14 @@ interface Item {
 class StepCollector {
   readonly #flows: FlowSet
   readonly #divided: string | undefined
-  /** By shape, and what its requests were kept for, what is timed. */
+  /** Timed items by shape, and by the reason that its requests were kept for. */
   readonly #plans: (readonly Item[])[] = []
   readonly #sample: ReturnType<typeof slowSample>
   readonly #steps = new Map<string, { step: Step; strata: Map<string, Times> }>()
   readonly #spans: SpanTimes
-  /** By the name of the caller's side of a call, what answers it: one whose answer was lost calls the same. */
+  /**
+   * Answering operation by the name of the caller's side of a call: a call whose answer was lost has the same callee.
+   */
   readonly #answers = new Map<string, string>()
 
   /** @param divided step of which each call is kept, others not at all */
@@ -244,7 +246,7 @@ class StepCollector {
       const key = [operation, callingOperation]
       const step = { kind: 'work', service, caller: null } as const
       const callees = [...new Set(called)].sort()
-      // Whoever sends a message does not wait for what its receiver does.
+      // The sender of a message does not wait for its receiver.
       const awaited = visit.calls.flatMap(({ span, isMessage }) => (isMessage ? [] : span))
       const uncoveredBy =
         (others: readonly number[]): Item['measureNs'] =>

@@ -27,11 +27,10 @@ interface Stretches {
 }
 
 /**
- * p of the tails of each measure, corrected for being several. High ranks count far more than others:
- * a minority that changed moves neither ranks nor logs. None of several runs, whose tails differ so
- * that 7 to 9 % of simulations would find changes. Source: Conover and Salsburg 1988, "Locally most
- * powerful tests for detecting treatment effects when only a subset of patients can be expected to
- * respond to treatment".
+ * Returns p of the tails of each measure, corrected for their number. High ranks count far more than others, because a
+ * changed minority moves neither ranks nor logs. Returns none for several runs: their tails differ so much that 7 to 9
+ * % of simulations would find changes. Source: Conover and Salsburg 1988, "Locally most powerful tests for detecting
+ * treatment effects when only a subset of patients can be expected to respond to treatment".
  */
 export function testTails(
   measures: readonly (readonly StepStratum[])[],
@@ -68,8 +67,8 @@ function inGroups(
 }
 
 /**
- * Counts values far beyond nearly all of a period by short stretch, for `compareRare`: levels that wander
- * hardly bring any there. None of several runs.
+ * Counts values far beyond nearly all of a period by short stretch, for `compareRare`: drifting levels hardly bring any
+ * there. None for several runs.
  */
 function farCounts(strata: readonly StepStratum[], short: TimeBlocks): readonly ChoiceCounts[][] {
   if (short.runs > 1) return []
@@ -113,7 +112,7 @@ const NEXT_TAIL = 0.85
 /** The slowest calls may be single ones of another reason: so many count as the next. */
 const MAX_SINGLE = 2
 
-/** A minority, and what all calls, or those on critical paths, take more for it. */
+/** A minority, and the extra time of all calls, or of those on critical paths, because of it. */
 export interface MeasuredMinority {
   readonly minority: Minority
   /** Extra time of a typical changed call, in µs; negative for less. */

@@ -26,9 +26,9 @@ export interface TimeBlocks {
 }
 
 /**
- * Divides after and every run into ten stretches of as many requests, to see how levels wander;
- * periods of the same time, such as a canary, at the same moments. Periods apart, such as this morning and that of
- * yesterday, may both get warm as they begin, or have the same hours: they are compared phase by phase.
+ * Divides after and every run into ten stretches of equally many requests, to measure the drift of levels. Periods of
+ * the same time, such as a canary, are divided at the same moments. Separate periods, such as this morning and
+ * yesterday's, may both warm up as they begin, or cover the same hours: they are compared phase by phase.
  */
 export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => divided(flows, BLOCKS))
 

@@ -121,7 +121,7 @@ function isOfCalls(
   return Math.abs((now.each - then.each) * (then.us || now.us)) > Math.abs(longerUs)
 }
 
-/** @param isThrough whether a span is recorded in one period only: what it does is its caller's */
+/** @param isThrough whether a span is recorded in one period only, so its work counts as its caller's */
 function partsOf(shape: ShapeVisits, service: string, isThrough: (span: number) => boolean) {
   return shape.visits
     .filter((visit) => visit.service === service)
