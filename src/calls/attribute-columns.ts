@@ -25,7 +25,7 @@ export interface AttributeColumn {
   readonly dropped: LeftOutReason | null
 }
 
-/** Whether an attribute tells where a process runs, or what, which holds for all of its spans. */
+/** Whether an attribute describes a process, its place or version, and so holds for all of its spans. */
 export function isOfPlace(attribute: string): boolean {
   return attribute === 'host' || attribute === 'version' || attribute.startsWith('resource.')
 }
@@ -53,7 +53,7 @@ export class AttributeReader {
     this.#dropsUseless = dropsUseless
   }
 
-  /** Reads what an owner recorded, a span or a trace point. */
+  /** Reads the attributes of an owner, a span or a trace point. */
   read(unit: number, attributes: Attributes, owner: number, part: Part = 'all'): void {
     if (this.#last?.attributes !== attributes) {
       const keys = this.#recordings.get(attributes) ?? []

@@ -2,13 +2,13 @@
 import { RECEIVED, type SpanTree } from '../flows/span-tree.ts'
 
 /**
- * Finds what a request of spans waited for; one object serves request after request.
+ * Finds the spans that a request waited for; one object serves request after request.
  *
- * From the end of the root back, always the child that ended last, then the one that ended last
- * before it began; the time between is their caller's own. A child that outlives its caller counts up
- * to the caller's end. Left out are children that receive a message, and children that flows say
- * nobody waits for, unless they only end late: most of their time lies within their caller, or it
- * failed and gave them up. The times on the path add up to the duration of the root.
+ * From the end of the root back, follows the child that ended last, then the one that ended last before that child
+ * began; the time between is their caller's own. A child that outlives its caller counts up to the caller's end. Leaves
+ * out children that receive a message, and children that nobody waits for according to the flows. Children that only
+ * end late stay: most of their time lies within their caller, or it failed and gave them up. The times on the path add
+ * up to the duration of the root.
  *
  * Source: Zhang et al. 2022, "CRISP: critical path analysis of large-scale microservice
  * architectures", §3.

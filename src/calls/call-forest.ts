@@ -264,13 +264,12 @@ function requestRoots(periods: readonly SpanCalls[]): Uint32Array[] {
 }
 
 /**
- * One period's calls in columns, one row a call. A client span and the server span below it are one
- * call. The calls of a request are next to each other, its root first, and callers come before what
- * they call.
+ * One period's calls in columns, one row a call. A client span and the server span below it are one call. The calls of
+ * a request are next to each other, its root first, and callers come before callees.
  *
- * Times are only compared on one clock: a call's children are placed on the clock of the server that
- * makes them. What passes between client and server is known as a duration alone: `latencyUs` less
- * `serverUs`, and less than 0 where the server goes on after it has answered.
+ * Times are only compared on one clock: a call's children are placed on the clock of the server that makes them. The
+ * time between client and server is known only as a duration: `latencyUs` less `serverUs`. It is below 0 if the server
+ * goes on after it has answered.
  */
 export interface CallForest {
   readonly traces: SpanTraces
@@ -357,10 +356,10 @@ export function shownName({ name }: TraceSet): string {
 }
 
 /**
- * Traces that say who calls whom.
+ * Returns the traces if they record calls between services.
  *
- * @param which what they are called in the error
- * @throws FlowdeltaError for graphs of trace points, and where there are no traces
+ * @param which name of the traces in the error
+ * @throws FlowdeltaError for graphs of trace points, and if there are no traces
  */
 export function requireSpans(traces: TraceSet, which = traces?.name): SpanTraces {
   requireStage(which ?? 'traces', traces, SelectableTraces)

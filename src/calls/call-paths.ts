@@ -8,7 +8,7 @@ const NO_PATH = -1
 /** Between service and operation in the dictionary's keys: in neither of them. */
 const SEPARATOR = '\u0000'
 
-/** A chain of calls: what is called, and by the calls of which path. */
+/** Chain of calls: the called operation, and the path of its callers. */
 interface CallPath {
   readonly parent: number
   readonly name: number
@@ -78,7 +78,7 @@ export class CallPaths {
     return this.#names[name] ?? unknown('name', name)
   }
 
-  /** Returns what is called, as `service operation`. */
+  /** Returns the called operation, as `service operation`. */
   callText(path: number): string {
     return `${this.service(path)} ${this.operation(path)}`
   }

@@ -15,7 +15,7 @@ export interface FlowCall {
 }
 
 export interface CallTree {
-  /** Callers come before what they call. */
+  /** Calls, with callers before callees. */
   readonly calls: readonly FlowCall[]
   /** For each edge the call whose own time it is. */
   readonly callOfEdge: Uint32Array

@@ -111,7 +111,7 @@ export class SpanTimes {
     return [first - times[2 * span]!, times[2 * span + 1]! - last]
   }
 
-  /** Follows the path of a request, node by node; what it returns changes with the next call. */
+  /** Follows the path of a request, node by node; the result changes with the next call. */
   follow(request: number): BlockingPath {
     const { outcomes, shapeOf } = this.#flows
     const hasFailed = (span: number) => outcomes?.failed(request, span) === true
@@ -171,7 +171,7 @@ const MANY = 16
 /** Serves for call after call: allocating would take longer than sorting. */
 const byStart = new Uint32Array(MANY)
 
-/** The spans in the order of their starts; what it returns may change with the next call. */
+/** Returns the spans in the order of their starts; the result may change with the next call. */
 function sortByStart(times: ArrayLike<number>, spans: readonly number[]): ArrayLike<number> {
   let sorted = 1
   while (sorted < spans.length && times[2 * spans[sorted - 1]!]! <= times[2 * spans[sorted]!]!)

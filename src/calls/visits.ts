@@ -17,7 +17,7 @@ export interface OutgoingCall {
   readonly operation: string
   /** Whether its caller recorded it, so that the way there and back has a time of its own. */
   readonly isWay: boolean
-  /** Whether it is a message, whose sender does not wait for what its receiver does. */
+  /** Whether it is a message, whose sender does not wait for its receiver. */
   readonly isMessage: boolean
 }
 
@@ -32,7 +32,7 @@ export interface Visit {
   /** The caller's side of the call that it answers; its first span where none was recorded. */
   readonly atCaller: number
   readonly caller: Visit | null
-  /** Whether it received a message, or was called by what did: no request waits for it. */
+  /** Whether it received a message, or was called by a receiver: no request waits for it. */
   readonly isOfMessage: boolean
   /** Its own spans but those of calls, callers first. */
   readonly spans: readonly number[]
@@ -125,11 +125,10 @@ class Shares {
 }
 
 /**
- * Divides spans into visits of services. A span made by its own service whose calls all go to one
- * other service is the caller's side of a call; so is one without calls whose operation names such
- * calls of the same service elsewhere: another's may go anywhere. Relays are on the way of a call.
- * Instances of one service that call each other are visited apart.
- * Sending a message is work of its sender, who does not wait for what receives it.
+ * Divides spans into visits of services. A span of a service whose calls all go to one other service is the caller's
+ * side of a call. So is a span without calls if its operation names such calls of the same service elsewhere; calls of
+ * other services may go anywhere. Relays are on the way of a call. Instances of one service that call each other are
+ * visited apart. Sending a message is work of its sender, which does not wait for the receiver.
  */
 export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeVisits> => {
   const shapes = [...new Set(flows.shapeOf)].map((shape) => ({
@@ -282,7 +281,7 @@ export const namedShapes = remembered(
     ),
 )
 
-/** Spans that a span calls, in place of those that it sees through what they call. */
+/** Returns the spans that a span calls; a span that it is looked through gives way to its own calls. */
 export function childrenOf(
   shape: Pick<ShapeVisits, 'tree'>,
   span: number,
@@ -295,7 +294,7 @@ export function childrenOf(
   return children.flatMap((one) => (isThrough(one) ? childrenOf(shape, one, isThrough) : one))
 }
 
-/** A call that a span makes: the caller's side of it, and what it calls. */
+/** Call made by a span: the caller's side of it, and the called operations. */
 export interface MadeCall {
   readonly span: number
   /** First spans at the called service; the span itself where the call stays within a service. */
