@@ -5,7 +5,7 @@ import { Dictionary } from '../traces/dictionary.ts'
 import { PEERS } from '../traces/outcomes.ts'
 import { CLIENT, NO_PARENT, SpanTraces } from '../traces/span-traces.ts'
 
-/** Attributes that say what a span calls, the surest first: a system, else whom. */
+/** Attributes that name the target of a call, the surest first: a system, or else a peer. */
 const SAYING = ['db.system.name', 'db.system', ...PEERS]
 /** Number of the first attributes of `SAYING` whose values are names, not addresses. */
 const NAMES = SAYING.indexOf('peer.service') + 1
@@ -15,7 +15,7 @@ const BARE = /^(HTTP )?(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i
 /** More targets of one operation are no kinds of them. */
 const MAX_TARGETS = 8
 
-/** Whether the name of an operation says what is called. */
+/** Whether the name of an operation names its target. */
 export function saysTarget(operation: string): boolean {
   return / to \S+$/.test(operation)
 }
@@ -35,7 +35,7 @@ interface Calls {
   readonly answered: Set<string>
   /** Targets of the others. */
   readonly unanswered: Map<string, Target>
-  /** Whether some of the others do not say what they call. */
+  /** Whether some of the others do not name their targets. */
   isUnsaid: boolean
 }
 
@@ -84,7 +84,7 @@ function toldApart({ operation, answered, unanswered, isUnsaid }: Calls): Target
   return told
 }
 
-/** The number of each span's target among all, from 1 on; 0 for what is answered or calls nothing. */
+/** Returns the number of each span's target among all, from 1 on; 0 for answered calls and spans without calls. */
 function readTargets(
   traces: SpanTraces,
   { all, targets, period }: { all: Map<string, Calls>; targets: Target[]; period: number },

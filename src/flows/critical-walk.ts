@@ -10,8 +10,8 @@ export interface WalkPlan {
   readonly to: Uint32Array
   readonly leaves: readonly number[]
   /**
-   * Edges such that all that lead to a node come before any that leave it; those into one node by
-   * the labels they come from, so that ties do not hang on the order of recording.
+   * Edges in an order in which all edges into a node come before any that leaves it. Edges into one node are ordered by
+   * the labels they come from, so ties do not depend on the order of recording.
    */
   readonly edgesByTarget: Uint32Array
   /** Number of edges that lead to each node. */
@@ -67,7 +67,7 @@ function leavesOf(from: Uint32Array, nodes: number, leftOut: Uint8Array | undefi
   return leaves
 }
 
-/** When the nodes of a flow happen, and what its reply waited for; serves request after request. */
+/** Times of a flow's nodes, and the nodes that its reply waited for; serves request after request. */
 export class CriticalWalk {
   timeUs = new Float64Array(64)
   /** The edge each node was waited on by, -1 for none. */

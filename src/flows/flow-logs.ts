@@ -68,7 +68,7 @@ export function selectLogs(logs: FlowLogColumns, requests: Uint32Array): FlowLog
   return { statements, statement: pick(statement), span: pick(span), offsets }
 }
 
-/** A statement by its line, else by what it says: `WARN Records: no key for <*>`. */
+/** Returns a statement by its line, or else by its text: `WARN Records: no key for <*>`. */
 export function statementText({ level, source, text }: Statement): string {
   const said = [source, /#\d+$/.test(source) ? '' : text].filter((part) => part !== '')
   return `${GRAVE_LEVELS.has(level) ? `${level.toUpperCase()} ` : ''}${said.join(': ')}`

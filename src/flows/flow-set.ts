@@ -107,7 +107,7 @@ export interface Layer {
   readonly operation: string
   readonly period: Period
   readonly spans: number
-  /** Mean time in one of them but for what it calls, in µs. */
+  /** Mean time in one of them without its calls, in µs. */
   readonly eachUs: number
   /** The service whose call it is. */
   readonly caller: string
@@ -440,7 +440,7 @@ export class FlowReport extends Stage {
     this.counts = { ...(zero as Record<FlowReportEntry, number>), ...counts }
   }
 
-  /** One row a decision: how often, and what it means. */
+  /** Returns one row per decision: its number and meaning. */
   table(): StageTable {
     return rowTable(Object.keys(MEANINGS) as FlowReportEntry[], {
       decision: String,

@@ -93,7 +93,7 @@ export function changesLabels(
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 /** Hexadecimal with a prefix, or eight digits or more of which some are letters and some are not. */
 const HEX = /0x[0-9a-f]+|(?<![0-9a-z])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,}(?![0-9a-z])/gi
-/** A number by itself, with what sets its groups apart; or four digits or more behind a word. */
+/** Number by itself, with separators of its groups; or four digits or more after a word. */
 const NUMBER = /(?<![0-9a-z])-?[0-9]+(?:[.,:][0-9]+)*(?![0-9a-z])|[0-9]{4,}(?![0-9a-z])/gi
 
 /**
@@ -104,7 +104,7 @@ export function stripIds(name: string): string {
   return name.replace(UUID, '#').replace(HEX, '#').replace(NUMBER, '#')
 }
 
-/** The same flows with other labels, as a system with such names would have recorded them. */
+/** Returns the same flows with other labels, as a system with these names would have recorded them. */
 export function relabelFlows(
   flows: FlowSet,
   changes: readonly ((node: NodeLabel) => NodeLabel)[],

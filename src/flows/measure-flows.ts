@@ -12,9 +12,8 @@ import { type SpanTree, spanTree } from './span-tree.ts'
 const CALLS = 'calls'
 
 /**
- * Returns flows on a clock that runs by what each span has of a measure by itself: times are
- * amounts then. Calls are one after the other, so that all of them count. Requests none of whose
- * spans says the measure are left out; `flows.report` counts them.
+ * Returns flows on a clock that advances by each span's own amount of a measure, so times are amounts. Calls run one
+ * after the other, so that all of them count. Leaves out requests without the measure; `flows.report` counts them.
  */
 export function measureFlows(flows: FlowSet, measure: Measure): FlowSet {
   const recordings = flows.periods.filter((traces): traces is SpanTraces => traces.kind === 'spans')

@@ -11,7 +11,7 @@ export interface MeasuredSpan {
   readonly attribute: (name: string) => number | string | boolean | undefined
 }
 
-/** A measure of one's own: what a span has by itself, without those it calls. */
+/** Custom measure: the amount of a span by itself, without its calls. */
 export interface OwnMeasure extends Quantity {
   readonly unit: string
   /** Returns an amount, 0 or more; `undefined` where a span does not say. */

@@ -187,7 +187,7 @@ function movedAlike(one: readonly number[], other: readonly number[], mostUs: nu
   return isAlike ? typical : 0
 }
 
-/** By the row of each receiver, what its operation received there for the first time. */
+/** Returns, by the row of each receiver, the first messages that its operation received there. */
 function firstReceipts({ spans, links }: SpanTraces) {
   const firsts = new Map<string, readonly [receiver: number, sender: number]>()
   const add = (receiver: number, sender: number) => {

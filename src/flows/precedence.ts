@@ -7,11 +7,11 @@ export interface Precedence {
   readonly starters: readonly number[]
   /** Children that the parent's reply waits for directly. */
   readonly finishers: readonly number[]
-  /** Children that nothing waits for: neither a sibling nor the parent's reply. */
+  /** Number of children that nothing waits for: neither a sibling nor the parent's reply. */
   readonly unawaited: number
 }
 
-/** Completes what follows what by what the reply waits for. */
+/** Completes a precedence with the children that the reply waits for. */
 export function precedenceOf(
   { followers, starters }: Pick<Precedence, 'followers' | 'starters'>,
   order: ArrayLike<number>,

@@ -129,7 +129,7 @@ function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {
   return { listing: null, isByRule: false, precedence }
 }
 
-/** Children of one caller, by what they are. */
+/** Children of one caller, by their names. */
 interface Children {
   readonly names: readonly number[]
   /** By name and by which of the calls to it this is. */
@@ -152,7 +152,7 @@ interface Combination {
   readonly precedence: Precedence | null
 }
 
-/** By what the caller is, what it called last: it mostly calls one of them again. */
+/** Latest children by caller: a caller mostly calls one of them again. */
 class Latest<T> {
   readonly #byCaller: T[][] = []
 
@@ -345,7 +345,7 @@ class LearnedSiblingOrder implements SiblingOrder {
     return getOrInsert(this.#orders, name, () => new LearnedOrder())
   }
 
-  /** Numbers children by what is called and which of its calls it is, in order of start. */
+  /** Numbers children by the called operation and the count of its calls, in order of start. */
   #numberChildren(names: readonly number[]): number[] {
     const seen = this.#seen
     const numbers = names.map((name) => {

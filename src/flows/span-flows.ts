@@ -92,7 +92,7 @@ class SpanFlowBuilder {
   /** Labels of the spans of each recording. */
   readonly #callLabels: Uint32Array[] = []
   readonly #slackUs: number
-  /** The forms of requests so far, and what tells them apart. */
+  /** Forms of requests so far, and the keys that distinguish them. */
   #forms: (RequestForm | undefined)[] = []
   #formKeys = new ShapeTable()
   #formSpans = 0
@@ -136,7 +136,7 @@ class SpanFlowBuilder {
       this.#columns.recordedIn.push(recording)
       this.#columns.traceOf.push(trace)
       this.#columns.startUs.push(calls.startUs[root]!)
-      // As its latencies have it: rounded otherwise, what lies on its path would not add up.
+      // Computed like its latencies: with other rounding, those on its path would not add up to it.
       this.#columns.responseTimeUs.push((this.#timesNs[1]! - this.#timesNs[0]!) / NS)
     }
   }

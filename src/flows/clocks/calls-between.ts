@@ -131,7 +131,7 @@ export function callsBetween(
         (spans.kind[caller] === INTERNAL && children[period]![caller] === 1)
       const isForward = pairs[pair]!.reference === clock[caller]
       const high = start - callerStart + rounding
-      // No clock makes what is longer than its caller fit: that one gave up, or never waited.
+      // No clock error makes a call longer than its caller fit: the caller gave up, or never waited.
       const late =
         mayWait && !isLonger
           ? start + durationUs[span]! - callerStart - durationUs[caller]! - rounding

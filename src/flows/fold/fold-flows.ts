@@ -259,7 +259,7 @@ interface FoldedColumns
 
 type RecordColumns = Pick<FlowSet, 'periods' | 'traceOf' | 'spanRows' | 'spanOffsets'>
 
-/** Keeps what was recorded with the nodes: a folded step has the parameters of its first lane. */
+/** Returns the records of the nodes: a folded step has the parameters of its first lane. */
 function foldedRecords(flows: FlowSet, parts: FoldedColumns): RecordColumns {
   const { periods, spanRows, spanOffsets } = flows
   if (spanRows !== undefined && spanOffsets !== undefined) {
@@ -589,7 +589,7 @@ export class LatencyFolder {
     return entryUs
   }
 
-  /** Times of steps: behind the step before, by what the path spent going there. */
+  /** Places steps after the previous step, by the time that the path spent going there. */
   #placeForward(entryUs: number): void {
     const { from } = this.#step.after
     const { edges, offsets } = this.#above

@@ -113,8 +113,8 @@ function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
 }
 
 /**
- * Sets of nodes that may be one step of each lane, most promising first: a whole kind, those beside
- * one node, a chain, and those whose neighbors are of equal kinds.
+ * Yields sets of nodes that may be one step of each lane, the most promising first: a whole kind, the neighbors of one
+ * node, a chain, and nodes whose neighbors are of equal kinds.
  */
 function* laneAnchors(
   graph: FoldedGraph,
@@ -286,7 +286,7 @@ export class LaneGrower {
     return [...met].sort((a, b) => rank[a]! - rank[b]!)
   }
 
-  /** The one free node of a kind beside each of `nodes`, or `undefined`. */
+  /** Returns the one free node of a kind next to each of `nodes`, or `undefined`. */
   #neighbors(nodes: Uint32Array, { rows, far }: Side, kind: number): Uint32Array | undefined {
     const { offsets, edges } = rows
     const { of } = this.#kinds
@@ -313,8 +313,8 @@ export class LaneGrower {
 }
 
 /**
- * The order of lanes along their edges; first what most wait for, then what is entered and not
- * left, then by color. `undefined` where they wait in a circle.
+ * Returns the order of lanes along their edges: first the lanes that most others wait for, then those entered but not
+ * left, then by color. `undefined` if they wait in a circle.
  */
 export function orderLanes(
   graph: FoldedGraph,
@@ -564,8 +564,8 @@ interface Shifted {
 }
 
 /**
- * An edge to a later lane that leads back in the one lane left is a loop; of several beside each
- * other, the ones to lanes further on.
+ * Marks loops: an edge to a later lane that leads back in the one lane left. Of several parallel ones, marks those to
+ * later lanes.
  */
 function markLoops({ labels, from, to, loops }: Links, shifted: readonly Shifted[]): void {
   if (shifted.length === 0) return
@@ -583,8 +583,8 @@ function markLoops({ labels, from, to, loops }: Links, shifted: readonly Shifted
 }
 
 /**
- * Whether steps outside lead to one another through the folded lane only if they did before: then
- * times can be given such that nothing comes before what it waits for.
+ * Whether steps outside lead to one another through the folded lane only if they did before. Then times exist at which
+ * nothing comes before the steps that it waits for.
  */
 function keepsOrder(
   { before, after, nodeOf, sources }: FoldStep,
@@ -632,7 +632,7 @@ function reachedFrom(
   return reached
 }
 
-/** Edges that become one: what the new repetition says of it, and the edges by lane. */
+/** Edges that become one: their relation to the new repetition, and the edges by lane. */
 export interface EdgeGroup {
   readonly note: EdgeNote
   first: number
@@ -737,7 +737,7 @@ function noteOf(
   return lastLane === lanes - 1 ? { repetition, side, lanes: 'last' } : undefined
 }
 
-/** Numbers what an edge joins: two roles and how many lanes on, or a node outside and a role. */
+/** Numbers the ends of an edge: two roles and the number of lanes between them, or a node outside and a role. */
 function laneEnds({ from, to, labels }: FoldedGraph, { roles, roleOf, count }: Lanes) {
   const entering = roles.length * roles.length * count
   const leaving = entering + labels.length * roles.length

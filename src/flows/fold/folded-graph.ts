@@ -99,7 +99,7 @@ export function edgeRows(near: Uint32Array, nodes: number, loops: Uint8Array): E
   return { offsets, edges: rows }
 }
 
-/** The nodes such that every edge of the acyclic graph leads forward; `undefined` on a cycle. */
+/** Returns the nodes in an order in which every edge of the acyclic graph leads forward; `undefined` on a cycle. */
 export function forwardOrder(graph: FoldedGraph, below: EdgeRows): Uint32Array | undefined {
   const { to, loops } = graph
   const nodes = graph.labels.length
@@ -164,7 +164,7 @@ function hashNotes(graph: FoldedGraph): Float64Array {
   return Float64Array.from(graph.loops, (_, edge) => hashText(noteCode(graph, edge)))
 }
 
-/** Colors of nodes by what is known of nodes and edges (`said`, `null` without repetitions). */
+/** Returns colors of nodes from the known properties of nodes and edges (`said`, `null` without repetitions). */
 function foldedColors(graph: FoldedGraph, start: Float64Array, said: Float64Array | null) {
   const { from, to, loops, labels } = graph
   const below = edgeRows(from, labels.length, loops)
@@ -219,9 +219,9 @@ interface SweptGraph {
 const END = 2 ** 53
 
 /**
- * Colors that say what leads to each node and what follows: refined along edges and against them
- * until no more appear. Hashed below 2^53, the same in every graph. Source: color refinement
- * (1-dimensional Weisfeiler-Leman).
+ * Returns colors that reflect the predecessors and successors of each node: refined along edges and against them until
+ * no more appear. Hashed below 2^53, the same in every graph. Source: color refinement (1-dimensional
+ * Weisfeiler-Leman).
  */
 function sweepColors(graph: SweptGraph, start: Float64Array, said?: Float64Array): Float64Array {
   let colors = start
