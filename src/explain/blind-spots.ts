@@ -47,13 +47,13 @@ export const MIN_REQUESTS = 20
 const MAX_TESTED = 40
 
 /**
- * Finds what to record next: the steps whose time varies most without anything that was recorded to
- * explain it. Of each step, the time on the path of requests varies with response times; what the
- * structure of requests and the one best attribute explain is taken off, corrected for the number of their values.
+ * Finds what to record next: the steps whose time varies most without a recorded explanation. A step counts by the
+ * variance that its time on the path shares with response times, less the parts that the structure of requests and the
+ * best attribute explain, corrected for the number of their values.
  *
  * @param source a comparison, or flows
  * @param options see {@link BLIND_SPOT_OPTIONS}
- * @throws FlowdeltaError where the period has under 20 requests whose times are known
+ * @throws FlowdeltaError if the period has fewer than 20 requests with known times
  *
  * Source: Sambasivan 2013, §5.5 (variance tells where to instrument); the gains are our own.
  *

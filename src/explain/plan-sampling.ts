@@ -24,7 +24,7 @@ import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { ThinnedComparisons } from './thinned-comparisons.ts'
 
-/** A duration in µs, or what `defaultUs` is. */
+/** Defines an option for a duration in µs, or the value of `defaultUs`. */
 function duration<Default extends number | null>(defaultUs: Default, sentence: string) {
   const isDuration = (value: unknown) => typeof value === 'number' && value > 0 && value < Infinity
   return custom<number | Default>({
@@ -181,7 +181,7 @@ interface Planned {
   readonly requests: number
   /** Times of its calls, in µs, one a request. */
   readonly values: Float64Array
-  /** By how much each request of both periods that has the step widens the design effect: levels wander. */
+  /** Growth of the design effect per request with the step, in both periods: levels drift. */
   readonly excess: number
   /** Tests of the step in each part of the recording, if it is cut into that many. */
   readonly testsOf: (parts: number) => ReturnType<ThinnedComparisons['testsOf']>

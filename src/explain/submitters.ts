@@ -29,7 +29,7 @@ export interface Submitted {
   readonly waitedUs: number
 }
 
-/** Whose requests they are, and what they ask in both periods. */
+/** Submitter of requests, with its load in both periods. */
 export interface Submitter {
   readonly submitter: string
   readonly before: Submitted
@@ -134,7 +134,7 @@ function rootOf(flows: FlowSet, shapes: ReadonlyMap<number, ShapeVisits>) {
   return (request: number) => names.get(flows.shapeOf[request]!)!
 }
 
-/** The value of an attribute of the root, or what stands for none. */
+/** Returns the value of an attribute of the root, or the placeholder for none. */
 function attributeOf(flows: FlowSet, attribute: string) {
   const columns = new RequestColumns(flows).of(null).columns.filter(({ kind }) => kind !== 'called')
   const named = Object.fromEntries(columns.map((column) => [column.attribute, column]))
@@ -149,7 +149,7 @@ function attributeOf(flows: FlowSet, attribute: string) {
 
 interface SubmitterColumns {
   readonly service: string
-  /** Attribute that says whose requests they are; `null` for what they begin with. */
+  /** Attribute that names the submitter; `null` for the root's operation. */
   readonly by: string | null
   /** Those first that cause most work in either period. */
   readonly submitters: readonly Submitter[]

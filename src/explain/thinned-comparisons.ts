@@ -26,8 +26,8 @@ export interface ThinnedTest {
 }
 
 /**
- * Compares random parts of both periods, to learn how fewer requests are tested: how many tests share
- * the level, and how much chance looks like levels that wander.
+ * Compares random parts of both periods, to learn how fewer requests are tested: how many tests share the level, and
+ * how much chance looks like drift.
  */
 export class ThinnedComparisons {
   readonly #most: number

@@ -54,9 +54,9 @@ export interface Cluster {
  * separate requests doing the same work. Measures each remedy by the number of categories, the requests per category,
  * and the spread of response times within them (C²), which merging must not raise.
  *
- * Parts are hosts, threads, the order of concurrent siblings, how often something is repeated, and
- * ids in the names of operations. Every remedy is carried out on the requests themselves, which for
- * many requests takes several times as long as categorizing them.
+ * Parts are hosts, threads, the order of concurrent siblings, numbers of repetitions, and ids in the names of
+ * operations. Every remedy is carried out on the requests themselves, which for many requests takes several times as
+ * long as categorizing them.
  *
  * @param source a comparison, or a stage of `categorize`, also of one period
  * @param given see {@link EXPLOSION_OPTIONS}; `cluster` is as `expectedCategories` takes it
@@ -102,7 +102,7 @@ interface DiagnosisContents extends ExplosionCauses, Remedies {
 /** Below this share of requests in testable categories, categories are called too thin. */
 const ENOUGH = 0.5
 
-/** Whether categories are too many to compare, why, and what would help. */
+/** Diagnosis of categories: whether they are too many to compare, the causes, and the remedies. */
 export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
   /** Whether fewer than half of the requests are in categories that can be tested. */
   get thin(): boolean {

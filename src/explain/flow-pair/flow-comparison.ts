@@ -163,8 +163,8 @@ export interface FlowGroup {
 }
 
 /**
- * Two flows side by side and as one: what a view needs to draw them beside each other, as a diff,
- * or one turning into the other. Plain data, but for `ranked`, a stage; ids are places in their lists, times in µs.
+ * Two flows side by side and as one: the data to draw them next to each other, as a diff, or one turning into the
+ * other. Plain data, but for `ranked`, a stage; ids are places in their lists, times in µs.
  */
 export interface FlowComparison {
   readonly before: FlowSide
@@ -178,7 +178,7 @@ export interface FlowComparison {
   readonly confidenceText: string
   /** Pairs kept apart because some step would have followed itself. */
   readonly droppedMatches: number
-  /** The union of both flows, such that edges lead from lower to higher ids. */
+  /** Union of both flows, in an order in which edges lead from lower to higher ids. */
   readonly nodes: readonly UnionNode[]
   readonly edges: readonly UnionEdge[]
   /** Steps of both sides that lie otherwise to each other, by ids of the union. */
@@ -186,8 +186,8 @@ export interface FlowComparison {
   /** Connected steps that are the same on both sides and took no other time: two nodes or more. */
   readonly regions: readonly FlowGroup[]
   /**
-   * Connected steps that are on one side only: what was added, what removed. Regions and
-   * differences can be drawn as one node each at the same time; their ids are one sequence.
+   * Connected steps on one side only: added ones and removed ones. Regions and differences can be drawn as one node
+   * each at the same time; their ids are one sequence.
    */
   readonly differences: readonly FlowGroup[]
   /** Traversals of one component, its service and host: every node that has either is in one. */
@@ -225,7 +225,7 @@ export type RestOfChange = Pick<FlowDifference, 'edges' | 'changeUs' | 'share'>
 
 interface Ranked {
   readonly differences: readonly FlowDifference[]
-  /** Mean response time after − before, in µs: what the differences and the rest add up to. */
+  /** Mean response time after − before, in µs; the differences and the rest add up to it. */
   readonly totalUs: number
   readonly rest: RestOfChange
 }
@@ -237,7 +237,7 @@ export class FlowDifferences extends columnarStage<Ranked>() {
     return rowTable(this.differences, own('rank kind what beforeUs afterUs changeUs share'))
   }
 
-  /** A line for each difference, then what is left. */
+  /** Returns a line for each difference, then the rest. */
   text(): string {
     const { differences, totalUs } = this
     const lines = differences.map(({ rank, text }) => `${rank}. ${text}`)
@@ -361,7 +361,9 @@ export function chanceOf({ kind, edges: own }: Draft, edges: readonly UnionEdge[
   return kind === 'latency' && edge !== undefined ? `; ${chanceWords(edge)}` : ''
 }
 
-/** Says by how much an edge's time changed, and how its median or what requests wait for it if otherwise. */
+/**
+ * Says by how much an edge's time changed; adds its median, or the wait of requests for it, if these changed otherwise.
+ */
 function latencyWords({ shiftUs, medianShiftUs }: UnionEdge, changeUs: number): string {
   if (shiftUs === null) return moreWords(changeUs)
   const words = moreWords(shiftUs)
@@ -576,8 +578,8 @@ function replacements(drafts: readonly Draft[], edges: readonly UnionEdge[]): Dr
 }
 
 /**
- * With the free edges of branches beside steps of one side, where these are waited for instead: what
- * steps add is the time of their branch less that of the branch that they displace.
+ * Adds the free edges of parallel branches that requests now wait for instead. The cost of such steps is the time of
+ * their branch less that of the displaced branch.
  */
 function withDisplaced({ edges }: ComparedFlows, draft: Draft, claim: Claim): Draft {
   const { kind, nodes } = draft

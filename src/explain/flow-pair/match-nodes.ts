@@ -3,11 +3,11 @@ import type { Certainty, NodeMatch } from './flow-comparison.ts'
 import type { FlowForm, FormEdge } from './flow-form.ts'
 
 /**
- * Matches nodes of equal label such that the union has no cycle: what the shortest edit script of
- * depth-first tokens keeps, nodes below a node of the same label first. Pairs that would close a
- * cycle are parted, the least supported first, and tried again at the end, with nodes left over
- * next to pairs. Exchanged arguments give the result exchanged. Source: Sambasivan et al. 2012,
- * CMU-PDL-12-102, §3.4; cycles, joins and left-over nodes are treated by rules of our own.
+ * Matches nodes of equal label without creating a cycle in the union. Pairs are the tokens that the shortest edit
+ * script of depth-first tokens keeps, nodes below a node of the same label first. Pairs that would close a cycle are
+ * separated, the least supported first, and tried again at the end, together with unmatched neighbors of pairs.
+ * Exchanged arguments give the result exchanged. Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3.4; cycles, joins
+ * and left-over nodes are treated by rules of our own.
  */
 export function matchNodes(before: FlowForm, after: FlowForm) {
   const inOrder = compareForms(before, after) <= 0
@@ -112,7 +112,7 @@ function isSame({ a, b, ofA }: NodePairing): boolean {
   return mapped.join() === names.join()
 }
 
-/** Which of two forms comes first, by what can be read in them; 0 when they are the same. */
+/** Compares two forms by their content, for a fixed order; 0 if they are the same. */
 function compareForms(a: FlowForm, b: FlowForm): number {
   if (a.tokens.length !== b.tokens.length) return a.tokens.length - b.tokens.length
   const differing = a.tokens.findIndex((token, i) => token !== b.tokens[i])

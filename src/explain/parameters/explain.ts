@@ -96,7 +96,7 @@ function explainFinding(
   if (kind === 'errors') return explainFailures(comparison, finding, options)
   if (doing !== undefined && calls[0] !== undefined) {
     const why = explainChoice(comparison, { of: calls[0].of, doing }, options)
-    // Where nothing after tells some from others, what they did before may.
+    // If nothing distinguishes requests by what they do after, what they did before may.
     if (why.questions.some(({ paths }) => paths.length > 0)) return why
   }
   if (kind === 'latency' && changedEdges.length > 0) {
@@ -144,11 +144,10 @@ function separationOf({ questions: [first] }: Explanation): number {
 const MOST_SLOW = 10_000
 
 /**
- * Explains a change by low-level parameters. *What differs?* compares the mutation's requests with
- * its precursor's, those of both periods, on the part of the flow that both have; of one category,
- * requests after with those before; *what is slow?* asks which parameters the
- * slow requests after have. The question that separates better comes first. Source: Sambasivan
- * 2013, §2.6.6; the second question is an addition.
+ * Explains a change by low-level parameters. *What differs?* compares the mutation's requests with its precursor's,
+ * from both periods, on the common part of the flow; for one category, it compares requests after with those before;
+ * *what is slow?* asks which parameters the slow requests after have. The question that separates better comes first.
+ * Source: Sambasivan 2013, §2.6.6; the second question is an addition.
  */
 export function explainMutation(
   comparison: Comparison,
@@ -332,9 +331,9 @@ interface EdgeCall {
 }
 
 /**
- * Explains a changed edge by parameters recorded at its ends, over all requests that have it,
- * whatever their category; of folded flows by every repetition. *What differs?* looks at one random
- * call of each request, as calls of one are not independent; *what is slow?* at all calls after.
+ * Explains a changed edge by parameters recorded at its ends, over all requests that have it, whatever their category;
+ * for folded flows, over every repetition. *What differs?* looks at one random call of each request, because calls of
+ * one request are not independent; *what is slow?* at all calls after.
  */
 export function explainEdge(
   comparison: Comparison,
@@ -418,8 +417,8 @@ function explainEdgeCalls(
 }
 
 /**
- * Which parameters failing calls of a finding have, of all such calls in the period in which more
- * fail, one a request; where these were not recorded, which ones failing requests have.
+ * Explains the failing calls of a finding by their parameters, among all such calls in the period with more failures,
+ * one per request. If these have no parameters, explains the failing requests by theirs.
  */
 export function explainFailures(
   comparison: Comparison,
@@ -438,7 +437,7 @@ export function explainFailures(
   })
 }
 
-/** Which parameters calls after have that do what a finding says is done otherwise now, one a request. */
+/** Explains the calls after with the changed behavior of a finding by their parameters, one per request. */
 export function explainChoice(
   comparison: Comparison,
   { of: { service, operation }, doing }: Pick<FindingCall, 'of'> & { doing: readonly number[] },
@@ -555,7 +554,7 @@ function isSame(a: NodeLabel, b: NodeLabel): boolean {
   return a.service === b.service && a.operation === b.operation && a.phase === b.phase
 }
 
-/** @param withRoot whether what was recorded where requests begin are parameters as well */
+/** @param withRoot whether attributes of the requests' roots are parameters as well */
 function callTable(
   { categories }: Comparison,
   edge: EdgeNodes,

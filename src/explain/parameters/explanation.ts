@@ -205,7 +205,7 @@ export class Explanation extends Stage {
   /** Names of the parameters that were tried. */
   get tried(): readonly string[] {
     const all = tablesOf(this.#made.tables).flatMap(({ parameters }) => parameters)
-    // Whether a parameter was recorded is tried beside what was.
+    // The presence of a parameter is tried along with its value.
     return [...new Set(all.map(({ name }) => name.replace(/ \(recorded\)$/, '')))]
   }
 
@@ -213,7 +213,7 @@ export class Explanation extends Stage {
     return this.text()
   }
 
-  /** One row an explanation: question, sentence, what it predicts, and how well. */
+  /** Returns one row per explanation: question, sentence, prediction, and its quality. */
   table(): StageTable {
     return rowTable(this.paths, {
       question: 'question',
@@ -290,7 +290,7 @@ export function unansweredText(given: readonly Explanation[]): string | null {
   return notTold(all, open).join('\n')
 }
 
-/** Returns what no parameter separates, then what was tried for all questions, and what was not. */
+/** Returns the lines on what no parameter separates, on the parameters tried, and on those left out. */
 function notTold(all: readonly Explanation[], open: readonly string[]): string[] {
   const left = all.flatMap(({ leftOut }) =>
     leftOut.filter(({ reason }) => reason !== 'constant' && reason !== 'period'),
@@ -324,7 +324,7 @@ function questionText({ question }: Asked, { time, words }: ExplanationSubject):
   return words.mutation === FAILURE_WORDS.mutation ? 'What fails?' : 'What differs?'
 }
 
-/** `slow calls from others`: what a question asks parameters to tell apart. */
+/** Names the groups that a question asks parameters to separate: `slow calls from others`. */
 function apartText({ question }: Asked, { rows, words }: ExplanationSubject): string {
   if (question === 'what-is-slow') return `slow ${rows}s from others`
   if (words === FAILURE_WORDS || words === CHOICE_WORDS)

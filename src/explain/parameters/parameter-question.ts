@@ -67,7 +67,7 @@ export function askWhatDiffers(
   return byGini.separation > byGainRatio.separation + SAME ? byGini : byGainRatio
 }
 
-/** CART is of use where mutations are rare: its paths say what is more frequent than elsewhere. */
+/** Answers by CART, which helps if mutations are rare: its paths tell where they are more frequent than elsewhere. */
 function differingAnswer(
   table: ParameterTable,
   tree: ClassificationTree,
@@ -194,7 +194,7 @@ interface Times {
 function meanTimes(here: Uint8Array, { rows }: ParameterTable): ExplainedPath['times'] {
   const [sums, counts] = [new Float64Array(2), new Float64Array(2)]
   rows.timeUs.forEach((us, row) => {
-    // A request may lack what is timed.
+    // A request may lack the timed step.
     if (Number.isNaN(us)) return
     const count = rows.weights?.[row] ?? 1
     addAt(sums, here[row] as number, count * us)

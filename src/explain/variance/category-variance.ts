@@ -61,7 +61,7 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
     return 1 - this.restShare
   }
 
-  /** Whether the shares add up to 1, and if not why; and what to keep in mind when they do. */
+  /** Says whether the shares add up to 1, or why not, and gives caveats. */
   get note(): string {
     const { count, variance } = this.responseTime
     const { period } = this
@@ -79,11 +79,11 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
   }
 
   /**
-   * The edges that covary with one of these, whether or not they are on the critical path: what
-   * makes an edge vary may be another, as a queue waits for what it feeds.
+   * Returns the edges that covary with one of these, whether or not they are on the critical path. Another edge may
+   * cause the variation: a queue, for example, waits for the server that it feeds.
    *
    * @param edge its number, as `edge` in the table
-   * @param options.alpha an edge is called covarying when its q is below this; default 0.05
+   * @param options.alpha an edge counts as covarying if its q is below this; default 0.05
    * @throws FlowdeltaError for a number that no edge class has
    */
   covariances(edge: number, { alpha = 0.05 }: Partial<CovarianceOptions> = {}): EdgeCovariances {
@@ -147,7 +147,7 @@ const FEW = 10
 
 /** The edges of a category and how they covary with one of them, in one period. */
 export class EdgeCovariances extends columnarStage<{
-  /** The edge the others are set beside. */
+  /** Edge that the others are compared with. */
   readonly edge: EdgeClass & { readonly edge: number }
   readonly options: CovarianceOptions
   /** Covarying ones first, then by the size of their correlation. */

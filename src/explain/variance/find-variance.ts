@@ -147,7 +147,7 @@ export interface CategorySpread {
   readonly c2: number
   /** Share of the period's response time that the category takes, over all categories. */
   readonly timeShare: number
-  /** C² × `timeShare`: what is unpredictable and matters. NaN without C². */
+  /** C² × `timeShare`: large for unpredictable steps that take much time. NaN without C². */
   readonly importance: number
 }
 
@@ -188,12 +188,12 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
   }
 
   /**
-   * Requests unlike the others of their kind within a period: the slowest of each large category,
-   * and structures that few requests with the same root have, with what sets them apart: edges,
-   * nodes, attributes. `.text()` tells those far out, `.table()` has all.
+   * Finds requests unlike the others of their kind within a period: the slowest of each large category, and structures
+   * that few requests with the same root have. Each comes with its distinguishing edges, nodes and attributes.
+   * `.text()` lists those far out, `.table()` has all.
    *
-   * @param given `tail` (default 0.01): share of a category that is its slowest where none is far
-   *   out, and share of a kind of request below which a structure is rare
+   * @param given `tail` (default 0.01): share of a category that counts as slow if no request is far out, and share of
+   *   a kind of request below which a structure is rare
    * @throws OptionError for a share that is not between 0 and 1
    *
    * Source: Sambasivan 2013, §2.4, §6.1.1 and §7.6.1.
@@ -276,7 +276,7 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
   }
 
   #periodFor(category: number): PeriodName {
-    // Says so where there is no such category.
+    // Throws if the category is unknown.
     this.categories.structure(category)
     const { period } = this.options
     if (period !== 'both') return period

@@ -40,11 +40,10 @@ const MIN_SHARE = 0.05
 const MIN_TOLD = 0.8
 
 /**
- * Edges on critical paths whose latencies have more than one mode (Hartigan's dip test,
- * Benjamini-Hochberg over all edges, level 0.05) and that have at least 5 % of the variance of
- * response times, the largest share first.
+ * Finds edges on critical paths whose latencies have more than one mode (Hartigan's dip test, Benjamini-Hochberg over
+ * all edges, level 0.05) and that have at least 5 % of the variance of response times, the largest share first.
  *
- * Source: Sambasivan 2013, §5.5: variance where behaviors were not told apart; the test is our own.
+ * Source: Sambasivan 2013, §5.5: variance from merged behaviors; the test is our own.
  */
 export function findMergedBehaviors(sources: readonly CategoryVariance[]): MergedBehaviors[] {
   const tested = sources.flatMap((source) => {
@@ -164,7 +163,7 @@ export function placeBetween({ values, weights }: WeightedSample, least: number)
   return at
 }
 
-/** A mode of ascending times, and what lies between it and the next. */
+/** Mode of ascending times, and the values between it and the next. */
 export interface Mode {
   /** Places of the first, and of the first that lies far out: as many as there are where none does. */
   readonly from: number
@@ -174,9 +173,9 @@ export interface Mode {
 }
 
 /**
- * Finds the modes of ascending times, and what lies beyond Tukey's outer fence of each (upper quartile and three
- * interquartile ranges, of logarithms). Times divide in two where the slower half of the slower part is far out
- * of the faster part's last mode; what has less than 5 % of all times is no mode.
+ * Finds the modes of ascending times, and the values beyond Tukey's outer fence of each (upper quartile and three
+ * interquartile ranges, of logarithms). Times divide in two if the slower half of the slower part is far outside the
+ * faster part's last mode; a part with less than 5 % of all times is no mode.
  */
 export function modesOf(sample: WeightedSample): Mode[] {
   const { values } = sample
