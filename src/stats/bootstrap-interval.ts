@@ -38,12 +38,11 @@ export interface BootstrapOptions extends SampleOptions, WeightOptions {
   /** Seed of the resamples. Default 1. */
   readonly seed?: number
   /**
-   * `'percentile'` the quantiles of the resampled differences; `'studentised'` those of the
-   * differences in standard errors, only for the mean; `'normal'` what they all tend to, without
-   * resamples, only for the mean;
-   * `'auto'` percentile, but for the mean normal when both samples have 1000 values and more and
-   * the mean's own skewness is below 0.1, else studentised unless one value of a hundred and more
-   * makes four fifths of a variance. Default `'auto'`.
+   * `'percentile'` the quantiles of the resampled differences; `'studentised'` those of the differences in standard
+   * errors, only for the mean; `'normal'` their common limit, without resamples, only for the mean; `'auto'`
+   * percentile, but for the mean normal when both samples have 1000 values and more and the mean's own skewness is
+   * below 0.1, else studentised unless one value of a hundred and more makes four fifths of a variance. Default
+   * `'auto'`.
    */
   readonly method?: 'auto' | Method
 }

@@ -4,10 +4,10 @@ import { twoSidedTP } from './distributions.ts'
 import { moments } from './moments.ts'
 import { requireShare } from './require-option.ts'
 
-/** Numbers of stretches of a series whose means say how far its level wanders by itself. */
+/** Numbers of stretches of a series whose means show the drift of its level. */
 const STRETCHES = [5, 10]
 const MIN_STRETCH = 2
-/** Beyond, a series wanders too far to say anything. */
+/** Largest lean of values on their predecessors at which a series can be judged. */
 const MAX_LEANING = 0.97
 
 export interface ChangePointOptions {
@@ -220,9 +220,9 @@ export function constantLevel(
 }
 
 /**
- * Returns how much a series varies in the long run, a value: the largest of its variance, that
- * variance if each value leans on the one before it as much as they do on average, and what the
- * means of ten and of five stretches say. NaN for fewer than two values.
+ * Returns the long-run variance of a series, per value: the largest of its variance, the variance if each value leans
+ * on the one before it by the mean correlation, and the variances from the means of ten and of five stretches. NaN for
+ * fewer than two values.
  *
  * Source: Andrews 1991, "Heteroskedasticity and autocorrelation consistent covariance matrix
  * estimation", Econometrica 59(3):817-858, for the second; batch means for the others.

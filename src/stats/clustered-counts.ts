@@ -13,13 +13,16 @@ export interface ClusteredCountsTest {
   readonly made: readonly [before: number, after: number]
   /** Mean size of a cluster; counts are divided by it to give their worth. */
   readonly clusterSize: number
-  /** Standard deviation of the log of the ratio of both periods' rates, as levels wander. */
+  /** Standard deviation of the log of the ratio of both periods' rates, from drift. */
   readonly wander: number
   /** `NaN` if none was done. */
   readonly p: number
 }
 
-/** Stretches that are taken together, to see clusters of every length; the last show how levels wander. */
+/**
+ * Numbers of neighboring stretches to merge, to see clusters of every length; the largest ones show the drift of
+ * levels.
+ */
 const LENGTHS = [1, 2, 4, 8]
 const MIN_STRETCHES = 3
 /** Dispersions of few stretches are moderated towards 1 as if so many more had been seen. */
@@ -29,13 +32,13 @@ const PRIOR_DF = 8
  * stretches show on average, but single periods show none.
  */
 const MIN_WANDER = 0.3
-/** Standard deviations of wander that are summed over, and the step. */
+/** Range of the sum over drifts in standard deviations, and its step. */
 const [REACH, STEP] = [6, 0.25]
 
 /**
  * Tests whether rare events that come in clusters became more or less frequent.
  *
- * Null hypothesis: both periods have one rate, within strata; clusters come by chance, and the log of the rate wanders.
+ * Null hypothesis: both periods have one rate, within strata; clusters come by chance, and the log of the rate drifts.
  * Two-sided. Given the number of clusters, those of after are binomial. The number of clusters is the count over its
  * index of dispersion, the largest of either period and of stretches of every length, so a burst counts about once,
  * whatever its size. This p is averaged over drifting rates. Their drift is the excess variation of the longest

@@ -12,19 +12,18 @@ export interface DipResult {
 }
 
 /**
- * Hartigan's dip test: do the values have more than one mode?
+ * Tests whether values have more than one mode (Hartigan's dip test).
  *
- * Null hypothesis: they come from a distribution with one mode. The dip is the largest distance
- * between their cumulative shares and those of the closest such distribution. Its p-value is that of
- * uniform values, the one-mode distribution in which large dips are most likely: for others, such as
- * long tails of latencies, the test is conservative. Interpolated between simulated quantiles of
- * √n · dip; below 0.0001 extrapolated.
+ * Null hypothesis: they come from a distribution with one mode. The dip is the largest distance between their
+ * cumulative shares and those of the closest such distribution. Its p-value is that of uniform values, the one-mode
+ * distribution with the largest dips. For others, such as long tails of latencies, the test is conservative.
+ * Interpolated between simulated quantiles of √n · dip; below 0.0001 extrapolated.
  *
  * Ties are spread evenly over the smallest distance between two values, so that rounding does not
  * look like modes. Values need not be sorted; NaN and infinite ones are left out and counted. Fewer
  * than four values, or equal ones, have one mode (p = 1).
  *
- * Limits: values must be independent. A mode of few values beside a wide one is not seen.
+ * Limits: values must be independent. A mode of few values next to a wide one is not found.
  *
  * Source: Hartigan and Hartigan 1985, "The dip test of unimodality", Annals of Statistics
  * 13(1):70-84.

@@ -8,11 +8,11 @@ const WORD = 32
 const DIAGONAL_SHARE = 0.1
 
 /**
- * Levenshtein distance of two sequences of tokens: the least number of insertions, deletions and
+ * Returns the Levenshtein distance of two sequences of tokens: the least number of insertions, deletions and
  * substitutions that turn one into the other.
  *
- * Tokens are integers (anything `===` tells apart, so not NaN). Symmetric; 0 when equal; the
- * other's length when one is empty.
+ * Tokens are integers (anything that `===` distinguishes, so not NaN). Symmetric; 0 when equal; the other's length when
+ * one is empty.
  *
  * The common prefix and suffix are cut off; then furthest-reaching diagonals are followed while
  * the distance is at most a tenth of the longer rest, O(n + d²) on average; beyond, a bit-parallel

@@ -143,10 +143,10 @@ interface Split {
 }
 
 /**
- * The smallest difference up to which differences weigh `target` (`strictly`: more), or ∞. Each step
- * counts in O(n) where a line through what is known on both sides crosses the target, as weights
- * hardly bend, or halves the range. `known` starts closer with what earlier searches met, and gets
- * what this one meets.
+ * Returns the smallest difference up to which differences weigh `target` (`strictly`: more), or ∞. Each step counts, in
+ * O(n), at the point where a line through the known weights on both sides crosses the target, because weights hardly
+ * bend; or it halves the range. `known` holds the results of earlier searches for a closer start, and receives those of
+ * this one.
  *
  * Source: Dowell and Jarratt 1971, "A modified regula falsi method" (the Illinois algorithm).
  */
@@ -241,7 +241,7 @@ export interface VanElterenResult extends TwoSampleResult {
 }
 
 /**
- * Van Elteren's test (Wilcoxon's, stratified): do requests of the same kind tend to be slower?
+ * Tests whether requests of the same kind tend to be slower (van Elteren's test: Wilcoxon's, stratified).
  *
  * Null hypothesis: within every stratum both samples come from one distribution. Alternative
  * `'two-sided'`: within strata, values of after tend to be larger than those of before, or smaller;
@@ -254,8 +254,8 @@ export interface VanElterenResult extends TwoSampleResult {
  * 0, p 1. When no stratum has values in both periods, statistic, z, p and probabilitySlower are NaN
  * and the result is not testable.
  *
- * Limits: a normal approximation without continuity correction; `testable` asks the rule of
- * `isTestable` of the summed counts. Opposite shifts in different strata cancel.
+ * Limits: a normal approximation without continuity correction; `testable` applies the rule of `isTestable` to the
+ * summed counts. Opposite shifts in different strata cancel.
  *
  * Sources: van Elteren 1960, "On the combination of independent two-sample tests of Wilcoxon",
  * Bulletin of the International Statistical Institute 37:351-361; Lehmann 1975, "Nonparametrics",

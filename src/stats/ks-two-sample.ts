@@ -144,7 +144,7 @@ function ksGap({ first: before, second: after, weights: given, isUneven }: Sorte
     }
   }
   return {
-    /** n1·n2, or the product of the samples' weights: what a gap of 1 is. */
+    /** Amount of a gap of 1: n1·n2, or the product of the samples' weights. */
     unit: mass1 * mass2,
     /** max(F_before − F_after) in that unit, and the smallest value where it is reached; 0 and NaN for none. */
     slower,

@@ -39,7 +39,7 @@ export interface ModeratedShift {
    * test of ranks.
    */
   readonly probabilitySlower: number
-  /** exp of the mean difference of log values: by what factor values grew. */
+  /** exp of the mean difference of log values: the factor by which values grew. */
   readonly factor: number
   /** Ratio of the variance of the shift to that of independent values. */
   readonly designEffect: number
@@ -60,7 +60,7 @@ export type Pairing = 'time' | 'phase' | null
 export interface StretchOptions {
   readonly perRun?: number
   readonly pairs?: Pairing
-  /** Whether how far levels wander is learned from before alone; default false. */
+  /** Whether drift is learned from before alone; default false. */
   readonly steady?: boolean
 }
 
@@ -82,9 +82,9 @@ const FLOOR = 1
 /**
  * Tests whether measures shifted between two periods, with few values or many, even if neighbors in time are similar.
  *
- * Null hypothesis of each: within every stratum both samples come from one distribution whose level
- * wanders from stretch to stretch of time as it does within the periods. The alternative is
- * two-sided; `direction` says which of the samples ranks higher.
+ * Null hypothesis of each: within every stratum both samples come from one distribution whose level drifts from stretch
+ * to stretch of time as it does within the periods. The alternative is two-sided; `direction` says which of the samples
+ * ranks higher.
  *
  * Two statistics, corrected for being two: ranks within strata (van Elteren) for many values, and a t-test of log
  * values, whose variance is shrunk towards that of all measures, for few. Both variances are multiplied by the design
@@ -98,7 +98,7 @@ const FLOOR = 1
  * have no variance: in place of a t-test they get the exact p of their arrangement, 2 / C(n + m, n). A measure without
  * a stratum that has values in both periods gets counts of 0 and NaN for p.
  *
- * Limits: assumes that levels wander as flicker noise does. For these, 2 % of p are below 0.05, as for independent
+ * Limits: assumes that levels drift as flicker noise does. For these, 2 % of p are below 0.05, as for independent
  * values; 3 to 8 % if a tenth of a period keeps 70 % of the previous level, and 13 % if it keeps 90 %. With one stretch
  * a period there is no design effect. Both p-values rest on a normal or t distribution: with three values a side or
  * fewer, `rankP` is too small by up to a half. Values below 1 count as 1 in log values, so give them in a small unit.
@@ -110,7 +110,7 @@ const FLOOR = 1
  * @param options.perRun stretches of time that each run before has; default: before is one run
  * @param options.pairs which stretches of after, `perRun` later, are paired with those of before: an event in both is
  *   then no difference. `'time'`: both are of the same time. `'phase'`: both are as long after their beginnings, of one
- *   run before; levels wander on beyond what both share. Default null
+ *   run before; levels drift further than the common part. Default null
  * @param options.scoreOf score of a midrank between 0 and 1 in `rankP`; default: itself. With its 4th power, the test
  *   finds changes of only a part of the values (Conover and Salsburg 1988)
  * @param options.steady whether drift is learned from before alone, so that a change within after does not count as
@@ -272,7 +272,7 @@ function sumStrata(
     rankedOf,
   }: Required<StretchOptions> & { readonly rankedOf: (stratum: BlockedStratum) => RankedStratum },
 ) {
-  // `rankWeight`: what the difference of ranks would be if all values after were larger, times 2.
+  // `rankWeight`: twice the difference of ranks if all values after were larger.
   const whole = { beforeCount: 0, afterCount: 0, rankWeight: 0, weight: 0 }
   let [rankDifference, rankVariance, logDifference, logApart, logSquares, logDf, logScale] = [
     0, 0, 0, 0, 0, 0, 0,
@@ -427,7 +427,7 @@ function once<K, V>(compute: (key: K) => V): (key: K) => V {
   }
 }
 
-/** Variances that were shrunk towards what all of them have in common. */
+/** Variances shrunk towards their common value. */
 export interface ModeratedVariances {
   /** Variance of all, s₀². */
   readonly prior: number
@@ -511,7 +511,7 @@ function fitPrior(variances: readonly number[], df: readonly number[]) {
   return priorOf(center, excess)
 }
 
-/** The same, each log weighed by its variance and that of all: their squares sum to what is expected. */
+/** Weighs each log by its variance and that of all, so that their squares sum to the expected value. */
 function weighedPrior(variances: readonly number[], df: readonly number[]) {
   const count = variances.length
   if (count < 2) return fitPrior(variances, df)
@@ -639,7 +639,7 @@ export interface DesignOptions {
 
 /** A design effect is estimated from at least this many stretches of time in all. */
 const MIN_DF = 4
-/** Part of a level that neighbors are taken to keep where little wanders, worth some measures. */
+/** Prior of the part of a level that neighbors keep, for little drift, and its worth in measures. */
 const PRIOR_KEPT = 0.3
 const PRIOR_MEASURES = 0.5
 /** Most degrees of freedom of an effect, as a multiple of its own, however many measures moderate it. */
@@ -655,8 +655,8 @@ const MAX_KEPT = 0.9
  * All measures share one correlation of values in one stretch of time; each measure's own effect moderates the effect
  * expected from it (`moderatedVariances`). Levels last, so whole periods differ by more than their stretches show. Ten
  * stretches hardly tell how long: learned from them (a first-order autoregression; the median over measures, weighted
- * by how much they wander, with a prior of 0.3), 7 of 33 thirds of a recorded run have an alarm, and none if levels
- * wander as flicker noise does, slowly as well as quickly: the machine warms up, caches fill, neighbors come.
+ * by their drift, with a prior of 0.3), 7 of 33 thirds of a recorded run have an alarm, and none if levels drift as
+ * flicker noise does, slowly as well as quickly: the machine warms up, caches fill, neighbors come.
  *
  * @param options.lasts duration of levels; default `'flicker'`. Use `false` for differences between periods of the same
  *   time, which drift together
@@ -695,7 +695,7 @@ export function designEffects(
       // Single values a stretch are as good as independent, and stay so over longer stretches.
       return 1 + Math.max(0, moderated - 1) * growth
     }),
-    // Measures of one system wander together: all others are worth no more than one of its own.
+    // Measures of one system drift together: all others are worth no more than one of its own.
     df: Array.from(ratios.df, (df, i) => {
       const own = seen[i]?.df ?? 0
       const known = isKnown[i] ? Math.min(df, maxShared * own) : Math.min(pooledDf, typicalDf)
@@ -737,7 +737,7 @@ function growthOf(
   )
 }
 
-/** By how much whole periods wander more than their stretches of time let expect, learned from these. */
+/** Returns the ratio of the drift of whole periods to that expected from their stretches, as learned from these. */
 function learnedGrowth(measures: readonly Wandering[], stretches: number): number {
   const seen = [{ ratio: lasting(PRIOR_KEPT, stretches).seen, weight: PRIOR_MEASURES }]
   for (const { periods } of measures) {
@@ -791,9 +791,9 @@ function lasting(kept: number, stretches: number): { readonly seen: number; grow
 }
 
 /**
- * By how many times whole periods wander more than their stretches let expect, if levels wander as
- * flicker noise does: means of long stretches then differ from their neighbors by as much as those of
- * short ones (a constant Allan variance).
+ * Returns the ratio of the drift of whole periods to that expected from their stretches, if levels drift as flicker
+ * noise does: means of long stretches then differ from their neighbors by as much as those of short ones (a constant
+ * Allan variance).
  */
 export function flickerGrowth(stretches: number): number {
   return (2 * (stretches - 1) * Math.LN2) / Math.log(stretches)

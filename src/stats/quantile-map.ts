@@ -8,8 +8,8 @@ import { ascendingSample } from './weighted-sample.ts'
 export type QuantileMap = (value: number) => number
 
 /**
- * Maps values of one sample to where they would stand in another: F'⁻¹(F(x)), such that a sample so
- * mapped has the distribution of the other.
+ * Maps values of one sample to the same rank in another: F'⁻¹(F(x)). A sample mapped in this way has the distribution
+ * of the other.
  *
  * F(x) is the mid-rank share: values below x and half of those equal to it. F'⁻¹ interpolates
  * between the middles of neighboring values (Hazen's rule, type 5 of Hyndman and Fan); beyond the

@@ -27,7 +27,7 @@ export interface RunShift {
   readonly df: number
   /** p of that t alone. */
   readonly ownP: number
-  /** Twice the smaller p of that t, and of the shift beyond what all measures share. */
+  /** Twice the smaller p of that t, and of the shift beyond the common one of all measures. */
   readonly p: number
 }
 
@@ -35,31 +35,29 @@ export interface RunShift {
  * Tests whether measures in one run differ from those in several others by more than these differ
  * from each other.
  *
- * Null hypothesis of each: its level in the run after is drawn as those of the runs before are,
- * independently of them, from a normal distribution. Two-sided. Within strata a run's values lie its
- * level above the stratum's (least squares), so runs may have other mixes.
+ * Null hypothesis of each: its level in the run after is drawn as those of the runs before are, independently of them,
+ * from a normal distribution. Two-sided. Within strata, a run's values are the stratum's plus its own level (least
+ * squares), so runs may have other mixes.
  *
- * A level varies by what runs differ by, the same for all measures, and by what the values within the
- * run let expect; a run weighs by the sum. Each measure's own variance between runs, with k − 1
- * degrees of freedom, moderates that of all (`moderatedVariances`, d0 degrees of freedom): t has
- * k − 1 + d0, but no more than half as many measures as move on their own from run to run are worth:
- * how many do is a rough estimate. With one stratum, equal counts and a variance of 0 these are the numbers of limma's moderated t.
+ * A level has two variances: that between runs, the same for all measures, and that expected from the values within the
+ * run; a run weighs by their sum. Each measure's own variance between runs, with k − 1 degrees of freedom, moderates
+ * that of all (`moderatedVariances`, d0 degrees of freedom): t has k − 1 + d0, but no more than half of the worth of
+ * the measures that move independently from run to run: their number is a rough estimate. With one stratum, equal
+ * counts and a variance of 0 these are the numbers of limma's moderated t.
  *
- * Runs are often faster or slower as a whole: on a warmer day, on a busier host. So levels are also
- * tested less the median of all measures in their run, which leaves more degrees of freedom where
- * measures move together; the shift counts there by what is smaller, itself or beyond the median, and
- * only if both have one sign.
+ * Runs are often faster or slower as a whole: on a warmer day, on a busier host. So levels are also tested less the
+ * median of all measures in their run, which leaves more degrees of freedom where measures move together; the smaller
+ * shift counts there, with or without the median, and only if both have one sign.
  *
- * Limits: of two runs, whether measures move together is hardly known; where all move as one, t has
- * k − 1 degrees of freedom, and only huge shifts of few runs are significant. Runs that are not
- * independent (stretches of one drifting hour) differ less than others would.
+ * Limits: with two runs, it is hardly known whether measures move together; if all move as one, t has k − 1 degrees of
+ * freedom, and only huge shifts of few runs are significant. Runs that are not independent (stretches of one drifting
+ * hour) differ less than others would.
  *
  * @param measures on one scale, such as that of logs; each with as many runs
  * @returns one result a measure, in the same order
  *
- * Sources: Smyth 2004 (see `moderatedVariances`); Paule and Mandel 1982, "Consensus values and
- * weighting factors" (the variance that runs have in common, here by medians, so that a few restless
- * measures do not raise it for all).
+ * Sources: Smyth 2004 (see `moderatedVariances`); Paule and Mandel 1982, "Consensus values and weighting factors" (the
+ * common variance of runs, here by medians, so that a few unsteady measures do not raise it for all).
  *
  * @example
  * const run = (...means) => ({ strata: [{ means, counts: means.map(() => 1) }], variance: 0 })
@@ -127,8 +125,8 @@ const MAX_SWEEPS = 200
 const SETTLED = 1e-13
 
 /**
- * Levels of runs beside those of strata, by turns, until they settle, `NaN` where a run has no values;
- * and their variances as these let expect.
+ * Returns levels of runs: estimates them and the levels of strata by turns until they settle, `NaN` for a run without
+ * values; and their expected variances.
  */
 function levelsOf({ strata, variance }: RunMeasure) {
   const runs = strata[0]?.counts.length ?? 0

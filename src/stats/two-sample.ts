@@ -88,7 +88,7 @@ export function directionOf(difference: number): Direction {
 }
 
 /**
- * Sorts a sample and leaves out what is not finite, counting it as `dropped`.
+ * Sorts a sample and leaves out values that are not finite, counting them as `dropped`.
  *
  * With `sorted: true` the sample is used as it stands, without a copy; infinite values may then
  * stand at either end and NaN at the end, where a typed array's `sort()` puts them.
@@ -134,7 +134,7 @@ export interface SortedPair {
   readonly worth: readonly [number, number]
 }
 
-/** Sorts both samples, leaves out what is not finite, and counts. */
+/** Sorts both samples, leaves out values that are not finite, and counts. */
 export function sortedPair(
   before: ArrayLike<number>,
   after: ArrayLike<number>,

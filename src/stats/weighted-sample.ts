@@ -35,7 +35,7 @@ export function differ(weights: ArrayLike<number> | undefined): weights is Array
   return false
 }
 
-/** Weights in the same proportions that add up to what they are worth: 1 each where all are equal. */
+/** Returns weights in the same proportions that add up to their worth: 1 each if all are equal. */
 export function worthWeights(weights: Float64Array): Float64Array {
   const isUneven: boolean = differ(weights)
   if (!isUneven) return weights.map(() => 1)
@@ -43,7 +43,7 @@ export function worthWeights(weights: Float64Array): Float64Array {
   return weights.map((own) => own * scale)
 }
 
-/** Sorts a sample, each value with its weight, and leaves out what is not finite. */
+/** Sorts a sample, each value with its weight, and leaves out values that are not finite. */
 export function ascendingSample(
   sample: ArrayLike<number>,
   weights?: ArrayLike<number>,

@@ -34,10 +34,10 @@ export interface ClassificationTreeOptions extends TreeOptions {
   /** Least weight of rows in two branches of a split; 2. */
   readonly minLeaf?: number | undefined
   /**
-   * Exactly C4.5, also where it hides what is looked for: both sides of a threshold need a
-   * twentieth of the node's rows (25 at most), so that a few mutations among many precursors cannot
-   * be isolated; values less than 1e-5 apart are one even where all are as small; and a row with a
-   * missing value is divided without end. False. Only for `'gain-ratio'`.
+   * Follows C4.5 exactly, even where that hides a result: both sides of a threshold need a twentieth of the node's rows
+   * (25 at most), so a few mutations among many precursors cannot be isolated; values less than 1e-5 apart are equal
+   * even if all are that small; and a row with a missing value is divided without end. Default false. Only for
+   * `'gain-ratio'`.
    */
   readonly c45Strict?: boolean | undefined
   /**
@@ -55,29 +55,28 @@ const OPTIONS = 'criterion minLeaf c45Strict prune confidence alpha exclude maxD
 const MIN_WEIGHT = 0.01
 
 /**
- * Grows a decision tree that tells mutations from precursors by their parameters.
+ * Grows a decision tree that separates mutations from precursors by their parameters.
  *
  * `columns` have one value a row; `labels[row]` is 0 for a precursor, 1 for a mutation. Neither the
  * order of rows nor that of columns matters, except that the first of equally good columns is taken
  * (`tied` has the others); exchanging the two classes mirrors the tree.
  *
- * `'gain-ratio'` follows C4.5 release 8: information gain over split information among columns that
- * gain at least the average; log2(number of thresholds)/N off the gain of a threshold; thresholds
- * shown as values from the data; a categorical column with more values than 0.3 times the rows left
- * out unless all are so; rows with a missing value divided among all branches; subtrees replaced by
- * leaves that are expected to err no more, but not raised. `'gini'` grows as CART, with missing
- * values as above, columns compared after the cost of choosing among their cuts, and a test of
- * every split instead of pruning: pruning by errors would lose what makes a rare class more
- * frequent but not most frequent.
+ * `'gain-ratio'` follows C4.5 release 8: information gain over split information among columns that gain at least the
+ * average; the gain of a threshold is reduced by log2(number of thresholds)/N; thresholds shown as values from the
+ * data; a categorical column with more values than 0.3 times the rows left out unless all are so; rows with a missing
+ * value divided among all branches; subtrees replaced by leaves that are expected to err no more, but not raised.
+ * `'gini'` grows as CART, with missing values as above, columns compared after the cost of choosing among their cuts,
+ * and a test of every split instead of pruning: pruning by errors would lose splits that make a rare class more
+ * frequent but not the most frequent.
  *
- * Limits: greedy. What two columns only show together (an exclusive or) is not found. Without rows
- * the tree is a leaf that predicts nothing.
+ * Limits: greedy. Does not find effects that two columns show only together (an exclusive or). Without rows the tree is
+ * a leaf that predicts nothing.
  *
  * Sources: Quinlan 1993, "C4.5: programs for machine learning"; Quinlan 1996, Journal of Artificial
  * Intelligence Research 4:77-90; Breiman, Friedman, Olshen and Stone 1984, "Classification and
  * regression trees"; for the use, Sambasivan 2013, §2.6.6.
  *
- * @throws FlowdeltaError for two columns of one name, or a name to exclude that is not there.
+ * @throws FlowdeltaError for two columns of one name, or an unknown name to exclude.
  * @throws OptionError for columns of another length than labels, a label that is not 0 or 1, values
  *   out of range, or options out of range.
  *

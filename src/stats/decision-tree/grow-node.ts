@@ -31,7 +31,7 @@ interface Criterion<Content> {
   readonly leastWeight: number
   /** One value a row in each; the first is the target. */
   readonly values: readonly [target: ArrayLike<number>, ...others: ArrayLike<number>[]]
-  /** Says of rows what a node keeps of them, and how to split them, if at all. */
+  /** Returns the content that a node keeps of its rows, and how to split them, if at all. */
   readonly lookAt: (admitted: readonly CodedColumn[], all: NodeRows) => LookAt<Content>
   readonly prune: (root: TreeNode<Content>) => TreeNode<Content>
   readonly weightOf: (content: Content) => number
@@ -328,7 +328,7 @@ export function codeColumn(column: TreeColumn): CodedColumn {
   return { name, kind, codes, size: levels.length, present, values: new Float64Array(0) }
 }
 
-/** Returns the column for some rows alone, in their order; codes mean what they did. */
+/** Returns the column for some rows alone, in their order; codes keep their meaning. */
 function narrowColumn(column: CodedColumn, rows: Int32Array): CodedColumn {
   const codes = new Int32Array(rows.length)
   for (let i = 0; i < rows.length; i++) codes[i] = column.codes[rows[i]!]!
@@ -478,7 +478,7 @@ interface BinaryOptions {
   readonly minLeaf: number
   /** Highest p of a split, over all cuts of all columns; no test if undefined. */
   readonly alpha: number | undefined
-  /** Converts squared error for each row into what is reported as the gain. */
+  /** Factor from squared error per row to the reported gain. */
   readonly gainScale: number
 }
 
@@ -489,13 +489,13 @@ interface Candidate {
 }
 
 /**
- * Returns the column whose best cut in two separates best, after what the choice among its cuts
- * costs; of several the first. With `alpha` the best one that chance does not explain.
+ * Returns the column whose best cut in two separates best, less the cost of choosing among its cuts; of several the
+ * first. With `alpha`, returns the best one that chance does not explain.
  *
- * The cost is that of C4.5's thresholds: to say which of m cuts was taken needs log2 m bits, and k
- * levels can be divided in two in 2^(k−1) − 1 ways. Without it a column with many values beats the
- * column with few that is behind it. The separation counts ½·(n − 1)·R² / ln 2 bits, the
- * information of small differences (R² = 1 − squared error after / before).
+ * The cost is that of C4.5's thresholds: to say which of m cuts was taken needs log2 m bits, and k levels can be
+ * divided in two in 2^(k−1) − 1 ways. Without it, a column with many values would beat the column with few values that
+ * causes the effect. The separation counts ½·(n − 1)·R² / ln 2 bits, the information of small differences (R² = 1 −
+ * squared error after / before).
  */
 export function chooseBinary(
   columns: readonly CodedColumn[],

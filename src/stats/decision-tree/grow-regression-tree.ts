@@ -136,7 +136,7 @@ function nodeTarget(
   const weighted = new Float64Array(rows.length)
   // Distances from the mean, so that squares do not drown in the level of the target.
   for (let i = 0; i < rows.length; i++) weighted[i] = weights[i]! * (explained[rows[i]!]! - mean)
-  // Equal targets have a mean that rounding sets beside them.
+  // Rounding moves the mean of equal targets off their value.
   const settled = squares <= 1e-20 * weight * mean * mean ? 0 : squares
   return { weights, weighted, weight, squares: settled, scores, labels: false }
 }
