@@ -46,8 +46,7 @@ export interface DiagnosisProgress {
 }
 
 /**
- * Finds the single change that best explains why latency differs from before, or that would make it
- * what it should be.
+ * Finds the single change that best explains why latency differs from before, or that would bring it to a wished value.
  *
  * Each scenario changes one thing about the requests of before (a service's own time, the time in its
  * server, the network to it, the mix of requests, or one kind of call that is slower than others),
@@ -60,11 +59,11 @@ export interface DiagnosisProgress {
  * of `factors`. Scenarios keep the calls that are made, but may change their order; scenarios of the mix
  * of requests and of calls stand for requests that take other flows.
  *
- * Scenarios are ordered by how surely that which they change did change between the periods (KS test,
- * tails, χ² of kinds), times the root of how far that moves the mean response time towards the target's;
- * a cause comes before what it lies within. Their divergence says how much of the change they explain.
- * `significant` tells a cause from chance. A change of load or concurrency may also be a consequence of
- * slowness. Towards a histogram or a wish, the nearest comes first.
+ * Scenarios are ordered by the certainty that the quantity they change did change between the periods (KS test, tails,
+ * χ² of kinds), times the root of the distance that they move the mean response time towards the target's. A cause
+ * comes before a scenario that contains it. Their divergence says how much of the change they explain. `significant`
+ * distinguishes a cause from chance. A change of load or concurrency may also be a consequence of slowness. Towards a
+ * histogram or a wish, the nearest comes first.
  *
  * A wish `{ quantile: 0.99, belowUs: 300_000 }` becomes a profile with the base's latencies up to the
  * median, and those above moved towards it by one factor.
@@ -72,8 +71,8 @@ export interface DiagnosisProgress {
  * @param before traces of spans: the base
  * @param target traces of spans, a histogram `{ edges, counts }` (µs), or a wish
  * @param options see {@link DIAGNOSIS_OPTIONS}
- * @throws FlowdeltaError for traces without spans, or no traces; OptionError for a value that an option
- *   does not take, a bad histogram, or a wish that is met already
+ * @throws FlowdeltaError for traces without spans, or no traces; OptionError for a value that an option does not take,
+ *   a bad histogram, or a wish that the base already meets
  *
  * Source: Ostrowski, Mann and Sandler 2011, §4. Bins, pruning, the order and the tests are choices of
  * ours.
@@ -266,7 +265,7 @@ export interface KnownTarget {
 export type LatencyTarget = TraceSet | HistogramTarget | WishTarget
 
 /**
- * The profile of a histogram, whose latencies are spread evenly within a bin, or of a wish.
+ * Returns the profile of a histogram, whose latencies are spread evenly within a bin, or of a wish.
  *
  * @throws OptionError for what is neither, a histogram that is none, and as of `wishTarget`
  */
@@ -281,9 +280,9 @@ export function knownTarget(base: LatencyProfile, goal: HistogramTarget | WishTa
 }
 
 /**
- * The profile that a wish makes of the base: latencies up to the median stay, those above are moved
- * towards it by one factor, such that the wished quantile is met exactly. Where the wish lies below
- * the median, or is about a quantile below it, all latencies are scaled by one factor.
+ * Returns the profile of a wish: latencies of the base up to the median stay, and those above are moved towards it by
+ * one factor, so that the wished quantile is met exactly. If the wish lies below the median, or concerns a quantile
+ * below it, all latencies are scaled by one factor.
  *
  * @throws OptionError for a quantile outside 0 to 1, a latency that is not above 0, or a wish that
  *   the base meets already.

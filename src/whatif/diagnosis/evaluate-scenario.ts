@@ -87,7 +87,7 @@ export interface Evaluation extends WeighedLatencies, ScenarioCounts {
   readonly strength: number
 }
 
-/** More is better; below 0, and by divergence, for what cannot be compared. */
+/** Returns the score by evidence: more is better. Below 0, and by divergence, for scenarios that cannot be compared. */
 function evidenceKey({
   strength,
   towardUs,
@@ -194,7 +194,7 @@ const UNTESTED: Evidence = {
   strength: Number.NaN,
 }
 
-/** Did what the scenario changes change between the periods? */
+/** Tests whether the quantity that the scenario changes did change between the periods. */
 function testChange(
   { measured, before, after, share = 1, mayFollow = false }: ScenarioEvidence,
   { base, target, stretches }: { base: RequestModel; target: RequestModel; stretches: Stretches },
@@ -302,8 +302,8 @@ interface DivergenceRange {
 }
 
 /**
- * The divergence from anything to `target`. All profiles are measured with the same bins, over the
- * range of base and target; what is beyond counts in the outermost.
+ * Returns a function for the divergence of a profile from `target`. All profiles have the same bins, over the range of
+ * base and target; values beyond count in the outermost bins.
  */
 export function divergenceTo(
   target: LatencyProfile,
@@ -507,7 +507,7 @@ export interface ScenarioCounts {
   readonly counts: readonly ChoiceCounts[]
   /** The response times of requests that have it. */
   readonly responseCounts: readonly ChoiceCounts[]
-  /** Whether it goes by time alone, as load does: then it does not say how far all else wanders. */
+  /** Whether it depends on time alone, as load does: then it does not show the drift of other measures. */
   readonly isOfTime: boolean
 }
 
@@ -524,7 +524,7 @@ export interface ScenarioTests {
  * Tests whether the response times of two periods differ, and whether the quantity that each scenario changes does.
  * Consecutive requests are similar, so whole stretches of time are compared.
  *
- * Null hypothesis of each: the share of values beyond a limit, or of a kind, is that of before, wandering from stretch
+ * Null hypothesis of each: the share of values beyond a limit, or of a kind, is that of before, and drifts from stretch
  * to stretch of time as it does within the periods (`compareChoices`, whose variances rest on all scenarios together).
  * A change within after does not count as drift: parts of after are compared with the drift of before alone. The
  * smallest p of several limits or kinds counts, times their number. Sampled requests count by their weights.

@@ -45,7 +45,7 @@ export interface DiagnosisSubject {
   readonly evaluator: Pick<Evaluator, 'unchanged' | 'evaluateTogether'>
   readonly target: LatencyProfile
   readonly targetTitle: string
-  /** Whether the target is traces, which what a scenario changes can be compared with. */
+  /** Whether the target consists of traces, so changed quantities can be compared with it. */
   readonly isOfTraces: boolean
   readonly test: (tried: readonly Evaluation[]) => ScenarioTests
   readonly options: DiagnosisOptions
@@ -92,9 +92,9 @@ export class LatencyDiagnosis extends Stage {
   }
 
   /**
-   * p of the hypothesis that base and target have one latency profile, but for what wanders within
-   * them: see `testScenarios`; by samples drawn from a target that is no traces, 0.002 at least. How
-   * far levels wander is learned from all that was tried, so p differs with `finding`, which tries less.
+   * Returns p of the hypothesis that base and target have one latency profile, except for drift within them: see
+   * `testScenarios`. If the target is no traces, samples are drawn from it, and p is at least 0.002. Drift is learned
+   * from all tried scenarios, so p differs with `finding`, which tries fewer.
    */
   get changeP(): number {
     return this.#all.changeP
@@ -186,7 +186,7 @@ export class LatencyDiagnosis extends Stage {
     return chosen
   }
 
-  /** Whether a scenario lies within another one, anywhere in the tree or by what calls it. */
+  /** Whether a scenario lies within another one, anywhere in the tree or by its callers. */
   #isWithin(
     { rank, scenario: { path } }: DiagnosedScenario,
     { rank: outer, scenario: around }: DiagnosedScenario,
@@ -258,7 +258,7 @@ interface Growing extends DiagnosedScenario {
 
 type DiagnosisNodes = Pick<LatencyDiagnosis, 'ranked' | 'tree' | 'changeP' | 'changedCallers'>
 
-/** Orders what was tried, tells chance apart, and ties the tree together. */
+/** Orders the tried scenarios, separates chance, and ties the tree together. */
 function diagnosedScenarios(
   tried: readonly TriedScenario[],
   subject: DiagnosisSubject,
@@ -333,9 +333,9 @@ function diagnosedScenarios(
 const NEARLY = { within: 0.8, given: 0.95 }
 
 /**
- * The order of scenarios, best first, as rows: one that says nearly as much as another that it lies within
- * comes before that, and so does one that is as after before one that is as other calls are, and one
- * about what requests bring with them before one about what the system made of them.
+ * Returns the order of scenarios, best first, as rows. A scenario that explains nearly as much as one that contains it
+ * comes before that one. So does "as after" before "as other calls", and a property that requests bring along before
+ * one that the system gave them.
  */
 function causesFirst(
   firsts: readonly TriedScenario[],
@@ -398,7 +398,7 @@ const MAX_TRIED = 12
 /** A further cause must explain at least this share of the difference. */
 const MIN_GAIN = 0.1
 
-/** A cause that explains more of the change beside others. */
+/** Cause that explains more of the change, along with others. */
 export interface ExplainedTogether extends ProfileQuantiles {
   readonly cause: DiagnosedScenario
   /** With it and those before it at once, from the target. */
@@ -438,7 +438,7 @@ export interface DiagnosedScenario
   readonly evaluation: Evaluation
 }
 
-/** A finding of `compare`, and what of a diagnosis is about the same. */
+/** Finding of `compare`, with the scenarios of a diagnosis about the same. */
 export interface ExplainedFinding {
   readonly finding: Finding
   /** The best significant cause that is about the same; `null` for none. */

@@ -9,8 +9,8 @@ import { intervalPredecessors } from '../../flows/precedence.ts'
 const MAX_NODES = 256
 
 /**
- * One way in which calls to something ran: which children they waited for and in what order these
- * ran, as far as one call shows it (its maximal model). Thousands of calls share few of them.
+ * Order of calls to an operation: the children they waited for, and the order of these, as far as one call shows it
+ * (its maximal model). Thousands of calls share few of them.
  */
 export interface CallOrder {
   /** Called operation: a name of `CallPaths`. */
@@ -154,7 +154,7 @@ export class Precedence {
     const found = new Precedence(startUs.length)
     for (let b = 1; b < startUs.length; b++) {
       const beginsUs = startUs[b]! + slackUs
-      // Latest first: what one of them waited for is known already and need not be looked at.
+      // Latest first: calls that one of them waited for are already known.
       for (let a = b - 1; a >= 0; a--) {
         if (endUs[a]! <= beginsUs && !found.has(a, b)) found.#addChain(a, b)
       }
@@ -210,10 +210,7 @@ export class Precedence {
     )
   }
 
-  /**
-   * Returns the calls such that each comes after all that come before it; `null` where pairs run in
-   * circles. Needs no closure.
-   */
+  /** Returns the calls in an order that respects all pairs; `null` if pairs run in circles. Needs no closure. */
   order(): Uint32Array | null {
     const { nodes, bits } = this
     const words = this.#words
@@ -284,7 +281,7 @@ function ones(word: number): number {
  */
 export interface WaitPlan {
   readonly nodes: number
-  /** Nodes such that each comes after its predecessors. */
+  /** Nodes in an order in which each comes after its predecessors. */
   readonly order: Uint32Array
   /** The set that each node waits for, −1 for none. */
   readonly waitsFor: Int32Array

@@ -310,7 +310,7 @@ const MAX_PAIRS = 64
 
 /** Orders of one name and the same nodes, and how many calls have each. */
 export interface WeighedOrders {
-  /** Numbers of orders; the arrays beside are parallel to it. */
+  /** Numbers of orders; the arrays below are parallel to it. */
   readonly members: readonly number[]
   readonly precedences: readonly Precedence[]
   readonly calls: readonly number[]
@@ -420,7 +420,7 @@ export interface TimedOrders {
   readonly times: OrderTimes
 }
 
-/** Returns whether neither waits for what the other does not wait for. */
+/** Returns whether neither waits for a node that the other does not wait for. */
 export function waitAlike(one: TimedOrders, other: TimedOrders): boolean {
   return !waitsForMore(one, other) && !waitsForMore(other, one)
 }

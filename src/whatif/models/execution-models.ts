@@ -200,7 +200,7 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
     ]
   }
 
-  /** Ascending times of some calls of a model's period, with what these stand for. */
+  /** Returns ascending times of some calls of a model's period, with the number of calls that each stands for. */
   ascending({ period }: ExecutionModel, timesUs: Float64Array, calls: Uint32Array): WeightedSample {
     const { forest } = this.period(period)
     return ascendingSample(
@@ -210,8 +210,8 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
   }
 
   /**
-   * One row a model: what it is of, how many calls it waits for in which order, how many calls
-   * follow it, and how many calls these make without waiting (`asynchronous`).
+   * Returns one row per model: its operation, the number and order of calls it waits for, the number of calls that
+   * follow it, and the number of calls that these make without waiting (`asynchronous`).
    */
   table(): StageTable {
     const { models, forests } = this
@@ -230,8 +230,8 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
   }
 
   /**
-   * One row a node of a model, and one for its reply: what it waits for and how long it then takes
-   * to begin (`preprocessingUs`: the median; p10 and p90 beside it).
+   * Returns one row per node of a model, and one for its reply: the nodes it waits for, and its delay after them
+   * (`preprocessingUs`: the median; p10 and p90 in further columns).
    */
   nodeTable(): StageTable {
     const rows = this.models.flatMap((model) => {
@@ -407,7 +407,10 @@ function learnPeriod(
   return { forest, plans, nodeCalls, orderOf, modelOf, planOf, clusters }
 }
 
-/** The nearest of some earlier models that is the same flow: neither waits for what the other does not. */
+/**
+ * Returns the nearest of some earlier models with the same flow: neither waits for a node that the other does not wait
+ * for.
+ */
 function sameFlow(
   cluster: LearnedCluster,
   candidates: readonly number[],

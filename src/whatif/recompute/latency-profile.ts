@@ -138,9 +138,9 @@ export class LatencyProfile implements WeighedLatencies {
   }
 
   /**
-   * Share of the requests that take at most so long, 0 to 1.
+   * Returns the share of requests that take at most that long, 0 to 1.
    *
-   * @throws OptionError for what is no time
+   * @throws OptionError for an invalid time
    *
    * @example
    * LatencyProfile.ofRequests([30, 10, 20, 40]).shareWithin(20) // 0.5

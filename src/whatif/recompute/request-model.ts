@@ -34,8 +34,8 @@ export interface LatencyChange {
    */
   readonly newTime?: (us: number) => number
   /**
-   * In which order each call makes its own calls, null for the recorded one. The preprocessing times
-   * of these, and its reply time, then count from what they wait for in the new order.
+   * Order in which each call makes its own calls, null for the recorded one. The preprocessing times of these, and the
+   * reply time, then count from the calls they wait for in the new order.
    */
   readonly orders?: readonly (WaitPlan | null)[]
 }
@@ -76,7 +76,7 @@ function checkChange(change: LatencyChange, size: number): void {
  * One period's requests, ready to be recomputed after any change to their calls.
  *
  * A call begins its preprocessing time after the last of the calls it waits for has ended, or after its caller began; a
- * reply likewise. Everything is computed as shifts of what was recorded: without a change, every shift is 0 and every
+ * reply likewise. Everything is computed as shifts of the recorded times: without a change, every shift is 0 and every
  * time exactly the recorded one. A duration that would be negative becomes 0.
  *
  * Source: Ostrowski, Mann and Sandler 2011, §3.3.
@@ -134,8 +134,9 @@ export class RequestModel {
   }
 
   /**
-   * The response time of every request after the changes, µs. Where several change the same of one
-   * call, the last one counts, unless it says what it makes of the others (`newTime`). Only changed calls and those above them are computed.
+   * Returns the response time of every request after the changes, in µs. If several change the same time of one call,
+   * the last one counts, unless it builds on the others (`newTime`). Only changed calls and those above them are
+   * computed.
    *
    * @throws OptionError for calls that are not ascending rows of this period, arrays that are not
    *   parallel to them, and infinite times.
@@ -279,7 +280,7 @@ class StagedChanges {
    * @throws OptionError as of `RequestModel.responseTimes`
    */
   stage(changes: readonly LatencyChange[]): { first: number; last: number } {
-    // A change alone has made of the recorded times what it makes of them.
+    // A single change has already applied its `newTime` to the recorded times.
     for (const change of changes)
       this.#stage(change, changes.length > 1 ? change.newTime : undefined)
     const { values, length } = this.#touched

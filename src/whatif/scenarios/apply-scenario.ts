@@ -100,11 +100,11 @@ export class ScenarioProfile extends columnarStage<ScenarioProfileFields>() {
   }
 
   /**
-   * Shares of the requests that take at most so long, as recorded and under the scenario: whether a
+   * Returns the shares of requests that take at most that long, as recorded and under the scenario: they show whether a
    * target is met.
    *
    * @param us the target, µs
-   * @throws OptionError for what is no time
+   * @throws OptionError for an invalid time
    *
    * @example
    * const [slow] = before.services.values

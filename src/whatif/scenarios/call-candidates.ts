@@ -56,8 +56,8 @@ interface CallChange {
 }
 
 /**
- * The first candidates of a diagnosis: what the requests' first call does itself, the calls it makes,
- * whole services wherever they are called, and requests as a whole.
+ * Returns the first candidates of a diagnosis: the own time of the requests' first call, the calls it makes, whole
+ * services wherever they are called, and requests as a whole.
  */
 export function firstCandidates(
   context: CandidateContext,
@@ -78,8 +78,8 @@ export function firstCandidates(
 }
 
 /**
- * The first candidates of a diagnosis that begins at what a finding tells: the way to the calls, or these
- * as a whole and all that is within them. None where no request has such calls, or it is of trace points.
+ * Returns the first candidates of a diagnosis that begins at a finding: the way to its calls, or these as a whole and
+ * everything within them. None if no request has these calls, or the finding is about trace points.
  */
 export function candidatesAt(context: CandidateContext, finding: Finding): Candidate[] {
   const { paths } = context
@@ -514,7 +514,7 @@ function savedUs(
   return saved
 }
 
-/** Calls that take no time, nor does what goes by before them. */
+/** Returns a change in which calls, and the delays before them, take no time. */
 function withoutCalls(left: readonly number[]): LatencyChange {
   const calls = Uint32Array.from(left).sort()
   const none = new Float64Array(calls.length)

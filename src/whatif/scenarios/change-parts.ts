@@ -75,7 +75,7 @@ const mapsTo = remembered((_target: RequestModel) =>
   remembered((_base: RequestModel) => new Map<string, QuantileMap | null>()),
 )
 
-/** Maps one path's times in `base` to those in `target`; null where one of the two has no such calls. */
+/** Maps one path's times in `base` to those in `target`; null if one of the two has none of these calls. */
 function pathMap(base: RequestModel, target: RequestModel, one: ChangedPart): QuantileMap | null {
   return getOrInsert(mapsTo(target)(base), `${one.part} ${one.paths}`, () => {
     const timesOf = (model: RequestModel) =>
@@ -215,7 +215,7 @@ function spread(number: number): number {
   return Math.imul(number + 1, SPREAD) >>> 0
 }
 
-/** Some rows in an order that has nothing to do with what they are of, always the same. */
+/** Returns rows in a fixed order that is unrelated to their content. */
 export function spreadOrder(rows: readonly number[]): number[] {
   return rows.toSorted((a, b) => spread(a) - spread(b))
 }

@@ -132,7 +132,7 @@ const callsFeature = callFeature('calls', ({ models, period }) => {
   return (call) => names.get(flowOf[call]!)
 })
 
-/** Flows by what they call; numbered too where only the order tells those of one operation apart. */
+/** Names of flows by their calls; numbered if only the order distinguishes those of one operation. */
 const flowNames = remembered((models: ExecutionModels) => {
   const flowsOf = new Map<string, Set<number>>()
   const keyOf = ({ name, nodes }: ExecutionModel) => `${name} ${flowText(nodes)}`
@@ -204,7 +204,7 @@ const PREFIXES: readonly (readonly [prefix: string, featureOf: (name: string) =>
   [EVENT, (name) => presenceFeature(EVENT + name)],
 ]
 
-/** @throws OptionError for what is no feature. */
+/** @throws OptionError for an invalid feature. */
 export function chooseFeature(by: FeatureChoice, option = 'by'): Feature {
   if (typeof by === 'object' && by !== null && by.pattern instanceof RegExp) {
     return attributeFeature(by.attribute, { pattern: by.pattern })
@@ -287,7 +287,7 @@ export interface Partition {
   readonly names: readonly string[]
 }
 
-/** Divides `count` things by what they are called; `undefined` where nothing is known. */
+/** Divides `count` things by their names; `undefined` if nothing is known. */
 export function partitionBy(count: number, nameOf: (row: number) => string | undefined): Partition {
   const known = new Map<string, number>()
   const codes = Int32Array.from({ length: count }, (_, row) => {
@@ -366,9 +366,9 @@ const recordedIn = remembered((forest: CallForest): ReadonlyMap<string, Attribut
 })
 
 /**
- * Finds what divides requests: attributes of at least two and at most 16 values that `least` requests of
- * a period have each; numbers, cut where they tell slow calls from fast ones; and what some calls of an
- * operation have and others lack. At most 24 by value and 24 by presence, those that most requests have.
+ * Finds features that divide requests: attributes with 2 to 16 values that at least `least` requests of a period have
+ * each; numbers, cut where they separate slow calls from fast ones; and attributes that some calls of an operation have
+ * and others lack. At most 24 by value and 24 by presence, those that most requests have.
  */
 export function attributeFeatures(forests: readonly CallForest[], least: number): Feature[] {
   const values: KnownFeature[] = []
@@ -524,7 +524,7 @@ function cutsOf(
   return [...new Set(edges)].sort((a, b) => a - b)
 }
 
-/** Logarithms of times of calls, beside the mean of all calls along the same path. */
+/** Logarithms of times of calls, relative to the mean of all calls along the same path. */
 function timesByPath(
   { path }: CallForest,
   calls: Uint32Array,
@@ -597,7 +597,7 @@ function recordedFeature(
   }
 }
 
-/** `≤ 10`, `> 10 and ≤ 20`, `> 20`; undefined for what is no number. */
+/** Returns the bin of a value: `≤ 10`, `> 10 and ≤ 20`, `> 20`; undefined for NaN. */
 function binName(value: number, edges: readonly number[]): string | undefined {
   if (Number.isNaN(value)) return undefined
   const at = edges.findIndex((edge) => value <= edge)

@@ -46,7 +46,7 @@ export function placesOf({ kind, steps, calls }: Finding): Place[] {
   return [...ofSteps, ...ofCalls]
 }
 
-/** Whether a scenario changes what a finding tells. */
+/** Whether a scenario changes the subject of a finding. */
 export function isAbout(
   scenario: Scenario & Partial<Candidate>,
   place: Place,

@@ -141,7 +141,7 @@ function haveSameNodes(one: readonly number[] = [], other: readonly number[] = [
   return one.length === other.length && one.every((node, i) => node === other[i])
 }
 
-/** The kinds of calls, by what they call, of which there are several orders. */
+/** Returns the kinds of calls, by their children, that occur in several orders. */
 function keysInSeveralOrders(models: readonly RequestModel[], group: CallGroup): Set<number> {
   const orderOfKey = new Map<number, number>()
   const several = new Set<number>()
@@ -176,8 +176,8 @@ function keyOf({ models, period }: RequestModel, call: number): number {
 }
 
 /**
- * Which calls have to change their order such that, of those that make the same calls, as many follow
- * each order as in `target`, by what they stand for. Calls that both periods have fewer than `least` of stay as they are.
+ * Returns the calls that must change their order so that, among calls with the same children, each order has its share
+ * in `target`, weighted. Calls that both periods have fewer than `least` of stay as they are.
  */
 function switchedCalls(
   base: RequestModel,
@@ -236,9 +236,9 @@ function callsByModel({ models, period, forest }: RequestModel, { paths }: CallG
 }
 
 /**
- * By model, the number of the order that its calls make theirs in: the same for models, of either
- * period, of which none waits for what another does not wait for. Models may differ by what was over
- * by chance, more often so where it became faster; that is no other order.
+ * Returns, by model, the number of its order: the same for models, of either period, if none waits for a node that
+ * another does not wait for. Models may differ in nodes that were over by chance, which happens more often if these
+ * became faster; that is no other order.
  */
 export const orderClasses = remembered((models: ExecutionModels): Uint32Array => {
   const classes = Uint32Array.from(models.models, ({ id }) => id)

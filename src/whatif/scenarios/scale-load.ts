@@ -19,12 +19,12 @@ type LoadChange = { readonly service?: string } & (
 )
 
 /**
- * Describes a scenario in which requests come at another rate, the same at all times: `factor` times the
- * mean rate, or `perSecond`. How long calls take at which load is learned from the same period
- * (`predictAtLoad`); what a call takes longer is added to its reply.
+ * Describes a scenario in which requests come at another rate, the same at all times: `factor` times the mean rate, or
+ * `perSecond`. The times of calls at each load are learned from the same period (`predictAtLoad`); the extra time of a
+ * call is added to its reply.
  *
- * @throws OptionError for a load that is not above 0; when applied, for a service that no call has;
- *   FlowdeltaError, when applied, for a load that did not occur, or where nothing can be predicted
+ * @throws OptionError for a load that is not above 0; when applied, for a service that no call has; FlowdeltaError,
+ *   when applied, for a load that did not occur, or if nothing can be predicted
  *
  * @example
  * scaleLoad({ factor: 2 }).title // 'load × 2'
@@ -91,7 +91,7 @@ interface LoadGroup {
 interface LoadPrediction {
   /** By how much each call would take longer, µs. */
   readonly shiftUs: Float64Array
-  /** From what it was learned, and how far it can be trusted. */
+  /** Basis of the prediction, and limits of its reliability. */
   readonly limits: string
 }
 
@@ -173,7 +173,7 @@ function rate(perSecond: number): string {
   return String(Number(perSecond.toPrecision(3)))
 }
 
-/** Groups of windows, by load, ascending. Calls beside a hole between recordings belong to none. */
+/** Groups windows by load, ascending. Calls next to a gap between recordings belong to none. */
 function groupsOf({ startUs, timeUs, weight }: LoadedCalls): LoadGroup[] {
   const order = Uint32Array.from(startUs.keys()).sort((a, b) => startUs[a]! - startUs[b]! || a - b)
   const size = Math.max(MIN_WINDOW_CALLS, Math.ceil(order.length / MAX_WINDOWS))

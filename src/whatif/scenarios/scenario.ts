@@ -52,7 +52,7 @@ export interface Scenario {
   apply(base: RequestModel, target: RequestModel | null): ScenarioEffect
 }
 
-/** A scenario of the diagnosis tree: it also knows narrower ones, and what speaks for it. */
+/** Scenario of the diagnosis tree, which also knows narrower ones, and the evidence for it. */
 export interface Candidate extends Scenario {
   /** The same for candidates that change the same thing in the same way. */
   readonly key: string
