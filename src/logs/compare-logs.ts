@@ -38,8 +38,8 @@ import {
 import { isLost, SKIPPED, skipAdvice, skipText } from './readers/log-sink.ts'
 
 /**
- * Compares two sets of logs: what differs between before and after, which variables performance depends
- * on, and what to look at first. Each stage is computed when it is first asked for.
+ * Compares two sets of logs: finds the differences between before and after, the variables that performance depends on,
+ * and the graphs to look at first. Each stage is computed on first use.
  *
  * @param logs from `loadLogs` or a `LogBuilder`
  * @param options of all stages, see {@link LOG_OPTIONS}
@@ -153,7 +153,7 @@ export class LogComparison extends Stage {
     return new LogComparison(this.logs, options, { whole: this.whole, from: this })
   }
 
-  /** Whether performance has a heavy tail, and what to do about it. */
+  /** Whether performance has a heavy tail, with advice. */
   get tail(): MetricTail {
     return this.#stage('tail', () =>
       metricTail(this.logs, pickOptions(METRIC_OPTIONS, this.options)),
@@ -224,7 +224,7 @@ export class LogComparison extends Stage {
     return [...first, ...this.divergence.variables.filter((each) => !first.includes(each))]
   }
 
-  /** Is it a fair comparison? What was not read, or cannot be told, and what to do about it. */
+  /** Checks whether the comparison is fair: lists everything that was not read or cannot be known, with advice. */
   warnings(): readonly LogWarning[] {
     return logWarnings(this)
   }
@@ -273,7 +273,7 @@ export interface LogWarning {
   readonly advice: OptionAdvice
 }
 
-/** From this share of skipped lines on, what is compared may not be what was logged. */
+/** Share of skipped lines from which the comparison may not represent the logs. */
 const MAX_SKIPPED_SHARE = 0.05
 const SHOWN = 3
 

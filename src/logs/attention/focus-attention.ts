@@ -286,7 +286,7 @@ export class Attention extends columnarStage<{
     return this.graphs.filter((graph) => graph.kind === kind)
   }
 
-  /** The best graph of events or of states; undefined where there is no such variable. */
+  /** Returns the best graph of events or of states; undefined if there is no variable of that kind. */
   best(kind: VariableKind): AttentionGraph | undefined {
     return this.of(kind)[0]
   }

@@ -118,8 +118,8 @@ function columnsOf({ kind, featureType }: NetworkKey, source: NetworkSource, mem
 }
 
 /**
- * When each variable happened; undefined for what has no time. Performance is a number of its own
- * in every network: beside other features it is brought to their scale here.
+ * Returns the times of each variable; undefined for variables without times. Performance has a number of its own in
+ * every network, which is scaled to the other features here.
  */
 function timesOf(
   { featureType }: NetworkKey,
@@ -550,8 +550,8 @@ function leftRows(
 }
 
 /**
- * Both parts of a node, right and left, by what `isLeft` says of each row; either keeps the order of
- * its rows. Orders are written to `scratch`, where those of a node that was divided before are lost.
+ * Returns both parts of a node, right and left, as `isLeft` says of each row; either part keeps the order of its rows.
+ * Orders are written to `scratch`, which overwrites those of nodes divided before.
  */
 function dividedNode(
   { rows, orders, starts, ends }: TreeNode,
@@ -608,7 +608,7 @@ function selectColumns(
   return { chosen, leftOut: able.length - chosen.length }
 }
 
-/** Without so many values on either side a column neither splits others nor is split. */
+/** Whether both sides can have that many values; otherwise a column neither splits others nor is split. */
 function canBeSplit(values: Float64Array, minLeaf: number): boolean {
   const present = values.filter((value) => !Number.isNaN(value))
   return present.length >= 2 * minLeaf && present.some((value) => value !== present[0])

@@ -66,7 +66,7 @@ function instanceGroups(logs: LogSet, weights: Float64Array | undefined) {
   return { before, after, weights: { beforeWeights, afterWeights } }
 }
 
-/** The values of a group, in its own room: what was picked before is lost. */
+/** Returns the values of a group, in its own buffer: earlier picks are overwritten. */
 function picked(values: Float64Array, { members, values: room }: Group): Float64Array {
   for (let i = 0; i < members.length; i++) room[i] = Number(values[Number(members[i])])
   return room
@@ -344,10 +344,10 @@ interface DivergenceColumns {
   readonly logs: LogSet
   readonly options: DivergenceOptions
   /**
-   * The most divergent first, events and states together, but before them events that most instances
-   * of one class have and hardly any of the other; constants and timers after all others that differ. Of those without a significant difference
-   * come first what was logged only after, then what was logged only before: events before states,
-   * the gravest first, then those in more instances and more messages. Then what differs most.
+   * The most divergent first, events and states together, but before them events that most instances of one class have
+   * and hardly any of the other; constants and timers after all others that differ. Among those without a significant
+   * difference, variables logged only after come first, then those logged only before: events before states, the
+   * gravest first, then those in more instances and more messages. The others follow by difference.
    */
   readonly variables: readonly VariableDivergence[]
   /** Whether performance differs. */
@@ -480,9 +480,9 @@ const MAX_SPREAD = 0.15
 const MIN_FITTING = 0.75
 
 /**
- * Whether an event is a timer: it comes at even gaps, which are the same in all instances of a class, for as
- * long as they run. What does a fixed piece of work at even gaps comes equally often in all instances; what a
- * slow disk paces comes at other gaps in the other class.
+ * Whether an event is a timer: it comes at even gaps, which are the same in all instances of a class, while they run.
+ * Unlike a timer, a fixed amount of work at even gaps logs equally often in all instances, and messages paced by a slow
+ * disk have other gaps in the other class.
  */
 export function isTimer({ events, runTimeUs, classOf }: LogSet, event: number): boolean {
   if (!events.types.includes('count')) return false

@@ -33,7 +33,7 @@ interface Point {
 const MIN_IN_ORDER = 0.9
 /** Fewer messages have no pace. */
 const MIN_PACED = 3
-/** Share of the change of performance that one phase must account for, to be what it comes from. */
+/** Smallest share of the change of performance for which one phase counts as its source. */
 const MIN_SHARE = 0.5
 
 /**

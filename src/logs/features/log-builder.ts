@@ -210,7 +210,7 @@ export class LogBuilder {
     this.#badBy = { field, feature }
   }
 
-  /** Says what the performance of instances is, where nothing else does. */
+  /** Sets the metric of performance, unless something else does. */
   performanceIs(metric: string): void {
     this.#metric = metric
   }
@@ -318,8 +318,8 @@ export class LogBuilder {
 }
 
 /**
- * States by name, and how each is computed: from features of variables, by default a
- * state's mean and an event's number; NaN for what an instance has not, but for `'count'`.
+ * States by name, with the function that computes each from features of variables. The default feature is a state's
+ * mean and an event's number. A feature that an instance lacks is NaN, except `'count'`.
  */
 export type DerivedStates = Readonly<
   Record<string, (of: (variable: string, feature?: Feature) => number) => number>

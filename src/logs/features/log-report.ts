@@ -6,7 +6,7 @@ import type { LogClass, VariableKind } from './features.ts'
 import type { ClosedInstance } from './open-instance.ts'
 
 export interface SkippedLine extends Place {
-  /** The line, or as much of it as says what it is. */
+  /** Line, or enough of it to recognize it. */
   readonly text: string
 }
 
@@ -21,7 +21,7 @@ interface RefusedMessages {
   readonly kind: VariableKind
   readonly name: string
   readonly count: number
-  /** The first one: what it held, and in which instance. */
+  /** First field left out: its value and its instance. */
   readonly example: string
 }
 

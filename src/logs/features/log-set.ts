@@ -136,7 +136,7 @@ function eachEntry<F extends Feature>(
 interface VariableEntries<F extends Feature = Feature> {
   /** Ascending. */
   readonly instances: Int32Array
-  /** One feature, beside `instances`. */
+  /** Values of one feature, parallel to `instances`. */
   readonly values: (type: F | Summary) => Float64Array
 }
 

@@ -201,7 +201,7 @@ class EventSeries {
 /** Values of one state variable in one open instance, and their times. */
 class StateSeries {
   readonly moments = new EventSeries()
-  /** The value of each message kept, beside `moments.times`. */
+  /** Value of each kept message, parallel to `moments.times`. */
   values = new Float64Array(FIRST_CAPACITY)
   minimum = Number.POSITIVE_INFINITY
   maximum = Number.NEGATIVE_INFINITY

@@ -126,9 +126,9 @@ function unlike(name: string, others: readonly string[]): string {
 }
 
 /**
- * The variable that is meant by what its name ends with behind its class or event: `duration_ms` is
- * `request completed.duration_ms` if no other name ends so. Otherwise the number that `duration_ms=` stands
- * before in a text, or the event of a text as the log has it. Other names stay as they are.
+ * Returns the full name of the variable whose name ends like the given one after its class or event: `duration_ms` is
+ * `request completed.duration_ms` if no other name ends so. Otherwise returns the number after `duration_ms=` in a
+ * text, or the event of a text as in the log. Other names stay as they are.
  */
 export function fullName(logs: LogSet, name: string): string {
   const { events, states } = logs
@@ -373,7 +373,7 @@ export interface MetricPart {
   readonly share: number
 }
 
-/** Part of the change of a metric that the records of one event must hold, to be what it comes from. */
+/** Smallest part of the change of a metric for which the records of one event count as its source. */
 const MIN_SHARE = 0.5
 
 /** The states of a metric that is a mean, with the records of each instance; `[]` for other metrics. */

@@ -54,7 +54,7 @@ export function columnNames(fields: readonly string[]): readonly string[] {
   return fields.map((field) => field.replace(/^\uFEFF|"| \[\w+\]"?$/g, '').trim())
 }
 
-/** Which columns there are that say when and what, by their names or by what they were said to be. */
+/** Whether there are columns for the time and the event, by their names or by the options. */
 export function hasColumn(
   header: readonly string[],
   wanted: 'time' | 'name',

@@ -102,7 +102,7 @@ export class DividedLogs {
   readonly #tests: readonly { readonly asked: Condition; readonly isNegated: boolean }[]
   /** Which conditions held in a message, an instance each, as bits. */
   readonly #held: number[] = []
-  /** Fields of conditions that some message has; the others ask for what instances come to. */
+  /** Fields of conditions that some message has; the others name totals of instances. */
   readonly #known = new Set<number>()
   readonly #streams = new Map<string, Stream>()
   #splitUs = Number.NaN

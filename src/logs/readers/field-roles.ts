@@ -4,10 +4,10 @@ import { LEVELS, type Level } from '../features/features.ts'
 export type Role = keyof typeof NAMES | 'context'
 
 /**
- * Names of fields, in lower case and without what `WRAPPERS` match, by what they are for; of several in one
- * record the first counts. They are those of Logstash, ECS, GELF, journald, Docker, Kubernetes, Loki, Fluent
- * Bit, CloudWatch, GCP, Azure, OpenTelemetry, MongoDB, and of pino, winston, bunyan, zap, zerolog,
- * logrus, slog, structlog, logback, log4j2, Serilog and .NET.
+ * Names of fields by role, in lower case and without the matches of `WRAPPERS`; the first of several in one record
+ * counts. They come from Logstash, ECS, GELF, journald, Docker, Kubernetes, Loki, Fluent Bit, CloudWatch, GCP, Azure,
+ * OpenTelemetry, MongoDB, and of pino, winston, bunyan, zap, zerolog, logrus, slog, structlog, logback, log4j2, Serilog
+ * and .NET.
  */
 const NAMES = {
   time: 'time timestamp ts @timestamp datetime @t t.$date instant timemillis asctime timeunixnano eventtime event_time time_iso8601 time_local timegenerated timegenerated_[utc] __realtime_timestamp _time written_at log_time logtime date observedtimeunixnano receivetimestamp requesttime start_time ingestiontime @ingestiontime',
@@ -53,7 +53,7 @@ const WRAPPERS =
   /^(?:jsonpayload|attributes|properties|fields|_source|result|attr|state|additional|contextmap|mdc|extra|customdimensions|log_processed|context|_(?=[a-z]+$))\.?/
 
 export interface FieldRole {
-  /** `undefined` for what is only a field. */
+  /** Role of the field; `undefined` for a mere field. */
   readonly role: Role | undefined
   /** Order among several fields of one role: the smallest counts. */
   readonly rank: number
@@ -111,8 +111,8 @@ const OF_SYSLOG: readonly Level[] = [
 const OF_AZURE: readonly Level[] = ['trace', 'info', 'warn', 'error', 'fatal']
 
 /**
- * The level that a text or a number stands for; `undefined` for none. Numbers are syslog's from 0 to 7
- * (of a priority, what facilities leave over), else those of pino and Python, 10 to 60; by their names those of
+ * Returns the level that a text or a number stands for; `undefined` for none. Numbers are syslog's from 0 to 7 (in a
+ * priority, the rest after the facility), else those of pino and Python, 10 to 60; by their names those of
  * OpenTelemetry, 1 to 24, and of Application Insights, 0 to 4.
  */
 export function levelOf(value: unknown, field = ''): Level | undefined {

@@ -11,24 +11,22 @@ export interface LineLayout {
   readonly read: (text: string) => readonly (string | undefined)[] | null
   /** Behind an envelope stands another line. */
   readonly isEnvelope: boolean
-  /** Whether other layouts come first, even where it is usual: it takes what they have. */
+  /** Whether other layouts come first, although this one is common: it would take their lines. */
   readonly isLast: boolean
   /** Patterns of the lines before the last of a message of several lines, in order. */
   readonly heads: readonly RegExp[]
 }
 
 /**
- * Layouts of text, the more special before the more general: a name, two blanks and what it is made of, to
- * the end of the line. This is a regular expression in which
- * `{name}` stands for a part of that name and `{name=expression}` for one of its own; a blank is any
- * white space. Groups without a name are not kept.
+ * Layouts of text, the more special before the more general: a name, two blanks, and a pattern to the end of the line.
+ * The pattern is a regular expression in which `{name}` stands for a part of that name and `{name=expression}` for one
+ * of its own; a blank is any white space. Groups without a name are not kept.
  *
- * `time`, `level`, `logger`, `thrown` and `message` mean what they say; `text` is a message behind which
- * fields may stand, as `key=value` or JSON; `line` is a line within the line, read by itself. `head` stands before
- * a message and has the time, and `rest` behind all that is known: `readHead` and `readRest` read them. Of several
- * lines those in `(?:…)?` with the end of theirs may be missing. `pod`,
- * `container`, `host`, `program` and other names of `CONTEXT` say where it was written. All other names are
- * fields.
+ * `time`, `level`, `logger`, `thrown` and `message` have their usual meaning; `text` is a message that fields may
+ * follow, as `key=value` or JSON; `line` is a line within the line, read by itself. `head` precedes a message and holds
+ * the time; `rest` follows all known parts: `readHead` and `readRest` read them. In a layout of several lines, those in
+ * `(?:…)?` with their line end may be missing. `pod`, `container`, `host`, `program` and other names of `CONTEXT` say
+ * where it was written. All other names are fields.
  */
 const LAYOUTS: readonly (readonly [name: string, pattern: string])[] = String.raw`
 # What carries lines of others.
@@ -214,7 +212,10 @@ export function timeFinder(dateFormat: string): TimeFinder {
   }
 }
 
-/** Reads what stands before a message in whatever order: all that there is of it, or up to what is known. */
+/**
+ * Reads the head of a message, whose parts may have any order: all of it, or its beginning up to the first unknown
+ * part.
+ */
 function readerWithHead(pattern: string, endOfTime: TimeFinder): LineLayout['read'] | undefined {
   const [, own, rest = ''] = /^\{head(?:=([^}]*))?\}(.*)$/.exec(pattern) ?? []
   if (own === undefined) {
@@ -358,8 +359,8 @@ const TOKEN = /"((?:[^"\\]|\\.)*)"|\[([^\]]*)\]|[^\s"[\]]+/y
 const PLAIN = /^[\w.:@/%+-]*$/
 
 /**
- * Reads what stands behind the parts of a line that are known: pairs by their keys, all else by its place, as
- * `rest 1`. Of what is none of these, nothing is known: `isWhole` is false.
+ * Reads the rest of a line behind its known parts: pairs by their keys, everything else by its place, as `rest 1`. If
+ * something is neither, `isWhole` is false.
  */
 export function readRest(text: string): { readonly said: readonly Pair[]; isWhole: boolean } {
   const said: Pair[] = []
@@ -389,7 +390,7 @@ const LEVEL = new RegExp(`(?:${WORDS})(?![\\w.=/@])`, 'y')
 const BOX = /\[([^\]]*)\]|\(([^)]*)\)|\{([^}]*)\}|<([^>]*)>/y
 const WORD = /[^\s|[\]{}<>="]+/y
 const SEPARATORS = /(?:[\s|:,;>\])}-]|<(?=\s))*/y
-/** As Java and its relatives name classes, and what calls: `a.b.App`, `App.java:12`, `App:12`. */
+/** Names of classes and of callers, as in Java and its relatives: `a.b.App`, `App.java:12`, `App:12`. */
 const QUALIFIED = /^[A-Za-z_$][\w$]*(?:[.:]{1,2}[\w$*]+)+$|^[A-Z][\w$]*$/
 const CALL = /^([\w$.]+)\.[\w$<>]+\([\w$]+\.\w+:\d+\)$/
 const CALLER = /^(?:.*\.\w+|[A-Z][\w$]*):\d+$/
@@ -467,7 +468,7 @@ export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
       at = BOX.lastIndex
     } else if (word === '') break
     else if (hasLevel) {
-      // Behind the level a class and what calls there still belong to the head, and not to the message.
+      // After the level, a class and a caller still belong to the head, not to the message.
       const logger = CALL.exec(word)?.[1]
       const isCell = NAME.test(word) && /^\s*\|/.test(text.slice(start + word.length))
       if (isCell) said.push(['thread', word])

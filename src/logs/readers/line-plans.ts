@@ -5,7 +5,7 @@ import type { LineBytes, Span } from './line-bytes.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
-/** Something that a line says: always the same, or what stands at a place of it. */
+/** Part of a line's content: a constant, or the text at a place of the line. */
 export interface Said {
   readonly text: string | number | boolean
   readonly at: Span | undefined
@@ -45,7 +45,7 @@ const MAX_RUNS = 200
 const MAX_LENGTH = 4_000
 /** From so many characters on, letters up to f with digits among them are an id. */
 const MIN_HEX = 8
-/** By how much characters are changed to see what they are part of. */
+/** Shifts of characters that show which part of the content they belong to. */
 const SHIFTS = [1, 5] as const
 /** In place of the part that a run belongs to: none, and it may change; or it must stay as it is. */
 const FREE = -1
@@ -252,7 +252,7 @@ export class LinePlans {
     this.#bits = bits
   }
 
-  /** Notes what is folded in a line: digits, and ids whole. */
+  /** Records the folded parts of a line: digits, and whole ids. */
   #scan(text: string): void {
     this.#runs.length = 0
     for (const { 0: found, index } of text.matchAll(FOLDED)) {

@@ -122,7 +122,7 @@ export class LineReader {
     this.#streams.end()
   }
 
-  /** Reads a line, and what is asked of its text; whether it begins a message. */
+  /** Reads a line, and the asked fields in its text; returns whether it begins a message. */
   #message(text: string): boolean {
     this.#draft = new LogDraft(this.#options.settings)
     const isMessage = this.#read(text, 0)
@@ -219,8 +219,8 @@ export class LineReader {
   }
 
   /**
-   * Reads what a record says as a line by itself; where it is none, it stays what the record says. False if
-   * the record goes on with a message before it.
+   * Reads the text of a record as a line by itself; if it is no such line, it stays the record's text. Returns false if
+   * the record continues an earlier message.
    */
   #within(line: string | undefined, depth: number): boolean {
     if (line === undefined) return true
@@ -282,7 +282,7 @@ export class LineReader {
     return true
   }
 
-  /** Takes what a layout found, and returns the line that it carries. */
+  /** Takes the parts that a layout found, and returns the line that it carries. */
   #groups(groups: readonly string[], found: readonly (string | undefined)[]): string {
     const draft = this.#draft
     let line = ''

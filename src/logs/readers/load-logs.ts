@@ -241,7 +241,7 @@ async function requireMessages(
       !Number.isNaN(runTimeUs) && (isDivided || logs.classNameOf(instance) === logClass),
   )
   if (hasMessage || inputs.length === 0) return
-  // Read once more, alone: what was noted of both classes does not say whose lines they were.
+  // Reads again, alone: notes on both classes do not tell which class's lines they concern.
   const builder = new LogBuilder()
   const reader = inputReader(builder, { ...settings, division: null }, templates)
   for (const input of inputs) await reader.read([logClass, input])

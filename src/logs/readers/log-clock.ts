@@ -74,7 +74,7 @@ export class LogClock {
     return Number(digits.slice(0, -3)) + Number(digits.slice(-3)) / 1000
   }
 
-  /** Microseconds of a time that is text: a number or a date. NaN for what is neither. */
+  /** Returns the microseconds of a time as text: a number or a date. NaN for other text. */
   text(text: string): number {
     const trimmed = text.trim()
     if (NUMBER.test(trimmed)) {
@@ -149,7 +149,7 @@ export class LogClock {
   }
 }
 
-/** An ISO time up to the fraction, and what stands behind it. */
+/** ISO time up to the fraction, and the text after it. */
 const ISO_TIME = /^([\d-]{10}.[\d:]{8}[.,])\d+(.*)$/
 
 function bytesOf(ascii: string): number[] {
@@ -220,7 +220,7 @@ function namedZone(zone: string): (ms: number) => number {
   }
 }
 
-/** A date and time of day as they were written; what was not written is missing. */
+/** Date and time of day as written; parts that were not written are missing. */
 export type DateFields = NonNullable<ReturnType<typeof fieldsOf>>
 
 export interface DatePattern {
@@ -265,7 +265,7 @@ const LETTERS: Readonly<Record<string, readonly [group: string, source: string]>
   Z: ['zone', ZONE],
 }
 
-/** A letter run, a quoted text, the fraction with what stands before it, white space, or the rest. */
+/** Letter run, quoted text, fraction with the character before it, white space, or the rest. */
 const PARTS = /'([^']*)'|[.,]S+|([yMdEHhamsSZ])\2*|\s+|[\s\S]/g
 
 /** Format of times in zerolog's console output. */

@@ -72,7 +72,7 @@ export class LogDraft {
   thrown: string | undefined
   thrownType: string | undefined
   thrownMessage: string | undefined
-  /** Whether what was read last has no time of its own. */
+  /** Whether the part read last has no time of its own. */
   isTimeless = false
   /** Whether it ends in a form that is not known. */
   isHalf = false
@@ -81,7 +81,7 @@ export class LogDraft {
   /** Which of the streams that are mixed here it is of. */
   stream = ''
   isPartial = false
-  /** Whether what the last layer says is a line that it carries, and not a message of its own. */
+  /** Whether the last layer holds a carried line and no message of its own. */
   isCarried = false
 
   readonly #settings: ReadSettings
@@ -178,7 +178,7 @@ export class LogDraft {
     }
   }
 
-  /** A layer is complete: what it says counts. Returns the line within it that is to be read by itself. */
+  /** Completes a layer, whose content then counts. Returns the line within it that is to be read by itself. */
   endLayer(): string | undefined {
     const slots = this.#slots
     const text = (slot: Slot) => {

@@ -15,7 +15,7 @@ export interface LogInput {
   /** The path, without a slash at its end. */
   readonly id: string
   readonly files: readonly OpenableSource[]
-  /** Whether somebody asked for just this file, rather than for what is in a directory. */
+  /** Whether the user named this file, rather than its directory. */
   readonly isFile: boolean
   /** Whether it is a path, and not content in memory. */
   readonly isPath: boolean

@@ -181,11 +181,11 @@ export function readSettings(given: LogReadOptions) {
     name: fields.name,
     /** The field that makes a state message. */
     value: isOneValue ? value : undefined,
-    /** Fields that are state variables beside an event. */
+    /** Fields that are state variables in addition to an event. */
     numbers: isOneValue ? [] : value,
     templates: templates ?? 'mined',
     mining: readOptions(MINING_OPTIONS, options.mining, 'mining.'),
-    /** Whether what a field of this name holds is free text. */
+    /** Whether a field of this name holds free text. */
     isText: (field: string) =>
       FREE_TEXT.has(field) || (templates !== null && field === fields.name),
   }

@@ -33,7 +33,7 @@ export interface LogRecord {
   readonly of?: readonly LogField[] | undefined
 }
 
-/** Takes what the reader of a format finds in one file. */
+/** Receiver of everything that the reader of a format finds in one file. */
 export interface LogSink {
   record(record: LogRecord): void
   /** Takes a message that a plan tells; without it, `record` takes it. */
@@ -51,7 +51,7 @@ export function onlyMessages(record: LogSink['record'], count?: LogSink['count']
   return { record, ...(count && { count }), skip() {}, skipFile() {}, countLines() {} }
 }
 
-/** One open file, and what reads it. */
+/** Open file with its reader. */
 export interface LogFile {
   readonly name: string
   readonly chunks: AsyncIterable<Uint8Array>
@@ -99,7 +99,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 /** Returns advice about lines that gave no message for a reason; an empty text if nothing helps. */
 export function skipAdvice(reason: string): LogAdvice {
-  // Behind a semicolon stands what is so of some files only.
+  // The part after a semicolon applies to some files only.
   return advise(ADVICE[reason.split(';', 1)[0] ?? ''] ?? '')
 }
 
@@ -149,7 +149,7 @@ interface WriterOptions {
 
 type Taker = (record: LogRecord, line: LineBytes) => void
 
-/** Hands what is found in one file on to a `LogBuilder`. */
+/** Hands the content of one file on to a `LogBuilder`. */
 export class LogWriter implements LogSink {
   readonly #options: WriterOptions
   readonly #instances = new Map<string, number>()

@@ -53,10 +53,10 @@ function withLevel(fields: readonly LogField[], level: Level | undefined): reado
 }
 
 /**
- * Hands on what the lines of a file say: messages, and the exceptions that they and the lines behind them
- * name. A line that begins no message belongs to the one before it in its stream. Whatever a message or its
- * stack trace says was thrown is an event of its own, once a message: `threw java.io.IOException: No space
- * left`. So one cause has one name, whoever tells of it.
+ * Hands on the content of a file's lines: messages, and the exceptions that these and the lines after them name. A line
+ * that begins no message belongs to the previous message in its stream. Each thrown exception in a message or its stack
+ * trace is an event of its own, once per message: `threw java.io.IOException: No space left`. So one cause has one
+ * name, whoever reports it.
  */
 export class MessageStreams {
   readonly #options: LineOptions

@@ -64,7 +64,7 @@ function formatOf(head: string, settings: ReadSettings): LogFormat | undefined {
   return settings.format === 'auto' ? recognizeLogFormat(head, settings) : settings.format
 }
 
-/** Each file has a clock of its own: what it learnt of one says nothing of the next. */
+/** Each file has a clock of its own, because files may differ. */
 async function readInFormat(
   format: LogFormat,
   file: LogFile,

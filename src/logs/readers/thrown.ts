@@ -15,7 +15,7 @@ const QUALIFIED = new RegExp(
 const MENTION = /Exception|Error|Throwable|Failure|Fault/
 const NAME = '(?:[A-Za-z_$][\\w$]*(?:\\.|::))*[A-Za-z_$][\\w$]*'
 
-/** Lines that name what was thrown, whatever stands around them. */
+/** Lines that name a thrown exception, in any surroundings. */
 const BEGINNINGS: readonly RegExp[] = [
   new RegExp(
     `^\\s*(?:Exception in thread "[^"]*" )?(?<class>(?:[A-Za-z_$][\\w$]*\\.)*[A-Z][\\w$]*${KINDS})(?:: (?<text>.*)|:?\\s*$)`,
@@ -51,11 +51,11 @@ interface Followed {
 }
 
 /**
- * Follows the lines behind one message, and finds what they say was thrown: by the form of stack traces
- * of Java, .NET, Node, Python, Go, Rust, Ruby and PHP, whatever the types are called.
+ * Follows the lines after one message and finds the exceptions they name: by the form of stack traces of Java, .NET,
+ * Node, Python, Go, Rust, Ruby and PHP, whatever the names of the types.
  */
 export class StackFollower {
-  /** The line before the first frame of a stack may name what was thrown. */
+  /** Line before the first frame of a stack, which may name the thrown exception. */
   #before = ''
   /** Bytes of `#before` until somebody asks for its text. */
   #bytes: Uint8Array | undefined
@@ -91,7 +91,7 @@ export class StackFollower {
     return new TextDecoder().decode(this.#bytes.subarray(this.#from, this.#to))
   }
 
-  /** Returns what is reported of the message, unless that is known. */
+  /** Returns the exception to report for the message, unless it is known. */
   add(thrown: Thrown | undefined): Thrown | undefined {
     if (thrown === undefined) return undefined
     const key = `${thrown.className}: ${thrown.message}`
@@ -142,7 +142,7 @@ export class StackFollower {
     return this.#isPython || this.#isGo
   }
 
-  /** Whether a line that may stand by itself goes on with what was told before. */
+  /** Whether a line that may stand by itself continues the previous message. */
   continues(line: string, isWhole: boolean): boolean {
     if (this.#isPython || /^\s/.test(line) || (this.#isGo && GO_FRAME.test(line))) return true
     if (TRACEBACK.test(line) || PHRASES.test(line)) return true

@@ -37,7 +37,7 @@ export function nameStatements(
   const tree = new DrainTree(readOptions(MINING_OPTIONS, {}))
   const known = new Map<string, Known>()
   const keyOf = new Map<string, string>()
-  // Groups depend on what came first, which must not depend on which recording is first.
+  // Groups depend on the order of messages, which must not depend on the order of recordings.
   const all = new Set(recordings.flatMap(({ statements }) => statements.values))
   const grouped = [...all].sort(ascending).map((said) => {
     const { level, source, text } = statementParts(said)

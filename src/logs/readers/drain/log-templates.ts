@@ -7,11 +7,11 @@ import { own, rowTable, Stage, type StageTable } from '../../../core/stage.ts'
 interface LogPattern {
   /** Writer of the message: a class, a service, `threw` and an exception; `''` if unknown. */
   readonly component: string
-  /** With wildcards: `<*>` for one token, `<num>` and the like for what a mask matches. */
+  /** Text with wildcards: `<*>` for one token, `<num>` and the like for the matches of masks. */
   readonly text: string
 }
 
-/** One kind of message in free text, and what it is called. */
+/** Kind of message in free text, and its name. */
 interface LogTemplate {
   readonly id: number
   /** The name of its event, and the beginning of those of its state variables. */
@@ -156,7 +156,7 @@ export interface LogMask {
   readonly name: string
   /** Without named groups. */
   readonly pattern: RegExp
-  /** Whether what it matches is a number, and so a state variable. Default: `false`. */
+  /** Whether its matches are numbers, and so state variables. Default: `false`. */
   readonly isNumber?: boolean
 }
 
@@ -185,7 +185,7 @@ export const DEFAULT_MASKS: readonly LogMask[] = [
   mask('path', '(?<![\\w<>/.*])(?:[A-Za-z]:)?(?:[\\\\/][\\w.+@%=~$-]+){2,}[\\\\/]?'),
   mask('hex', `\\b(?:0x${HEX}+|(?=${HEX}*[0-9])(?=${HEX}*[a-fA-F])${HEX}{8,})\\b`),
   mask('version', '(?<![\\w.])\\d+(?:\\.\\d+){2,}(?:[-+]\\w+)?(?![\\w])'),
-  // Text joined to a number by "-" or "_" says what it is an id of.
+  // Text joined to a number by "-" or "_" names the thing that the number identifies.
   mask('id', '(?<=[A-Za-z][_-])\\d[0-9A-Za-z]*(?:[_.-]\\d[0-9A-Za-z]*)*(?::\\d+\\b)?'),
   // Up to three letters of a unit may follow.
   {
@@ -234,7 +234,7 @@ export class Masker {
       masks.length === 0 ? undefined : new RegExp(sources.join('|'), isInsensitive ? 'gi' : 'g')
   }
 
-  /** The text with what masks match replaced, and what stood in place of each. */
+  /** Returns the text with the matches of masks replaced, and these matches. */
   mask(text: string): { readonly text: string; readonly values: readonly string[] } {
     let masked = ''
     let from = 0
@@ -327,7 +327,7 @@ export interface TemplateMatch {
   readonly name: string
   /** Wildcard that each value of the masked text stands for, 0 for none with a number. */
   readonly wildcards: readonly number[]
-  /** Codes of the state variables, beside `wildcards`, which whoever asks gives it. */
+  /** Codes of the state variables, parallel to `wildcards`; the caller sets them. */
   readonly states: number[]
 }
 
@@ -360,7 +360,7 @@ export class TemplateMatcher {
     for (const candidates of this.#candidates.values()) candidates.sort((a, b) => a.wild - b.wild)
   }
 
-  /** The template of a text, and what stood in place of its masks; undefined if none matches. */
+  /** Returns the template of a text, and the values in place of its masks; undefined if none matches. */
   match(
     component: string,
     text: string,
@@ -388,7 +388,7 @@ export class TemplateMatcher {
       ?.find((one) => one.tokens.every((token, i) => token === WILDCARD || token === tokens[i]))
     if (found === undefined) return null
     const wildcards = this.#wildcardsOf(found.tokens, tokens)
-    // Text that only looks like a mask would shift what stands for what.
+    // Text that only looks like a mask would shift the values.
     const isSure = wildcards.length === values
     return { name: found.name, wildcards: isSure ? wildcards : [], states: [] }
   }
@@ -427,9 +427,9 @@ interface Node {
 }
 
 /**
- * Groups messages by their form as they come: a tree of fixed depth leads, by component, number of
- * tokens and the first tokens, to a few groups, of which the most similar takes the message or, if
- * none is similar enough, a new one; its template keeps the tokens that are the same.
+ * Groups messages by their form as they come. A tree of fixed depth leads, by component, number of tokens and the first
+ * tokens, to a few groups. The most similar one takes the message, or a new group if none is similar enough. The
+ * template of a group keeps the common tokens.
  *
  * Differs from the paper in two points: messages of different components (classes, services) or levels (`INFO`,
  * `[WARN]`) are never one group, and a level neither leads through the tree nor counts as a common token, because it
@@ -475,7 +475,7 @@ export class DrainTree {
     return node
   }
 
-  /** Tokens with digits are variables most likely; they and what finds no room share a child. */
+  /** Tokens with digits are most likely variables; they share a child with tokens that find no room. */
   #childOf({ children }: Node, token: string): Node {
     const known = children.get(token)
     if (known !== undefined) return known
