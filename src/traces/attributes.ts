@@ -7,7 +7,10 @@ import { attributeProbability } from './sampling.ts'
 /** The attribute of a resource, a process or a span that holds its service's version. */
 export const VERSION_ATTRIBUTE = 'service.version'
 
-/** Columns of attributes beside others: one with the name of another column is `attributes.NAME`. */
+/**
+ * Names columns of attributes that stand next to other columns: one with the name of another column becomes
+ * `attributes.NAME`.
+ */
 export function besideOwn<Column>(
   own: Readonly<Record<string, Column>>,
   attributes: Iterable<readonly [name: string, column: Column]>,

@@ -85,7 +85,7 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
     })
   }
 
-  /** Part of `where`: what is known of requests, and attributes of any of their trace points. */
+  /** Part of `where`: reads properties of requests, and attributes of any of their trace points. */
   reader(subject: Subject): Reader | undefined {
     if (subject.service !== null) return undefined
     const { attributes, startUs, responseTimeUs } = this

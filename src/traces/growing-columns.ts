@@ -6,7 +6,7 @@ export class GrowingColumn<A extends NumericArray> {
   readonly #allocate: (length: number) => A
   length = 0
 
-  /** @param values what it begins with; it is used, not copied */
+  /** @param values initial values, which are used, not copied */
   constructor(allocate: (length: number) => A, values?: A) {
     this.#allocate = allocate
     this.#values = values ?? allocate(1024)

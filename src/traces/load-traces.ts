@@ -30,7 +30,7 @@ import {
   type TraceSource,
 } from './trace-source.ts'
 
-/** Does what the public `loadTraces` does; `readLogs` reads what option `logs` names. */
+/** Implements the public `loadTraces`; `readLogs` reads the files of option `logs`. */
 export async function loadTraces(
   files: TraceSource | readonly TraceSource[],
   options: LoadOptions = {},
@@ -202,7 +202,7 @@ async function openAll(
   )
 }
 
-/** A file named twice would count what is in it twice. */
+/** A file named twice would count its content twice. */
 function rejectRepeated(option: string, files: TraceSource | readonly TraceSource[]): void {
   const paths = [files].flat().filter((file) => typeof file === 'string')
   const repeated = paths.find((path, i) => paths.indexOf(path) !== i)

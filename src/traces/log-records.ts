@@ -70,8 +70,8 @@ export function savedSpanId(place: number): string {
 }
 
 /**
- * Returns what was logged in traces `from` to `to`, whose spans have their places as ids, and with
- * the first trace what services logged; `undefined` if no logs were loaded.
+ * Returns the logs of traces `from` to `to`, with places of spans as ids, and with the first trace also the logs of
+ * services; `undefined` if no logs were loaded.
  */
 export function savedLogs(
   { epochNs, ids, spanOffsets, logs, serviceLogs }: LoggedTraces,

@@ -242,7 +242,7 @@ const VARYING: readonly (readonly [pattern: RegExp, word: string])[] = [
   [/(?<![\w.])(?![45]\d\d\b)\d+(?:\.\d+)?(?=(?:[µmn]?s|[kMG]?i?B)?\b)/g, '<n>'],
 ]
 
-/** The first line of a message, `<id>`, `<address>` and `<n>` for what varies. */
+/** Returns the first line of a message, with `<id>`, `<address>` and `<n>` for the parts that vary. */
 export function messageTemplate(text: string): string {
   const [line = ''] = text.split('\n', 1)
   const template = VARYING.reduce((words, [pattern, word]) => words.replace(pattern, word), line)

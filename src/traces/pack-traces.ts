@@ -6,7 +6,7 @@ import { type ShapeColumns, ShapeTable } from './shape-table.ts'
 import { SpanTraces } from './span-traces.ts'
 import type { TraceSet } from './trace-set.ts'
 
-/** Something as it passes between threads: the name of its class, and what it is made of. */
+/** Object as it passes between threads: the name of its class, and its content. */
 export interface PackedTraces {
   readonly class: keyof typeof WHOLES
   readonly parts: unknown

@@ -29,7 +29,7 @@ export interface ParameterOwner {
   readonly trace: string | undefined
 }
 
-/** Parameters from tables beside the traces, and an account of rows and owners without match. */
+/** Parameters from separate tables, with an account of rows and owners without a match. */
 export class ParameterTables {
   readonly #quality: QualityLog
   readonly #keys = new ParameterKeys()

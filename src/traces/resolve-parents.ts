@@ -79,7 +79,7 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog): Groupe
   }
 }
 
-/** Fills `index` with one trace's spans; gives what was found out about ids that repeat, if any. */
+/** Fills `index` with one trace's spans; returns the result for ids that repeat, if any. */
 function indexSpans(spans: ArrivedSpans, members: Uint32Array, index: SpanIndex) {
   let repeats: Map<number, number[]> | undefined
   index.reset(members.length)

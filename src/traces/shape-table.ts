@@ -187,7 +187,7 @@ export function neighborsOf({ offsets, nodes }: Neighbors, node: number): Uint32
 export class ShapeGraph {
   nodes = 0
   edges = 0
-  /** The nodes such that every edge leads forward (Kahn's algorithm); the first `nodes` count. */
+  /** Nodes in an order in which every edge leads forward (Kahn's algorithm); the first `nodes` count. */
   order: Uint32Array = new Uint32Array(64)
   acyclic = true
   below: Neighbors = { offsets: new Uint32Array(65), nodes: new Uint32Array(64) }

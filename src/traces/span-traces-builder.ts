@@ -126,7 +126,7 @@ export class SpanTracesBuilder {
   readonly #consumerLinks: (SpanLink & { readonly row: number })[] = []
 
   /**
-   * @param parameters from tables beside the traces, where there are any
+   * @param parameters from separate tables, if there are any
    * @param options.joinLinks whether a root linked to a span of another trace is detached work of that span, in the
    *   same request
    */
@@ -192,7 +192,7 @@ export class SpanTracesBuilder {
     }
   }
 
-  /** Whether `addUsual` may be used: tables of parameters are looked up by what it has no texts of. */
+  /** Whether `addUsual` may be used: tables of parameters need texts, which it does not have. */
   get takesUsual(): boolean {
     return this.#parameters === undefined
   }
@@ -245,13 +245,13 @@ export class SpanTracesBuilder {
     return version
   }
 
-  /** Adds what was logged, as a file of saved traces has it. */
+  /** Adds logs from a file of saved traces. */
   addLogs(saved: SavedLogs): void {
     this.#savedLogs.push(saved)
     for (const service of saved.loose?.sources ?? []) this.#services.code(service)
   }
 
-  /** @param read what was logged, if logs were read */
+  /** @param read log records, if logs were read */
   finish(name: string, read?: LogRecords): SpanTraces {
     if (read !== undefined && this.#savedLogs.length > 0) {
       throw new FlowdeltaError(

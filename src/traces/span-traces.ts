@@ -30,13 +30,13 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
   /**
    * Saves the traces as a file that `loadTraces` reads to the same findings.
    *
-   * - `traces.parquet`: a span a row, in the columns of the OpenTelemetry Collector's exporter for
-   *   ClickHouse, which other programs read, in a small part of the size of JSON.
+   * - `traces.parquet`: a span a row, in the columns of the OpenTelemetry Collector's exporter for ClickHouse, which
+   *   other programs read; much smaller than JSON.
    * - `traces.jsonl` or `traces.jsonl.gz`: OTLP JSON, one trace a line.
    *
-   * Log records that were loaded are kept with them. Ids of spans are not kept, in memory neither:
-   * their places stand for them. Load logs before you save. Of `quality()`, what was missing is kept.
-   * OTLP keeps sampling weights to 56 bits of their probability, as trace state does.
+   * Loaded log records are saved with the traces, so load logs before you save. Ids of spans are not saved, nor kept in
+   * memory: their places stand for them. Of `quality()`, the missing traces are saved. OTLP keeps sampling weights to
+   * 56 bits of their probability, as trace state does.
    *
    * @throws OptionError for another ending; FlowdeltaError for a file that cannot be written
    */

@@ -66,7 +66,7 @@ async function openChunks(
   return peek(gunzip(raw.chunks, name), HEAD_BYTES)
 }
 
-/** Closes what was opened, read or not: only what has begun can be ended. */
+/** Closes a source, read or not: only a started iteration can be ended. */
 export async function closeChunks(chunks: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of chunks) break
 }

@@ -15,7 +15,7 @@ export const CLOSE_OBJECT = 125
 const NOTHING = 0
 export const NEWLINE = 10
 const SPACE = new Set([9, NEWLINE, 13, 32])
-/** 1 for the bytes that end a text, or what is plain of it: quotes, backslashes, control characters. */
+/** 1 for the bytes that end a text, or its plain part: quotes, backslashes, control characters. */
 const ENDS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte < 32 || byte === QUOTE || byte === BACKSLASH ? 1 : 0,
 )
@@ -57,7 +57,7 @@ export class Keys {
   }
 }
 
-/** Bytes of values that repeat, kept with what they mean; beyond, all are forgotten. */
+/** Most bytes of repeating values kept with their meanings; beyond it, all are forgotten. */
 export const MAX_REMEMBERED_BYTES = 1 << 23
 
 /** Meanings of values that repeat in many spans, by their bytes: of equal values only the first is parsed. */
@@ -148,7 +148,7 @@ export function textAt({ buffer, byteOffset }: DataView, start: number, end: num
   return DECODER.decode(new Uint8Array(buffer as ArrayBuffer, byteOffset + start, end - start))
 }
 
-/** A way through JSON in bytes; what it passes is checked by its brackets and quotes, or parsed. */
+/** Moves through JSON in bytes; skipped parts are checked by their brackets and quotes, or parsed. */
 export class JsonCursor {
   bytes: Uint8Array = new Uint8Array()
   view: DataView = new DataView(this.bytes.buffer)

@@ -17,8 +17,8 @@ interface JsonElementsOptions {
   /** Keys of the arrays that may be cut, `''` for arrays that are no object's. */
   readonly cutAt: readonly string[]
   /**
-   * Reads the text of an element, or of a piece of one, that starts at `from` and ends with `bytes`,
-   * or with its line, without parsing it: all of it up to what it returns, or nothing if that is -1.
+   * Reads the text of an element, or of a piece of one, that starts at `from` and ends with `bytes`, or with its line,
+   * without parsing it: everything up to the returned position, or nothing if that is -1.
    */
   readonly readBytes?:
     | ((bytes: Uint8Array, from: number, place: { line: number; inLine: boolean }) => number)
@@ -142,7 +142,7 @@ export class JsonElements {
     return true
   }
 
-  /** Follows the value being scanned; whether to go on with what is in the queue. */
+  /** Follows the value being scanned; returns whether to go on with the queue. */
   #scanValue(ended: boolean): boolean {
     const { bytes, length } = this.#queue
     if (this.#scanner.scan(bytes, length)) {
@@ -204,7 +204,7 @@ export class JsonElements {
     single.end()
   }
 
-  /** Hands one text on; gives what is wrong with it. */
+  /** Hands one text on; returns the problem with it, if any. */
   #readText(bytes: Uint8Array, closers: string): string | undefined {
     const text = closers === '' ? bytes : joined(bytes, closers)
     const read = this.#options.readBytes?.(text, 0, { line: this.#line, inLine: false }) ?? -1

@@ -121,7 +121,7 @@ export class JsonScanner {
         return true
       }
       if (byte === NEWLINE) break
-      // A backslash and what it escapes are looked at together, so not before both are there.
+      // A backslash and the next character are read together, so both must be there.
       if (at + 1 === end) break
       if (bytes[++at] === NEWLINE) break
     }
@@ -165,7 +165,7 @@ export class JsonScanner {
     this.moved(comma - open, depth + 1)
   }
 
-  /** Everything seen, or what belongs to depth `from` and deeper, moved `by` bytes forward. */
+  /** Returns all positions seen, or those of depth `from` and deeper, moved `by` bytes forward. */
   moved(by: number, from = 0): void {
     for (let depth = from; depth <= Math.min(this.#depth, TRACKED); depth++) {
       this.#open[depth] = this.#open[depth]! - by

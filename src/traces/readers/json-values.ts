@@ -72,10 +72,10 @@ export function firstTraceKey(head: string): string | undefined {
   return /^[\s\uFEFF]*[[{]/.test(head) ? TRACE_KEY.exec(head)?.[1] : undefined
 }
 
-/** Code of the note about what a server answered instead of traces. */
+/** Code of the note about an error that a server answered instead of traces. */
 export const SERVER_ERROR = 'server-error'
 
-/** Returns what a server says of an error, in its own words: `{"message": …}`, or all of it. */
+/** Returns a server's error in its own words: `{"message": …}`, or all of it. */
 export function saidBy(error: JsonObject): string {
   const { message, msg, error: inner } = error
   return printable(textOf(message) || textOf(msg) || textOf(inner) || JSON.stringify(error))

@@ -29,15 +29,15 @@ export interface CsvOptions {
   readonly columns: CsvColumns
   /** Columns to keep as low-level parameters. Default: none. */
   readonly attributes?: readonly string[]
-  /** Unit of `start` and `end`. Default: what the size of the times says. */
+  /** Unit of `start` and `end`. Default: derived from the size of the times. */
   readonly timeUnit?: TimeUnit
   /** Unit of `duration`. Default: `'us'`. */
   readonly durationUnit?: TimeUnit
-  /** Parent ids of a root, beside empty ones, `root`, `-1` and zeros. */
+  /** Parent ids of a root, in addition to empty ones, `root`, `-1` and zeros. */
   readonly rootIds?: readonly string[]
-  /** The service, from what its column holds. Default: as it is. */
+  /** Returns the service from the text of its column. Default: the text. */
   readonly serviceOf?: (text: string) => string
-  /** Default: what the header line has: a comma, tab, semicolon or bar. */
+  /** Delimiter. Default: that of the header line: a comma, tab, semicolon or bar. */
   readonly delimiter?: string
 }
 

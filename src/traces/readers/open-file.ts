@@ -88,8 +88,8 @@ export async function namesWithin(path: string | URL): Promise<readonly string[]
 }
 
 /**
- * The files below a directory, at any depth, by path in the order of code units; `undefined` for
- * what is no directory. Links to files count as files; links to directories are not followed.
+ * Returns the files below a directory, at any depth, by path in the order of code units; `undefined` if it is no
+ * directory. Links to files count as files; links to directories are not followed.
  */
 export async function filesBelow(path: string | URL): Promise<string[] | undefined> {
   const name = path instanceof URL ? fileURLToPath(path) : path

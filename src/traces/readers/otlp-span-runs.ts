@@ -35,7 +35,7 @@ export const NEEDED = (1 << TRACE_ID) | (1 << SPAN_ID) | (1 << NAME) | (1 << STA
 /** Fields that hardly two spans share. */
 const VARIED = NEEDED | (1 << PARENT_ID) | (1 << EVENTS)
 
-/** All between two values of a span that vary, and what it says: of a span like others, most. */
+/** Bytes between two varying values of a span, with their meaning; most of these bytes repeat in similar spans. */
 export class Run {
   /** The key of the value that it ends before. */
   key = NOTHING
@@ -70,7 +70,7 @@ const SAID: { readonly [key: number]: (value: unknown) => Partial<Run> } = {
   },
 }
 
-/** Reads what is between the ids, names and times of spans, where it repeats by its bytes alone. */
+/** Reads the bytes between the ids, names and times of spans by comparison, if they repeat. */
 export class SpanRuns {
   readonly #texts = new ByteInterner()
   readonly #attributes: UsualAttributes

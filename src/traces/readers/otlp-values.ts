@@ -138,8 +138,8 @@ export interface Reporter {
 }
 
 /**
- * Reads what a resource, or a process, says of its spans; the host is the first of `hostKeys`. Of
- * its attributes, those that say where it runs, or all to `keep`.
+ * Reads the facts that a resource, or a process, gives for its spans; the host is the first of `hostKeys`. Keeps the
+ * attributes that describe its place, or all to `keep`.
  */
 export function reporterOf(
   entries: readonly AttributeEntry[],

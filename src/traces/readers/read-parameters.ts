@@ -9,7 +9,7 @@ import { CsvRows } from './csv-rows.ts'
 const SQL =
   /^\uFEFF?\s*(?:--|\/\*|(?:PRAGMA|BEGIN|START\s+TRANSACTION|SET|USE|DROP|CREATE|INSERT)\s)/i
 
-/** Reads the tables of parameters beside the traces of a period. */
+/** Reads the tables of parameters of a period's traces. */
 export async function readParameters(
   sources: readonly OpenableSource[],
   {
@@ -103,7 +103,7 @@ function openQuote(file: string, line: number): TraceFormatError {
   )
 }
 
-/** Where the columns stand that say what a row is about; -1 where there is none. */
+/** Positions of the columns that name a row's subject; -1 if there is none. */
 interface KeyColumns {
   readonly kind: 'node' | 'span'
   readonly id: number

@@ -22,7 +22,7 @@ export type Role =
   | 'links'
   | 'tracestate'
 
-/** A record of spans, and what is around it. */
+/** Record of spans, and the records around it. */
 export interface Enclosed {
   readonly record: JsonObject
   readonly around: Enclosed | null
@@ -172,7 +172,7 @@ const ZIPKIN: Pick<SpanFormat, 'attributes' | 'mayLackDuration'> & { readonly co
 
 const SKYWALKING: Pick<SpanFormat, 'operationOf'> = { operationOf: withVerb }
 
-/** Formats of spans, the first that fits counts; others are read by what their fields look like. */
+/** Formats of spans; the first that fits counts. Other records are read by the look of their fields. */
 export const SPAN_FORMATS = [
   {
     name: 'jaeger',

@@ -39,7 +39,7 @@ export type NamedColumns = { readonly [role in Role]?: string }
 /** Roles that people can name. */
 export const ROLES = Object.keys(NAMES) as Role[]
 
-/** Roles that what is around a record can tell of it. */
+/** Roles that a record can inherit from those around it. */
 const INHERITED: ReadonlySet<Role> = new Set(['trace', 'service', 'resource', 'host', 'version'])
 /** Roles of which a second field is read where the first is empty. */
 const HAVE_SECONDS: ReadonlySet<Role> = new Set([
@@ -91,7 +91,7 @@ const ACCEPTS: { readonly [role in Role]?: (value: unknown) => boolean } = {
   links: isList,
 }
 
-/** Paths of a record and what is at each, fields within fields included, lists not. */
+/** Returns the paths of a record with their values, including fields within fields, but not lists. */
 function fieldsOf(record: JsonObject, prefix: Path = []): [path: Path, value: unknown][] {
   return Object.entries(record).flatMap(([key, value]) => {
     const path = [...prefix, key]
@@ -110,7 +110,7 @@ function namedFields(record: JsonObject): Sample['own'] {
   return new Map(fieldsOf(record).map((field) => [field[0].join('.'), field]))
 }
 
-/** Finds out which format records have, or what their fields stand for. */
+/** Finds the format of records, or the roles of their fields. */
 export class LayoutLearner {
   readonly #formats: readonly SpanFormat[]
   readonly #isOnly: boolean
@@ -126,7 +126,7 @@ export class LayoutLearner {
     this.#formats = isOnly ? named : [...named, ...SPAN_FORMATS]
   }
 
-  /** Takes a record; whether it is a span by its looks, and what is within it is no further record. */
+  /** Takes a record; returns whether it looks like a span, so that objects within it are no further records. */
   take(enclosed: Enclosed): boolean {
     const sample = { enclosed, own: namedFields(enclosed.record) }
     const around = new Set<string>()
@@ -379,7 +379,7 @@ export function inheritedValue(role: Role, { record, around }: Enclosed, path: P
   return undefined
 }
 
-/** Finds out the units of times, and says what is unlikely. */
+/** Finds the units of times, and returns unlikely properties. */
 function withUnits(fields: { [role in Role]: Field[] }, records: readonly Enclosed[]): string[] {
   const doubts: string[] = []
   const valuesOf = (role: Role, { paths }: Field) =>

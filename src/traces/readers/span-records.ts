@@ -134,7 +134,7 @@ async function* consoleJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<U
 
 interface Visitor {
   isSpan(enclosed: Enclosed): boolean
-  /** Takes what stands in a list with spans, or with what has spans, and has none. */
+  /** Takes records without spans that stand in a list with spans, or next to spans. */
   others?(records: readonly JsonObject[]): void
 }
 
@@ -177,7 +177,7 @@ function visit(value: unknown, around: Enclosed | null, visitor: Visitor, depth 
   return found
 }
 
-/** Rows of a table in JSON as records: a data frame, or columns beside rows. */
+/** Returns the rows of a table in JSON as records: a data frame, or columns and rows in separate lists. */
 function rowsOf(value: JsonObject): JsonObject[] | undefined {
   const { schema, data, fields, columns, meta, rows } = value
   if (!schema && !fields && !columns && !meta) return undefined
@@ -426,7 +426,7 @@ class SpanRecords {
     return { file: this.#file, line: this.#line }
   }
 
-  /** A duration in µs; undefined where a span has neither an end nor a duration. */
+  /** Returns a duration in µs; undefined if a span has neither an end nor a duration. */
   #durationOf(
     first: (role: Role) => readonly [unknown, Field | undefined],
     startUs: number,

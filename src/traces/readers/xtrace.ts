@@ -166,7 +166,7 @@ const OPTIONS = 4
 const LONG_OPERATION_ID = 8
 const NEWEST_VERSION = 1
 
-/** Reads X-Trace metadata, or says what is wrong (X-Trace Metadata Format 2.1.1, §2 and §3). */
+/** Reads X-Trace metadata, or throws an error that names the problem (X-Trace Metadata Format 2.1.1, §2 and §3). */
 export function parseXtraceMetadata(
   text: string,
 ): { readonly task: string; readonly operation: string } | string {

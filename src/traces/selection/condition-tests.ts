@@ -12,7 +12,7 @@ import type { AttributeValue } from '../attributes.ts'
 import { isoTime, readMoment } from '../epoch-clock.ts'
 import { ANY_SERVICE, builtIn, type Condition, condition, type Subject } from './condition.ts'
 
-/** Returns what is known of the request of a trace: nothing, one value, or those of several spans. */
+/** Returns the values of a subject for a trace's request: none, one, or those of several spans. */
 export type Reader = (trace: number) => readonly AttributeValue[]
 
 /** A moment: text as on the command line, a `Date`, or µs since 1970. */
@@ -22,7 +22,7 @@ export interface Recorded {
   readonly name: string
   readonly size: number
   readonly epochNs: bigint
-  /** Reads what a condition asks for; `undefined` where nothing that was recorded is called so. */
+  /** Returns a reader for a condition's subject; `undefined` if nothing recorded has that name. */
   reader(subject: Subject): Reader | undefined
   /** Reads which requests call a service, or an operation; `undefined` where there is none such. */
   callers(called: Subject): ((trace: number) => boolean) | undefined
@@ -109,7 +109,7 @@ export function requireMoment(
   )
 }
 
-/** As `requireMoment`, but `null` for what is no moment. */
+/** Works as `requireMoment`, but returns `null` for other values. */
 export function momentUs(
   { epochNs }: Recorded,
   moment: unknown,

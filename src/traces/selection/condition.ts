@@ -36,7 +36,7 @@ export interface Condition extends Subject {
    */
   readonly op: ConditionOp
   readonly values: readonly string[]
-  /** Whether requests that have no such value count as if they had one of `values`. */
+  /** Whether requests without the value count as if they had one of `values`. */
   readonly orNotRecorded: boolean
   /** In words, as `parseConditions` reads it: `tenant.tier = enterprise`. */
   readonly text: string
@@ -94,7 +94,7 @@ const SIGN_OF = {
   'up to': '≤',
 } as const
 
-/** Each condition by what holds where it does not. */
+/** Operator that holds if and only if the given one does not. */
 const OPPOSITES: Readonly<Record<ConditionOp, ConditionOp>> = {
   is: 'is not',
   'is not': 'is',

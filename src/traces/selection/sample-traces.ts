@@ -96,7 +96,7 @@ export function mostLinked(traces: SpanTraceColumns): number {
   return (max(linkedTraces(traces), ({ length }) => length) ?? 0) / traces.ids.length
 }
 
-/** Traces by what they are linked to, directly or through others. */
+/** Groups traces by their links, direct or through others. */
 function linkedTraces({ ids, links = new Uint32Array(), spanOffsets }: SpanTraceColumns) {
   const above = Uint32Array.from(ids.keys())
   const firstOf = (trace: number) => {

@@ -18,7 +18,7 @@ export function rootOf({ spans, spanOffsets }: SpanTraceColumns, trace: number):
   return first + Math.max(root, 0)
 }
 
-/** Reads what a condition asks for of each trace; `undefined` where nothing recorded is called so. */
+/** Returns a reader of a condition's subject for each trace; `undefined` if nothing recorded has that name. */
 export function spanValues(traces: SpanTraceColumns, subject: Subject): Reader | undefined {
   const read = spanReader(traces, subject)
   if (read === undefined) return undefined

@@ -5,7 +5,7 @@ import { SERVER_ERROR } from '../readers/json-values.ts'
 import type { ReadSink, TraceReader } from '../readers/trace-reader.ts'
 import { type Answer, notJson } from './http.ts'
 
-/** Notes of readers that mean that an answer is not what it should be. */
+/** Notes of readers that mean that an answer is broken. */
 const BROKEN = new Set(['not-spans', SERVER_ERROR])
 
 /** Collects notes about traces, and throws for a damaged answer. */

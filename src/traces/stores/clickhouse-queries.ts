@@ -28,7 +28,7 @@ export function inOperator({ isDistributed }: FoundTable): string {
   return isDistributed ? 'GLOBAL IN' : 'IN'
 }
 
-/** The `WHERE` of a query, with what it asks for. */
+/** Returns the `WHERE` of a query, with its conditions. */
 export async function conditionOf(
   server: Queried,
   {
@@ -70,7 +70,7 @@ export async function conditionOf(
     parameters['root'] = root
     own.push(`${service} = {root:String}`)
   }
-  // One span has what is asked of the root; others are of the other services.
+  // One span meets the conditions on the root; others are of the other services.
   const within = own.length === 0 ? [] : [own]
   const literal = (text: string) => {
     const key = `text${Object.keys(parameters).length}`

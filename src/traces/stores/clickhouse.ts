@@ -310,7 +310,7 @@ function spanAdder(
       events: pairsOf(events).map(([head, own]) => [textOf(head), entriesOf(own, false)] as const),
       resourceKey: resource,
       resource: () => entriesOf(JSON.parse(resource), isTyped),
-      // A sample stands for others as often as what it was drawn of does.
+      // A sample inherits the weight of the traces it was drawn from.
       sampleRate: weight === null ? rate : weight * Math.max(rate, 1),
     })
   }

@@ -306,7 +306,9 @@ function jsonEntries(json: string, file: string): Texts {
   return Object.entries(parsed).map(([key, value]) => [key, String(attributeOf(value))])
 }
 
-/** Attributes as what they were: as the file's own column says, else numbers where they look so. */
+/**
+ * Returns attributes with their original types: those of the file's own column, else numbers if they look like numbers.
+ */
 function typed(entries: Texts, types: string): AttributeEntry[] {
   return entries.map(([key, text], i) => {
     const known = ATTRIBUTE_TYPES[types[i] ?? '']

@@ -237,14 +237,14 @@ export function inARow(tries: number): string {
 /** An answer that asking again will not change. */
 class Refusal extends FlowdeltaError {}
 
-/** The error for a server that does not know what it is asked for. */
+/** Returns the error for a server that does not know the requested resource. */
 export function notThere({ name }: { readonly name: string }, kind: string, what: string): Refusal {
   return new Refusal(
     `${name} has no ${what} (status 404): this may not be the address of ${kind}. Check host, port and prefix.`,
   )
 }
 
-/** Returns the URL of a server; @throws FlowdeltaError for what is none */
+/** Returns the URL of a server; @throws FlowdeltaError for an invalid one */
 export function requireUrl({ location, name }: StoreLocation, kind: string): URL {
   const url = URL.canParse(location) ? new URL(location) : undefined
   if (/%(?![0-9a-f]{2})/i.test(`${url?.username}${url?.password}`)) {
@@ -281,7 +281,7 @@ export function jsonOf({ bytes }: Exclude<Answer, null>): Readonly<Record<string
   throw new FlowdeltaError(notJson(text))
 }
 
-/** Says what an answer is that should be JSON. */
+/** Describes an answer that should be JSON and is not. */
 export function notJson(text: string): string {
   if (text.trim() === '') return 'answered with nothing'
   const isPage = /^\s*<(!doctype|html|head|body)/i.test(text)

@@ -63,9 +63,9 @@ const APIS = {
 } as const
 
 /**
- * Jaeger, or what speaks its HTTP API, as VictoriaTraces does
- * (`jaeger://host:10428/select/jaeger`). Traces are searched by service: each one that a condition
- * does not rule out is asked for. An answer has a limit and no cursor; see `SlicedReading`.
+ * Jaeger, or another server with its HTTP API, such as VictoriaTraces (`jaeger://host:10428/select/jaeger`). Traces are
+ * searched by service, for each service that no condition rules out. An answer has a limit and no cursor; see
+ * `SlicedReading`.
  */
 export const jaegerStore = storeKind({
   parameters: JAEGER_OPTIONS,

@@ -95,7 +95,7 @@ class PageCheck {
     while (reader.offset < chunk.byteLength - 1 && !(this.#isFlat && seen >= num_values)) {
       const start = reader.offset
       const header = parquetHeader(reader)
-      // A field of a negative length leads back to what was read.
+      // A field of negative length would lead back to bytes already read.
       requireThat(reader.offset > start, 'a page whose header ends before it begins')
       const size = header.compressed_page_size
       const left = chunk.byteLength - reader.offset

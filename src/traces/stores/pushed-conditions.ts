@@ -63,13 +63,13 @@ const SIGNS: Readonly<Record<string, string>> = {
   below: '<',
   'up to': '<=',
 }
-/** Texts that are printed otherwise than they are recorded. */
+/** Texts whose printed form differs from the recorded one. */
 const PRINTED_OTHERWISE = '[^ -~]|^ | $'
 
 /**
- * Returns what some span has of every request for which conditions hold, each as SQL of one span:
- * services, operations and attributes. Conditions that also hold without a value say nothing, and
- * what SQL cannot decide counts as if it held.
+ * Returns necessary conditions, each as SQL about one span: every request that meets the given conditions has a span
+ * that meets it. They cover services, operations and attributes. Conditions that also hold without a value give none,
+ * and a part that SQL cannot decide counts as met.
  */
 export async function spanTests(
   conditions: readonly Condition[],
@@ -131,7 +131,7 @@ export interface Wanted {
   seen(startUs: number, endUs: number, services: readonly string[]): number
 }
 
-/** Returns what a query asks for as far as times and services say it; `null` for everything. */
+/** Returns the conditions of a query that times and services can express; `null` for everything. */
 export function wantedBy({
   fromUs,
   toUs,

@@ -19,9 +19,9 @@ export interface Savable {
 }
 
 /**
- * Writes traces as OTLP JSON lines, one trace a line, compressed where the path ends in `.gz`; see
- * `SpanTraces.save`. What is there under that name is replaced once all is written. The first line
- * says which traces are missing, and each what was logged, under a key that other programs pass over.
+ * Writes traces as OTLP JSON lines, one trace a line, compressed if the path ends in `.gz`; see `SpanTraces.save`. An
+ * existing file of that name is replaced once everything is written. The first line lists the missing traces, and each
+ * line its logs, under a key that other programs ignore.
  *
  * @throws FlowdeltaError for a file that cannot be written
  */

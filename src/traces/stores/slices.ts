@@ -93,7 +93,9 @@ export class SlicedReading {
     quality.note(MISSING_TRACES, { file }, message)
   }
 
-  /** The halves of a stretch; none, which is remembered, if it is too short or both have what it has. */
+  /**
+   * Returns the halves of a stretch; none, which is remembered, if it is too short or both halves contain all of it.
+   */
   async #divided(slice: Slice, ids: ReadonlySet<string>, ask: Ask): Promise<Required<Asked>[]> {
     const halves: Required<Asked>[] = []
     for (const half of this.#halves(slice)) halves.push({ slice: half, ids: await ask(half) })

@@ -16,7 +16,7 @@ const EVENT = `${SPAN}Events.list.element.`
 const LINK = `${SPAN}Links.list.element.`
 const ATTRIBUTES = 'Attrs.list.element.'
 
-/** Columns that hold one attribute each, and what it is called. */
+/** Columns that hold one attribute each, and its name. */
 const WELL_KNOWN: Readonly<Record<string, string>> = {
   Cluster: 'cluster',
   Namespace: 'namespace',
