@@ -17,7 +17,7 @@ import {
 } from './document.ts'
 import { printedJson, textTable } from './printing.ts'
 
-/** A type of requests with what `--fail-on` and `--warn-on` make of it. */
+/** Type of requests with the verdict of `--fail-on` and `--warn-on`. */
 export interface JudgedType extends CheckedType {
   readonly verdict: 'pass' | 'warn' | 'fail'
   /** Conditions that make it fail, or else warn. */

@@ -88,7 +88,10 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
   failOn(comparison, flags.failOn, TERMS)
 }
 
-/** `null` if nothing was found to explain; throws if neither finding nor mutation is called so. */
+/**
+ * Returns the entries to explain, `null` if there is nothing to explain; throws if no finding or mutation has that
+ * name.
+ */
 function explained(comparison: Comparison, which: string): Explained | null {
   const { findings } = comparison.findings
   const { mutations } = comparison.ranking

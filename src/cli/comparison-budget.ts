@@ -24,7 +24,7 @@ const EVIDENCE = new Set([
   'parameters',
 ])
 
-/** Lists whose first entry says what a finding is about. */
+/** Lists whose first entry names the subject of a finding. */
 const SUBJECTS = new Set(['steps', 'calls'])
 
 /** Entries of each list of evidence, tried one after the other. */
@@ -43,9 +43,9 @@ export function mutationsWithin(budget: number): number {
 }
 
 /**
- * Cuts a document to `budget` bytes by what a reader needs first: totals, findings in brief,
- * warnings, top mutations, evidence, the rest. Entries go whole; `leftOut` says how many and how to
- * get them.
+ * Cuts a document to `budget` bytes, keeping first what a reader needs first: totals, findings in brief, warnings, top
+ * mutations, evidence, the rest. Keeps or drops whole entries; `leftOut` counts the dropped ones and says how to get
+ * them.
  */
 export function withinBudget(
   document: Json,

@@ -180,7 +180,7 @@ const EXPLAINED = record<ExplainedFinding>({
   ),
 })
 
-/** The document of `flowdelta compare`; `truncated` says what is not listed. */
+/** Document of `flowdelta compare`; `truncated` counts the entries that are not listed. */
 export const COMPARISON_DOCUMENT = document<PrintedComparison>(
   'comparison',
   'What `flowdelta compare --json` prints.',

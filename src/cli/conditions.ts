@@ -22,7 +22,7 @@ export interface Condition<Thing, Result> {
   readonly holds: (thing: Thing, result: Result) => boolean
 }
 
-/** Reads `any`, `shift>10ms`, or several such parts with `and` between them. */
+/** Reads `any`, `shift>10ms`, or several of these joined by `and`. */
 export function conditionFrom<Thing, Result>(
   text: string,
   terms: Terms<Thing, Result>,
@@ -62,7 +62,7 @@ export function conditionOption<Thing, Result>(
 
 const MAX_NAME_LENGTH = 200
 
-/** Says on standard error which conditions hold and for what; the exit code is then 1. */
+/** Prints on standard error which conditions hold, and for which things; the exit code is then 1. */
 export function failOn<Thing, Result>(
   result: Result,
   conditions: readonly Condition<Thing, Result>[] | undefined,

@@ -322,8 +322,8 @@ const MAX_MESSAGE_LENGTH = 200
 const NODES = 10
 
 /**
- * A comparison of logs as text: what to read it with, is performance different, what differs, where to
- * look first.
+ * Returns a comparison of logs as text: its input, whether performance differs, the differences, and where to look
+ * first.
  */
 function logsText(
   { compared, warnings, limit }: PrintedLogs,
@@ -386,7 +386,7 @@ function tableOf(told: readonly VariableDivergence[], compared: LogComparison): 
   return textTable(['variable', 'kind', 'score', 'what differs most', 't'], rows)
 }
 
-/** Each finding as three lines: what differs, what performance has to do with it, and how sure that is. */
+/** Returns each finding as three lines: the difference, its relation to performance, and its certainty. */
 function findingsText(told: readonly VariableDivergence[], compared: LogComparison): string {
   const { counts } = compared.logs
   const findings = told.map((variable, i) => {

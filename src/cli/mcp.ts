@@ -252,8 +252,8 @@ async function printedBy(command: string, asked: Asked): Promise<Json> {
 }
 
 /**
- * A page of a document, at most `budget` bytes: first what is no list, then the entries of its lists
- * in their order. What is too large for any page loses the ends of its lists, and says how many.
+ * Returns a page of a document, at most `budget` bytes: first the fields that are no lists, then the entries of its
+ * lists in order. An entry too large for any page loses the ends of its lists, and says how many items.
  */
 function page(document: Json, { budget = DEFAULT_BUDGET, cursor = '0' }: Asked): string {
   const fields = Object.entries(document)

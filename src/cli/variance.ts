@@ -99,7 +99,7 @@ async function readMarks(file: string): Promise<readonly VarianceMark[]> {
   return parseVarianceMarks(content, { file })
 }
 
-/** Marks on edges as they are called now: those saved before names were given hold what was recorded. */
+/** Returns marks on edges with their present names: marks saved before the names were given hold the recorded ones. */
 function namedMarks(
   marks: readonly VarianceMark[],
   { flows: { labels } }: Categories,
@@ -261,7 +261,7 @@ function sourceText(
   return [`Variance of ${name}. ${note}`, ...lines].join('\n')
 }
 
-/** An edge, told apart from others between the same two labels. */
+/** Returns the text of an edge, distinct from others between the same two labels. */
 function edgeText(edge: EdgeVariance, edges: readonly EdgeVariance[]): string {
   const { from, to, occurrence, fromRoundBefore, mark } = edge
   const isOne = edges.filter((other) => other.from === from && other.to === to).length === 1

@@ -78,7 +78,7 @@ function othersText({ ranked }: LatencyDiagnosis, told: number): string {
   return `${grouped(others)} ${things} ${verb} no more than chance; --json lists ${them}.`
 }
 
-/** Kinds of requests mixed may hide what one of them has. */
+/** Suggests to look at single kinds of requests: a mix of kinds may hide the change of one. */
 function otherWays({ models, options, changedCallers, changeP }: LatencyDiagnosis): string {
   if (models.forests.length < 2 || (options.service ?? '') !== '') return ''
   if (changedCallers !== null && changeP >= options.alpha) {
