@@ -20,7 +20,7 @@ export type OptionAdvice = Readonly<
  */
 export type ErrorCode = 'argument' | 'option' | 'format' | 'input'
 
-/** Wrong input or options: the message says what was found, where it stood, and what to do next. */
+/** Wrong input or options: the message gives the value found, its place, and the next step. */
 export class FlowdeltaError extends Error {
   override readonly name: string = 'FlowdeltaError'
   readonly code: ErrorCode
@@ -41,7 +41,7 @@ export class FlowdeltaError extends Error {
 
 type Inspect = (value: unknown, options: object) => string
 
-/** A file or a trace that cannot be read as what it claims to be. */
+/** File or trace that cannot be read as its claimed format. */
 export class TraceFormatError extends FlowdeltaError {
   override readonly name = 'TraceFormatError'
   readonly place: Place
@@ -187,7 +187,7 @@ function isRecord(value: unknown): value is Record<PropertyKey, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** A bug in flowdelta itself, not in what it was given. */
+/** Bug in flowdelta itself, not in its input. */
 export class InternalError extends Error {
   override readonly name = 'InternalError'
 

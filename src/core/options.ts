@@ -18,13 +18,13 @@ export interface OptionRow<T> {
   readonly isRare?: boolean
   /** Whether its flag takes the name of a file, whose text `parse` reads. */
   readonly isFile?: boolean
-  /** Words that it takes, beside numbers where it takes those. */
+  /** Words that it takes, in addition to numbers if it takes those. */
   readonly choices: readonly (string | null)[]
   /** Values that it takes, as a noun phrase for messages: `'a share from 0 to 1'`. */
   readonly expected: string
   readonly schema: JsonSchema
   accepts(value: unknown): boolean
-  /** Reads a flag's text; what it gives may be unacceptable. */
+  /** Reads a flag's text; the result may be unacceptable. */
   parse(text: string): unknown
 }
 

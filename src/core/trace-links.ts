@@ -13,7 +13,7 @@ const PRESETS: Readonly<Record<string, (base: URL) => string>> = {
 }
 
 /**
- * The template of links to traces: itself, or what a preset stands for.
+ * Returns the template of links to traces: the text itself, or the meaning of a preset.
  *
  * - `https://traces.example/{traceId}`: any http or https address with `{traceId}` in it;
  * - `jaeger=BASE`: Jaeger's UI at BASE;

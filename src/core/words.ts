@@ -107,13 +107,13 @@ export function grouped(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** A number of any size in three digits: `1,602`, `46.3`, `0.0626`; 0 for what is as good as 0. */
+/** Returns a number of any size in three digits: `1,602`, `46.3`, `0.0626`; 0 for a negligible one. */
 export function shortNumber(value: number): string {
   if (Math.abs(value) >= 100) return grouped(value)
   return Math.abs(value) < 1e-9 ? '0' : String(Number(value.toPrecision(3)))
 }
 
-/** A share as whole per cent; never `0 %` or `100 %` for what is only nearly so. */
+/** Returns a share as whole per cent; never `0 %` or `100 %` for a share that is only nearly so. */
 export function percent(share: number): string {
   if (share > 0 && share < 0.005) return 'under 1 %'
   if (share < 1 && share > 0.995) return 'over 99 %'
