@@ -28,15 +28,15 @@ export function toDot(flows: FlowSet, request: number): string
  * Returns flows before and after as one DOT graph: of a category, of a structural mutation and its likeliest
  * precursor, or of any two categories.
  *
- * Edges are labelled with their mean time before → after. Steps and edges of one side only are dashed, in the
- * color of their period; edges that changed are bold. The attribute `change` says the same: `added`, `removed`,
- * `slower`, `faster`, and of other edges, nothing.
+ * Edges are labelled with their mean time before → after. Steps and edges of one side only are dashed, in the color of
+ * their period; edges that changed are bold. The attribute `change` says the same: `added`, `removed`, `slower` or
+ * `faster`; other edges have none.
  *
  * @param comparison from `compare`
  * @param what a category, a mutation of the ranking, `{ category }` for a category with itself, a
  *   stream of `comparison.moves`, or
  *   `{ before: { category, period }, after }`
- * @throws OptionError for a category that there is not
+ * @throws OptionError for an unknown category
  *
  * @example
  * toDot(comparison, { category: 0 }).includes('digraph') // true

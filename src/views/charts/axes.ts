@@ -59,7 +59,7 @@ function titleIn(title: string, { unit }: Quantity): string {
 /** Share of an axis for text beside the longest bar. */
 const TEXT_ROOM = 0.2
 
-/** A linear axis of durations around 0 with room for a text beside the bar that ends at either end. */
+/** Returns a linear axis of durations around 0 with room for a text at either end of a bar. */
 export function durationAxisWithRoom(
   endsUs: readonly number[],
   extent: Omit<DurationExtent, 'lowUs' | 'highUs'>,

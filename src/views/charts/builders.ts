@@ -87,7 +87,7 @@ export function ruleAt(value: number, mark: SpecPart = { color: PALETTE.rule }):
 /** Multiples of these fill a square evenly, however many there are (Roberts' sequence). */
 const SPREAD = [0.7548776662466927, 0.5698402909980532] as const
 
-/** Where a dot stands beside the middle of its lane, in which dots of one value would hide each other. */
+/** Returns the offset of a dot from the middle of its lane, where dots of one value would hide each other. */
 export function spread(row: number, axis: 0 | 1 = 0): number {
   // JSON has no -0, which adding 0 makes 0.
   return Math.round((((row * SPREAD[axis]) % 1) - 0.5) * 1000) / 1000 + 0

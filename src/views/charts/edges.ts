@@ -49,7 +49,7 @@ export const edgeChangesChart = defineChart(SHIFT_OPTIONS, (edges: EdgeChanges, 
   drawShifts(edges, [], options),
 )
 
-/** Draws the same of a comparison, with what findings tell beside: steps of which no edge changed. */
+/** Draws the shifts of a comparison, including steps from findings of which no edge changed. */
 export const shiftsChart = defineChart(SHIFT_OPTIONS, (comparison: Comparison, options) => {
   const { edges } = comparison
   return drawShifts(edges, stepsWithoutEdges(comparison), options)

@@ -291,7 +291,7 @@ function curveRows(stage: ExpectedCategoryCurves) {
 
 function pointOf({ hosts, requests, categories, name = '' }: ObservedCategories, replicas: number) {
   const { expected, sd } = expectedCategories(hosts, replicas, requests)
-  // Where the number cannot vary, what is rounded away is no difference.
+  // If the number cannot vary, a rounding error is no difference.
   const isOutside = Math.abs(categories - expected) > SDS * sd + 1e-9 * expected
   const label = shortText(name, MAX_POINT_NAME_LENGTH)
   const said = `${short(expected)} ± ${short(sd)}`

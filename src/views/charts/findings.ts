@@ -30,7 +30,7 @@ const LOOKS = [
   { name: 'observed change', color: PALETTE.rest },
 ]
 
-/** Draws findings as a waterfall up to the observed change, with what they leave over. */
+/** Draws findings as a waterfall up to the observed change, with the rest. */
 export const findingsChart = defineChart({}, (stage: Findings) => {
   const rows = rowsOf(stage)
   const of = stage.quantity
@@ -66,7 +66,7 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
       text: 'amount',
       // Beside names of findings, within 800 pixels.
       width: 300,
-      // Rows say what they are.
+      // Rows name their own meaning.
       color: { ...colorBy(LOOKS, rows), legend: null },
       tooltip: {
         finding: 'label',
@@ -159,7 +159,7 @@ export const interferenceChart = defineChart(
   },
 )
 
-/** Says what was looked at and not found. */
+/** Says what was tested without a result. */
 function nothingCompared({
   step,
   slowCalls,

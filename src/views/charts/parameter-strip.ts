@@ -31,8 +31,8 @@ const MAX_LINES = 5
 const WIDE_TIMES = 8
 
 /**
- * Draws every request as a dot along one parameter, colored by its group, with lines where the tree
- * divides the values; in what is slow, time is the other axis.
+ * Draws every request as a dot along one parameter, colored by its group, with lines where the tree divides the values;
+ * for slow requests, time is the other axis.
  */
 export const parameterStripChart = defineChart(
   {
@@ -162,7 +162,7 @@ type Rows = readonly { readonly timeUs: number }[]
 
 function splitsOn(root: Node, column: string): Split[] {
   const found: Split[] = []
-  // A list goes on with what is added to it on the way.
+  // The loop also visits nodes added on the way.
   const nodes = [root]
   for (const node of nodes) {
     if (node.kind === 'leaf') continue

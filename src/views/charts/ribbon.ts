@@ -62,7 +62,7 @@ export function ribbonIsClear({ findings }: Comparison): boolean {
   return findings.findings.length > 0 || findings.changeIsClear || findings.unexplainedShare > 0
 }
 
-/** Accounts for the requests of a category or a finding, and what they were before; else for all. */
+/** Accounts for the requests of a category or a finding, and their former categories; else for all. */
 export function accountFor(
   comparison: Comparison,
   category: number | null,
@@ -185,7 +185,7 @@ function picture(account: Account, { parts, labels, width, isClear, whose }: Dra
     const far = side === 'above' ? edge - row * ROW : edge + row * ROW
     const way = side === 'above' ? -1 : 1
     const middle = far + way * (ROW / 2 + 2)
-    // Under a text in the middle of its line ends that, beside another it goes on.
+    // Below a text in the middle of its line, the line ends; next to another text it goes on.
     const end = label.align === 'center' ? far + way * (row === 0 ? 4 : 3) : middle
     return {
       ...label,
@@ -374,8 +374,8 @@ const BESIDE = 6
 const MAX_TRIES = 20_000
 
 /**
- * Places the labels of parts, the largest change first, each in the nearest row where it touches no
- * other, however wide the page is; `null` where there is no such arrangement.
+ * Places the labels of parts, the largest change first, each in the nearest row where it touches no other, whatever the
+ * width of the page; `null` if there is no such arrangement.
  */
 function placeLabels(
   parts: readonly RibbonPart[],

@@ -18,7 +18,7 @@ interface Axis {
   readonly box: PlotBox
 }
 
-/** An axis below; `title` says what the numbers are, where nothing else does. */
+/** Draws an axis below the plot; `title` names the numbers if nothing else does. */
 export function BottomAxis({ scale, box, title }: Axis & { readonly title?: string }) {
   const ink = useInk()
   const bottom = box.top + box.height

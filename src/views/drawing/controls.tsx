@@ -61,7 +61,7 @@ interface SelectProps<V> {
   readonly onChoose: (value: V) => void
 }
 
-/** One of a list, below each other; `Choice` shows all of few beside each other. */
+/** Select list for many values; `Choice` shows a few next to each other. */
 export function Select<V extends string | number>(props: SelectProps<V>) {
   const { label, class: look, value, values, textOf = String, onChoose } = props
   return (

@@ -94,7 +94,7 @@ export const focusDrawing = defineChart(
   (graph: FocusGraph, { limit }) => drawingOf(focusPicture(graph, limit)),
 )
 
-/** Draws what an operation calls and what waits for what. Source: Ostrowski et al. 2011, §2.2. */
+/** Draws the calls of an operation and the waits between them. Source: Ostrowski et al. 2011, §2.2. */
 export const executionModelDrawing = defineChart(
   {
     id: count({ default: 0, min: 0, sentence: 'Number of the model' }),

@@ -50,7 +50,7 @@ export function boxSize(name: string, detail: string) {
   return { width: Math.min(MAX_WIDTH, PADDING + widest), height: detail === '' ? 26 : 36 }
 }
 
-/** Places boxes in layers; `notes` reserves room for a second line of text beside lines. */
+/** Places boxes in layers; `notes` reserves room for a second line of text next to lines. */
 export function layOutGraph(
   boxes: readonly GraphBox[],
   lines: readonly Pick<GraphLine, 'from' | 'to' | 'text'>[],

@@ -31,7 +31,7 @@ async function showChart(id: string, data: PageData): Promise<void> {
     await replacePicture(place, spec)
 }
 
-/** The picture stays where it is until the chart is drawn beside it, and for good if it fails. */
+/** Keeps the picture in place until the chart is drawn next to it, and for good if that fails. */
 async function replacePicture(place: HTMLElement, given: VisualizationSpec): Promise<void> {
   const view = document.createElement('div')
   place.append(view)

@@ -41,7 +41,9 @@ function waitText({ name, features }: VariableDivergence): string {
   return `${event} comes ${is} after the previous message (before: ${was})`
 }
 
-/** Why performance differs: what it depends on, or else the phase of the run that changed; undefined otherwise. */
+/**
+ * Says why performance differs: the variable it depends on, or else the changed phase of the run; undefined otherwise.
+ */
 export function causeText(compared: LogComparison): string | undefined {
   const { attention, divergence, tail } = compared
   const { beforeMean, afterMean } = divergence.performance
@@ -59,8 +61,8 @@ export function causeText(compared: LogComparison): string | undefined {
 }
 
 /**
- * The phase that the headline is about: times of events and what is awaited are parts of a time, and say no more
- * than it does.
+ * Returns the phase of the headline. If the headline is a time of events or a wait, these are parts of a time, and the
+ * phase says no more.
  */
 function leadingPhase({ attention, changedPhase }: LogComparison): RunPhase | undefined {
   const { graph, path = [] } = attention.headline ?? {}

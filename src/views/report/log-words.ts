@@ -64,7 +64,7 @@ export function newnessText(
   return `${grouped(after)} of ${counted(logs.counts.after, 'instance')}, ${counted(afterMessages, 'message')}`
 }
 
-/** Whether what is new comes first: where tests cannot speak, or errors are new. */
+/** Whether new messages come first: if tests find nothing, or errors are new. */
 export function newComesFirst(compared: LogComparison): boolean {
   return differences(compared).told.length === 0 || newErrors(compared).length > 0
 }
@@ -115,8 +115,8 @@ function placeOf(
 const SD_PER_MAD = 1.4826
 
 /**
- * Events with another number of messages than chance, how unevenly instances have them, and what other
- * events changed by account for, though no test of instances says so, which takes many.
+ * Returns events whose number of messages changed beyond chance, allowing for how unevenly instances have them and for
+ * the changes of other events. A test of instances may not find them, because it needs many.
  */
 function changedByNumber({ divergence: { variables, options }, logs }: LogComparison) {
   const events = variables.filter(({ kind }) => kind === 'event')

@@ -73,7 +73,7 @@ function partsOf(compared: LogComparison, maxRows: number): readonly Part[] {
   return parts.filter(({ lead, rows }) => lead !== '' || rows.length > 0)
 }
 
-/** A comparison of logs as a page: what only after logged, what differs, what performance depends on. */
+/** Returns a comparison of logs as a page: messages only after, differences, and dependencies of performance. */
 export function logsPage(
   compared: LogComparison,
   { madeBy, periods }: { readonly madeBy: string; readonly periods: Html | string },

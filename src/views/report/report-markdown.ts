@@ -84,7 +84,7 @@ export function reportMarkdown(
   return lines.join('\n')
 }
 
-/** Comments show neither SVG nor pictures that they carry: blocks of text are seen everywhere. */
+/** Draws the ribbon as text: comments show neither SVG nor embedded pictures, but text is shown everywhere. */
 function picture(comparison: Comparison): string[] {
   const lines = ribbonLines(comparison, WIDTH)
   // Nothing that is mentioned or referred to, even where that counts within code.

@@ -42,7 +42,7 @@ export interface WidgetDefinition<Stage, Table extends OptionTable, Data> {
   readonly view: FunctionComponent<ViewProps<Data, OptionsOf<Table>>>
   /** CSS rules, each scoped to the widget. */
   readonly style?: string
-  /** Colors of its own, beside `INK`. */
+  /** Further colors of the widget, besides `INK`. */
   readonly palettes?: readonly Palette[]
   /** Whether it draws Vega-Lite charts, so that its page carries their runtime. */
   readonly hasCharts?: boolean

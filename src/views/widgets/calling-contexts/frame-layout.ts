@@ -79,7 +79,7 @@ export function allRequests({ contexts, requests }: CallingContexts): CallingCon
 /** Frames narrower than this share of the width are not drawn. */
 const MIN_WIDTH = 1 / 2000
 
-/** Places contexts below their callers, as wide as what they take, siblings in one fixed order. */
+/** Places contexts below their callers, as wide as their time, siblings in one fixed order. */
 export function layoutFrames(
   contexts: CallingContexts,
   { widths, measure, color, focus }: FrameOptions,

@@ -33,9 +33,9 @@ const PARTS = 16
 export type ShownFinding = ReturnType<typeof shownFindings>[number]
 
 /**
- * Takes out of findings what a page lists of them; the first ones with their pictures.
+ * Returns the parts of findings that a page lists; the first ones with their pictures.
  *
- * @param chartOf draws what shows a finding best; pages do without, as its code is large
+ * @param chartOf draws the best picture of a finding; pages do without it, because its code is large
  */
 export function shownFindings(comparison: Comparison, chartOf: typeof findingChart | null = null) {
   return comparison.findings.findings.map((finding, place) => {

@@ -23,7 +23,7 @@ interface RibbonProps {
   readonly linkOf: TraceLinks
 }
 
-/** Draws a ribbon whose changed parts open into their times, two traces and what undoing them gives. */
+/** Draws a ribbon whose changed parts open into their times, two traces, and the effect of undoing them. */
 export function RibbonPane({
   account,
   isClear,

@@ -11,7 +11,7 @@ import { recordedFlows } from '../../../flows/fold/folded-flows.ts'
 import { areFromSpans, NS } from '../../../flows/span-tree.ts'
 import { quantile } from '../../../stats/quantile.ts'
 
-/** Times of requests: their mean, the median, and what 99 % of them do not exceed. */
+/** Times of requests: their mean, median, and 99th percentile. */
 export interface Times {
   readonly meanUs: number
   readonly p50Us: number
@@ -28,9 +28,9 @@ export interface Undone {
 const replayOf = remembered((flows: FlowSet) => new Replay(flows))
 
 /**
- * Recomputes the requests after as if some of their steps took as long on the path as before, on
- * average. Calls that ran beside may then be what requests wait for. Returns `null` where there is
- * nothing to take back: of trace points, and of steps that no request after has.
+ * Recomputes the requests after as if some of their steps took as long on the path as before, on average. Requests may
+ * then wait for parallel calls instead. Returns `null` if there is nothing to undo: for trace points, and for steps
+ * that no request after has.
  */
 export function undo(comparison: Comparison, steps: readonly AccountStep[]): Undone | null {
   const flows = recordedFlows(comparison.flows)

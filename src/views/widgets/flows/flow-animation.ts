@@ -44,9 +44,9 @@ export type FlowAnimation = ReturnType<typeof flowAnimation>
 const MAX_STAGES = 10
 
 /**
- * Which differences are animated one after the other, and what of a scene is there in between:
- * stages of one difference each, that with the largest part of the change first, and one for all
- * else. Source: Sambasivan 2013, §4.4.4 and §4.5, which leaves the order open.
+ * Returns the stages of an animation, and the visible parts of a scene in between: one stage per difference, the
+ * largest part of the change first, and one for everything else. Source: Sambasivan 2013, §4.4.4 and §4.5, which leaves
+ * the order open.
  */
 export function flowAnimation({ steps, links, differences }: FlowScene) {
   const byNode = new Map(differences.flatMap((each) => each.nodes.map((node) => [node, each])))
@@ -76,7 +76,7 @@ export function flowAnimation({ steps, links, differences }: FlowScene) {
     const there = new Set(steps.filter(isDone).map(({ id }) => id))
     const canBe = links.filter(({ from, to }) => there.has(from) && there.has(to))
     const drawn = new Set(canBe.filter(isDone))
-    // A step between two stages hangs on what led to it before, or will.
+    // A step between two stages follows the step that led to it before, or will.
     const entered = new Set([...drawn].map(({ to }) => to))
     const isBetween = over > 0 && over < stages.length
     for (const link of canBe) if (isBetween && !entered.has(link.to)) drawn.add(link)

@@ -141,7 +141,7 @@ export function FlowControls({ data, state, onChange, ...props }: FlowControlsPr
           <span
             aria-live="polite"
             class="fd-flow-count"
-            // As wide as it becomes: what stands beside it, and the drawing, stay where they are.
+            // Reserves the largest width, so that its neighbors and the drawing stay in place.
             data-widest={nthDifference(differenceCount, differenceCount)}
           >
             <span>

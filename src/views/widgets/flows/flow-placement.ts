@@ -46,9 +46,8 @@ const GAP = 14
 const MAX_FOR_DAGRE = 700
 
 /**
- * Places a graph, time running down: a box begins where the last line into it ends; chains stand
- * straight below each other. Nothing overlaps at any moment, and columns stay. Mirrored, what would
- * stand at the left stands at the right.
+ * Places a graph, time running down: a box begins where the last line into it ends; chains stand straight below each
+ * other. Nothing overlaps at any moment, and columns stay. Mirrored, left and right are exchanged.
  */
 export function placeFlow(
   input: PlacementInput,

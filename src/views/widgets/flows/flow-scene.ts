@@ -166,8 +166,8 @@ type Model = Pick<
 export type RankedData = Pick<FlowDifferences, 'differences' | 'rest' | 'totalUs'>
 
 /**
- * The mode that shows best what most of the change is: structure as an animation, latencies as a
- * difference, and whole flows beside each other. Source: Sambasivan 2013, Table 4.3.
+ * Returns the mode that shows most of the change best: structure as an animation, latencies as a difference, and whole
+ * flows side by side. Source: Sambasivan 2013, Table 4.3.
  */
 export function readableMode({ differences }: Pick<RankedData, 'differences'>): FlowMode {
   if (differences.length === 0) return 'side-by-side'
@@ -288,7 +288,7 @@ export function orderChangesOf(changes: readonly OrderChange[], nodes: readonly 
 /** Most names listed for a group of new or gone steps. */
 const MAX_HELD = 3
 
-/** Says what a group is: of steps that came or went, what they do: `prefetch · lock acquire × 33`. */
+/** Returns the caption of a group; for added or removed steps their operations: `prefetch · lock acquire × 33`. */
 function groupCaption(group: FlowGroup, { captions, nodes }: FlowData): FlowCaption {
   const { name, inBefore, inAfter, beforeUs, afterUs, kind, service, host } = group
   const told = (us: number) => (us === 0 ? 'not waited for' : formatDuration(us))

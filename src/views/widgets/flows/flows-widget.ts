@@ -80,7 +80,7 @@ function flowPair(
   return besideSimilar(comparison, chooseFlows(comparison, ranked ?? chosen))
 }
 
-/** A kind of request that nobody made before, and without precursor, beside the most similar one that was made. */
+/** Pairs a new kind of request without precursor with the most similar earlier one. */
 function besideSimilar(
   { categories }: Comparison,
   pair: ReturnType<typeof chooseFlows>,

@@ -68,7 +68,7 @@ export function ganttData(source: Comparison | TraceSet, options: GanttOptions) 
   return {
     traceId,
     lengthUs: calls.reduce((latest, { endUs }) => Math.max(latest, endUs), MIN_LENGTH_US),
-    /** Callers before what they call, in order of start among siblings. */
+    /** Callers before callees, in order of start among siblings. */
     calls: calls.map(({ facts, ...call }): GanttCall => ({ ...toNanoseconds(call), facts })),
     period: isComparison ? found : null,
     responseTimeUs: flows.responseTimeUs[first] ?? 0,
@@ -186,7 +186,7 @@ function requestCalls(
       startUs,
       endUs,
       work: uncovered([startUs, endUs], callees.map(spanOf)),
-      /** Its own time is that of the way to what it calls and back: network and queues. */
+      /** Whether its own time is that of the way to its callee and back: network and queues. */
       isOnTheWay: isOnTheWay(
         call,
         kind,
@@ -200,8 +200,8 @@ function requestCalls(
 }
 
 /**
- * The caller's side of calls of other services or hosts: what they do not account for is no work.
- * Source: Sambasivan 2013, §7.5, on Dapper, which subtracts the server's time from the client's.
+ * Whether a call is the caller's side of calls of other services or hosts: its remaining time is no work. Source:
+ * Sambasivan 2013, §7.5, on Dapper, which subtracts the server's time from the client's.
  */
 function isOnTheWay(caller: FlowCall, kind: string | null, callees: readonly FlowCall[]): boolean {
   const isCallee = ({ service, host, name }: FlowCall) =>
@@ -295,7 +295,7 @@ export function ganttRows(calls: readonly GanttCall[], collapsed: readonly numbe
     if (number < next) return []
     const isFolded = call.inner > 0 && folded.has(number)
     next = number + 1 + (isFolded ? call.inner : 0)
-    // Its own, and what is folded away in it.
+    // Critical stretches of the call and of those folded into it.
     const critical = calls.slice(number, next).flatMap((each) => each.critical)
     return [{ number, call, name: nameOf(call, calls[call.parent]), isFolded, critical }]
   })

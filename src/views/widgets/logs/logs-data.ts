@@ -115,7 +115,7 @@ function connected({ edges, metric }: DependencyNetwork, least: number): Depende
   ])
   const linksOf = group(links, ([end]) => end)
   const reached = new Set<string | undefined>([metric])
-  // A set goes on with what is added to it on the way.
+  // The loop also visits names added on the way.
   for (const name of reached) for (const [, other] of linksOf.get(name) ?? []) reached.add(other)
   return strong.filter(({ from }) => reached.has(from))
 }

@@ -12,10 +12,10 @@ declare global {
 }
 
 /**
- * Returns an element of the page that shows a chart, a widget, a stage or a table, alive: what a
- * cell of Observable displays, or a page appends. A chart is drawn a moment later.
+ * Returns an element of the page that shows a chart, a widget, a stage or a table, alive, for a cell of Observable to
+ * display or a page to append. A chart is drawn a moment later.
  *
- * @throws FlowdeltaError where there is no page: notebooks under Node have `show`
+ * @throws FlowdeltaError if there is no page: notebooks under Node have `show`
  * @throws OptionError for any other value
  *
  * @example

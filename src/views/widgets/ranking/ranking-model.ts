@@ -76,7 +76,9 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
     isClear: ribbonIsClear(comparison),
     findings: shownFindings(comparison, findingChart),
     none: comparison.findings.nothingText(),
-    /** When requests arrived, and what a stretch of time is compared by; `null` if times are not what is compared. */
+    /**
+     * Arrival times of requests, and the data to compare a stretch of time; `null` if the comparison is not of times.
+     */
     timeline: isTimed
       ? { ...timelineData(comparison), carried: carriedRequests(comparison) }
       : null,

@@ -294,7 +294,7 @@ function withDrawn<T>(columns: readonly T[], drawn: readonly T[]): T[] {
   ]
 }
 
-/** The columns of {@link COLUMNS}, which readers sort and filter, and what is drawn among them. */
+/** Returns the columns of {@link COLUMNS}, which readers sort and filter, and the drawings among them. */
 function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
   const { quantity } = comparison.categories.flows
   const isTime = quantity === TIME

@@ -125,7 +125,10 @@ export function swimlaneData(comparison: Comparison, options: SwimlaneOptions) {
   }
 }
 
-/** Traces, or the category whose median requests are shown: what is asked for, else what changed first. */
+/**
+ * Returns the traces to show, or the category whose median requests are shown: the requested one, else the first that
+ * changed.
+ */
 export function shownRequests(
   { findings: { findings }, ranking }: Comparison,
   { category, traces }: SwimlaneOptions,
@@ -359,7 +362,7 @@ function spanTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes
     const answered = { sentUs: endUs, arrivedUs: answeredUs, from: inside, to: outside }
     return [
       { name, kind: 'call', isCritical, ...asked },
-      // Nobody waits for what ends after its caller.
+      // Nobody waits for a call that ends after its caller.
       ...(endUs > caller.endUs ? [] : [{ name, kind: 'reply' as const, isCritical, ...answered }]),
     ]
   })

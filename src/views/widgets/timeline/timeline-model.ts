@@ -65,7 +65,7 @@ export function timelineData(comparison: Comparison) {
       packRequests(flows, BEFORE, categories.categoryOf),
       packRequests(flows, AFTER, categories.categoryOf),
     ] as const,
-    /** When findings began, and what else happened, from the start of each period. */
+    /** Onsets of findings, and other events, from the start of each period. */
     marks: [marksOfPeriod(marks, flows, BEFORE), marksOfPeriod(marks, flows, AFTER)] as const,
   }
 }

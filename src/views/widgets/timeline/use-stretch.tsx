@@ -36,7 +36,7 @@ export type Stretch =
 /** Between the last move of a stretch and its comparison, in ms: keys move it step by step. */
 const PAUSE = 250
 
-/** Restores what a page carries, once it is needed. */
+/** Restores the data that a page carries, once it is needed. */
 export function useCarried({ carried }: StretchData): () => Comparison {
   return useMemo(() => {
     let known: Comparison | undefined
@@ -95,7 +95,7 @@ interface PaneProps {
   readonly linkOf: TraceLinks
 }
 
-/** Shows what a stretch of time differs in: its ribbon, and findings. */
+/** Shows the differences of a stretch of time: its ribbon, and findings. */
 export function StretchPane({ stretch, name, linkOf }: PaneProps) {
   if (stretch === null) return null
   return (

@@ -16,7 +16,7 @@ import { Legend } from '../../drawing/legend.tsx'
 import { type GraphLine, type LineLook, layOutGraph, NodeLink } from '../../drawing/node-link.tsx'
 import type { DetailEdge, SpreadRow, VarianceDetail, VarianceLink } from './variance-data.ts'
 
-/** Wider drawings have the edges below them, narrower ones beside. */
+/** Widest drawing that has the edges next to it; wider ones have them below. */
 const MAX_BESIDE = 460
 const BAR = 44
 

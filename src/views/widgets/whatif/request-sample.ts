@@ -92,7 +92,7 @@ function carriedRequests(models: ExecutionModels, chosen: readonly number[]) {
   return {
     services: services.map(namesInPage(services, MAX_NAME_LENGTH)),
     operations: operations.map(namesInPage(operations, MAX_NAME_LENGTH)),
-    /** Calling path of each path, −1 for roots; callers come before what they call. */
+    /** Calling path of each path, −1 for roots; callers come before callees. */
     parentPath: Int32Array.from(
       paths.values,
       (path) => paths.numbers.get(models.paths.parent(path)) ?? NONE,

@@ -116,7 +116,7 @@ function rowsOf(models: ExecutionModels, by: WhatIfUnit): CarriedRow[] {
       halved.set(key, [...(halved.get(key) ?? []), Number(share.toPrecision(3))])
     }
   }
-  // In the order of the first part, by what server time does.
+  // In the order of the first part, by the effect of server time.
   return Array.from(halved, ([key, shares]) => [pathOf.get(key) ?? 0, ...shares])
 }
 
