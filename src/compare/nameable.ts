@@ -12,9 +12,9 @@ import { type Subject, subjectsIn } from './subjects.ts'
 export interface NameableThing {
   /** Id in a knowledge file. */
   readonly about: string
-  /** Its recorded name, to begin with. */
+  /** Recorded name, to begin with. */
   readonly what: string
-  /** Its given name; empty if it has none yet. */
+  /** Given name; empty if it has none yet. */
   readonly name: string
   /** Categories that have it, and their requests of both periods. */
   readonly categories: number

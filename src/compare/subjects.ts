@@ -54,7 +54,7 @@ export interface TaughtNote {
   readonly about: string
   /** Text of the note, or `undefined` for a name. */
   readonly text?: string
-  /** Its name, which replaces an older one. */
+  /** New name, which replaces an older one. */
   readonly name?: string
   readonly by?: string
   readonly at?: string

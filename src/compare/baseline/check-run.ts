@@ -56,7 +56,7 @@ export interface RunCheck {
 
 export interface HistoryChange {
   readonly run: string
-  /** Its place in the history, from 0 on. */
+  /** Place in the history, from 0 on. */
   readonly at: number
   /** Types with their typical response times, µs, up to the changes before and after this one. */
   readonly types: readonly {
@@ -147,7 +147,7 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
   }
 }
 
-/** By how much shares of runs before differ: Pearson's χ² of all types, and its degrees of freedom. */
+/** Returns the differences between shares of the runs before: Pearson's χ² of all types, and its degrees of freedom. */
 function differencesOf(
   names: readonly string[],
   runs: readonly RunSummary[],
@@ -220,7 +220,10 @@ function failsApart(before: readonly TypeSummary[], now: TypeSummary, level: num
   return growths.every((one) => (one?.growth.low ?? 0) > 0)
 }
 
-/** From exact intervals of both shares: a single failure where hardly any request failed is no surprise. */
+/**
+ * Returns the growth of a share from exact intervals of both: a single failure is no surprise if hardly any request
+ * failed.
+ */
 function growthOf(
   usual: readonly Counts[],
   { failed, requests }: Counts,

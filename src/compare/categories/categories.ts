@@ -180,12 +180,12 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     )
   }
 
-  /** For a shape, the number of each edge's class in its category's structure. */
+  /** Returns, for a shape, the number of each edge's class in its category's structure. */
   edgeClassOf(shape: number): Uint32Array {
     return this.#catalog.classOfEdges(shape)
   }
 
-  /** For each edge of a request as it was recorded, before folding, the number of its class. */
+  /** Returns, for each edge of a request as recorded, before folding, the number of its class. */
   recordedClassOf(request: number): Uint32Array {
     const { flows } = this
     const shape = flows.shapeOf[request] as number

@@ -87,7 +87,7 @@ export class StructureCatalog {
     return { shape, labelCodes, ...ends, ...depthFirst(graph, labelCodes, this.#labelOrder) }
   }
 
-  /** For any shape, its nodes depth first; see `Categories.preorderOf`. */
+  /** Returns the nodes of any shape depth first; see `Categories.preorderOf`. */
   preorder(shape: number): Uint32Array {
     return getOrInsert(this.#preorders, shape, () => this.#describe(shape).preorder)
   }
@@ -106,7 +106,7 @@ export class StructureCatalog {
     })
   }
 
-  /** For any shape, the number of each edge's class in its category's structure. */
+  /** Returns, for any shape, the number of each edge's class in its category's structure. */
   classOfEdges(shape: number): Uint32Array {
     const { shapes, colours, categoryOfShape } = this.#contents
     const category = categoryOfShape[shape] as number
@@ -137,7 +137,7 @@ export class StructureCatalog {
     return this.#numbers
   }
 
-  /** For the loops of a shape of folded flows, the numbers of their classes. */
+  /** Returns, for the loops of a shape of folded flows, the numbers of their classes. */
   classOfLoops(shape: number, { from, to }: LoopEnds): Uint32Array {
     const { colours, categoryOfShape } = this.#contents
     const { classKeys, loops } = this.structure(categoryOfShape[shape] as number)

@@ -9,14 +9,14 @@ export interface ColouredShape {
 export interface ShapeKey {
   /** Equal for two shapes if, and nearly only if, they are the same structure. */
   readonly key: number
-  /** No two nodes have the same colour; then an equal key proves the same structure. */
+  /** Whether all nodes have different colors; then an equal key proves the same structure. */
   readonly discrete: boolean
 }
 
 // The two highest bits of a color tell what it is interned with: the nodes that follow, or those that lead to it.
 const DOWN = 1 << 30
 const UP = 1 << 31
-/** In place of neighbours where there are none: labels and interned pairs have higher numbers. */
+/** Placeholder for missing neighbors: labels and interned pairs have higher numbers. */
 const NO_NEIGHBOURS = 0
 // First elements of chains of interned pairs: they tell what the chain describes.
 const KEY = 1

@@ -141,7 +141,7 @@ interface EdgeRows {
   readonly edgeOf: Uint32Array
   readonly categoryOf: Uint32Array
   readonly offsets: Uint32Array
-  /** By category, the row of each edge class, counted from the first of the category. */
+  /** Row of each edge class by category, counted from the first of the category. */
   readonly sumOf: readonly Uint32Array[]
 }
 

@@ -191,7 +191,7 @@ export interface EdgeTotalTimes {
   readonly usualUs: number
   /** Contributions below this, in µs, are called no change: `minimumShare` of the usual times. */
   readonly negligibleUs: number
-  /** Their excess over that, in µs; unequal load does not count. */
+  /** Excess of all requests after over that, in µs; unequal load does not count. */
   readonly observedChangeUs: number
 }
 

@@ -13,7 +13,7 @@ import {
 
 const ISSUES = '`traces.quality().issues` lists the first 1,000 of each kind.'
 
-/** Which kind of issue another warning speaks of. */
+/** Kind of issue that another warning reports. */
 const TOLD_BY: Partial<Record<WarningCode, string>> = {
   'duplicate-traces': DUPLICATE_SPAN,
   orphans: 'orphan-span',

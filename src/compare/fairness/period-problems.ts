@@ -21,7 +21,7 @@ import {
 /** Largest ratio of the periods' numbers of requests at which their load counts as the same. */
 const ALIKE_LOAD = 1.1
 
-/** From this factor on, and where it is sure, requests come more often. */
+/** Smallest factor at which requests come more often, if that is sure. */
 const MORE_LOAD = 1.25
 
 /** Whether one period has more requests, while counts are compared as they are. */
@@ -94,7 +94,7 @@ export function smallPeriods(periods: ComparedPeriods): ComparisonWarning[] {
   })
 }
 
-/** Where hosts alone make categories too small for a test: findings rest on steps, which are tested. */
+/** Warns if hosts alone make categories too small for a test: findings rest on steps, which are tested. */
 function spreadOverHosts(
   { flows, categories }: ComparedPeriods,
   many: string,

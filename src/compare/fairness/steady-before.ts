@@ -77,7 +77,7 @@ export function unsteadyBefore({ flows }: Pick<ComparedPeriods, 'flows'>): Compa
   })
 }
 
-/** As they arrived. */
+/** Returns the requests of a period in the order of their arrival. */
 function requestsOf(flows: FlowSet, period: Period): Uint32Array {
   const first = period === BEFORE ? 0 : flows.count(BEFORE)
   const arrivals = new Float64Array(flows.count(period))

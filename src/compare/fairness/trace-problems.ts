@@ -51,7 +51,7 @@ const CUT_LEVEL = 0.001
 const SMALL = 0.5
 /** Types with fewer spans than this have no small traces. */
 const MIN_SPANS = 4
-/** Where more of the traces than this lie at a border, there is no inside to compare with. */
+/** Largest share of traces at a border; with more, there is no inside to compare with. */
 const MAX_AT_BORDER = 0.5
 
 interface RootedTrace {
@@ -170,7 +170,7 @@ export function orphans(periods: ComparedPeriods): ComparisonWarning[] {
   })
 }
 
-/** Where nearly all traces of both periods have no root, the callers were never traced. */
+/** Share of traces without a root, in both periods, from which callers were never traced. */
 const NEVER_TRACED = 0.9
 
 /** Whether traces have no root, or are cut at a border of their period. */

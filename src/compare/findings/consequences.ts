@@ -18,7 +18,7 @@ import { innerOperation } from './step-findings.ts'
 
 /** A delay of another size than its cause, by more than this share, is one of its own. */
 const MAX_SIZE_DIFFERENCE = 0.1
-/** So is one whose requests share less than this with those of the cause. */
+/** Smallest share of requests that a consequence has in common with its cause. */
 const MIN_SHARED_REQUESTS = 0.5
 
 export interface Compared {
@@ -337,7 +337,7 @@ function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair)
     return false
   }
   const strata = strataOf(draft, steps)
-  // Those that are not given up may all be among the fastest.
+  // Calls that are not given up may all be among the fastest.
   const without = excessIn(strata, (request) => !change.failing.has(request))
   return without.eachUs / excessIn(strata, () => true).eachUs < MAX_WITHOUT
 }

@@ -19,7 +19,7 @@ export interface Deadline {
   readonly text: string
 }
 
-/** Fewer calls that are given up tell no deadline. */
+/** Fewest abandoned calls that show a deadline. */
 const MIN_CALLS = 5
 /** Calls that one deadline ends take times that differ by no more than this share, but for a tenth at either end. */
 const MAX_SPREAD = 0.05

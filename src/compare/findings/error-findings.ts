@@ -24,7 +24,7 @@ import { firstExemplars } from './slow-examples.ts'
 
 /** Weight of a failed request, in requests that take twice as long as usual. */
 const FAILED_WEIGHT = 10
-/** So does a failing call that its request makes good. */
+/** Weight of a failing call whose request succeeds nevertheless. */
 const MADE_GOOD_WEIGHT = 0.1
 /** A message is named if this share of the calls that changed says so. */
 const MOSTLY = 0.5

@@ -73,7 +73,7 @@ export interface FindingSources {
   readonly evidence: Ranking
   readonly edges: EdgeChanges
   readonly steps: StepChanges
-  /** In which requests steps changed; findings then say so. */
+  /** Segments of requests in which steps changed; findings then name them. */
   readonly segments?: Segments
   readonly columns?: RequestColumns
 }

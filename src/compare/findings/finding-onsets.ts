@@ -28,7 +28,7 @@ const TAILS = [0.9, 0.99]
 
 /** A value of one request that a finding is about; compared within its stratum only. */
 interface Value extends Failure {
-  /** None where all are compared. */
+  /** Stratum of the value; missing if all are compared. */
   readonly stratum?: string
 }
 
@@ -167,7 +167,7 @@ function gapValues(flows: FlowSet): Value[] {
   return orders.flatMap((rows) =>
     Array.from(rows.subarray(1), (request, i) => ({
       request,
-      // Those that it stands for came one after another meanwhile.
+      // The requests that it stands for came one after another in between.
       value:
         (flows.arrivalUs(request) - flows.arrivalUs(rows[i] as number)) / flows.countOf(request),
     })),
@@ -176,7 +176,7 @@ function gapValues(flows: FlowSet): Value[] {
 
 export type Failure = ReturnType<typeof failuresOf>[number]
 
-/** Which requests have failing calls of a finding, of those that make them; or fail. */
+/** Returns which requests have failing calls of a finding, among those that make them; or else which fail. */
 export function failuresOf(
   { calls: [call], services, segment }: Pick<Draft, 'calls' | 'services' | 'segment'>,
   { flows, sites, errors }: StepChanges,
@@ -273,7 +273,7 @@ interface Stratum {
 interface Score {
   readonly request: number
   readonly mean: number
-  /** By how much its values differ from those before, of which half spread by 1. */
+  /** Difference from the values before, in units of their interquartile range. */
   readonly amount: number
 }
 

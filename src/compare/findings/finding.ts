@@ -179,7 +179,7 @@ export interface Draft {
   /** Changed behavior of one service, the one in the title first; traces with spans only. */
   readonly calls: readonly FindingCall[]
   readonly moves: readonly MovedRequests[]
-  /** Its size, where its kind does not define the measure. */
+  /** Size of the finding, if its kind does not define the measure. */
   readonly size?: FindingSize
   /** Segment of requests that the finding is confined to, if one was found. */
   readonly segment?: Segment
@@ -187,7 +187,7 @@ export interface Draft {
   readonly isOfSegment?: boolean
   /** Trace ids of requests to look at, where they are not the typical ones of its categories. */
   readonly exemplars?: Exemplars
-  /** Which requests call otherwise, and which as is usual. */
+  /** Requests with changed calls, and those with the usual ones. */
   readonly forms?: Forms
   /** Rows of requests after that do it, where services call otherwise. */
   readonly doing?: readonly number[]

@@ -326,7 +326,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     const titled = wrapped(`#${rank}`.padEnd(INDENT.length) + title, '', width)
     const last = titled.pop() ?? ''
     const share = shareText(finding, this)
-    // At the right edge where there is room, else the first of the facts.
+    // At the right edge if there is room, else the first of the facts.
     const hasRoom = share !== '' && last.length + 2 + share.length <= width
     return [
       ...titled,

@@ -111,7 +111,7 @@ export function priceOf(
   const weight = sum(parts, (part) => part.weight)
   const [having, all] = forms.counts[AFTER]
   const requests = Math.min(having, changed)
-  // Those that changed have all that the whole group takes more.
+  // The changed requests hold the whole group's extra time.
   const apiece = (forms.isWhole ? all / Math.max(1, requests) : 1) / weight
   const eachUs = sum(parts, ({ addedUs }) => addedUs) * apiece
   const width = normalQuantile(0.975) * Math.hypot(...parts.map(({ error }) => error)) * apiece

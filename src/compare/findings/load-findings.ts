@@ -13,7 +13,7 @@ import { observedChange, weighed } from './weighing.ts'
 const MIN_RATIO = 1.25
 /** The load is reported where it explains this share of the change, or where that cannot be known. */
 const MIN_EXPLAINED = 0.2
-/** Where few requests, or moments, tell of a load, a finding that explains this share of the change comes before it. */
+/** Share of the change from which another finding comes before a load that few requests, or moments, show. */
 const MOST_EXPLAINED = 2 / 3
 /** Pauses matter when they take so much more or less of a period. */
 const MIN_PAUSED = 0.1
@@ -27,7 +27,7 @@ export function loadFindings(
   others: readonly Draft[],
 ): Draft[] {
   const { rate, pauses, rateQ, pausesQ } = arrivals
-  // Where fewer requests take longer, clients wait for a slow service: an effect, no cause.
+  // If fewer requests take longer, clients wait for a slow service: an effect, no cause.
   const isAsExpected = changes.some(
     ({ kind, shiftUs }) => kind === 'request' && shiftUs > 0 === (rate?.ratio ?? 0) > 1,
   )

@@ -400,7 +400,7 @@ export class Prices {
       return now.map((one) => [one, share * (this.#leftUs[one]! - usualUs)] as const)
     })
     const totalUs = sum(moreUs, ([one, us]) => us * this.#counts(one))
-    // Those that fail may be the slow ones whatever fails: they add no more than all of their types do.
+    // Failing requests may be the slow ones whatever fails, so they add no more than all requests of their types.
     const mostUs = atMost(totalUs, this.#changeLeft(forms.now))
     if (mostUs === 0 || mostUs < 0 !== isSaving) return null
     for (const [request, us] of moreUs) {
@@ -409,7 +409,10 @@ export class Prices {
     return eachInterval
   }
 
-  /** By how much requests after take longer than those before of the types that some are of, as is left; all, or some. */
+  /**
+   * Returns how much longer requests after take than those before, in the times left, for the types of some requests:
+   * all of them, or a part.
+   */
   #changeLeft(some: readonly number[], counted?: ReadonlySet<number>): number {
     const { typeOf, unknown } = this.#types
     const types = new Set(some.map((one) => typeOf[one]))
@@ -572,7 +575,7 @@ function movedTo(
   return [low + byUs, high + byUs]
 }
 
-/** Which requests a finding is about, of its segment, or of the time that it is reported in; `null` for all. */
+/** Returns the requests of a finding: those of its segment, or of the time that it is reported in; `null` for all. */
 function insideOf(
   draft: Draft,
   changes: StepChanges,
@@ -605,7 +608,7 @@ function withinOf(draft: Draft): readonly string[] {
   return within ? [within, ...alike] : []
 }
 
-/** Which share of so many calls changed, where some alone did. */
+/** Returns the share of a number of calls that changed, if only some did. */
 function shareOf(draft: Draft, { share }: FindingStep, calls: number): number | undefined {
   const segment = onlySegment(draft)
   if (segment === undefined) return share

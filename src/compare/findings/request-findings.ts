@@ -80,7 +80,7 @@ function medians(categories: Categories, category: number) {
 
 /** Findings account for requests that changed when they add up to this share of it. */
 const MIN_ACCOUNTED = 0.8
-/** From this share on, the unexplained rest counts as all of a shift. */
+/** Share of a shift from which the unexplained rest counts as all of it. */
 const MOSTLY = 0.95
 
 /** Segments of requests are less sure than their steps: others account for one from this share of it on. */

@@ -113,7 +113,7 @@ function factorOf(name: string, strata: Strata, designEffect = 1) {
   return { name, log: shift, error }
 }
 
-/** Those of the factors known well that agree with the common one; none where too few do. */
+/** Returns the well-known factors that agree with the common one; none if they are too few. */
 function agreeingWith(centre: number, factors: readonly Factor[]): readonly Factor[] {
   const known = factors.filter(({ error }) => error <= MAX_ERROR * Math.abs(centre))
   const agreeing = known.filter((one) => Math.abs(one.log - centre) <= apartAt(centre, one))

@@ -10,7 +10,7 @@ import { isOfOneStep } from '../steps/step-times.ts'
 import type { Draft } from './finding.ts'
 import { calledName } from './names.ts'
 
-/** From this share of the change on, a segment holds all of it. */
+/** Share of the change from which a segment holds all of it. */
 export const ALL_OF_IT = 0.9
 
 const OPERATION = { service: null, attribute: 'operation', isAttribute: false }
@@ -119,7 +119,7 @@ function searchedIn({ step, call, measure, operation, callingOperation }: Segmen
     : `in which ${printable(step.caller)} calls ${service}`
 }
 
-/** For which operation of its caller one is called, unless that has the same name. */
+/** Names the calling operation, unless it has the same name. */
 function forCaller(caller: string | null, operation: string | null): string {
   return caller && caller !== operation ? ` for ${operationName({ operation: caller })}` : ''
 }

@@ -23,7 +23,7 @@ import { type Sources, timesText } from './place-findings.ts'
 import { NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 import { ALL_OF_IT } from './segment-text.ts'
 
-/** Fewer services that change where the same holds are changes of their own. */
+/** Fewest services that change under the same condition and count as one change. */
 const MIN_SERVICES = 2
 
 /** A finding that is confined to some requests or calls. */

@@ -155,7 +155,7 @@ function resizedBy(
   }
 }
 
-/** Which calls are of a segment; of before, any that it may be compared with where none was inside. */
+/** Returns whether calls are of a segment; if none was inside before, any comparable call of before counts. */
 function insideOf(segment: Segment, { period }: FlowSet) {
   const { requests, inside } = segment
   const own = new Set(requests)

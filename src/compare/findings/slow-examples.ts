@@ -79,7 +79,7 @@ export function timesOfFinding(
   const inSegment = within && new Set(within.requests)
   return {
     isOfSegment: within !== undefined,
-    // Where the segment alone was seen to change, calls of the step were not told as few.
+    // If only the segment was found to change, the step has no share of changed calls.
     share: change?.changed ? (change.minority?.share ?? null) : null,
     of: (period: Period, share = 1) =>
       timesOf(strata, period, share).filter(({ request }) => inSegment?.has(request) ?? true),

@@ -41,7 +41,7 @@ export interface FewSlow extends Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'e
   readonly requests: number
   /** Step that holds most of it, or the call that all give up at another time than before, and when. */
   readonly where: string
-  /** In which bursts they come (`in 3 bursts, typically 2 min apart`); `null` where most are alone. */
+  /** Bursts in which they come (`in 3 bursts, typically 2 min apart`); `null` if most are alone. */
   readonly when: string | null
 }
 
@@ -114,7 +114,7 @@ export function findSlowStretch(
   }
 }
 
-/** Fewer far ones are usual where times have heavy tails; more are no longer few. */
+/** Fewest and most far slower requests that are reported: fewer are usual for heavy tails, more are no longer few. */
 const MIN_FAR = 5
 const MAX_FAR = 50
 /** Few requests are reported where they add as much to all response times of their kind, few calls to all. */
@@ -208,7 +208,7 @@ function farRequests(
   const far = Array.from(after).filter((request) => overAll(request) > 0)
   if (far.length > MAX_FAR) return []
   const placeOf = (some: readonly number[]) => commonStep(times, new Set(some), sum(some, excess))
-  // Where a service fails, its times and those of its callers are not compared.
+  // If a service fails, its times and those of its callers are not compared.
   const failing = greatest(
     errors.filter(({ kind }) => kind === 'work'),
     (one) => sum(far, (request) => Number(one.failing.has(request))),

@@ -97,7 +97,7 @@ export function slowNotes(
   const { minority, shiftUs } = step
   const part = namedPart(step, parts)
   const within = part?.isOfCalls ? undefined : part
-  // Those that no longer are slow are not known one by one.
+  // Requests that are no longer slow are not known one by one.
   if (minority === null || (within !== undefined && shiftUs < 0)) return []
   const [usual, changed] = (within?.medianUs ?? [minority.usualUs, minority.changedUs]).map(
     (amount) => formatAmount(amount, flows.quantity),
@@ -134,7 +134,7 @@ function layerNotes({ layers = [], quantity }: FlowSet, steps: readonly StepChan
   )
 }
 
-/** From this share of the change on, only one way is mentioned. */
+/** Share of the change from which only one way is mentioned. */
 const ONE_WAY = 0.8
 
 /** Says which way calls take longer, of those whose both sides were recorded. */
@@ -306,7 +306,7 @@ export function placeTitle(step: Step, operation: string): string {
 
 /** One operation within another is named when it changed by this share of the work. */
 export const MIN_PART = 0.7
-/** From this share on, the work of an operation that holds another is not all its own. */
+/** Smallest share at which the work of an operation that contains another is not all its own. */
 const MIN_SHARED = 0.1
 
 function workWords(step: StepChange, operation: string, parts: readonly WorkPart[]): string {

@@ -46,7 +46,7 @@ export const SLOW_BEFORE = 0.99
 const LEVEL = 0.001
 /** Shares of slow requests that a stretch may have; the smallest is required. */
 const RATES = [0.1, 0.2, 0.4, 0.8]
-/** Fewer slow requests in a row are usual where requests wait for each other. */
+/** Fewest slow requests in a row: fewer are usual if requests wait for each other. */
 const MIN_SLOW = 10
 const MAX_EXAMPLES = 3
 /** Factor over the slowest of its kind before from which a request is far slower. */

@@ -15,7 +15,7 @@ export type Shared = string
 
 export interface Activity {
   readonly request: Uint32Array
-  /** Which service, host or resource, of which recording. */
+  /** Service, host or resource, with its recording. */
   readonly place: Uint32Array
   readonly kind: Uint32Array
   readonly startUs: Float64Array

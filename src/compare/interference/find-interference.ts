@@ -156,7 +156,7 @@ const USUAL_MEDIANS = 2
 const MIN_BEFORE = 10
 
 export interface Tested extends Omit<Others, 'q'> {
-  /** By how much its share of all others is larger in slow calls. */
+  /** Difference of its share of all others between slow calls and usual ones. */
   readonly more: number
   /** Share of all time that it is under way where slow calls are: long calls meet more than short ones. */
   readonly average: number

@@ -31,7 +31,7 @@ export interface Others {
   readonly attribute: string | null
   /** Value of the attribute. */
   readonly value: string | null
-  /** In words: `NFS3 READDIRPLUS of tenant.id = batch-co`. */
+  /** Name in words: `NFS3 READDIRPLUS of tenant.id = batch-co`. */
   readonly text: string
   /** Resource that they share with the calls. */
   readonly shared: Shared

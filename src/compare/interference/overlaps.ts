@@ -10,7 +10,7 @@ export interface Calls {
   readonly place: Uint32Array
   readonly startUs: Float64Array
   readonly endUs: Float64Array
-  /** In the order of places and of starts, and in that of ends; of activity, only where calls are. */
+  /** Rows in the order of places and starts, and of places and ends; of activity, only rows at places of calls. */
   readonly byStart: Uint32Array
   readonly byEnd: Uint32Array
 }

@@ -87,7 +87,7 @@ export function nameOf(
 /** A type of request, `shop GET`, as people call its service or its operation. */
 export function nameType(knowledge: Knowledge | null, type: string): string {
   const words = type.split(' ')
-  // Where the service's name ends and the operation's begins is not known; points have no service.
+  // The border between the service's name and the operation's is unknown; points have no service.
   const named = words.map((_, i) => {
     const end = (i + 1) % words.length
     const [service, operation] = [words.slice(0, end).join(' '), words.slice(end).join(' ')]
@@ -171,7 +171,7 @@ const expressionsOf = remembered((names: readonly Name[]): RegExp[] =>
     const [, kind, recorded = ''] = /^(service:|step:)(.*)$/s.exec(about) ?? []
     if (kind === undefined) return []
     const words = recorded.split(' ')
-    // Where a service's name ends and its operation begins is not known.
+    // The border between a service's name and its operation is unknown.
     const given = kind === SERVICE ? [recorded] : words.map((_, i) => words.slice(i).join(' '))
     return [name, JSON.stringify(name).slice(1, -1)].map((shown) => {
       const all = given.map((one) => escaped(one).replaceAll('#', '.+?')).join('|')

@@ -13,7 +13,7 @@ import { rootTypes } from '../steps/root-types.ts'
 const WINDOWS = 60
 /** A window with fewer requests says nothing of a rate. */
 const MIN_PER_WINDOW = 10
-/** Fewer windows than this show no dependence on the rate. */
+/** Fewest windows that show a dependence on the rate. */
 const MIN_WINDOWS = 20
 /** The rate must predict windows that it was not learned from better than the mean, by this share. */
 const MIN_GAIN = 0.05
@@ -134,7 +134,7 @@ export function predictor(learned: readonly Window[]): (window: Window) => numbe
   return ({ rate }) => fitted[Math.max(0, bisectRight(rates, rate) - 1)]!
 }
 
-/** By which share the rate predicts stretches of time that it was not learned from better. */
+/** Returns the share by which the rate improves predictions for stretches of time that it was not learned from. */
 function gainOf(windows: readonly Window[]): number {
   let [byRate, byMean] = [0, 0]
   for (let fold = 0; fold < FOLDS; fold++) {

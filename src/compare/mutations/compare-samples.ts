@@ -78,7 +78,7 @@ export function testText(
 
 /** A test's result, whichever test it was. */
 export interface SampleComparison extends TwoSampleResult {
-  /** Where the distributions are furthest apart, for `'ks'`; else `NaN`. */
+  /** Place where the distributions are furthest apart, for `'ks'`; else `NaN`. */
   readonly location: number
 }
 

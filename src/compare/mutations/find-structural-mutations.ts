@@ -49,7 +49,7 @@ export function findStructuralMutations(
 export interface ComparedCounts {
   readonly before: Float64Array
   readonly after: Float64Array
-  /** By how much chance alone changes each: its standard deviation, of Poisson counts. */
+  /** Change of each by chance alone: its standard deviation, for Poisson counts. */
   readonly deviation: Float64Array
 }
 

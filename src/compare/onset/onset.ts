@@ -22,7 +22,7 @@ export interface Onset {
   readonly gradual: boolean
   /** Whether it may grow; `lowUs` and `highUs` then hold if it was sudden. */
   readonly perhapsGradual: boolean
-  /** Its end, with a 95 % confidence interval; `null` where it lasts. */
+  /** End of the change, with a 95 % confidence interval; `null` if it lasts. */
   readonly until: Pick<Onset, 'timeUs' | 'lowUs' | 'highUs'> | null
 }
 
@@ -56,7 +56,10 @@ const MIN_WANDER = 2
 const MAX_WIDTH = 0.5
 /** A change that begins within this share of the after period was there from the start. */
 const MAX_START = 0.2
-/** Up to the first p of a step, a change that takes time grows; up to the second, the interval is that of both. */
+/**
+ * Limits for p of a step: up to the first, a change counts as growth over time; up to the second, the interval covers
+ * both.
+ */
 export const NO_STEP = 0.01
 const MAYBE_STEP = 0.1
 /** Growth that takes longer than this share of the time from its beginning on is no step. */
@@ -79,7 +82,7 @@ export function findOnset(series: OnsetSeries): OnsetTest | null {
   return found && { ...found, onset: { ...found.onset, until: over.until } }
 }
 
-/** More than this share of a change that is over is not left. */
+/** Largest share of a change that may be left after its end. */
 const MAX_LEFT = 0.25
 /** Smallest length of a repetition, as a share of the change, that counts as the same change again. */
 const MIN_AGAIN = 0.25
@@ -198,7 +201,7 @@ function growthIn({ before, after, isJoined }: OnsetSeries) {
 
 const MAX_PARTS = 200
 const MIN_PART = 5
-/** Fewer parts do not tell how anything grows. */
+/** Fewest parts that show growth. */
 const MIN_PARTS = 20
 /** Values that are fewer are counts, or shares of few. */
 const MIN_DISTINCT = 20

@@ -32,14 +32,14 @@ const WITHIN = { fromStart: false, perhapsGradual: false, until: null } as const
 export interface ProposedPeriods {
   /** The requests of both periods, for `categorize`; those in between belong to neither. */
   readonly flows: FlowSet
-  /** From the first request of each to its last, µs since 1970 if the time of day is known. */
+  /** Time from the first request of each period to its last, µs since 1970 if the time of day is known. */
   readonly beforeUs: readonly [from: number, to: number]
   readonly afterUs: readonly [from: number, to: number]
   /** Time of the change; requests within its interval belong to neither period. */
   readonly since: Onset
   /** Measure that changed the most surely, such as `time of stock LOOKUP itself`. */
   readonly measure: string
-  /** Its level in both periods: medians in µs; of failures, shares. */
+  /** Level in both periods: medians in µs; for failures, shares. */
   readonly levels: readonly [before: number, after: number]
   /** Argument of `traces.split` for the same periods. */
   readonly split: string

@@ -19,12 +19,12 @@ import { callsOneByOne, placesOfRows } from './repeated-calls.ts'
 
 /** A place where what several services do takes another time, by one factor, and elsewhere does not. */
 export interface PlaceChange {
-  /** Which work and calls have to do with it, the surest first. */
+  /** Ends of work and calls at the place, the surest first. */
   readonly places: readonly PlaceEnd[]
   /** Services that take part in it: all that run there but those that surely did not change by as much. */
   readonly services: readonly string[]
   readonly steps: readonly Step[]
-  /** By what factor those that changed did. */
+  /** Factor of those that changed. */
   readonly factor: number
   readonly p: number
   readonly q: number
@@ -105,7 +105,7 @@ interface StepRows {
   readonly step: Step
   readonly weight: number
   readonly samples: readonly Sample[]
-  /** Where the service that works, or is called, runs; where its caller does. */
+  /** Place of the service that works, or is called, and place of its caller. */
   readonly to: ReadonlyMap<string, Where>
   readonly by: ReadonlyMap<string, Where>
 }

@@ -16,7 +16,10 @@ export interface PlaceName {
 }
 
 export interface Place extends PlaceName {
-  /** Which calls have to do with it: to it, by it, or to and by it from elsewhere; of work, that of who works. */
+  /**
+   * End of calls at the place: called there, calling from there, or both ways with elsewhere. For work, the working
+   * service's.
+   */
   readonly end: 'service' | 'caller' | 'between'
 }
 

@@ -40,7 +40,7 @@ export const callsOneByOne = remembered(({ steps, columns }: Sources) => {
   })
 })
 
-/** Where calls are of which it is asked: in a place, by requests that ask from it or not. */
+/** Question about calls: their place, and whether their requests ask from it. */
 export interface AskedCalls {
   readonly attribute: string
   readonly value: string
@@ -48,14 +48,14 @@ export interface AskedCalls {
   readonly isInside: (request: number, isThere: boolean) => boolean | null
 }
 
-/** Where the called service runs in each row, as its own spans recorded it. */
+/** Returns the place of the called service in each row, as its own spans recorded it. */
 export function placesOfRows(coded: readonly Coded[], { service }: Step): readonly CodedRows[] {
   return coded
     .flatMap((one) => [one, ...one.equal])
     .filter(({ column }) => column.service === service && isOfPlace(column.attribute))
 }
 
-/** By how much calls of a step changed in a place and elsewhere, in µs; `null` where that is not known one by one. */
+/** Returns the changes of a step's calls in a place and elsewhere, in µs; `null` if single calls are unknown. */
 export function changesOfCalls(sources: Sources, step: Step, asked: AskedCalls) {
   const found = callsOneByOne(sources)(stepKey(step)).flatMap(({ measured, coded }) => {
     const own = placesOfRows(coded, step).find(({ column }) => column.attribute === asked.attribute)

@@ -159,7 +159,7 @@ export class Precursors extends Stage {
 
 export interface DistanceColumns {
   readonly nsed: Float64Array
-  /** Its inverse; for different structures that read the same, that of half an edit. */
+  /** Inverse of the distance; for different structures that read the same, that of half an edit. */
   readonly inverse: Float64Array
 }
 
@@ -168,7 +168,7 @@ class StructureDistances {
   readonly #categories: Categories
   readonly #kind: EditTokens
   readonly #tokens = new Map<number, Uint32Array>()
-  /** From a category to each other; -1 where nobody asked. */
+  /** Distances from a category to each other one; -1 for those not computed yet. */
   readonly #known = new Map<number, Int32Array>()
 
   constructor(categories: Categories, kind: EditTokens) {

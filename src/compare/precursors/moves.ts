@@ -39,7 +39,7 @@ export interface Stream {
 interface MovesColumns {
   readonly precursors: Precursors
   readonly streams: readonly Stream[]
-  /** By how much all requests after take longer than as many before, in µs in all. */
+  /** Excess of all requests after over as many before, in µs in total. */
   readonly totalUs: number
 }
 
@@ -250,7 +250,7 @@ function moveRequests(
         const pieces = piecesOf(surplus, { most: at(before, category), sd, isSure })
         if (pieces.length > 0) givers.push({ category, isSure, pieces })
       }
-      // No more requests came to a category than it gained.
+      // A category cannot receive more requests than it gained.
       if (surplus < 0) {
         const pieces = piecesOf(-surplus, { most: -surplus, sd, isSure })
         if (pieces.length > 0) takers.push({ category, isSure, pieces })
@@ -345,7 +345,7 @@ function cheapest(sides: readonly Side[], costs: Float64Array, most: number): re
   pieces.sort((a, b) => a.cost - b.cost)
   let [held, limit] = [0, Number.NEGATIVE_INFINITY]
   for (const { side, amount, cost } of pieces) {
-    // Those that cost as much as the last are kept too, so that the order of all decides.
+    // Keeps ways that cost as much as the last, so that the order of all decides.
     if (held >= most && cost > limit + NOTHING) break
     held += amount
     limit = cost

@@ -36,9 +36,9 @@ export class DividingColumns {
   /** Attribute that is measured, which divides nothing. */
   readonly #measure: string
   readonly #called: readonly RequestColumn[]
-  /** By service, how many visits it has from each that calls it. */
+  /** Number of visits of each service, by calling service. */
   readonly #callers = new Map<string, Map<string, number>>()
-  /** By service, how many visits it has, and how many requests visit it. */
+  /** Number of visits of each service, and number of requests that visit it. */
   readonly #visits = new Map<string, [visits: number, requests: number]>()
 
   constructor({ flows, calls }: StepChanges, read: RequestColumns) {

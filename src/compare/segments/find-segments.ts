@@ -307,7 +307,7 @@ function isLarge(
       counts[isInside[row]!]!++
     }
   }
-  // Where no request before is inside, those outside stand for them.
+  // If no request before is inside, those outside stand for them.
   const side = counts[1]! > 0 ? 1 : 0
   const stoodFor = recorded === null ? 1 : countAfter(recorded) / countAfter(measured)
   return (

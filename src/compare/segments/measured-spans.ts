@@ -28,7 +28,7 @@ import { NO_PLACE, type SpanList } from './request-columns.ts'
 /** Spans of one operation within a step, which are divided by their own attributes. */
 interface StepSpans {
   readonly spans: SpanList
-  /** Their times, and of services that fail more or less often, which of them fail; none of too few. */
+  /** Returns their times and, for services that fail more or less often, their failures; none for too few. */
   readonly measured: () => Measured[]
 }
 

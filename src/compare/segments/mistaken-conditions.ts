@@ -128,7 +128,7 @@ function levelsByCode(
   return levels
 }
 
-/** By how much rows with some codes lie above the others of a period. */
+/** Returns the distance of rows with some codes from the others of a period. */
 function oddness(levels: readonly Level[], some: readonly number[], period: Period) {
   const of = (codes: Iterable<number>) => {
     let [count, total, squares] = [0, 0, 0]
@@ -249,7 +249,7 @@ interface Moments {
   readonly variance: number
 }
 
-/** Which requests have spans that failed. */
+/** Marks the requests with spans that failed. */
 export function requestsWithFailing({ size, outcomes }: FlowSet): Uint8Array {
   return new Uint8Array(size).map((_, request) => +((outcomes?.failing(request).length ?? 0) > 0))
 }

@@ -16,7 +16,7 @@ const MIN_KNOWN = 2
 const MAX_UNKNOWN = 0.05
 /** Share of pairs of a call before and one after in which numbers differ the same way. */
 const NEARLY_ALL = 0.9
-/** So do those of the first and second half of a period, in this share, where numbers count. */
+/** Share of pairs between the first and second half of a period in which growing numbers differ the same way. */
 const GROWING = 0.75
 /** Largest remaining change of calls with the same value, as a share of the whole change. */
 export const MAX_LEFT = 1 / 3

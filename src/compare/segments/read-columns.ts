@@ -181,7 +181,7 @@ function codedColumn(
   }
 }
 
-/** Where ascending numbers are cut: each part begins with its own. */
+/** Returns the values at which ascending numbers are cut: each part begins with its own. */
 function quantiles(sorted: Float64Array): number[] {
   const { length } = sorted
   return [

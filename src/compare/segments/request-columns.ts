@@ -38,7 +38,7 @@ export interface SpanList {
   readonly isOfEntries: boolean
 }
 
-/** In place of the span that tells where a call is served: it is not known, or known of requests. */
+/** Placeholder for the span that tells a call's place: unknown, or known from the request. */
 export const NO_PLACE = 2 ** 32 - 1
 
 /** Codes kept of services. */
@@ -121,7 +121,7 @@ export class RequestColumns {
     return read
   }
 
-  /** Which spans of requests use what can be shared, in the order of requests. */
+  /** Returns which spans of requests use shared resources, in the order of requests. */
   resources(): ResourceUses {
     this.#resources ??= readResources(this.#flows)
     return this.#resources
@@ -144,7 +144,7 @@ export class RequestColumns {
     })
   }
 
-  /** Where services are entered first, by shape. */
+  /** Returns the spans at which services are first entered, by shape. */
   #entriesOf(): ReadonlyMap<string, ReadonlyMap<number, number>> {
     if (this.#entries !== undefined) return this.#entries
     const entries = new Map<string, Map<number, number>>()

@@ -25,7 +25,7 @@ export function kindsOf(
   return kinds
 }
 
-/** Which rows meet a candidate. */
+/** Marks the rows that meet a candidate. */
 export function rowsOf(
   { conditions, stratum }: Candidate,
   columns: readonly CodedRows[],

@@ -96,7 +96,7 @@ interface SegmentColumns {
   readonly quantity: Quantity
 }
 
-/** In which requests things changed: what {@link findSegments} finds. */
+/** Requests in which something changed, as found by {@link findSegments}. */
 export class Segments extends columnarStage<SegmentColumns>() {
   /** One row a segment. */
   table(): StageTable {

@@ -298,7 +298,7 @@ function timesP(
       }),
     ),
   )
-  // As much as the change outside may be, in the direction of the one inside.
+  // Largest likely change outside, in the direction of the change inside.
   const errors = -normalQuantile(sides.level / 2) * sign
   const shiftUs = sides.outside.change + errors * sides.outside.error
   const factor = Math.exp(logs.change + errors * logs.error)

@@ -52,7 +52,7 @@ export function compareArrivals(flows: FlowSet): Arrivals {
   const isAlike = Math.abs(Math.log(after.weight / before.weight)) <= Math.log(ALIKE_WEIGHT)
   return {
     rate: compareRates(before, after),
-    // Between requests of a smaller sample there is more time.
+    // In a smaller sample there is more time between requests.
     pauses: isAlike ? comparePauses(before, after, stretches) : null,
   }
 }

@@ -63,7 +63,7 @@ export interface CallOrder {
 export interface Relation {
   /** Some of them overlap. */
   readonly together: boolean
-  /** None does, and one begins with nothing between it and the end of the other. */
+  /** Whether none overlap, and one begins right after the end of the other. */
   readonly inTurn: boolean
   /** All of the first are over before any of the second begins. */
   readonly before: boolean

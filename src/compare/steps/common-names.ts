@@ -21,7 +21,7 @@ const NAMING = [
 const METHODS = ['http.request.method', 'http.method']
 /** The method that a name begins with. */
 const VERB = /^(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH)(?= )/
-/** Where this share of the spans has the same names in both periods, as often, nothing is asked. */
+/** Share of spans with the same names in both periods, equally often, from which names are not compared. */
 const MIN_COMMON = 0.95
 /** Names that mean the same are apart where less than this share of a period's spans has names of both. */
 const MAX_COMMON = 0.5
@@ -36,7 +36,7 @@ const TEMPLATE = /^(?:\{.*\}|:\w+|<.*>|\*+|#|\$\w+)$/
 
 /** Spans of a service and kind with the same name and the same attributes that name operations. */
 interface Named {
-  /** Which of all comes first. */
+  /** Order among all. */
   readonly order: number
   readonly service: string
   readonly operation: string
@@ -45,7 +45,7 @@ interface Named {
   readonly said: readonly (string | undefined)[]
   /** Number of spans, before and after. */
   readonly spans: [number, number]
-  /** Its name in both periods; `null` while it keeps its own. */
+  /** Common name in both periods; `null` while it keeps its own. */
   renamed: string | null
 }
 

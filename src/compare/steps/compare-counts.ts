@@ -26,7 +26,7 @@ export interface CountsOptions extends StretchOptions {
   readonly lasts?: Lasting
 }
 
-/** With fewer chances taken than this to lose, or left to gain, counts are tested exactly. */
+/** Fewest chances taken, or left, for the normal approximation; with fewer, counts are tested exactly. */
 const MIN_EXPECTED = 5
 
 /**

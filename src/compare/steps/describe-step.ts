@@ -131,7 +131,7 @@ export function describeStep(
   const all = only ?? describeTimes({ step, strata, test: whole }, significant, options)
   const changed = described.filter((operation) => operation.changed)
   const [first] = changed
-  // Where single operations changed, they say by how much; another operation would dilute it.
+  // If single operations changed, their change is reported; other operations would dilute it.
   const told =
     first === undefined
       ? all
@@ -250,7 +250,7 @@ function describeTimes(
   // The change itself is already certain; tails, or else means, only tell whether it concerns some calls.
   const sureness =
     test.tailP < alpha ? normalQuantile(0.975) : MIN_CLEAR * Math.sqrt(test.designEffect)
-  // Fewer that are slow, by means alone, may be others: only tails tell that some became faster.
+  // A smaller number of slow calls, by means alone, may be different calls: only tails show that some became faster.
   const leastUs = test.tailP < alpha ? Number.NEGATIVE_INFINITY : 0
   const all = { typicalUs: typical.shift * calls, calls, sureness, leastUs, isOfMean, tickUs }
   const isTested = significant && !Number.isNaN(test.tailP)
@@ -312,7 +312,7 @@ function typicalShift(strata: readonly StepStratum[], tickUs: number) {
   return { ...shift, isOfMean: false }
 }
 
-/** Where tails do not tell that some changed, means do from so many standard errors on. */
+/** Standard errors from which means show that some calls changed, if tails do not. */
 const MIN_CLEAR = 3
 
 /**
@@ -335,7 +335,7 @@ function fewOf(
   }: {
     readonly typicalUs: number
     readonly calls: number
-    /** From how many standard errors of independent calls on a difference of means is clear. */
+    /** Standard errors of independent calls from which a difference of means is clear. */
     readonly sureness: number
     /** Smallest size of the change. */
     readonly leastUs: number

@@ -61,7 +61,7 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
   }
   const size = blocks.perRun * (blocks.runs + 1)
   const requestsOf = new Map<number, StretchCounts>()
-  // Where failing requests are preferred, they are compared with slow ones, which are, too.
+  // If failing requests were kept preferentially, they are compared with slow ones, which were, too.
   const sample = slowSample(flows)
   const isLeftOut = (request: number) =>
     sample?.chanceFails === false && sample.keptFor(request) === 'chance'

@@ -32,7 +32,7 @@ import { shortStretches, timeBlocks } from './time-blocks.ts'
 
 /** A change of this share of an operation's calls is called one. */
 const MIN_SHARE = 0.05
-/** So is a change of the number of calls by this share. */
+/** Smallest relevant change of the number of calls, as a share. */
 const MIN_TIMES = 0.1
 
 /**

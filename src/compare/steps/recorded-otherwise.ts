@@ -292,7 +292,7 @@ function lyingWithin(
   periodOf: ReadonlyMap<string, Period>,
 ) {
   const { periods, recordedIn, shapeOf, spanRows, spanOffsets } = flows
-  // Whose caller was lost may lie within it.
+  // A span whose caller was lost may lie within it.
   const isApart = (request: number, span: number) => span === 0 && flows.isPart(request)
   const kinds = periods.map((traces) => {
     const kind = traces.kind === 'spans' ? traces.spans.kind : []

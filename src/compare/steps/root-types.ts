@@ -143,7 +143,7 @@ interface Route {
   readonly requests: readonly [before: number, after: number]
   /** In the order of one request of the shape. */
   readonly calls: readonly string[]
-  /** Where the first call leads. */
+  /** Node that the first call leads to. */
   readonly next: number
 }
 

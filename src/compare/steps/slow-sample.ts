@@ -23,15 +23,15 @@ const MIN_GAIN = 8
 const NEARLY_ALL = 0.9
 /** Times on either side of the limit, and how many are near it, are as elsewhere unless p is below this. */
 const ALIKE_LEVEL = 0.01
-/** Fewer than these tell nothing of it. */
+/** Fewest times that show whether they match. */
 const MIN_ALIKE_TIMES = 3
 /** And so they are in types with this share of all requests. */
 const MIN_ALIKE = 0.5
-/** So many types are left out at most: each time the one of so many that differ most that helps most. */
+/** Most types that are left out, and most that are tried each time: those that differ most. */
 const MAX_LEFT_OUT = 20
 const MAX_TRIED = 5
 const MIN_REQUESTS = 10
-/** So many requests, one in so many of each type, tell as much as more of them. */
+/** Most requests that are compared, evenly chosen from each type: more tell hardly more. */
 const MAX_COMPARED = 20_000
 const STEP = 0.01
 const LIMITS = range(STEP, 1, STEP)
@@ -173,7 +173,7 @@ function timesInRoles(flows: FlowSet): Float64Array[] {
   return spent
 }
 
-/** From the start of each request to the end of its last span, as samplers see it. */
+/** Returns the time from the start of each request to the end of its last span, as samplers see it. */
 function timesLasted(flows: FlowSet): Float64Array {
   const isOfSpans = areFromSpans(flows)
   const times = isOfSpans ? spanTimes(flows) : null

@@ -23,7 +23,7 @@ export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower
   readonly callsEach: number
   /** Shift of a call in µs, positive if slower; 0 unless significant. */
   readonly shiftUs: number
-  /** Where only some of the calls changed, `shiftUs` is theirs; `null` where the typical call did. */
+  /** Changed part of the calls, which `shiftUs` then describes; `null` if the typical call changed. */
   readonly minority: Minority | null
   /** 95 % confidence interval of `shiftUs`. */
   readonly interval: readonly [low: number, high: number]
@@ -51,7 +51,7 @@ export interface StepChange
    */
   readonly observedUs: number
   readonly observedError: number
-  /** Its operations, the largest contribution first. */
+  /** Operations of the step, the largest contribution first. */
   readonly operations: readonly OperationChange[]
   /** Requests of both periods that have what changed, by their row. */
   readonly requests: readonly number[]

@@ -138,7 +138,7 @@ function sizeOf({ samples }: GrowingStratum): number {
   return samples[BEFORE].size + samples[AFTER].size
 }
 
-/** Where requests have more or fewer calls than before, by this share, one of each is compared. */
+/** Relative change of the number of calls per request from which only one call of each is compared. */
 const MAX_MORE_CALLS = 0.05
 
 export class GrowingStratum {
@@ -178,7 +178,7 @@ export class GrowingStratum {
     const { operation, callingOperation, isUnanswered } = this
     const [before, after] = this.samples
     const [eachBefore, eachAfter] = [before, after].map((sample) => sample.callsEach)
-    // Where times are skewed, the mean of more calls is typically longer though no call is.
+    // With skewed times, the mean of more calls is typically longer although no call is.
     if (Math.abs(eachAfter! / eachBefore! - 1) > MAX_MORE_CALLS) {
       for (const one of this.samples) one.takeFirst()
     }
@@ -292,7 +292,7 @@ class GrowingSample {
     }
   }
 
-  /** Its values, ascending; it lets go of them. */
+  /** Returns the values, ascending, and releases them. */
   finish(blockOf: Uint8Array, counted: Float64Array | undefined): StepSample {
     const [requests, means] = [this.#requests, this.#sums.subarray(0, this.size)]
     const [criticalOf, criticalUsOf] = [this.#critical, this.#criticalUs]

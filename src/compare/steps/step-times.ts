@@ -149,7 +149,10 @@ class StepCollector {
     }
   }
 
-  /** Where slow requests are preferred, requests are compared with those kept for the same reason. */
+  /**
+   * Returns the plan of a request. If slow requests were kept preferentially, requests are compared with those kept for
+   * the same reason.
+   */
   #planOf(request: number): number {
     const kept = KEPT_FOR.indexOf(this.#sample?.keptFor(request) ?? 'chance')
     return KEPT_FOR.length * this.#flows.shapeOf[request]! + kept

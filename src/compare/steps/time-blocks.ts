@@ -21,7 +21,7 @@ export interface TimeBlocks {
   /** Stretches that each run has; after has as many. */
   readonly perRun: number
   readonly runs: number
-  /** Which stretches of both periods are compared in pairs: what both share is no difference. */
+  /** Stretches of both periods that are compared in pairs: a common change is no difference. */
   readonly pairs: Pairing
 }
 
@@ -127,7 +127,7 @@ export class StretchCounts {
     }
   }
 
-  /** As many, of which others are counted. */
+  /** Returns counts of the same size for other events. */
   copy(): StretchCounts {
     const copy = new StretchCounts({ counted: this.#counted }, this.counts.length)
     copy.addAll(this)
