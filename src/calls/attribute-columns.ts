@@ -30,7 +30,7 @@ export function isOfPlace(attribute: string): boolean {
   return attribute === 'host' || attribute === 'version' || attribute.startsWith('resource.')
 }
 
-/** Which attributes of an owner are read: all, those of its place, or all others. */
+/** Attributes of an owner to read: all, those of its place, or all others. */
 type Part = 'all' | 'place' | 'own'
 
 /** Whether a text is another one for each unit is decided after this many. */
@@ -113,7 +113,7 @@ class GrowingColumn implements AttributeColumn {
   known = 0
   dropped: LeftOutReason | null = null
   readonly #codeOf = new Map<AttributeValue, number>()
-  /** By recording, codes here by codes there. */
+  /** Codes by recording: from its codes to codes here. */
   readonly #ofTexts = new Map<Dictionary, number[]>()
   #last: { readonly texts: Dictionary; readonly codes: number[] } | undefined
   #nextCheck: number

@@ -149,7 +149,7 @@ export class BlockingPath {
   }
 }
 
-/** Fewer spans are sorted by insertion, which calls nothing. */
+/** Number of spans below which insertion sorts them, which calls nothing. */
 const MANY = 16
 
 /** The last to end first, no later than at a time; of those that end together, the last to start. */

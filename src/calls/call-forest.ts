@@ -60,7 +60,7 @@ export function indexCalls(
   return { paths, forests, resolutionUs: resolutionOfNames(periods, paths) }
 }
 
-/** Which calls are requests, instead of those from outside: names that are left out, or empty, may be any. */
+/** Calls that count as requests, instead of those from outside. Omitted or empty names match any. */
 export interface Population {
   readonly service?: string
   readonly operation?: string
@@ -125,7 +125,7 @@ function callsAsRequests(
   )
 }
 
-/** For every client span its server's span; −1 for all others. */
+/** Returns the server's span of every client span; −1 for all others. */
 function serversOf({ traces, childOffsets, children }: SpanCalls, named: boolean): Int32Array {
   const { parent, kind, service, followsFrom } = traces.spans
   return parent.map((caller, span) => {
@@ -181,7 +181,7 @@ function walkCalls(
     if (caller < 0) return
     const around = serverSpan[caller]!
     offsetUs[call] = startUs[own]! - startUs[around]!
-    // By the recorded times of both: the server's span may be on another clock than its client's.
+    // Compares the recorded times of both: the server's span may be on another clock than its client's.
     const isOutside = startUs[own]! > endUs(around) || endUs(own) < startUs[around]!
     detached[call] = isOutside ? 1 : calls.detached[own]!
   })

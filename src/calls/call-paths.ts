@@ -2,10 +2,10 @@ import { getOrInsert } from '../core/entries.ts'
 import { InternalError } from '../core/errors.ts'
 import { Dictionary } from '../traces/dictionary.ts'
 
-/** More names, and more paths, than any set of traces has; their products stay exact in a double. */
+/** Limit above the number of names, and of paths, in any set of traces; their products stay exact in a double. */
 const MAX_NAMES = 2 ** 26
 const NO_PATH = -1
-/** Between service and operation in the dictionary's keys: in neither of them. */
+/** Separates service and operation in the dictionary's keys: it occurs in neither. */
 const SEPARATOR = '\u0000'
 
 /** Chain of calls: the called operation, and the path of its callers. */

@@ -17,7 +17,7 @@ export interface FlowCall {
 export interface CallTree {
   /** Calls, with callers before callees. */
   readonly calls: readonly FlowCall[]
-  /** For each edge the call whose own time it is. */
+  /** Call whose own time each edge is. */
   readonly callOfEdge: Uint32Array
 }
 
@@ -137,7 +137,7 @@ function numbered(
   const callOfEdge = Uint32Array.from(from, (start, edge) => {
     const end = to[edge] as number
     const parent = numberOf[within[start] as number] as number
-    // Where the request as a whole has no reply, its first node is a point like any other.
+    // If the request as a whole has no reply, its first node is a point like any other.
     const bare = start === 0 && calls[0]?.end === -1
     if (!bare && !isPoint(start) && !isPoint(end)) return parent
     const name = `${pointName(nodeLabel(start))} → ${pointName(nodeLabel(end))}`

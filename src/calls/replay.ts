@@ -63,7 +63,7 @@ export class Replay {
     const { byStart, byEnd, takes, ends } = this.#calls
     const only = byStart[0]!
     const onlyNs = times[2 * only + 1]! - times[2 * only]!
-    // Its caller may have another clock, by which it lies elsewhere.
+    // The caller may have another clock, on which the call lies elsewhere.
     if (count === 1 && tree.detached[only] === 0 && onlyNs <= lengthNs) {
       return lengthNs - onlyNs + takes[only]!
     }

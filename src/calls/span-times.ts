@@ -119,12 +119,12 @@ export class SpanTimes {
     return this.#path
   }
 
-  /** By span, its own time on the path of its request: these add up to the response time. */
+  /** Returns, by span, its own time on the path of its request: these add up to the response time. */
   onPath(request: number): Float64Array {
     return this.#pathNs.subarray(this.#offsets[request]!, this.#offsets[request + 1]!)
   }
 
-  /** By span, 1 where its request waited for it. */
+  /** Returns, by span, 1 if its request waited for it. */
   waitedFor(request: number): Uint8Array {
     return this.#isWaitedFor.subarray(this.#offsets[request]!, this.#offsets[request + 1]!)
   }
@@ -166,7 +166,7 @@ export function coveredNs(
   return covered
 }
 
-/** Fewer spans are sorted by insertion, which calls nothing. */
+/** Number of spans below which insertion sorts them, which calls nothing. */
 const MANY = 16
 /** Serves for call after call: allocating would take longer than sorting. */
 const byStart = new Uint32Array(MANY)

@@ -27,14 +27,14 @@ export interface Visit {
   readonly operation: string
   /** Operation of the visit that called it; empty for the root. */
   readonly callingOperation: string
-  /** Its first span, but for relays before it. */
+  /** First span of the visit, after any relays. */
   readonly entry: number
   /** The caller's side of the call that it answers; its first span where none was recorded. */
   readonly atCaller: number
   readonly caller: Visit | null
   /** Whether it received a message, or was called by a receiver: no request waits for it. */
   readonly isOfMessage: boolean
-  /** Its own spans but those of calls, callers first. */
+  /** Own spans without those of calls, callers first. */
   readonly spans: readonly number[]
   readonly calls: readonly OutgoingCall[]
 }
@@ -48,7 +48,7 @@ export interface ShapeVisits {
   readonly operations: readonly string[]
 }
 
-/** From so many calls a request on, times are of a call, and a service has several values of an attribute. */
+/** Calls per request from which times are per call, and a service has several values of an attribute. */
 export const SEVERAL = 1.2
 
 /** An operation relays, or calls its own service, if so many of its calls do. */
