@@ -12,7 +12,7 @@ const NAMES = SAYING.indexOf('peer.service') + 1
 
 /** An operation that says nothing, whatever it calls. */
 const BARE = /^(HTTP )?(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i
-/** More targets of one operation are no kinds of them. */
+/** Most targets of one operation that count as kinds of it. */
 const MAX_TARGETS = 8
 
 /** Whether the name of an operation names its target. */

@@ -271,7 +271,7 @@ export class FlowSet extends columnarStage<
     return isSilent ? 'raw' : 'weighted'
   }
 
-  /** Where counts are weighted, how many requests each counts as; undefined where all count once. */
+  /** Number of requests that each counts as, if counts are weighted; undefined if all count once. */
   get counted(): Float64Array | undefined {
     if (this.#counted === undefined) {
       if (this.weight === undefined || this.counting() !== 'weighted') return undefined

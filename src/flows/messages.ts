@@ -133,7 +133,7 @@ function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): numb
     if (way.isOff || !isSame) return way.isOff || waitsUs.length > 0
     return movedAlike(way.waitsUs, waitsUs, boundOf(way)) !== 0
   }
-  /** By how much a way differs from the first recording where its clocks may, though calls bound them. */
+  /** Returns how much a way differs from the first recording, if clocks bounded by calls may differ. */
   const movedWithin = (way: Way): number => {
     const mostUs = boundOf(way)
     if (mostUs === 0 || mostUs === Number.POSITIVE_INFINITY || way.recording === 0) return 0

@@ -2,7 +2,7 @@ import { printable } from '../core/words.ts'
 import { Dictionary } from '../traces/dictionary.ts'
 import { pointNames } from '../traces/graph-traces.ts'
 
-/** Which moment a node stands for: a span's start, its end, or a recorded trace point. */
+/** Moment that a node stands for: a span's start, its end, or a recorded trace point. */
 export type Phase = 'call' | 'reply' | 'point'
 
 /** Properties of a node. */
@@ -40,7 +40,7 @@ export function operationOf(label: NodeLabel): Operation {
   return { service: place(label), operation: label.operation }
 }
 
-/** Where a node is: its service, or its host where no service was recorded. */
+/** Returns the place of a node: its service, or its host if no service was recorded. */
 export function place({ service, host }: NodeLabel): string {
   return service === '' ? host : service
 }

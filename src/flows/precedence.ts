@@ -1,5 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
-/** Which of the children of one call, 0 to n − 1, wait for which, without what chains imply. */
+/** Waits among the children of one call, 0 to n − 1, without those that chains imply. */
 export interface Precedence {
   /** `followers[i]` lists the children that start next after child `i`. */
   readonly followers: readonly (readonly number[])[]

@@ -21,7 +21,7 @@ const MAX_CHILDREN = 256
 
 /** The children of one call in the order that their flow lists them, and how they are ordered. */
 interface OrderedChildren {
-  /** Their places in the order that their flow lists them; `null` for the order they come in. */
+  /** Places in the order that their flow lists them; `null` for the order they come in. */
   readonly listing: readonly number[] | null
   readonly precedence: Precedence
   /** Whether other calls of the same children, by name and in order of start, have the same. */
@@ -58,7 +58,7 @@ export function siblingOrder(
   return new LearnedSiblingOrder(recordings, named, { slackOf, observed })
 }
 
-/** By how much a span may overlap another and still count as over before it, in µs. */
+/** Returns the largest overlap of a span with another at which it still counts as over before it, in µs. */
 type SlackOfSpan = (span: number) => number
 
 /** Times are believed up to the slack, or to the resolution of the service's clock where that is coarser. */
@@ -408,7 +408,7 @@ const ENOUGH_CALLS = 30
 /** … and when their shares differ by at least this much, significantly. */
 const CLEAR_DIFFERENCE = 0.05
 const ALPHA = 0.05
-/** More children than any one set of traces has. */
+/** Limit above the number of children in any set of traces. */
 const CHILDREN = 2 ** 26
 
 export class Tally {

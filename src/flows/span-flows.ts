@@ -56,7 +56,7 @@ interface Request {
 /** Form shared by requests whose spans match one by one, callers first and in order of start. */
 interface RequestForm {
   readonly shape: number
-  /** Which of these spans is number k of the flow; its nodes are 2k and 2k + 1. */
+  /** Span that is number k of the flow; its nodes are 2k and 2k + 1. */
   readonly listing: Uint32Array
   readonly from: Uint32Array
   readonly to: Uint32Array

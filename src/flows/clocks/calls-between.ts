@@ -63,7 +63,7 @@ const MS_NS = 1_000_000n
 const ROUNDING_US = 1
 const COARSE_ROUNDING_US = 1000
 
-/** Where a greater share of calls takes longer than their callers, these do not wait for them. */
+/** Share of calls longer than their callers above which callers do not wait for them. */
 const MAX_LONGER = 0.05
 
 export function callsBetween(

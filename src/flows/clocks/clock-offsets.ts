@@ -198,7 +198,7 @@ function boundsOf(
 }
 
 export interface Stretch {
-  /** Its first call. */
+  /** First call of the stretch. */
   readonly first: number
   readonly fromUs: number
   readonly untilUs: number
@@ -407,7 +407,7 @@ class LinesBetween {
     return this
   }
 
-  /** Where the polygon crosses b = 0. */
+  /** Returns the points where the polygon crosses b = 0. */
   #levels(): number[] {
     return this.#b.flatMap((b, i) => {
       const next = (i + 1) % this.#b.length

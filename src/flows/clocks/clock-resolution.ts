@@ -6,18 +6,18 @@ import type { SpanTraces } from '../../traces/span-traces.ts'
 export interface Resolution {
   /** The grid that its times lie on. */
   readonly tickUs: number
-  /** By how much calls one after the other may seem to overlap: a tick where starts or durations are cut alone. */
+  /** Apparent overlap of sequential calls: up to a tick, if starts or durations are cut separately. */
   readonly overlapUs: number
 }
 
-/** By service; services with clocks finer than 10 µs are left out. */
+/** Resolution by service; services with clocks finer than 10 µs are left out. */
 export type ClockResolution = ReadonlyMap<string, Resolution>
 
 /** Grids that times may be cut to, in µs, the coarsest first; each holds a tenth of the next finer one. */
 const GRIDS_US = [10_000, 1000, 100, 10]
 /** Smallest number of spans from which a common grid of their times is no chance. */
 const ENOUGH_SPANS = 20
-/** As it may be of fewer different times. */
+/** Fewest different times from which a common grid is no chance. */
 const ENOUGH_TIMES = 3
 /** Nearly all times of a clock lie on its grid. */
 const NEARLY_ALL = 0.99
@@ -33,7 +33,7 @@ export function clockResolution(recordings: readonly SpanTraces[]): ClockResolut
   return commonResolution(recordings).resolution
 }
 
-/** By code of the service: the grid that its times in a recording are to be cut to, in µs; 0 for none. */
+/** Grid that a service's times in a recording are to be cut to, in µs, by code of the service; 0 for none. */
 export type TimeCuts = Float64Array
 
 /** The resolution of clocks, and for each recording how times finer than in another are made as coarse. */

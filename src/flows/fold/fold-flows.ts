@@ -684,7 +684,7 @@ function planGraph(graph: FoldedGraph, labelRank: Uint32Array): WalkPlan {
 /** Longer lists, in all, are not made: the flow is too tangled. */
 const MAX_ENTRIES = 2 ** 21
 
-/** For each step where branches join, all steps of the lane that lead there, if not too many. */
+/** Returns, for each step where branches join, all steps of the lane that lead there, unless too many. */
 function stepsBeforeJoins({ from, labels }: FoldedGraph, above: EdgeRows, isStep: Uint8Array) {
   const before: (Uint32Array | undefined)[] = new Array(labels.length)
   const seen = new Int32Array(labels.length).fill(-1)

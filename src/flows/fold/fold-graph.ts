@@ -22,9 +22,9 @@ import {
 const PATIENCE = 200
 
 export interface FoldResult {
-  /** Its nodes in the order of those they stand for. */
+  /** Folded graph, with nodes in the order of those they stand for. */
   readonly graph: FoldedGraph
-  /** For each of its nodes the one it stands for, in the graph as it was given. */
+  /** Node of the given graph that each node stands for. */
   readonly sources: Uint32Array
   /** The repetitions folded one after the other; none where nothing repeats. */
   readonly steps: readonly FoldStep[]
@@ -430,10 +430,10 @@ export interface FoldStep {
   readonly before: FoldedGraph
   readonly after: FoldedGraph
   readonly nodeOf: Uint32Array
-  /** For each node after, the node before: of a lane's step, that of the first lane. */
+  /** Node before that each node after comes from: for a lane's step, that of the first lane. */
   readonly sources: Uint32Array
   readonly edgeOf: Uint32Array
-  /** For each node before, the place of its lane among the lanes; -1 outside. */
+  /** Place of each former node's lane among the lanes; -1 outside. */
   readonly laneOf: Int32Array
 }
 

@@ -123,7 +123,7 @@ export function forwardOrder(graph: FoldedGraph, below: EdgeRows): Uint32Array |
   return found === nodes ? order : undefined
 }
 
-/** Which nodes may stand for each other in lanes, and which kinds come first. */
+/** Nodes that may stand for each other in lanes, and the order of their kinds. */
 export interface NodeKinds {
   readonly of: Uint32Array
   readonly sizes: Uint32Array
