@@ -22,9 +22,9 @@ export interface BlindSpot extends Role {
    * ones, or spans between the calls of an operation.
    */
   readonly record: 'callee' | 'call' | 'span' | 'attribute'
-  /** Its share of all response time. */
+  /** Share of the step in all response time. */
   readonly timeShare: number
-  /** Its share of the variance of response times: those of all steps add up to 1. */
+  /** Share of the step in the variance of response times: those of all steps add up to 1. */
   readonly varianceShare: number
   /** The part of `varianceShare` that neither the structure of requests nor an attribute explains. */
   readonly gain: number

@@ -20,7 +20,7 @@ export interface FocusCalls {
   /** Mean time of a call, as its caller waits for it, in µs; `NaN` without calls. */
   readonly beforeUs: number
   readonly afterUs: number
-  /** By how much a mean request of all takes longer in these calls, in µs. */
+  /** Extra time of a mean request in these calls, over all requests, in µs. */
   readonly changeUs: number
 }
 

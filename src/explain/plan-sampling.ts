@@ -70,7 +70,7 @@ export interface PlannedStep {
 
 /** Share of comparisons that should find the shift. */
 const POWER = 0.8
-/** More requests than this are as good as none. */
+/** Number of requests above which a plan is hopeless. */
 const MAX_REQUESTS = 2 ** 40
 /** Times of fewer requests say too little of how times vary. */
 const MIN_REQUESTS = 20

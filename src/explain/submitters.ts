@@ -23,7 +23,7 @@ export interface Submitted {
    * all submitters add up to the service's work for a mean request.
    */
   readonly causedUs: number
-  /** Their share of all that it works. */
+  /** Share of the service's whole work. */
   readonly causedShare: number
   /** Mean wait of their requests for the service, with its calls, in µs; `NaN` without requests. */
   readonly waitedUs: number
@@ -151,12 +151,12 @@ interface SubmitterColumns {
   readonly service: string
   /** Attribute that names the submitter; `null` for the root's operation. */
   readonly by: string | null
-  /** Those first that cause most work in either period. */
+  /** Submitters, those that cause most work in either period first. */
   readonly submitters: readonly Submitter[]
   readonly quantity: Quantity
 }
 
-/** Whose requests make a service work. */
+/** Submitters whose requests make a service work. */
 export class Submitters extends columnarStage<SubmitterColumns>() {
   static readonly madeBy: string = 'what findSubmitters returns'
 

@@ -21,7 +21,7 @@ const SEED = 1
 export interface ThinnedTest {
   readonly designEffect: number
   readonly logDf: number
-  /** From how many standard errors on ranks and logs of so many values of an operation show a change. */
+  /** Returns the standard errors, of ranks and of logs, from which that many values of an operation show a change. */
   readonly leastOf: (values: number) => readonly [rank: number, log: number]
 }
 

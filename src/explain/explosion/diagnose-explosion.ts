@@ -441,7 +441,7 @@ export interface ExplosionCause {
 }
 
 export interface ExplosionCauses {
-  /** Those that matter, the largest share first. */
+  /** Causes that matter, the largest share first. */
   readonly causes: readonly ExplosionCause[]
   /**
    * Categories when all causes are taken out, each step counted once if loops are one: remedies may
@@ -599,7 +599,7 @@ export function categorySizes(categories: Categories): CategorySizes {
   }
 }
 
-/** Where categories are small their number says little: each counts with its requests. */
+/** Returns a median weighted by requests: the number of small categories says little. */
 function medianByRequests(
   variations: readonly { readonly c2: number; readonly requests: number }[],
 ) {

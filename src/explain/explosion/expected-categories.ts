@@ -75,7 +75,7 @@ function occupied(cells: number, balls: number): { expected: number; sd: number 
   return { expected, sd: Math.sqrt(Math.max(0, single + joint)) }
 }
 
-/** Which clusters and how many requests curves are drawn for. */
+/** Clusters and numbers of requests to draw curves for. */
 export interface CategoryCurveOptions {
   /** Cluster sizes, a curve each. */
   readonly hosts: readonly number[]

@@ -18,7 +18,7 @@ export interface EdgeLatencies {
   readonly meanUs: number | null
   readonly medianUs: number | null
   readonly sdUs: number | null
-  /** In what share of all requests the edge is on the critical path. */
+  /** Share of all requests with the edge on the critical path. */
   readonly criticalShare: number
   /**
    * Its part of the mean response time, in µs, edges of one class having equal parts; over all edges
@@ -78,7 +78,7 @@ export interface NodeMatch {
   readonly before: number
   readonly after: number
   readonly certainty: Certainty
-  /** Their label occurs more than once on either side. */
+  /** Whether the label occurs more than once on either side. */
   readonly recurs: boolean
   /**
    * Share of their neighbors that are matched with each other, relative to the node with more neighbors; 1 if there are
@@ -91,7 +91,7 @@ export interface UnionNode extends Omit<FlowNode, 'structureNode' | 'failed'> {
   readonly id: number
   readonly inBefore: boolean
   readonly inAfter: boolean
-  /** Its place in the nodes of each side; `null` where it is not there. */
+  /** Place in the nodes of each side; `null` if it is missing there. */
   readonly before: number | null
   readonly after: number | null
   /** On each side, requests in which the call that it replies to failed. */
@@ -130,7 +130,7 @@ export interface UnionEdge extends EdgeVerdict {
   readonly to: number
   readonly inBefore: boolean
   readonly inAfter: boolean
-  /** Its latencies on each side; `null` where it is not there. */
+  /** Latencies on each side; `null` if it is missing there. */
   readonly before: EdgeLatencies | null
   readonly after: EdgeLatencies | null
   readonly intoJoin: boolean
@@ -201,7 +201,7 @@ export interface FlowComparison {
  * another order, or an edge whose latency changed.
  */
 export interface FlowDifference {
-  /** From 1, the largest change of time on the critical path first. */
+  /** Rank from 1, the largest change of time on the critical path first. */
   readonly rank: number
   readonly kind: 'added' | 'removed' | 'replaced' | 'order' | 'latency'
   /** Ids of the union's nodes that it is about: those that came, went or moved, or an edge's ends. */

@@ -105,7 +105,7 @@ function endsOf({ from, to }: StreamEnds): { before: FlowChoice; after: FlowChoi
   )
 }
 
-/** Which flows: a category, a mutation of the ranking, a stream, or any two categories with their periods. */
+/** Flows to compare: a category, a mutation of the ranking, a stream, or any two categories with their periods. */
 export type FlowsToCompare =
   | number
   | StreamEnds

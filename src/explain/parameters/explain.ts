@@ -210,7 +210,7 @@ export function explainMutation(
 interface ParameterSide {
   readonly requests: readonly number[]
   readonly category: number
-  /** Which of the two groups they are in. */
+  /** Group that they are in, of the two. */
   readonly label: 0 | 1
   readonly positions: readonly number[]
 }
@@ -322,7 +322,7 @@ const MAX_CALLS = 10_000
 type EdgeNodes = Pick<PooledEdge, 'fromNode' | 'toNode'>
 
 interface EdgeCall {
-  /** Its period; of failures, whether it fails. */
+  /** Period of the request; for failures, whether it fails. */
   readonly label: number
   readonly request: number
   readonly from: number
@@ -452,7 +452,7 @@ export function explainChoice(
   })
 }
 
-/** Which parameters calls of some operations have of which something is so, in one period, one a request. */
+/** Explains by parameters which calls of some operations meet a condition, in one period, one per request. */
 function explainCallsOf(
   comparison: Comparison,
   options: ExplainOptions,

@@ -39,7 +39,7 @@ export interface TreeChoice extends Pick<ClassificationTreeOptions, 'prune'> {
   readonly alpha: number
 }
 
-/** Which parameters tell mutations from precursors? Pruned, the first split must be significant. */
+/** Finds the parameters that separate mutations from precursors. If pruned, the first split must be significant. */
 export function askWhatDiffers(
   table: ParameterTable,
   {
@@ -87,7 +87,7 @@ function differingAnswer(
   return answer({ question, table, tree, slowAboveUs: null }, paths)
 }
 
-/** Which parameters do slow rows have? The better tree of times, or of slow against usual. */
+/** Finds the parameters of slow rows: the better tree of times, or of slow against usual. */
 export function askWhatIsSlow(
   table: ParameterTable,
   { slowAboveUs, prune }: TreeChoice & { readonly slowAboveUs: number },
@@ -175,7 +175,7 @@ function rank({ predicts }: ExplainedPath): number {
   return predicts === 'mutation' || predicts === 'slow' ? 1 : 0
 }
 
-/** From which time a row is slow: the 95th percentile before; without one, the 75th after. */
+/** Returns the time from which a row is slow: the 95th percentile before; without one, the 75th after. */
 export function slowFrom(before: Times, after: Times): number {
   const ascending = ({ values, weights }: Times) => ascendingSample(values, weights)
   const [usual, now] = [ascending(before), ascending(after)]

@@ -41,7 +41,7 @@ interface ParameterRows extends RowOrder {
 /** A request, or a call of it. */
 export interface TableRow {
   readonly request: number
-  /** Which of the two groups it is in. */
+  /** Group that it is in, of the two. */
   readonly label: number
   readonly timeUs: number
   /** Node where each place is recorded. */
@@ -85,10 +85,10 @@ export interface ParameterChoice {
 
 /** Low-level parameters: a row a request or call, a column each; which are left out, and why. */
 export class ParameterTable extends Stage {
-  /** Those that may separate the rows. */
+  /** Parameters that may separate the rows. */
   readonly parameters: readonly Parameter[]
   readonly leftOut: readonly LeftOutParameter[]
-  /** Those that changed with the period alone: how they differ between the periods. */
+  /** Parameters that changed with the period alone, with their difference between the periods. */
   readonly changedWithPeriod: readonly ParameterDifference[]
   readonly rows: ParameterRows
   readonly #flows: FlowSet
@@ -335,7 +335,7 @@ function reasonOfNumbers(
   return countsUnits(arrived) ? 'counter' : null
 }
 
-/** Where in the flow a parameter was recorded, and under which name. */
+/** Place in the flow where a parameter was recorded, and its name there. */
 export interface ParameterSource {
   readonly node: NodeLabel
   /** Counts nodes of that label in the template, from 1; 0 where there is only one. */
@@ -503,7 +503,7 @@ function compareNames(codes: Int32Array, levels: number, groups: readonly [RowGr
 interface NameCounts {
   readonly counts: Float64Array
   readonly size: number
-  /** As many as the counts are worth. */
+  /** Number of values that the counts are worth. */
   readonly worth: Float64Array
 }
 

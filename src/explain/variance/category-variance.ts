@@ -52,7 +52,7 @@ interface CategoryVarianceColumns {
   readonly onePath: boolean
 }
 
-/** Where the variance of one category's response times comes from, in one period: tier 2. */
+/** Sources of the variance of one category's response times, in one period: tier 2. */
 export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
   readonly #covariances = new Map<string, EdgeCovariances>()
 
@@ -142,7 +142,7 @@ export interface EdgeCovariance
   readonly covaries: boolean
 }
 
-/** Fewer pairs than this or as many say nothing of a correlation. */
+/** Largest number of pairs that tell nothing of a correlation. */
 const FEW = 10
 
 /** The edges of a category and how they covary with one of them, in one period. */
@@ -289,7 +289,7 @@ export interface RequestEdges {
   /** Time of each class on the critical path of the request, in µs; 0 where it is off it. */
   readonly criticalUs: Float64Array
   readonly criticalCount: Float64Array
-  /** Its row in the flows. */
+  /** Row of the request in the flows. */
   readonly request: number
   /** Latency of each class in µs, as in `ClassTimes`; NaN for joins that did not wait for it. */
   readonly latencyUs: Float64Array

@@ -70,7 +70,7 @@ export interface Anomaly {
   readonly removed: readonly LabelCount[]
   /** Trace ids, the slowest first. */
   readonly exemplars: readonly string[]
-  /** Their attributes against those of the others. */
+  /** Attributes that separate them from the others. */
   readonly explanation: Explanation
 }
 

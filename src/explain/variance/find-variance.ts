@@ -160,7 +160,7 @@ interface VarianceColumns {
   readonly small: number
 }
 
-/** Which kinds of request are unpredictable, and where: what `findVariance` finds. */
+/** Unpredictable kinds of requests and their sources, as found by `findVariance`. */
 export class VarianceSources extends columnarStage<VarianceColumns>() {
   readonly #marked: MarkedEdges
   #unused: readonly VarianceMark[] | undefined

@@ -88,7 +88,7 @@ interface CriticalLatencies {
   readonly weights: number[]
 }
 
-/** Which parameter of the requests differs most between latencies below `fromUs` and the others. */
+/** Returns the parameter of the requests that differs most between latencies below `fromUs` and the others. */
 function parameterThatTells(
   { categories: given, category }: CategoryVariance,
   { requests, timesUs }: CriticalLatencies,
@@ -136,7 +136,7 @@ function parts(sample: WeightedSample) {
   }
 }
 
-/** Fewer times are no mode. */
+/** Fewest times that form a mode. */
 export const MIN_REQUESTS = 10
 /** A mode has this share of the requests at least: a few slow ones are a tail. */
 export const MIN_PART = 0.05
