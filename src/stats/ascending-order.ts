@@ -1,6 +1,6 @@
 // Runs for every value: the loops index with `!`.
 
-/** Fewer values are sorted by comparing them. */
+/** Number of values below which they are sorted by comparison. */
 const MIN_COUNTED = 512
 const BELOW_ZERO = 0x80000000
 /** A word of 32 bits is three digits of so many. */

@@ -308,7 +308,7 @@ interface Resampling {
   readonly seed: number
 }
 
-/** Where in the ascending sample the quantile of each resample lies. */
+/** Places in the ascending sample of the quantile of each resample. */
 interface ResampledPlaces {
   readonly lower: Uint32Array
   readonly upper: Uint32Array

@@ -89,7 +89,7 @@ export function detectableShift(
 }
 
 export interface RankSignal {
-  /** By how many standard errors U lies beyond its mean without a shift. */
+  /** Distance of U from its mean without a shift, in standard errors. */
   readonly signal: number
   /** Probability that the test finds the shift. */
   readonly power: number

@@ -118,7 +118,7 @@ function knots(next: Uint32Array, from: number, to: number): number[] {
   return found
 }
 
-/** Where the majorant lies furthest above the minorant, at a knot of either; both ascend. */
+/** Returns the place where the majorant lies furthest above the minorant, at a knot of either; both ascend. */
 function largestGap(x: Float64Array, minorant: readonly number[], majorant: readonly number[]) {
   const [low, high] = [minorant[0]!, minorant.at(-1)!]
   const gap = { size: minorant.length === 2 && majorant.length === 2 ? 1 : 0, low, high }
@@ -158,7 +158,7 @@ function largestRise(x: Float64Array, hull: readonly number[], sign: 1 | -1): nu
 /** Chances that √n · dip of uniform values is larger than the quantiles below. */
 const CHANCES = [0.9, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001]
 
-/** By number of values, from 100,000 to 500,000 simulated samples each. */
+/** Quantiles by number of values, from 100,000 to 500,000 simulated samples each. */
 // biome-ignore format: a row a number of values
 const QUANTILES: readonly (readonly [count: number, quantiles: readonly number[]])[] = [
   [4, [0.25, 0.25, 0.315, 0.375, 0.414, 0.447, 0.463, 0.474, 0.484, 0.489, 0.492, 0.495, 0.496]],
@@ -176,7 +176,10 @@ const QUANTILES: readonly (readonly [count: number, quantiles: readonly number[]
   [2000, [0.29, 0.373, 0.45, 0.497, 0.539, 0.591, 0.625, 0.661, 0.706, 0.736, 0.762, 0.792, 0.806]],
 ]
 
-/** Between sizes, quantiles lie on a line over √n; between quantiles, ln p on one over their squares. */
+/**
+ * Returns p of a dip. Between sizes, quantiles lie on a line over √n; between quantiles, ln p on one over their
+ * squares.
+ */
 function dipP(dip: number, count: number): number {
   const size = Math.min(count, QUANTILES.at(-1)![0])
   const to = Math.max(

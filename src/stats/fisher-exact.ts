@@ -7,7 +7,7 @@ export interface FisherExactResult {
   readonly pMore: number
   /** One-sided: the probability of as many successes of the second group as given, or fewer. */
   readonly pFewer: number
-  /** As p, with tables exactly as probable as the one given counted half. */
+  /** p with tables exactly as probable as the given one counted half. */
   readonly midP: number
   /** Odds of success of the second group over those of the first; ∞ or NaN where cells are 0. */
   readonly oddsRatio: number

@@ -186,7 +186,7 @@ export function selectDifference(
   return high
 }
 
-/** Where most differences are equal, weights jump: of so many steps, one halves the range. */
+/** Period of steps that halve the range: if most differences are equal, weights jump. */
 const HALVED_AFTER = 4
 
 function rangeOf(pairs: readonly WeightedPair[]): { low: number; high: number } {

@@ -155,7 +155,7 @@ function ksGap({ first: before, second: after, weights: given, isUneven }: Sorte
   }
 }
 
-/** For k = 0 to n1 + n2, whether the first k pooled values end a group of ties (1). */
+/** Returns, for k = 0 to n1 + n2, whether the first k pooled values end a group of ties (1). */
 function tieGroupEnds(before: ArrayLike<number>, after: ArrayLike<number>): Uint8Array {
   const ends = new Uint8Array(before.length + after.length + 1)
   for (const end of tiedValues(before, after).ends) ends[end] = 1

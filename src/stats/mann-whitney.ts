@@ -164,7 +164,7 @@ function doubledMidranks(first: ArrayLike<number>, second: ArrayLike<number>): I
   return ranks
 }
 
-/** For each sum of (rank − 2): in how many ways `size` of the ascending ranks have it. */
+/** Returns, for each sum of (rank − 2), in how many ways `size` of the ascending ranks have it. */
 function waysBySum(ranks: Int32Array, size: number): Float64Array {
   let largest = 0
   for (let i = ranks.length - size; i < ranks.length; i++) largest += ranks[i]! - 2

@@ -545,7 +545,7 @@ function unbiasedLogs(variances: readonly number[], df: readonly number[]): numb
   })
 }
 
-/** From here on the asymptotic series are exact to double precision. */
+/** Argument from which the asymptotic series are exact to double precision. */
 const SERIES_FROM = 10
 
 /** Returns ψ(x), the derivative of log Γ, for x > 0 (Abramowitz and Stegun 6.3.5, 6.3.18). */
@@ -568,7 +568,7 @@ function trigamma(x: number): number {
   return sum + 1 / at + f / 2 + series
 }
 
-/** Where a falling function of x > 0 has a value. */
+/** Returns the x > 0 at which a falling function has a value. */
 function whereFalls(value: (x: number) => number, wanted: number): number {
   const log = bisect(
     (at) => value(Math.exp(at)) - wanted,

@@ -7,7 +7,7 @@ import { requireWeights } from './weighted-sample.ts'
 export interface Moments {
   readonly count: number
   readonly mean: number
-  /** With n − 1 in the denominator; NaN for fewer than two values. */
+  /** Variance with n − 1 in the denominator; NaN for fewer than two values. */
   readonly variance: number
   /** The square root of `variance`. */
   readonly sd: number

@@ -12,7 +12,7 @@ import {
 } from './two-sample.ts'
 
 export interface TailTestOptions extends SidedOptions {
-  /** Where the tail begins, as a share of both samples together. Default 0.95. */
+  /** Beginning of the tail, as a share of both samples together. Default 0.95. */
   readonly quantile?: number
 }
 

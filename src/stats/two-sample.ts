@@ -6,7 +6,7 @@ import { ascendingSample, differ, equalRows, requireWeights, worthOf } from './w
 /** Meaning of a difference after − before for latencies. */
 export type Direction = 'slower' | 'faster' | 'none'
 
-/** Which difference counts as evidence: any, only slower, or only faster. */
+/** Difference that counts as evidence: any, only slower, or only faster. */
 export type Alternative = 'two-sided' | 'slower' | 'faster'
 
 /** Options of samples. */
@@ -195,7 +195,7 @@ export function pooledValues(
 
 /** Groups of equal values among two ascending samples. */
 export interface TiedValues {
-  /** Where each group of equal values ends among all, ascending; the last is the number of values. */
+  /** End of each group of equal values among all, ascending; the last is the number of values. */
   readonly ends: readonly number[]
   /** Number of values of the first sample up to each place. */
   readonly firsts: readonly number[]

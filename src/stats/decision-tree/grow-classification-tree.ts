@@ -194,7 +194,7 @@ const SAME = 1e-9
 
 interface GainRatioOptions {
   readonly minLeaf: number
-  /** With C4.5's larger minimum for both sides of a threshold. */
+  /** Whether both sides of a threshold need C4.5's larger minimum. */
   readonly strict: boolean
 }
 

@@ -67,7 +67,7 @@ export function growTree<Content extends object>(
   const { columns, leftOut } = admittedColumns(given, target.length, exclude, criterion.limitValues)
   const all: NodeRows = {
     rows: Int32Array.from({ length: target.length }, (_, row) => row),
-    // In these proportions as many as they are worth.
+    // Weights in the same proportions that add up to their worth.
     weights: weights && worthWeights(weights),
   }
   const growth = { lookAt: criterion.lookAt(columns, all), maxDepth, leastWeight }
@@ -355,7 +355,7 @@ export function denseRanks(values: Float64Array) {
 
 /** Above so many codes a row, sorting the rows is faster than walking through all codes. */
 const SPARSE = 4
-/** More than there are rows. */
+/** Limit above the number of rows. */
 const POSITIONS = 2 ** 26
 
 /**

@@ -19,7 +19,7 @@ export interface RegressionTreeOptions extends TreeOptions {
    * not affected by a few extreme ones.
    */
   readonly scale?: 'values' | 'ranks' | undefined
-  /** No split whose `p` exceeds `alpha`; true. */
+  /** Whether to drop splits whose `p` exceeds `alpha`; default true. */
   readonly prune?: boolean | undefined
 }
 

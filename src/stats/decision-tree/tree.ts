@@ -180,7 +180,7 @@ export function columnInfo(column: TreeColumn): TreeColumnInfo {
 }
 
 interface Path {
-  /** In the order of the splits, one a column; empty if the tree is a leaf. */
+  /** Conditions in the order of the splits, one per column; empty if the tree is a leaf. */
   readonly conditions: readonly PathCondition[]
   /** The child taken at each split from the root. */
   readonly steps: readonly number[]
@@ -284,7 +284,7 @@ function classificationPaths(
     const [share0, share1] = [shareOf(weights[0], whole[0]), shareOf(weights[1], whole[1])]
     const lifted = Math.abs(share1 - share0) <= 1e-9 ? leaf.predicts : share1 > share0 ? 1 : 0
     const predicts = predict === 'lift' ? lifted : leaf.predicts
-    // Where no class is predicted both give the same numbers.
+    // If no class is predicted, both give the same numbers.
     const own = predicts ?? 1
     const precision = shareOf(weights[own], weight)
     const separation = whole[0] === 0 || whole[1] === 0 ? 0 : Math.abs(share1 - share0)
