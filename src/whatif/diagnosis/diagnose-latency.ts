@@ -28,7 +28,7 @@ import {
   type TriedScenario,
 } from './latency-diagnosis.ts'
 
-/** More calls than this, and trees are 3 levels deep instead of 5. */
+/** Number of calls above which trees are 3 levels deep instead of 5. */
 const MAX_DEEP_CALLS = 100_000
 
 /** Progress of a diagnosis. */
@@ -229,7 +229,7 @@ export function prepareDiagnosis(
   return { subject, base, target, evaluator }
 }
 
-/** At most `size` traces of a period, each as likely as the others, in their order. */
+/** Draws at most `size` traces of a period, all equally likely, in their order. */
 function sampleTraces(traces: SpanTraces, size: number, seed: number): SpanTraces {
   if (traces.size <= size) return traces
   const random = randomSource(seed)
@@ -250,7 +250,7 @@ export interface HistogramTarget {
 
 /** Wished latency. */
 export interface WishTarget {
-  /** Which quantile, above 0 and below 1: 0.99 for p99. */
+  /** Quantile, above 0 and below 1: 0.99 for p99. */
   readonly quantile: number
   /** Largest wished latency, in µs. */
   readonly belowUs: number

@@ -54,9 +54,9 @@ export type ScenarioOrder = (typeof SCENARIO_ORDERS)[number]
 /** Result of one scenario: its response times in the base's order, and their distance to the target. */
 export interface Evaluation extends WeighedLatencies, ScenarioCounts {
   readonly profile: LatencyProfile
-  /** From the target. */
+  /** Divergence from the target. */
   readonly divergence: number
-  /** By how much requests would still have to move on average to be the target's, µs (Wasserstein). */
+  /** Mean distance that requests would still have to move to match the target, in µs (Wasserstein). */
   readonly distanceUs: number
   /**
    * By how much the scenario moves the mean response time, µs: of requests before that become as after,
@@ -344,7 +344,7 @@ function positiveRange(samples: readonly Float64Array[]): [low: number, high: nu
   return high > 0 ? [min(samples, (sample) => sample.find((us) => us > 0))!, high] : [1, 1]
 }
 
-/** Where tails begin: a change of few calls shows beyond these quantiles, and hardly anywhere else. */
+/** Shares where tails begin: a change of few calls shows beyond these quantiles, and hardly anywhere else. */
 const TAILS = [0.9, 0.98]
 
 /** Values of one period, and how many requests each counts as. */
@@ -364,7 +364,7 @@ export function tailsP(before: CountedValues, after: CountedValues): number {
   return Math.min(1, TAILS.length * Math.min(...ps))
 }
 
-/** As `tailTest`, of requests that count unequally: Fisher's test of the nearest whole counts. */
+/** Tests tails as `tailTest` does, for requests with unequal weights: Fisher's test of the nearest whole counts. */
 function countedTailP(samples: readonly [CountedValues, CountedValues], share: number): number {
   const profiles = samples.map(({ values, counts }) => LatencyProfile.ofRequests(values, counts))
   const beyond = LatencyProfile.ofRequests(
@@ -516,7 +516,7 @@ export interface ScenarioTests {
   readonly changeP: number
   /** p by scenario that the quantity it changes is as before. */
   readonly ps: readonly number[]
-  /** By scenario: p of the response times of requests that have it being as before. */
+  /** p by scenario that the response times of requests that have it are as before. */
   readonly responsePs: readonly number[]
 }
 
@@ -560,7 +560,7 @@ export function testScenarios(
   ])
   const ofTime = test(tried.map(({ counts, isOfTime }) => (isOfTime ? counts : [])))
   const ps = tried.map(({ isOfTime }, i) => (isOfTime ? ofTime[i] : ofOthers[2 * i])!)
-  // Where no limit divides the times, all are the same.
+  // If no limit divides the times, all are the same.
   const changeP = ofAll === undefined || Number.isNaN(ofAll) ? 1 : ofAll
   return { changeP, ps, responsePs: tried.map((_, i) => ofOthers[2 * i + 1]!) }
 }

@@ -51,7 +51,7 @@ export interface DiagnosisSubject {
   readonly options: DiagnosisOptions
 }
 
-/** Which scenarios bring the base's latency profile how close to the target's. */
+/** Diagnosis: scenarios, with how close each brings the base's latency profile to the target's. */
 export class LatencyDiagnosis extends Stage {
   readonly options: DiagnosisOptions
   /** The execution models of the traces that were looked at. */
@@ -60,7 +60,7 @@ export class LatencyDiagnosis extends Stage {
   readonly base: LatencyProfile
   readonly target: LatencyProfile
   readonly targetTitle: string
-  /** From the base as it is to the target. */
+  /** Divergence from the unchanged base to the target. */
   readonly divergence: number
   /** Whether all was tried: `'running'` while it goes on, `'interrupted'` where it was stopped. */
   readonly state: 'running' | 'interrupted' | 'complete'
@@ -401,7 +401,7 @@ const MIN_GAIN = 0.1
 /** Cause that explains more of the change, along with others. */
 export interface ExplainedTogether extends ProfileQuantiles {
   readonly cause: DiagnosedScenario
-  /** With it and those before it at once, from the target. */
+  /** Divergence from the target with it and those before it applied together. */
   readonly divergence: number
   /** Share of the base's divergence that they explain together. */
   readonly gain: number
@@ -424,7 +424,7 @@ export interface DiagnosedScenario
   readonly children: readonly DiagnosedScenario[]
   /** Place among its siblings: 0 the best, 1 the worst; 0 where there are none. */
   readonly score: number
-  /** By which share of the base's divergence it is closer to the target; negative where it is further. */
+  /** Reduction of the base's divergence, as a share; negative if it is further from the target. */
   readonly gain: number
   /** `p` corrected over all scenarios (Benjamini and Hochberg). */
   readonly q: number

@@ -19,7 +19,7 @@ export interface CallOrder {
   readonly key: number
   /** Names of the awaited children, ascending; several children of one name are numbered by start. */
   readonly nodes: readonly number[]
-  /** Which node came before which, closed; `null` for more than 256 nodes. */
+  /** Order of nodes, closed; `null` for more than 256 nodes. */
   readonly precedence: Precedence | null
 }
 
@@ -128,7 +128,7 @@ export function wideOrder(
   return { order, predecessors, returnPredecessors: rows.filter((node) => !followed.has(node)) }
 }
 
-/** Which of some calls, numbered from 0, come before which. */
+/** Order of some calls, numbered from 0: which come before which. */
 export class Precedence {
   readonly nodes: number
   /** Bit a of row b says that a is over before b begins; a row has whole words. */
@@ -346,16 +346,16 @@ export function setEnd(plan: WaitPlan, set: number, endUs: Float64Array): number
 
 /** Own time of every call of a period, under its model. */
 export interface OwnTimes {
-  /** From the end of the last call it waits for, or its caller's start, to its start, µs. */
+  /** Time from the end of the last call it waits for, or its caller's start, to its start, in µs. */
   readonly preprocessingUs: Float64Array
-  /** From the end of the last call it waits for, or its own start, to its reply, µs. */
+  /** Time from the end of the last call it waits for, or its own start, to its reply, in µs. */
   readonly replyUs: Float64Array
 }
 
 export interface PeriodPlans {
   readonly planOf: Uint32Array
   readonly plans: readonly WaitPlan[]
-  /** As of `PeriodOrders`. */
+  /** Calls of nodes, as in `PeriodOrders`. */
   readonly nodeCalls: Uint32Array
 }
 

@@ -19,7 +19,7 @@ interface OrderCluster {
   readonly members: readonly number[]
   /** The pairs that (nearly) all calls of its orders have, closed; `null` for very wide calls. */
   readonly precedence: Precedence | null
-  /** Those of `members` that do not have all of these pairs: they keep their own order. */
+  /** Orders among `members` that lack some of these pairs: they keep their own order. */
   readonly violators: readonly number[]
   readonly calls: number
 }
@@ -221,7 +221,7 @@ export function clusterCalls(
     .sort((a, b) => a.name - b.name || b.calls - a.calls || a.members[0]! - b.members[0]!)
 }
 
-/** So many calls tell how much a time varies. */
+/** Most calls read to measure the variation of a time. */
 const MAX_SAMPLED = 1000
 
 /** The calls that follow each order, and when the calls that they wait for ran. */
@@ -299,7 +299,7 @@ function interquartileRange(all: Float64Array, counts?: Float64Array): number {
   return quantile(values, 0.75, weights) - quantile(values, 0.25, weights)
 }
 
-/** Fewer calls than this do not show that calls wait for each other. */
+/** Fewest calls that show that calls wait for each other. */
 const MIN_CALLS = 30
 /** Nor do those of a smaller share of a cluster. */
 const MIN_SHARE = 0.05

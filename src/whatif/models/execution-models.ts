@@ -59,7 +59,7 @@ export interface UnawaitedCalls extends CallName {
  * Source: Ostrowski, Mann and Sandler 2011, §3.3.
  */
 export interface ExecutionModel extends CallName {
-  /** Its place among all models. */
+  /** Place among all models. */
   readonly id: number
   readonly period: 0 | 1
   /** Called operation: a name of `CallPaths`. */
@@ -77,7 +77,7 @@ export interface ExecutionModel extends CallName {
   readonly calls: number
   /** … and how many of these break its order somewhere and are recomputed by their own. */
   readonly ownCalls: number
-  /** Its share among its period's calls of the operation. */
+  /** Share among its period's calls of the operation. */
   readonly probability: number
 }
 
@@ -359,7 +359,7 @@ function learnPeriod(
   const plans: WaitPlan[] = []
   const graphOf = (precedence: Precedence | null, order: number): WaitGraph => {
     if (precedence !== null) return waitGraph(precedence)
-    // No two very wide calls share their order.
+    // No two very wide calls share an order.
     const first = forest.childOffsets[orderOf.indexOf(order)]!
     const calls = nodeCalls.subarray(first, first + orders[order]!.nodes.length)
     const startUs = Float64Array.from(calls, (child) => forest.offsetUs[child]!)
@@ -432,7 +432,7 @@ function sameFlow(
   return near.find(({ isSame }) => isSame())?.model
 }
 
-/** By model: what its calls call without waiting, most first. */
+/** Returns, by model, the calls that its calls make without waiting, most first. */
 function unawaitedCalls(
   { forest, orderOf, nodeCalls, modelOf }: TimedPeriod & { readonly modelOf: Uint32Array },
   paths: CallPaths,

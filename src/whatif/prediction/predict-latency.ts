@@ -118,11 +118,11 @@ interface PredictionErrors {
   readonly calls: number
   /** Calls that were not, as none with the same children was among those learned from. */
   readonly unlike: number
-  /** By the nearest execution model and its usual preprocessing times. */
+  /** Error of the nearest execution model with its usual preprocessing times. */
   readonly model: number
-  /** By linear regression on the latencies of children. */
+  /** Error of linear regression on the latencies of children. */
   readonly regression: number
-  /** By the sum of latencies along the call's critical path. */
+  /** Error of the sum of latencies along the call's critical path. */
   readonly criticalPath: number
 }
 
@@ -140,7 +140,7 @@ export class PredictionEvaluation extends columnarStage<{
   }
 }
 
-/** More columns than this are of no use to a regression; children beyond them count with the last. */
+/** Most columns for a regression; further children count with the last. */
 const MAX_COLUMNS = 100
 
 /**

@@ -7,7 +7,7 @@ import { valueAtWeight } from '../../stats/quantile.ts'
 import { differ } from '../../stats/weighted-sample.ts'
 import { rowsWhere } from '../../traces/group-rows.ts'
 
-/** By how many values a bin of a histogram is represented, evenly spaced within it. */
+/** Number of values that represent a bin of a histogram, evenly spaced within it. */
 const VALUES_PER_BIN = 16
 
 /** The response time of each request of a period, µs, and how many requests it stands for. */

@@ -169,7 +169,7 @@ export class RequestModel {
     }
   }
 
-  /** By how much one call takes longer, the shifts of all that it calls being known. */
+  /** Returns how much longer one call takes, given the shifts of all its calls. */
   #shift(call: number): number {
     const { latencyUs, serverUs } = this.forest
     const staged = this.#staged
@@ -184,7 +184,7 @@ export class RequestModel {
     return Math.max(serverShiftUs + staged.networkShiftUs[call]!, -latencyUs[call]!)
   }
 
-  /** By how much the last call that the reply waits for ends later. */
+  /** Returns how much later the last call that the reply waits for ends. */
   #shiftChildren(call: number): number {
     const { childOffsets, offsetUs: recordedUs, latencyUs } = this.forest
     const { plans, planOf, nodeCalls } = this.#plans
@@ -222,7 +222,7 @@ export class RequestModel {
     return setEnd(order, order.replyWaitsFor, newEndUs) - recordedUs
   }
 
-  /** By how much the last of a set ends later; asked for only when all of them are known. */
+  /** Returns how much later the last of a set ends; all of them must be known. */
   #setShift(plan: WaitPlan, set: number): number {
     if (set < 0) return 0
     const known = this.#setShiftUs[set]!

@@ -75,7 +75,7 @@ export function applyScenario(
 
 interface ScenarioProfileFields {
   readonly title: string
-  /** As recorded. */
+  /** Profile as recorded. */
   readonly before: LatencyProfile
   /** Under the scenario. */
   readonly profile: LatencyProfile

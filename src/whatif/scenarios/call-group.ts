@@ -36,7 +36,7 @@ export function groupsByName(paths: CallPaths, members: Iterable<number>): CallG
   return Array.from(byName.values(), (each) => callGroup(paths, each))
 }
 
-/** For each service, all calls into it from other services. */
+/** Returns, for each service, all calls into it from other services. */
 export function groupsByService(paths: CallPaths): CallGroup[] {
   const entries = paths.all().filter((path) => isEntry(paths, path) && paths.parent(path) >= 0)
   const byService = groupBy(entries, (path) => paths.service(path))

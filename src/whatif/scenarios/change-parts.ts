@@ -20,7 +20,7 @@ export type NewTime = (us: number) => number
 /** One of the times that make up a call; `reply` is the work of its server after its own last call. */
 type CallPart = 'server' | 'network' | 'preprocessing' | 'reply'
 
-/** Which field of a `LatencyChange` gives a part its new time. */
+/** Field of a `LatencyChange` that gives a part its new time. */
 const CHANGE_FIELD = {
   server: 'serverUs',
   network: 'networkUs',

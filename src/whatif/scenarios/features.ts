@@ -116,7 +116,7 @@ function powerOfTwo(count: number): string {
   return low === 1 ? '1' : `${low}-${2 * low - 1}`
 }
 
-/** Where a request, or a call, was served: its host. Nothing where none was recorded. */
+/** Host that served a request or a call; none if it was not recorded. */
 const hostFeature = callFeature('host', ({ forest }) => {
   const { spans, hosts } = forest.traces
   return (call) => hosts.value(spans.host[forest.serverSpan[call]!]!) || undefined
@@ -159,7 +159,7 @@ function flowText(nodes: ExecutionModel['nodes']): string {
   return steps.length === 0 ? 'nothing' : steps.sort().join(', ')
 }
 
-/** Which operation a request asked for. */
+/** Operation that a request asked for. */
 const operationFeature: Feature = {
   name: 'operation',
   ofRequests: ({ models, forest }) =>
@@ -307,7 +307,7 @@ export function partSizes({ codes, names }: Partition, weight?: Float64Array): F
   return sizes
 }
 
-/** More parts than this of one feature are not each looked at. */
+/** Most parts of one feature that are tried singly. */
 export const MAX_FEATURE_PARTS = 12
 
 /** Parts of at least `least` members, numbers of them. */

@@ -31,7 +31,7 @@ const ORDERED: readonly FindingCall['kind'][] = ['together', 'in turn', 'before'
 /** Returns the places of a finding: its steps or its calls; none for trace points. */
 export function placesOf({ kind, steps, calls }: Finding): Place[] {
   if (kind === 'load') return [{ what: 'load', service: '', operation: '', other: '' }]
-  // No request waits for messages, so that no scenario changes how long these take.
+  // No request waits for messages, so no scenario changes their waits.
   const waitedFor = steps.filter(({ part }) => part !== 'message')
   const ofSteps = waitedFor.map((step): Place => {
     const { service, operation, caller } = step

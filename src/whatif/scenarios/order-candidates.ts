@@ -198,7 +198,7 @@ function switchedCalls(
     const scale =
       sum(ofModels.values(), (calls) => countCalls(forest, calls)) /
       sum(wanted.values(), (calls) => countCalls(target.forest, calls))
-    // By class: how many calls too many it has, or, if negative, how many too few.
+    // Surplus of calls by class, negative for a lack.
     const spare = new Map<number, number>()
     const add = (model: ExecutionModel, calls: number) => {
       const own = classes[model.id]!
@@ -223,7 +223,7 @@ function switchedCalls(
 
 const lengthOf = ({ length }: ArrayLike<unknown>) => length
 
-/** By what calls call, then by their model, rows. */
+/** Groups rows by their calls, then by their model. */
 function callsByModel({ models, period, forest }: RequestModel, { paths }: CallGroup) {
   const { orderOf, modelOf } = models.period(period)
   const orderOfCall = (call: number) => models.orders[orderOf[call]!]!

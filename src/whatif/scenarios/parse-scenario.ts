@@ -90,7 +90,10 @@ function loadScenario(text: string): Scenario | null {
 
 type Part = NonNullable<ScaleOptions['part']>
 
-/** Which service and operation are meant shows when it is known which there are. */
+/**
+ * Returns a scenario that splits a name into service and operation when it is applied, because the names are known only
+ * then.
+ */
 function named(name: string, change: Omit<ScaleOptions, 'service' | 'operation'>): Scenario {
   const whole = scaleCalls({ service: name, ...change })
   return {

@@ -83,20 +83,20 @@ interface LoadGroup {
   readonly calls: Uint32Array
   readonly seconds: number
   readonly perSecond: number
-  /** At `SHARES`, µs. */
+  /** Quantiles at `SHARES`, in µs. */
   readonly quantilesUs: readonly number[]
 }
 
 /** Predicted times of calls at another load. */
 interface LoadPrediction {
-  /** By how much each call would take longer, µs. */
+  /** Extra time of each call, in µs. */
   readonly shiftUs: Float64Array
   /** Basis of the prediction, and limits of its reliability. */
   readonly limits: string
 }
 
 const SHARES = [0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99] as const
-/** Those that held-out groups are compared at: the median and the 95th percentile. */
+/** Quantiles at which held-out groups are compared: the median and the 95th percentile. */
 const JUDGED = [2, 5] as const
 const MIN_WINDOW_CALLS = 100
 const MAX_WINDOWS = 40
@@ -220,7 +220,7 @@ function timesAtLoad(groups: readonly LoadGroup[]): Curve {
   return (perSecond) => fitted.map((timeAt) => timeAt(perSecond))
 }
 
-/** By what part the median or the 95th percentile of held-out groups is missed, whichever more. */
+/** Returns the relative error for the median or the 95th percentile of held-out groups, whichever is larger. */
 function errorOf(curve: Curve, heldOut: readonly LoadGroup[]): number {
   const missed = (share: number) =>
     mean(heldOut, ({ perSecond, quantilesUs }) =>

@@ -58,9 +58,9 @@ export interface SingleChange {
 
 /** Effects of single services' changes on response times, each by itself. */
 export class SingleChanges extends columnarStage<{
-  /** As recorded. */
+  /** Profile as recorded. */
   readonly before: ProfileSummary
-  /** Those that move the mean furthest first. */
+  /** Changes, those that move the mean furthest first. */
   readonly changes: readonly SingleChange[]
   readonly options: SingleChangesOptions
 }>() {
