@@ -73,7 +73,7 @@ export function compareLogs(
   return new LogComparison(instancesFor(logs, chosen.metric), chosen, { whole: logs })
 }
 
-/** Fewer windows of a class that have the metric say less than the whole log. */
+/** Fewest windows of a class with the metric; with fewer, the whole log tells more. */
 const MIN_WINDOWS = 5
 
 /** The logs themselves, or their windows where the metric is logged throughout one long log a class. */

@@ -204,7 +204,7 @@ export const DEPENDENCY_OPTIONS = defineOptions({
 })
 export type DependencyOptions = OptionsOf<typeof DEPENDENCY_OPTIONS>
 
-/** Which network: a feature of all variables of a kind, in one class of logs. */
+/** Key of a network: a feature of all variables of a kind, in one class of logs. */
 export interface NetworkKey {
   readonly kind: VariableKind
   readonly class: LogClass
@@ -399,7 +399,7 @@ interface BestCut {
   readonly lastLeft: number
   /** Midway to the next value. */
   readonly threshold: number
-  /** Where instances without a value go: to the side that has more weight. */
+  /** Whether instances without a value go left: to the side with more weight. */
   readonly missingLeft: boolean
   /** Decrease of the weighted sum of squares. */
   readonly gain: number

@@ -254,7 +254,7 @@ interface Occurrences {
   messages: number
 }
 
-/** In how many instances before and after a variable occurs. */
+/** Counts the instances before and after in which a variable occurs. */
 function presentIn(
   classOf: Uint8Array,
   features: VariableFeatures,
@@ -290,7 +290,7 @@ export const DIVERGENCE_OPTIONS = defineOptions({
 })
 export type DivergenceOptions = OptionsOf<typeof DIVERGENCE_OPTIONS>
 
-/** In which instances of each class a variable was logged at all. */
+/** Instances of each class in which a variable was logged at all. */
 export interface Presence {
   readonly before: number
   readonly after: number

@@ -31,7 +31,7 @@ interface Point {
 
 /** Share of the instances in which messages must follow each other in one order. */
 const MIN_IN_ORDER = 0.9
-/** Fewer messages have no pace. */
+/** Fewest messages that have a pace. */
 const MIN_PACED = 3
 /** Smallest share of the change of performance for which one phase counts as its source. */
 const MIN_SHARE = 0.5

@@ -30,7 +30,7 @@ const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 class Column {
   readonly reason: LeftOutReason | null
   readonly example: string
-  /** Its values, in whatever event, an instance each. */
+  /** Values of the field, in any event, one per instance. */
   readonly run: FieldRun
   /** Messages that have it. */
   known = 0
@@ -213,7 +213,7 @@ class FieldRun {
   varies = false
   /** Messages that have it. */
   messages = 0
-  /** By instance: which value it has. */
+  /** Value of each instance. */
   readonly values: number[] = []
   /** The first values and the last, which are of both classes. */
   readonly #texts = new Map<number, string>()

@@ -78,7 +78,7 @@ export class LogBuilder {
   readonly #options: BuilderOptions
   #badBy: { readonly field: string; readonly feature: StateFeature } | undefined
   #metric: string | undefined
-  /** By event, as ranks. */
+  /** Levels by event, as ranks. */
   readonly #levels: number[] = []
   readonly #dropped = { event: new Set<number>(), state: new Set<number>() }
   readonly #droppedInstances = new Set<number>()

@@ -30,7 +30,7 @@ export interface ThinnedVariable {
   readonly kind: VariableKind
   readonly name: string
   readonly instances: number
-  /** At worst, one of so many messages was kept. */
+  /** Largest distance between kept messages: one of that many was kept. */
   readonly stride: number
 }
 

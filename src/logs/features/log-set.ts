@@ -34,7 +34,7 @@ interface LogSetData {
   readonly instances: readonly string[]
   /** `BEFORE` or `AFTER`, an instance each. */
   readonly classOf: Uint8Array
-  /** From its start to its last message, an instance each; NaN without messages. */
+  /** Time from its start to its last message, one per instance; NaN without messages. */
   readonly runTimeUs: Float64Array
   /** Numeric measure that divided instances of one source into good and bad; the default measure of performance. */
   readonly metric?: string | { readonly variable: string; readonly feature: StateFeature }
@@ -206,7 +206,7 @@ export class VariableFeatures<F extends Feature = Feature> {
     return found
   }
 
-  /** As `of`, into an array that is there: for those who go through all variables. */
+  /** Works as `of`, but writes into a given array, for callers that go through all variables. */
   copy(variable: number, type: F | Summary, target: Float64Array): void {
     const { starts, instances } = this.#places
     const values = this.#column(type)

@@ -22,7 +22,7 @@ export interface ClosedInstance extends Run {
 }
 
 export class OpenInstance {
-  // By code: what comes first in one instance comes early in most.
+  // Indexed by code: codes that come first in one instance come early in most.
   readonly #events: EventSeries[] = []
   readonly #states: StateSeries[] = []
   /** When it is known to have started; its first message may have been earlier. */
@@ -52,7 +52,7 @@ export class OpenInstance {
     if (timeUs > this.#lastUs) this.#lastUs = timeUs
   }
 
-  /** From its start to its last message. */
+  /** Time from its start to its last message. */
   get spanUs(): number {
     return this.#lastUs - this.#startedUs
   }
@@ -256,7 +256,7 @@ function eventFeatures(series: EventSeries, { startUs, runTimeUs }: Run): number
   return [...absolute, ...shares, series.count, ...gapsOf(series, times)]
 }
 
-/** Fewer gaps say nothing about their spread. */
+/** Fewest gaps that show their spread. */
 const MIN_GAPS = 3
 const MAX_GAPS = 256
 

@@ -52,7 +52,7 @@ export interface PerformanceMetric {
     readonly kind: VariableKind
     readonly name: string
     readonly feature: Feature
-    /** Where it is a field of several events, the states that have it, or its number once more. */
+    /** States that have it, if it is a field of several events, or states that repeat its number. */
     readonly states?: readonly string[]
   }
 }
@@ -331,7 +331,7 @@ export class MetricTail extends columnarStage<{
   }
 }
 
-/** Where a normal distribution has 0.27 % of its values: four times that is a heavy tail. */
+/** Distance beyond which a normal distribution has 0.27 % of its values: four times that is a heavy tail. */
 const FAR_SD = 3
 const HEAVY_SHARE = 0.011
 /** One value beyond 3σ is 1.1 % of 90 and says nothing about a tail. */
@@ -369,7 +369,7 @@ export interface MetricPart {
   readonly state: string
   readonly beforeMean: number
   readonly afterMean: number
-  /** Its part of the change, had each event as many records before as after. */
+  /** Share of the change, if each event had as many records before as after. */
   readonly share: number
 }
 

@@ -18,7 +18,7 @@ import { levelOf, roleOf } from './field-roles.ts'
 /** Division of one stream of messages into instances and classes. */
 export type Division = NonNullable<ReturnType<typeof readDivision>>
 
-/** Fewer windows are all kept, whole or not. */
+/** Number of windows below which all are kept, whole or not. */
 const MIN_WINDOWS = 5
 /** Share of a window that its log may miss at either end. */
 const MAX_MISSED = 0.1
@@ -100,7 +100,7 @@ export class DividedLogs {
   readonly #division: Division
   readonly #builder: LogBuilder
   readonly #tests: readonly { readonly asked: Condition; readonly isNegated: boolean }[]
-  /** Which conditions held in a message, an instance each, as bits. */
+  /** Conditions that held in a message of each instance, as bits. */
   readonly #held: number[] = []
   /** Fields of conditions that some message has; the others name totals of instances. */
   readonly #known = new Set<number>()
@@ -172,7 +172,7 @@ export class DividedLogs {
     this.#held[instance] = held
   }
 
-  /** Which instances meet the conditions on their performance: run time, an event's time or a state. */
+  /** Returns which instances meet the conditions on their performance: run time, an event's time or a state. */
   #byPerformance(): (instance: number) => boolean {
     const { slowest, text } = this.#division
     const open = this.#tests.filter((_, i) => !this.#known.has(i))

@@ -31,7 +31,7 @@ const NAMES = {
     'err.message error.message exception.message thrown.message exc_value exception.exc_value',
 }
 
-/** Where something was written: instances, but nothing that a message is about. */
+/** Fields on the place of a record: they name instances, but no subjects of messages. */
 const CONTEXT: Readonly<Record<string, string>> = {
   pod: 'pod pod_name podname kubernetes.pod_name kubernetes.pod.name k8s.pod.name labels.pod resource.labels.pod_name service.instance.id service.node.name',
   container:
@@ -63,7 +63,7 @@ export interface FieldRole {
 
 const ROLES = new Map<string, FieldRole>()
 for (const [role, names] of Object.entries(NAMES)) {
-  // In the very letters comes before in others.
+  // An exact spelling comes before other capitals.
   for (const [i, key] of names.split(' ').entries())
     ROLES.set(key, { role: role as Role, rank: 2 * i, key })
 }

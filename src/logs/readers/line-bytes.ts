@@ -10,7 +10,7 @@ const EXACT_DIGITS = 16
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 const decoder = new TextDecoder()
 
-/** Where in a text something stands. */
+/** Place of a part of a text. */
 export type Span = readonly [start: number, end: number]
 
 /** One line of a file, as bytes that are ASCII wherever they are read: one object for all lines. */

@@ -9,7 +9,7 @@ export interface LineLayout {
   readonly groups: readonly string[]
   /** The parts of a line, in the order of `groups`; `null` if it is made otherwise. */
   readonly read: (text: string) => readonly (string | undefined)[] | null
-  /** Behind an envelope stands another line. */
+  /** Whether it is an envelope that another line follows. */
   readonly isEnvelope: boolean
   /** Whether other layouts come first, although this one is common: it would take their lines. */
   readonly isLast: boolean
@@ -200,7 +200,10 @@ function readerOf(expression: RegExp): LineLayout['read'] {
   return (text) => expression.exec(text)?.slice(1) ?? null
 }
 
-/** Where a time ends that begins at a place of a line, or −1: the layouts ask for the same again and again. */
+/**
+ * Returns a function for the end of a time that begins at a place of a line, or −1: layouts ask for the same one
+ * repeatedly.
+ */
 export function timeFinder(dateFormat: string): TimeFinder {
   const expression = new RegExp(`${timeSource(dateFormat)}${TIME_ENDS}`, 'y')
   let known = { text: '', at: 0, end: -1 }
@@ -322,14 +325,14 @@ function withParts(pattern: string, time: string, groups: string[]): string {
   })
 }
 
-/** Where a time ends that begins at a place of a line, or −1. */
+/** Returns the end of a time that begins at a place of a line, or −1. */
 export type TimeFinder = (text: string, at: number) => number
 
 const PAIR_KEY = '[A-Za-z_][\\w.@/-]*'
 /** A value; of a list, as nginx writes it for a request that was tried again, all of it. */
 const VALUE =
   '"(?:[^"\\\\]|\\\\.)*"|[^\\s",;\\])}]*(?:(?:, ?| : )[^\\s=",;\\])}]+(?=[\\s,;\\])}-]|$))*'
-/** As `took=5` or, in Elasticsearch's slow logs, `took[5], id[]`. */
+/** Pairs as `took=5` or, in Elasticsearch's slow logs, `took[5], id[]`. */
 const PAIR = new RegExp(`(${PAIR_KEY})(?:=(${VALUE})|\\[(.*?)\\](?=,(?:\\s|$)|$))`, 'y')
 
 /** The pair at a place of a line, and where it ends. */

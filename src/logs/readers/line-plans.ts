@@ -22,13 +22,13 @@ export interface LinePlan {
   readonly fields: readonly (readonly [key: string, said: Said])[]
   readonly level: LogDraft['level']
   readonly component: string
-  /** Where in a text masks match: what stands there may differ. */
+  /** Places where masks match in a text: their content may vary. */
   readonly free: readonly Span[]
   readonly isText: boolean
   readonly stream: string
   /** Characters that must be as they were in the line that the plan was made of. */
   readonly literals: { readonly at: Int32Array; readonly codes: Int32Array }
-  /** Where numbers of JSON begin, of several digits: what begins with 0 is none. */
+  /** Places where numbers of JSON with several digits begin: a leading 0 is not allowed. */
   readonly numbers: readonly number[]
 }
 
@@ -43,11 +43,11 @@ const MIN_LINES = 4
 const MAX_VARIANTS = 4
 const MAX_RUNS = 200
 const MAX_LENGTH = 4_000
-/** From so many characters on, letters up to f with digits among them are an id. */
+/** Fewest characters of an id of letters up to f and digits. */
 const MIN_HEX = 8
 /** Shifts of characters that show which part of the content they belong to. */
 const SHIFTS = [1, 5] as const
-/** In place of the part that a run belongs to: none, and it may change; or it must stay as it is. */
+/** Placeholders for the part that a run belongs to: none and it may change, or none and it must stay as it is. */
 const FREE = -1
 const NOTHING = -2
 const IS_DIGIT = 1
@@ -95,7 +95,7 @@ export class LinePlans {
   /** The plan for a line. What comes a few times is not worth one. */
   find(line: LineBytes): Found {
     if (line.length > MAX_LENGTH) return 'none'
-    // Where the line before had ids, this one may have some too; of lines without, both hashes are the same.
+    // If the previous line had ids, this one may have some, too; for lines without, both hashes are equal.
     let form = this.#hasIds ? undefined : this.#formOf(line, line.end)
     form ??= this.#formOf(line, line.start)
     if (!line.isAscii) return 'none'
@@ -326,7 +326,7 @@ export function outputsOf(draft: LogDraft) {
   }
 }
 
-/** Where a value stands of which runs are parts; `undefined` if it is not there as it is. */
+/** Returns the place of a value that some runs are parts of; `undefined` if it does not occur literally. */
 function saidIn(text: string, value: Said['text'], runs: readonly Span[]): Said | undefined {
   const [first] = runs
   const last = runs.at(-1)

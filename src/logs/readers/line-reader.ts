@@ -45,7 +45,7 @@ export class LineReader {
   readonly #streams: MessageStreams
   #draft: LogDraft
   readonly #layouts: readonly LineLayout[]
-  /** Those of several lines. */
+  /** Layouts of several lines. */
   readonly #longLayouts: readonly LineLayout[]
   /** Layouts that lines had so far, in their order. */
   #usual: readonly LineLayout[] = []

@@ -153,7 +153,7 @@ function inputReader(
     },
     /** All inputs were read. */
     finish(): void {
-      // Which class an instance is of tells what names it.
+      // The class of an instance tells which field names it.
       divided?.finish()
       fields.finish(division?.badIf.map(({ attribute }) => attribute))
     },

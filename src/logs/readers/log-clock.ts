@@ -14,7 +14,7 @@ const US_PER: Readonly<Record<Exclude<TimeUnit, 'auto'>, number>> = {
   ns: 1e-3,
 }
 const NUMBER = /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i
-/** As the kernel and Java's garbage collector write seconds since a start. */
+/** Seconds since a start, as the kernel and Java's garbage collector write them. */
 const UPTIME = /^\d{1,8}\.\d{3}(?:\d{3})?$/
 const MS_PER_DAY = 86_400_000
 const US_PER_DAY = MS_PER_DAY * 1000
@@ -92,7 +92,7 @@ export class LogClock {
     return Number.NaN
   }
 
-  /** As `text`, of a time on a line. Of one in the same second as the last, only the fraction is read. */
+  /** Works as `text`, for a time on a line. If it lies in the same second as the last, only the fraction is read. */
   onLine(line: LineBytes, from: number, to: number): number {
     const us = this.#headUs + this.#fraction(line.bytes, line.start + from, line.start + to)
     if (!Number.isNaN(us)) return us

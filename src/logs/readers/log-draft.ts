@@ -78,7 +78,7 @@ export class LogDraft {
   isHalf = false
   /** Content of a line that begins no message, without its wrapping, and its stream. */
   inner: { readonly text: string; readonly stream: string } | undefined
-  /** Which of the streams that are mixed here it is of. */
+  /** Stream that it belongs to, of those mixed here. */
   stream = ''
   isPartial = false
   /** Whether the last layer holds a carried line and no message of its own. */

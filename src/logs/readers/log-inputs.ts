@@ -6,7 +6,7 @@ import {
   type TraceSource,
 } from '../../traces/trace-source.ts'
 
-/** Where logs come from: paths of files or directories, URLs of them, or content in memory. */
+/** Sources of logs: paths of files or directories, URLs of them, or content in memory. */
 export type LogSource = TraceSource
 export type LogPaths = LogSource | readonly LogSource[]
 

@@ -211,7 +211,7 @@ function templatesOf(template: Required<LogReadOptions>['template']): readonly R
 
 function compiledTemplate(template: RegExp | string): RegExp {
   if (template instanceof RegExp) {
-    // With these flags a match would begin where the one of the line before ended.
+    // With these flags a match would begin where that of the previous line ended.
     return new RegExp(template.source, template.flags.replace(/[gy]/g, ''))
   }
   try {

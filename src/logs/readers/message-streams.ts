@@ -65,7 +65,7 @@ export class MessageStreams {
   #messages = 0
   /** Lines that begin no message, and look like no stack either. */
   #unread = 0
-  /** Those of them that were not counted as skipped yet. */
+  /** Number of these that do not count as skipped yet. */
   #doubtful = 0
   readonly #examples: { readonly line: number; readonly text: string }[] = []
 

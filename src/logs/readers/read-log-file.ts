@@ -118,7 +118,7 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
   if (most((line) => parsedObject(line) !== undefined)) return 'jsonl'
   const columns = columnNames(header.split(delimiterOf(header)))
   const has = (wanted: 'time' | 'name') => hasColumn(columns, wanted, settings)
-  // Where a column was named that is not there, the error should be that, and not another format's.
+  // If a named column is missing, the error should say that, rather than another format's problem.
   const isNamed = settings.time !== null || settings.name !== null
   if (columns.length > 1 && (isNamed ? has('time') || has('name') : has('time') && has('name')))
     return 'csv'

@@ -210,7 +210,10 @@ function lastMentioned(text: string): Thrown | undefined {
   return { className: last[0], message: rest.startsWith(':') ? messageOf(rest.slice(1)) : '' }
 }
 
-/** Behind a semicolon comes advice, such as where to read more; a bracket may have opened before. */
+/**
+ * Returns the message without the advice after a semicolon, such as where to read more; a bracket may have opened
+ * before.
+ */
 function messageOf(text: string): string {
   const end = text.search(/;(?:\s|$)/)
   const message = (end < 0 ? text : text.slice(0, end)).trim()

@@ -84,7 +84,7 @@ async function readTracedLogs(
   quality: QualityLog,
 ): Promise<LogRecords> {
   const collector = new RecordCollector(quality)
-  // Where a record was written is the instance that it is of.
+  // The place where a record was written is its instance.
   const settings = { ...readSettings({ instance: 'host' }), needsInstance: false }
   for (const { files, isFile } of await logInputs(logs)) {
     for (const file of files) {

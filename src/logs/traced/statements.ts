@@ -73,7 +73,7 @@ export function nameStatements(
   }
 }
 
-/** For lines that only before has, the line that logs the same after, if it is another. */
+/** Returns, for lines found only before, the line that logs the same after, if it is another. */
 function movedLines(
   known: ReadonlyMap<string, Known>,
   before: ReadonlySet<string>,

@@ -247,7 +247,7 @@ export class Masker {
     return { text: from === 0 ? text : masked + text.slice(from), values }
   }
 
-  /** Where in a text masks match. */
+  /** Returns the places in a text where masks match. */
   spans(text: string): [start: number, end: number][] {
     const spans: [number, number][] = []
     for (let found = this.#next(text, 0); found !== null; ) {
@@ -343,7 +343,7 @@ interface Candidate {
  */
 export class TemplateMatcher {
   readonly #masker: Masker
-  /** By component and number of tokens, fewest wildcards first. */
+  /** Candidates by component and number of tokens, fewest wildcards first. */
   readonly #candidates = new Map<string, Candidate[]>()
   readonly #known = new Map<string, TemplateMatch | null>()
 
@@ -376,7 +376,7 @@ export class TemplateMatcher {
     return match === null ? undefined : { match, values: masked.values }
   }
 
-  /** Where the masks stand in a text. */
+  /** Returns the places of the masks in a text. */
   spans(text: string): [start: number, end: number][] {
     return this.#masker.spans(text)
   }
