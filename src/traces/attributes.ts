@@ -168,9 +168,9 @@ export class KnownAttribute {
   readonly key: KnownText
   readonly value: AttributeValue
   readonly type: AttributeType
-  /** Its value, where it is the version of a service. */
+  /** Value of the attribute, if it is the version of a service. */
   readonly version: KnownText | undefined
-  /** With which probability its span was recorded, where it says that. */
+  /** Probability with which its span was recorded, if the attribute gives it. */
   readonly probability: number | undefined
   /** Number of its value in the columns, once it was added to them. */
   number: number | undefined

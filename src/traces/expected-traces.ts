@@ -35,7 +35,7 @@ export type ExpectedCall =
   | string
   | {
       readonly call: string
-      /** In what share of the calls of the operation it is made; default 1. */
+      /** Share of the operation's calls in which it is made; default 1. */
       readonly share?: number
       /** Number of sequential repetitions; default 1. */
       readonly times?: number
@@ -46,9 +46,9 @@ export interface ExpectedOperation {
   readonly service: string
   /** Name of its spans' operation; default its name in the model. */
   readonly operation?: string
-  /** Its own work, before, between and after its calls in equal parts. */
+  /** Own work, before, between and after its calls in equal parts. */
   readonly workUs: ExpectedTime
-  /** Its calls, one after the other; those of a list within are made at the same time. */
+  /** Calls, one after the other; those of an inner list are made at the same time. */
   readonly calls?: readonly (ExpectedCall | readonly ExpectedCall[])[]
   /** Number of requests that begin with it, relative to others; default 1, or 0 if another operation calls it. */
   readonly requests?: number
@@ -158,7 +158,7 @@ function checkCircle(model: ServiceModel, path: readonly string[]): void {
   }
 }
 
-/** Its calls in turn, each list made at the same time. */
+/** Returns the calls of an operation in turn, each list made at the same time. */
 function callsOf({ calls = [] }: ExpectedOperation) {
   return calls.map((together) =>
     (isList(together) ? together : [together]).map((one) => ({

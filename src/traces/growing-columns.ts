@@ -49,7 +49,7 @@ export class GrowingColumn<A extends NumericArray> {
     return into
   }
 
-  /** As `finish`, but lets go of the storage, so that a large column is not there twice. */
+  /** Works as `finish`, but releases the storage, so that a large column does not exist twice. */
   take(): A {
     const column = this.finish()
     this.#values = this.#allocate(0)

@@ -32,7 +32,7 @@ export interface LooseRecords {
   readonly source: number[]
 }
 
-/** No records yet. */
+/** Returns columns without records. */
 export function emptyRecords() {
   return {
     traceIds: [] as string[],
@@ -181,7 +181,7 @@ export interface ServiceLogs {
   readonly statements: Dictionary
 }
 
-/** Those that were written from a first to a last moment, µs since the traces' `epochNs`. */
+/** Returns the records written from a first to a last moment, in µs since the traces' `epochNs`. */
 export function logsWithin(
   { timeUs, service, statement, ...names }: ServiceLogs,
   [fromUs, toUs]: readonly [number, number],

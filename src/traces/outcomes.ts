@@ -138,7 +138,7 @@ export function readOutcomes(periods: readonly Pick<SpanTraceColumns, 'spans' | 
       }
       return kinds.code(SPAN_STATUSES[status]!, said)
     }
-    /** By status, attribute and type, then by value: most spans say one thing alone. */
+    /** Indexed by status, attribute and type, then by value: most spans have only one. */
     const known: Map<number, number>[] = []
     const outcomeOf = (status: number, span: number) => {
       const end = offsets[span + 1]!

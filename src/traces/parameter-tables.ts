@@ -20,7 +20,7 @@ interface TraceAtHand {
 
 const NOTHING: readonly Entry[] = []
 const UNUSED = 0
-/** In place of a trace's number: more than one trace has the key. */
+/** Placeholder for a trace's number if more than one trace has the key. */
 const SEVERAL = 0xffffffff
 
 export interface ParameterOwner {
@@ -36,7 +36,7 @@ export class ParameterTables {
   readonly #parameters = new AttributesBuilder()
   #attributes = new AttributesBuilder().finish(0)
   readonly #files: string[] = []
-  /** By key: file and line of its first row, whether more follow, and number + 1 of its trace. */
+  /** File and line of each key's first row, whether more follow, and number + 1 of its trace. */
   readonly #columns = growingColumns({ file: 'u32', line: 'u32', repeated: 'u8', usedBy: 'u32' })
   /** Whether some nodes, some spans, are named with their trace. */
   readonly #withinTraces = { node: false, span: false }

@@ -23,9 +23,9 @@ export const MISSING_TRACES = 'incomplete-answer'
 /** Code of issues that say that a file ends in the middle: what followed, and how much, is unknown. */
 export const TRUNCATED_FILE = 'truncated-file'
 
-/** Which of some traces were selected. */
+/** Selection of some traces. */
 export interface Selected {
-  /** In words, as `where` takes it where it is a condition. */
+  /** Condition in words, as `where` takes it if it is a condition. */
   readonly condition: string
   readonly traces: number
   /** Traces that it was selected from, and those in none of the groups that were selected. */
@@ -63,7 +63,7 @@ interface QualityCounts {
   readonly skippedTraces: number
   /** Selections made since, one after the other. */
   readonly selected: readonly Selected[]
-  /** Where a sample was drawn: all groups of requests, the most frequent first. */
+  /** Groups of requests in a drawn sample, the most frequent first. */
   readonly groups: readonly RequestGroup[]
 }
 

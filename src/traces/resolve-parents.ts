@@ -165,7 +165,7 @@ interface SharedCall {
  */
 class SharedSpanIds {
   readonly #spans: SpanSides
-  /** By the row that came first with the id. */
+  /** Calls by the row that came first with the id. */
   readonly #calls = new Map<number, SharedCall>()
   readonly #callOfServer = new Map<number, SharedCall>()
   readonly copies = new Set<number>()
@@ -180,7 +180,7 @@ class SharedSpanIds {
     return this.#callOfServer.get(row)?.client
   }
 
-  /** Which half is the parent of `child`: that in the child's own process, else the server. */
+  /** Returns the half that is the parent of `child`: the one in the child's own process, else the server. */
   parentAmong(first: number, child: number): number {
     const call = this.#calls.get(first)
     if (call === undefined) return first

@@ -50,7 +50,7 @@ interface SpanRecord {
   readonly followsFrom: boolean
   readonly links?: readonly SpanLink[] | undefined
   readonly attributes?: Iterable<readonly [key: string, value: AttributeValue]>
-  /** With which probability its sampler recorded it, above 0 to 1, where it says so. */
+  /** Probability with which its sampler recorded it, above 0 to 1, if it says so. */
   readonly probability?: number | undefined
   /** Version of its service, where its resource or process says so; else the attribute counts. */
   readonly version?: string | undefined
@@ -82,7 +82,7 @@ export interface UsualSpan {
   kind: number
   /** Index in `SPAN_STATUSES`. */
   status: number
-  /** Its own; those of its reporter come behind them. */
+  /** Own attributes; those of its reporter follow them. */
   attributes: readonly KnownAttribute[]
   probability: number | undefined
   reporter: KnownReporter

@@ -9,7 +9,7 @@ export interface TraceContent {
   readonly bytes: Uint8Array | string
 }
 
-/** Where traces come from: a path, the URL of a file, or content in memory. */
+/** Source of traces: a path, the URL of a file, or content in memory. */
 export type TraceSource = string | URL | TraceContent
 
 export interface OpenableSource {
@@ -49,7 +49,7 @@ function requireContent(source: TraceContent): void {
   throw new OptionError('files', source, 'a path, the URL of a file, or { name, bytes }')
 }
 
-/** Only what reads files needs Node; in pages `fetch-file.ts` stands in. */
+/** Loads the functions that read files: only they need Node. In pages `fetch-file.ts` stands in. */
 export function nodeFiles(): Promise<typeof import('./readers/open-file.ts')> {
   return import('./readers/open-file.ts')
 }

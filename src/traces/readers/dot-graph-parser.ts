@@ -28,7 +28,7 @@ export class DotGraphParser {
   readonly #labelBytes = new ByteInterner()
   readonly #ids = new NodeIdTable()
   readonly #usual = new UsualLines(this.#ids)
-  /** Where the last declared node's id begins in the source, and how long it is. */
+  /** Start and length in the source of the last declared node's id. */
   readonly #lastId = { start: 0, length: 0 }
   readonly #labelLines: number[] = []
   #statementLine = 0
@@ -257,7 +257,7 @@ export class DotGraphParser {
     }
   }
 
-  /** Where the id of a node of the graph that was read last stands in the source. */
+  /** Returns the place in the source of a node's id, in the graph read last. */
   idOf(node: number): { view: DataView; range: readonly [start: number, end: number] } {
     const declared = this.#numbers.subarray(0, this.nodeCount).indexOf(node)
     return { view: this.#usual.view, range: this.#ids.range(declared) }

@@ -11,7 +11,7 @@ export const CLOSE_ARRAY = 93
 export const OPEN_OBJECT = 123
 export const CLOSE_OBJECT = 125
 
-/** In place of a byte behind the end. */
+/** Placeholder for a byte behind the end. */
 const NOTHING = 0
 export const NEWLINE = 10
 const SPACE = new Set([9, NEWLINE, 13, 32])
@@ -24,7 +24,7 @@ const ENDS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
 export class Keys {
   /** Each key with the quote behind it. */
   readonly #keys: readonly DataView[]
-  /** Which key came behind each last time: it mostly does so again. The last entry is of the first. */
+  /** Key that followed each key last time: it mostly does so again. The last entry is for the first key. */
   readonly #next: Uint8Array
 
   constructor(...names: readonly string[]) {
@@ -67,7 +67,7 @@ export class Remembered<T> {
   #interner = new ByteInterner()
   #meanings: (T | undefined)[] = []
   #expected = 0
-  /** By the bytes at two places in them: which value came last, -1 for none. */
+  /** Latest value by the bytes at two places in it, -1 for none. */
   readonly #guesses = new Int32Array(1024).fill(-1)
   #place = 0
   #otherPlace = 0
@@ -228,7 +228,7 @@ export class JsonCursor {
   /** Skips the value here and returns its meaning; `undefined` if it is not JSON. */
   value<T>(remembered: Remembered<T>): T | undefined {
     const start = this.at
-    // Where lines matter, their ends have to be seen.
+    // If lines matter, their ends have to be seen.
     const isOff = this.inLine && remembered.hasLines
     const expectedEnd = isOff ? -1 : remembered.expectedEnd(this.view, start)
     if (expectedEnd > 0 && !isWordByte(this.bytes[expectedEnd] ?? COMMA)) {

@@ -56,7 +56,7 @@ export class JsonElements {
   #inLines = false
   /** Line of the end of the last value, if it was all on one line. */
   #lastSingleLine = 0
-  /** No whole line ends before this many bytes of the queue. */
+  /** Number of bytes of the queue in which no whole line ends. */
   #searched = 0
 
   constructor(options: JsonElementsOptions) {

@@ -22,7 +22,7 @@ function tableOf(...bytes: number[]): Uint8Array {
   return table
 }
 
-/** Where an unfinished value can be cut: an open array with finished elements before `comma`. */
+/** Place where an unfinished value can be cut: an open array with finished elements before `comma`. */
 export interface JsonCut {
   readonly depth: number
   readonly open: number

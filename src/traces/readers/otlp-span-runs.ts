@@ -27,7 +27,7 @@ const KEY_COUNT = 16
 export const [TRACE_ID, SPAN_ID, PARENT_ID, NAME, START, END] = [0, 1, 2, 3, 4, 5]
 const [KIND, ATTRIBUTES, STATUS, LINKS, TRACE_STATE] = [6, 7, 8, 10, 11]
 export const EVENTS = 9
-/** In place of a key: the span ends, or nothing was read. */
+/** Placeholders for a key: the span ends, or nothing was read. */
 export const CLOSED = 31
 const NOTHING = -1
 /** Fields of every usual span: both ids, name and times. */
@@ -123,7 +123,7 @@ export class SpanRuns {
       }
     }
     const { bytes, view, at, inLine } = cursor
-    // Where lines matter, their ends have to be seen.
+    // If lines matter, their ends have to be seen.
     const isOneLine = inLine || !bytes.subarray(start, at).includes(NEWLINE)
     if (isOneLine && this.#texts.bytesUsed < MAX_REMEMBERED_BYTES) {
       run.text = this.#texts.intern(view, start, at)

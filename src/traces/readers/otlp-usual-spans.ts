@@ -29,7 +29,7 @@ import {
 import { knownAttribute } from './otlp-usual-attributes.ts'
 import { otlpAttributes, otlpEvents, type Reporter, reporterOf } from './otlp-values.ts'
 
-/** By byte: the value of a small hex digit, -1 for any other byte. */
+/** Value of a small hex digit by its byte, -1 for any other byte. */
 const HEX = Int8Array.from({ length: 256 }, (_, byte) =>
   byte >= 48 && byte <= 57 ? byte - 48 : byte >= 97 && byte <= 102 ? byte - 87 : -1,
 )

@@ -50,7 +50,7 @@ export function otlpKind(value: unknown): SpanKind {
   return SPAN_KINDS.find((kind) => kind === name) ?? SPAN_KINDS[Number(name) - 1] ?? 'internal'
 }
 
-/** As exporters to other formats call it. */
+/** Name of the status description in exports to other formats. */
 export const STATUS_DESCRIPTION = 'otel.status_description'
 
 /** `{ code: 2 }`, `{ code: "STATUS_CODE_ERROR" }`, `"Error"` and the like. */

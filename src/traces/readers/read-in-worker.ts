@@ -17,7 +17,7 @@ export type WorkerMessage =
   | { readonly kind: 'traces'; readonly packed: PackedTraces }
   | { readonly kind: 'failed' }
 
-/** Beside the built library; sources that run as they are have none and read in their own thread. */
+/** Worker next to the built library; unbuilt sources have none and read in their own thread. */
 const WORKER = new URL('./trace-worker.js', import.meta.url)
 
 export function hasWorker(): boolean {

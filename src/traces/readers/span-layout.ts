@@ -24,7 +24,7 @@ import {
 
 type Path = readonly string[]
 
-/** Where a role is found: at a path, or at several whose texts are joined. */
+/** Place of a role: at a path, or at several whose texts are joined. */
 export interface Field {
   readonly name: string
   readonly paths: readonly Path[]

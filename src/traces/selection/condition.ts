@@ -18,7 +18,7 @@ export const CONDITION_OPS = [
 
 export type ConditionOp = (typeof CONDITION_OPS)[number]
 
-/** Whose value a condition asks for. */
+/** Subject whose value a condition asks for. */
 export interface Subject {
   /** Attribute, one of `BUILT_IN`, or a service or operation that is called. */
   readonly attribute: string
@@ -38,7 +38,7 @@ export interface Condition extends Subject {
   readonly values: readonly string[]
   /** Whether requests without the value count as if they had one of `values`. */
   readonly orNotRecorded: boolean
-  /** In words, as `parseConditions` reads it: `tenant.tier = enterprise`. */
+  /** Text of the condition, as `parseConditions` reads it: `tenant.tier = enterprise`. */
   readonly text: string
 }
 
@@ -55,7 +55,7 @@ export const BUILT_IN = [
 
 export type BuiltIn = (typeof BUILT_IN)[number]
 
-/** In place of a service before an operation that is called: whichever service has it. */
+/** Placeholder for a service before a called operation: any service that has it. */
 export const ANY_SERVICE = 'operation'
 
 /** Names of OpenTelemetry for the same. */
@@ -65,7 +65,7 @@ const ALSO: Readonly<Record<string, BuiltIn>> = {
   'service.version': 'version',
 }
 
-/** Which of `BUILT_IN` a subject asks for; `null` for an attribute. */
+/** Returns the member of `BUILT_IN` that a subject asks for; `null` for an attribute. */
 export function builtIn({ attribute, isAttribute }: Subject): BuiltIn | null {
   if (isAttribute) return null
   return BUILT_IN.find((name) => name === (ALSO[attribute] ?? attribute)) ?? null

@@ -215,7 +215,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
     ]
   }
 
-  /** Where conditions do not hold though they could, and where they do. */
+  /** Divides traces by whether conditions hold, among those where they could. */
   #bothSides(conditions: readonly Condition[]): Group[] {
     this.requireKnown(conditions)
     const inside = this.matching(conditions)

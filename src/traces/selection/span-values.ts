@@ -180,7 +180,7 @@ function spansOnly(traces: SpanTraceColumns, kept: Uint32Array, parent: Int32Arr
   }
 }
 
-/** Where each of `size` rows is among those that are kept, -1 for nowhere. */
+/** Returns the place of each of `size` rows among the kept ones, -1 for none. */
 function placesOf(kept: Uint32Array, size: number): (row: number) => number {
   const places = new Int32Array(size).fill(-1)
   kept.forEach((row, place) => {

@@ -83,7 +83,7 @@ function shownAddress(address: string): string {
   return address.replace(/^((?:[a-z]+=)?[a-z]+:\/\/).*@/i, '$1')
 }
 
-/** Which requests are loaded. */
+/** Selection of the requests to load. */
 export interface Selection {
   /** Conditions of `where`. */
   readonly where: string | null

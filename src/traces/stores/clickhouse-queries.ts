@@ -135,7 +135,7 @@ export async function drawSample(
       FROM (${due}) GROUP BY r_group, floor((r_nth - 1) * r_due / r_recorded)`
   const weights = new Map<string, number>()
   let all = 0
-  // In an order, as an answer that breaks off is asked for again from where it did.
+  // Ordered, because the query is repeated from the point where an answer breaks off.
   const listed = `SELECT one.1, one.2, one.3 FROM (${drawn}) ORDER BY one.1`
   await server.query(listed, parameters, (row) => {
     const [trace, spans, weight] = row

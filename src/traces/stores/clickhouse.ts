@@ -197,7 +197,7 @@ class ClickHouse {
       `toString(${duration})`,
       ...SPAN_PARTS.map((part) => {
         const sql = isThere(parts[part]) ? (parts[part] as string) : "''"
-        // As text it is compared with those before.
+        // Text can be compared with earlier rows.
         return part === 'resource' ? `toJSONString(${sql})` : sql
       }),
     ]

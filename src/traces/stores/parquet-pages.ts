@@ -89,7 +89,7 @@ class PageCheck {
     const { compressors, parquetHeader } = this.#hyparquet
     const { codec, num_values } = this.#column
     const reader = readerOf(new Uint8Array(chunk))
-    /** By the byte that a page's values begin with. */
+    /** Checks by the byte that a page's values begin with. */
     const checks = new Map<number, (values: Uint8Array) => void>()
     let seen = 0
     while (reader.offset < chunk.byteLength - 1 && !(this.#isFlat && seen >= num_values)) {
