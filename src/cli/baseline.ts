@@ -53,7 +53,7 @@ async function runBaseline(
     return
   }
   if (out === undefined) throw new OptionError('out', out, 'the history to add the run to')
-  // Nothing is added to a file that is something else.
+  // Never adds to a file that is something else.
   const history = existsSync(out) ? readHistory(out) : []
   const name = runName(history, flags)
   const traces = await loadPeriod(undefined, files, flags)

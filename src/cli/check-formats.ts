@@ -127,7 +127,7 @@ export function checkText(results: CheckResults, width = Number.POSITIVE_INFINIT
     percentText(type.errors?.share ?? Number.NaN),
     [type.verdict, ...type.conditions].join(' '),
   ])
-  // Those before are of all runs together.
+  // The numbers before cover all runs together.
   const requests = later.length === 0 ? 'requests' : `requests (${baseline.length} runs → 1)`
   const notes = spoken([
     later.length === 0
@@ -227,7 +227,7 @@ function percentText(share: number, plus = ''): string {
 /** An interval that goes so many times above or below its estimate bounds nothing. */
 const MAX_RATIO = 100
 
-/** Which ends of an interval say anything. */
+/** Returns the ends of an interval that are meaningful. */
 function boundsOf({ value, low, high }: Estimate) {
   const ratio = (bound: number) => (1 + bound) / (1 + value)
   return { isBelow: ratio(low) > 1 / MAX_RATIO, isAbove: ratio(high) < MAX_RATIO }

@@ -175,7 +175,7 @@ function brief(entry: Json, length = 0): Json {
   return { ...(cut(entry) as Json), ...Object.fromEntries(counts) }
 }
 
-/** Those that changed first, then the first ones, in the list's order. */
+/** Returns changed entries first, then the first others, in the list's order. */
 function mostTelling(list: readonly Json[], length: number): readonly Json[] {
   const changed = list.filter(({ rejected }) => rejected === true)
   const kept = new Set(

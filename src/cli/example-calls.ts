@@ -98,7 +98,7 @@ function callKinds(calls: readonly Call[]): CallKind[] {
   return kinds
 }
 
-/** Which calls are shown, in their order: with their callers, the wanted and then the longest. */
+/** Returns the calls to show, in their order and with their callers: the wanted ones, then the longest. */
 function shownCalls(calls: readonly CallKind[], isWanted: (call: Call) => boolean): CallKind[] {
   const lengthUs = ({ startUs, endUs }: Call) => endUs - startUs
   const order = Array.from(calls.keys()).sort((a, b) => {

@@ -141,7 +141,7 @@ export function inFlags(
   return `${text}${text.endsWith('.') ? '' : '.'} On the command line: ${more.join(', ')}.`
 }
 
-/** As code has it: `omitHosts`, `fields.time` or `concurrency: 'none'`. */
+/** Option as written in code: `omitHosts`, `fields.time` or `concurrency: 'none'`. */
 const OPTION = /^([A-Za-z]\w*)((?:\.\w+)*)(?:: (.+))?$/
 
 function flagOf(flags: readonly Option[], option: string | undefined): Option | undefined {
@@ -194,7 +194,7 @@ function flagText(name: string, row: OptionRow<unknown>): string {
   return `--${row.flag ?? `${kebab} <${row.unit ?? 'n'}>`}`
 }
 
-/** Its sentence; a switch that is on already is there to switch it off. */
+/** Returns the sentence of a flag; for a switch that is on by default, how to switch it off. */
 function sentence(row: OptionRow<unknown>): string {
   if (!row.isSwitch || row.default !== true) return row.sentence
   return `Do not ${row.sentence.charAt(0).toLowerCase()}${row.sentence.slice(1)}`

@@ -98,7 +98,7 @@ export function proseWidth(): number {
   return Math.min(MAX_WIDTH, textWidth())
 }
 
-/** Where a cell may be broken: after a part of a name; within it before a capital; or else anywhere. */
+/** Places where a cell may be broken: after a part of a name; within it before a capital; or else anywhere. */
 const BREAKS = [/[\s/.:·_-]/g, /[\s/.:·_-]|[\p{Ll}\d](?=\p{Lu})/gu, /./gsu] as const
 
 /**
@@ -186,7 +186,7 @@ function brokenLines(cell: string, width: number): string[] {
   return [...lines, rest].map((line, i) => (i === 0 ? line : INDENT + line))
 }
 
-/** Where parts of a text end. */
+/** Returns the ends of a text's parts. */
 function endsOf(text: string, breaks: RegExp): number[] {
   return Array.from(text.matchAll(breaks), ({ index, 0: { length } }) => index + length)
 }

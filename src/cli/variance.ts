@@ -122,7 +122,7 @@ function unusedMarks(unused: readonly VarianceMark[]): PrintedWarning[] {
 
 const MAX_NAME_LENGTH = 160
 const MOST = { categories: 5, edges: 3, merged: 3, spots: 3, spreads: 5 } as const
-/** Less of the variance is not worth another span. */
+/** Smallest share of the variance that is worth another span. */
 const MIN_GAIN = 0.05
 
 function varianceText(results: VarianceResults): string {
