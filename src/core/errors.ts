@@ -1,7 +1,7 @@
 import { displaySink, inspectHook } from './display.ts'
 import { unicodeEscape } from './escape.ts'
 
-/** Where in the input something stood: as much of it as is known. */
+/** Place of something in the input, as far as it is known. */
 export interface Place {
   readonly file?: string | undefined
   /** 1-based line of `file`. */
@@ -32,7 +32,7 @@ export class FlowdeltaError extends Error {
     this.code = code
   }
 
-  /** In a notebook an error is its sentence; elsewhere as Node shows it, with its stack. */
+  /** Shows an error in a notebook as its sentence; elsewhere as Node shows it, with its stack. */
   [inspectHook](_depth: number, options: object, inspect: Inspect): string {
     if (displaySink() !== undefined) return this.message
     return inspect(this, { ...options, customInspect: false })

@@ -117,7 +117,7 @@ function spokenNumber(name: string, values: readonly unknown[]): NumberText {
   return (value) => {
     if (typeof value === 'bigint') return spoken.format(value).replace('-', '−')
     if (Number.isNaN(value)) return '–'
-    // No decimals: it is nothing at all, and not something very small.
+    // Without decimals: 0 is exactly nothing, not something very small.
     if (value === 0) return '0'
     return fittingNumber(value, decimals, (number) => spoken.format(number)).replace(/^-/, '−')
   }
@@ -133,7 +133,7 @@ function fittingNumber(value: number, decimals: number, text: (value: number) =>
   return size < SMALLEST_PLAIN ? short.toExponential() : String(short)
 }
 
-/** As many decimals as the largest number needs for its digits, and no more than say something. */
+/** Returns the number of decimals that the largest number needs for its digits, without meaningless ones. */
 function decimalsFor(numbers: readonly number[], digits: number): number {
   const finite = numbers.filter(Number.isFinite)
   if (finite.every(Number.isInteger)) return 0
