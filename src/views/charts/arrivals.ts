@@ -321,7 +321,7 @@ function arrivalWindow(
     toUs,
     /** Whether a stretch that was asked for has too many to draw one by one. */
     isDense,
-    /** From the first arrival (or 0, where that is near) to the last reply of both periods. */
+    /** Range from the first arrival (or 0, if that is near) to the last reply of both periods. */
     firstUs,
     lastUs,
     all: [before, after] as const,

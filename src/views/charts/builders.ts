@@ -153,7 +153,7 @@ interface Bars extends Panel {
   readonly y?: SpecPart
 }
 
-/** Nothing below the sentences that say why there is nothing. */
+/** Empty view below the sentences that say why there is nothing. */
 export function emptyView(width: number): SpecPart {
   return { width, height: 1, data: { values: [] }, mark: 'point' }
 }

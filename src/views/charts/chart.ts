@@ -64,7 +64,7 @@ export class Chart extends Picture {
   /** The plain Vega-Lite specification, to be copied or changed. */
   readonly spec: VegaLiteSpec
 
-  /** Its SVG needs a renderer, which the Node entry point registers. */
+  /** The SVG needs a renderer, which the Node entry point registers. */
   constructor(spec: VegaLiteSpec, text: ChartText) {
     super(() => renderSvg({ description: text.description, ...spec }), text)
     this.spec = spec

@@ -91,7 +91,7 @@ export function drawnFlow(structure: CategoryStructure) {
     from: Uint32Array.from([...from, ...loops.map((loop) => loop.from)]),
     to: Uint32Array.from([...to, ...loops.map((loop) => loop.to)]),
     classOf: Uint32Array.from([...classOf, ...loops.map(({ number }) => number)]),
-    /** For each node drawn the one it is, or stands for where it begins the next round. */
+    /** Node that each drawn node is, or stands for if it begins the next round. */
     nodeOf: [...labels.keys(), ...again],
     /** Nodes from this number on stand for the beginning of the next round. */
     nextRound: labels.length,

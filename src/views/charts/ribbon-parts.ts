@@ -30,7 +30,7 @@ type Level = (step: AccountStep) => Place
 
 const OPERATIONS: Level = (step) => ({ place: placeOf(step), operation: step.operation })
 
-/** From fine to coarse: operations, services and the ways to them, services with the ways to them. */
+/** Levels from fine to coarse: operations, services and the ways to them, services with the ways to them. */
 const LEVELS: readonly Level[] = [
   OPERATIONS,
   (step) => ({ place: placeOf(step), operation: '' }),
@@ -94,7 +94,7 @@ function changedAt(steps: readonly TimedStep[], level: Level, limit: number) {
   return { changed, share: sum(changed, ({ changeUs }) => changeUs) / (wholeUs || 1) }
 }
 
-/** Where trace points have no place, a step stands for itself. */
+/** Names the place of a step; a trace point without a place stands for itself. */
 function named(level: Level, step: AccountStep): Place {
   const known = level(step)
   return known.place === '' ? { place: '', operation: step.operation || 'unnamed' } : known

@@ -110,14 +110,14 @@ interface Look {
   readonly limit: number
   readonly width: number
   readonly isClear: boolean
-  /** Which request is drawn: the subject of the title. */
+  /** Request that is drawn: the subject of the title. */
   readonly whose: string
 }
 
 function drawn(account: Account, { limit, ...look }: Look): { chart: Chart; parts: RibbonPart[] } {
   const cut = (longest: number) =>
     ribbonParts(account, { limit: look.isClear ? limit : 0, longest })
-  // As many labels as there is room for, with shorter names rather than fewer.
+  // Names as many labels as there is room for, with shorter names rather than fewer labels.
   for (let named = limit; ; named--) {
     for (const longest of NAMES) {
       const parts = cut(longest)
@@ -366,7 +366,7 @@ interface Label {
 
 const ALIGNS = ['center', 'left', 'right'] as const
 const MAX_ROWS = 5
-/** Between two texts, between a text and the line of another, and between a text and its own line. */
+/** Distances between two texts, between a text and the line of another, and between a text and its own line. */
 const GAP = 12
 const CLEAR = 3
 const BESIDE = 6

@@ -26,7 +26,7 @@ const VARIANCE_WATERFALL_CHART_OPTIONS = defineOptions({
   ),
 })
 
-/** Less of the variance than this is rounding. */
+/** Share of the variance below which it is a rounding error. */
 const MIN_SHARE = 1e-6
 
 const LOOKS = [

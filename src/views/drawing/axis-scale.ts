@@ -3,7 +3,7 @@ import { DURATION_UNITS, formatDuration, grouped, shortNumber } from '../../core
 
 export interface AxisScale {
   readonly ticks: readonly { readonly value: number; readonly text: string }[]
-  /** Where a value lies; the nearer end where it is beyond the axis. */
+  /** Place of a value; the nearer end if it is beyond the axis. */
   readonly share: (value: number) => number
   readonly value: (share: number) => number
 }

@@ -152,7 +152,7 @@ export function dependencyLayout(graph: AttentionGraph, limit: number) {
     { rankdir: 'LR', ranksep: 64, nodesep: 8, edgesep: 8, marginx: MARGIN, marginy: MARGIN },
   )
   const strongest = Math.max(...edges.map(({ weight }) => weight))
-  // From where to where names of a column reach, by the middle of the column.
+  // Range of the names of a column, by the middle of the column.
   const columns = rollup(
     layered.nodes,
     (boxes): Extent => [
@@ -209,7 +209,7 @@ export function tellingVariables(graph: AttentionGraph, limit: number): Readonly
   const near = group(ends, ({ name }) => name)
   const isLeaf = (name: string) =>
     (near.get(name) ?? []).filter(({ other }) => kept.has(other)).length < 2
-  // Those that add least first; the metric, which stands first in a graph, always stays.
+  // Smallest contributions first; the metric, which stands first in a graph, always stays.
   const rising = graph.nodes.slice(1).toReversed()
   while (kept.size > limit) {
     const leaf = rising.find(({ name }) => kept.has(name) && isLeaf(name))

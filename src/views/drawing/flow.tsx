@@ -280,7 +280,7 @@ interface PartOptions {
   readonly limit: number
 }
 
-/** At most `limit` nodes: the root and the ends of edges in `order`; gaps join what follows. */
+/** Returns at most `limit` nodes: the root and the ends of edges in `order`; gaps join the rest. */
 export function flowPart(flow: Flow, { order, limit }: PartOptions) {
   const nodes = flow.size <= limit ? range(flow.size) : endsOf(flow, { order, limit })
   const drawn = new Set(nodes)
@@ -328,7 +328,7 @@ function gapsOf(
   })
   for (const gap of gaps) next.get(gap.from)?.add(gap.to)
   const followers = (node: number) => [...(next.get(node) ?? [])]
-  // Where another way leads from one end of a gap to the other, the gap says nothing new.
+  // If another way leads from one end of a gap to the other, the gap tells nothing new.
   return gaps.filter((gap) => {
     const others = followers(gap.from).filter((node) => node !== gap.to)
     return !reachable(others, followers).has(gap.to)

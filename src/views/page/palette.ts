@@ -36,7 +36,7 @@ const DARK: Readonly<Record<keyof typeof PALETTE, string>> = {
 /** Several things of one kind, as steps or sets: the palette's, and others of Okabe and Ito. */
 export const SERIES = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#8C6BB1', '#7F7F7F'] as const
 
-/** Those of drawings, light and dark. */
+/** Colors of drawings, light and dark. */
 export const DRAWING_COLORS = {
   text: ['#222222', '#E8E8E8'],
   soft: ['#5F5F5F', '#A8A8A8'],
@@ -52,7 +52,7 @@ export const DRAWING_COLORS = {
   selected: ['#E3EFF7', '#1F3647'],
 } as const
 
-/** From pink to green, for numbers below and above 0; letters of `title` can be read on each. */
+/** Colors from pink to green, for numbers below and above 0; letters of `title` can be read on each. */
 export const DIVERGING = ['#DE77AE', '#EEB9D5', '#F7F7F7', '#C1DF9F', '#7FBC41'] as const
 const DARK_DIVERGING = ['#8A2F63', '#5C2E4A', '#2B2F35', '#334A25', '#3F6B1E'] as const
 

@@ -90,7 +90,7 @@ export function figure(chart: Picture, howToRead: string): Html {
   )}</div><figcaption><b>How to read this.</b> ${howToRead}</figcaption></figure>`
 }
 
-/** Nothing runs and nothing is fetched, even if an escape were missing. */
+/** Policy that runs and fetches nothing, even if an escape were missing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 export function reportPage(title: string, content: Html): string {

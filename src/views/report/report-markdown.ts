@@ -87,7 +87,7 @@ export function reportMarkdown(
 /** Draws the ribbon as text: comments show neither SVG nor embedded pictures, but text is shown everywhere. */
 function picture(comparison: Comparison): string[] {
   const lines = ribbonLines(comparison, WIDTH)
-  // Nothing that is mentioned or referred to, even where that counts within code.
+  // Nobody is mentioned and nothing is linked, even where that counts within code.
   const plain = lines.map((line) => line.replace(/[@#](?=\w)/g, '$&\u200b'))
   return lines.length === 0 ? [] : ['```', ...plain, '```', '']
 }
@@ -192,7 +192,7 @@ function seen(known: Power): string[] {
   ]
 }
 
-/** Nothing for no lines. */
+/** Folds lines below a summary; returns nothing for no lines. */
 function folded(summary: string, lines: readonly string[]): string[] {
   if (lines.length === 0) return []
   return [`<details><summary>${summary}</summary>`, '', ...lines, '', '</details>', '']

@@ -27,7 +27,7 @@ export interface ViewProps<Data, Options> {
 
 /** All there is to know about a widget; see `src/views/widgets/README.md`. */
 export interface WidgetDefinition<Stage, Table extends OptionTable, Data> {
-  /** Its entry in the page runtime; its style is scoped to `.fd-NAME`. */
+  /** Entry in the page runtime; the style is scoped to `.fd-NAME`. */
   readonly name: string
   readonly title: string | ((data: Data, options: OptionsOf<Table>) => string)
   /** Says in one sentence what there is to see and to do. */

@@ -361,7 +361,7 @@ export function largestContexts(all: CallingContexts, limit: number): CallingCon
     ),
   )
   const sizeOf = (context: number) => size[context] ?? 0
-  // No called context may come before its caller, as rounding would have it.
+  // Rounding must not place a called context before its caller.
   all.contexts.forEach(({ parent }, i) => {
     if (parent >= 0) size[i] = Math.min(sizeOf(i), sizeOf(parent))
   })

@@ -128,7 +128,7 @@ export function layoutFrames(
   return {
     frames,
     rows: 1 + (max(frames, ({ row }) => row) ?? 0),
-    /** Where classes 1, 2 and 3 of change begin, on both sides of 0; empty where nothing took time. */
+    /** Bounds of classes 1, 2 and 3 of change, on both sides of 0; empty if nothing took time. */
     bounds: changeBounds(largest, Math.max(amountOf(all, BEFORE), amountOf(all, AFTER))),
     /** Time of a request in all. If it is 0, all calls of one caller are equally wide. */
     whole,

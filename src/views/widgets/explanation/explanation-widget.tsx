@@ -113,7 +113,9 @@ function useFocusKept(explanation: Explanation) {
   return place
 }
 
-/** In one order, whichever separates better: buttons do not change places under the pointer. */
+/**
+ * Returns the questions in a fixed order, whichever separates better, so that buttons do not move under the pointer.
+ */
 function questionsOf(explanation: Explanation): Record<ParameterQuestionName, string> {
   const asked = (['what-differs', 'what-is-slow'] as const).filter(
     (name) => explanation.question(name) !== undefined,

@@ -58,7 +58,7 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
       requests,
       category: finding.categories[0] ?? null,
       overTime: meansOverTime(comparison, finding),
-      /** Where the time of a mean request among those affected went. */
+      /** Account of the time of a mean affected request. */
       account: isDrawn && finding.categories.length > 0 ? pathOf(comparison, finding) : null,
       distribution: drawn === null || drawn.of === 'path' ? null : drawn.chart.spec,
       exemplars: finding.exemplars,

@@ -16,7 +16,7 @@ interface RibbonProps {
   readonly account: Account
   /** Whether more than chance changed. */
   readonly isClear: boolean
-  /** Which request is drawn. */
+  /** Request that is drawn. */
   readonly whose?: string
   /** Requests with the times of their steps; `null` where the page has none. */
   readonly carried: (() => Comparison) | null

@@ -40,7 +40,7 @@ type Stretched = SceneStep | SceneLink
 
 export type FlowAnimation = ReturnType<typeof flowAnimation>
 
-/** With more, the smaller differences are one stage. */
+/** Most stages: with more differences, the smaller ones are one stage. */
 const MAX_STAGES = 10
 
 /**
@@ -94,7 +94,7 @@ export function flowAnimation({ steps, links, differences }: FlowScene) {
 /** Returns how many stages are over at a moment, including the part of the current one. */
 export function stagesOver({ stages: { length } }: FlowAnimation, at: number): number {
   const over = at * length
-  // Where a stage ends is no round number.
+  // The end of a stage is no round number.
   const near = Math.round(over)
   return Math.abs(over - near) <= length / 1000 ? near : over
 }
@@ -115,7 +115,7 @@ export function flowFrame(
   }
   const [leave, move, enter] = [progress(0), progress(1), progress(2)]
   const next = Math.min(over + 1, stages.length)
-  /** Between two numbers of a moment, of which one may not be there. */
+  /** Returns a number between two moments' numbers, of which one may be missing. */
   const between = (start: number | null | undefined, end: number | null | undefined) => {
     const [one, other] = [start ?? Number.NaN, end ?? Number.NaN]
     if (Number.isNaN(one)) return Number.isNaN(other) ? 0 : other

@@ -151,7 +151,7 @@ function columnsOf({ boxes, lines }: PlacementInput) {
   }
 }
 
-/** Where columns would like to stand, so that few lines cross; all at the left of large graphs. */
+/** Returns the wished places of columns, with few crossings of lines; in large graphs all at the left. */
 function wishedMiddles(
   { lines }: PlacementInput,
   { columnOf, lineColumns, sizes, chains }: ReturnType<typeof columnsOf>,

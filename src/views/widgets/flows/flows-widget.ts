@@ -185,7 +185,7 @@ function flowCaptions(nodes: readonly UnionNode[], isUsual: boolean): FlowCaptio
   })
 }
 
-/** More boxes than this are not read one by one. */
+/** Most boxes that readers read one by one. */
 const MAX_BOXES = { regions: 60, groups: 120 } as const
 
 function readableLevel(flows: FlowComparison): FlowLevel {

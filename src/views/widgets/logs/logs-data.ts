@@ -24,7 +24,7 @@ type CarriedFeatures = ReturnType<typeof carriedFeatures>[VariableKind]
 export type LogsData = ReturnType<typeof logsData>
 
 const MAX_EDGES = 16_000
-/** So many of a kind that differ most are there even if nothing depends on them. */
+/** Number of the most divergent variables of a kind that are carried even if nothing depends on them. */
 const MAX_DIVERGENT = 30
 const MAX_NAME_LENGTH = 400
 const MAX_INSTANCES = 200
@@ -163,7 +163,7 @@ function instancesToShow({ logs, networks }: LogComparison): number[] {
     const own = Array.from(logs.instances.keys()).filter(
       (instance) => logs.classOf[instance] === code,
     )
-    // Those without performance come last.
+    // Instances without performance come last.
     return thinned(sort(own, rank), MAX_INSTANCES)
   }).sort((a, b) => a - b)
 }
@@ -186,7 +186,7 @@ function carriedFeatures(
     return {
       types: all.types,
       names: own.map(({ name }) => shownName(name)),
-      /** By type: that of variable v in instance i at `v * instances + i`. */
+      /** Values by type: that of variable v in instance i at `v * instances + i`. */
       columns: all.types.map((type) => Float64Array.from(valuesOf(type))),
     }
   }

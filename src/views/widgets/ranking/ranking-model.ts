@@ -90,7 +90,7 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
         category,
         kind,
         ...edgesOf(comparison, category, name),
-        /** Its flow before and after; `null` where the page does not carry it. */
+        /** Flow before and after; `null` if the page does not carry it. */
         flows:
           place < flows && isSmall && isTimed
             ? widgetProps(flowsWidget, comparison, { mutation }, { name, kind: 'flows' })

@@ -11,9 +11,9 @@ import type {
   Visit,
 } from './swimlane-model.ts'
 
-/** More lines than these of one request are not in sight together. */
+/** Most lines of one request in sight together. */
 export const MAX_TRACKS = 16
-/** So many visits of one component at once have a line of their own, where there are too many. */
+/** Most simultaneous visits of one component with a line of their own, if there are too many. */
 const MAX_AT_ONCE = 5
 
 /** The lanes that stay: the first one, and those with most work on critical paths. */
@@ -144,7 +144,7 @@ export type DrawnItems = ReturnType<typeof drawnItems>
 
 /** Messages between the same two lines are this far apart at least, in pixels. */
 const APART = 8
-/** With more messages in a pixel of the width, lines are thin. */
+/** Messages per pixel of the width above which lines are thin. */
 const DENSE = 0.2
 
 /** Returns the items in a range; messages that would overlap are drawn as one. */

@@ -84,7 +84,7 @@ export interface Message {
 }
 
 export interface PlacedVisit extends Visit {
-  /** Which of its lane's tracks it is in: at the same time, visits have their own. */
+  /** Track of its lane that it is in: simultaneous visits have different ones. */
   readonly track: number
 }
 
@@ -324,7 +324,7 @@ function spanTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes
   }))
   const isOwn = ({ parent, lane }: (typeof calls)[number]) => calls[parent]?.lane === lane
   const isWay = calls.map((call, i) => {
-    // Its only call is the next in order.
+    // An only call is the next in order.
     const only = calls[i + 1]
     const isAlone = only?.parent === i && only.inner === call.inner - 1
     return isAlone && isOwn(call) && only.lane !== call.lane

@@ -34,7 +34,7 @@ export interface TimelineFilter {
 }
 
 export interface TimelineRequest {
-  /** In whole µs, rounded down, so that ranges of whole µs hold the same requests as unrounded. */
+  /** Start in whole µs, rounded down, so that ranges of whole µs hold the same requests as unrounded. */
   readonly startUs: number
   readonly timeUs: number
   readonly category: number
@@ -111,7 +111,7 @@ export function timelineModel({ packed, marks }: Pick<TimelineData, 'packed' | '
     marks,
     stepUs,
     binUs: STEPS_PER_BIN * stepUs,
-    /** From the first arrival, or 0 where that is earlier, to beyond the last. */
+    /** Range from the first arrival, or 0 if that is earlier, to beyond the last. */
     spanUs,
     extentUs: high > 0 ? ([smallest, high] as const) : ([1, 10] as const),
     /** Smallest response time where it is 0 or less, which a logarithmic axis lacks. */

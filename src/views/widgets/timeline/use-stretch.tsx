@@ -33,7 +33,7 @@ export type Stretch =
     }
   | null
 
-/** Between the last move of a stretch and its comparison, in ms: keys move it step by step. */
+/** Pause between the last move of a stretch and its comparison, in ms: keys move it step by step. */
 const PAUSE = 250
 
 /** Restores the data that a page carries, once it is needed. */

@@ -111,13 +111,13 @@ function carriedRequests(models: ExecutionModels, chosen: readonly number[]) {
     sizes,
     weight: Float64Array.from(chosen, (request) => forest.weight[request]!),
     slackUs: models.options.slackUs,
-    // By call, level by level within a request, so that calls of one caller stand together.
+    // Calls level by level within a request, so that calls of one caller stand together.
     childCounts: Uint32Array.from(calls, (call) => childOffsets[call + 1]! - childOffsets[call]!),
     path: Uint32Array.from(calls, (call) => paths.numbers.get(forest.path[call]!)!),
     planOf: Uint32Array.from(calls, (call) => ownPlans.numbers.get(planOf[call]!)!),
     offsetUs: rounded((call) => offsetUs[call]!),
     latencyUs: rounded((call) => latencyUs[call]!),
-    /** Between client and server: 0 for most where there are only spans of servers. */
+    /** Time between client and server: mostly 0 if there are only spans of servers. */
     networkUs: rounded((call) => latencyUs[call]! - serverUs[call]!),
   }
 }

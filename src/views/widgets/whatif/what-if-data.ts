@@ -52,7 +52,7 @@ export function whatIfData(
       service: service.slice(0, MAX_ROWS.service),
       operation: operation.slice(0, MAX_ROWS.operation),
     },
-    /** In the sample. */
+    /** Number of rows in the sample. */
     rowsInAll: { service: service.length, operation: operation.length },
     target: targetOf(subject),
     diagnosis: diagnosis === null ? null : carriedDiagnosis(diagnosis),
