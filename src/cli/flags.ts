@@ -194,7 +194,7 @@ function flagText(name: string, row: OptionRow<unknown>): string {
   return `--${row.flag ?? `${kebab} <${row.unit ?? 'n'}>`}`
 }
 
-/** Returns the sentence of a flag; for a switch that is on by default, how to switch it off. */
+/** Returns the sentence of a flag; for a switch that is on by default, the sentence of its negation. */
 function sentence(row: OptionRow<unknown>): string {
   if (!row.isSwitch || row.default !== true) return row.sentence
   return `Do not ${row.sentence.charAt(0).toLowerCase()}${row.sentence.slice(1)}`

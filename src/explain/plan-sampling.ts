@@ -70,7 +70,7 @@ export interface PlannedStep {
 
 /** Share of comparisons that should find the shift. */
 const POWER = 0.8
-/** Number of requests above which a plan is hopeless. */
+/** Largest number of requests that is planned. */
 const MAX_REQUESTS = 2 ** 40
 /** Times of fewer requests say too little of how times vary. */
 const MIN_REQUESTS = 20

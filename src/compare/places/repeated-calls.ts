@@ -40,7 +40,7 @@ export const callsOneByOne = remembered(({ steps, columns }: Sources) => {
   })
 })
 
-/** Question about calls: their place, and whether their requests ask from it. */
+/** Place of the calls to compare, with a test of which calls count as inside. */
 export interface AskedCalls {
   readonly attribute: string
   readonly value: string

@@ -127,7 +127,7 @@ export class StretchCounts {
     }
   }
 
-  /** Returns counts of the same size for other events. */
+  /** Returns a copy, to which other counts can be added. */
   copy(): StretchCounts {
     const copy = new StretchCounts({ counted: this.#counted }, this.counts.length)
     copy.addAll(this)

@@ -87,7 +87,7 @@ export function reportMarkdown(
 /** Draws the ribbon as text: comments show neither SVG nor embedded pictures, but text is shown everywhere. */
 function picture(comparison: Comparison): string[] {
   const lines = ribbonLines(comparison, WIDTH)
-  // Nobody is mentioned and nothing is linked, even where that counts within code.
+  // Breaks mentions and references, which some hosts find even within code.
   const plain = lines.map((line) => line.replace(/[@#](?=\w)/g, '$&\u200b'))
   return lines.length === 0 ? [] : ['```', ...plain, '```', '']
 }
