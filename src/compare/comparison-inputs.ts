@@ -27,7 +27,7 @@ export type RequestSelection =
   | { readonly segment?: Segment }
   | ((request: number) => boolean)
 
-/** The rows of the selected requests, by period; rejects selections that no request meets. */
+/** Returns the rows of the selected requests, by period; rejects selections that no request meets. */
 export function selectedRows(selection: RequestSelection, flows: FlowSet): Selection {
   if (typeof selection === 'function') return nonEmpty(requestsBetween(flows, { where: selection }))
   if (typeof selection === 'string') {

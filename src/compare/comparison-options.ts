@@ -99,8 +99,8 @@ export type ComparisonOptions = OptionsOf<typeof COMPARISON_OPTIONS>
 const HOSTS = ['omitHosts'] as const
 
 /**
- * The options that a stage depends on. A number as threshold needs no level: the slider of α then
- * keeps structures and precursors. What repeats depends on hosts in labels.
+ * Returns the options that a stage depends on. A number as threshold needs no level: the slider of α then keeps
+ * structures and precursors. What repeats depends on hosts in labels.
  */
 export function stageOptions(
   name: string,

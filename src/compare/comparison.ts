@@ -165,8 +165,8 @@ export class Comparison extends Stage {
   }
 
   /**
-   * The same comparison with other options. Stages that the changed options do not reach are
-   * shared, computed or not: changing `smPThreshold` keeps flows, categories and all tests.
+   * Returns the same comparison with other options. Stages that the changed options do not reach are shared, computed
+   * or not: changing `smPThreshold` keeps flows, categories and all tests.
    */
   with(changes: Partial<ComparisonOptions>): Comparison {
     const given = changeOptions(COMPARISON_OPTIONS, this.#given, changes)
@@ -403,7 +403,7 @@ export class Comparison extends Stage {
     }
   }
 
-  /** The ranked mutations. */
+  /** Returns the ranked mutations. */
   table(): StageTable {
     return this.ranking.table()
   }

@@ -35,7 +35,7 @@ export class Nameable extends columnarStage<Nameables>() {
     return rowTable(this.things, own('about what name categories requests calls'))
   }
 
-  /** The first few of each kind, in words. */
+  /** Returns the first few of each kind, in words. */
   text(): string {
     const kinds = group(this.things, ({ about }) => about.split(/[:-]/)[0])
     return Array.from(kinds, ([, things]) =>

@@ -123,7 +123,7 @@ function weightedFailures(flows: FlowSet) {
   return rollup(requests, failuresOf, (request) => rootName(flows, flows.shapeOf[request]!))
 }
 
-/** Response times of a type, as its summary keeps them. */
+/** Returns response times of a type, as its summary keeps them. */
 export function timesOf(all: readonly number[]): Pick<TypeSummary, 'timesUs' | 'slowestUs'> {
   const times = Float64Array.from(all).sort()
   const timesUs = someTimes(times, MAX_TIMES)

@@ -101,8 +101,8 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   }
 
   /**
-   * The kind of request that a category belongs to: its root without size and attributes. Requests
-   * change from one category to another within a kind.
+   * Returns the kind of request that a category belongs to: its root without size and attributes. Requests change from
+   * one category to another within a kind.
    */
   requestKind(category: number): string {
     return this.#catalog.kind(category)
@@ -139,7 +139,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return (this.#offsets[group + 1] as number) - (this.#offsets[group] as number)
   }
 
-  /** Response times of a category's requests in one period, in µs. */
+  /** Returns response times of a category's requests in one period, in µs. */
   responseTimes(category: number, period: Period): Float64Array {
     const { responseTimeUs } = this.flows
     const members = this.members(category, period)
@@ -158,12 +158,12 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return sum(this.weights(category, period) ?? []) || this.count(category, period)
   }
 
-  /** Response times of a category in one period, ascending, with their weights. */
+  /** Returns response times of a category in one period, ascending, with their weights. */
   ascendingTimes(category: number, period: Period): WeightedSample {
     return ascendingSample(this.responseTimes(category, period), this.weights(category, period))
   }
 
-  /** Response times of a category in both periods, or of another one before, with their weights. */
+  /** Returns response times of a category in both periods, or of another one before, with their weights. */
   samples(category: number, origin = { category, period: BEFORE as Period }): SamplePair {
     return {
       before: this.responseTimes(origin.category, origin.period),
@@ -226,8 +226,8 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   }
 
   /**
-   * One row a category: root, size, and count, mean, SD and C² of response times by period. With
-   * `counts: 'weighted'`, requests count as often as their sampling weights say.
+   * Returns one row per category: root, size, and count, mean, SD and C² of response times by period. With `counts:
+   * 'weighted'`, requests count as often as their sampling weights say.
    */
   table(): StageTable {
     const ids = range(this.size)
@@ -260,7 +260,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     )
   }
 
-  /** One row a request: `flows.table()` with the category of each. */
+  /** Returns one row per request: `flows.table()` with the category of each. */
   requestTable(): StageTable {
     const category = { category: this.categoryOf }
     return this.flows.table().assign(category).relocate('category', { after: 'root' }) as StageTable

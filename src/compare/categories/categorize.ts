@@ -48,7 +48,7 @@ export function categorize(flows: FlowSet, given: Partial<CategoryOptions> = {})
   return new Categories({ flows, options, categoryOf, catalog, undecided: groups.undecided })
 }
 
-/** The label to compare by, for each label code of the flows. */
+/** Returns the label to compare by, for each label code of the flows. */
 function relabel(flows: FlowSet, options: CategoryOptions) {
   const [texts, kinds] = [new Dictionary(), new Dictionary()]
   const kindOf: number[] = []

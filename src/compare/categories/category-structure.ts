@@ -128,7 +128,7 @@ function withLoops(ofEdges: Uint32Array, ofLoops: readonly number[]): Uint32Arra
 
 const MAX_LABELS = 2 ** 26
 
-/** The edges by where they start and then by where they end, in preorder. */
+/** Returns the edges by where they start and then by where they end, in preorder. */
 function inPreorder({ from, to }: StructureOutline, rank: Uint32Array): Uint32Array {
   const edges = new Uint32Array(from.length)
   for (let edge = 0; edge < edges.length; edge++) edges[edge] = edge

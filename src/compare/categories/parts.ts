@@ -65,7 +65,7 @@ const partsBy = remembered((categories: Categories) =>
   memoized((category: number) => findParts(categories, category)),
 )
 
-/** The calls of a category, callers first; none of trace points, which do not call. */
+/** Returns the calls of a category, callers first; none of trace points, which do not call. */
 export function partsOf(categories: Categories, category: number): readonly Part[] {
   return partsBy(categories)(category)
 }

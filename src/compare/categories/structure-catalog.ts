@@ -47,7 +47,7 @@ export class StructureCatalog {
     return this.#contents.representatives.length
   }
 
-  /** The shape that a category is shown by. */
+  /** Returns the shape that a category is shown by. */
   shape(category: number): number {
     const shape = this.#contents.representatives[category]
     if (shape === undefined) {

@@ -60,7 +60,7 @@ export class StructureColours {
     this.#known = new Uint32Array(shapes.nodesBefore(shapes.size))
   }
 
-  /** The key of a shape: one number for its structure. */
+  /** Returns the key of a shape: one number for its structure. */
   key(shape: number): ShapeKey {
     const sweeps = this.#refine(shape)
     const { nodes } = this.#graph
@@ -100,7 +100,7 @@ export class StructureColours {
     return count
   }
 
-  /** A shape that has a key with the colours of its nodes, which are comparable between shapes. */
+  /** Returns a shape that has a key with the colours of its nodes, which are comparable between shapes. */
   colour(shape: number): ColouredShape {
     const [start, end] = [this.#shapes.nodesBefore(shape), this.#shapes.nodesBefore(shape + 1)]
     return { shape, colours: this.#known.subarray(start, end) }

@@ -113,7 +113,7 @@ function totalTimes({ flows }: Categories, minimumShare: number): EdgeTotalTimes
   return { usualUs, negligibleUs, observedChangeUs: count === 0 ? 0 : after - usualUs }
 }
 
-/** Sum of the times of as many requests as were recorded, at their mean. */
+/** Returns the sum of the times of as many requests as were recorded, at their mean. */
 function totalUs(times: Float64Array, weights: ArrayLike<number> | undefined): number {
   let [sum, mass] = [0, 0]
   times.forEach((timeUs, i) => {
@@ -228,7 +228,7 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
     return this.#edges
   }
 
-  /** The same tests at a stricter level: edges that no longer reach it count as unchanged. */
+  /** Returns the same tests at a stricter level: edges that no longer reach it count as unchanged. */
   judged(alpha: number): EdgeChanges {
     const { categories, usualUs, negligibleUs, observedChangeUs } = this
     const options = { ...this.options, alpha }

@@ -212,7 +212,7 @@ export function versionsDiffer({ before, after }: ComparedPeriods): ComparisonWa
   })
 }
 
-/** The services whose versions changed beyond chance, the surest first. */
+/** Returns the services whose versions changed beyond chance, the surest first. */
 function changedVersions(before: ServiceVersions, after: ServiceVersions): string[] {
   const compared = [...before].flatMap(([service, were]) => {
     const are = after.get(service)
@@ -224,7 +224,7 @@ function changedVersions(before: ServiceVersions, after: ServiceVersions): strin
     .map(({ service, were, are }) => `${service} ${versionText(were)} → ${versionText(are)}`)
 }
 
-/** The least p of the versions whose share changed by enough, corrected for their number. */
+/** Returns the least p of the versions whose share changed by enough, corrected for their number. */
 function chanceOf(before: Versions, after: Versions): number {
   const versions = [...new Set([...before.keys(), ...after.keys()])]
   const tests = versions

@@ -153,7 +153,7 @@ function longestHole(arrivals: Float64Array, isExcused: Excused): Gap | undefine
   return greatest(holes, (a, b) => a.toUs - a.fromUs - (b.toUs - b.fromUs))
 }
 
-/** The gaps that are too long for chance and a considerable part of the period. */
+/** Returns the gaps that are too long for chance and a considerable part of the period. */
 function holesIn(arrivals: Float64Array): Gap[] {
   const allUs = lengthUs(arrivals)
   const holes: Gap[] = []

@@ -218,7 +218,7 @@ function matters({ before, after, residual }: TypeShares): boolean {
   )
 }
 
-/** The mean before, and how much it would move if only the mix of types changed. */
+/** Returns the mean before, and how much it would move if only the mix of types changed. */
 function shiftByMix(flows: FlowSet, types: RootTypes) {
   const { responseTimeUs } = flows
   const isTimed = (request: number) => Number.isFinite(responseTimeUs[request])

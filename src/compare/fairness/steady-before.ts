@@ -109,7 +109,7 @@ function boundOf({ length }: ArrayLike<unknown>, part: number): number {
   return Math.round((part * length) / PARTS)
 }
 
-/** The stretch whose mean rank is the most standard errors from that of the rest. */
+/** Returns the stretch whose mean rank is the most standard errors from that of the rest. */
 function oddStretch(values: Float64Array) {
   const ranks = midranks(values)
   const count = ranks.length

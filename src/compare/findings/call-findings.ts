@@ -258,7 +258,7 @@ function repeatsMore(flows: FlowSet, alike: readonly RepeatChange[]) {
   return (request: number) => verdictOf(flows.shapeOf[request] as number)
 }
 
-/** The moves of requests from the usual categories to the new ones; the most frequent of each else. */
+/** Returns the moves of requests from the usual categories to the new ones; the most frequent of each else. */
 function movesBetween(
   moves: readonly MovedRequests[],
   { from, to, requests }: { from: readonly number[]; to: readonly number[]; requests: number },

@@ -104,7 +104,10 @@ function placeOf({ kind, isFirst = false }: Draft): number {
   return isFirst ? 0 : kind === 'unattributed' ? 2 : 1
 }
 
-/** The time that a finding and its consequences add. One that covers others includes theirs already, unless it is a place. */
+/**
+ * Returns the time that a finding and its consequences add. One that covers others includes theirs already, unless it
+ * is a place.
+ */
 export function withConsequences(
   { contributionUs, covers, places }: Draft,
   consequences: readonly Pick<Finding, 'contributionUs'>[],
@@ -112,7 +115,7 @@ export function withConsequences(
   return contributionUs + (covers && !places ? 0 : sum(consequences, (one) => one.contributionUs))
 }
 
-/** The times of all operations of a draft's steps; its steps name but the first of these. */
+/** Returns the times of all operations of a draft's steps; its steps name but the first of these. */
 export function strataOf(
   { steps, segment }: Draft,
   { times }: StepChanges,

@@ -73,7 +73,7 @@ function isGivenUp(call: CallTime): boolean {
   return call.isGivenUp
 }
 
-/** The one time that calls take until they are given up; `null` where they are few, or end at any time. */
+/** Returns the one time that calls take until they are given up; `null` where they are few, or end at any time. */
 function deadlineIn(calls: readonly CallTime[]): number | null {
   const sorted = Float64Array.from(calls, ({ us }) => us).sort()
   if (sorted.length < MIN_CALLS) return null

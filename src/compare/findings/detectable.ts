@@ -115,7 +115,7 @@ function testOf(steps: StepChanges, step: StepChange, size: number) {
   }
 }
 
-/** The shift that four of five tests find and that is large enough to matter. */
+/** Returns the shift that four of five tests find and that is large enough to matter. */
 function foundShift(
   before: ArrayLike<number>,
   after: number,
@@ -126,7 +126,7 @@ function foundShift(
   return Math.max(shift, leastUs + (beyond * shift) / (critical + beyond))
 }
 
-/** The step on whose critical calls requests spend most. */
+/** Returns the step on whose critical calls requests spend most. */
 function mainStep(steps: StepChanges, requests: readonly number[]) {
   const own = new Set(requests)
   const places = steps.steps

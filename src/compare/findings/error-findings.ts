@@ -108,7 +108,7 @@ function deadlineNotes(flows: FlowSet, { failing }: ErrorChange): string[] {
   return deadline === null ? [] : [`calls are ${deadline.text}`]
 }
 
-/** A draft of failures in the numbers of the requests of some time: calls, and how many of them fail. */
+/** Returns a draft of failures in the numbers of the requests of some time: calls, and how many of them fail. */
 export function failuresThen(
   draft: Draft,
   flows: FlowSet,

@@ -191,7 +191,7 @@ export function rateSize(
   return { value: difference, unit: 'rate', per, interval }
 }
 
-/** Operation of the service to look at first; `null` where only those of others are known. */
+/** Returns the operation of the service to look at first; `null` where only those of others are known. */
 export function operationOf(draft: Draft): string | null {
   const { services, steps, calls, changedStructure, changedEdges, place: shared } = draft
   if (shared !== undefined) return null

@@ -388,12 +388,14 @@ function accountedText(all: Findings): string | null {
   return `${these} ${verb} ${percent(share)} of it${mix}${rest}.`
 }
 
-/** Share of the change that neither findings nor the mix account for; below 0 where these are more than all. */
+/**
+ * Returns the share of the change that neither findings nor the mix account for; below 0 where these are more than all.
+ */
 function leftShare(all: Findings): number {
   return 1 - all.attributedUs / all.observedChangeUs - mixShare(all)
 }
 
-/** Share of the change that another mix of requests is, where worth telling; below 0 if it hides some. */
+/** Returns the share of the change that another mix of requests is, where worth telling; below 0 if it hides some. */
 function mixShare({ mixUs, observedChangeUs }: Findings): number {
   const share = mixUs / observedChangeUs
   return Math.abs(share) >= MIN_TOLD ? share : 0

@@ -13,7 +13,7 @@ export function placeName(node: NodeLabel): string {
   return printable(place(node)) || 'an unnamed service'
 }
 
-/** An operation that is called, with its service where that is not the caller. */
+/** Returns an operation that is called, with its service where that is not the caller. */
 export function calledName(operation: Operation | null, caller: string): string {
   if (operation === null) return 'nothing'
   const name = operationName(operation)
@@ -66,7 +66,7 @@ export function byRequestsAfter(categories: Categories, ids: readonly number[]):
   )
 }
 
-/** The categories that requests are of, that with the most requests after first. */
+/** Returns the categories that requests are of, that with the most requests after first. */
 export function categoriesOf(categories: Categories, requests: readonly number[]): number[] {
   return byRequestsAfter(
     categories,
@@ -74,7 +74,7 @@ export function categoriesOf(categories: Categories, requests: readonly number[]
   )
 }
 
-/** The categories that requests are of, that whose mean times went in a direction by the most in all first. */
+/** Returns the categories that requests are of, that whose mean times went in a direction by the most in all first. */
 export function changedMost(
   categories: Categories,
   requests: readonly number[],
@@ -93,7 +93,7 @@ export function changedMost(
   return [...shiftUs.keys()].sort((a, b) => (shiftUs.get(b) ?? 0) - (shiftUs.get(a) ?? 0))
 }
 
-/** The smallest p of several tests, and the smallest corrected one. */
+/** Returns the smallest p of several tests, and the smallest corrected one. */
 export function surest(tests: readonly { readonly p: number; readonly q: number }[]) {
   return { p: Math.min(...tests.map(({ p }) => p)), q: Math.min(...tests.map(({ q }) => q)) }
 }

@@ -32,12 +32,12 @@ export function threadsOf(notes: readonly Note[]): NoteThread[] {
   return [...first, ...notes.flatMap((note) => (told.has(note) ? [] : [thread(note)]))]
 }
 
-/** Author and date of a note: `on 2026-09-03 by Ann`. */
+/** Returns the author and date of a note: `on 2026-09-03 by Ann`. */
 export function saidText({ at, by }: Pick<Note, 'at' | 'by'>): string {
   return `${at === '' ? '' : `on ${at.slice(0, 10)}`}${by === '' ? '' : ` by ${printable(by)}`}`.trim()
 }
 
-/** A thread on one line: `on 2026-09-03 by Ann: A slow disk. → on 2026-09-04 by Bob: Replaced.` */
+/** Returns a thread on one line: `on 2026-09-03 by Ann: A slow disk. → on 2026-09-04 by Bob: Replaced.` */
 export function threadText({ note, replies }: NoteThread, verb = ''): string {
   const said = [verb, saidText(note)].filter((part) => part !== '').join(' ')
   const own = `${said === '' ? '' : `${said}: `}${printable(note.text)}`

@@ -85,7 +85,7 @@ function isAllThere(draft: Draft, place: Place, sources: Sources): boolean {
   return us(inside) > 0 && us(inside) >= ALL_OF_IT * (us(inside) + us(outside))
 }
 
-/** Change of the calls of steps in a place, or elsewhere. */
+/** Returns the change of the calls of steps in a place, or elsewhere. */
 function changeOf(
   some: readonly Step[],
   { place, isInside }: { readonly place: Place; readonly isInside: boolean },
@@ -121,7 +121,7 @@ function plainStep({ kind, service, caller, part }: Step): Step {
   return { kind, service, caller, ...(part && { part }) }
 }
 
-/** The times of a step; where its work is reported in parts, the times of all parts. */
+/** Returns the times of a step; where its work is reported in parts, the times of all parts. */
 export function strataOfPlace(
   { times, ownTimes }: StepChanges,
   step: Step,
@@ -130,7 +130,7 @@ export function strataOfPlace(
   return own.length > 0 ? own : strataOfStep(ownTimes, plainStep(step))
 }
 
-/** The end of a place that a step is of. */
+/** Returns the end of a place that a step is of. */
 export function endOf(places: readonly PlaceEnd[], { kind }: Step): PlaceEnd | undefined {
   return places.find((place) => place.kind === kind)
 }

@@ -483,7 +483,7 @@ export class Prices {
   }
 }
 
-/** A change, of which no more is reported than another change in the same direction. */
+/** Returns a change, of which no more is reported than another change in the same direction. */
 function atMost(us: number, otherUs: number): number {
   return us < 0 ? Math.max(us, Math.min(0, otherUs)) : Math.min(us, Math.max(0, otherUs))
 }
@@ -494,7 +494,7 @@ function isOfOverlap({ kind, calls, forms }: Draft): boolean {
   return kind === 'concurrency' && isOrder && forms?.isWhole === false
 }
 
-/** The calls of a shape whose order changed, by their caller. */
+/** Returns the calls of a shape whose order changed, by their caller. */
 function pairedCalls(shape: ShapeVisits, changed: readonly FindingCall[]) {
   return range(shape.tree.size).flatMap((caller) => {
     const own = changed.filter(({ of }) => isSame(operationAt(shape, caller), of))
@@ -513,7 +513,10 @@ const COUNTED: ReadonlySet<FindingCall['kind']> = new Set(['calls', 'next', 'rep
 
 type CountedCall = FindingCall & { readonly call: Operation }
 
-/** The calls whose number changed, each once; none where an operation ends early, which leaves out all that follows. */
+/**
+ * Returns the calls whose number changed, each once; none where an operation ends early, which leaves out all that
+ * follows.
+ */
 function countedCalls({ calls }: Draft): CountedCall[] {
   if (calls[0]?.call === null) return []
   const isCounted = (one: FindingCall): one is CountedCall =>
@@ -596,7 +599,7 @@ function insideOf(
   return (request) => own.has(request)
 }
 
-/** The segment that a finding is all about. */
+/** Returns the segment that a finding is all about. */
 function onlySegment(draft: Draft): Segment | undefined {
   const { segment, isOfSegment = false } = draft
   return segment && (isOfSegment || isConfined(draft, segment)) ? segment : undefined
@@ -729,7 +732,7 @@ class Ranks {
     return sum(this.#calls, ({ us }, i) => us * weights[i]!) / sum(weights)
   }
 
-  /** The time at a share, between the two nearest. */
+  /** Returns the time at a share, between the two nearest. */
   at(share: number): number {
     const [calls, shares] = [this.#calls, this.#shares]
     const next = bisectLeft(shares, share)

@@ -124,7 +124,7 @@ function forCaller(caller: string | null, operation: string | null): string {
   return caller && caller !== operation ? ` for ${operationName({ operation: caller })}` : ''
 }
 
-/** Operation that a segment is of: of spans theirs, which may lie within that; empty for several. */
+/** Returns the operation that a segment is of: of spans theirs, which may lie within that; empty for several. */
 export function nameOf(segment: Segment): string {
   const { step, operation, within } = segment
   const name = operation === null ? '' : operationName({ operation })

@@ -90,7 +90,7 @@ function isOfSome({ kind, segment, steps, covers }: Draft, flows: FlowSet): bool
   return ofWholeTypes < sum(inside.values()) / 2
 }
 
-/** The conditions of a segment, whatever service says so. */
+/** Returns the conditions of a segment, whatever service says so. */
 function textOf({ conditions }: Segment): string {
   const anywhere = ({ attribute, op, values, orNotRecorded }: Condition) =>
     condition(subjectOf({ service: null, attribute }), op, values, orNotRecorded)
@@ -248,7 +248,7 @@ function mostFail(own: readonly Draft[], place: PlaceName, sources: Sources): bo
   return failing.size >= MIN_SHARE * (failing.size + still.length)
 }
 
-/** The one of several that adds most. */
+/** Returns the one of several that adds most. */
 function largestOf(covered: readonly Draft[]): Draft {
   return greatest(covered, (one) => Math.abs(one.contributionUs)) as Draft
 }

@@ -90,7 +90,7 @@ export function spansOf(flows: FlowSet, began: Onset | null): IsThen[] {
   })
 }
 
-/** A draft in the numbers of some requests; `null` where these did not change as it says. */
+/** Returns a draft in the numbers of some requests; `null` where these did not change as it says. */
 function resizedBy(
   draft: Draft,
   {
@@ -171,7 +171,7 @@ function isAmong(stratum: StepStratum, { operation, callingOperation }: Segment)
   )
 }
 
-/** A segment by those of its requests after, and of the others of its step, that arrive then. */
+/** Returns a segment by those of its requests after, and of the others of its step, that arrive then. */
 function segmentThen(
   segment: Segment,
   {

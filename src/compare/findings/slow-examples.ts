@@ -10,7 +10,7 @@ import type { Draft } from './finding.ts'
 
 const MAX_EXAMPLES = 3
 
-/** The first requests of each period among some, to look at. */
+/** Returns the first requests of each period among some, to look at. */
 export function firstExemplars(flows: FlowSet, requests: readonly number[]) {
   const [before, after] = [BEFORE, AFTER].map((period) =>
     requests

@@ -345,7 +345,7 @@ function overUsual(
   return (request) => responseTimeUs[request]! - (limits.get(typeOf[request]!) ?? others)
 }
 
-/** Response times before by type, ascending. */
+/** Returns response times before by type, ascending. */
 const usualTimes = remembered((flows: FlowSet) =>
   rollup(
     range(flows.count(BEFORE)),

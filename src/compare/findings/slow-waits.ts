@@ -84,7 +84,7 @@ export function findSlowWaits(flows: FlowSet, drafts: readonly Draft[]): SlowStr
 }
 
 /**
- * Chance that one of as many peaks as before has reaches a wait: where messages wait for each other, a
+ * Returns the chance that one of as many peaks as before has reaches a wait: where messages wait for each other, a
  * single slow one makes many wait. Peaks are taken to have a tail of Pareto, heavier than that of most queues.
  *
  * Source: Hill 1975, "A simple general approach to inference about the tail of a distribution"; Smith and

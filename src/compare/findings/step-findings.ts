@@ -327,7 +327,7 @@ function oftener(step: StepChange, parts: readonly WorkPart[]): string {
   return `, because it calls ${operationName(part)} ${part.shiftUs > 0 ? 'more' : 'less'} often`
 }
 
-/** The operation within another that most of a step's change lies in. */
+/** Returns the operation within another that most of a step's change lies in. */
 function namedPart(step: StepChange, parts: readonly WorkPart[]): WorkPart | undefined {
   const part =
     step.part === 'itself' ? undefined : parts.find(({ shiftUs }) => shiftUs * step.shiftUs > 0)
@@ -422,7 +422,7 @@ export function isOfStep(edge: EdgeChange, step: StepChange): boolean {
   return changed.length === 0 || changed.some(({ operation }) => operation === callee.operation)
 }
 
-/** The significant edges of a step, largest first; else the likeliest, as sure as its step. */
+/** Returns the significant edges of a step, largest first; else the likeliest, as sure as its step. */
 function edgesOf(step: StepChange, edges: EdgeChanges, direction: Direction): EdgeChange[] {
   const all = edges.edges.filter((edge) => isOfStep(edge, step))
   const isSo = ({ shiftUs }: EdgeChange) =>

@@ -84,7 +84,7 @@ export function stretchOf(
   return { rows, slow: slowOf(rows), told }
 }
 
-/** The part of a series from one slow request to another that chance explains least; p is corrected. */
+/** Returns the part of a series from one slow request to another that chance explains least; p is corrected. */
 function densest(rows: Uint32Array, overLimit: (request: number) => number) {
   const isSlow = Uint8Array.from(rows, (request) => Number(overLimit(request) > 0))
   const [all, slow] = [rows.length, sum(isSlow)]
@@ -102,7 +102,7 @@ function densest(rows: Uint32Array, overLimit: (request: number) => number) {
   return least([none, ...found], ({ p }) => p)!
 }
 
-/** The part of a series whose scores, one of usual and one of slow requests, have the largest sum. */
+/** Returns the part of a series whose scores, one of usual and one of slow requests, have the largest sum. */
 function heaviest(isSlow: Uint8Array, scores: readonly [usual: number, slow: number]) {
   let best = { from: 0, to: 0, sum: 0 }
   let [from, total] = [0, 0]

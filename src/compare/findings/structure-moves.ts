@@ -78,7 +78,7 @@ export function recordedForms(categories: Categories, category: number): readonl
   return formsOf(categories)(category)
 }
 
-/** The form of a category that most of its requests have. */
+/** Returns the form of a category that most of its requests have. */
 export function recordedForm(categories: Categories, category: number): RecordedForm {
   const [first, ...others] = recordedForms(categories, category) as [SharedForm, ...SharedForm[]]
   return others.reduce((most, form) => (form.requests > most.requests ? form : most), first)
@@ -232,7 +232,7 @@ function edgeChange(form: RecordedForm, edge: number, change: Change): Structure
   }
 }
 
-/** The call to another service answered last before a node: its answer may decide what follows. */
+/** Returns the call to another service answered last before a node: its answer may decide what follows. */
 function answeredCall(form: RecordedForm, last: number, service: string): AnsweredCall | null {
   const { labels, from, to } = form
   const before = (node: number) =>

@@ -4,7 +4,7 @@ import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Draft } from './finding.ts'
 
-/** A draft of recorded requests as one of all that these stand for; the same where each counts once. */
+/** Returns a draft of recorded requests as one of all that these stand for; the same where each counts once. */
 export function weighed(draft: Draft, categories: Categories): Draft {
   const ids = draft.categories.length > 0 ? draft.categories : range(categories.size)
   const factorOf = (period: Period) =>

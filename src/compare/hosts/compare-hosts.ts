@@ -67,7 +67,7 @@ export class HostPairs {
     }
   }
 
-  /** The pair of two hosts by their numbers, which differ; in either order. */
+  /** Returns the pair of two hosts by their numbers, which differ; in either order. */
   pair(one: number, other: number): HostPair {
     const [low, high] = one < other ? [one, other] : [other, one]
     return this.#pairs[(high * (high - 1)) / 2 + low]!

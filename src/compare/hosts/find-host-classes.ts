@@ -57,8 +57,8 @@ export function findHostClasses(
 }
 
 /**
- * The times of each host's own work by operation, one mean a request and period, so that samples
- * stay independent; each by its host's own clock. Of trace points, latencies within the host.
+ * Returns the times of each host's own work by operation, one mean a request and period, so that samples stay
+ * independent; each by its host's own clock. Of trace points, latencies within the host.
  */
 function collectHostSamples(flows: FlowSet): OperationSamples[] {
   const samples = new SampleCollector(flows)
@@ -231,7 +231,7 @@ function mergeAlike(hosts: readonly number[], pairs: HostPairs): number[][] {
   }
 }
 
-/** The two groups with the smallest share of different pairs, then the smallest mean statistic. */
+/** Returns the two groups with the smallest share of different pairs, then the smallest mean statistic. */
 function mostAlike(groups: (number[] | null)[], across: Across[][]): [number, number] | null {
   let best: [number, number] | null = null
   let leastShare = 0.5

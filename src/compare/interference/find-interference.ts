@@ -349,7 +349,7 @@ function levelsOf(kinds: readonly number[], values: readonly number[]): number[]
   return kinds.map((kind) => levels.get(kind)!)
 }
 
-/** The part of the change that follows from how much calls met: the slope of time over it. */
+/** Returns the part of the change that follows from how much calls met: the slope of time over it. */
 function explainedBy(
   periods: readonly { calls: StepCalls; kept: readonly number[]; met: Float64Array }[],
 ): number {

@@ -61,7 +61,7 @@ interface InterferenceColumns {
 
 /** Requests that interfere with a step, and the other compared groups: the result of {@link findInterference}. */
 export class Interference extends columnarStage<InterferenceColumns>() {
-  /** One row for each group of other requests that was compared. */
+  /** Returns one row per group of other requests that was compared. */
   table(): StageTable {
     const named = new Set(this.interferers)
     return rowTable(this.compared, {

@@ -84,7 +84,7 @@ export function nameOf(
   }
 }
 
-/** A type of request, `shop GET`, as people call its service or its operation. */
+/** Returns a type of request, `shop GET`, as people call its service or its operation. */
 export function nameType(knowledge: Knowledge | null, type: string): string {
   const words = type.split(' ')
   // The border between the service's name and the operation's is unknown; points have no service.
@@ -97,7 +97,7 @@ export function nameType(knowledge: Knowledge | null, type: string): string {
   return named.find((one) => one !== type) ?? type
 }
 
-/** The names that are known; one list for one state of knowledge. */
+/** Returns the names that are known; one list for one state of knowledge. */
 export function namesOf(knowledge: Knowledge | null): readonly Name[] {
   return knowledge?.names ?? NONE
 }

@@ -145,7 +145,7 @@ export class ResponseTimeMutations extends Stage {
     return this.#tests[category] as FamilyTest
   }
 
-  /** The same tests, judged at another level or with another correction. */
+  /** Returns the same tests, judged at another level or with another correction. */
   judged({ alpha, correction }: Pick<ResponseTimeOptions, 'alpha' | 'correction'>) {
     const options = { ...this.options, alpha, correction }
     return new ResponseTimeMutations(this.categories, options, decideFamily(this.#tests, options))
@@ -182,8 +182,8 @@ export class ResponseTimeMutations extends Stage {
   }
 
   /**
-   * The edges of one category, those on the critical path tested. With a correction, the family
-   * is the category's testable edges, at level α · R / m when R of m categories were selected.
+   * Returns the edges of one category, those on the critical path tested. With a correction, the family is the
+   * category's testable edges, at level α · R / m when R of m categories were selected.
    */
   edges(category: number): readonly EdgeComparison[] {
     return getOrInsert(this.#edges, category, () => this.#testEdges(category))
@@ -210,8 +210,8 @@ export class ResponseTimeMutations extends Stage {
   }
 
   /**
-   * One row a category: counts, means, statistic, p, q, and whether it is a mutation. `direction` is
-   * that of the test: `slower in part` where the mean went the other way.
+   * Returns one row per category: counts, means, statistic, p, q, and whether it is a mutation. `direction` is that of
+   * the test: `slower in part` where the mean went the other way.
    */
   table(): StageTable {
     const { categories } = this
@@ -271,7 +271,7 @@ export class ResponseTimeMutations extends Stage {
     )
   }
 
-  /** One row a testable category: how large its change is, with intervals at 95 %. */
+  /** Returns one row per testable category: how large its change is, with intervals at 95 %. */
   effectTable(): StageTable {
     const ids = this.#tests.flatMap(({ testable }, category) => (testable ? [category] : []))
     const rows = ids.map((category) => ({

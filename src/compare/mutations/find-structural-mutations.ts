@@ -146,7 +146,7 @@ export class StructuralMutations extends columnarStage<StructuralColumns>() {
   #tests: readonly StructuralTest[] | undefined
   #margins: Float64Array | undefined
 
-  /** The test of one category's share of the requests of its type. */
+  /** Returns the test of one category's share of the requests of its type. */
   test(category: number): StructuralTest {
     this.categories.root(category)
     this.#tests ??= testStructures(this.categories, this.options)
@@ -183,7 +183,7 @@ export class StructuralMutations extends columnarStage<StructuralColumns>() {
     return this.#withLabel('precursor')
   }
 
-  /** One row a category: counts, change, label, and the test of its share of its type. */
+  /** Returns one row per category: counts, change, label, and the test of its share of its type. */
   table(): StageTable {
     const { categories } = this
     const count = counterOf(categories, this.options.counts)
@@ -364,7 +364,7 @@ function samplingMargins(categories: Categories, { counts, alpha }: StructuralOp
   )
 }
 
-/** The smallest p that `total` requests could give, if as many as can be fell into one period. */
+/** Returns the smallest p that `total` requests could give, if as many as can be fell into one period. */
 function leastP(total: number, ofBefore: number, ofAfter: number): number {
   if (ofBefore === 0 || ofAfter === 0) return 1
   const inBefore = Math.min(total, ofBefore)

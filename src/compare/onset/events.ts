@@ -117,8 +117,8 @@ interface Move extends Pick<Sighting, 'kind' | 'service' | 'name'> {
 }
 
 /**
- * When versions and hosts came or went: one is missing longer than its frequency lets expect,
- * corrected for their number.
+ * Returns when versions and hosts came or went: one is missing longer than its frequency lets expect, corrected for
+ * their number.
  */
 export function seenEvents(flows: FlowSet): readonly TimedEvent[] {
   if (!flows.spanRows || periodOverlap(flows) === null) return []
@@ -186,7 +186,7 @@ function sightingsOf(flows: FlowSet, order: Uint32Array): Sighting[] {
   }
   return [...all.values()]
 
-  /** The service, version and host of a span that may be seen for the first time. */
+  /** Returns the service, version and host of a span that may be seen for the first time. */
   function see(
     { service, version, host }: Record<'service' | 'version' | 'host', string>,
     { request, timeUs }: { request: number; timeUs: number },

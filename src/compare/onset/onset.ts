@@ -87,7 +87,7 @@ const MAX_LEFT = 0.25
 /** Smallest length of a repetition, as a share of the change, that counts as the same change again. */
 const MIN_AGAIN = 0.25
 
-/** When a change is over, in the after period; `null` where it lasts or comes again. */
+/** Returns when a change is over, in the after period; `null` where it lasts or comes again. */
 function endOf({ before, after, isJoined }: OnsetSeries) {
   const [start, lasting] = [before.length, lastingOf(after.length)]
   const both = [...before, ...after]
@@ -229,7 +229,7 @@ export function partsOf(
   })
 }
 
-/** When the level of parts begins to grow; `null` for too few. */
+/** Returns when the level of parts begins to grow; `null` for too few. */
 export function growthOf(
   parts: readonly Timed[],
   range: { readonly from: number; readonly to: number },

@@ -126,7 +126,7 @@ interface Sample {
   readonly blocks: Uint8Array
 }
 
-/** The times of a step: a value a request, or a call where requests ask the service several times. */
+/** Returns the times of a step: a value a request, or a call where requests ask the service several times. */
 function rowsOf({ strata, ...times }: StepTimes, sources: PlaceSources): StepRows[] {
   const step = { kind: times.kind, service: times.service, caller: times.caller }
   const told = sources.steps.steps.find(
@@ -160,7 +160,7 @@ function rowsOf({ strata, ...times }: StepTimes, sources: PlaceSources): StepRow
   )
 }
 
-/** Place of a service in each request; unknown if it takes part several times, in several places. */
+/** Returns the place of a service in each request; unknown if it takes part several times, in several places. */
 function wheresOf(service: string | null, { steps, columns }: PlaceSources): Map<string, Where> {
   const { shapeOf } = steps.flows
   const visits = visitsOf(steps.flows)
@@ -229,7 +229,7 @@ interface Level {
   readonly blocks: number
 }
 
-/** The mean of a period, and its variance by how much stretches of time differ. */
+/** Returns the mean of a period, and its variance by how much stretches of time differ. */
 function levelOf({ weights, sums }: BlockSums, period: Period): Level {
   const [own, total] = [weights[period], sum(weights[period])]
   // Subtraction from a sum leaves rounding errors.
@@ -348,7 +348,7 @@ interface There {
 
 const NOWHERE: readonly There[] = []
 
-/** The places that a row has to do with at an end of its calls; `null` where that is not known. */
+/** Returns the places that a row has to do with at an end of its calls; `null` where that is not known. */
 function valuesOf({ step, to, by }: StepRows, { attribute, value, end }: Place) {
   const codesOf = (where: Where | undefined) => where?.codeOf ?? (() => 0)
   const [ofTo, ofBy] = [to.get(attribute), by.get(attribute)]
@@ -410,7 +410,7 @@ function levelsOf(sums: BlockSums): Levels {
   return [levelOf(sums, BEFORE), levelOf(sums, AFTER)]
 }
 
-/** Change of a service in a place, compared with elsewhere if it also runs there. */
+/** Returns the change of a service in a place, compared with elsewhere if it also runs there. */
 function changeOf(own: BlockSums, rest: BlockSums): Shift | null {
   const [inside, outside] = [levelsOf(own), levelsOf(rest)]
   return (
@@ -453,7 +453,7 @@ function servicesOf(one: Tested): string[] {
   )
 }
 
-/** Log of the factor by which services changed that surely did; that of all where none did alone. */
+/** Returns the log of the factor by which services changed that surely did; that of all where none did alone. */
 function commonLog(one: Tested): number {
   const changed = changedOf(one)
   if (changed.length === 0) return one.log

@@ -84,7 +84,7 @@ export function thereOf(
   }
 }
 
-/** Number of visits of each service in requests of a shape. */
+/** Returns the number of visits of each service in requests of a shape. */
 export const visitsOf = remembered(
   (flows: FlowSet): ReadonlyMap<number, ReadonlyMap<string | null, number>> =>
     new Map(

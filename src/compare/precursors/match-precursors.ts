@@ -140,7 +140,7 @@ export class Precursors extends Stage {
     return this.#columns.get(mutation) ?? NO_CANDIDATES
   }
 
-  /** One row a pair of mutation and candidate. */
+  /** Returns one row per pair of mutation and candidate. */
   table(): StageTable {
     const { categories, changes } = this.structural
     const pairs = [...this.#columns.keys()].flatMap((mutation) =>
@@ -211,14 +211,14 @@ const distancesBy = remembered((categories: Categories) =>
   memoized((kind: EditTokens) => new StructureDistances(categories, kind)),
 )
 
-/** The distances of these categories, shared by everybody who asks. */
+/** Returns the distances of these categories, shared by everybody who asks. */
 export function structureDistances(categories: Categories, kind: EditTokens): StructureDistances {
   return distancesBy(categories)(kind)
 }
 
 /**
- * The tokens of a structure: twice a label's number; with `'preorder'` one more where a join is
- * reached again, as a shared join and a private one would read the same.
+ * Returns the tokens of a structure: twice a label's number; with `'preorder'` one more where a join is reached again,
+ * as a shared join and a private one would read the same.
  */
 export function editTokens(outline: StructureOutline, kind: EditTokens): Uint32Array {
   return kind === 'edges' ? edgeTokens(outline) : nodeTokens(outline)

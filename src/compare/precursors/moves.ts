@@ -87,7 +87,7 @@ export function findMoves(precursors: Precursors): Moves {
   return new Moves({ precursors, streams: bySize, totalUs })
 }
 
-/** The requests that moved. From and to are the same of a mutation whose requests nobody lost. */
+/** Returns the requests that moved. From and to are the same of a mutation whose requests nobody lost. */
 export const movedRequests = remembered((precursors: Precursors): readonly MovedRequests[] => {
   const { categories, options, mutations, changes } = precursors.structural
   const moves = moveRequests(precursors, comparedCounts(categories, options))

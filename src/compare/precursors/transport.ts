@@ -70,7 +70,7 @@ class Meter {
     this.use(0)
   }
 
-  /** Price of the next one; `Infinity` where none is left. */
+  /** Returns the price of the next one; `Infinity` where none is left. */
   price(): number {
     return this.#pieces[this.#piece]?.[1] ?? Number.POSITIVE_INFINITY
   }

@@ -218,9 +218,8 @@ interface Ranked {
 /** All mutations, the one that contributes most to the change first. */
 export class Ranking extends columnarStage<Ranked>() {
   /**
-   * One row a mutation, in order of rank. `direction` is where the test sees the distribution
-   * move; where it disagrees with the sign of `contributionUs`, a few extreme requests carry the
-   * mean.
+   * Returns one row per mutation, in order of rank. `direction` is where the test sees the distribution move; where it
+   * disagrees with the sign of `contributionUs`, a few extreme requests carry the mean.
    */
   table(): StageTable {
     const { categories } = this.responseTime

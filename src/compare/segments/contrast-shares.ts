@@ -27,7 +27,7 @@ export function contrastPs(
   ]
 }
 
-/** Standard error of the difference of shares; half a request is added to each count. */
+/** Returns the standard error of the difference of shares; half a request is added to each count. */
 function errorOf({ before, after, beforeMean, afterMean }: SegmentSide): number {
   const variance = (all: number, share: number) =>
     ((all * share + 0.5) * (all * (1 - share) + 0.5)) / (all + 1) ** 3

@@ -231,8 +231,8 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
 }
 
 /**
- * The same segment within the one operation in which requests inside it changed, where others hardly
- * did, with the conditions that divide this: `db.name = orders` may stand for one kind of query.
+ * Returns the same segment within the one operation in which requests inside it changed, where others hardly did, with
+ * the conditions that divide this: `db.name = orders` may stand for one kind of query.
  */
 function narrowed(
   { candidate, isInside }: Pick<Tried, 'candidate' | 'isInside'>,
@@ -322,7 +322,7 @@ function shares({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>) {
   return [share('before'), share('after')] as const
 }
 
-/** Share of the change inside; what may be nothing outside counts as nothing. */
+/** Returns the share of the change inside; what may be nothing outside counts as nothing. */
 function heldBy({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>): number {
   const own = Math.abs(inside.change) * inside.after
   const isClear = Math.abs(outside.change) > 2 * outside.error && outside.change * inside.change > 0

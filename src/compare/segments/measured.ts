@@ -201,7 +201,7 @@ interface GrowingSample {
   readonly units: number[]
 }
 
-/** The samples of both periods in a stratum, which is added if there is none. */
+/** Returns the samples of both periods in a stratum, which is added if there is none. */
 export function samplesOf(groups: GrowingGroups, key: string, of: Stratum): GrowingSample[] {
   const empty = (): GrowingSample => ({ requests: [], values: [], units: [] })
   const { operation, callingOperation } = of
@@ -301,7 +301,7 @@ function rowsOfGroups(
   }
 }
 
-/** The rows of a sample by value, equal ones by stretch of time. */
+/** Returns the rows of a sample by value, equal ones by stretch of time. */
 function inOrder({ requests, values }: Sample, blockOf: Uint8Array): Uint32Array {
   const blocks = Uint8Array.from(requests, (request) => blockOf[request]!)
   return ascendingOrder(Float64Array.from(values), groupRows(blocks, 256).rows)
@@ -322,7 +322,7 @@ export function dividesStrata(
   return false
 }
 
-/** The operation of nearly all calls inside a segment, whoever called it; `null` where it is several. */
+/** Returns the operation of nearly all calls inside a segment, whoever called it; `null` where it is several. */
 export function onlyOperation(
   { measure, strata, offsets }: Measured,
   isInside: Uint8Array,

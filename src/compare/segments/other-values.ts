@@ -57,7 +57,7 @@ export function replacedInVain(measured: Measured, columns: readonly CodedRows[]
   return columns.filter((coded) => isApart(main, coded)).map(({ column }) => column.attribute)
 }
 
-/** The calls of the operation that changed by most in all. */
+/** Returns the calls of the operation that changed by most in all. */
 function mainStratum(measured: Measured): Measured {
   const { strata, offsets, values } = measured
   const most = greatest(strata.keys(), (stratum) => {
@@ -170,7 +170,7 @@ function sharesOf({ offsets }: Measured, codes: Uint16Array, period: Period): Ma
   return new Map([...counts].map(([code, count]) => [code, count / all]))
 }
 
-/** The median of binned numbers to two digits, evenly spread within its bin. */
+/** Returns the median of binned numbers to two digits, evenly spread within its bin. */
 function typical({ values }: RequestColumn, shares: ReadonlyMap<number, number>): string {
   const half = sum(shares, ([code, share]) => (code < FIRST_VALUE ? 0 : share)) / 2
   let below = 0

@@ -133,7 +133,9 @@ interface Coding {
   readonly isBefore: (unit: number) => boolean
 }
 
-/** A column to divide by: numbers of many values in parts, values that few have as one; or why there is none. */
+/**
+ * Returns a column to divide by: numbers of many values in parts, values that few have as one; or why there is none.
+ */
 function codedColumn(
   column: AttributeColumn,
   { service, units, isBefore }: Coding,

@@ -335,8 +335,8 @@ export function metBy({ column, codes }: Condition): Uint8Array {
 }
 
 /**
- * The other values that occur after: those that no longer do are no segment of after, but numbers are
- * below or from one, and where it is not known whether something was called, it was not left out.
+ * Returns the other values that occur after: those that no longer do are no segment of after, but numbers are below or
+ * from one, and where it is not known whether something was called, it was not left out.
  */
 function othersAfter(
   sums: Sums,

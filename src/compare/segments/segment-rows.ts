@@ -10,7 +10,7 @@ import type { CodedRows } from './read-columns.ts'
 import { type Candidate, MAX_VALUES, metBy } from './scan-conditions.ts'
 import { measureSides, type SegmentTest } from './test-segment.ts'
 
-/** The values that each row has of the columns of a candidate, as a number. */
+/** Returns the values that each row has of the columns of a candidate, as a number. */
 export function kindsOf(
   { conditions }: Candidate,
   columns: readonly CodedRows[],
@@ -107,7 +107,7 @@ export function countAfter(measured: Measured): number {
   return sum(measured.strata, (_, stratum) => countOf(measured, 2 * stratum + AFTER))
 }
 
-/** Share of the rows inside after that requests wait for. */
+/** Returns the share of the rows inside after that requests wait for. */
 export function waitedFor({ isWaited, offsets, units }: Measured, isInside: Uint8Array): number {
   let [waited, all] = [0, 0]
   for (let group = 1; group < offsets.length - 1; group += 2) {

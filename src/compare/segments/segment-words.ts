@@ -132,7 +132,7 @@ export function codesAfter(codes: Uint16Array, { offsets }: Measured): ReadonlyS
   return after
 }
 
-/** Name of a column in conditions. */
+/** Returns the name of a column in conditions. */
 export function subjectOf({ service, attribute }: Pick<Subject, 'service' | 'attribute'>): Subject {
   return { service, attribute, isAttribute: !['host', 'version'].includes(attribute) }
 }

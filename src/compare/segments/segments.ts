@@ -98,7 +98,7 @@ interface SegmentColumns {
 
 /** Requests in which something changed, as found by {@link findSegments}. */
 export class Segments extends columnarStage<SegmentColumns>() {
-  /** One row a segment. */
+  /** Returns one row per segment. */
   table(): StageTable {
     return rowTable(this.segments, {
       measure: 'measure',
@@ -117,7 +117,7 @@ export class Segments extends columnarStage<SegmentColumns>() {
     })
   }
 
-  /** One row an attribute that was left out, and why. */
+  /** Returns one row per attribute that was left out, and why. */
   leftOutTable(): StageTable {
     return rowTable(this.leftOut, {
       ...own('attribute service'),

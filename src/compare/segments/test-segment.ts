@@ -140,7 +140,7 @@ function groupsOf(
   ) as [Group[], Group[]]
 }
 
-/** The samples of a stratum whose rows begin at `from`, given that of each row. */
+/** Returns the samples of a stratum whose rows begin at `from`, given that of each row. */
 function samplesOf(
   { values, blocks, weights }: Measured,
   sampleOf: Int32Array,
@@ -223,8 +223,8 @@ function timesOf(groups: readonly Group[]): SegmentSide {
 }
 
 /**
- * Mean and variance of ascending values, the slowest hundredth cut or not; how many they count as,
- * and how many they are worth.
+ * Returns the mean and variance of ascending values, the slowest hundredth cut or not; how many they count as, and how
+ * many they are worth.
  */
 function momentsOf({ values, weights }: Pick<Sample, 'values' | 'weights'>, cut = SLOWEST) {
   const count = weights === undefined ? values.length : sum(weights)
@@ -241,7 +241,7 @@ function momentsOf({ values, weights }: Pick<Sample, 'values' | 'weights'>, cut 
   return { count, worth: worthOf(values, weights), mean, variance }
 }
 
-/** The row with which values count as so many. */
+/** Returns the row with which values count as so many. */
 function lastWithin({ values, weights }: Pick<Sample, 'values' | 'weights'>, count: number) {
   if (weights === undefined) return Math.ceil(count) - 1
   return Math.min(bisectLeft(cumsum(weights), count - 1e-9), values.length - 1)
@@ -368,7 +368,7 @@ function countsP(inside: readonly Counts[], likeness: number): number {
   return weakened(test!.p, Math.sqrt(1 + neighbors * likeness))
 }
 
-/** Correlation of being beyond a limit in the same stretch of time, 0 or more. */
+/** Returns the correlation of being beyond a limit in the same stretch of time, 0 or more. */
 function likenessOf(groups: readonly Group[], limits: readonly number[]): number {
   const sums = new Float64Array(256)
   const isSeen = new Uint8Array(256)

@@ -127,7 +127,7 @@ function isSetOff({ messages, shapes, shapeOf }: FlowSet, row: number): boolean 
   return received?.includes(shapes.labels(shapeOf[row]!)[0]!) ?? false
 }
 
-/** The requests of after, or of each run before, in the order in which they arrived. */
+/** Returns the requests of after, or of each run before, in the order in which they arrived. */
 export function rowsByStart(
   { period, recordedIn, runs, startUs, size }: FlowSet,
   wanted: Period,

@@ -176,7 +176,7 @@ function nextOf({ of, callees, order: { groups } }: CallSite, names: OperationNa
   })
 }
 
-/** All that is called, once or repeatedly: what takes longer than another call depends on it. */
+/** Returns all that is called, once or repeatedly: what takes longer than another call depends on it. */
 function calledIn({ callees, numbers }: CallSite, names: OperationNames): string {
   if (callees.length > MAX_PAIRED) return ''
   return callees

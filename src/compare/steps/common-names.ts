@@ -142,7 +142,7 @@ function inBoth(counts: Iterable<readonly [number, number]>): boolean {
   return [BEFORE, AFTER].every((period) => all.some((one) => one[period]! > 0))
 }
 
-/** Share of the spans of both periods that have the same names, as often. */
+/** Returns the share of the spans of both periods that have the same names, as often. */
 function commonShare(counts: Iterable<readonly [number, number]>): number {
   const all = [...counts]
   const [before, after] = [BEFORE, AFTER].map((period) => sum(all, (one) => one[period]!))
@@ -221,7 +221,7 @@ function nameOf(own: readonly Named[], common: string): string {
   return greatest(own.filter(isTemplate), ({ spans }) => sum(spans))?.operation ?? common
 }
 
-/** A name with `{id}` in place of templates, numbers and hashes; of parts of paths, all that have digits. */
+/** Returns a name with `{id}` in place of templates, numbers and hashes; of parts of paths, all that have digits. */
 function withoutIds(name: string): string {
   const parts = name.split(PARTS)
   return parts

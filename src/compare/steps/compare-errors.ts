@@ -348,7 +348,7 @@ function failuresByPeriod(flows: FlowSet, failures: readonly Pick<Failure, 'requ
   return countByPeriod(flows, requests)
 }
 
-/** The change that a finding is of, by its services: the one that fails, then those of which calls fail. */
+/** Returns the change that a finding is of, by its services: the one that fails, then those of which calls fail. */
 export function errorChangeOf(
   errors: readonly ErrorChange[],
   [service, ...callers]: readonly string[],

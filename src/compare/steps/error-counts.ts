@@ -112,7 +112,7 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
 
 interface Site extends Place, Pick<Failure, 'operation' | 'context' | 'caller'> {}
 
-/** A visit's own work, and its calls to services that have another side. */
+/** Returns a visit's own work, and its calls to services that have another side. */
 function sitesOf({ operations }: ShapeVisits, visit: Visit): Site[] {
   const { service, operation, callingOperation: context, calls } = visit
   return [
@@ -127,7 +127,7 @@ function sitesOf({ operations }: ShapeVisits, visit: Visit): Site[] {
   ]
 }
 
-/** The failures of a request that no other one explains, each of a call once. */
+/** Returns the failures of a request that no other one explains, each of a call once. */
 function originsOf(spans: ShapeVisits, failing: ReadonlySet<number>) {
   const { tree, visitOf, services } = spans
   const found = new Map<

@@ -141,7 +141,7 @@ function isOnWay({ spans: { kind } }: SpanTraces, span: number): boolean {
   return kind[span] === CLIENT || kind[span] === SERVER
 }
 
-/** The only child of each span; negative for none or several. */
+/** Returns the only child of each span; negative for none or several. */
 function onlyChildren({ spans: { parent } }: SpanTraces): Int32Array {
   const only = new Int32Array(parent.length).fill(NONE)
   for (let span = 0; span < parent.length; span++) {

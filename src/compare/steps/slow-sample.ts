@@ -95,8 +95,8 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
 })
 
 /**
- * Why requests were kept: as they are slow, or as they fail. The latter only where the number of fast
- * failing requests grew about as that of slow ones did.
+ * Returns why requests were kept: as they are slow, or as they fail. The latter only where the number of fast failing
+ * requests grew about as that of slow ones did.
  */
 function keptFor(flows: FlowSet, lasted: Float64Array, limitUs: number) {
   const counts = { chance: [0, 0], slow: [0, 0], failing: [0, 0] }
@@ -153,7 +153,7 @@ interface Found {
   readonly found: Limit
 }
 
-/** The time that each request spends in each role, whether it is waited for or not. */
+/** Returns the time that each request spends in each role, whether it is waited for or not. */
 function timesInRoles(flows: FlowSet): Float64Array[] {
   const { roles, ofShape } = rolesByShape(flows, true)
   const [spans, visits] = [spanTimes(flows), allVisits(flows)]
@@ -269,7 +269,7 @@ function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
   return isAsElsewhere && Math.exp(-rise) >= ALIKE_LEVEL
 }
 
-/** The limit above which requests were likeliest kept at another rate. */
+/** Returns the limit above which requests were likeliest kept at another rate. */
 function likeliestLimit(types: readonly Times[]): Limit | null {
   const all = new Float64Array(sum(types.flat(), ({ length }) => length))
   let length = 0

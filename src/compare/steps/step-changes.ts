@@ -113,7 +113,7 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
     return this.steps.filter(({ changed }) => changed)
   }
 
-  /** One row a step, changed ones first. */
+  /** Returns one row per step, changed ones first. */
   table(): StageTable {
     return rowTable(
       this.steps.toSorted((a, b) => Number(b.changed) - Number(a.changed)),
@@ -131,7 +131,7 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
     )
   }
 
-  /** One row for each service that fails, or calls to which fail, changed ones first. */
+  /** Returns one row per service that fails, or calls to which fail, changed ones first. */
   errorTable(): StageTable {
     return rowTable(this.errors.toSorted(changedFirst), {
       ...own('kind service'),
@@ -148,7 +148,7 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
     })
   }
 
-  /** One row for each thing that an operation may do with calls, or log, changed ones first. */
+  /** Returns one row per thing that an operation may do with calls, or log, changed ones first. */
   callTable(): StageTable {
     const name = (one: Operation | null) => one && `${one.service} ${one.operation}`
     const rows: readonly (CallChange | LogChange)[] = [...this.calls, ...this.logs]

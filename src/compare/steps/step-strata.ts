@@ -45,7 +45,7 @@ export interface StepStratum {
   readonly after: StepSample
 }
 
-/** The part of a stratum that is of some requests; of their calls in all, as many as of an average one. */
+/** Returns the part of a stratum that is of some requests; of their calls in all, as many as of an average one. */
 export function partOfStratum(
   { before, after, ...place }: StepStratum,
   isPart: (request: number) => boolean,

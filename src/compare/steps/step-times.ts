@@ -44,7 +44,7 @@ export interface StepTimes extends Step {
   readonly strata: readonly StepStratum[]
 }
 
-/** The strata of a step, of one operation unless none is named. */
+/** Returns the strata of a step, of one operation unless none is named. */
 export function strataOfStep(
   times: readonly StepTimes[],
   { operation = '', ...step }: Step & { readonly operation?: string },
@@ -71,7 +71,7 @@ export function stepTimes(flows: FlowSet): readonly StepTimes[] {
   return collector.finish()
 }
 
-/** The times of one step, a value a call, not a request. */
+/** Returns the times of one step, a value a call, not a request. */
 export function callTimes(flows: FlowSet, step: Step): StepTimes | undefined {
   const key = stepKey(step)
   const collector = new StepCollector(flows, key)

@@ -230,7 +230,7 @@ function shareBeyond(values: Float64Array, limit: number): number {
   return (values.length - bisectRight(values, limit)) / values.length
 }
 
-/** Variance of the share of values beyond a limit; half a value is added on both sides of it. */
+/** Returns the variance of the share of values beyond a limit; half a value is added on both sides of it. */
 function varianceBeyond(values: Float64Array, limit: number): number {
   const above = values.length - bisectRight(values, limit)
   return ((above + 0.5) * (values.length - above + 0.5)) / (values.length + 1) ** 3
