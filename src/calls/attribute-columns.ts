@@ -170,7 +170,10 @@ class GrowingColumn implements AttributeColumn {
   }
 }
 
-/** The values of a column as numbers; `null` where some are none, or names: 1.1 and 1.10 are two versions, and one number. */
+/**
+ * Returns the values of a column as numbers; `null` where some are none, or names: 1.1 and 1.10 are two versions, and
+ * one number.
+ */
 export function numbersOf({
   attribute,
   values,
@@ -186,7 +189,7 @@ function isNumeric(value: AttributeValue): boolean {
     : typeof value === 'string' && isNumberText(value)
 }
 
-/** Why names tell no units apart; `null` where they may. */
+/** Returns why names tell no units apart; `null` where they may. */
 export function reasonOfNames(
   attribute: string,
   texts: readonly string[],
@@ -198,7 +201,10 @@ export function reasonOfNames(
   return isFew && FEW_TELL.has(found) ? null : found
 }
 
-/** Number of the part that a number lies in, of those that ascending bounds divide: each begins with its own. */
+/**
+ * Returns the number of the part that a number lies in, of those that ascending bounds divide: each begins with its
+ * own.
+ */
 export function binOf(number: number, lows: ArrayLike<number>): number {
   let [first, end] = [0, lows.length]
   while (first < end) {

@@ -69,8 +69,8 @@ export interface Population {
 }
 
 /**
- * The rows of the spans that are calls of a population, ascending: calls into a service from another one,
- * or from outside. Of calls within each other, the outermost.
+ * Returns the rows of the spans that are calls of a population, ascending: calls into a service from another one, or
+ * from outside. Of calls within each other, the outermost.
  *
  * @throws OptionError where there is none
  */
@@ -237,7 +237,7 @@ function resolutionOfNames(periods: readonly SpanTraces[], paths: CallPaths): Fl
 }
 
 /**
- * The rows of the spans that are requests, one list a period.
+ * Returns the rows of the spans that are requests, one list a period.
  *
  * A span whose caller was lost is part of a request, not one: counted as one, a lost span would make
  * several short requests of a long one. It is a request only where its trace has no root of its own,
@@ -305,7 +305,7 @@ export interface CallForest {
   readonly detached: Uint8Array
 }
 
-/** When each call began at its server, in µs on the clock of its period. */
+/** Returns when each call began at its server, in µs on the clock of its period. */
 export const callStartsUs = remembered(({ serverSpan, traces }: CallForest) =>
   Float64Array.from(serverSpan, (span) => traces.spans.startUs[span]!),
 )
@@ -350,7 +350,7 @@ export function stoodFor({ weight }: CallForest): number {
 /** The folders of a path: of one from a root or from here, or to a file with an extension. */
 const FOLDERS = /^(?:[a-z]+:)?[\\/.].*[\\/](?=[^\\/]+$)|^.*[\\/](?=[^\\/\s]+\.\w+$)/i
 
-/** The name of a period; of one that is named for its file, without the folders. */
+/** Returns the name of a period; of one that is named for its file, without the folders. */
 export function shownName({ name }: TraceSet): string {
   return name.replace(FOLDERS, '')
 }

@@ -57,7 +57,7 @@ export class CallPaths {
     return getOrInsert(this.#known, key, () => this.#paths.push({ parent: caller, name }) - 1)
   }
 
-  /** The path of the caller, or −1 of a root. */
+  /** Returns the path of the caller, or −1 of a root. */
   parent(path: number): number {
     return this.#path(path).parent
   }

@@ -96,7 +96,7 @@ function commonCaller(found: readonly OpenCall[], a: number, b: number): number 
   return left
 }
 
-/** The innermost call with `key` that has not ended, from `call` outwards; -1 if there is none. */
+/** Returns the innermost call with `key` that has not ended, from `call` outwards; -1 if there is none. */
 function openCall(found: readonly OpenCall[], call: number, key: string): number {
   for (let at = call; at >= 0; at = (found[at] as OpenCall).parent) {
     const candidate = found[at] as OpenCall

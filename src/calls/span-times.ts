@@ -52,7 +52,7 @@ export class SpanTimes {
     }
   }
 
-  /** When each span began (entry `2k`) and ended (`2k + 1`). */
+  /** Returns when each span began (entry `2k`) and ended (`2k + 1`). */
   of(request: number): Float64Array {
     if (this.#lastRequest !== request) {
       this.#lastTimes = this.#ns.subarray(
@@ -76,7 +76,7 @@ export class SpanTimes {
     return until - start - coveredNs(times, others, start, until)
   }
 
-  /** When a visit ends, or is given up by its caller, who failed: nothing failed but to be in time. */
+  /** Returns when a visit ends, or is given up by its caller, who failed: nothing failed but to be in time. */
   endsNs(request: number, { entry, atCaller }: Visit): number {
     const times = this.of(request)
     const end = times[2 * entry + 1]!
@@ -130,7 +130,7 @@ export class SpanTimes {
   }
 }
 
-/** The times of spans, read once for all that ask. */
+/** Returns the times of spans, read once for all that ask. */
 export const spanTimes = remembered((flows: FlowSet) => new SpanTimes(flows))
 
 /** Reads when spans start (entry `2k`) and end (`2k + 1`). */

@@ -155,7 +155,7 @@ function nameOf({ services, operations }: Spans, span: number): string {
   return callName({ service: services[span]!, operation: operations[span]! })
 }
 
-/** The operations of a span and of that which called it, of one service. */
+/** Returns the operations of a span and of that which called it, of one service. */
 function peerName(spans: Spans, span: number): string {
   return `${nameOf(spans, span)}\n${spans.operations[spans.tree.parent[span]!]}`
 }
@@ -179,7 +179,7 @@ function spansOf(flows: FlowSet, shape: number) {
   return { tree, services, operations, isSending, isReceiving }
 }
 
-/** The one service that all calls of a span go to, another or to its peers; `null` if there is none. */
+/** Returns the one service that all calls of a span go to, another or to its peers; `null` if there is none. */
 function answeredBy(spans: Spans, span: number, { peers, relays }: SpanRoles): string | null {
   const { tree, services, isSending } = spans
   const parent = tree.parent[span]!
