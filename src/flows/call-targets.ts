@@ -20,7 +20,7 @@ export function saysTarget(operation: string): boolean {
   return / to \S+$/.test(operation)
 }
 
-/** All that a span says that it calls, the narrowest first: hosts, then the system. */
+/** Returns all that a span says that it calls, the narrowest first: hosts, then the system. */
 export function targetsOf({ attributes }: Pick<SpanTraces, 'attributes'>, span: number): string[] {
   return SAYING.flatMap((key, i) => {
     const text = attributes.get(span, key)
@@ -143,8 +143,8 @@ function readTargets(
 }
 
 /**
- * A target, without what tells its hosts apart (`es-*.internal`), and as it is recorded; `null` for an
- * address that names nothing.
+ * Returns a target, without what tells its hosts apart (`es-*.internal`), and as it is recorded; `null` for an address
+ * that names nothing.
  */
 function targetOf(text: string, isName: boolean): readonly [key: string, text: string] | null {
   const [, host = ''] = HOST.exec(text) ?? []

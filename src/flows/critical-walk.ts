@@ -112,7 +112,7 @@ export class CriticalWalk {
     }
   }
 
-  /** The leaf that happened when the request was over; of several the first, the root's reply. */
+  /** Returns the leaf that happened when the request was over; of several the first, the root's reply. */
   #reply({ leaves }: WalkPlan, responseTimeUs: number): number {
     let reply = leaves[0]!
     let nearest = Number.POSITIVE_INFINITY

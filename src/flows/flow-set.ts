@@ -337,14 +337,12 @@ export class FlowSet extends columnarStage<
     return this.#runs
   }
 
-  /**
-   * The traces that a request was recorded in; undefined where flows were not built from traces.
-   */
+  /** Returns the traces that a request was recorded in; undefined where flows were not built from traces. */
   tracesOf(request: number): TraceSet | undefined {
     return this.periods[this.recordedIn[request]!]
   }
 
-  /** When a request arrived, µs since 1970; or since its recording began, if that is all we know. */
+  /** Returns when a request arrived, µs since 1970; or since its recording began, if that is all we know. */
   arrivalUs(request: number): number {
     return (this.epochsUs[this.recordedIn[request]!] ?? 0) + this.startUs[request]!
   }
@@ -363,9 +361,9 @@ export class FlowSet extends columnarStage<
   }
 
   /**
-   * One row a request: trace, period, arrival, response time, root, size of its graph, and a column
-   * for each attribute that roots recorded: `undefined` where one has none. One with the name of
-   * another column is `attributes.NAME`. `categories.requestTable()` adds categories.
+   * Returns one row per request: trace, period, arrival, response time, root, size of its graph, and a column for each
+   * attribute that roots recorded: `undefined` where one has none. One with the name of another column is
+   * `attributes.NAME`. `categories.requestTable()` adds categories.
    */
   table(): StageTable {
     const { shapes, shapeOf, labels } = this

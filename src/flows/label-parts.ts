@@ -18,7 +18,7 @@ export function threadOf(node: NodeLabel): string {
   return node.host.slice(machineOf(node).length + THREAD.length)
 }
 
-/** The node on another machine, or on none, with its thread if it has one. */
+/** Returns the node on another machine, or on none, with its thread if it has one. */
 export function onMachine(node: NodeLabel, machine: string): NodeLabel {
   const host = [machine, threadOf(node)].filter((part) => part !== '').join(THREAD)
   return { ...node, host }
@@ -36,7 +36,7 @@ export const withoutIds: LabelChange = (node) => {
 }
 
 /**
- * The label of a node without the ids in the names of its operation and service, as a rule for `categorize` and
+ * Returns the label of a node without the ids in the names of its operation and service, as a rule for `categorize` and
  * `compare`; see `stripIds`.
  *
  * @example
@@ -48,8 +48,8 @@ export function labelWithoutIds(node: NodeLabel): string {
 }
 
 /**
- * The label of a node without its thread, as a rule for `categorize` and `compare`: Stardust labels
- * are `machine__thread__POINT`. Others stay as they are.
+ * Returns the label of a node without its thread, as a rule for `categorize` and `compare`: Stardust labels are
+ * `machine__thread__POINT`. Others stay as they are.
  *
  * @example
  * const point = { service: '', host: 'sn1__t7', operation: 'WRITE', phase: 'point' }

@@ -61,7 +61,7 @@ export class NodeLabels {
     return code
   }
 
-  /** The label with this code. */
+  /** Returns the label with this code. */
   get(code: number): NodeLabel {
     this.text(code)
     return this.#labels[code] as NodeLabel
@@ -99,7 +99,7 @@ export function withoutHost(label: NodeLabel): NodeLabel {
 /** Separator of thread and machine in a Stardust label. */
 export const THREAD = '__'
 
-/** The machine of a node: its host, and of a Stardust label `machine__thread` the first half. */
+/** Returns the machine of a node: its host, and of a Stardust label `machine__thread` the first half. */
 export function machineOf({ host, phase }: NodeLabel): string {
   const end = phase === 'point' ? host.indexOf(THREAD) : -1
   return end < 0 ? host : host.slice(0, end)

@@ -42,7 +42,7 @@ export class NodeRecords {
     return [...rollup(own, ({ length }) => length, nameOf)]
   }
 
-  /** Row of a node's span in its traces; undefined for trace points and flows without traces. */
+  /** Returns the row of a node's span in its traces; undefined for trace points and flows without traces. */
   spanRow(request: number, node: number): number | undefined {
     const { spanRows, spanOffsets } = this.#flows
     return spanOffsets && spanRows?.[spanOffsets[request]! + (node >> 1)]

@@ -3,7 +3,7 @@ import { sortAscending } from '../stats/ascending-order.ts'
 import { isTimeOfDay } from '../traces/epoch-clock.ts'
 import { BEFORE, type FlowSet } from './flow-set.ts'
 
-/** When the requests of each period arrived, on the clock that `arrivalUs` tells, ascending. */
+/** Returns when the requests of each period arrived, on the clock that `arrivalUs` tells, ascending. */
 export const arrivals = remembered((flows: FlowSet): readonly [Float64Array, Float64Array] => {
   const arrivalUs = flows.startUs.map((_, request) => flows.arrivalUs(request))
   const split = flows.count(BEFORE)

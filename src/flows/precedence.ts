@@ -117,7 +117,7 @@ export function intervalPredecessors({ startUs, endUs, slackUs }: Intervals) {
   return predecessors
 }
 
-/** The children that the reply waits for, and no child that it waits for follows, ascending. */
+/** Returns the children that the reply waits for, and no child that it waits for follows, ascending. */
 function finishersOf(
   followers: readonly (readonly number[])[],
   order: ArrayLike<number>,

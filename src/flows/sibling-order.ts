@@ -445,7 +445,7 @@ export class LearnedOrder {
     return this.#pairs.size
   }
 
-  /** The tally of calls that have both, of which it counts where `first` was over before `second`. */
+  /** Returns the tally of calls that have both, of which it counts where `first` was over before `second`. */
   pair(first: number, second: number): Tally {
     return tallyOf(this.#pairs, first * CHILDREN + second)
   }

@@ -42,7 +42,7 @@ export class ClockOffsets extends columnarStage<ClockColumns>() {
     return this.offsets.filter(({ applied }) => applied)
   }
 
-  /** One row a pair of clocks and stretch of time. */
+  /** Returns one row per pair of clocks and stretch of time. */
   table(): StageTable {
     return rowTable(this.offsets, {
       ...own('clock reference from until offsetUs driftPpm lowUs highUs residualUs calls'),
@@ -160,8 +160,8 @@ const MIN_ROWS = 4
 const MIN_CALLS_TO_DOUBT = 8
 
 /**
- * The second tightest bounds of some calls, seen along a line of such a slope; `undefined` where no
- * line is within them.
+ * Returns the second tightest bounds of some calls, seen along a line of such a slope; `undefined` where no line is
+ * within them.
  */
 function boundsOf(
   { timeUs, lowUs, highUs }: CallsBetween,
@@ -262,7 +262,7 @@ export function fitStretches(calls: CallsBetween, pair: number): Stretch[] {
   return begun.map(({ line }, i) => judge(calls, [firsts[i]!, firsts[i + 1] ?? end], line))
 }
 
-/** The first call of the later period where all of the other come before; `end` otherwise. */
+/** Returns the first call of the later period where all of the other come before; `end` otherwise. */
 function startOfSecond({ period }: CallsBetween, begin: number, end: number): number {
   const ofPair = period.subarray(begin, end)
   const changes = ofPair.findIndex((one) => one !== ofPair[0])
@@ -270,7 +270,7 @@ function startOfSecond({ period }: CallsBetween, begin: number, end: number): nu
   return isOnce ? begin + changes : end
 }
 
-/** The call at which the newer line begins to fit better than the older one. */
+/** Returns the call at which the newer line begins to fit better than the older one. */
 function splitOf(
   calls: CallsBetween,
   older: LinesBetween,

@@ -36,7 +36,7 @@ export function clockResolution(recordings: readonly SpanTraces[]): ClockResolut
 /** Grid that a service's times in a recording are to be cut to, in µs, by code of the service; 0 for none. */
 export type TimeCuts = Float64Array
 
-/** The resolution of clocks, and for each recording how times finer than in another are made as coarse. */
+/** Returns the resolution of clocks, and for each recording how times finer than in another are made as coarse. */
 export function commonResolution(recordings: readonly SpanTraces[]): {
   readonly resolution: ClockResolution
   readonly cuts: readonly (TimeCuts | undefined)[]
@@ -100,7 +100,7 @@ class ServiceTimes {
     return { tickUs, overlapUs: this.#ends.areOn(tickUs) ? 0 : tickUs }
   }
 
-  /** The grid that starts, ends and durations are all cut to; 0 for none. */
+  /** Returns the grid that starts, ends and durations are all cut to; 0 for none. */
   wholeTickUs(): number {
     const tickUs = this.#starts.tickUs()
     const isWhole = tickUs > 0 && tickUs === this.#ends.tickUs() && this.#durations.areOn(tickUs)
@@ -136,7 +136,7 @@ class GridCounts {
     return this.#onGrid[GRIDS_US.indexOf(stepUs)]! >= NEARLY_ALL * this.#times
   }
 
-  /** The step of the grid that they are cut to, 0 for none. */
+  /** Returns the step of the grid that they are cut to, 0 for none. */
   tickUs(): number {
     if (this.#times < ENOUGH_SPANS || this.#different.size < ENOUGH_TIMES) return 0
     const grid = GRIDS_US.findIndex((stepUs) => this.areOn(stepUs))

@@ -278,7 +278,7 @@ function foldedRecords(flows: FlowSet, parts: FoldedColumns): RecordColumns {
   }
 }
 
-/** The spans of nodes, two a span; none where folding parted a call from its reply. */
+/** Returns the spans of nodes, two a span; none where folding parted a call from its reply. */
 function spansOfNodes(flows: FlowSet, { nodesOf }: FoldedColumns) {
   const { spanRows, spanOffsets } = flows
   const rows = growingUint32()
@@ -299,7 +299,7 @@ function spansOfNodes(flows: FlowSet, { nodesOf }: FoldedColumns) {
   return { spanRows: rows.finish(), spanOffsets: offsets }
 }
 
-/** The period as if it had been recorded folded; requests keep their order, and only they stay. */
+/** Returns the period as if it had been recorded folded; requests keep their order, and only they stay. */
 function graphsOfPeriod(
   traces: GraphTraces,
   flows: FlowSet,
@@ -346,7 +346,7 @@ interface SizeRule {
   readonly log2: boolean
 }
 
-/** A number of repetitions as a label shows it: `×5`, or with `log2` `×4–7`. */
+/** Returns a number of repetitions as a label shows it: `×5`, or with `log2` `×4–7`. */
 function timesText(times: number, { log2 }: SizeRule): string {
   if (!log2) return `×${times}`
   const least = 2 ** Math.floor(Math.log2(times))
@@ -354,8 +354,8 @@ function timesText(times: number, { log2 }: SizeRule): string {
 }
 
 /**
- * A size in a label: `320KB`, or with `log2` `256KB–512KB`. Bytes are never rounded, so that
- * different sizes look different; without a unit, any other number.
+ * Returns a size in a label: `320KB`, or with `log2` `256KB–512KB`. Bytes are never rounded, so that different sizes
+ * look different; without a unit, any other number.
  */
 function sizeText(
   value: AttributeValue,
@@ -380,7 +380,7 @@ function bytesText(bytes: number): string {
 
 const MAX_NAMED = 6
 
-/** The repetitions of a folded flow as its root shows them, outer before inner: `×3 ×1024`. */
+/** Returns the repetitions of a folded flow as its root shows them, outer before inner: `×3 ×1024`. */
 function repetitionsText(
   graph: FoldedGraph,
   { labelRank, log2 }: SizeRule & { labelRank: Uint32Array },

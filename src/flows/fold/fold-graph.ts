@@ -349,7 +349,7 @@ export function orderLanes(
   return order.length === count ? Uint32Array.from(order) : undefined
 }
 
-/** The edges from lane to lane, and how many lead into each lane from outside, and out of it. */
+/** Returns the edges from lane to lane, and how many lead into each lane from outside, and out of it. */
 function laneSteps({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
   const steps = { from: [] as number[], to: [] as number[] }
   const entered = new Uint32Array(count)

@@ -66,7 +66,7 @@ export function unfolded({ labels, from, to }: FlowGraph): FoldedGraph {
   }
 }
 
-/** The edges as logical edges are numbered: those of the acyclic graph, then loops. */
+/** Returns the edges as logical edges are numbered: those of the acyclic graph, then loops. */
 export function logicalOrder({ loops }: FoldedGraph): number[] {
   const edges = Array.from(loops, (_, edge) => edge)
   return [
@@ -238,7 +238,7 @@ function sweepColors(graph: SweptGraph, start: Float64Array, said?: Float64Array
   return colors
 }
 
-/** Each node's color with those of its neighbors on one side, which are swept before it. */
+/** Returns each node's color with those of its neighbors on one side, which are swept before it. */
 function sweep(
   { from, to, order, below, above }: SweptGraph,
   side: number,
@@ -303,7 +303,7 @@ export interface KeyOptions {
   readonly timesOf: ((times: number) => string) | null
 }
 
-/** A 53-bit hash of a folded structure, the same in whatever order of nodes and edges. */
+/** Returns a 53-bit hash of a folded structure, the same in whatever order of nodes and edges. */
 export function structureKey(graph: FoldedGraph, { textOf, timesOf }: KeyOptions): string {
   const { labels, from, to, inside, loops, repetitions } = graph
   const start = Float64Array.from(labels, (label, node) => {
