@@ -141,7 +141,7 @@ function sizeOf({ timeShare, varianceShare }: Pick<BlindSpot, 'timeShare' | 'var
   return Math.max(timeShare, varianceShare)
 }
 
-/** The time of each request in each role, in µs; 0 where it has none of it. */
+/** Returns the time of each request in each role, in µs; 0 where it has none of it. */
 function timesByRole(flows: FlowSet, period: number) {
   const { roles, timesOf } = roleTimes(flows, false)
   const requests = Array.from(flows.period.keys()).filter(
@@ -222,7 +222,7 @@ interface BlindSpotColumns {
 export class BlindSpots extends columnarStage<BlindSpotColumns>() {
   static readonly madeBy: string = 'what findBlindSpots returns'
 
-  /** One row a step, the largest gain first. */
+  /** Returns one row per step, the largest gain first. */
   table(): StageTable {
     return rowTable(
       this.spots,

@@ -273,7 +273,10 @@ export class SamplingPlan extends columnarStage<PlanColumns>() {
     }))
   }
 
-  /** The share of requests to keep to find `shiftUs` in a step, by its place in `steps`; above 1 where all are too few. */
+  /**
+   * Returns the share of requests to keep to find `shiftUs` in a step, by its place in `steps`; above 1 where all are
+   * too few.
+   */
   rate(step: number, shiftUs: number = this.shiftUs): number {
     const planned = this.#planned[step]
     if (planned === undefined) {
@@ -285,9 +288,9 @@ export class SamplingPlan extends columnarStage<PlanColumns>() {
   }
 
   /**
-   * One row a step. `rate` is the share to keep; `headTraces` and `tailTraces` are the traces of a period
-   * that are then kept: of all requests, or of those that have the step. `timeUs` is how long a period must
-   * be if every request is kept.
+   * Returns one row per step. `rate` is the share to keep; `headTraces` and `tailTraces` are the traces of a period
+   * that are then kept: of all requests, or of those that have the step. `timeUs` is how long a period must be if every
+   * request is kept.
    */
   table(): StageTable {
     const rows = this.steps.map((one, i) => ({ ...one, rate: this.rate(i) }))

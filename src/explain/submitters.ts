@@ -160,7 +160,7 @@ interface SubmitterColumns {
 export class Submitters extends columnarStage<SubmitterColumns>() {
   static readonly madeBy: string = 'what findSubmitters returns'
 
-  /** One row a submitter, those first that cause most work. */
+  /** Returns one row per submitter, those first that cause most work. */
   table(): StageTable {
     return rowTable(
       this.submitters,

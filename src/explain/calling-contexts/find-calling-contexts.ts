@@ -191,8 +191,8 @@ export class CallingContexts extends columnarStage<{
   }
 
   /**
-   * One row a context: caller, name, requests that have it, calls a request, and per request of all
-   * of the period's the time of its own and with all it calls, before, after and the change.
+   * Returns one row per context: caller, name, requests that have it, calls a request, and per request of all of the
+   * period's the time of its own and with all it calls, before, after and the change.
    */
   table(): StageTable {
     const time = (period: Period, part: 'self' | 'total') => (context: CallingContext) =>

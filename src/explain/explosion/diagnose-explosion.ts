@@ -165,7 +165,7 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
     return lines.join('\n')
   }
 
-  /** One row a remedy, the best first, below one for things as they are. */
+  /** Returns one row per remedy, the best first, below one for things as they are. */
   table(): StageTable {
     const rows = [
       { remedy: 'as it is', code: '', gains: '', loses: '', ...this.sizes },
@@ -175,7 +175,7 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
     return rowTable(rows, { remedy: 'remedy', ...sizes, ...own('gains loses code') })
   }
 
-  /** One row a cause, the largest share first. */
+  /** Returns one row per cause, the largest share first. */
   causeTable(): StageTable {
     return rowTable(this.causes, own('part share categoriesWithout categoriesWithOnly detail'))
   }
@@ -376,7 +376,7 @@ export class ExplosionVariants {
     this.categories = categories
   }
 
-  /** The same requests by another order, or why that cannot be. */
+  /** Returns the same requests by another order, or why that cannot be. */
   flows({ concurrency }: Pick<Variant, 'concurrency'>): FlowSet | string {
     const { flows } = this.categories
     const own = flows.options.concurrency
@@ -458,7 +458,7 @@ const LABEL_PARTS: Readonly<Partial<Record<ExplosionPart, LabelChange>>> = {
   'ids in names': withoutIds,
 }
 
-/** The rule of concurrency that takes the order of siblings out, where flows can be rebuilt. */
+/** Returns the rule of concurrency that takes the order of siblings out, where flows can be rebuilt. */
 function orderFree(variants: ExplosionVariants): Concurrency | undefined {
   const { concurrency } = variants.categories.flows.options
   const other = concurrency === 'learned' ? 'none' : 'learned'

@@ -59,7 +59,7 @@ function possibleCategories(hosts: number, replicas: number): number {
   return possible
 }
 
-/** Mean and standard deviation of the number of occupied cells, of C, after k balls. */
+/** Returns the mean and standard deviation of the number of occupied cells, of C, after k balls. */
 function occupied(cells: number, balls: number): { expected: number; sd: number } {
   if (balls <= 1 || cells === 1) return { expected: Math.min(balls, 1), sd: 0 }
   if (cells === Number.POSITIVE_INFINITY) return { expected: balls, sd: 0 }
@@ -89,7 +89,7 @@ export interface CategoryCurveOptions {
 export class ExpectedCategoryCurves extends columnarStage<{
   readonly options: CategoryCurveOptions
 }>() {
-  /** One row a point; `requestsPerCategory` is the mean over categories that have requests. */
+  /** Returns one row per point; `requestsPerCategory` is the mean over categories that have requests. */
   table(): StageTable {
     const { hosts, replicas, requests: range, points } = this.options
     const [fewest, most] = range

@@ -74,7 +74,7 @@ class Alternatives {
     return { categories, of }
   }
 
-  /** The smallest sets of parts that make two categories one. */
+  /** Returns the smallest sets of parts that make two categories one. */
   merging(one: number, other: number): Ignorable[][] {
     const found: Ignorable[][] = []
     for (const ignore of subsets(this.known)) {
@@ -90,7 +90,7 @@ function membersOf(categories: Categories, category: number): number[] {
   return [BEFORE, AFTER].flatMap((period) => [...categories.members(category, period)])
 }
 
-/** All sets of at least one part: smaller ones first, milder ones first among them. */
+/** Returns all sets of at least one part: smaller ones first, milder ones first among them. */
 function subsets(parts: readonly Ignorable[]): Ignorable[][] {
   const all = Array.from({ length: 2 ** parts.length - 1 }, (_, i) =>
     parts.filter((_, part) => ((i + 1) >> part) & 1),

@@ -232,7 +232,7 @@ interface Ranked {
 
 /** Differences between two flows, ranked by their part of the change of the mean response time. */
 export class FlowDifferences extends columnarStage<Ranked>() {
-  /** A row for each difference, the largest change first. */
+  /** Returns a row for each difference, the largest change first. */
   table(): StageTable {
     return rowTable(this.differences, own('rank kind what beforeUs afterUs changeUs share'))
   }
@@ -642,7 +642,7 @@ function movedNodes({ nodes, orderChanges }: ComparedFlows): ReadonlySet<number>
   return new Set(withTwins(nodes, moved))
 }
 
-/** Each step once, after those that moved as they were before. */
+/** Returns each step once, after those that moved as they were before. */
 function withTwins(nodes: readonly UnionNode[], steps: readonly number[]): number[] {
   return [
     ...new Set(
@@ -651,7 +651,7 @@ function withTwins(nodes: readonly UnionNode[], steps: readonly number[]): numbe
   ]
 }
 
-/** The step of the other side that was not matched with `node`, though it is the same. */
+/** Returns the step of the other side that was not matched with `node`, though it is the same. */
 function twinOf(nodes: readonly UnionNode[], node: number): number {
   const { label, inBefore, inAfter } = nodes[node] as UnionNode
   return (

@@ -113,7 +113,7 @@ export type FlowsToCompare =
   | { readonly category: number }
   | { readonly before: FlowChoice; readonly after: FlowChoice }
 
-/** The flows to compare: a structural mutation with its likeliest precursor, else with itself. */
+/** Returns the flows to compare: a structural mutation with its likeliest precursor, else with itself. */
 export function chooseFlows(
   { categories, precursors }: { readonly categories: Categories; readonly precursors: Precursors },
   what: FlowsToCompare,

@@ -64,7 +64,7 @@ const ONE_SIDED: EdgeVerdict = {
   reason: null,
 }
 
-/** The union of two sides, matched nodes being one; nodes in the order of the request's way. */
+/** Returns the union of two sides, matched nodes being one; nodes in the order of the request's way. */
 export function unionGraph(
   responseTime: ResponseTimeMutations,
   sides: Sides,

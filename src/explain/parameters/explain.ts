@@ -215,7 +215,7 @@ interface ParameterSide {
   readonly positions: readonly number[]
 }
 
-/** The parameters at the places of a template: a row a request, a column a place and attribute. */
+/** Returns the parameters at the places of a template: a row a request, a column a place and attribute. */
 export function tableOf(
   categories: Categories,
   sides: readonly ParameterSide[],
@@ -241,8 +241,8 @@ export function tableOf(
 type TemplateNode = Readonly<Record<'before' | 'after', number>>
 
 /**
- * The part that two structures share, depth first from their roots, up to the first difference on
- * each path. Source: Sambasivan 2013, §2.6.6.
+ * Returns the part that two structures share, depth first from their roots, up to the first difference on each path.
+ * Source: Sambasivan 2013, §2.6.6.
  */
 export function commonTemplate(before: FlowForm, after: FlowForm): TemplateNode[] {
   const seen = [new Set<number>(), new Set<number>()] as const
@@ -281,7 +281,7 @@ export function responseTimes({ responseTimeUs }: FlowSet): RequestTimes {
   return { name: 'response time', of: (request) => responseTimeUs[request] as number }
 }
 
-/** The time in which a change shows most: the edge whose mean moved furthest, or response time. */
+/** Returns the time in which a change shows most: the edge whose mean moved furthest, or response time. */
 function requestTimes(
   { categories, responseTime }: Comparison,
   before: FlowChoice,

@@ -99,7 +99,7 @@ export class Explanation extends Stage {
     return this.#questions
   }
 
-  /** The answer to one question; undefined if it was not asked. */
+  /** Returns the answer to one question; undefined if it was not asked. */
   question(name: ParameterQuestionName): ParameterQuestion | undefined {
     return this.questions.find(({ question }) => question === name)
   }
@@ -159,7 +159,7 @@ export class Explanation extends Stage {
   }
 
   /**
-   * The same with a parameter that was left out or taken out.
+   * Returns the same with a parameter that was left out or taken out.
    *
    * @throws FlowdeltaError for a parameter that is not there
    */
@@ -172,17 +172,17 @@ export class Explanation extends Stage {
     })
   }
 
-  /** The same with the explanations of other steps of its finding. */
+  /** Returns the same with the explanations of other steps of its finding. */
   beside(others: readonly Explanation[]): Explanation {
     return others.length === 0 ? this : new Explanation(this.subject, { ...this.#made, others })
   }
 
-  /** The explanation that this one was made from by `without` or `including`; itself if by neither. */
+  /** Returns the explanation that this one was made from by `without` or `including`; itself if by neither. */
   undo(): Explanation {
     return this.#made.previous ?? this
   }
 
-  /** The explanations in sentences, the first `limit` of them; of other steps of a finding, the best. */
+  /** Returns the explanations in sentences, the first `limit` of them; of other steps of a finding, the best. */
   text({ limit = 5 }: { readonly limit?: number } = {}): string {
     const { rows, words } = this.subject
     const lines = [titleOf(this)]
@@ -222,7 +222,7 @@ export class Explanation extends Stage {
     })
   }
 
-  /** One row a parameter: how its values differ between both groups. */
+  /** Returns one row per parameter: how its values differ between both groups. */
   differenceTable(): StageTable {
     return rowTable(this.differences, {
       parameter: 'column',
@@ -235,7 +235,7 @@ export class Explanation extends Stage {
     })
   }
 
-  /** One row a parameter that does not take part, with the reason. */
+  /** Returns one row per parameter that does not take part, with the reason. */
   leftOutTable(): StageTable {
     return rowTable(this.leftOut, {
       parameter: 'column',
@@ -244,7 +244,7 @@ export class Explanation extends Stage {
   }
 
   /**
-   * The requests that a question was asked of, with all their parameters.
+   * Returns the requests that a question was asked of, with all their parameters.
    *
    * @throws FlowdeltaError for a question that was not asked
    */

@@ -124,7 +124,7 @@ export class ParameterTable extends Stage {
     return this.rows.requests.length
   }
 
-  /** The same rows with another choice of parameters. */
+  /** Returns the same rows with another choice of parameters. */
   choose(choice: ParameterChoice): ParameterTable {
     return new ParameterTable(this.#flows, { all: this.#all, rows: this.rows }, choice)
   }
@@ -140,13 +140,13 @@ export class ParameterTable extends Stage {
     return this.#groups.find((group) => group.includes(column)) ?? [column]
   }
 
-  /** All parameters with the attribute of `column`, wherever in the flow. */
+  /** Returns all parameters with the attribute of `column`, wherever in the flow. */
   sameAttribute(column: string): readonly string[] {
     const attribute = this.#all.find(({ name }) => name === column)?.source.attribute
     return this.#all.filter(({ source }) => source.attribute === attribute).map(({ name }) => name)
   }
 
-  /** One row a request: trace, label (`'precursor'` or `'mutation'`), time, and every parameter. */
+  /** Returns one row per request: trace, label (`'precursor'` or `'mutation'`), time, and every parameter. */
   table(): StageTable {
     const { requests, labels, timeUs } = this.rows
     const own = {
@@ -244,7 +244,7 @@ export function placeName({ service, operation }: NodeLabel): string {
   return [service, what].filter((part) => part !== '').join(' ')
 }
 
-/** A column of a tree: numeric if its values are numbers, else categorical with sorted levels. */
+/** Returns a column of a tree: numeric if its values are numbers, else categorical with sorted levels. */
 export function typedColumn(name: string, column: AttributeColumn): TreeColumn {
   const { codes, values } = column
   const numbers = numbersOf(column)
@@ -270,8 +270,8 @@ const FEWEST = 100
 const SHARE = 0.1
 
 /**
- * The same share of both groups: a tenth but at least 100 (`'tenth'`), a number, or all. Source:
- * Sambasivan 2013, §2.6.6, for the tenth; the groups are sampled apart.
+ * Returns the same share of both groups: a tenth but at least 100 (`'tenth'`), a number, or all. Source: Sambasivan
+ * 2013, §2.6.6, for the tenth; the groups are sampled apart.
  */
 export function sampleRequests<T>(
   groups: readonly (readonly T[])[],
@@ -308,7 +308,7 @@ export interface RowOrder {
   readonly startUs: Float64Array
 }
 
-/** Why a parameter is of no use for telling requests apart; `null` where it may be. */
+/** Returns why a parameter is of no use for telling requests apart; `null` where it may be. */
 export function reasonToLeaveOut(parameter: Parameter, rows: RowOrder): LeftOutReason | null {
   const { attribute } = parameter.source
   if (parameter.kind === 'numeric') {

@@ -100,7 +100,7 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
     )
   }
 
-  /** One row an edge that is on the critical path of some request, the largest share first. */
+  /** Returns one row per edge that is on the critical path of some request, the largest share first. */
   table(): StageTable {
     return rowTable(
       this.edges,

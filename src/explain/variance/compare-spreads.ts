@@ -121,7 +121,7 @@ export class SpreadComparison extends columnarStage<{
     return this.tests.filter(({ rejected }) => rejected)
   }
 
-  /** One row a category compared, the smallest p first. */
+  /** Returns one row per category compared, the smallest p first. */
   table(): StageTable {
     const { categories, tests } = this
     const sd = (period: Period) => (test: CategorySpreadTest) =>

@@ -307,7 +307,7 @@ export class Anomalies extends columnarStage<{
   /** Far out first, then what takes most time longer. */
   readonly anomalies: readonly Anomaly[]
 }>() {
-  /** One row an anomaly. */
+  /** Returns one row per anomaly. */
   table(): StageTable {
     const { anomalies, categories } = this
     return rowTable(

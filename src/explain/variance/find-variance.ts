@@ -207,8 +207,8 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
   }
 
   /**
-   * The share of ranked categories whose C² is below 1: those that count as predictable. NaN
-   * where there is none; those without C² do not count.
+   * Returns the share of ranked categories whose C² is below 1: those that count as predictable. NaN where there is
+   * none; those without C² do not count.
    *
    * @param period default: every category in every period counts on its own
    * @throws OptionError for an unknown period
@@ -244,7 +244,7 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
     )
   }
 
-  /** The distribution of C²: one row a step, with the share of categories that are not above it. */
+  /** Returns the distribution of C²: one row a step, with the share of categories that are not above it. */
   distribution(): StageTable {
     const rows = (['before', 'after'] as const).flatMap((period) => {
       const { x, y } = ecdf(this.#c2(period))
