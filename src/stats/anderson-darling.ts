@@ -86,7 +86,7 @@ function andersonDarlingStatistic({ ends, firsts }: TiedValues, size: number): n
   return ((total - 1) / total) * sum
 }
 
-/** The variance of A²_akN without ties: Scholz and Stephens 1987, equation 4, for two samples. */
+/** Returns the variance of A²_akN without ties: Scholz and Stephens 1987, equation 4, for two samples. */
 function andersonDarlingVariance(one: number, other: number): number {
   const n = one + other
   if (n < 4) return Number.NaN

@@ -219,7 +219,7 @@ function studentisedErrors(
   return errors.sort()
 }
 
-/** A sixth of the skewness of the influence values of a difference of means. */
+/** Returns a sixth of the skewness of the influence values of a difference of means. */
 export function accelerationOfMeans(before: ArrayLike<number>, after: ArrayLike<number>): number {
   const negative = centralSums(before)
   const positive = centralSums(after)
@@ -344,7 +344,7 @@ export function resampledQuantiles(
 const MAX_KNOWN = 64
 const known = new Map<string, ResampledPlaces>()
 
-/** The places, drawn once for the sizes asked for of late. */
+/** Returns the places, drawn once for the sizes asked for of late. */
 function knownPlaces(resampling: Resampling): ResampledPlaces {
   const { n, share, resamples, seed } = resampling
   const key = [n, share, resamples, seed].join()
@@ -375,12 +375,12 @@ function drawnPlaces({ n, share, resamples, seed }: Resampling): ResampledPlaces
   return { lower, upper, fraction }
 }
 
-/** The next order statistic of uniforms, of `above` that are larger. */
+/** Returns the next order statistic of uniforms, of `above` that are larger. */
 function nextUniform(uniform: number, above: number, random: RandomSource): number {
   return Math.max(uniform, 1 - (1 - uniform) * (1 - random.next()) ** (1 / above))
 }
 
-/** A gamma variable with a shape of 1 or more. */
+/** Returns a gamma variable with a shape of 1 or more. */
 function gamma(shape: number, random: RandomSource): number {
   const d = shape - 1 / 3
   const c = 1 / Math.sqrt(9 * d)

@@ -250,7 +250,7 @@ function varianceOfMeans(values: readonly number[], stretches: number): number {
   return moments(means).variance
 }
 
-/** Chance that the likelihood ratio of the true position is larger: Hansen 2000, theorem 1. */
+/** Returns the chance that the likelihood ratio of the true position is larger: Hansen 2000, theorem 1. */
 export function positionTail(ratio: number): number {
   return 1 - (1 - Math.exp(-ratio / 2)) ** 2
 }
@@ -262,7 +262,7 @@ export function cumulated(values: ArrayLike<number>): Float64Array {
   return sums
 }
 
-/** Chance that a Brownian bridge goes farther from 0 than this. */
+/** Returns the chance that a Brownian bridge goes farther from 0 than this. */
 function bridgeTail(distance: number): number {
   if (distance < 0.2) return 1
   let tail = 0

@@ -122,7 +122,7 @@ export function rankSignals(
   }
 }
 
-/** The smallest positive difference of two values that is enough, if larger ones are too. */
+/** Returns the smallest positive difference of two values that is enough, if larger ones are too. */
 function smallestDifference(values: ArrayLike<number>, isEnough: (difference: number) => boolean) {
   const pairs = [{ first: values, second: values, weight: 1 }]
   let low = 0
@@ -171,7 +171,7 @@ function powerBeyond(critical: number, { excess, sd }: { excess: number; sd: num
   return normalTail((critical - excess) / sd) + normalTail((critical + excess) / sd)
 }
 
-/** Mean and variances of shares of the other sample below each value of after, moved by `shift`. */
+/** Returns the mean and variances of shares of the other sample below each value of after, moved by `shift`. */
 function placements(values: ArrayLike<number>, shift: number) {
   const n = values.length
   let sum = 0

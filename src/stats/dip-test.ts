@@ -138,7 +138,7 @@ function largestGap(x: Float64Array, minorant: readonly number[], majorant: read
   return gap
 }
 
-/** Height at a point of the line between two knots, in points. */
+/** Returns the height at a point of the line between two knots, in points. */
 function heightAt(x: Float64Array, from: number, to: number, point: number): number {
   return from + ((x[point]! - x[from]!) * (to - from)) / (x[to]! - x[from]!)
 }

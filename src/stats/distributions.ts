@@ -182,7 +182,7 @@ export function twoSidedTP(t: number, df: number): number {
 // Beyond so many degrees of freedom d2 / (d2 + f) has lost digits of f, and Hill's series all its error.
 const NEARLY_NORMAL = 50_000
 
-/** The two-sided tail of t = √f, as that of a normal variable z. */
+/** Returns the two-sided tail of t = √f, as that of a normal variable z. */
 function nearlyNormalTail(f: number, df: number): number {
   if (!(df < Number.POSITIVE_INFINITY)) throw new OptionError('d2', df, 'a finite number above 0')
   const a = df - 0.5
@@ -359,7 +359,7 @@ function awayFromZero(value: number): number {
   return Math.abs(value) < TINY ? TINY : value
 }
 
-/** The t that is exceeded to either side with probability `p`; `NaN` without degrees of freedom. */
+/** Returns the t that is exceeded to either side with probability `p`; `NaN` without degrees of freedom. */
 export function tQuantile(p: number, df: number): number {
   return df > 0 ? bisect((t) => twoSidedTP(t, df) - p, 0, 1e6, 80, 1e-12) : Number.NaN
 }

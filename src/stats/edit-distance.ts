@@ -54,7 +54,7 @@ function commonSuffix(shorter: ArrayLike<number>, longer: ArrayLike<number>, pre
   return length
 }
 
-/** A copy as doubles, which hold every integer token and keep the inner loops monomorphic. */
+/** Returns a copy as doubles, which hold every integer token and keep the inner loops monomorphic. */
 function cut(tokens: ArrayLike<number>, prefix: number, suffix: number): Float64Array {
   const length = tokens.length - prefix - suffix
   const copy = new Float64Array(length)
@@ -101,7 +101,7 @@ export function editDistanceFrom(
   }
 }
 
-/** The distance, from the horizontal differences along the table's last row. */
+/** Returns the distance, from the horizontal differences along the table's last row. */
 function lastCell(rows: number, differences: Uint8Array): number {
   let distance = rows
   for (let i = 0; i < differences.length; i++) {
@@ -222,7 +222,7 @@ export function diagonalEditDistance(
   return undefined
 }
 
-/** The row where the run of equal tokens that starts at (row, column) ends. */
+/** Returns the row where the run of equal tokens that starts at (row, column) ends. */
 function slide(a: Float64Array, b: Float64Array, row: number, column: number): number {
   const shift = column - row
   const end = Math.min(a.length, b.length - shift)

@@ -88,8 +88,8 @@ export interface ShiftInterval {
 }
 
 /**
- * The shift where the weighted rank statistic is zero, and where just not significant: median and
- * quantiles of weighted differences.
+ * Returns the shift where the weighted rank statistic is zero, and where just not significant: median and quantiles of
+ * weighted differences.
  */
 function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInterval {
   let total = 0

@@ -195,8 +195,8 @@ function kolmogorovTail(lambda: number): number {
 }
 
 /**
- * The exact probability that a random interleaving of the two samples, with the ties they have,
- * reaches a gap of at least `height` / (n1·n2) in the direction of the alternative.
+ * Returns the exact probability that a random interleaving of the two samples, with the ties they have, reaches a gap
+ * of at least `height` / (n1·n2) in the direction of the alternative.
  *
  * First-exit summation: reading the pooled sample in ascending order is a Markov chain on (i, j),
  * the number of values of each sample read so far. The probability that first reaches the boundary

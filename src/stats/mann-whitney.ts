@@ -112,8 +112,8 @@ function corrected(excess: number, alternative: Alternative): number {
 }
 
 /**
- * The exact p of a Mann-Whitney U of the second sample among all ways to deal the pooled values,
- * with the ties they have, out to two samples of these sizes.
+ * Returns the exact p of a Mann-Whitney U of the second sample among all ways to deal the pooled values, with the ties
+ * they have, out to two samples of these sizes.
  *
  * Counts the subsets of the pooled doubled midranks by size and sum, which only adds, so that even
  * the smallest p keeps its digits. Two-sided: the share of ways whose U is at least as far from

@@ -204,7 +204,7 @@ function rankStratum(
   return { samples, ofStretches, meanRanks: [meanOf(0), meanOf(1)] as const }
 }
 
-/** Number of the ranks of each stretch of time, their sum, and that of their squares. */
+/** Returns the number of the ranks of each stretch of time, their sum, and that of their squares. */
 function byStretch(ranks: Float64Array, { blocks }: BlockedSample) {
   let size = 0
   for (let i = 0; i < ranks.length; i++) size = Math.max(size, blocks[i]! + 1)
@@ -219,7 +219,7 @@ function byStretch(ranks: Float64Array, { blocks }: BlockedSample) {
   return { counts, sums, squares }
 }
 
-/** An ascending sample with its logs, however many strata have it. */
+/** Returns an ascending sample with its logs, however many strata have it. */
 function logSample(sample: BlockedSample) {
   const { values, blocks } = ascending(sample)
   const logs = new Float64Array(values.length)
@@ -351,7 +351,7 @@ function sumStrata(
   }
 }
 
-/** The values in ascending order, each with its block: sums then do not hang on the order given. */
+/** Returns the values in ascending order, each with its block: sums then do not hang on the order given. */
 function ascending(sample: BlockedSample): BlockedSample {
   const { values, blocks } = sample
   if (isAscending(sample)) return sample
@@ -412,7 +412,7 @@ function toScores(ranks: readonly Float64Array[], scoreOf: (rank: number) => num
   for (const own of ranks) for (let i = 0; i < own.length; i++) own[i]! -= total / count
 }
 
-/** Log of a value, of at least 1, as it is compared. */
+/** Returns the log of a value, of at least 1, as it is compared. */
 export function logOf(value: number): number {
   return Math.log(Math.max(FLOOR, value))
 }

@@ -16,7 +16,7 @@ export interface RandomSource {
 }
 
 /**
- * A source of random numbers that gives the same stream for the same seed, on every platform.
+ * Returns a source of random numbers that gives the same stream for the same seed, on every platform.
  *
  * `seed` is an integer; its lowest 32 bits count. All but `logNormal` use only operations that IEEE
  * 754 rounds in one way; `logNormal` calls `Math.exp`, whose last bit engines may choose. Not for

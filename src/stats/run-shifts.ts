@@ -105,7 +105,7 @@ function testLevels(levels: readonly Levels[]): RunShift[] {
 /** Smallest number of measures for sharing: the median of fewer is hardly more than one of them. */
 const MIN_SHARING = 8
 
-/** Median level of all measures in each run, each less its mean; `null` for too few measures. */
+/** Returns the median level of all measures in each run, each less its mean; `null` for too few measures. */
 function sharedLevels(all: readonly Levels[]): number[] | null {
   const runs = all[0]?.levels.length ?? 0
   const centered = all
@@ -194,7 +194,7 @@ const HALVINGS = 60
 /** Common variances are sought down to this part of the largest. */
 const LEAST = 1e-14
 
-/** Variance between runs at which half of the measures differ less from run to run than they do. */
+/** Returns the variance between runs at which half of the measures differ less from run to run than they do. */
 function commonVariance(levels: readonly Levels[]): number {
   const telling = levels.filter((one) => weigh(one, 1).df > 0)
   let high = Math.max(0, ...telling.map((one) => weigh(one, 1).squares))
@@ -307,7 +307,7 @@ export function shareMeasure(
   }
 }
 
-/** The larger p of a test within runs and of one between them, where that is known. */
+/** Returns the larger p of a test within runs and of one between them, where that is known. */
 export function largerP(p: number, between: RunShift | undefined): number {
   if (between === undefined || Number.isNaN(between.p)) return p
   return Math.max(p, between.p)

@@ -407,7 +407,7 @@ function leastGap(values: Float64Array, strict: boolean): number {
 
 export type ClassCounts = ReturnType<typeof classCounts>
 
-/** The weight of each row of a node, in the array of its class and 0 in the other. */
+/** Returns the weight of each row of a node, in the array of its class and 0 in the other. */
 export function classCounts({ rows, weights }: NodeRows, labels: ArrayLike<number>) {
   const precursors = new Float64Array(rows.length)
   const mutations = new Float64Array(rows.length)

@@ -149,7 +149,7 @@ interface Division {
   readonly shares: readonly number[]
 }
 
-/** The same tree with other contents of its nodes. */
+/** Returns the same tree with other contents of its nodes. */
 function withContents<Content extends object>(
   node: TreeNode<Content>,
   change: (content: Content) => Partial<Content>,
@@ -163,8 +163,8 @@ function withContents<Content extends object>(
 }
 
 /**
- * The rows of each child; missing values go to all, as known rows are divided (C4.5's fractional
- * cases). Parts below `leastWeight` go to the largest child.
+ * Returns the rows of each child; missing values go to all, as known rows are divided (C4.5's fractional cases). Parts
+ * below `leastWeight` go to the largest child.
  */
 function divideRows(node: NodeRows, division: Division, leastWeight: number): NodeRows[] {
   const { rows, weights } = node
@@ -264,8 +264,8 @@ function byTable({ codes, size }: CodedColumn, children: readonly (readonly numb
 const MANY_VALUES = 0.3
 
 /**
- * The columns that may be split on, coded, and why others may not: with `limitValues`, no names of
- * more values than 0.3 times the rows, unless all are so (Quinlan's rule).
+ * Returns the columns that may be split on, coded, and why others may not: with `limitValues`, no names of more values
+ * than 0.3 times the rows, unless all are so (Quinlan's rule).
  */
 function admittedColumns(
   all: readonly TreeColumn[],
@@ -559,9 +559,9 @@ interface BinaryCut {
 }
 
 /**
- * The cut in two that leaves the least squared error, the rows of a node added up in `groups` as
- * weights and weighted targets; undefined if no cut leaves `minLeaf` on both sides. For targets 0
- * and 1 the squared error is half the Gini impurity.
+ * Returns the cut in two that leaves the least squared error, the rows of a node added up in `groups` as weights and
+ * weighted targets; undefined if no cut leaves `minLeaf` on both sides. For targets 0 and 1 the squared error is half
+ * the Gini impurity.
  *
  * Levels of a categorical column are put in the order of their means: the best of all divisions in
  * two sets is one that cuts this order. Levels of the same mean stay together.
@@ -728,7 +728,7 @@ interface Gap {
   readonly sums: readonly [number, number]
 }
 
-/** The squared difference of mean scores over its variance if values were dealt at random. */
+/** Returns the squared difference of mean scores over its variance if values were dealt at random. */
 function standardizedGap(
   { codes }: CodedColumn,
   childOf: (code: number) => number,

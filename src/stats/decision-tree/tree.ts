@@ -365,7 +365,7 @@ export type PathCondition =
       readonly levels: readonly string[]
     }
 
-/** The conditions of a path one step further; of one column, the narrower is kept in place. */
+/** Returns the conditions of a path one step further; of one column, the narrower is kept in place. */
 export function withStep(
   conditions: readonly PathCondition[],
   column: TreeColumnInfo,
