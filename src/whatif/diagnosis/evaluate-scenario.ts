@@ -236,7 +236,7 @@ function testChange(
   }
 }
 
-/** The values of two samples, and how many requests each counts as. */
+/** Returns the values of two samples, and how many requests each counts as. */
 function countedValues(
   { values: before, requests: ofBefore }: EvidenceSample,
   { values: after, requests: ofAfter }: EvidenceSample,
@@ -250,7 +250,7 @@ function countedValues(
   ]
 }
 
-/** The KS statistic of samples whose requests count as much as they stand for, and the effective sizes. */
+/** Returns the KS statistic of samples whose requests count as much as they stand for, and the effective sizes. */
 function largestGap(before: EvidenceSample, after: EvidenceSample, stretches: Stretches) {
   const [own, theirs] = countedValues(before, after, stretches)
   const isUneven = differ(own.counts) || differ(theirs.counts)
@@ -259,12 +259,15 @@ function largestGap(before: EvidenceSample, after: EvidenceSample, stretches: St
   return { statistic, n1: sum(own.counts), n2: sum(theirs.counts) }
 }
 
-/** The KS statistic in units of its spread that is as unlikely: p = 2 exp(−2s²); `beyond` where p is too small for a number. */
+/**
+ * Returns the KS statistic in units of its spread that is as unlikely: p = 2 exp(−2s²); `beyond` where p is too small
+ * for a number.
+ */
 function strengthOf(p: number, beyond: number): number {
   return p > 0 ? Math.sqrt(Math.max(0, -Math.log(p / 2)) / 2) : beyond
 }
 
-/** A share of some values, evenly spaced. */
+/** Returns a share of some values, evenly spaced. */
 function thinned({ values, requests }: EvidenceSample, share: number): EvidenceSample {
   const isKept = (_: number, i: number) => Math.floor((i + 1) * share) > Math.floor(i * share)
   return { values: values.filter(isKept), requests: requests.filter(isKept) }
@@ -318,8 +321,8 @@ export function divergenceTo(
 }
 
 /**
- * The area between the distribution functions of two profiles, by how much requests would have to
- * move on average to get from one to the other, µs; and the largest gap between them.
+ * Returns the area between the distribution functions of two profiles, by how much requests would have to move on
+ * average to get from one to the other, µs; and the largest gap between them.
  */
 export function profileGaps(one: LatencyProfile, other: LatencyProfile) {
   let [i, j, own, theirs, gap] = [0, 0, 0, 0, 0]
@@ -337,7 +340,7 @@ export function profileGaps(one: LatencyProfile, other: LatencyProfile) {
   return { wasserstein, ks }
 }
 
-/** The least time above 0, and the largest; times ascend. */
+/** Returns the least time above 0, and the largest; times ascend. */
 function positiveRange(samples: readonly Float64Array[]): [low: number, high: number] {
   const high = max(samples, (sample) => sample.at(-1)) ?? 0
   // If all requests took no time, all are the same.
@@ -449,7 +452,7 @@ export function stretchesOf(base: RequestModel, target: RequestModel): Stretches
   }
 }
 
-/** When each request began, µs; on the clock of its period. */
+/** Returns when each request began, µs; on the clock of its period. */
 function startsUs({ forest }: RequestModel): Float64Array {
   const epochUs = Number(forest.traces.epochNs / 1000n)
   return requestStartsUs(forest).map((us) => epochUs + us)

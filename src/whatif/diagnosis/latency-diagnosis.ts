@@ -209,7 +209,7 @@ export class LatencyDiagnosis extends Stage {
   }
 
   /**
-   * The profile under the scenario of a rank, from 1, between base and target.
+   * Returns the profile under the scenario of a rank, from 1, between base and target.
    *
    * @throws OptionError for a rank that no scenario has.
    */

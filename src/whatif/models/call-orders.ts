@@ -100,8 +100,8 @@ export function findCallOrders(
 }
 
 /**
- * The observed order of very many calls, in O(n log n) and the size of the lists that differ. Nodes
- * that wait for the same ones share one list.
+ * Returns the observed order of very many calls, in O(n log n) and the size of the lists that differ. Nodes that wait
+ * for the same ones share one list.
  *
  * Pairs that only a chain of overlaps within the slack would imply are kept.
  */
@@ -299,7 +299,7 @@ export interface WaitGraph {
   readonly returnPredecessors: readonly number[]
 }
 
-/** The graph of a precedence that is closed and free of circles. */
+/** Returns the graph of a precedence that is closed and free of circles. */
 export function waitGraph(precedence: Precedence): WaitGraph {
   const order = precedence.order()
   if (order === null)
@@ -332,7 +332,7 @@ export function mostNodes(plans: readonly WaitPlan[]): number {
   return plans.reduce((most, { nodes }) => Math.max(most, nodes), 0)
 }
 
-/** When the last node of a set is over; 0, the caller's start, of no set. */
+/** Returns when the last node of a set is over; 0, the caller's start, of no set. */
 export function setEnd(plan: WaitPlan, set: number, endUs: Float64Array): number {
   if (set < 0) return 0
   const end = plan.setOffsets[set + 1]!
@@ -390,7 +390,7 @@ export function ownTimes(forest: CallForest, period: PeriodPlans, slackUs: numbe
   return { preprocessingUs, replyUs }
 }
 
-/** The latest of the first `nodes` ends that is not after `byUs`; 0, the caller's start, if none is. */
+/** Returns the latest of the first `nodes` ends that is not after `byUs`; 0, the caller's start, if none is. */
 function lastOverBy(endUs: Float64Array, nodes: number, byUs: number): number {
   let last = 0
   for (let node = 0; node < nodes; node++) {

@@ -154,7 +154,7 @@ function aroundLeaders({ precedences, calls }: WeighedOrders, cut: number): Grou
   return groups
 }
 
-/** The group with most calls first; members in order. */
+/** Returns the group with most calls first; members in order. */
 function sortedGroups(groups: readonly Group[], calls: readonly number[]): Group[] {
   const total = (group: Group) => sum(group, (i) => calls[i])
   return groups
@@ -163,8 +163,8 @@ function sortedGroups(groups: readonly Group[], calls: readonly number[]): Group
 }
 
 /**
- * The pairs in nearly all of a group's calls, and those that all but a few calls wait for, closed;
- * those in all calls, should these run in a circle.
+ * Returns the pairs in nearly all of a group's calls, and those that all but a few calls wait for, closed; those in all
+ * calls, should these run in a circle.
  */
 function commonPrecedence(
   orders: WeighedOrders,
@@ -399,8 +399,8 @@ export function splitByWaiting(orders: WeighedOrders, group: Group, times: Order
 }
 
 /**
- * The pairs that all but a few calls of a group wait for: too few for a flow of their own, which is
- * no reason to forget the pair in the others. Not closed.
+ * Returns the pairs that all but a few calls of a group wait for: too few for a flow of their own, which is no reason
+ * to forget the pair in the others. Not closed.
  */
 export function usuallyAwaited(orders: WeighedOrders, group: Group, times: OrderTimes): Precedence {
   const { total, least, spread, isEnough } = measured(orders, group, times)

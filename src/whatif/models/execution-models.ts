@@ -154,7 +154,7 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
   }
 
   /**
-   * The number of each call's flow, by row of the period's forest: as `LearnedPeriod.modelOf`, but the same in
+   * Returns the number of each call's flow, by row of the period's forest: as `LearnedPeriod.modelOf`, but the same in
    * both periods, so that their proportions compare. Computed once.
    */
   flowOf(period: number): Uint32Array {
@@ -176,7 +176,7 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
     return learned
   }
 
-  /** The rows of the calls that follow a model. */
+  /** Returns the rows of the calls that follow a model. */
   callsOf({ id, period }: ExecutionModel): Uint32Array {
     this.#callsOf[period] ??= groupRows(this.period(period).modelOf, this.models.length)
     const { offsets, rows } = this.#callsOf[period]

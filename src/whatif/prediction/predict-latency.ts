@@ -133,7 +133,7 @@ export class PredictionEvaluation extends columnarStage<{
   /** Errors by operation, most calls first. */
   readonly operations: readonly (CallName & PredictionErrors)[]
 }>() {
-  /** One row an operation, `all` first. */
+  /** Returns one row per operation, `all` first. */
   table(): StageTable {
     const rows = [{ service: 'all', operation: '', ...this.all }, ...this.operations]
     return rowTable(rows, own('service operation calls unlike model regression criticalPath'))
@@ -183,8 +183,8 @@ function regressionOf(
 }
 
 /**
- * The latencies of the children on a call's own critical path, added up: of the one that its reply
- * waited for last, of the one that this one waited for last, and so on.
+ * Returns the latencies of the children on a call's own critical path, added up: of the one that its reply waited for
+ * last, of the one that this one waited for last, and so on.
  */
 function criticalPathSum(models: ExecutionModels, period: number, call: number): number {
   const { forest, nodeCalls, orderOf } = models.period(period)

@@ -48,7 +48,7 @@ export class LatencyProfile implements WeighedLatencies {
   }
 
   /**
-   * The profile of requests, in any order.
+   * Returns the profile of requests, in any order.
    *
    * @param weight how many requests each stands for; 1 each when left out. Requests of weight 0
    *   are left out.
@@ -86,7 +86,7 @@ export class LatencyProfile implements WeighedLatencies {
   }
 
   /**
-   * A profile that is known only as a histogram. Within a bin, latencies are taken as evenly spread.
+   * Returns a profile that is known only as a histogram. Within a bin, latencies are taken as evenly spread.
    *
    * @param edgesUs ascending, one more than there are counts
    * @param counts requests in each bin
@@ -116,7 +116,7 @@ export class LatencyProfile implements WeighedLatencies {
     return new LatencyProfile(profile.latencyUs, profile.weight, true)
   }
 
-  /** The same latencies with other weights, some above 0; those of weight 0 are left out. */
+  /** Returns the same latencies with other weights, some above 0; those of weight 0 are left out. */
   withWeight(weight: Float64Array): LatencyProfile {
     return new LatencyProfile(
       this.latencyUs.filter((_, i) => weight[i]! > 0),
@@ -125,8 +125,8 @@ export class LatencyProfile implements WeighedLatencies {
   }
 
   /**
-   * The `q`-quantile, µs, each latency as often as its weight says: Hazen's rule (type 5 of Hyndman and
-   * Fan), the outermost latencies beyond.
+   * Returns the `q`-quantile, µs, each latency as often as its weight says: Hazen's rule (type 5 of Hyndman and Fan),
+   * the outermost latencies beyond.
    *
    * @throws OptionError for a q outside 0 to 1.
    */

@@ -207,7 +207,7 @@ export class RequestModel {
     return this.#setShift(plan, plan.replyWaitsFor)
   }
 
-  /** The same in another order than the recorded one: all starts are computed anew. */
+  /** Returns the same in another order than the recorded one: all starts are computed anew. */
   #reorderChildren(call: number, plan: WaitPlan, order: WaitPlan): number {
     const { childOffsets, latencyUs } = this.forest
     const { preprocessingShiftUs } = this.#staged

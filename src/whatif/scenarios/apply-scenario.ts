@@ -116,7 +116,7 @@ export class ScenarioProfile extends columnarStage<ScenarioProfileFields>() {
     return { before: this.before.shareWithin(us), scenario: this.profile.shareWithin(us) }
   }
 
-  /** One row each for p50, p90, p99 and the mean: as recorded, under the scenario, the change, the target. */
+  /** Returns one row per for p50, p90, p99 and the mean: as recorded, under the scenario, the change, the target. */
   table(): StageTable {
     const read = (profile: LatencyProfile): number[] => Object.values(profileSummary(profile))
     const beforeUs = read(this.before)

@@ -185,7 +185,7 @@ function serverCandidates(context: CandidateContext, whole: CallGroup): Candidat
   })
 }
 
-/** A group in smaller ones: by operation, or else path by path. */
+/** Returns a group in smaller ones: by operation, or else path by path. */
 function partsOf({ paths, base }: CandidateContext, group: CallGroup): CallGroup[] {
   const parts = dividedGroup(paths, group)
   if (parts.length <= MAX_PARTS) return parts

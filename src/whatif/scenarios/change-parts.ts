@@ -147,7 +147,7 @@ function onePerRequest({ request }: CallForest, calls: Uint32Array): Uint32Array
   return Uint32Array.from(chosen)
 }
 
-/** A value of one call of each request that has any among `calls` (rows, ascending). */
+/** Returns a value of one call of each request that has any among `calls` (rows, ascending). */
 export function samplePerRequest(
   forest: CallForest,
   calls: Uint32Array,
@@ -189,8 +189,8 @@ const rowsByPath = remembered(({ path }: CallForest) =>
 )
 
 /**
- * The calls of one period that were made along some paths: rows, ascending. Paths that the period
- * does not have, have none.
+ * Returns the calls of one period that were made along some paths: rows, ascending. Paths that the period does not
+ * have, have none.
  */
 export function callRows(forest: CallForest, paths: readonly number[]): Uint32Array {
   const { offsets, rows } = rowsByPath(forest)
@@ -210,7 +210,7 @@ export function callRows(forest: CallForest, paths: readonly number[]): Uint32Ar
 /** Knuth's multiplier: spreads numbers over 32 bits. */
 const SPREAD = 2654435761
 
-/** A number's place in an order that has nothing to do with it. */
+/** Returns a number's place in an order that has nothing to do with it. */
 function spread(number: number): number {
   return Math.imul(number + 1, SPREAD) >>> 0
 }

@@ -25,7 +25,7 @@ export const ATTRIBUTE = 'attribute:'
 export const PRESENCE = 'has:'
 export const EVENT = 'event:'
 
-/** A feature that counts other requests, each as often as it weighs, in powers of two. */
+/** Returns a feature that counts other requests, each as often as it weighs, in powers of two. */
 function countFeature(
   name: string,
   unit: string,
@@ -75,7 +75,7 @@ const loadFeature = countFeature('load', '/s', ({ weight }, order, startUs) =>
   recent(order, startUs, (request) => weight[request]!),
 )
 
-/** Number of calls to the same service that began in the second up to each call's start. */
+/** Returns the number of calls to the same service that began in the second up to each call's start. */
 const serviceLoads = remembered(({ forest, models: { paths } }: RequestModel) => {
   const loads = new Float64Array(forest.path.length)
   const startUs = callStartsUs(forest)
@@ -315,7 +315,7 @@ export function largeParts(partition: Partition, least: number): number[] {
   return [...partSizes(partition)].flatMap((size, part) => (size >= least ? [part] : []))
 }
 
-/** A feature of single calls, which requests have by their first one. */
+/** Returns a feature of single calls, which requests have by their first one. */
 export function callFeature(
   name: string,
   namesOf: (model: RequestModel) => (call: number) => string | undefined,
@@ -441,7 +441,7 @@ function firstCodes(forest: CallForest, codes: Uint32Array): Uint32Array {
     .filter((code) => code > 0)
 }
 
-/** The first call of a request that has an attribute; -1 where none has. */
+/** Returns the first call of a request that has an attribute; -1 where none has. */
 function firstCall({ requestOffsets }: CallForest, codes: Uint32Array, request: number): number {
   const end = requestOffsets[request + 1]!
   for (let call = requestOffsets[request]!; call < end; call++) if (codes[call]! > 0) return call
@@ -546,9 +546,8 @@ function thresholds(node: RegressionNode): number[] {
 }
 
 /**
- * The value of an attribute: of a call, on its own spans; of a request, on the first of its calls
- * that has it. With a pattern, whether the value (as text) fits it: `fits`, `fits not`, or
- * `absent`.
+ * Returns the value of an attribute: of a call, on its own spans; of a request, on the first of its calls that has it.
+ * With a pattern, whether the value (as text) fits it: `fits`, `fits not`, or `absent`.
  */
 export function attributeFeature(
   key: string,

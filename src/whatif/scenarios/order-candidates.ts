@@ -79,8 +79,8 @@ interface SwitchedCalls {
 }
 
 /**
- * The changes that give calls another order. What waits for something else than before takes the
- * same quantile of the time that goes by before it in the target; all else keeps its own time.
+ * Returns the changes that give calls another order. What waits for something else than before takes the same quantile
+ * of the time that goes by before it in the target; all else keeps its own time.
  */
 function reordered(
   base: RequestModel,
@@ -419,7 +419,7 @@ function timesOfParts(model: RequestModel, one: OnePart) {
   return [timesOf(inside), timesOf(outside)] as const
 }
 
-/** The calls of one part, and those of all other parts: the mixture of these has their own sizes. */
+/** Returns the calls of one part, and those of all other parts: the mixture of these has their own sizes. */
 function dividedCalls(model: RequestModel, { name, ...divided }: OnePart) {
   const { calls, codes, names } = namedCalls(model, divided)
   const part = names.indexOf(name)
@@ -434,7 +434,7 @@ const dividedBy = remembered((_: RequestModel) =>
   remembered((_: Feature) => new Map<string, Partition & { readonly calls: Uint32Array }>()),
 )
 
-/** The calls of a group, and the part that each belongs to. */
+/** Returns the calls of a group, and the part that each belongs to. */
 function namedCalls(model: RequestModel, { group, feature }: DividedGroup) {
   return getOrInsert(dividedBy(model)(feature), group.paths.join(), () => {
     const calls = callRows(model.forest, group.paths)
@@ -507,7 +507,7 @@ function mixedAs(base: RequestModel, target: RequestModel, mix: CallMix): Latenc
   return changes
 }
 
-/** The kind of one call of each request. */
+/** Returns the kind of one call of each request. */
 function kindsOf(model: RequestModel, mix: CallMix): EvidenceSample {
   const { calls, codes, names } = namedCalls(model, mix)
   const kinds = codes.map((code) => mix.parts.indexOf(names[code] ?? ''))

@@ -72,7 +72,7 @@ export interface Candidate extends Scenario {
 
 export const MAX_NAME_LENGTH = 80
 
-/** A share that was given, as it was given: `12.5 %`, `99.9 %`. */
+/** Returns a share that was given, as it was given: `12.5 %`, `99.9 %`. */
 export function exactPercent(share: number): string {
   return `${Number((100 * share).toPrecision(12))} %`
 }

@@ -64,7 +64,7 @@ export class SingleChanges extends columnarStage<{
   readonly changes: readonly SingleChange[]
   readonly options: SingleChangesOptions
 }>() {
-  /** One row a change and factor: p50, p90, p99 and mean, and by how much each is another than before. */
+  /** Returns one row per change and factor: p50, p90, p99 and mean, and by how much each is another than before. */
   table(): StageTable {
     const { before, changes, options } = this
     const rows = changes.flatMap(({ service, operation, effects }) =>
@@ -127,7 +127,7 @@ export function findSingleChanges(
   return new SingleChanges({ before, changes, options: chosen })
 }
 
-/** The services that are called, or their operations, each once, as they are numbered. */
+/** Returns the services that are called, or their operations, each once, as they are numbered. */
 function changeables(paths: CallPaths, by: SingleChangesOptions['by']): CallName[] {
   const found = new Map<string, CallName>()
   for (const path of paths.all()) {
