@@ -76,7 +76,7 @@ export function compareLogs(
 /** Fewest windows of a class with the metric; with fewer, the whole log tells more. */
 const MIN_WINDOWS = 5
 
-/** The logs themselves, or their windows where the metric is logged throughout one long log a class. */
+/** Returns the logs themselves, or their windows where the metric is logged throughout one long log a class. */
 function instancesFor(logs: LogSet, metric: Metric): LogSet {
   const { logs: windows } = logs.windows ?? {}
   const { variable } = performanceMetric(logs, metric)
@@ -140,9 +140,9 @@ export class LogComparison extends Stage {
   }
 
   /**
-   * The same comparison with other options. Stages that the changed options do not reach are
-   * shared, computed or not. A larger `minSplit` than the networks were learned with only leaves
-   * dependencies out; nothing is learned anew.
+   * Returns the same comparison with other options. Stages that the changed options do not reach are shared, computed
+   * or not. A larger `minSplit` than the networks were learned with only leaves dependencies out; nothing is learned
+   * anew.
    */
   with(changes: Partial<LogComparisonOptions>): LogComparison {
     const options = changeOptions(LOG_OPTIONS, this.options, changes)

@@ -48,8 +48,8 @@ export function focusAttention(
 }
 
 /**
- * The strongest path of the first graph that has one. All on it differ; timers are on none. Times of events
- * say little of a time since the start, as they are part of it: they come last.
+ * Returns the strongest path of the first graph that has one. All on it differ; timers are on none. Times of events say
+ * little of a time since the start, as they are part of it: they come last.
  */
 function headlineOf(
   graphs: readonly AttentionGraph[],
@@ -281,7 +281,7 @@ export class Attention extends columnarStage<{
   /** Main result, if performance differs and depends on a variable that differs. */
   readonly headline: AttentionPath | null
 }>() {
-  /** The graphs of events or of states, best first. */
+  /** Returns the graphs of events or of states, best first. */
   of(kind: VariableKind): readonly AttentionGraph[] {
     return this.graphs.filter((graph) => graph.kind === kind)
   }
@@ -292,8 +292,8 @@ export class Attention extends columnarStage<{
   }
 
   /**
-   * One row a graph, best first, with the variables that add most to its score, and, where there were
-   * too many, how many variables were left out.
+   * Returns one row per graph, best first, with the variables that add most to its score, and, where there were too
+   * many, how many variables were left out.
    */
   table(): StageTable {
     const leftOut = ({ variablesLeftOut = 0 }: AttentionGraph) => variablesLeftOut
@@ -311,7 +311,7 @@ export class Attention extends columnarStage<{
     })
   }
 
-  /** One row a graph and variable. */
+  /** Returns one row per graph and variable. */
   nodeTable(): StageTable {
     const rows = this.graphs.flatMap(({ kind, featureType: feature, nodes }) =>
       nodes.map((node) => ({ ...node, kind, feature, variable: node.name })),
@@ -319,7 +319,7 @@ export class Attention extends columnarStage<{
     return rowTable(rows, own('kind feature variable t significant divergence term'))
   }
 
-  /** One row a graph and dependency. */
+  /** Returns one row per graph and dependency. */
   edgeTable(): StageTable {
     const rows = this.graphs.flatMap(({ kind, featureType: feature, edges }) =>
       edges.map((edge) => ({ ...edge, kind, feature })),
@@ -328,7 +328,7 @@ export class Attention extends columnarStage<{
   }
 }
 
-/** The spanning tree of a graph, depth first; what adds more to the score comes first. */
+/** Returns the spanning tree of a graph, depth first; what adds more to the score comes first. */
 export function attentionTree({ metric, nodes, edges }: AttentionGraph) {
   const links = edges
     .filter(({ inTree }) => inTree)

@@ -97,7 +97,7 @@ function strongestFirst(one: UndirectedSplit, other: UndirectedSplit): number {
   return other.mass - one.mass || other.r2 - one.r2
 }
 
-/** The columns of a network, performance among them, in the order of their names. */
+/** Returns the columns of a network, performance among them, in the order of their names. */
 function columnsOf({ kind, featureType }: NetworkKey, source: NetworkSource, members: Members) {
   const { logs, metric, weights: given } = source
   const features = logs.features(kind)
@@ -290,7 +290,7 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
     return { ...whole, edges: whole.edges.filter(({ weight }) => weight >= least) }
   }
 
-  /** All networks of a class: a feature of events each, then of states. None without variables. */
+  /** Returns all networks of a class: a feature of events each, then of states. None without variables. */
   of(logClass: LogClass): readonly DependencyNetwork[] {
     const { events, states } = this.logs
     return VARIABLE_KINDS.flatMap((kind) => {
@@ -301,8 +301,8 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
   }
 
   /**
-   * The same networks with only the dependencies that are there when nodes of fewer instances are
-   * not split. Nothing is learned anew.
+   * Returns the same networks with only the dependencies that are there when nodes of fewer instances are not split.
+   * Nothing is learned anew.
    *
    * @param minSplit share of the instances of a class, `grownAt` or more
    */
@@ -312,7 +312,7 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
     return new DependencyNetworks(changed, this.#learned)
   }
 
-  /** One row a dependency, network by network. */
+  /** Returns one row per dependency, network by network. */
   table(): StageTable {
     const rows = LOG_CLASSES.flatMap((each) => this.of(each)).flatMap((network) =>
       network.edges.map((edge) => ({ ...network, ...edge, feature: network.featureType })),
@@ -325,7 +325,7 @@ export function networkName({ kind, class: logClass, featureType }: NetworkKey):
   return `${kind} ${logClass} ${featureType}`
 }
 
-/** The least weight of a node that is split; a third of 120 is 40, whatever rounding makes of it. */
+/** Returns the least weight of a node that is split; a third of 120 is 40, whatever rounding makes of it. */
 export function leastMass(minSplit: number, mass: number): number {
   return minSplit * mass * (1 - 1e-12)
 }
@@ -442,10 +442,10 @@ function targetSums(rows: Int32Array, target: Float64Array, weights: Float64Arra
 }
 
 /**
- * The best of all cuts between two values of a column that leave `minLeaf` instances with a value on
- * either side. Of columns that gain the same, the one that correlates more with the target in the node
- * (r² over instances with a value): what variables are called decides only after that. Of equal cuts
- * of a column the lowest. Undefined where there is none that gains.
+ * Returns the best of all cuts between two values of a column that leave `minLeaf` instances with a value on either
+ * side. Of columns that gain the same, the one that correlates more with the target in the node (r² over instances with
+ * a value): what variables are called decides only after that. Of equal cuts of a column the lowest. Undefined where
+ * there is none that gains.
  */
 function bestCut(
   { values, weights }: DependencyColumns,
@@ -590,10 +590,10 @@ interface Selection extends NetworkSource {
 }
 
 /**
- * The columns of a network: all, if they are at most `mostVariables`. Else those that can be part of
- * one, as they vary and so many instances have them that they can be split; of too many of these,
- * those that differ most between the classes (|t|) and those that correlate most with performance (r²,
- * by its F), in turn. `leftOut`: how many variables could have taken part, and were too many.
+ * Returns the columns of a network: all, if they are at most `mostVariables`. Else those that can be part of one, as
+ * they vary and so many instances have them that they can be split; of too many of these, those that differ most
+ * between the classes (|t|) and those that correlate most with performance (r², by its F), in turn. `leftOut`: how many
+ * variables could have taken part, and were too many.
  */
 function selectColumns(
   all: readonly number[],

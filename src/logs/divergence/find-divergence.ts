@@ -183,7 +183,7 @@ function corrected(p: Float64Array, correction: DivergenceOptions['correction'])
   return p.map((value) => Math.min(1, value * performed))
 }
 
-/** The least p of a permutation test: of all ways to deal the values out, two are as extreme. */
+/** Returns the least p of a permutation test: of all ways to deal the values out, two are as extreme. */
 function leastP({
   beforeCount,
   afterCount,
@@ -385,12 +385,12 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
     return this.variables.filter(({ presence }) => presence.onlyIn === logClass).sort(byPresence)
   }
 
-  /** The largest finite |t| of a kind, over all features; 0 where there is none. */
+  /** Returns the largest finite |t| of a kind, over all features; 0 where there is none. */
   largest(kind: VariableKind): number {
     return max(this.#ofKind(kind), largestFinite) ?? 0
   }
 
-  /** One row a variable, the most divergent first, with the feature that differs most. */
+  /** Returns one row per variable, the most divergent first, with the feature that differs most. */
   table(): StageTable {
     const rows = this.variables.map(({ features, presence, ...variable }) => {
       const strongest = largestT(features.filter(({ tested }) => tested))
@@ -412,7 +412,7 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
     })
   }
 
-  /** One row a feature of a variable, in the order of `table`. */
+  /** Returns one row per feature of a variable, in the order of `table`. */
   featureTable(): StageTable {
     const rows = this.variables.flatMap(({ name, kind, features }) =>
       features.map((test) => ({ ...test, variable: name, kind })),
@@ -450,7 +450,7 @@ export function byPresence(a: VariableDivergence, b: VariableDivergence): number
 }
 
 /**
- * The significant feature of a variable with the largest |t|; undefined where none is. A time as a share of the
+ * Returns the significant feature of a variable with the largest |t|; undefined where none is. A time as a share of the
  * run also differs where the run alone does, and tells only where nothing else does.
  */
 export function strongestDifference({ features }: VariableDivergence): FeatureTest | undefined {
@@ -459,7 +459,7 @@ export function strongestDifference({ features }: VariableDivergence): FeatureTe
   return largestT(differing.filter((test) => !isShare(test))) ?? largestT(differing)
 }
 
-/** The largest finite |t| of a variable; 0 where there is none. */
+/** Returns the largest finite |t| of a variable; 0 where there is none. */
 export function largestFinite({ features }: VariableDivergence): number {
   return max(features, ({ t }) => (Number.isFinite(t) ? Math.abs(t) : 0)) ?? 0
 }

@@ -122,7 +122,7 @@ function pointsOf(logs: LogSet, having: readonly number[]): Point[] {
 }
 
 /**
- * The phase that accounts for most of a change of performance, and for half of it at least; undefined where
+ * Returns the phase that accounts for most of a change of performance, and for half of it at least; undefined where
  * none does, where chance may do it, or where phases overlap: messages of several events are mixed there.
  */
 export function changedPhase(

@@ -176,7 +176,7 @@ export class FieldVariables {
   }
 }
 
-/** Why a field has no facets: '' if that is nothing to tell; `null` if it has them. */
+/** Returns why a field has no facets: '' if that is nothing to tell; `null` if it has them. */
 function reasonOf({ reason, values, known }: Column, messages: number): string | null {
   if (reason !== null && !FEW_TELL.has(reason)) return LEFT_OUT_WORDS[reason]
   const isFew = values !== null && namesFew(values.size, known)
@@ -188,7 +188,7 @@ function reasonOf({ reason, values, known }: Column, messages: number): string |
   return found === null ? null : LEFT_OUT_WORDS[found]
 }
 
-/** A number as text has it, also a duration, in milliseconds; NaN for any other text. */
+/** Returns a number as text has it, also a duration, in milliseconds; NaN for any other text. */
 export function numberIn(value: string | boolean): number {
   if (typeof value !== 'string' || value.trim() === '') return Number.NaN
   return IS_NUMBER.test(value) ? Number(value) : readDuration(value) / 1e3

@@ -117,7 +117,7 @@ export class LogBuilder {
     this.state(this.#requireCurrent(name), this.stateCode(name), timeUs, value)
   }
 
-  /** The number of an instance, which is added if it is new; see `setInstance`. */
+  /** Returns the number of an instance, which is added if it is new; see `setInstance`. */
   instanceCode(logClass: LogClass, id: string): number {
     return getOrInsert(this.#codes, `${codeOfClass(logClass)} ${id}`, () => {
       this.#classOf.push(codeOfClass(logClass))
@@ -215,12 +215,12 @@ export class LogBuilder {
     this.#metric = metric
   }
 
-  /** The instances that are not left out. */
+  /** Returns the instances that are not left out. */
   kept(): number[] {
     return [...this.#ids.keys()].filter((i) => !this.#droppedInstances.has(i))
   }
 
-  /** The features of all instances. Messages may still be added afterwards, to open instances. */
+  /** Returns the features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
     const rows = this.kept().map((i): Row => {
       const each = this.#instances[i]!

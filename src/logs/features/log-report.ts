@@ -72,7 +72,7 @@ export class LogReport extends columnarStage<LogReportData>() {
     return this.skipped.reduce((sum, { count }) => sum + count, 0)
   }
 
-  /** One row a thing left out or simplified: what, how often, and the first example. */
+  /** Returns one row per thing left out or simplified: what, how often, and the first example. */
   table(): StageTable {
     const onlyFirst = (issue: string, effect: string, examples: readonly string[]) =>
       examples.slice(0, 1).map((example) => ({ issue, effect, count: examples.length, example }))

@@ -58,7 +58,7 @@ interface LogSetData {
  */
 export class LogSet extends columnarStage<LogSetData>() {
   static readonly madeBy: string = 'logs: what loadLogs returns'
-  /** The class of an instance. */
+  /** Returns the class of an instance. */
   classNameOf(instance: number): LogClass {
     return LOG_CLASSES[this.classOf[instance] as 0 | 1]
   }
@@ -67,7 +67,7 @@ export class LogSet extends columnarStage<LogSetData>() {
     return (kind === 'event' ? this.events : this.states) as VariableFeatures
   }
 
-  /** The unit of a state variable, if its name or its texts say it. */
+  /** Returns the unit of a state variable, if its name or its texts say it. */
   unitOf(state: string): Unit | undefined {
     return this.durations?.has(state) ? DURATION_UNIT : unitOfName(state)
   }
@@ -78,7 +78,7 @@ export class LogSet extends columnarStage<LogSetData>() {
     return { before: this.instances.length - after, after }
   }
 
-  /** One row an instance: its class, its run time, and how many events and states it has. */
+  /** Returns one row per instance: its class, its run time, and how many events and states it has. */
   table(): StageTable {
     const sums = () => new Float64Array(this.instances.length)
     const [events, eventMessages, states] = [sums(), sums(), sums()]
@@ -99,12 +99,12 @@ export class LogSet extends columnarStage<LogSetData>() {
     })
   }
 
-  /** One row an instance and event variable, with all its features. */
+  /** Returns one row per instance and event variable, with all its features. */
   eventTable(): StageTable {
     return this.#featureTable(this.events)
   }
 
-  /** One row an instance and state variable, with all its features. */
+  /** Returns one row per instance and state variable, with all its features. */
   stateTable(): StageTable {
     return this.#featureTable(this.states)
   }
@@ -225,7 +225,7 @@ export class VariableFeatures<F extends Feature = Feature> {
     }
   }
 
-  /** The number of the variable called `name`; undefined where there is none. */
+  /** Returns the number of the variable called `name`; undefined where there is none. */
   indexOf(name: string): number | undefined {
     this.#indexes ??= new Map(this.names.map((each, index) => [each, index]))
     return this.#indexes.get(name)

@@ -246,7 +246,7 @@ interface Run {
   readonly runTimeUs: number
 }
 
-/** The numbers of one event in one instance, in the order of `COLUMNS`. */
+/** Returns the numbers of one event in one instance, in the order of `COLUMNS`. */
 function eventFeatures(series: EventSeries, { startUs, runTimeUs }: Run): number[] {
   const kept = series.times.subarray(0, series.kept)
   const times = series.ascending ? kept : kept.toSorted()
@@ -260,7 +260,10 @@ function eventFeatures(series: EventSeries, { startUs, runTimeUs }: Run): number
 const MIN_GAPS = 3
 const MAX_GAPS = 256
 
-/** The median gap between messages, and the middle half of gaps as a share of it; of many messages, of the first. */
+/**
+ * Returns the median gap between messages, and the middle half of gaps as a share of it; of many messages, of the
+ * first.
+ */
 function gapsOf({ stride }: EventSeries, times: Float64Array): [gap: number, spread: number] {
   if (times.length <= MIN_GAPS || stride > 1) return [Number.NaN, Number.NaN]
   const gaps = times
@@ -273,7 +276,7 @@ function gapsOf({ stride }: EventSeries, times: Float64Array): [gap: number, spr
 
 const SNAPSHOTS = [0.25, 0.5, 0.75]
 
-/** The numbers of one state variable in one instance, in the order of `COLUMNS`. */
+/** Returns the numbers of one state variable in one instance, in the order of `COLUMNS`. */
 function stateFeatures(
   series: StateSeries,
   { startUs, runTimeUs }: Run,

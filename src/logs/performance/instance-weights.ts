@@ -38,7 +38,7 @@ export const WEIGHT_OPTIONS = defineOptions({
   }),
 })
 
-/** A weight an instance, or undefined where all are the same. NaN for those without performance. */
+/** Returns a weight an instance, or undefined where all are the same. NaN for those without performance. */
 export function instanceWeights(
   logs: LogSet,
   { weights, metric }: { readonly weights: LogWeights; readonly metric: Metric },

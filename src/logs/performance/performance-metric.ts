@@ -148,7 +148,7 @@ function keyOf(state: string): string | undefined {
   return /([A-Za-z_][\w.]*)=$/.exec(before ?? '')?.[1]
 }
 
-/** The texts that a template is of, with its class or without. */
+/** Returns the texts that a template is of, with its class or without. */
 function textsOf(event: string): RegExp {
   const escaped = event.replace(/[\\^$.|?+()[\]{}*]/g, '\\$&')
   const any = escaped.replace(/<[^<>\s]+>|…/g, '.+?').replace(/^([\w$.]+: )/, '(?:$1)?')
@@ -164,7 +164,7 @@ function endingIn({ events, states }: LogSet, name: string): string[] {
   )
 }
 
-/** The states of a field that several events have, which are one metric by the field's name; else none. */
+/** Returns the states of a field that several events have, which are one metric by the field's name; else none. */
 export function statesOfField(logs: LogSet, field: string): string[] {
   const meant = endingIn(logs, field)
   const isField = meant.length > 1 && meant.every((name) => name.endsWith(`.${field}`))
@@ -176,7 +176,7 @@ function quantityOf(logs: LogSet, state: string): Pick<PerformanceMetric, 'quant
   return quantity === undefined ? {} : { quantity }
 }
 
-/** A field of several events: its largest or least value of an instance, or the mean of all. */
+/** Returns a field of several events: its largest or least value of an instance, or the mean of all. */
 function fieldOfEvents(
   logs: LogSet,
   {
@@ -320,7 +320,7 @@ export class MetricTail extends columnarStage<{
     return `${grouped(outliers)} of ${grouped(count)} instances${whose} (${percent(fraction)}) have a ${shortText(name, MAX_NAME_LENGTH)} beyond three standard deviations, and averages do not show them; ${weigh}.`
   }
 
-  /** One row a class, and one for both together. */
+  /** Returns one row per class, and one for both together. */
   table(): StageTable {
     return rowTable(this.tails, {
       class: 'class',
@@ -376,7 +376,7 @@ export interface MetricPart {
 /** Smallest part of the change of a metric for which the records of one event count as its source. */
 const MIN_SHARE = 0.5
 
-/** The states of a metric that is a mean, with the records of each instance; `[]` for other metrics. */
+/** Returns the states of a metric that is a mean, with the records of each instance; `[]` for other metrics. */
 function recordColumns(logs: LogSet, { variable }: PerformanceMetric) {
   if (variable?.kind !== 'state' || variable.feature !== 'mean') return []
   const { name, states = [name] } = variable
@@ -424,8 +424,8 @@ export function metricRecords(
 }
 
 /**
- * The event whose own records account for most of the change of a metric that several events have, and for
- * half of it at least; undefined where none does: then it is another mix of events, or all of them.
+ * Returns the event whose own records account for most of the change of a metric that several events have, and for half
+ * of it at least; undefined where none does: then it is another mix of events, or all of them.
  */
 export function changedPart(logs: LogSet, metric: PerformanceMetric): MetricPart | undefined {
   const columns = recordColumns(logs, metric)

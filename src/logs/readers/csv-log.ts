@@ -8,7 +8,7 @@ import type { Pair } from './logfmt.ts'
 
 const DELIMITERS = [',', ';', '\t']
 
-/** The delimiter that divides a header line into most columns. */
+/** Returns the delimiter that divides a header line into most columns. */
 export function delimiterOf(header: string): string {
   const columns = (delimiter: string) => header.split(delimiter).length
   return DELIMITERS.reduce((best, next) => (columns(next) > columns(best) ? next : best))
@@ -49,7 +49,7 @@ export async function readCsvLog(
   sink.countLines(Math.max(last, open ?? 0))
 }
 
-/** The names of columns, without the zone that Azure puts behind `TimeGenerated [UTC]`. */
+/** Returns the names of columns, without the zone that Azure puts behind `TimeGenerated [UTC]`. */
 export function columnNames(fields: readonly string[]): readonly string[] {
   return fields.map((field) => field.replace(/^\uFEFF|"| \[\w+\]"?$/g, '').trim())
 }

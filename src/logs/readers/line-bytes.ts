@@ -44,7 +44,7 @@ export class LineBytes {
       : decoder.decode(piece)
   }
 
-  /** The number that stands there; NaN for none. */
+  /** Returns the number that stands there; NaN for none. */
   number(from: number, to: number): number {
     const { bytes, start } = this
     const isNegative = bytes[start + from] === MINUS

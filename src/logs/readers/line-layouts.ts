@@ -264,7 +264,7 @@ function readerAroundTime(
 const MIN_PARTS = 2
 
 /**
- * The layout that lines follow furthest on average, if it is for two parts: its name, and where the first of
+ * Returns the layout that lines follow furthest on average, if it is for two parts: its name, and where the first of
  * them leaves it.
  */
 export function closestLayout(lines: readonly string[], dateFormat: string): string | undefined {
@@ -335,7 +335,7 @@ const VALUE =
 /** Pairs as `took=5` or, in Elasticsearch's slow logs, `took[5], id[]`. */
 const PAIR = new RegExp(`(${PAIR_KEY})(?:=(${VALUE})|\\[(.*?)\\](?=,(?:\\s|$)|$))`, 'y')
 
-/** The pair at a place of a line, and where it ends. */
+/** Returns the pair at a place of a line, and where it ends. */
 function pairAt(text: string, at: number): { readonly said: Pair; readonly end: number } | null {
   PAIR.lastIndex = at
   const [whole, key = '', plain, boxed = ''] = PAIR.exec(text) ?? []
@@ -345,7 +345,7 @@ function pairAt(text: string, at: number): { readonly said: Pair; readonly end: 
     : { said: [key, value.replace(/^"(.*)"$/s, '$1')], end: at + whole.length }
 }
 
-/** The value of a key that a text has: `req=77`, `req: 77` or `"req":"77"`. */
+/** Returns the value of a key that a text has: `req=77`, `req: 77` or `"req":"77"`. */
 export function pairIn(text: string, key: string): string | undefined {
   const at = text.indexOf(key)
   if (at < 0 || (at > 0 && /[\w.]/.test(text[at - 1] as string))) return undefined
@@ -490,7 +490,7 @@ export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
   return { said, end: messageStart(text, at) }
 }
 
-/** A word without the signs at its end; of several that colons divide, the first. */
+/** Returns a word without the signs at its end; of several that colons divide, the first. */
 function wordIn(text: string): string {
   const word = text.replace(/[:,;-]+$/, '')
   const isWhole = [CALL, CALLER, QUALIFIED, IS_ID].some((form) => form.test(word))

@@ -92,7 +92,7 @@ export class LinePlans {
   #bits = 0
   #hasIds = false
 
-  /** The plan for a line. What comes a few times is not worth one. */
+  /** Returns the plan for a line. What comes a few times is not worth one. */
   find(line: LineBytes): Found {
     if (line.length > MAX_LENGTH) return 'none'
     // If the previous line had ids, this one may have some, too; for lines without, both hashes are equal.
@@ -282,13 +282,13 @@ function isNotation(text: string, [start, end]: Span): boolean {
 
 const plansOf = remembered((_: ReadSettings) => memoized((_: string) => new LinePlans()))
 
-/** The plans for lines of all files in a format; none where expressions of others may tell digits apart. */
+/** Returns the plans for lines of all files in a format; none where expressions of others may tell digits apart. */
 export function plansFor(settings: ReadSettings, format: string): LinePlans | undefined {
   if (settings.template.length > 0 || settings.mining.masks !== DEFAULT_MASKS) return undefined
   return plansOf(settings)(format)
 }
 
-/** A line with the digits and letters at a place changed to others of their kind. */
+/** Returns a line with the digits and letters at a place changed to others of their kind. */
 function perturbed(text: string, [start, end]: Span, by: number): string {
   const changed = text.slice(start, end).replace(/[0-9a-f]/gi, (char) => {
     const kind = char <= '9' ? '0123456789' : char <= 'F' ? 'ABCDEF' : 'abcdef'

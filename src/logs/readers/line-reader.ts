@@ -196,7 +196,7 @@ export class LineReader {
     return false
   }
 
-  /** A row of a log whose columns a line `#Fields:` names. */
+  /** Returns a row of a log whose columns a line `#Fields:` names. */
   #row(text: string): boolean {
     const values = text.split(/[ \t]+/)
     if (values.length !== this.#columns.length) return false

@@ -165,7 +165,7 @@ function unitOf(time: number): number {
   return time < 1e17 ? US_PER.us : US_PER.ns
 }
 
-/** Midnight of a day in UTC; NaN for days that are not in the calendar. */
+/** Returns the midnight of a day in UTC; NaN for days that are not in the calendar. */
 function dayMs(year: number, month: number, day: number): number {
   const ms = Date.UTC(year, month - 1, day)
   const date = new Date(ms)
@@ -188,8 +188,8 @@ function fixedOffset(zone: string): number | undefined {
 }
 
 /**
- * The offset of a time zone: fixed, or by name (`Europe/Berlin`), for which it is asked once an hour
- * that occurs. In the hour that a change of clocks repeats, the earlier reading is taken.
+ * Returns the offset of a time zone: fixed, or by name (`Europe/Berlin`), for which it is asked once an hour that
+ * occurs. In the hour that a change of clocks repeats, the earlier reading is taken.
  *
  * @throws OptionError for a zone that is not known
  */

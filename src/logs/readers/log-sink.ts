@@ -46,7 +46,7 @@ export interface LogSink {
   countLines(count: number): void
 }
 
-/** A sink that only looks at messages. */
+/** Returns a sink that only looks at messages. */
 export function onlyMessages(record: LogSink['record'], count?: LogSink['count']): LogSink {
   return { record, ...(count && { count }), skip() {}, skipFile() {}, countLines() {} }
 }
@@ -76,7 +76,7 @@ export const SKIPPED = {
 
 type LogAdvice = ReturnType<typeof advise>
 
-/** A sentence without its full stop, `''` where nothing can be done; options are named between backticks. */
+/** Returns a sentence without its full stop, `''` where nothing can be done; options are named between backticks. */
 function advise(text: string) {
   const names = Array.from(text.matchAll(/`([\w.]+)`/g), ([, name = '']) => name)
   return { text, options: Object.fromEntries(names.map((name) => [name, null])) }
@@ -103,7 +103,7 @@ export function skipAdvice(reason: string): LogAdvice {
   return advise(ADVICE[reason.split(';', 1)[0] ?? ''] ?? '')
 }
 
-/** Why lines were skipped, how many, and which was the first: `has no time … (3, as in a.log:7)`. */
+/** Returns why lines were skipped, how many, and which was the first: `has no time … (3, as in a.log:7)`. */
 export function skipText({ reason, count, first }: SkippedLines): string {
   const place = describePlace({ ...first[0] }).replace(/: $/, '')
   return `a line ${reason} (${grouped(count)}${place === '' ? '' : `, as in ${place}`})`
@@ -250,7 +250,7 @@ export class LogWriter implements LogSink {
     return getOrInsert(this.#instances, instance, () => builder.instanceCode(logClass, instance))
   }
 
-  /** The codes of the states of a template, which are given with its event's when it is first met. */
+  /** Returns the codes of the states of a template, which are given with its event's when it is first met. */
   #statesOf(match: TemplateMatch): readonly number[] {
     const { builder } = this.#options
     if (match.states.length === match.wildcards.length) return match.states

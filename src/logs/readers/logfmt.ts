@@ -5,8 +5,8 @@ const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"'
 const LOGFMT = new RegExp(`[ \\t]*([^= "]+)(=(?:${QUOTED}|([^ "][^ ]*))?)?`, 'sy')
 
 /**
- * The pairs of a logfmt line: `level=info msg="took long" flag`. A value may be in double quotes, with
- * `\"` and `\\`; a key without a value is `true`. Undefined for a line that is not made so.
+ * Returns the pairs of a logfmt line: `level=info msg="took long" flag`. A value may be in double quotes, with `\"` and
+ * `\\`; a key without a value is `true`. Undefined for a line that is not made so.
  */
 export function logfmtPairs(line: string): readonly Pair[] | undefined {
   const pairs: Pair[] = []

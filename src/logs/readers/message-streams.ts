@@ -229,7 +229,7 @@ export class MessageStreams {
     }
   }
 
-  /** The time of a message; `undefined` if it has none, NaN if that cannot be read. */
+  /** Returns the time of a message; `undefined` if it has none, NaN if that cannot be read. */
   #timeUs({ time, outerTime }: LogDraft): number | undefined {
     if (time === undefined) return undefined
     const { clock } = this.#options

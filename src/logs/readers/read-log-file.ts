@@ -100,7 +100,7 @@ function unknownFormat(head: string, file: string, { dateFormat }: ReadSettings)
 
 const LINES = 50
 
-/** The format of a file that begins with `head`, `undefined` if it is in none that is known. */
+/** Returns the format of a file that begins with `head`, `undefined` if it is in none that is known. */
 export function recognizeLogFormat(head: string, settings: ReadSettings): LogFormat | undefined {
   const text = head.replace(/^\uFEFF/, '')
   const lines = linesOf(text)
@@ -136,7 +136,7 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
 
 const JSON_KEY = /^\s*(?:\[\s*)?\{\s*"/
 
-/** The first lines that are not blank. The last of a long text may be cut off in the middle. */
+/** Returns the first lines that are not blank. The last of a long text may be cut off in the middle. */
 function linesOf(text: string): string[] {
   const end = text.length * 4 < HEAD_BYTES ? -1 : text.lastIndexOf('\n')
   return (end < 0 ? text : text.slice(0, end))

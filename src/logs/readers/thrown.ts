@@ -198,8 +198,8 @@ function isType({ className }: Thrown): boolean {
 }
 
 /**
- * The exception that a message names; of several, as in
- * `FSError: java.io.IOException: No space left`, the last, which caused the others.
+ * Returns the exception that a message names; of several, as in `FSError: java.io.IOException: No space left`, the
+ * last, which caused the others.
  */
 function lastMentioned(text: string): Thrown | undefined {
   if (!MENTION.test(text)) return undefined

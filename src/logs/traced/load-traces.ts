@@ -174,7 +174,7 @@ function sourceOf(text: string): [source: string, rest: string] {
 
 const SOURCE = /^((?:[A-Za-z_$[/][\w$[\]/-]*\.)+[\w$.[\]/-]*#\d+|[A-Z]\w+#\d+)[:,]?\s+/
 
-/** The id of a kind that fields hold, else that stands in the text; empty for none. */
+/** Returns the id of a kind that fields hold, else that stands in the text; empty for none. */
 function idIn(kind: keyof typeof ID_FIELDS, fields: readonly LogField[], text: string): string {
   const field = fields.find(([key, value]) => {
     const letters = key.toLowerCase().replace(/[^a-z]/g, '')

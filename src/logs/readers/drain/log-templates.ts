@@ -65,7 +65,7 @@ export class LogTemplates extends Stage {
     return this.templates.length
   }
 
-  /** One row a template: id, template (its name), count of messages, and the first of them. */
+  /** Returns one row per template: id, template (its name), count of messages, and the first of them. */
   table(): StageTable {
     return rowTable(this.templates, { id: 'id', template: 'name', ...own('count example') })
   }
@@ -144,7 +144,7 @@ export class LogTemplates extends Stage {
   }
 }
 
-/** The name of a template that nobody has named. */
+/** Returns the name of a template that nobody has named. */
 export function templateName(component: string, text: string): string {
   if (component === '') return text === '' ? '(empty)' : text
   return text === '' ? component : `${component}: ${text}`
@@ -258,7 +258,7 @@ export class Masker {
     return spans
   }
 
-  /** The next match that is not empty. */
+  /** Returns the next match that is not empty. */
   #next(text: string, from: number): RegExpExecArray | null {
     const pattern = this.#pattern
     if (pattern === undefined) return null
@@ -317,7 +317,7 @@ const PUNCTUATION = /[,;:.)\]}]*$/
 /** Placeholder where the messages of a template differ. */
 export const WILDCARD = '<*>'
 
-/** The tokens of a text: what stands between white space. */
+/** Returns the tokens of a text: what stands between white space. */
 export function tokensOf(text: string): string[] {
   const trimmed = text.trim()
   return trimmed === '' ? [] : trimmed.split(/\s+/)
@@ -447,7 +447,7 @@ export class DrainTree {
     this.#options = options
   }
 
-  /** The group of a message; `undefined` if it needs one more than there may be. */
+  /** Returns the group of a message; `undefined` if it needs one more than there may be. */
   add(component: string, tokens: readonly string[], example: string): MessageGroup | undefined {
     const level = levelIn(tokens)
     const leaf = this.#leafOf(component, tokens, level)
@@ -490,7 +490,7 @@ function newNode(): Node {
   return { children: new Map(), groups: [] }
 }
 
-/** The group with most tokens in common; of equal ones, that with most wildcards. */
+/** Returns the group with most tokens in common; of equal ones, that with most wildcards. */
 function mostSimilar(
   groups: readonly MessageGroup[],
   tokens: readonly string[],

@@ -106,7 +106,7 @@ class TemplateMiner {
     if (group !== undefined) this.#planned.set(plan, group)
   }
 
-  /** The templates, most messages first. Groups that came to the same are one. */
+  /** Returns the templates, most messages first. Groups that came to the same are one. */
   finish(): LogTemplates {
     const named = this.#tree.groups.map(({ component, tokens, count, example }) => {
       const pattern = { component, text: tokens.join(' ') }
