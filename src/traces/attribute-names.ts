@@ -46,7 +46,7 @@ export function namesFew(values: number, known: number): boolean {
 /** Reasons that do not count where there are few values: an id of a kind, the address of a replica. */
 export const FEW_TELL: ReadonlySet<LeftOutReason | null> = new Set(['identifier', 'address'])
 
-/** Why texts, recorded in `known` rows, tell no requests apart; `null` where they may. */
+/** Returns why texts, recorded in `known` rows, tell no requests apart; `null` where they may. */
 export function reasonOfTexts(levels: readonly string[], known: number): LeftOutReason | null {
   if (levels.length < 2) return levels.length === 1 && isMoment(levels) ? 'timestamp' : 'constant'
   if (levels.every((level) => ADDRESS_TEXT.test(level))) return 'address'

@@ -55,7 +55,7 @@ export class Attributes {
     this.columns = columns
   }
 
-  /** The value of `key` for `owner`, or `undefined` where it has none. */
+  /** Returns the value of `key` for `owner`, or `undefined` where it has none. */
   get(owner: number, key: string): AttributeValue | undefined {
     const code = this.keys.find(key)
     if (code === undefined) return undefined
@@ -75,7 +75,7 @@ export class Attributes {
     return (owner) => this.get(owner, key) ?? this.get(owner, ofResource)
   }
 
-  /** The values of every key, owner by owner, as columns of a table that reads them when asked. */
+  /** Returns the values of every key, owner by owner, as columns of a table that reads them when asked. */
   columnsByName(): readonly (readonly [string, ArrayLike<AttributeValue | undefined>])[] {
     return this.keys.values.map((key) => [key, new AttributeColumn(this, key)])
   }
@@ -100,7 +100,7 @@ export class Attributes {
     }
   }
 
-  /** The parameters of some owners, in their order. */
+  /** Returns the parameters of some owners, in their order. */
   pick(owners: Uint32Array): Attributes {
     const { columns } = this
     const { offsets, entries } = entriesWithin(this.offsets, owners)
@@ -118,12 +118,12 @@ export class Attributes {
     return new Attributes({ ...columns, offsets, key, type, value })
   }
 
-  /** The text that a code stands for. */
+  /** Returns the text that a code stands for. */
   text(code: number): string {
     return this.columns.texts.value(code)
   }
 
-  /** The value of an entry of the columns. */
+  /** Returns the value of an entry of the columns. */
   valueAt(entry: number): AttributeValue {
     const value = this.columns.value[entry]!
     const type = this.columns.type[entry]
@@ -214,7 +214,7 @@ export class AttributesBuilder {
     columns.value.push(value)
   }
 
-  /** The columns for `owners` owners, renumbered where `position` says so; −1 leaves one out. */
+  /** Returns the columns for `owners` owners, renumbered where `position` says so; −1 leaves one out. */
   finish(owners: number, position?: Int32Array): Attributes {
     const { owner, ...columns } = this.#columns
     const added = owner.values.subarray(0, owner.length)

@@ -252,7 +252,7 @@ class ExpectedSpans {
     return nowUs
   }
 
-  /** The calls that a call of the operation makes, in turn. */
+  /** Returns the calls that a call of the operation makes, in turn. */
   #callsMade(operation: ExpectedOperation): string[][] {
     return callsOf(operation).flatMap((together) => {
       const made = together.filter(({ share }) => share === 1 || this.#random.next() < share)

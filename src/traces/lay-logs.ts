@@ -24,7 +24,7 @@ export function logsOfServices(
 }
 
 /**
- * The service that the names in fields of a record, and that the file's, are: itself, or with an instance
+ * Returns the service that the names in fields of a record, and that the file's, are: itself, or with an instance
  * behind it, as pods and hosts are named: `cart-7d9f-x2x4p`.
  */
 function serviceNamed(lines: string, services: Dictionary) {

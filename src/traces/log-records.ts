@@ -64,7 +64,7 @@ export interface SavedLogs {
   }
 }
 
-/** The id that saved files give to a span: its place in the file, from 1. */
+/** Returns the id that saved files give to a span: its place in the file, from 1. */
 export function savedSpanId(place: number): string {
   return place.toString(16).padStart(16, '0')
 }

@@ -58,7 +58,7 @@ export class Outcomes {
     return failing
   }
 
-  /** The outcomes of some requests, in their order. */
+  /** Returns the outcomes of some requests, in their order. */
   select(requests: ArrayLike<number>): Outcomes {
     const offsets = new Uint32Array(requests.length + 1)
     const ofEach = Array.from(requests, (request, i) => {
@@ -73,7 +73,7 @@ export class Outcomes {
     return new Outcomes(this.kinds, ofSpan, offsets)
   }
 
-  /** The outcomes of roots alone. */
+  /** Returns the outcomes of roots alone. */
   roots(): Outcomes {
     const { kinds, ofSpan, offsets } = this
     const ofRoots = Uint8Array.from(offsets.subarray(0, -1), (root) => ofSpan[root]!)
@@ -201,7 +201,7 @@ class OutcomeKinds {
       : (this.#find({ outcome, code, message: '' }) ?? SPAN_STATUSES.indexOf(outcome))
   }
 
-  /** The outcome of a call to somebody; the outcome alone where there is no room. */
+  /** Returns the outcome of a call to somebody; the outcome alone where there is no room. */
   ofCallTo(peer: string, code: number): number {
     if (peer === '' || (this.#peers.size >= MAX_PEERS && !this.#peers.has(peer))) return code
     this.#peers.add(peer)

@@ -69,12 +69,12 @@ interface QualityCounts {
 
 /** Omissions and doubts of a load. Counts are exact; the list keeps 1,000 issues per code. */
 export class Quality extends columnarStage<QualityCounts>() {
-  /** The quality of some of the traces. */
+  /** Returns the quality of some of the traces. */
   ofSome(selected: Selected | undefined): Quality {
     return new Quality({ ...this, selected: [...this.selected, ...(selected ? [selected] : [])] })
   }
 
-  /** The quality of a sample that was drawn of some groups. */
+  /** Returns the quality of a sample that was drawn of some groups. */
   drawnOf(groups: readonly RequestGroup[]): Quality {
     return new Quality({ ...this, groups })
   }
@@ -94,7 +94,7 @@ export class Quality extends columnarStage<QualityCounts>() {
     })
   }
 
-  /** One row a kind of issue: code, effect, count, and the first one found. */
+  /** Returns one row per kind of issue: code, effect, count, and the first one found. */
   table(): StageTable {
     const rows = Array.from(this.counts, ([code, count]) => {
       return { code, count, first: this.issues.find((issue) => issue.code === code) }

@@ -94,7 +94,7 @@ function indexSpans(spans: ArrivedSpans, members: Uint32Array, index: SpanIndex)
   return repeats === undefined ? undefined : new SharedSpanIds(spans, repeats)
 }
 
-/** The arrival number of a span's parent, or `NO_PARENT`, or `PARENT_MISSING`. */
+/** Returns the arrival number of a span's parent, or `NO_PARENT`, or `PARENT_MISSING`. */
 function parentRow(
   { parentIds }: ArrivedSpans,
   row: number,

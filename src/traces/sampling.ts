@@ -8,9 +8,8 @@ const WHOLE = 2n ** 56n
 const ZERO_PROBABILITY = 63
 
 /**
- * The probability in W3C trace state `ot`: `th` is the share rejected, `p` an exponent of ½.
- * Sources: OpenTelemetry specification, "TraceState: Probability Sampling" (OTEP 235, and for `p`
- * OTEP 170).
+ * Returns the probability in W3C trace state `ot`: `th` is the share rejected, `p` an exponent of ½. Sources:
+ * OpenTelemetry specification, "TraceState: Probability Sampling" (OTEP 235, and for `p` OTEP 170).
  */
 export function traceStateProbability(traceState: unknown): number | undefined {
   if (typeof traceState !== 'string' || !traceState.includes('ot=')) return undefined
@@ -28,7 +27,7 @@ const SAMPLE_RATE = 'SampleRate'
 /** Trace state of spans in formats that have no field for it. */
 const TRACE_STATE = 'w3c.tracestate'
 
-/** The probability that an attribute says, which is then no parameter; undefined of any other. */
+/** Returns the probability that an attribute says, which is then no parameter; undefined of any other. */
 export function attributeProbability(key: string, value: unknown): number | undefined {
   if (key === TRACE_STATE) return traceStateProbability(value)
   if (key !== SAMPLE_RATE || typeof value === 'boolean') return undefined

@@ -326,7 +326,7 @@ export class SpanTracesBuilder {
     )
   }
 
-  /** The rows of consumers, and of producers that they are linked to, in turn. */
+  /** Returns the rows of consumers, and of producers that they are linked to, in turn. */
   #findLinks(position: Int32Array): Uint32Array | undefined {
     const producers = new Map<string, number>()
     for (let row = 0; this.#consumerLinks.length > 0 && row < position.length; row++) {
@@ -380,12 +380,12 @@ export class SpanTracesBuilder {
   }
 }
 
-/** The time between two moments, in whole nanoseconds. */
+/** Returns the time between two moments, in whole nanoseconds. */
 export function durationBetween(startUs: Microseconds, endUs: Microseconds): Microseconds {
   return Math.round((endUs - startUs) * 1e3) / 1e3
 }
 
-/** A span's own attributes, then what tables say of it. */
+/** Returns a span's own attributes, then what tables say of it. */
 function withParameters(
   { traceId, spanId, attributes }: SpanRecord,
   trace: number,

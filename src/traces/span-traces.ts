@@ -48,7 +48,7 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
     } else await (await import('./stores/save-otlp.ts')).saveOtlp(path, saved)
   }
 
-  /** One row a trace: id, start and duration of its first root span, its name, and its size. */
+  /** Returns one row per trace: id, start and duration of its first root span, its name, and its size. */
   table(): StageTable {
     const { spans, spanOffsets } = this
     const roots = Uint32Array.from(this.ids, (_, trace) => rootOf(this, trace))
@@ -66,9 +66,9 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
   }
 
   /**
-   * One row a span, every column readable, and a column for each attribute: `undefined` where a span
-   * has none. One with the name of another column is `attributes.NAME`. Columns of attributes are
-   * read as they are asked for, and take no memory.
+   * Returns one row per span, every column readable, and a column for each attribute: `undefined` where a span has
+   * none. One with the name of another column is `attributes.NAME`. Columns of attributes are read as they are asked
+   * for, and take no memory.
    */
   spanTable(): StageTable {
     const { spans, attributes } = this

@@ -141,7 +141,7 @@ export function sameBytes(
   return true
 }
 
-/** A hash of bytes: of four at a time, then of the one to three that are left. */
+/** Returns a hash of bytes: of four at a time, then of the one to three that are left. */
 function hashBytes(source: DataView, start: number, end: number): number {
   let hash = 0
   let at = start

@@ -202,7 +202,7 @@ function readHeader(text: string) {
   return { id, responseTimeUs, startUs }
 }
 
-/** The id in the first header of a text, for messages about a graph that cannot be read. */
+/** Returns the id in the first header of a text, for messages about a graph that cannot be read. */
 function headerId(text: string): string | undefined {
   return /#\s*(\S+)\s+R:/.exec(text)?.[1]
 }

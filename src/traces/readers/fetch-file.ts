@@ -8,7 +8,7 @@ async function fetched(path: string | URL, method: 'GET' | 'HEAD'): Promise<Resp
   throw new FlowdeltaError(`${path} cannot be fetched (${problem}). Check the address.`)
 }
 
-/** Size in bytes as the server says it, 0 where it does not. */
+/** Returns the size in bytes as the server says it, 0 where it does not. */
 export async function fileSize(path: string | URL): Promise<number> {
   return Number((await fetched(path, 'HEAD')).headers.get('content-length') ?? 0)
 }

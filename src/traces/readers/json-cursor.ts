@@ -33,7 +33,7 @@ export class Keys {
     this.#next = new Uint8Array(names.length + 1)
   }
 
-  /** The number of the key that begins at `at`, -1 for any other; `last` came before it. */
+  /** Returns the number of the key that begins at `at`, -1 for any other; `last` came before it. */
   find(view: DataView, at: number, last: number): number {
     const place = last < 0 ? this.#keys.length : last
     const expected = this.#next[place]!
@@ -85,7 +85,7 @@ export class Remembered<T> {
     return this.#meanings.length
   }
 
-  /** The end of the value at `start` if it is the one that is expected, else -1. */
+  /** Returns the end of the value at `start` if it is the one that is expected, else -1. */
   expectedEnd(view: DataView, start: number): number {
     this.#expected = this.#guesses[this.#cell(view, start)]!
     return this.#expected < 0 ? -1 : this.#interner.endOf(this.#expected, view, start)
@@ -171,7 +171,7 @@ export class JsonCursor {
     return this.at >= this.end || (byte === NEWLINE && this.inLine)
   }
 
-  /** The byte behind space, which is skipped; `NOTHING` at the end. */
+  /** Returns the byte behind space, which is skipped; `NOTHING` at the end. */
   next(): number {
     for (; this.at < this.end; this.at++) {
       const byte = this.bytes[this.at]!

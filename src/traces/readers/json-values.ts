@@ -32,7 +32,7 @@ export function objectsIn(value: unknown): readonly JsonObject[] {
   return value.every(isJsonObject) ? value : value.filter(isJsonObject)
 }
 
-/** A string as it is, a number as its digits, anything else as the empty string. */
+/** Returns a string as it is, a number as its digits, anything else as the empty string. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
 }
@@ -42,7 +42,7 @@ export function numberOf(value: unknown): number {
   return text === '' ? Number.NaN : Number(text)
 }
 
-/** A low-level parameter from any JSON value: arrays and objects become JSON text. */
+/** Returns a low-level parameter from any JSON value: arrays and objects become JSON text. */
 export function attributeOf(value: unknown): AttributeValue {
   return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'
     ? value
@@ -67,7 +67,7 @@ export function eventEntries(
 const TRACE_KEY =
   /"(resourceSpans|resource_spans|scopeSpans|scope_spans|instrumentationLibrarySpans|batches|traceID|spanID|processes|traceId|localEndpoint)"\s*:/
 
-/** The first key by which formats are distinguished: names further in may be anybody's. */
+/** Returns the first key by which formats are distinguished: names further in may be anybody's. */
 export function firstTraceKey(head: string): string | undefined {
   return /^[\s\uFEFF]*[[{]/.test(head) ? TRACE_KEY.exec(head)?.[1] : undefined
 }

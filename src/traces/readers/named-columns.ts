@@ -83,7 +83,7 @@ export function readingOf({
   return named === undefined ? {} : { formats: [named], isOnly: true }
 }
 
-/** The format that `trace=tid,start=begin:ms` says; other roles are found by their names. */
+/** Returns the format that `trace=tid,start=begin:ms` says; other roles are found by their names. */
 function columnsFormat(text: string, named: SpanFormat | undefined): SpanFormat {
   const columns: { [role in Role]?: string } = {}
   for (const part of text.split(/,(?=\s*[a-z]+=)/)) {

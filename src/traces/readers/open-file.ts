@@ -9,7 +9,7 @@ export { hasWorker, readInWorker } from './read-in-worker.ts'
 
 const CHUNK_BYTES = 1 << 20
 
-/** Size in bytes of the file at `path`, which is thereby known to be one that can be read. */
+/** Returns the size in bytes of the file at `path`, which is thereby known to be one that can be read. */
 export async function fileSize(path: string | URL): Promise<number> {
   try {
     const found = await stat(path)

@@ -79,7 +79,7 @@ function isRequest(bytes: Uint8Array): boolean {
   return bytes[0] === LINE_FEED && (inner === LINE_FEED || inner === 0x12)
 }
 
-/** A number of up to 49 bits, and where it ends; `undefined` if there is none so short. */
+/** Returns a number of up to 49 bits, and where it ends; `undefined` if there is none so short. */
 function varint(bytes: Uint8Array, from: number): { value: number; end: number } | undefined {
   let value = 0
   for (let at = from, unit = 1; at < Math.min(from + 7, bytes.length); at++, unit *= 128) {
@@ -245,7 +245,7 @@ class Decoder {
     throw new RangeError('varint')
   }
 
-  /** A varint of 64 bits with a sign; a text where a number cannot hold it. */
+  /** Returns a varint of 64 bits with a sign; a text where a number cannot hold it. */
   #integer(): number | string {
     const first = this.#bytes[this.#at] ?? 128
     if (first < 128) return this.#number()

@@ -96,7 +96,7 @@ export class UsualAttributes {
     }
   }
 
-  /** The key of the attribute here, if it comes first in it. */
+  /** Returns the key of the attribute here, if it comes first in it. */
   #readKey(cursor: JsonCursor): AttributeKey | undefined {
     if (cursor.bytes[cursor.at] !== OPEN_OBJECT) return undefined
     cursor.at++
@@ -123,7 +123,7 @@ export class UsualAttributes {
   }
 }
 
-/** The value of bytes `start` to `end`; `undefined` where it takes another way to read. */
+/** Returns the value of bytes `start` to `end`; `undefined` where it takes another way to read. */
 function plainValue(
   { bytes, view }: JsonCursor,
   type: number,

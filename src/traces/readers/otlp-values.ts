@@ -29,7 +29,7 @@ const PLACES = [
 const BASE64 = /^[0-9A-Za-z+/_-]+$/
 const HEX = /^[0-9a-f]+$/i
 
-/** An OTLP id in lower-case hex; of base64, as general converters write it, too. */
+/** Returns an OTLP id in lower-case hex; of base64, as general converters write it, too. */
 export function otlpId(value: unknown, size: 8 | 16): string {
   if (typeof value !== 'string') return ''
   if (value.length === size * 2) return value.toLowerCase()
@@ -85,7 +85,7 @@ export function otlpText(list: unknown, key: string): string {
   return value === undefined || value === null ? '' : String(attributeOf(value))
 }
 
-/** An OTLP AnyValue as a plain value. 64-bit integers that a double cannot hold stay text. */
+/** Returns an OTLP AnyValue as a plain value. 64-bit integers that a double cannot hold stay text. */
 export function otlpValue(value: unknown): unknown {
   if (!isJsonObject(value)) return value
   for (const field in value) {

@@ -187,7 +187,7 @@ class ParameterRows {
   }
 }
 
-/** A field as number, truth value or text; `undefined` for empty or NULL. */
+/** Returns a field as number, truth value or text; `undefined` for empty or NULL. */
 function parameterValue(field: string): AttributeValue | undefined {
   if (field === '' || field === 'NULL') return undefined
   if (isNumberText(field)) {

@@ -193,7 +193,7 @@ export function withSeries(
   return new SpanTraces(traces.name, columns, quality.finish(traces.size))
 }
 
-/** The series of a host, by name, and those of all hosts. */
+/** Returns the series of a host, by name, and those of all hosts. */
 function seriesOfHost(all: readonly Series[], host: string) {
   const own = all.filter(({ hosts }) => hosts.length === 0 || hosts.includes(host))
   const repeated = own.find(({ name }, i) => own.findIndex((one) => one.name === name) < i)

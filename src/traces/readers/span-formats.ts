@@ -492,7 +492,7 @@ export const SPAN_FORMATS = [
 
 export type SpanFormatName = (typeof SPAN_FORMATS)[number]['name']
 
-/** A Jaeger span with the process that its trace has under its id. */
+/** Returns a Jaeger span with the process that its trace has under its id. */
 function withProcess(
   span: { [key: string]: unknown },
   around: Enclosed | null,
@@ -509,7 +509,7 @@ function withProcess(
   return [span]
 }
 
-/** A Zipkin client with the service that it calls as tag `peer.service`. */
+/** Returns a Zipkin client with the service that it calls as tag `peer.service`. */
 function withPeer(span: JsonObject): readonly JsonObject[] {
   const { kind, remoteEndpoint, tags } = span
   const called = isJsonObject(remoteEndpoint) ? textOf(remoteEndpoint['serviceName']) : ''
@@ -522,7 +522,7 @@ const HALVES = [
   ['SERVER', 'sr', 'ss'],
 ] as const
 
-/** The client's and the server's half of a Zipkin v1 call, as spans of v2. */
+/** Returns the client's and the server's half of a Zipkin v1 call, as spans of v2. */
 function halvesOfCall(span: JsonObject): readonly JsonObject[] {
   const annotations = objectsIn(span['annotations'])
   const noted = (value: string) => annotations.find((one) => one['value'] === value)
@@ -555,7 +555,7 @@ function halvesOfCall(span: JsonObject): readonly JsonObject[] {
   })
 }
 
-/** A SkyWalking span with the parent that is in another segment. */
+/** Returns a SkyWalking span with the parent that is in another segment. */
 function segmentSpan(span: JsonObject): readonly JsonObject[] {
   const { segmentId, parentSpanId, refs } = span
   if (Number(parentSpanId) >= 0) return [span]
@@ -574,7 +574,7 @@ function segmentSpan(span: JsonObject): readonly JsonObject[] {
   ]
 }
 
-/** An X-Ray segment, or a subsegment, with the service that it is part of. */
+/** Returns an X-Ray segment, or a subsegment, with the service that it is part of. */
 function segment(record: JsonObject, around: Enclosed | null): readonly JsonObject[] {
   const { name, namespace, http, in_progress: _, ...others } = record
   let own = around

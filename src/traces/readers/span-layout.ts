@@ -53,7 +53,7 @@ const HAVE_SECONDS: ReadonlySet<Role> = new Set([
 /** Names of a parent that may be seen late in a file. */
 const LATE_PARENTS = ['parentId', 'parent_id', 'parentSpanId', 'parent_span_id', 'ParentSpanId']
 
-/** A value as it is; the only one of a list. */
+/** Returns a value as it is; the only one of a list. */
 export function plainValue(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 && typeof value[0] !== 'object'
     ? value[0]
@@ -166,7 +166,7 @@ export class LayoutLearner {
     return this.#fitting.size === 0 && this.#others.every(isList)
   }
 
-  /** The layout of the records, once enough are seen. */
+  /** Returns the layout of the records, once enough are seen. */
   learn(file: string): SpanLayout {
     const format = this.#formats.find((one) => this.#fitting.has(one))
     if (format !== undefined) {
@@ -430,7 +430,7 @@ function withUnits(fields: { [role in Role]: Field[] }, records: readonly Enclos
   return doubts
 }
 
-/** A moment in µs, as exact as it takes to compare. */
+/** Returns a moment in µs, as exact as it takes to compare. */
 function roughMicros(value: unknown, { unit }: Field): number {
   if (isNumeric(value)) return Number(value) * inMicros(unit)
   const [seconds = Number.NaN, nanos = 0] = momentOf(String(value)) ?? []
@@ -441,7 +441,7 @@ const MIN_PAIRS = 3
 /** Share of children that begin while their parents last, in the unit that is right. */
 const MIN_WITHIN = 0.95
 
-/** The unit of durations that their values say, against starts and ends. */
+/** Returns the unit of durations that their values say, against starts and ends. */
 function durationUnit(
   {
     start: [start],

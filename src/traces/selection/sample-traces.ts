@@ -91,7 +91,7 @@ export function drawSample(
   }
 }
 
-/** The largest share of traces that are linked to each other, directly or through others. */
+/** Returns the largest share of traces that are linked to each other, directly or through others. */
 export function mostLinked(traces: SpanTraceColumns): number {
   return (max(linkedTraces(traces), ({ length }) => length) ?? 0) / traces.ids.length
 }

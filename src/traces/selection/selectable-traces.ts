@@ -199,7 +199,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
     )
   }
 
-  /** The first requests by time, and the last. */
+  /** Returns the first requests by time, and the last. */
   #groupsOfEnds(first: number, last: number): Group[] {
     if (first === 0 || last === 0 || first + last > this.size) {
       throw new FlowdeltaError(
@@ -269,7 +269,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
   }
 }
 
-/** The base of traces whose columns are their fields; see `columnarStage`. */
+/** Returns the base of traces whose columns are their fields; see `columnarStage`. */
 export function columnarTraces<Columns extends { readonly ids: readonly string[] }>() {
   abstract class ColumnarTraces extends SelectableTraces {
     declare readonly ids: Columns['ids']

@@ -11,7 +11,7 @@ import type { Reader } from './condition-tests.ts'
 
 type SpanReader = (span: number) => AttributeValue | undefined
 
-/** Row of the span that stands for the request of a trace: its first root. */
+/** Returns the row of the span that stands for the request of a trace: its first root. */
 export function rootOf({ spans, spanOffsets }: SpanTraceColumns, trace: number): number {
   const first = spanOffsets[trace] ?? 0
   const root = spans.parent.subarray(first, spanOffsets[trace + 1] ?? first).indexOf(NO_PARENT)
@@ -78,7 +78,7 @@ function named(codes: Uint32Array, names: Dictionary): SpanReader {
   return (span) => names.value(codes[span]!) || undefined
 }
 
-/** The first span of each request in a service, of equal ones nearest the root; -1 for none. */
+/** Returns the first span of each request in a service, of equal ones nearest the root; -1 for none. */
 function entriesOf({ ids, spans, spanOffsets }: SpanTraceColumns, service: number): Int32Array {
   const { parent, startUs } = spans
   const depthOf = (span: number) => {
@@ -145,7 +145,7 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
   }
 }
 
-/** All traces without some of their spans: what these call is called by their callers. */
+/** Returns all traces without some of their spans: what these call is called by their callers. */
 export function withoutSpans(
   traces: SpanTraceColumns,
   isLeftOut: (span: number) => boolean,

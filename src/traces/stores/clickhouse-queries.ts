@@ -145,7 +145,7 @@ export async function drawSample(
   return { weights, spans: all, ids: `SELECT one.1 FROM (${drawn})` }
 }
 
-/** One row a request that is asked for, as SQL. */
+/** Returns one row per request that is asked for, as SQL. */
 export function requestsOf(
   table: FoundTable,
   { traceId, service, time, duration, parts }: SpanTable,

@@ -89,7 +89,7 @@ export async function readFlatSpans(
   return groups.length - kept.length
 }
 
-/** Row groups with spans of requests that can be asked for: spans may stand in any order. */
+/** Returns the row groups with spans of requests that can be asked for: spans may stand in any order. */
 async function wantedGroups(
   file: ParquetFile,
   parts: Parts,
@@ -223,7 +223,7 @@ function nanosOf(values: ArrayLike<unknown>, leaf: Leaf, file: string) {
   return { nanos, unit }
 }
 
-/** A time as it is stored, 0 for none; @throws TraceFormatError for one that is no integer */
+/** Returns a time as it is stored, 0 for none; @throws TraceFormatError for one that is no integer */
 export function wholeTime(value: unknown, column: string, file: string): bigint {
   try {
     return BigInt((value as number | bigint | null | undefined) ?? 0)
@@ -242,7 +242,7 @@ function unitOf({ element, path }: Leaf): TimeUnit | undefined {
   return UNITS[unit] ?? plainName(path[0]!).unit
 }
 
-/** The unit of a column of durations, where columns of starts are in `startUnit`. */
+/** Returns the unit of a column of durations, where columns of starts are in `startUnit`. */
 export function durationUnit(column: string, start: string, startUnit: TimeUnit): TimeUnit {
   // The collector's exporter counts durations in ns, whatever became of its timestamps.
   return plainName(column).unit ?? (start === 'Timestamp' ? 'ns' : startUnit)

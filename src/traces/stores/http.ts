@@ -190,7 +190,7 @@ export class HttpServer {
     return new Refusal(`${this.#said(url, said)} ${next}`)
   }
 
-  /** A sentence about an answer, without secrets that a server may repeat. */
+  /** Returns a sentence about an answer, without secrets that a server may repeat. */
   #said(url: URL, problem: string): string {
     const asked = `${url.pathname}${url.search}`
     return this.#cleared(`${this.name} ${problem.replace(/\.$/, '')} (asked for ${asked}).`)

@@ -135,7 +135,7 @@ async function servicesOf(
   })
 }
 
-/** A time in µs since 1970 as the API takes it. */
+/** Returns a time in µs since 1970 as the API takes it. */
 function rfc3339(us: number): string {
   const micros = String(us % 1e6).padStart(6, '0')
   return `${new Date(Math.floor(us / 1e6) * 1e3).toISOString().slice(0, -5)}.${micros}Z`

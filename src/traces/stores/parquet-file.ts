@@ -209,7 +209,7 @@ async function opened(
   }
 }
 
-/** Row groups in which rows are missing would be passed over. */
+/** Returns the row groups in which rows are missing would be passed over. */
 function withAllRows(metadata: FileMetaData): FileMetaData {
   const rows = metadata.row_groups.reduce((sum, { num_rows }) => sum + num_rows, 0n)
   if (rows === metadata.num_rows) return metadata

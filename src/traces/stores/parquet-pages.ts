@@ -24,7 +24,7 @@ function crcAfter(before: number, bytes: Uint8Array): number {
   return crc
 }
 
-/** The CRC-32 of bytes, in hex digits. */
+/** Returns the CRC-32 of bytes, in hex digits. */
 export async function checksumOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   let crc = -1
   for await (const bytes of chunks) crc = crcAfter(crc, bytes)

@@ -72,7 +72,7 @@ function* linesOf(traces: SpanTraceColumns, quality: Quality): Generator<string>
   }
 }
 
-/** The spans of a trace in their order: neighbors of one service, host and version together. */
+/** Returns the spans of a trace in their order: neighbors of one service, host and version together. */
 function resourceSpansOf(traces: SpanTraceColumns, trace: number): object[] {
   const { spans, spanOffsets, services, hosts, versionNames } = traces
   const resources: object[] = []
@@ -129,7 +129,7 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
   }
 }
 
-/** The id of a parent by its row; one that is missing has an id that no span has. */
+/** Returns the id of a parent by its row; one that is missing has an id that no span has. */
 export function parentIdOf(parent: number): string {
   return parent === NO_PARENT ? '' : parent < 0 ? 'f'.repeat(16) : savedSpanId(parent + 1)
 }
@@ -158,7 +158,7 @@ function anyValue(value: AttributeValue): object {
   return { doubleValue: Number.isFinite(value) ? value : String(value) }
 }
 
-/** The share of traces that were rejected, as `traceStateProbability` reads it. */
+/** Returns the share of traces that were rejected, as `traceStateProbability` reads it. */
 function threshold(probability: number): string {
   const rejected = 2n ** 56n - BigInt(Math.round(probability * 2 ** 56))
   return rejected.toString(16).padStart(14, '0').replace(/0+$/, '') || '0'

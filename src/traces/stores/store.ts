@@ -77,7 +77,7 @@ export async function readOrInstead(
   groups.length = length
 }
 
-/** A group of requests from a row that says its root, whether they failed, their kinds and so on. */
+/** Returns a group of requests from a row that says its root, whether they failed, their kinds and so on. */
 export function requestGroup(row: readonly unknown[]): RequestGroup {
   const [root, failed, structures, spans, requests, sampled, meanUs, quantiles] = row
   const [p50Us = 0, p95Us = 0, p99Us = 0] = (quantiles as unknown[]).map(Number)
