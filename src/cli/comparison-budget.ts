@@ -141,7 +141,7 @@ function printedBytes(document: Json & Lists): number {
   ])
 }
 
-/** An entry of a list as it is printed there, two spaces in, and how many bytes that is. */
+/** Returns an entry of a list as it is printed there, two spaces in, and how many bytes that is. */
 const entryOf = remembered((entry: Json) => {
   const text = JSON.stringify(entry, null, 1).replaceAll('\n', '\n  ')
   return { text, bytes: Buffer.byteLength(text) + 2 }

@@ -294,7 +294,7 @@ export function rankName(which: unknown): unknown {
   return /^\d+$/.test(String(which)) ? `#${which}` : which
 }
 
-/** The finding of a rank or an id; throws for another, and says which was meant. */
+/** Returns the finding of a rank or an id; throws for another, and says which was meant. */
 export function findingCalled(comparison: Comparison, which: unknown): PrintedFinding {
   const findings = printedFindings(comparison)
   if (findings.length === 0) {

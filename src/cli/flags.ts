@@ -42,7 +42,7 @@ export function addOptions(command: Command, ...tables: readonly OptionTable[]):
   return command
 }
 
-/** The same options, which `--help` leaves to `--help-all` but for some. */
+/** Returns the same options, which `--help` leaves to `--help-all` but for some. */
 export function rarely<Table extends OptionTable>(
   table: Table,
   ...but: readonly (keyof Table)[]
@@ -115,7 +115,7 @@ export function adviceFlags(flags: readonly Option[], advice: OptionAdvice): str
 }
 
 /**
- * A message with the names that options have on the command line, which in code stand between backticks; behind
+ * Returns a message with the names that options have on the command line, which in code stand between backticks; behind
  * it those of its advice that it does not name.
  */
 export function inFlags(

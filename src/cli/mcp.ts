@@ -207,7 +207,7 @@ function findingOf(asked: Asked) {
   return { comparison, finding: findingCalled(comparison, asked.finding) }
 }
 
-/** The calls of a request, times since it began. */
+/** Returns the calls of a request, times since it began. */
 function traceOf({ flows }: Comparison, of: Period, id: string): Json[] {
   const example = exampleOf(flows, of, id)
   if (example === null) return []
@@ -279,7 +279,7 @@ function page(document: Json, { budget = DEFAULT_BUDGET, cursor = '0' }: Asked):
   return write(from + shown.length, shown)
 }
 
-/** A value of at most so many bytes: its longest lists and texts are halved until it fits. */
+/** Returns a value of at most so many bytes: its longest lists and texts are halved until it fits. */
 function cut(value: Json, room: number): Json {
   const copy = structuredClone(value) as Json
   const leftOut: Record<string, number> = {}
@@ -302,7 +302,7 @@ interface Part {
   readonly bytes: number
 }
 
-/** The list or text within a value that takes the most room. */
+/** Returns the list or text within a value that takes the most room. */
 function longestPart(value: unknown, path = ''): Part | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const owner = value as Record<string, unknown>

@@ -189,7 +189,7 @@ function countAbove(max: number, count: number): number | undefined {
   return count > max ? count : undefined
 }
 
-/** The edges that changed first, then those whose mean changed most, in the flow's order. */
+/** Returns the edges that changed first, then those whose mean changed most, in the flow's order. */
 function mostChanged(edges: readonly EdgeComparison[], max: number): readonly EdgeComparison[] {
   if (edges.length <= max) return edges
   const size = ({ test, beforeMeanUs, afterMeanUs }: EdgeComparison) =>

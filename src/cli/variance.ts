@@ -178,7 +178,7 @@ function summary(variance: VarianceSources): string {
   )
 }
 
-/** The share of requests in categories that are not large, as Tables 3.2 and 3.3 of the thesis have it. */
+/** Returns the share of requests in categories that are not large, as Tables 3.2 and 3.3 of the thesis have it. */
 function smallText({ categories, options: { large } }: VarianceSources): string {
   const shares = categories.sizes({ large }).array('inLargeShare') as number[]
   return `, with ${shares.map((share) => percent(1 - share)).join(' and ')} of the requests`
