@@ -22,7 +22,7 @@ export function codeText(value: unknown): string {
   return String(value)
 }
 
-/** A column of the row `d` in code. */
+/** Returns a column of the row `d` in code. */
 export function fieldLiteral(name: string): string {
   return IDENTIFIER.test(name) ? `d.${name}` : `d[${textLiteral(name)}]`
 }

@@ -112,7 +112,7 @@ function encodeList(list: readonly unknown[]): Json {
   return Array.from(list, encode)
 }
 
-/** The objects of a list, if it holds nothing else and all have the same keys in the same order. */
+/** Returns the objects of a list, if it holds nothing else and all have the same keys in the same order. */
 function sameKeys(list: readonly unknown[]) {
   const [first] = list
   if (!isRecord(first)) return undefined

@@ -185,7 +185,7 @@ export function custom<T>({
   return { ...common({ flag: null, ...row }), expected, schema, accepts, parse, isFile }
 }
 
-/** All options of a table: those given, checked, and defaults; `undefined` counts as not given. */
+/** Returns all options of a table: those given, checked, and defaults; `undefined` counts as not given. */
 export function readOptions<Table extends OptionTable, Given extends Partial<OptionsOf<Table>>>(
   table: Table,
   given?: Given,

@@ -14,14 +14,14 @@ export function formatAmount(amount: number, { unit }: Quantity): string {
   return Number.isFinite(amount) ? `${shortNumber(amount)} ${unit}` : String(amount)
 }
 
-/** An amount before and after: `1.04 ms → 2 s`, `512 → 1,024 tokens`; a dash where there is none. */
+/** Returns an amount before and after: `1.04 ms → 2 s`, `512 → 1,024 tokens`; a dash where there is none. */
 export function fromToText(before: number, after: number, { unit }: Quantity): string {
   const text = (amount: number) =>
     !Number.isFinite(amount) ? '–' : unit === null ? formatDuration(amount) : shortNumber(amount)
   return `${text(before)} → ${text(after)}${unit === null ? '' : ` ${unit}`}`
 }
 
-/** A difference of amounts with its sign: `+1.04 ms`, `−3 tokens`. */
+/** Returns a difference of amounts with its sign: `+1.04 ms`, `−3 tokens`. */
 export function signedAmount(difference: number, quantity: Quantity): string {
   return `${difference > 0 ? '+' : ''}${formatAmount(difference, quantity).replace('-', '−')}`
 }

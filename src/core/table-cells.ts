@@ -27,7 +27,7 @@ const DIGITS: Readonly<Record<NumberStyle, number>> = { data: 5, spoken: 4 }
 /** Below this, numbers that a column's decimals cannot hold are written with an exponent. */
 const SMALLEST_PLAIN = 0.001
 
-/** The first `limit` rows of `table` in its own order and filter, formatted column by column. */
+/** Returns the first `limit` rows of `table` in its own order and filter, formatted column by column. */
 export function tableCells(table: Table, limit: number, style: NumberStyle = 'data'): TableCells {
   const indices = firstIndices(table, limit)
   const names = table.columnNames()
@@ -51,7 +51,7 @@ export function isDuration(name: string): boolean {
   return /(^|[a-z\d])Us$/.test(name)
 }
 
-/** The name of a column as it is said where cells carry their unit: `contribution` of `contributionUs`. */
+/** Returns the name of a column as it is said where cells carry their unit: `contribution` of `contributionUs`. */
 export function spokenName(name: string): string {
   return isDuration(name) && name !== 'Us' ? name.slice(0, -2) : name
 }

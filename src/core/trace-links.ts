@@ -50,7 +50,7 @@ export function traceTemplate(text: string): string {
 }
 
 /**
- * The address of one trace.
+ * Returns the address of one trace.
  *
  * @param template from {@link traceTemplate}
  * @param traceId any text; encoded so that it stays one part of the address

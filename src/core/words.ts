@@ -34,7 +34,7 @@ export function readDuration(text: string): Microseconds {
 }
 
 /**
- * A duration in the unit a person would say it in, to three significant digits.
+ * Returns a duration in the unit a person would say it in, to three significant digits.
  *
  * @example
  * formatDuration(1042.4) // '1.04 ms'
@@ -67,30 +67,30 @@ export function formatDuration(durationUs: Microseconds): string {
   return `${inUnit(here)} ${here[1]}`
 }
 
-/** A count with its noun: `1 request`, `1,602 categories`. */
+/** Returns a count with its noun: `1 request`, `1,602 categories`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`
 }
 
-/** A noun with its article, or without one where it is a plural: `a diagnosis`, `an edge`, `findings`. */
+/** Returns a noun with its article, or without one where it is a plural: `a diagnosis`, `an edge`, `findings`. */
 export function withArticle(noun: string): string {
   if (/[^is]s$/.test(noun)) return noun
   return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`
 }
 
-/** A text as it begins a sentence. */
+/** Returns a text as it begins a sentence. */
 export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
-/** The first of some names, and how many more there are: `a, b and 1,602 more`. */
+/** Returns the first of some names, and how many more there are: `a, b and 1,602 more`. */
 export function firstOf(names: readonly string[], { most = 4, separator = ', ' } = {}): string {
   const left = names.length - most
   const shown = names.slice(0, most).join(separator)
   return left > 0 ? `${shown} and ${grouped(left)} more` : shown
 }
 
-/** The parts of a text that there are: conditions that do not hold leave `false` or `''` among them. */
+/** Returns the parts of a text that there are: conditions that do not hold leave `false` or `''` among them. */
 export function spoken(parts: readonly (string | false | null | undefined)[]): string[] {
   return parts.filter((part) => typeof part === 'string' && part !== '') as string[]
 }
@@ -102,7 +102,7 @@ export function hasWords(text: string, search: string): boolean {
   return words.length > 0 && words.every((word) => all.includes(word))
 }
 
-/** A whole number with its thousands set apart. */
+/** Returns a whole number with its thousands set apart. */
 export function grouped(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',')
 }
@@ -120,20 +120,20 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
 
-/** A p-value as text: `p < 0.001`, `p = 0.043`. */
+/** Returns a p-value as text: `p < 0.001`, `p = 0.043`. */
 export function pValue(p: number, name: 'p' | 'q' = 'p'): string {
   if (p < 0.001) return `${name} < 0.001`
   if (p > 0.99) return `${name} > 0.99`
   return `${name} = ${Number(p.toPrecision(2))}`
 }
 
-/** A p-value corrected for multiple tests, as findings write it: `p < 1e-6`. */
+/** Returns a p-value corrected for multiple tests, as findings write it: `p < 1e-6`. */
 export function certaintyText(q: number): string {
   if (q < 1e-6) return 'p < 1e-6'
   return q < 0.001 ? `p = ${q.toExponential(0)}` : `p = ${Number(q.toPrecision(2))}`
 }
 
-/** A difference of durations with its sign: `+1.04 ms`, `−3 µs`. */
+/** Returns a difference of durations with its sign: `+1.04 ms`, `−3 µs`. */
 export function signedDuration(differenceUs: number): string {
   return `${differenceUs > 0 ? '+' : ''}${formatDuration(differenceUs).replace('-', '−')}`
 }
