@@ -115,7 +115,7 @@ function statement(what: string, attributes: Readonly<Record<string, string>>): 
   return `${what} [${list.join(', ')}]`
 }
 
-/** A text from a trace as a string of DOT; control characters, which some readers refuse, are spaces. */
+/** Returns a text from a trace as a string of DOT; control characters, which some readers refuse, are spaces. */
 function quoted(text: string): string {
   const escaped = text.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')
   return `"${escaped.replace(/\p{Cc}/gu, ' ')}"`

@@ -292,7 +292,7 @@ type Arrival = ReturnType<typeof arrivals>[number]
 
 type ArrivalWindow = ReturnType<typeof arrivalWindow>
 
-/** All requests, or the longest stretch from the first arrival with at most `limit` a period. */
+/** Returns all requests, or the longest stretch from the first arrival with at most `limit` a period. */
 function arrivalWindow(
   source: FlowSet | Categories,
   { category, rangeUs, limit }: OptionsOf<typeof ARRIVALS_CHART_OPTIONS>,

@@ -82,14 +82,14 @@ export function logDurationAxis({ lowUs, highUs, title, of = TIME }: DurationExt
   return { ...axis, axis: { ...plain, labelExpr: LOG_DURATIONS } }
 }
 
-/** An axis of durations: logarithmic where the longest is more than `wide` times the shortest. */
+/** Returns an axis of durations: logarithmic where the longest is more than `wide` times the shortest. */
 export function durationAxis({ lowUs, highUs, ...rest }: DurationExtent, wide: number): Axis {
   return lowUs > 0 && highUs / lowUs > wide
     ? logDurationAxis({ lowUs: lowUs / 1.1, highUs: highUs * 1.1, ...rest })
     : linearDurationAxis({ lowUs, highUs, ...rest })
 }
 
-/** A linear axis that ends where its domain does. */
+/** Returns a linear axis that ends where its domain does. */
 export function plainAxis(domain: Axis['domain'], axis: SpecPart): Axis {
   return { domain, scale: { domain: [...domain], nice: false }, axis }
 }
@@ -113,7 +113,7 @@ export function logTicks(low: number, high: number): number[] {
 
 const BELOW_ZERO = -0.4
 
-/** A nearly logarithmic axis of counts from 0 to `largest`, with a place for 0. */
+/** Returns a nearly logarithmic axis of counts from 0 to `largest`, with a place for 0. */
 export function countAxis(largest: number, title: string): Axis {
   const high = Math.max(2, largest) * 1.25
   const values = [0, ...logTicks(1, high)]

@@ -22,7 +22,7 @@ export function quantity(field: string): SpecPart {
   return { field, type: 'quantitative' }
 }
 
-/** The channel of rows named by `label`, in the order of the data; `hidden` in panels beside the first. */
+/** Returns the channel of rows named by `label`, in the order of the data; `hidden` in panels beside the first. */
 export function rowNames({ hidden = false, grid = false } = {}): SpecPart {
   const axis = { title: null, domain: false, ticks: false, labelPadding: 6, labelLimit: 520, grid }
   const shown = hidden ? { ...axis, labels: false } : axis

@@ -28,7 +28,7 @@ export function thinnedSteps({ x, y }: Pick<Ecdf, 'x' | 'y'>, limit: number): Po
   return steps
 }
 
-/** The share at or below `x`: 0 before the first step. */
+/** Returns the share at or below `x`: 0 before the first step. */
 export function shareAt({ x: values, y }: Ecdf, x: number): number {
   return y[bisectRight(values, x) - 1] ?? 0
 }

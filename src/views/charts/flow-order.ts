@@ -17,7 +17,7 @@ export function largestInFlowOrder(
     .sort((a, b) => depth(a) - depth(b) || a.edge - b.edge)
 }
 
-/** The longest way, in edges, from the root to where each edge class begins. */
+/** Returns the longest way, in edges, from the root to where each edge class begins. */
 export function flowDepths(flow: Pick<DrawnFlow, 'labels' | 'from' | 'to' | 'classOf'>): number[] {
   const { labels, from, to, classOf } = flow
   const depth = graphDepths(labels.length, from, to)

@@ -211,7 +211,7 @@ export const QUESTION_WORDS: Readonly<Record<ParameterQuestionName, string>> = {
   'what-is-slow': 'What is slow?',
 }
 
-/** The answer to a question, by default to the one whose parameters separate better. */
+/** Returns the answer to a question, by default to the one whose parameters separate better. */
 export function answerTo(
   explanation: Explanation,
   name?: ParameterQuestionName,

@@ -140,7 +140,7 @@ export const parameterStripChart = defineChart(
   },
 )
 
-/** The parameter a strip shows if none is named: the root of the tree, or the most different. */
+/** Returns the parameter a strip shows if none is named: the root of the tree, or the most different. */
 function parameterOf(explanation: Explanation, question: ParameterQuestion, name?: string) {
   const { table, tree } = question
   const rootColumn = tree.root.kind === 'split' ? tree.root.column : undefined

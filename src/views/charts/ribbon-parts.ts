@@ -78,7 +78,7 @@ export function ribbonParts({ steps }: Pick<Account, 'steps'>, wanted: Wanted): 
   })
 }
 
-/** The largest changes at a level, and the share of all change that they hold. */
+/** Returns the largest changes at a level, and the share of all change that they hold. */
 function changedAt(steps: readonly TimedStep[], level: Level, limit: number) {
   const all = Array.from(
     group(steps, (step) => JSON.stringify(named(level, step))).values(),

@@ -23,7 +23,7 @@ const LIMIT = most(5, 'parts', 'Maximum number of changed parts named, the large
 const WIDTH = count({ default: 1160, min: 640, unit: 'pixels', sentence: 'Width of the picture' })
 const ACCOUNT_OPTIONS = defineOptions({ limit: LIMIT, width: WIDTH })
 
-/** A ribbon as wide as its place, and its parts, which its marks name by number. */
+/** Returns a ribbon as wide as its place, and its parts, which its marks name by number. */
 export function ribbonOf(account: Account, look: Pick<Look, 'isClear' | 'whose'>) {
   const { chart, parts } = drawn(account, { ...readOptions(ACCOUNT_OPTIONS, {}), ...look })
   return { spec: chart.spec, parts }

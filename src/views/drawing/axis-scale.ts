@@ -34,7 +34,7 @@ export function timeScale(
   }
 }
 
-/** A time as an axis that spans others would write it: `12.35 s`. */
+/** Returns a time as an axis that spans others would write it: `12.35 s`. */
 export function timeText(timeUs: number, span: readonly [number, number]): string {
   const [factor, unit] = timeUnit(span)
   const number = Number((timeUs / factor).toPrecision(6))

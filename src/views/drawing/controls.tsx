@@ -86,7 +86,7 @@ interface FoldProps {
   readonly children: ComponentChildren
 }
 
-/** A line that opens into more, which is drawn only then. */
+/** Draws a line that opens into more, which is drawn only then. */
 export function Fold({ title, children }: FoldProps) {
   const [isOpen, setOpen] = useState(false)
   return (

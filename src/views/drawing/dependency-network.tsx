@@ -183,7 +183,7 @@ export function dependencyLayout(graph: AttentionGraph, limit: number) {
 
 type Extent = readonly [left: number, right: number]
 
-/** A line that passes every column straight, between its names, and bends only between columns. */
+/** Returns a line that passes every column straight, between its names, and bends only between columns. */
 function wayBetween(
   [start, end]: readonly [PlacedBox, PlacedBox],
   between: readonly Point[],
@@ -198,7 +198,7 @@ function wayBetween(
   ]
 }
 
-/** The metric, and the variables that add most to the score with all that lead from them to it. */
+/** Returns the metric, and the variables that add most to the score with all that lead from them to it. */
 export function tellingVariables(graph: AttentionGraph, limit: number): ReadonlySet<string> {
   const kept = new Set(graph.nodes.map(({ name }) => name))
   const links = graph.edges.filter(({ inTree }) => inTree)

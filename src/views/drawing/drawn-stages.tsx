@@ -238,7 +238,7 @@ function startsOf(groups: readonly number[]): number[] {
   return groups.length === 0 ? [0] : groups.map((group) => group + 1)
 }
 
-/** The time from one end to the next start: `+2 ms`, of several calls `+2 ms to 4 ms`. */
+/** Returns the time from one end to the next start: `+2 ms`, of several calls `+2 ms to 4 ms`. */
 function waitText(timesUs: readonly number[]): string {
   return `+${rangeText(timesUs.map((us) => Math.max(0, us)))}`
 }

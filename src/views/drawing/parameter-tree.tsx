@@ -185,7 +185,7 @@ interface Branch extends Omit<TreeRow, 'hidden'> {
 /** Splits with more branches have the smaller ones drawn as one. */
 const MOST_BRANCHES = 8
 
-/** A tree as at most about `limit` rows: those near the root and the way to the best leaf. */
+/** Returns a tree as at most about `limit` rows: those near the root and the way to the best leaf. */
 export function treeRows(question: ParameterQuestion, { limit }: { limit: number }): TreeRow[] {
   const way = { depth: 0, condition: '', wholeCondition: '' }
   const root = branchOf(question, question.tree.root, [], way)
@@ -267,7 +267,7 @@ function countsOf(
   return counts
 }
 
-/** The largest branches, and the leaves among the others as one; never the best. */
+/** Returns the largest branches, and the leaves among the others as one; never the best. */
 function summedUp(children: readonly Branch[]): readonly Branch[] {
   if (children.length <= MOST_BRANCHES) return children
   const leaves = children.filter(({ isBest, column }) => !isBest && column === null)

@@ -61,7 +61,7 @@ interface TslabJupyter {
 
 const TSLAB_JUPYTER = /[\\/]tslab[\\/]dist[\\/]jupyter\.js$/
 
-/** A sink for the tslab kernel this process is, or `undefined` if it is none. */
+/** Returns a sink for the tslab kernel this process is, or `undefined` if it is none. */
 function tslabSink(complete: BundleCompleter): DisplaySink | undefined {
   const jupyter = findTslab()
   if (jupyter === undefined) return undefined

@@ -15,7 +15,7 @@ export function schemeOf(element: Element): Scheme {
   return schemeBehind(element) ?? (colorScheme.includes('dark') ? schemeOfSystem() : 'light')
 }
 
-/** The scheme of a widget, which has a background of its own: that of its page, else of the reader's system. */
+/** Returns the scheme of a widget, which has a background of its own: that of its page, else of the reader's system. */
 export function schemeOfWidget(place: Element): Scheme {
   const { jpThemeLight, vscodeThemeKind } = document.body.dataset
   const isLight = jpThemeLight === 'true' || vscodeThemeKind?.endsWith('light')
@@ -27,7 +27,7 @@ function schemeOfSystem(): Scheme {
   return matchMedia(IS_DARK).matches ? 'dark' : 'light'
 }
 
-/** The scheme of the nearest background behind an element; `undefined` for none. */
+/** Returns the scheme of the nearest background behind an element; `undefined` for none. */
 function schemeBehind(element: Element): Scheme | undefined {
   for (let at: Element | null = element; at !== null; at = parentOf(at)) {
     const [red = 0, green = 0, blue = 0, opacity = 1] = numbersIn(

@@ -6,8 +6,8 @@ const GLOBALS: Readonly<Record<RuntimeName, string>> = {
 }
 
 /**
- * An expression for a promise in the page that the runtime fulfills by `.ready(runtime)`, whichever
- * comes first. Without runtime, outputs keep their picture.
+ * Returns an expression for a promise in the page that the runtime fulfills by `.ready(runtime)`, whichever comes
+ * first. Without runtime, outputs keep their picture.
  */
 export function pagePromise(runtime: RuntimeName): string {
   const name = GLOBALS[runtime]
@@ -55,7 +55,7 @@ export const RUNTIME_MARKS: Readonly<Record<RuntimeName, string>> = {
   widgets: 'data-flowdelta-widget',
 }
 
-/** The places of an output, each given away once; looks again, as scripts may run before them. */
+/** Returns the places of an output, each given away once; looks again, as scripts may run before them. */
 export async function waitForPlaces(mark: string, id: string): Promise<HTMLElement[]> {
   const selector = `[${mark}="${id}"]:not([data-flowdelta-live])`
   for (let attempt = 0; attempt < 50; attempt++) {

@@ -84,7 +84,7 @@ export type Scheme = 'light' | 'dark'
 const PAGE = 'white'
 const DARK_PAGE = '#1B1B1B'
 
-/** A chart for a page of a color scheme, whose background it shows. */
+/** Returns a chart for a page of a color scheme, whose background it shows. */
 export function themedSpec(spec: Readonly<Record<string, unknown>>, scheme: Scheme): object {
   const own = (spec['config'] ?? {}) as Readonly<Record<string, object>>
   const names = [...new Set([...Object.keys(DEFAULTS), ...Object.keys(own)])]

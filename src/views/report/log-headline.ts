@@ -82,7 +82,7 @@ function phaseText({ from, to, counts, beforeUs, afterUs }: RunPhase, { tail }: 
   return `${ends} comes ${is} after ${from === null ? 'the start' : titleName({ name: from })} (before: ${was})`
 }
 
-/** The metric of one of the events that have it. */
+/** Returns the metric of one of the events that have it. */
 function partText({ state, beforeMean, afterMean }: MetricPart, { logs, tail }: LogComparison) {
   const { quantity, name } = tail.metric
   const event = logs.events.names.find((one) => state === `${one}.${name}`) ?? state
@@ -128,7 +128,7 @@ export function phaseShareText(compared: LogComparison): string | undefined {
   return tested ? said : `${said} With one log each, no test can say how sure this is.`
 }
 
-/** A mean run from message to message, before and after, on one scale; no lines where it may be chance. */
+/** Returns a mean run from message to message, before and after, on one scale; no lines where it may be chance. */
 export function phaseLines(compared: LogComparison, width: number): string[] {
   const { phases, options, changedPhase } = compared
   if (changedPhase === undefined) return []
@@ -143,7 +143,7 @@ export function phaseLines(compared: LogComparison, width: number): string[] {
   return blockLines(parts, { width, amount: formatDuration, signed })
 }
 
-/** Why the variable that differs most is no cause; undefined where it may be one. */
+/** Returns why the variable that differs most is no cause; undefined where it may be one. */
 export function decoyText(compared: LogComparison): string | undefined {
   const { attention, divergence } = compared
   const most = greatest(divergence.variables, ({ score }) => score)
@@ -153,7 +153,7 @@ export function decoyText(compared: LogComparison): string | undefined {
   return why === undefined ? undefined : `${titleName(most)} differs most, but ${why}.`
 }
 
-/** Why performance does not come from a variable that differs; undefined where it may. */
+/** Returns why performance does not come from a variable that differs; undefined where it may. */
 function idleText(variable: VariableDivergence, compared: LogComparison): string | undefined {
   const { attention, tail } = compared
   const { kind, name, idle } = variable

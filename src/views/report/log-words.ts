@@ -353,7 +353,7 @@ export function graphTitle(graph: AttentionGraph, { attention }: LogComparison):
   return `${names === '' ? '' : `${names}: `}${kind}s by ${featureText(featureType)} (score ${score.toPrecision(2)}). In the ${of} period ${shortText(metric, MAX_VARIABLE_LENGTH)} depends on`
 }
 
-/** A graph as lines: below each variable what leads there. */
+/** Returns a graph as lines: below each variable what leads there. */
 export function graphLines(graph: AttentionGraph, { divergence }: LogComparison): string[] {
   const { order, depth, parentEdge } = attentionTree(graph)
   const nodeOf = new Map(graph.nodes.map((node) => [node.name, node]))

@@ -48,7 +48,7 @@ export function markdownLink(text: string, url: string): string {
   return `[${text}](${address})`
 }
 
-/** A table; the cells are Markdown already, the first column to the left, the others as `align` says. */
+/** Returns a table; the cells are Markdown already, the first column to the left, the others as `align` says. */
 export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],

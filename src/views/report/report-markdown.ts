@@ -38,9 +38,9 @@ const MAX_WARNING_LENGTH = 600
 const MAX_NAME_LENGTH = 60
 
 /**
- * A comparison as GitHub-flavoured Markdown for a pull request, at most 65 lines long (80 with `whatIf`): what got
- * slower, by how much, how sure, and where to look; details folded. No name from a trace can
- * mention anybody, refer to an issue or become markup.
+ * Returns a comparison as GitHub-flavoured Markdown for a pull request, at most 65 lines long (80 with `whatIf`): what
+ * got slower, by how much, how sure, and where to look; details folded. No name from a trace can mention anybody, refer
+ * to an issue or become markup.
  *
  * @param comparison from `compare` or `compareLogs`
  * @param options see {@link ReportOptions}

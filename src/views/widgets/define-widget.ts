@@ -111,7 +111,7 @@ export function useWidgetOptions<Table extends OptionTable>(
   }
 }
 
-/** The call of `explore` that shows a state; `more` are options given as code. */
+/** Returns the call of `explore` that shows a state; `more` are options given as code. */
 export function exploreCode<Table extends OptionTable>(
   { name: _, ...table }: Table,
   options: Partial<OptionsOf<Table>>,

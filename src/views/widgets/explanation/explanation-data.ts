@@ -16,8 +16,8 @@ type CarriedTable = ReturnType<typeof carriedTable>
 const MAX_LEFT_OUT = 300
 
 /**
- * The rows of an explanation in about `characters` of JSON: trace names are left out first, then
- * the parameters that differ least.
+ * Returns the rows of an explanation in about `characters` of JSON: trace names are left out first, then the parameters
+ * that differ least.
  */
 export function explanationData(explanation: Explanation, characters: number) {
   const { subject, excluded, growth, questions } = explanation

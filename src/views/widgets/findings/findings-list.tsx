@@ -75,7 +75,7 @@ function pathOf(comparison: Comparison, { id }: Finding) {
   return accountFor(comparison, null, id).parts
 }
 
-/** Mean times of the affected kinds of request in equal parts of each period; `null` for none. */
+/** Returns the mean times of the affected kinds of request in equal parts of each period; `null` for none. */
 function meansOverTime({ categories, flows }: Comparison, { categories: own, moves }: Finding) {
   const now = new Set(own)
   const was = new Set([...own, ...moves.map(({ from }) => from)])

@@ -59,7 +59,7 @@ export function undo(comparison: Comparison, steps: readonly AccountStep[]): Und
   }
 }
 
-/** The requests of each period in which steps take about their mean time: typical ones; `null` for none. */
+/** Returns the requests of each period in which steps take about their mean time: typical ones; `null` for none. */
 export function typicalOf(
   comparison: Comparison,
   steps: readonly AccountStep[],

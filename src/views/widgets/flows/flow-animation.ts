@@ -99,7 +99,7 @@ export function stagesOver({ stages: { length } }: FlowAnimation, at: number): n
   return Math.abs(over - near) <= length / 1000 ? near : over
 }
 
-/** A moment of the animation; `at` runs from 0, before, to 1, after, in equal parts a stage. */
+/** Returns a moment of the animation; `at` runs from 0, before, to 1, after, in equal parts a stage. */
 export function flowFrame(
   { steps, links, placement }: PlacedFlow,
   animation: FlowAnimation,

@@ -288,7 +288,7 @@ const LATENCIES: readonly Latency[] = [
   ['waits for another branch', ({ waitUs }) => latency(waitUs)],
 ]
 
-/** A column for each period that has the edge. */
+/** Returns a column for each period that has the edge. */
 function latencyColumns(edge: UnionEdge): DataColumn<Latency>[] {
   return [
     textColumn('', ([name]) => name),

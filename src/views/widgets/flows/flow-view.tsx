@@ -278,7 +278,7 @@ const MAX_STILL_STEPS = 400
 const STILL_GAP = 60
 const MIN_APART = 36
 
-/** The comparison without anything to open; of the animation its beginning, its state and its end. */
+/** Draws the comparison without anything to open; of the animation its beginning, its state and its end. */
 function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
   const state = stateOf(data, options)
   const { annotations } = state

@@ -155,7 +155,7 @@ export const MODE_REASONS: Readonly<Record<FlowMode, string>> = {
 
 const MAX_DIFFERENCES = 5
 
-/** The largest differences, with their parts of the change. */
+/** Returns the largest differences, with their parts of the change. */
 export function shownDifferences({ ranked: { differences } }: FlowData): string[] {
   return differences.slice(0, MAX_DIFFERENCES).map(({ text }) => tooltipText(text))
 }

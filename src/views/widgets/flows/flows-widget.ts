@@ -96,7 +96,7 @@ function besideSimilar(
   return similar === undefined ? pair : { ...pair, before: { category: similar, period: BEFORE } }
 }
 
-/** The highest-ranked mutation of the first finding; its category, where none of it is ranked. */
+/** Returns the highest-ranked mutation of the first finding; its category, where none of it is ranked. */
 function firstChanged({ findings, ranking: { mutations } }: Comparison) {
   const categories = findings.findings[0]?.categories ?? []
   return (

@@ -81,8 +81,8 @@ function flowsOf(source: Comparison | TraceSet): FlowSet {
 }
 
 /**
- * A trace's id by how it begins, as `06a7fd32…` in findings; without one, that of the first
- * finding, else the first trace's.
+ * Returns a trace's id by how it begins, as `06a7fd32…` in findings; without one, that of the first finding, else the
+ * first trace's.
  *
  * @throws OptionError for how several ids begin
  */

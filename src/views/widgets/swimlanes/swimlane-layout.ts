@@ -16,7 +16,7 @@ export const MAX_TRACKS = 16
 /** Most simultaneous visits of one component with a line of their own, if there are too many. */
 const MAX_AT_ONCE = 5
 
-/** The lanes that stay: the first one, and those with most work on critical paths. */
+/** Returns the lanes that stay: the first one, and those with most work on critical paths. */
 function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): SwimlaneData['lanes'] {
   // Work that nobody waits for only ranks lanes that nobody waits for at all.
   const weight = ({ critical, work }: Visit) => lengthUs(critical) + 1e-6 * lengthUs(work)
@@ -120,7 +120,7 @@ export type LaneItem = {
 
 type MessageItem = Extract<LaneItem, { readonly message: Message }>
 
-/** The items of a request in the order of time; messages before what begins with them. */
+/** Returns the items of a request in the order of time; messages before what begins with them. */
 export function laneItems({
   visits,
   messages,

@@ -166,7 +166,7 @@ interface Chosen {
   readonly choice: string
 }
 
-/** The request with the median response time, before and after; fewer where there is none. */
+/** Returns the request with the median response time, before and after; fewer where there is none. */
 function ofCategory({ categories, ranking }: Comparison, category: number): Chosen[] {
   if (!Number.isInteger(category) || category < 0 || category >= categories.size) {
     const last = categories.size - 1

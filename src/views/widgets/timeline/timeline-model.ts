@@ -193,7 +193,7 @@ function rounded(timeUs: number, stepUs: number): number {
 
 const MAX_LITERAL_LENGTH = 80
 
-/** The code that selects a state: `selectRequests(comparison.flows, requestsBetween(…))`. */
+/** Returns the code that selects a state: `selectRequests(comparison.flows, requestsBetween(…))`. */
 export function timelineCode(
   data: TimelineData,
   { beforeUs, afterUs, category, root }: Partial<TimelineOptions & TimelineFilter>,

@@ -175,7 +175,7 @@ const LABEL = { height: 16, pad: 4, gap: 7 }
 /** Number of arrow-key steps that Page Up and Page Down go. */
 const PAGE = 10
 
-/** An end of a stretch, with its time: it is dragged, or moved by keys. */
+/** Draws an end of a stretch, with its time: it is dragged, or moved by keys. */
 function RangeEnd({ model, end, range, box, x, label, onMove, onLetGo, onStep }: EndProps) {
   const ink = useInk()
   const { spanUs, stepUs } = model

@@ -128,7 +128,7 @@ function numbered(all: readonly number[]) {
   return { values, numbers: new Map(values.map((value, number) => [value, number])) }
 }
 
-/** The requests of a sample, recomputed by the same code as in Node; spans are missing. */
+/** Returns the requests of a sample, recomputed by the same code as in Node; spans are missing. */
 export function restoreRequests({ carried }: RequestSample): RequestModel {
   const { services, operations, parentPath, planOf, slackUs, ...columns } = decodeColumns(carried)
   const { sizes, weight, childCounts, path, offsetUs, latencyUs, networkUs } = columns
