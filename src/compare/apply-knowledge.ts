@@ -40,7 +40,7 @@ type Label = NonNullable<ComparisonOptions['label']>
 
 const hostless: Label = (node) => labelText(withoutHost(node))
 
-/** One function a rule and label, so that stages made with it are known to be the same. */
+/** Returns one function per rule and label, so that stages made with it can be recognized as the same. */
 const labelsOf = remembered((knowledge: Knowledge) => {
   const changes = changesOf(knowledge)
   return remembered(

@@ -143,7 +143,7 @@ function named({ name, unit }: OwnMeasure): OwnMeasure {
   return { name, unit } as OwnMeasure
 }
 
-/** Outcomes; how many spans each request has is left out where shapes say it. */
+/** Returns the outcomes; leaves out each request's number of spans if shapes give it. */
 function outcomesOf(flows: FlowSet, ofRoots: boolean): SnapshotData['outcomes'] {
   const { outcomes } = flows
   if (outcomes === undefined) return null

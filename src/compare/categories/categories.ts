@@ -114,7 +114,10 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return labels.get(shapes.labels(this.#catalog.shape(category))[node] as number)
   }
 
-  /** The same as it may be named: where hosts are left out of labels, the host is that of one request. */
+  /**
+   * Returns the label of a node for display: if labels omit hosts, the recorded host is that of one request, so it is
+   * left out.
+   */
   shownNode(category: number, node: number): NodeLabel {
     const label = this.nodeLabel(category, node)
     return this.options.omitHosts ? withoutHost(label) : label
@@ -173,7 +176,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     }
   }
 
-  /** Count, mean, variance and extremes of a category's response times in one period. */
+  /** Returns count, mean, variance and extremes of a category's response times in one period. */
   responseTimeMoments(category: number, period: Period): Moments {
     return getOrInsert(this.#moments, 2 * category + period, () =>
       moments(this.responseTimes(category, period), this.weights(category, period)),
@@ -199,8 +202,8 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   }
 
   /**
-   * For a shape, its nodes depth first: nodes at one position play the same part in all shapes of a
-   * category. Among identical branches, those with lower numbers come first.
+   * Returns the nodes of a shape depth first: nodes at one position play the same part in all shapes of a category.
+   * Among identical branches, those with lower numbers come first.
    */
   preorderOf(shape: number): Uint32Array {
     return this.#catalog.preorder(shape)
@@ -214,9 +217,9 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   }
 
   /**
-   * The same, but of folded flows an edge has all the time that a request's critical path spent on
-   * it, in however many rounds and between them, so that the edges of a path add up to the
-   * response time; steps from one round to the next have none of their own.
+   * Returns edge samples like `edgeSamples`, but an edge of folded flows has all the time that a request's critical
+   * path spent on it, over all rounds and between them. So the edges of a path add up to the response time, and steps
+   * from one round to the next have no time of their own.
    */
   wholeEdgeSamples(category: number): readonly EdgeSamples[] {
     if (!(this.flows instanceof FoldedFlows)) return this.edgeSamples(category)
@@ -320,7 +323,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   }
 }
 
-/** C² = variance / mean², `NaN` where there are fewer than two requests or the mean is 0. */
+/** Returns C² = variance / mean², `NaN` for fewer than two requests or a mean of 0. */
 export function squaredVariation(moments: Moments): number {
   requireFields('squaredVariation(moments)', moments, 'mean', 'variance')
   const { mean, variance } = moments

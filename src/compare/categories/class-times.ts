@@ -95,7 +95,7 @@ export class ClassTimes {
     }
   }
 
-  /** One latency of a class: the mean on the critical path, else off it but for joins; or NaN. */
+  /** Returns one latency of a class: the mean on the critical path, else off it except for joins; or NaN. */
   latencyUs(sum: number): number {
     const critical = this.criticalCount[sum]!
     return critical > 0

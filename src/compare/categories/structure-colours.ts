@@ -145,7 +145,7 @@ export class StructureColours {
     this.#swap()
   }
 
-  /** A node's colour together with the new colours of its neighbours on one side, sorted. */
+  /** Recolors a node by its color together with the new colors of its neighbors on one side, sorted. */
   #recolour(side: number, node: number, { offsets, nodes }: Neighbors): void {
     const start = offsets[node] as number
     const count = (offsets[node + 1] as number) - start

@@ -265,7 +265,7 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
     })
   }
 
-  /** The largest contribution first, then by number; the same objects however often. */
+  /** Describes edges, the largest contribution first, then by number; returns the same objects on every call. */
   #describe(edges: Iterable<number>): EdgeChange[] {
     return Array.from(edges, (edge) =>
       getOrInsert(this.#described, edge, () => this.#change(edge)),

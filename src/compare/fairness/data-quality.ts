@@ -41,7 +41,7 @@ export function dataQuality(
   ]
 }
 
-/** Tells, once for both periods, that work that others set off is compared apart from them. */
+/** Reports, once for both periods, that requests triggered by others are compared separately from them. */
 export function linkedRequests({ before, after }: ComparedPeriods): ComparisonWarning[] {
   if (![before, after].some((traces) => traces.quality().counts.has('linked-request'))) return []
   return warning('linked-requests', {

@@ -88,7 +88,7 @@ export function callWords(
     : `${name} calls ${what} only ${shares}`
 }
 
-/** If an operation has only one callee, treats making no calls less often as making that call more often. */
+/** Treats making no calls less often as making a call more often, if the operation has only that callee. */
 function asOnlyCall(change: ToldCall, sites: StepChanges['sites']): ToldCall {
   const { of, call, previous, made, chances, difference } = change
   if (call !== null || previous !== null) return change

@@ -99,7 +99,7 @@ function isGain({ kind, direction }: Draft): number {
   return Number(kind === 'latency' && direction === 'faster')
 }
 
-/** A load from which all else may follow comes first; what nothing accounts for last. */
+/** Returns the order of a draft: a load that may cause everything else comes first, an unexplained rest last. */
 function placeOf({ kind, isFirst = false }: Draft): number {
   return isFirst ? 0 : kind === 'unattributed' ? 2 : 1
 }

@@ -172,7 +172,7 @@ function stepOf({ fromNode, toNode, fromRoundBefore }: EdgeChange): string {
   return JSON.stringify([...ends, fromRoundBefore])
 }
 
-/** There and back are one call: what stands at both ends, whatever the direction. */
+/** Returns a key of a call for both directions: the nodes at its ends, in any order. */
 function callOf({ kind, from, to, fromNode, toNode, fromRoundBefore }: EdgeChange): string {
   if (kind === 'self') return JSON.stringify([from, to, fromRoundBefore])
   const ends = [fromNode, toNode].map((node) => `${place(node)} ${node.operation}`)

@@ -213,7 +213,7 @@ function stepValues(step: FindingStep, times: readonly StepTimes[]): Value[] {
   )
 }
 
-/** 1 for requests that make a call, 0 for those that could; of repeats, how often. */
+/** Returns 1 for requests that make a call, 0 for those that could; for repeats, the number of calls. */
 function callValues(call: FindingCall, { flows, sites, calls, repeats, logs }: StepChanges) {
   const isIt = (one: { readonly of: Operation; readonly call: Operation | null }) =>
     isSame(one.of, call.of) && isSameCall(one.call, call.call)
@@ -239,7 +239,7 @@ function callValues(call: FindingCall, { flows, sites, calls, repeats, logs }: S
   )
 }
 
-/** 1 for requests of the form that more have now, 0 for those of the form that it replaces. */
+/** Returns 1 for requests of the form that more have now, 0 for those of the form that it replaces. */
 function moveValues({ moves }: Draft, categories: Categories): Value[] {
   const to = new Set(moves.map((move) => move.to))
   const from = moves.map((move) => move.from)
@@ -277,7 +277,7 @@ interface Score {
   readonly amount: number
 }
 
-/** One score a request, 0 on average before: its rank, or being in the tail that tells most. */
+/** Returns one score per request, 0 on average before: its rank, or whether it is in the most informative tail. */
 function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
   const isBefore = ({ request }: Value) => flows.period[request] === BEFORE
   const strata = [...group(values, ({ stratum }) => stratum).values()].flatMap((members) => {

@@ -27,7 +27,7 @@ export function ofChances({ made, chances }: Counts, period: Period): string {
   return `${grouped(made[period])} of ${grouped(chances[period])}`
 }
 
-/** The same of both periods: `31 of 160 calls (0 of 182 before)`. */
+/** Returns the counts of both periods as text: `31 of 160 calls (0 of 182 before)`. */
 export function callsText(counts: Counts): string {
   return `${ofChances(counts, AFTER)} calls (${ofChances(counts, BEFORE)} before)`
 }

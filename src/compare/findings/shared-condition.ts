@@ -105,7 +105,7 @@ function named(services: Iterable<string>): string {
   return listed([...services].map(printable), MAX_NAMED)
 }
 
-/** One finding of each place where failures of several services are, and of most that run there. */
+/** Merges failures of several services in one place, of most that run there, into one finding per place. */
 function failuresInPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
   const { errors } = sources.steps
   const found = drafts.flatMap((draft) => {
@@ -253,7 +253,7 @@ function largestOf(covered: readonly Draft[]): Draft {
   return greatest(covered, (one) => Math.abs(one.contributionUs)) as Draft
 }
 
-/** One finding in place of several, of requests (`rows`) of both periods. */
+/** Returns one finding in place of several, with the requests (`rows`) of both periods. */
 function headOf(
   covered: readonly Draft[],
   {

@@ -106,7 +106,7 @@ function nearestMedian(times: readonly RequestTime[]): number[] {
   return [...new Set(nearest.map(({ request }) => request))].slice(0, MAX_EXAMPLES)
 }
 
-/** Typical requests of the first category of a draft, or of its first move. */
+/** Returns typical requests of the first category of a draft, or of its first move. */
 export function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) {
   const [move] = moves
   return exemplars(categories, {

@@ -165,8 +165,8 @@ function nameOf({ change, label }: StructureChange): string {
 }
 
 /**
- * Where two structures part: the first nodes that only one has, with the node before. Where nodes
- * are the same in another order, the edges that only one has.
+ * Returns where two structures part: the first nodes that only one has, with the node before. If the nodes are the same
+ * in another order, returns the edges that only one has.
  */
 function structureDifference(categories: Categories, { from, to }: MovedRequests) {
   if (from === to) return [rootChange(categories, to)]

@@ -45,8 +45,8 @@ export const wholeShifts = remembered((flows: FlowSet): Shifts => {
 })
 
 /**
- * The same of requests after that count as if their types had the shares of before; NaN without types
- * of both periods. Requests that end before they show theirs count as recorded: what ends them may be a fault.
+ * Returns the shifts of requests after weighted as if their types had the shares of before; NaN without types of both
+ * periods. Requests that end before they show their type count as recorded, because a fault may have ended them.
  *
  * Source: Holt and Smith 1979, "Post stratification", Journal of the Royal Statistical Society A 142:33-46.
  */

@@ -181,7 +181,7 @@ function newActivity(size: number): Activity {
   }
 }
 
-/** The same at other places, without rows that have none. */
+/** Returns the same activity at other places, without rows that have none. */
 function withPlaces(activity: Activity, place: Uint32Array): Activity {
   if (!place.includes(NO_HOST)) return { ...activity, place }
   const rows = rowsWhere(place.length, (row) => place[row] !== NO_HOST)

@@ -294,7 +294,10 @@ function othersOf(sorted: SortedActivity, calls: StepCalls, asOne: Int32Array): 
   })
 }
 
-/** p of slow calls having met no larger share of others than usual ones, counted with its error. */
+/**
+ * Returns p of the hypothesis that slow calls met no larger share of others than usual ones, allowing for the share's
+ * error.
+ */
 function metMoreP(
   { excessUs, startUs, endUs, kind }: StepCalls,
   { kept, met, all }: { kept: readonly number[]; met: Float64Array; all: Float64Array },

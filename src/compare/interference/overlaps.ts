@@ -27,7 +27,7 @@ export function sortCalls({ place, startUs, endUs }: Omit<Calls, 'byStart' | 'by
   return { place, startUs, endUs, byStart, byEnd }
 }
 
-/** Rows, by default all, in the order of places and of times. */
+/** Returns rows, by default all, in the order of places and of times. */
 export function placesInOrder(
   place: Uint32Array,
   us: Float64Array,
@@ -113,7 +113,7 @@ function timesByGroup(
   )
 }
 
-/** The same where several at once are one; keeps them in place of those given. */
+/** Merges simultaneous activity into one; overwrites the given arrays. */
 function merged(starts: Float64Array, ends: Float64Array): UnderWay {
   let size = 0
   for (let i = 0; i < starts.length; i++) {

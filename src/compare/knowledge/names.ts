@@ -22,7 +22,7 @@ export function stepKey({ service, operation }: { service: string; operation: st
   return `${STEP}${service === '' ? '' : `${service} `}${operation}`
 }
 
-/** The same of a service and its operation as they are shown. */
+/** Returns the keys of a service and its operation under their shown names. */
 export function shownKeys(
   { service, operation }: { readonly service: string; readonly operation: string },
   knowledge: Knowledge | null,

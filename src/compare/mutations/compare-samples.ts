@@ -88,7 +88,7 @@ export interface SampleTestOptions {
   readonly method: 'stephens' | 'exact' | 'auto'
 }
 
-/** A test that knows no weights takes as many values of equal weight as the samples are worth. */
+/** Compares two samples. A test without weights gets as many equally weighted values as the samples are worth. */
 export function compareSamples(
   pair: SamplePair,
   { test, ...how }: SampleTestOptions,
@@ -103,7 +103,7 @@ export function compareSamples(
   return { location: Number.NaN, ...compare(equal.before, equal.after, how) }
 }
 
-/** A test that knows no direction says nothing for one that the samples do not go in. */
+/** Limits a test without direction to a direction: it says nothing if the samples go the other way. */
 function towards(result: TwoSampleResult, alternative: Alternative): TwoSampleResult {
   const agrees = alternative === 'two-sided' || result.direction === alternative
   return agrees ? result : { ...result, p: 1 }

@@ -135,7 +135,7 @@ export class Precursors extends Stage {
     })
   }
 
-  /** The same in columns, unsorted: what sums over candidates need. */
+  /** Returns the candidates in columns, unsorted, for sums over them. */
   columns(mutation: number): CandidateColumns {
     return this.#columns.get(mutation) ?? NO_CANDIDATES
   }

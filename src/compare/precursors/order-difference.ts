@@ -23,8 +23,8 @@ export interface OrderChange {
 const MAX_STEPS = 2000
 
 /**
- * Which shared steps (`matches`) lie otherwise to each other: pairs next to each other where they
- * are in order. Exchanged flows give the same pairs.
+ * Returns the shared steps (`matches`) whose order differs: pairs that are neighbors in one of the orders. Exchanged
+ * flows give the same pairs.
  */
 export function orderDifference(
   before: StepGraph,

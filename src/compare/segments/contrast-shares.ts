@@ -44,9 +44,9 @@ const USUAL = 2
 const ROUNDS = 50
 
 /**
- * Likelihood ratio of a common odds ratio against two: χ² with one degree of freedom. Counts are fitted by their
- * margins (Deming and Stephan 1940). Two or three failures before cannot rule out that failures inside are as usual
- * there. That is unlikely, so shares before are drawn to each other.
+ * Returns the likelihood ratio of a common odds ratio against two: χ² with one degree of freedom. Counts are fitted by
+ * their margins (Deming and Stephan 1940). Two or three failures before cannot rule out that failures inside are as
+ * usual there. That is unlikely, so shares before are drawn to each other.
  */
 function interactionG(inside: SegmentSide, outside: SegmentSide): number {
   // An event that never happened before had half a chance to.

@@ -274,7 +274,7 @@ interface Tried {
   readonly test: SegmentTest
 }
 
-/** p, and that corrected for the choice among conditions. */
+/** Returns p, and p corrected for the choice among conditions. */
 const chancesOf = remembered(({ candidate, test }: Tried) => {
   const { p, factorP } = test.ps()
   return { p, q: Math.min(1, 2 * Math.max(p * candidate.choices, factorP)) }

@@ -63,7 +63,7 @@ const MIN_STRATUM = 10
 /** Largest p over all requests at which a change of only some of them may be behind it. */
 export const LIKELY = 0.1
 
-/** Everything that segments are looked for in, the largest times first. */
+/** Returns everything that segments are searched in, the largest times first. */
 export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
   const changed = new Set(steps.changes.map(stepKey))
   const times = steps.times

@@ -169,7 +169,7 @@ export class ConditionScan {
     })
   }
 
-  /** (after − before inside) − (after − before outside) over its standard error, of either score. */
+  /** Returns (after − before inside) − (after − before outside) over its standard error, of either score. */
   #contrast(inside: Sums, all: Sums, { stratum, withNew }: Contrasted) {
     const [inBefore, inAfter, allBefore, allAfter] = [inside[0]!, inside[1]!, all[0]!, all[1]!]
     const [outBefore, outAfter] = [allBefore - inBefore, allAfter - inAfter]

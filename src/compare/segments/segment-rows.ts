@@ -174,7 +174,7 @@ export function toldSides(
   return { sides, requests: requestsOf(recorded, own!, out) }
 }
 
-/** Both sides with all of their requests, also those with too few like them to be compared. */
+/** Returns both sides with all of their requests, including those with too few similar ones to compare. */
 function withAll(
   { inside, outside }: ToldSides['sides'],
   { measure, offsets, values, weights, strata }: Measured,

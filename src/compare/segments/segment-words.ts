@@ -20,7 +20,9 @@ interface Told {
 
 /** Conditions that share as many of their requests are equivalent. */
 const EQUIVALENT = 0.98
-/** Single conditions that the same requests meet; of versions, which replace others, the same ones after. */
+/**
+ * Returns single conditions that the same requests meet; for versions, which replace others, the same requests after.
+ */
 export function equivalentsOf(
   candidate: Candidate,
   {

@@ -257,7 +257,7 @@ class Question {
     }
   }
 
-  /** A call that mostly comes by way of another is counted at that one. */
+  /** Returns the counts of each call; one that mostly comes by way of another is counted at that one. */
   counts(): CallCounts[] {
     return [...this.#answers.values()]
       .filter(({ all, direct }) => direct >= MOSTLY * all)

@@ -47,7 +47,7 @@ interface TestedStep {
   readonly q: number
 }
 
-/** Data that describes steps of flows. */
+/** Returns the data that describing steps of flows needs. */
 export function limitsOf(flows: FlowSet, options: EdgeOptions): Limits {
   return {
     ...options,
@@ -398,7 +398,7 @@ function contributionOf(
 /** Requests wait for calls in parallel where at least this share of them does. */
 const MIN_WAITING = 0.95
 
-/** If calls run in parallel, returns only the times of those that requests wait for; else of all. */
+/** Returns only the times of the calls that requests wait for, if calls run in parallel; else all times. */
 function asWaitedFor(stratum: StepStratum): StepStratum {
   const waitedOf = (sample: StepSample) => {
     const { criticalUs, critical, recorded, calls, criticalCalls } = sample

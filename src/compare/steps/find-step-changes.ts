@@ -259,7 +259,7 @@ function areOfOneRequest(strata: readonly StepStratum[]): boolean {
   })
 }
 
-/** Work is reported in parts where one changed against it, or though all of it did not. */
+/** Returns whether to report a step's parts: if one changed against the whole, or although the whole did not. */
 function toldParts(steps: readonly StepChange[]): (step: StepChange) => boolean {
   const ofService = group(
     steps.filter(({ kind }) => kind === 'work'),
@@ -305,7 +305,7 @@ export function levelOfTimes(
   return (alpha * WHOLE_LEVEL) / ofTimes / STATISTICS / ofOperation / Math.max(1, tested)
 }
 
-/** p of a step: of all operations together, or of the most significant one. */
+/** Returns p of a step: of all operations together, or of the most significant one. */
 function smallest(whole: number, parts: readonly number[]): number {
   if (parts.length < 2) return whole
   return cauchyCombination([whole, cauchyCombination(parts)])

@@ -263,8 +263,8 @@ class GrowingSample {
   }
 
   /**
-   * For how long calls are waited for: times at which some were cut, each with the share of calls that
-   * would be by then, whatever they take; none where none was.
+   * Returns how long callers wait: the times at which some calls were cut, each with the share of calls that would be
+   * cut by then, whatever their length; none if no call was cut.
    *
    * Source: Kaplan and Meier 1958, of deadlines, which calls that end before them hide.
    */

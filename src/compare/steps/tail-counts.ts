@@ -57,7 +57,7 @@ export function testTails(
   return measures.map((strata) => known.get(strata)!)
 }
 
-/** p of tests that were made of all groups together. */
+/** Returns p of tests that were made of all groups together. */
 function inGroups(
   groups: readonly (readonly unknown[])[],
   tests: readonly { readonly p: number }[],

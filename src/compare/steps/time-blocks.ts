@@ -32,7 +32,7 @@ export interface TimeBlocks {
  */
 export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => divided(flows, BLOCKS))
 
-/** The same in shorter ones, to see what comes in bursts. */
+/** Divides time into shorter stretches, to find bursts. */
 export const shortStretches = remembered((flows: FlowSet) => divided(flows, SHORT_STRETCHES))
 
 function divided(flows: FlowSet, most: number): TimeBlocks {
