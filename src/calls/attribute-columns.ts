@@ -152,7 +152,7 @@ class GrowingColumn implements AttributeColumn {
     if (numbersOf(this) === null) this.#drop(reasonOfName(this.attribute) ?? 'unique')
   }
 
-  /** 1 + the place of a value. */
+  /** Returns 1 + the place of a value. */
   #code(value: AttributeValue): number {
     const known = this.#codeOf.get(value)
     if (known !== undefined) return known

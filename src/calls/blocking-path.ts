@@ -152,7 +152,10 @@ export class BlockingPath {
 /** Number of spans below which insertion sorts them, which calls nothing. */
 const MANY = 16
 
-/** The last to end first, no later than at a time; of those that end together, the last to start. */
+/**
+ * Sorts spans by end, the last first, without those that end later than a time; of those that end together, the last to
+ * start comes first.
+ */
 function sortByEnd(spans: Uint32Array, count: number, how: EndOrder): void {
   if (count > MANY) {
     spans.subarray(0, count).sort((a, b) => inEndOrder(a, b, how))

@@ -310,7 +310,7 @@ export const callStartsUs = remembered(({ serverSpan, traces }: CallForest) =>
   Float64Array.from(serverSpan, (span) => traces.spans.startUs[span]!),
 )
 
-/** The same of requests. */
+/** Returns when each request began at its server, in µs on the clock of its period. */
 export function requestStartsUs(forest: CallForest): Float64Array {
   const startsUs = callStartsUs(forest)
   return Float64Array.from(forest.requestTrace, (_, i) => startsUs[forest.requestOffsets[i]!]!)
@@ -328,7 +328,9 @@ export function requestWeights(
   return isWeighted(forest) ? Float64Array.from(requests, (one) => weight[one]!) : undefined
 }
 
-/** The same of calls: each stands for as many as its request. */
+/**
+ * Returns the number of calls that each given one stands for: as many as its request; undefined if each stands for one.
+ */
 export function callWeights(
   forest: CallForest,
   calls: ArrayLike<number>,

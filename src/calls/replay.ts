@@ -126,7 +126,7 @@ export class Replay {
   }
 }
 
-/** By span: how long it takes now, and when it ends now since its caller began. */
+/** Returns arrays by span: its new duration, and its new end since its caller began. */
 function roomFor(size: number) {
   return {
     takes: new Float64Array(size),
