@@ -174,8 +174,8 @@ function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): numb
 }
 
 /**
- * By how much typical waits differ, if by no more than clocks may, and the shortest by about as much:
- * less than twice, more than 0. Else 0.
+ * Returns how much typical waits differ, if by no more than clocks may, and the shortest waits by about as much: less
+ * than twice, more than 0. Else 0.
  */
 function movedAlike(one: readonly number[], other: readonly number[], mostUs: number): number {
   const shortest = one[0]! - other[0]!

@@ -91,7 +91,7 @@ export function lengthUs(arrivals: Float64Array): number {
   return (arrivals.at(-1) ?? Number.NaN) - (arrivals[0] ?? Number.NaN)
 }
 
-/** Into how many stretches of one period only the merged arrivals fall. */
+/** Counts the stretches of one period only that the merged arrivals fall into. */
 function countRuns(before: Float64Array, after: Float64Array): number {
   let runs = 0
   let last: 'before' | 'after' | undefined

@@ -85,9 +85,9 @@ export function intervalPrecedence(
 }
 
 /**
- * Whom each interval waits for directly; equal lists are shared. Of all over before child j begins,
- * let k begin last: then exactly k, and those not over before k begins, precede j directly. Later
- * children never need the others again.
+ * Returns the intervals that each one waits for directly; equal lists are shared. Of all intervals over before child j
+ * begins, let k begin last: then exactly k, and those not over before k begins, precede j directly. Later children
+ * never need the others again.
  */
 export function intervalPredecessors({ startUs, endUs, slackUs }: Intervals) {
   const n = startUs.length

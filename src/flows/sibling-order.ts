@@ -40,7 +40,7 @@ interface NamedRuns {
   readonly resolution: ClockResolution
 }
 
-/** The rule of a `FlowOptions.concurrency`, learned over all periods where it is `'learned'`. */
+/** Returns the rule of a `FlowOptions.concurrency`, learned over all periods if it is `'learned'`. */
 export function siblingOrder(
   recordings: readonly SpanCalls[],
   named: NamedRuns,
@@ -378,7 +378,7 @@ function isInDoubt({ clock, doubtUs }: SpanClocks, a: number, b: number, gapUs: 
   return clock[a] !== clock[b] && Math.abs(gapUs) < doubtUs[a]! + doubtUs[b]!
 }
 
-/** Kahn's algorithm, lowest number first; `null` when the relation has a cycle. */
+/** Sorts by Kahn's algorithm, lowest number first; `null` if the relation has a cycle. */
 function topologicalOrder(n: number, precedes: (a: number, b: number) => boolean): number[] | null {
   const waiting = Array.from({ length: n }, (_, b) => {
     let count = 0

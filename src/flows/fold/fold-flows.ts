@@ -73,7 +73,7 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
   return foldSized(flows, folding, recordedSizes(flows, folding))
 }
 
-/** The same, where sizes of requests are known already: `undefined` for one without. */
+/** Folds flows whose requests' sizes are already known: `undefined` for one without. */
 export function foldSized(
   flows: FlowSet,
   folding: FoldOptions,

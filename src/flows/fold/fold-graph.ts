@@ -83,7 +83,7 @@ function foldOnce(
   return { patience: left }
 }
 
-/** Two sets of nodes with one key are the same, or near enough to save a search in vain. */
+/** Returns a key for a set of nodes: sets with one key are the same, or similar enough to skip a search. */
 function setKey(nodes: Uint32Array): string {
   let [sum, least] = [0, nodes[0]!]
   for (const node of nodes) {

@@ -120,7 +120,7 @@ export class FoldedFlows extends FlowSet {
   }
 
   /**
-   * Some of the requests, as `selectRequests` needs them.
+   * Returns some of the requests, as `selectRequests` needs them.
    *
    * @param select picks the same ones from recorded flows; asked for when they are looked at, as
    *   these are large
@@ -169,8 +169,8 @@ export class FoldedFlows extends FlowSet {
   }
 
   /**
-   * For each recorded edge of a request its logical edge, as a place in `logicalEdges(request)`;
-   * `undefined` where nothing is folded, so that each is its own.
+   * Returns, for each recorded edge of a request, its logical edge, as a place in `logicalEdges(request)`; `undefined`
+   * if nothing is folded, so each edge is its own.
    */
   logicalOf(request: number): Uint32Array | undefined {
     return this.#result.folded.logicalOf[this.#shape(request)]

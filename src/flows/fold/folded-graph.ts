@@ -193,7 +193,7 @@ export class LazyColors {
     this.#kinds = kinds
   }
 
-  /** One number for a set of nodes: the same for sets that play the same part. */
+  /** Returns one number for a set of nodes: the same for sets that play the same part. */
   ofSet(nodes: Iterable<number>): number {
     this.#known ??= this.#colors()
     let sum = 0
