@@ -139,7 +139,7 @@ export class FocusGraph extends columnarStage<FocusColumns>() {
     return this.calls.filter((one) => one.direction === direction)
   }
 
-  /** One row for the calls with each other service, callers first. */
+  /** Returns one row for the calls with each other service, callers first. */
   table(): StageTable {
     return rowTable(
       [...this.of('caller'), ...this.of('callee')],

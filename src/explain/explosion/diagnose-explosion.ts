@@ -196,7 +196,7 @@ function c2Text(c2: number): string {
   return Number.isNaN(c2) ? 'none' : shortNumber(c2)
 }
 
-/** Most requests testable, then the least C², then most categories. */
+/** Sorts by the most testable requests, then the least C², then the most categories. */
 function bestFirst(a: CategorySizes, b: CategorySizes): number {
   return shareOf(b) - shareOf(a) || spreadOf(a) - spreadOf(b) || b.categories - a.categories
 }
@@ -225,7 +225,7 @@ function shareOf({ testableShare }: CategorySizes): number {
   return Math.round(100 * (testableShare || 0))
 }
 
-/** C² in hundredths; none is as bad as any. */
+/** Returns C² in hundredths; none is as bad as any. */
 function spreadOf({ medianC2 }: CategorySizes): number {
   return Number.isNaN(medianC2) ? Number.MAX_VALUE : Math.round(medianC2 * 100)
 }
@@ -384,7 +384,7 @@ export class ExplosionVariants {
     return getOrInsert(this.#rebuilt, concurrency, () => rebuildFlows(flows, concurrency))
   }
 
-  /** Order first, then labels, then loops: folding needs names that repeat. */
+  /** Categorizes a variant: order first, then labels, then loops, because folding needs names that repeat. */
   categorize({ changes = [], folds = false, ...rebuilt }: Variant): Categories {
     const { flows, options } = this.categories
     const built = this.flows(rebuilt)

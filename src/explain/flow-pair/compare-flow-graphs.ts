@@ -177,7 +177,9 @@ function nameOfLabel(names: ReadableNames | undefined): (label: string) => strin
 
 const SMALLEST = 2
 
-/** Connected parts the same on both sides, as large as closes no cycle as one node. */
+/**
+ * Returns connected parts that are the same on both sides, as large as possible without closing a cycle as one node.
+ */
 function identicalRegions(
   { nodes, edges }: UnionGraph,
   orderChanges: readonly OrderChange[],
@@ -198,7 +200,7 @@ function identicalRegions(
     })
 }
 
-/** Connected parts on one side only; with the identical regions they close no cycle. */
+/** Returns connected parts on one side only; with the identical regions they close no cycle. */
 function oneSidedGroups(union: UnionGraph, regions: readonly FlowGroup[]): FlowGroup[] {
   const drawn = coalesceFlow(union, { groups: regions })
   const side = (node: CoalescedNode | undefined) =>
@@ -219,7 +221,7 @@ function oneSidedGroups(union: UnionGraph, regions: readonly FlowGroup[]): FlowG
     })
 }
 
-/** Connected nodes of one service and host, on either side; none where neither is known. */
+/** Returns connected nodes of one service and host, on either side; none if neither is known. */
 function componentTraversals({ nodes, edges }: UnionGraph): FlowGroup[] {
   const places = nodes.map(placeName)
   const binding = edges.map(({ from, to }) => {

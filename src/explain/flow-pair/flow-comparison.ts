@@ -551,7 +551,7 @@ function oneSidedSteps(flows: ComparedFlows, claim: Claim): Draft[] {
   )
 }
 
-/** Added steps between the same neighbors as removed ones are one difference with these. */
+/** Merges added steps with removed ones between the same neighbors into one difference. */
 function replacements(drafts: readonly Draft[], edges: readonly UnionEdge[]): Draft[] {
   const placeOf = ({ nodes }: Draft) => {
     const own = new Set(nodes)
@@ -609,8 +609,8 @@ function withDisplaced({ edges }: ComparedFlows, draft: Draft, claim: Claim): Dr
 }
 
 /**
- * With the free edges of branches that are waited for more or less often as an edge takes another
- * time: it costs no more than requests wait for its branch beyond the others.
+ * Adds the free edges of branches that requests wait for more or less often because an edge takes another time. The
+ * edge costs no more than the wait for its branch beyond the others.
  */
 function withSwitched({ nodes, edges }: ComparedFlows, draft: Draft, claim: Claim): Draft {
   const edge = edges[draft.edges[0] ?? -1]

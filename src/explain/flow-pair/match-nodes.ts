@@ -249,7 +249,7 @@ function breakCycles(pairing: NodePairing, recurring: ReadonlySet<string>): Node
   return parted
 }
 
-/** Union nodes of `a` with partners that are left when all is peeled off that is on no cycle. */
+/** Returns the union nodes of `a` with partners that remain after all nodes on no cycle are peeled off. */
 function cyclicNodes(pairing: NodePairing): number[] {
   const { a, b, ofA, unionSize } = pairing
   const below: number[][] = Array.from({ length: unionSize }, () => [])

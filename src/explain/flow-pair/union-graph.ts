@@ -312,7 +312,7 @@ function classLatencies(
   })
 }
 
-/** JSON has no NaN. */
+/** Returns `null` for NaN, which JSON does not have. */
 export function orNull(value: number): number | null {
   return Number.isFinite(value) ? value : null
 }

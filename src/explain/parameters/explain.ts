@@ -349,7 +349,7 @@ export function explainEdge(
   return explainEdgeCalls(comparison, edge, { calls, title: `Calls of ${edgeName(edge)}`, options })
 }
 
-/** The same of the calls of a segment alone; `null` where a period has none. */
+/** Explains the calls of a segment alone; `null` if a period has none. */
 export function explainWithin(
   comparison: Comparison,
   edge: EdgeNodes,
@@ -549,7 +549,7 @@ function oneCallEach(calls: readonly EdgeCall[], seed: number): EdgeCall[] {
   return Array.from(ofRequest.values(), (own) => own[random.integer(own.length)] as EdgeCall)
 }
 
-/** The same but for hosts. */
+/** Whether two labels are the same except for hosts. */
 function isSame(a: NodeLabel, b: NodeLabel): boolean {
   return a.service === b.service && a.operation === b.operation && a.phase === b.phase
 }

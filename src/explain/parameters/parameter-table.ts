@@ -192,7 +192,7 @@ export function requireColumns(questions: QuestionTables, names: readonly string
   )
 }
 
-/** One column a place and attribute, in their order; places of one name are counted. */
+/** Reads one column per place and attribute, in their order; numbers places of the same name. */
 function readParameters(
   flows: FlowSet,
   places: readonly NodeLabel[],

@@ -158,7 +158,7 @@ export class EdgeCovariances extends columnarStage<{
     return this.others.filter(({ covaries }) => covaries)
   }
 
-  /** One row another edge of the category. */
+  /** Returns one row per other edge of the category. */
   table(): StageTable {
     return rowTable(this.others, {
       ...own('edge from to occurrence requests covarianceUs2 correlation p q covaries'),
@@ -212,7 +212,7 @@ function strength({ correlation }: EdgeCovariance): number {
   return Number.isNaN(correlation) ? -1 : Math.abs(correlation)
 }
 
-/** P(|r| at least this large) when the true correlation is 0: t = r·√((n − 2)/(1 − r²)). */
+/** Returns P(|r| at least this large) if the true correlation is 0: t = r·√((n − 2)/(1 − r²)). */
 function correlationP({ correlation: r, worth: n }: CoMoments): number {
   if (!(n > FEW) || Number.isNaN(r)) return Number.NaN
   return incompleteBeta((n - 2) / 2, 0.5, (1 - r) * (1 + r), r * r)

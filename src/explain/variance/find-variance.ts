@@ -253,7 +253,7 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
     return rowTable(rows, own('period c2 share'))
   }
 
-  /** Tier 1: one row a category and period, in the order asked for. */
+  /** Returns tier 1: one row per category and period, in the requested order. */
   table(): StageTable {
     const columns = own('category period root requests meanUs varianceUs2 c2 timeShare importance')
     return rowTable(this.ranked, columns, this.categories.flows.quantity)
@@ -288,8 +288,8 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
 }
 
 /**
- * Which critical-path edges make response times vary: these add up to it, so their covariances with
- * it add up to its variance. Source: Sambasivan 2013, §5.4.2.
+ * Finds the critical-path edges that make response times vary. The edges add up to the response time, so their
+ * covariances with it add up to its variance. Source: Sambasivan 2013, §5.4.2.
  */
 function localizeVariance(
   categories: Categories,
