@@ -21,7 +21,7 @@ export interface AndersonDarlingResult extends TwoSampleResult {
 }
 
 /**
- * Two-sample Anderson-Darling test: do two samples of latencies come from one distribution?
+ * Tests whether two samples of latencies come from one distribution (two-sample Anderson-Darling test).
  *
  * Null hypothesis: both samples come from the same distribution. Alternative: they come from
  * different ones, in location, spread or shape. Compared with Kolmogorov-Smirnov, differences in
@@ -70,7 +70,7 @@ export function andersonDarlingTwoSample(
   return { ...sizes, statistic, p, a2, direction }
 }
 
-/** A²_akN with midranks; 0 when all are equal. Source: Scholz and Stephens 1987, equation 7. */
+/** Returns A²_akN with midranks; 0 if all are equal. Source: Scholz and Stephens 1987, equation 7. */
 function andersonDarlingStatistic({ ends, firsts }: TiedValues, size: number): number {
   const total = ends[ends.length - 1]!
   let sum = 0
@@ -139,8 +139,8 @@ function squaredCorrelations({ length }: { length: number }, endOf: (i: number) 
 }
 
 /**
- * P(A² > x) for the limit of the Anderson-Darling statistic, Σ_j Y_j / (j(j+1)) with independent χ²
- * variables Y_j of one degree of freedom.
+ * Returns P(A² > x) for the limit of the Anderson-Darling statistic, Σ_j Y_j / (j(j+1)) with independent χ² variables
+ * Y_j of one degree of freedom.
  *
  * The transform of A² is M(t) = √(−2πt / cos(½π√(1+8t))); the tail is the integral of
  * e^(−tx)·M(t)/t over a path that crosses the real axis between the pole 0 and the branch point 1.

@@ -59,7 +59,7 @@ export interface BootstrapResult extends SampleCounts {
 }
 
 /**
- * Bootstrap confidence interval of the difference of a measure: by how much slower is after?
+ * Returns a bootstrap confidence interval of the difference of a measure: how much slower after is.
  *
  * Both samples are resampled, each with its own size. Quantiles are drawn as order statistics
  * rather than from whole resamples, so that a resample takes O(1).

@@ -431,7 +431,7 @@ interface Fit {
   readonly base: number
 }
 
-/** Σ ((t − at) / length)^power of the values while growth lasts, from sums of the powers of t. */
+/** Returns Σ ((t − at) / length)^power of the values while growth lasts, from sums of the powers of t. */
 function grown(
   sums: readonly Float64Array[],
   power: number,

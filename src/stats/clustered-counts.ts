@@ -114,7 +114,7 @@ function dispersionOf(made: Float64Array, expected: Float64Array) {
   return { made: all, expected: chances, clusterSize, wander }
 }
 
-/** Two-sided p of `after` of all, whole numbers or not, that come with these odds. */
+/** Returns the two-sided p of `after` among all, whole numbers or not, at these odds. */
 function binomialP(before: number, after: number, odds: number): number {
   const [share, other] = [odds / (1 + odds), 1 / (1 + odds)]
   const more = after === 0 ? 1 : incompleteBeta(after, before + 1, share, other)

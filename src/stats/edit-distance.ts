@@ -66,10 +66,10 @@ function cut(tokens: ArrayLike<number>, prefix: number, suffix: number): Float64
 const MAX_PREPARED = 256
 
 /**
- * Edit distances from one sequence to many: what can be known of the first is worked out once, so
- * that a short one costs a tenth of a microsecond or two per comparison instead of several.
+ * Returns a function for edit distances from one sequence to many. The preparation of the first sequence is done once,
+ * so a comparison with a short one takes a tenth of a microsecond or two instead of several.
  *
- * Tokens, of this sequence and of all it is compared with, are integers from 0 to `alphabet` − 1.
+ * Tokens of all sequences are integers from 0 to `alphabet` − 1.
  *
  * Source: Hyyrö 2003, as in `editDistance`.
  *
@@ -112,7 +112,7 @@ function lastCell(rows: number, differences: Uint8Array): number {
 }
 
 /**
- * Levenshtein distance by bit-parallel dynamic programming, 32 rows of the table at a time.
+ * Returns the Levenshtein distance by bit-parallel dynamic programming, 32 rows of the table at a time.
  *
  * The table is filled one band of 32 pattern tokens after the other; between bands only the
  * horizontal differences (−1, 0, 1) along the text are kept. O(n·m/32) time, O(n + m) memory.
@@ -183,7 +183,7 @@ function numberTokens(pattern: Float64Array, text: Float64Array) {
 const UNREACHED = -(2 ** 30)
 
 /**
- * Levenshtein distance by furthest-reaching diagonals, or undefined when it exceeds `limit`.
+ * Returns the Levenshtein distance by furthest-reaching diagonals, or undefined if it exceeds `limit`.
  *
  * For d = 0, 1, … it keeps, per diagonal (column − row), the furthest row of `a` that d edits
  * can reach. O(n + d²) time on average, O(n·d) at worst, O(limit) memory.

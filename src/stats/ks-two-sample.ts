@@ -43,7 +43,7 @@ export interface KsResult extends TwoSampleResult {
 }
 
 /**
- * Two-sample Kolmogorov-Smirnov test: do two samples of latencies come from one distribution?
+ * Tests whether two samples of latencies come from one distribution (two-sample Kolmogorov-Smirnov test).
  *
  * Null hypothesis: both samples come from the same distribution. Alternative `'two-sided'`: they
  * come from different ones; `'slower'`: somewhere the distribution function of after lies below
@@ -163,7 +163,7 @@ function tieGroupEnds(before: ArrayLike<number>, after: ArrayLike<number>): Uint
 }
 
 /**
- * Stephens's approximation of the p-value of a two-sample KS statistic, as MATLAB's `kstest2`.
+ * Returns Stephens's approximation of the p-value of a two-sample KS statistic, as MATLAB's `kstest2`.
  *
  * λ = (√n + 0.12 + 0.11/√n)·D with n = n1·n2/(n1+n2); two-sided the Kolmogorov series cut at 101
  * terms, one-sided e^(−2λ²). Clamped to [0, 1]; 0 only where it underflows (λ > 19). NaN for an

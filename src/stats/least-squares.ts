@@ -13,8 +13,8 @@ const RIDGE = 1e-9
 const CONSTANT = 1e-9
 
 /**
- * Linear regression with an intercept: normal equations of scaled columns, by Cholesky with a
- * negligible ridge. Constant columns get 0; equal columns share a coefficient.
+ * Fits a linear regression with an intercept: normal equations of scaled columns, by Cholesky with a negligible ridge.
+ * Constant columns get 0; equal columns share a coefficient.
  *
  * @param weights of the rows, inverse to the variance of their values; by default all are equal
  */

@@ -40,7 +40,7 @@ export interface MannWhitneyResult extends TwoSampleResult {
 }
 
 /**
- * Mann-Whitney U test (Wilcoxon's rank sum test): does one of two samples tend to larger values?
+ * Tests whether one of two samples tends to larger values (Mann-Whitney U test, Wilcoxon's rank sum test).
  *
  * Null hypothesis: both samples come from the same distribution. Alternative `'two-sided'`: a
  * random value of after is larger than one of before with a probability other than ½;
@@ -153,7 +153,7 @@ function isAsExtreme(found: number, observed: number, alternative: Alternative):
   return Math.abs(found) >= Math.abs(observed)
 }
 
-/** Twice the midrank of every pooled value, ascending: integers. */
+/** Returns twice the midrank of every pooled value, ascending: integers. */
 function doubledMidranks(first: ArrayLike<number>, second: ArrayLike<number>): Int32Array {
   const ranks = new Int32Array(first.length + second.length)
   let start = 0

@@ -34,8 +34,7 @@ export interface PermutationTestResult extends TwoSampleResult {
 }
 
 /**
- * Permutation test of the difference of a measure: would dealing the values out at random give a
- * difference as large?
+ * Tests whether dealing the values out at random would give as large a difference of a measure (permutation test).
  *
  * Null hypothesis: both samples come from the same distribution. Alternative `'two-sided'`: the
  * difference of the measures is far from 0; `'slower'`: it is large; `'faster'`: it is small. The

@@ -75,7 +75,7 @@ export function randomSource(seed: number): RandomSource {
   return { next, integer, normal, logNormal, shuffle }
 }
 
-/** Leva's ratio of uniforms: quadratic bounds spare 99 % of the cases a logarithm. */
+/** Accepts a ratio of uniforms by Leva's method: quadratic bounds spare 99 % of the cases a logarithm. */
 function acceptsNormal(u: number, v: number): boolean {
   const x = u - 0.449871
   const y = Math.abs(v) + 0.386595

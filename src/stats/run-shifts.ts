@@ -168,7 +168,7 @@ function eachCount(counts: ArrayLike<number>, of: (n: number, run: number) => vo
 
 type Weighed = ReturnType<typeof weigh>
 
-/** One measure with runs weighed by how sure their levels are. */
+/** Weighs the runs of one measure by the certainty of their levels. */
 function weigh({ levels, variances }: Levels, common: number) {
   const runs = levels.length - 1
   const weights = variances.map((own, run) => (Number.isNaN(levels[run]!) ? 0 : 1 / (common + own)))
@@ -292,7 +292,7 @@ export function runMeasure(strata: readonly RunSums[]): RunMeasure {
 }
 
 /**
- * One measure of shares: how many of a run's chances were taken, after last. Shares are compared as
+ * Returns one measure of shares: the share of each run's chances that were taken, after last. Shares are compared as
  * the arcsine of their root, whose variance does not depend on the share (Anscombe 1948).
  */
 export function shareMeasure(

@@ -168,7 +168,7 @@ export function sortedPair(
   }
 }
 
-/** Both samples as values of equal weight: those at their `equalRows`. */
+/** Returns both samples as values of equal weight: those at their `equalRows`. */
 export function equalPair(pair: SortedPair): SortedPair {
   const of = (values: ArrayLike<number>, weights: Float64Array | undefined) =>
     Float64Array.from(equalRows({ values, weights }), (row) => values[row]!)
@@ -176,7 +176,7 @@ export function equalPair(pair: SortedPair): SortedPair {
   return { ...pair, first: of(first, weights?.[0]), second: of(second, weights?.[1]) }
 }
 
-/** The same of samples in any order; as they are where no weights differ. */
+/** Returns samples in any order as values of equal weight; unchanged if no weights differ. */
 export function equalSamples({ before, after, ...weights }: SamplePair) {
   const pair = sortedPair(before, after, false, weights)
   if (!pair.isUneven) return { before, after }

@@ -77,7 +77,7 @@ function byFirstRow(codes: Int32Array, size: number): Int32Array {
   return partition
 }
 
-/** FNV-1a over whole numbers: only to compare few columns in full. */
+/** Hashes whole numbers by FNV-1a, so that only few columns are compared in full. */
 function hashOf(partition: Int32Array): number {
   let hash = 0x811c9dc5
   for (let row = 0; row < partition.length; row++) {

@@ -199,8 +199,8 @@ interface GainRatioOptions {
 }
 
 /**
- * C4.5's choice: the highest gain ratio of columns that gain about the average. Gain alone would
- * favor many values, the ratio alone cutting off a few rows. Undefined if none gains.
+ * Returns C4.5's choice: the column with the highest gain ratio among those that gain about the average. Gain alone
+ * would favor columns with many values, and the ratio alone cuts that separate a few rows. Undefined if none gains.
  */
 export function chooseByGainRatio(
   scorer: GainRatioScorer,
@@ -399,7 +399,7 @@ function isWithinRun(first: Float64Array, second: Float64Array, group: number): 
   return first[group]! + first[group + 1]! === 0 || second[group]! + second[group + 1]! === 0
 }
 
-/** Below this, values are one to C4.5; not so where all values are as small. */
+/** Returns the gap below which values are equal: fixed for C4.5, otherwise smaller if all values are small. */
 function leastGap(values: Float64Array, strict: boolean): number {
   const span = values.length === 0 ? 0 : values[values.length - 1]! - values[0]!
   return strict ? MIN_GAP : MIN_GAP * Math.min(1, span)
@@ -426,7 +426,7 @@ export function classCounts({ rows, weights }: NodeRows, labels: ArrayLike<numbe
   return { precursors, mutations, weights: [first, second] as const }
 }
 
-/** x·log2 x, and 0 for 0; whole numbers are looked up, as counts mostly are whole. */
+/** Returns a function for x·log2 x, and 0 for 0; it looks up whole numbers, because counts mostly are whole. */
 function xLogX(most: number): (x: number) => number {
   const direct = (x: number) => (x > 0 ? x * Math.log2(x) : 0)
   const table = Float64Array.from({ length: most + 1 }, (_, x) => direct(x))

@@ -221,8 +221,8 @@ export interface SplitChoice extends Omit<TreeSplit<never>, 'kind' | 'children'>
 type CodeDivision = Pick<SplitChoice, 'test' | 'codes' | 'childOf' | 'width'>
 
 /**
- * Up to `lastCode` and above. The threshold shown is the largest value seen up to the middle of the
- * gap, which later data next to it do not overturn.
+ * Divides into values up to `lastCode` and those above. The threshold shown is the largest value seen up to the middle
+ * of the gap, so later data near it do not invalidate it.
  */
 export function divideByThreshold(
   { codes, values }: CodedColumn,
@@ -587,7 +587,7 @@ function bestBinaryCut({ kind }: CodedColumn, groups: ValueGroups, minLeaf: numb
   return { ...cut, log2Cuts, lastCode: -1, nextCode: -1, sets: setsOf(groups, order, at) }
 }
 
-/** Best cut along an order of the groups, after its element `at`; ascending codes if undefined. */
+/** Finds the best cut along an order of the groups, after its element `at`; ascending codes if undefined. */
 function scanCuts(
   { size, first, second }: ValueGroups,
   order: Int32Array | undefined,
@@ -696,7 +696,7 @@ function selectedCutP(
   return Math.min(1, Math.max(selected, (exactP(gap) * selected) / single))
 }
 
-/** P of one cut for scores 0 and 1: a normal tail takes small counts for rarities. */
+/** Returns P of one cut for scores 0 and 1: a normal tail would take small counts for rarities. */
 function exactP({ sizes, sums }: Gap): number {
   const cells = [0, 1].map((side) => {
     const hits = wholeRows(Number(sums[side]))
@@ -712,7 +712,7 @@ function wholeRows(weight: number): number {
   return Math.max(0, Math.round(weight - 1e-6))
 }
 
-/** P of the largest standardized difference over cuts with left shares in `range`. */
+/** Returns P of the largest standardized difference over cuts with left shares in `range`. */
 function maximumP(largest: number, [low, high]: readonly [number, number]): number {
   // The approximation is one of the tail.
   if (largest < 1.5) return 1

@@ -319,7 +319,7 @@ function bestFirst<P extends { readonly separation: number }>(paths: readonly P[
   return paths.toSorted((a, b) => b.separation - a.separation)
 }
 
-/** 0 of nothing is nothing. */
+/** Returns a share; 0 of nothing is 0. */
 function shareOf(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole
 }
