@@ -170,7 +170,7 @@ export function makeEvaluator(measurement: Measurement): Evaluator {
 /** Standard errors by which means must differ to have a direction. */
 const CLEARLY = 2
 
-/** 1 where the mean became more, −1 where it became less, 0 where that may be chance. */
+/** Returns 1 if the mean became more, −1 if it became less, 0 if that may be chance. */
 function directionOf(base: LatencyProfile, target: LatencyProfile): number {
   const error = ({ latencyUs, weight }: LatencyProfile) =>
     (moments(latencyUs, weight).variance || 0) / worthOf(latencyUs, weight)
@@ -356,7 +356,10 @@ export interface CountedValues {
   readonly counts: Float64Array
 }
 
-/** p of the same share of two samples being in the tails of both together, corrected for their number. */
+/**
+ * Returns p of the hypothesis that equal shares of two samples lie in the tails of both together, corrected for their
+ * number.
+ */
 export function tailsP(before: CountedValues, after: CountedValues): number {
   const isPlain = [before, after].every(({ counts }) => counts.every((count) => count === 1))
   const ps = TAILS.map((share) =>
@@ -391,7 +394,7 @@ interface ChangeTest {
 }
 
 /**
- * Is the base's profile another than one that is known exactly, as a histogram or a wish? p is the
+ * Tests whether the base's profile differs from one that is known exactly, such as a histogram or a wish. p is the
  * share of samples drawn from it, of as many as the base is worth, that are at least as far from it.
  */
 export function knownChangeP(

@@ -137,9 +137,9 @@ export class LatencyDiagnosis extends Stage {
   }
 
   /**
-   * For each finding of a comparison of the same periods, the best significant cause that is about the
-   * same thing: the work of the same service, the way between the same two, the calls that the same
-   * operation makes. Findings of trace points, and causes that tell something else, stand alone.
+   * Returns, for each finding of a comparison of the same periods, the best significant cause about the same thing: the
+   * work of the same service, the way between the same two, the calls that the same operation makes. Findings of trace
+   * points, and causes that tell something else, stand alone.
    *
    * @example
    * const [first] = diagnoseLatency(before, after).explains(comparison.findings)

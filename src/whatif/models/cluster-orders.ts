@@ -78,8 +78,8 @@ function similarGroups(orders: WeighedOrders, cut: number): Group[] {
 }
 
 /**
- * Average linkage by chains of nearest neighbours: two that are nearest to each other are joined at
- * once, which gives the same groups as always joining the nearest two of all. O(m²).
+ * Groups by average linkage with chains of nearest neighbors: two that are nearest to each other are joined at once,
+ * which gives the same groups as always joining the nearest two of all. O(m²).
  *
  * Source: Murtagh 1983, "A survey of recent advances in hierarchical clustering algorithms", The
  * Computer Journal 26(4):354-359.

@@ -162,7 +162,7 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
     return this.#flowOf[period]
   }
 
-  /** Preprocessing and reply time of each call under its model. Computed once. */
+  /** Returns the preprocessing and reply time of each call under its model. Computed once. */
   ownTimes(period: number): OwnTimes {
     const learned = this.period(period)
     this.#ownTimes[period] ??= ownTimes(learned.forest, learned, this.options.slackUs)
@@ -189,7 +189,7 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
     return this.callsOf(model).map((call) => nodeCalls[forest.childOffsets[call]! + node]!)
   }
 
-  /** Ascending times from the end of the last call waited for: by node, the reply's last, µs. */
+  /** Returns ascending times from the end of the last call waited for, by node, the reply's last, in µs. */
   preprocessing(model: ExecutionModel): WeightedSample[] {
     const { preprocessingUs, replyUs } = this.ownTimes(model.period)
     return [

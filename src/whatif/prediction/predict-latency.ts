@@ -73,7 +73,7 @@ function errorsOf(tallies: readonly Tally[]): PredictionErrors {
   }
 }
 
-/** 1 for the calls of a random half of requests. */
+/** Returns 1 for the calls of a random half of requests. */
 function halfOf({ request, requestTrace }: CallForest, seed: number): Uint8Array {
   const random = randomSource(seed)
   const order = random.shuffle(Array.from(requestTrace.keys()))
@@ -144,8 +144,8 @@ export class PredictionEvaluation extends columnarStage<{
 const MAX_COLUMNS = 100
 
 /**
- * Linear regression of the server time of one operation's calls on the latencies of their children:
- * a column for each operation and occurrence, 0 where it was not called.
+ * Fits a linear regression of the server time of one operation's calls on the latencies of their children: a column for
+ * each operation and occurrence, 0 where it was not called.
  *
  * @param calls all that are to be predicted, and `learned`, those to learn from
  */

@@ -156,7 +156,7 @@ export class LatencyProfile implements WeighedLatencies {
     return this.latencyUs.reduce((sum, us, i) => sum + us * this.weight[i]!, 0) / this.requests
   }
 
-  /** Weight in each of `bins`. */
+  /** Returns the weight in each of `bins`. */
   histogram(bins: LogBins): Float64Array {
     const counts = new Float64Array(bins.count)
     this.latencyUs.forEach((us, i) => {

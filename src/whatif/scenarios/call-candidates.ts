@@ -193,7 +193,7 @@ function partsOf({ paths, base }: CandidateContext, group: CallGroup): CallGroup
   return parts.sort((a, b) => calls(b) - calls(a)).slice(0, MAX_PARTS)
 }
 
-/** One candidate that makes it as it is in the target, or one a factor where there is none. */
+/** Returns one candidate that makes a time as in the target, or one per factor if there is no target. */
 function candidates({ target, factors }: CandidateContext, change: CallChange): Candidate[] {
   const { kind, what, group, parts, within = () => [], below = () => [] } = change
   const key = parts.map((each) => `${each.part} ${each.paths}`).join(';')
@@ -233,8 +233,8 @@ function distinct(all: readonly Candidate[]): Candidate[] {
 }
 
 /**
- * For each feature by which requests divide: what if they came in the target's proportions? Without
- * the other period's traces: what if those of one part came twice as often, or half as often?
+ * Returns, for each feature that divides requests, the scenario in which they come in the target's proportions. Without
+ * the other period's traces, returns scenarios in which those of one part come twice as often, or half as often.
  * (Ostrowski, Mann and Sandler 2011, §4.1, second type)
  */
 function reweightCandidates(context: CandidateContext): Candidate[] {

@@ -78,10 +78,9 @@ export function dividedGroup(paths: CallPaths, group: CallGroup): CallGroup[] {
 }
 
 /**
- * Which calls a group has, in as few words as tell them from other calls of the same name: `cart GET`
- * where it has all of them, `cart GET called by checkout` where one service makes them, `cart GET
- * called by checkout POST /order` where one operation of it does, `cart GET in web GET /order` where
- * they have something further up in common.
+ * Returns the title of a group, in as few words as distinguish its calls from others of the same name: `cart GET` if it
+ * has all of them, `cart GET called by checkout` where one service makes them, `cart GET called by checkout POST
+ * /order` where one operation of it does, `cart GET in web GET /order` where they have something further up in common.
  */
 export function groupTitle(paths: CallPaths, group: CallGroup): string {
   const place = group.service === '' ? '' : placeOf(paths, group)

@@ -28,7 +28,7 @@ const CHANGE_FIELD = {
   reply: 'replyUs',
 } as const satisfies Record<CallPart, string>
 
-/** One time of every call of a period, by row, µs. */
+/** Returns one time of every call of a period, by row, in µs. */
 function partUs(model: RequestModel, part: CallPart): (call: number) => number {
   const { latencyUs, serverUs } = model.forest
   if (part === 'network') return (call) => latencyUs[call]! - serverUs[call]!
@@ -134,8 +134,8 @@ export function takeCalls(forest: CallForest, calls: number[], most: number): Ui
 }
 
 /**
- * One call of each request that has any among `calls` (rows, ascending): those of one request are
- * not independent of each other. Which one depends only on the request's number.
+ * Returns one call of each request that has any among `calls` (rows, ascending): those of one request are not
+ * independent of each other. Which one depends only on the request's number.
  */
 function onePerRequest({ request }: CallForest, calls: Uint32Array): Uint32Array {
   const chosen: number[] = []

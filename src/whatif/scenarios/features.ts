@@ -298,7 +298,7 @@ export function partitionBy(count: number, nameOf: (row: number) => string | und
   return { codes, names: [...known.keys()] }
 }
 
-/** Weight in each part; 1 each where `weight` is left out. */
+/** Returns the weight in each part; 1 each without `weight`. */
 export function partSizes({ codes, names }: Partition, weight?: Float64Array): Float64Array {
   const sizes = new Float64Array(names.length)
   codes.forEach((code, row) => {
@@ -479,9 +479,9 @@ export function valueFeature(
 }
 
 /**
- * Where a number tells slow calls from fast ones, as a regression tree cuts it: in the period, and of the
- * times (the calls' own, and their requests') of which it tells most. Nowhere where it tells none, or is an
- * id: whole numbers, each another.
+ * Returns the values at which a number separates slow calls from fast ones, as a regression tree cuts it: in the
+ * period, and for the times (the calls' own, or their requests'), where it separates best. Returns none if it separates
+ * nothing, or is an id: whole numbers, all different.
  */
 function cutsOf(
   forests: readonly CallForest[],

@@ -269,9 +269,9 @@ interface DividedGroup {
 }
 
 /**
- * For each feature by which the calls of a group divide: what if the calls of one part were served
- * as fast as the others are? (Ostrowski, Mann and Sandler 2011, §4.1, first type) And, where there is
- * another period: what if those of one part, of one host, say, were served as they are there?
+ * Returns, for each feature that divides the calls of a group, scenarios in which the calls of one part are served as
+ * fast as the others (Ostrowski, Mann and Sandler 2011, §4.1, first type). If there is another period, also returns
+ * scenarios in which those of one part, such as one host, are served as they are there.
  */
 export function partitionCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
   const { base, target, features, minimumPartition } = context
@@ -298,7 +298,7 @@ interface OnePart extends DividedGroup {
   readonly name: string
 }
 
-/** One part as fast as the others, and as it is in the target. */
+/** Returns candidates for one part as fast as the others, and as it is in the target. */
 function partCandidates({ paths, base, target }: CandidateContext, one: OnePart): Candidate[] {
   const { group, feature, name } = one
   const place = `${feature.name}=${name} ${group.paths}`
@@ -334,7 +334,7 @@ function partCandidates({ paths, base, target }: CandidateContext, one: OnePart)
   return [asOthers, asAfter]
 }
 
-/** The calls take the same quantile of given server times. */
+/** Gives calls the same quantile of given server times. */
 function servedAs(model: RequestModel, calls: Uint32Array, to: CallTimes): LatencyChange {
   return { calls, serverUs: timesAs(serverTimes(model, calls), to) }
 }
@@ -408,7 +408,7 @@ function undoing(after: CallTimes, before: CallTimes): (us: number) => number {
   return (us) => (us < low.us ? us * low.factor : us > high.us ? us * high.factor : map(us))
 }
 
-/** Server times of one call of each request, within a part and outside of it. */
+/** Returns server times of one call of each request, within a part and outside of it. */
 function timesOfParts(model: RequestModel, one: OnePart) {
   const { inside, outside } = dividedCalls(model, one)
   const timesOf = (calls: Uint32Array) =>
@@ -429,7 +429,7 @@ function dividedCalls(model: RequestModel, { name, ...divided }: OnePart) {
   }
 }
 
-/** By model and feature: every part of a group, and each scenario of it, divides the same calls. */
+/** Caches divisions by model and feature: every part of a group, and each scenario of it, divides the same calls. */
 const dividedBy = remembered((_: RequestModel) =>
   remembered((_: Feature) => new Map<string, Partition & { readonly calls: Uint32Array }>()),
 )

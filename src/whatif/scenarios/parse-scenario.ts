@@ -103,7 +103,7 @@ function named(name: string, change: Omit<ScaleOptions, 'service' | 'operation'>
   }
 }
 
-/** A name that is no service is a service and its operation, with a space between them. */
+/** Splits a name that is no service into a service and its operation, at a space. */
 function resolved(paths: CallPaths, name: string): { service: string; operation?: string } {
   const services = new Set(paths.all().map((path) => paths.service(path)))
   if (services.has(name)) return { service: name }

@@ -84,7 +84,7 @@ function shareOf(name: string): string {
   return `shares.${shortText(name, MAX_NAME_LENGTH)}`
 }
 
-/** The part of that name, or an error that lists those there are. */
+/** Returns the part of that name; throws an error that lists the existing ones if there is none. */
 function requirePart({ names }: Partition, name: string): number {
   const part = names.indexOf(name)
   if (part >= 0) return part

@@ -60,7 +60,7 @@ export function scaleLoad(change: LoadChange): Scenario {
   }
 }
 
-/** Requests, or the calls of a service that come from elsewhere; ascending. */
+/** Returns requests, or the calls of a service that come from elsewhere; ascending. */
 function callsOf({ forest, models }: RequestModel, service: string): Uint32Array {
   if (service === '') return forest.requestOffsets.slice(0, -1)
   const { paths } = models
@@ -229,7 +229,7 @@ function errorOf(curve: Curve, heldOut: readonly LoadGroup[]): number {
   return Math.max(...JUDGED.map((share) => Math.abs(Math.expm1(-missed(share)))))
 }
 
-/** Straight lines between points; beyond them, the value of the nearest. */
+/** Interpolates by straight lines between points; beyond them, returns the value of the nearest. */
 function between(points: readonly number[], values: Iterable<number>): (at: number) => number {
   return scaleLinear(points, values).clamp(true)
 }
