@@ -158,10 +158,9 @@ function graphOf(
 }
 
 /**
- * Everything that is connected with `root`, and its maximum spanning tree: of all trees that connect
- * it, the one with the largest sum of weights. Of edges equally strong the one with the larger R²
- * is taken, then the first by names. `parentEdge` is, of each variable but the root, the edge of the
- * tree that leads towards the root.
+ * Returns everything that is connected with `root`, and its maximum spanning tree: of all trees that connect it, the
+ * one with the largest sum of weights. Of equally strong edges it takes the one with the larger R², then the first by
+ * names. `parentEdge` is the tree's edge from each variable, except the root, towards the root.
  *
  * Source: Prim 1957, "Shortest connection networks and some generalizations", Bell System Technical
  * Journal 36(6):1389-1401.

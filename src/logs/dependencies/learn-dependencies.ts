@@ -280,7 +280,7 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
     return this.#learned.grownAt
   }
 
-  /** One network. */
+  /** Returns one network. */
   network(key: NetworkKey): DependencyNetwork {
     const name = networkName(key)
     const { known, learn } = this.#learned
@@ -634,7 +634,7 @@ function mostTelling(
   return [...inTurn].slice(0, options.mostVariables).sort((a, b) => a - b)
 }
 
-/** F of the straight line that predicts performance: r² of three instances is worth less. */
+/** Returns F of the straight line that predicts performance: r² of three instances is worth less. */
 function correlation(values: Float64Array, pulls: Float64Array, weights: Float64Array): number {
   const rows = Int32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
   const share = rows.length < 3 ? 0 : explainedShare(values, pulls, { rows, weights })
@@ -645,7 +645,7 @@ export function picked(values: Float64Array, members: Members): Float64Array {
   return Float64Array.from(members, (instance) => Number(values[instance]))
 }
 
-/** Infinite ones are equal: their difference would be none. */
+/** Compares in descending order. Infinite values are equal, because their difference would be NaN. */
 function descending(a: number, b: number): number {
   return a === b ? 0 : b - a
 }
@@ -702,8 +702,8 @@ function ascending(values: Float64Array): Int32Array {
 }
 
 /**
- * Pearson's r² between a column and a target over some rows: the share of the target's variance that
- * a straight line would explain. 0 where either does not vary.
+ * Returns Pearson's r² between a column and a target over some rows: the share of the target's variance that a straight
+ * line would explain. 0 where either does not vary.
  */
 export function explainedShare(
   values: Float64Array,

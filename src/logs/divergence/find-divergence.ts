@@ -74,7 +74,7 @@ function picked(values: Float64Array, { members, values: room }: Group): Float64
 
 type OpenTest = { -readonly [K in keyof FeatureTest]: FeatureTest[K] }
 
-/** There may be a million of them: no spreading, which takes several times the memory. */
+/** Tests one feature. There may be a million tests, so it avoids spreading, which takes several times the memory. */
 function openTest(
   feature: Feature,
   values: Float64Array,
@@ -175,7 +175,7 @@ function gravityOf(name: string, level: Level | undefined): number {
   return Math.max(0, LEVELS.indexOf(level ?? 'info') - LEVELS.indexOf('info'))
 }
 
-/** p-values made comparable with α; NaN stays NaN and counts in no family. */
+/** Returns p-values that are comparable with α; NaN stays NaN and counts in no family. */
 function corrected(p: Float64Array, correction: DivergenceOptions['correction']): Float64Array {
   if (correction === 'none') return p
   if (correction === 'bh') return benjaminiHochberg(p)
@@ -241,7 +241,7 @@ function presences(logs: LogSet, kind: VariableKind): (variable: number) => Pres
   }
 }
 
-/** 0 where all instances have it, or none. */
+/** Returns the separation of the classes: 0 if all instances have it, or none. */
 function separation(before: number, after: number, counts: LogSet['counts']): number {
   const [all, having] = [counts.before + counts.after, before + after]
   const spread = having * (all - having) * counts.before * counts.after
@@ -372,7 +372,7 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
     return sum(this.#ofKind(kind), ({ features }) => features.filter(({ tested }) => tested).length)
   }
 
-  /** One variable; undefined where there is none of that name. */
+  /** Returns one variable; undefined if there is none of that name. */
   variable(kind: VariableKind, name: string): VariableDivergence | undefined {
     return this.#byName.get(kind)?.get(name)
   }

@@ -103,7 +103,7 @@ function meanOf(values: ArrayLike<number>, instances: readonly number[]): number
   return mean(instances, (i) => values[i]) ?? Number.NaN
 }
 
-/** First and last messages of the events that all instances have; several at one time are one. */
+/** Returns the first and last messages of the events that all instances have; several at one time are one. */
 function pointsOf(logs: LogSet, having: readonly number[]): Point[] {
   const { events } = logs
   return events.names.flatMap((event, variable): Point[] => {

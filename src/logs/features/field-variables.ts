@@ -127,7 +127,7 @@ export class FieldVariables {
     this.#builder.facet(instance, code, timeUs)
   }
 
-  /** All messages were taken: takes back what turned out to be no variable, and facets that were `asked` for. */
+  /** Ends after the last message: removes fields that proved to be no variables, and facets that were `asked` for. */
   finish(asked: readonly string[] = []): void {
     const leftOut = new Map<string, FieldLeftOut>()
     const identities = this.#identities(asked)

@@ -100,7 +100,7 @@ export class LogBuilder {
   }
 
   /**
-   * Something happened in the instance set last.
+   * Logs an event in the instance set last.
    *
    * @throws FlowdeltaError before any instance was set, or when it is closed
    */
@@ -134,7 +134,7 @@ export class LogBuilder {
     return this.#names.state.code(name)
   }
 
-  /** An event message, by numbers; of an event's levels the gravest is kept. */
+  /** Adds an event message, by numbers; keeps the gravest of an event's levels. */
   event(instance: number, code: number, timeUs: number, level?: Level): void {
     if (level !== undefined) {
       const rank = LEVELS.indexOf(level)
@@ -144,14 +144,14 @@ export class LogBuilder {
     else this.#refuse('event', { instance, code }, `time ${timeUs}`)
   }
 
-  /** A state message, by numbers. */
+  /** Adds a state message, by numbers. */
   state(instance: number, code: number, timeUs: number, value: number): void {
     if (Number.isFinite(timeUs) && Number.isFinite(value)) {
       this.#open(instance).state(code, timeUs, value)
     } else this.#refuse('state', { instance, code }, `time ${timeUs}, value ${value}`)
   }
 
-  /** An event message that only tells a message of another event apart: it is not counted as one. */
+  /** Adds a message that only distinguishes a message of another event: it does not count as one. */
   facet(instance: number, code: number, timeUs: number): void {
     this.event(instance, code, timeUs)
     this.#facetCodes.add(code)

@@ -185,8 +185,8 @@ export class VariableFeatures<F extends Feature = Feature> {
   }
 
   /**
-   * One feature of all variables in all instances: that of variable v in instance i at
-   * `v * instances + i`. Made when asked for; see `of` and `entries` for one variable.
+   * Returns one feature of all variables in all instances: that of variable v in instance i at `v * instances + i`.
+   * Made on each call; see `of` and `entries` for one variable.
    */
   values(type: F): Float64Array {
     const all = new Float64Array(this.names.length * this.instances)
@@ -197,8 +197,8 @@ export class VariableFeatures<F extends Feature = Feature> {
   }
 
   /**
-   * One feature of one variable, a number an instance: where it was not logged NaN, and 0 of the
-   * number of messages.
+   * Returns one feature of one variable, a number per instance: NaN if it was not logged, but 0 for the number of
+   * messages.
    */
   of(variable: number, type: F | Summary): Float64Array {
     const found = new Float64Array(this.instances)
@@ -215,7 +215,7 @@ export class VariableFeatures<F extends Feature = Feature> {
     for (let at = starts[variable]!; at < end; at++) target[instances[at]!] = values[at]!
   }
 
-  /** One variable, only where it was logged; views, no copies. */
+  /** Returns one variable, only for the instances that logged it; views, no copies. */
   entries(variable: number): VariableEntries<F> {
     const { starts, instances } = this.#places
     const [start, end] = [starts[variable], starts[variable + 1]]

@@ -61,7 +61,7 @@ export class OpenInstance {
     return Math.min(this.startUs, this.#firstUs)
   }
 
-  /** The same messages as instances of so long each, without the end that is no whole one. */
+  /** Returns the same messages as instances of a given length, without an incomplete last one. */
   windows(lengthUs: number): readonly OpenInstance[] {
     const windows = Array.from({ length: Math.floor(this.spanUs / lengthUs) }, (_, i) => {
       const window = new OpenInstance()
@@ -330,8 +330,8 @@ const LENGTHS_S = [
 ]
 
 /**
- * Where each class is one log whose messages are still there, the windows of both; undefined otherwise, and
- * where the shorter one is too short, or the longer one far too long.
+ * Returns the windows of both classes, if each class is one log whose messages are still kept; undefined otherwise, and
+ * if the shorter one is too short, or the longer one far too long.
  */
 export function cutWindows(
   rows: readonly Row[],

@@ -215,7 +215,7 @@ export class DividedLogs {
     return (i) => [...tests, ...most].every((test) => test(i))
   }
 
-  /** All messages were read: classes are settled, and windows left out that the log covers in part. */
+  /** Ends after the last message: settles classes, and leaves out windows that the log covers only in part. */
   finish(): void {
     const { windowUs, isByBad } = this.#division
     const isSlow = this.#byPerformance()
@@ -237,7 +237,10 @@ export class DividedLogs {
   }
 }
 
-/** A level is read as one of six, however its field is called and its words are written. */
+/**
+ * Whether a field is the level that a condition asks for: a level is one of six, whatever its field's name and its
+ * spelling.
+ */
 function isLevelOf({ attribute }: Condition, key: string): boolean {
   return key === 'level' && roleOf(attribute).role === 'level'
 }

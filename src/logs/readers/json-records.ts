@@ -88,14 +88,14 @@ function holdsObjects(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && typeof value[0] === 'object'
 }
 
-/** A row of CloudWatch Insights. */
+/** Whether a list is a row of CloudWatch Insights. */
 function isCells(value: readonly unknown[]): value is { field: string; value: unknown }[] {
   return (
     value.length > 0 && value.every((one) => isJsonObject(one) && 'field' in one && 'value' in one)
   )
 }
 
-/** Loki: the time in nanoseconds, the line, and maybe further labels. */
+/** Returns a record of Loki: the time in nanoseconds, the line, and maybe further labels. */
 function lokiRecord(entry: unknown, around: JsonObject): JsonObject {
   const [time, line, labels] = entry as unknown[]
   const { stream, ...rest } = around

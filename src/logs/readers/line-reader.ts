@@ -117,7 +117,7 @@ export class LineReader {
     }
   }
 
-  /** All lines were taken. */
+  /** Ends after the last line. */
   end(): void {
     this.#streams.end()
   }
@@ -173,7 +173,7 @@ export class LineReader {
     return this.#pairs(pairs, depth)
   }
 
-  /** Several lines make one message; of those before the last nothing is reported yet. */
+  /** Collects several lines into one message; those before the last report nothing yet. */
   #several(text: string): boolean {
     const stream = this.#stream()
     const before = stream.head

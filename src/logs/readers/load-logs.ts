@@ -151,7 +151,7 @@ function inputReader(
       }
       if (instance === undefined && !isDivided && !isOpen) builder.close(pathInstance)
     },
-    /** All inputs were read. */
+    /** Ends after the last input. */
     finish(): void {
       // The class of an instance tells which field names it.
       divided?.finish()

@@ -109,7 +109,7 @@ export class LogDraft {
     }
   }
 
-  /** OTLP's attributes, journald's bytes and structlog's exceptions; of other lists their sum and length. */
+  /** Takes a list: OTLP's attributes, journald's bytes, structlog's exceptions; of other lists their sum and length. */
   #list(path: string, list: readonly unknown[], depth: number): void {
     const { role } = this.#roleOf(path)
     const attributes = [...otlpAttributes(list)]

@@ -77,7 +77,7 @@ export class MessageStreams {
     return getOrInsert(this.#streams, name, () => new Stream())
   }
 
-  /** A message is complete. One that is `isTimeless` has the time of the one before it. */
+  /** Takes a complete message. If `isTimeless`, it gets the time of the one before it. */
   take(draft: LogDraft, { line, text }: Place): void {
     const { sink, settings } = this.#options
     const { instance, isText, name, level, logger, fields } = draft
@@ -193,7 +193,7 @@ export class MessageStreams {
     this.#options.sink.record({ ...record, level: 'error', fields: withLevel([], 'error') })
   }
 
-  /** A line that begins no message, and says `inner` in its stream. */
+  /** Takes a line that begins no message, with its text `inner` in its stream. */
   goOn(stream: Stream, inner: string, { line, text }: Place): void {
     const { sink, format, settings } = this.#options
     const isRecords = RECORDS.has(format)
@@ -215,7 +215,7 @@ export class MessageStreams {
     }
   }
 
-  /** All lines were taken. Where most begin no message, they are none that belong to one. */
+  /** Ends after the last line. If most lines begin no message, they do not belong to messages either. */
   end(): void {
     const { sink, settings } = this.#options
     const examples = this.#examples

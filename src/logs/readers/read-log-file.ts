@@ -64,7 +64,7 @@ function formatOf(head: string, settings: ReadSettings): LogFormat | undefined {
   return settings.format === 'auto' ? recognizeLogFormat(head, settings) : settings.format
 }
 
-/** Each file has a clock of its own, because files may differ. */
+/** Reads a file in its format. Each file has a clock of its own, because files may differ. */
 async function readInFormat(
   format: LogFormat,
   file: LogFile,

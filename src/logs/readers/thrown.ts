@@ -65,14 +65,14 @@ export class StackFollower {
   #isGo = false
   readonly #known: string[] = []
 
-  /** A message begins; returns what its text names. */
+  /** Begins a message; returns the exception that its text names. */
   begin(text: string): Thrown | undefined {
     const mentioned = lastMentioned(text)
     this.#start(mentioned === undefined ? text : '', undefined)
     return this.add(mentioned)
   }
 
-  /** A message begins that names nothing, and whose text stands at a place of a line. */
+  /** Begins a message that names no exception and whose text stands at a place of a line. */
   beginPlain(line: LineBytes | undefined, [from, to]: readonly [start: number, end: number]): void {
     this.#start('', line?.bytes)
     this.#from = (line?.start ?? 0) + from
@@ -100,7 +100,7 @@ export class StackFollower {
     return thrown
   }
 
-  /** A line that is not known to begin a message. */
+  /** Follows a line that may not begin a message. */
   follow(line: string): Followed {
     const isIndented = /^\s/.test(line)
     if (TRACEBACK.test(line)) {
@@ -192,7 +192,7 @@ function firstOf(patterns: readonly RegExp[], line: string): Thrown | undefined 
   return undefined
 }
 
-/** One word in small letters is no type. */
+/** Whether a name is a type: a single lower-case word is none. */
 function isType({ className }: Thrown): boolean {
   return /[A-Z]/.test(className)
 }
