@@ -62,7 +62,7 @@ export class KnownText {
   }
 }
 
-/** V8 keeps a slice's whole source alive, so a kept piece of a file's text would keep the text. */
+/** Copies a text: V8 keeps a slice's whole source alive, so a kept piece of a file's text would keep the text. */
 function ownCopy(value: string): string {
   return ` ${value}`.slice(1)
 }

@@ -81,7 +81,7 @@ type FinishedColumns<Columns> = {
   readonly [Name in keyof Columns]: Columns[Name] extends GrowingColumn<infer A> ? A : never
 }
 
-/** Empty columns that grow, by name and type: `growingColumns({ durationUs: 'f64' })`. */
+/** Returns empty columns that grow, by name and type: `growingColumns({ durationUs: 'f64' })`. */
 export function growingColumns<const Types extends ColumnTypes>(
   types: Types,
 ): GrowingColumns<Types> {

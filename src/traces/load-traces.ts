@@ -202,7 +202,7 @@ async function openAll(
   )
 }
 
-/** A file named twice would count its content twice. */
+/** Rejects a file named twice, whose content would count twice. */
 function rejectRepeated(option: string, files: TraceSource | readonly TraceSource[]): void {
   const paths = [files].flat().filter((file) => typeof file === 'string')
   const repeated = paths.find((path, i) => paths.indexOf(path) !== i)

@@ -85,8 +85,8 @@ export class Quality extends columnarStage<QualityCounts>() {
   }
 
   /**
-   * Where the traces are a sample, drawn by an engine or `sample`: one row a group of requests, with how many
-   * there are (exactly), how many of them are in the sample, and exact quantiles of all their times.
+   * Returns one row per group of requests if the traces are a sample, drawn by an engine or `sample`: their exact
+   * number, their number in the sample, and exact quantiles of all their times.
    */
   groupTable(): StageTable {
     return rowTable(this.groups, {

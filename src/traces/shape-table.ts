@@ -42,7 +42,7 @@ export class ShapeTable {
     this.#rehash()
   }
 
-  /** All that it holds. */
+  /** Returns all its columns. */
   columns(): ShapeColumns {
     return mapValues(this.#columns, (column) => column.finish())
   }
@@ -64,17 +64,17 @@ export class ShapeTable {
     return this.#columns.nodeOffsets.values[shape]!
   }
 
-  /** Label codes of the nodes of `shape`. */
+  /** Returns the label codes of the nodes of `shape`. */
   labels(shape: number): Uint32Array {
     return slice(this.#columns.labels, this.#columns.nodeOffsets, shape)
   }
 
-  /** Start nodes of the edges of `shape`, as positions in `labels(shape)`. */
+  /** Returns the start nodes of the edges of `shape`, as positions in `labels(shape)`. */
   from(shape: number): Uint32Array {
     return slice(this.#columns.from, this.#columns.edgeOffsets, shape)
   }
 
-  /** End nodes of the edges of `shape`, as positions in `labels(shape)`. */
+  /** Returns the end nodes of the edges of `shape`, as positions in `labels(shape)`. */
   to(shape: number): Uint32Array {
     return slice(this.#columns.to, this.#columns.edgeOffsets, shape)
   }
@@ -160,7 +160,7 @@ function startsWith(longer: Uint32Array, prefix: Uint32Array): boolean {
   return true
 }
 
-/** FNV-1a over 32-bit words, finished by murmur3's mixer so that the low bits are good slots. */
+/** Hashes a shape by FNV-1a over 32-bit words, finished by murmur3's mixer so that the low bits are good slots. */
 function hashShape(labels: Uint32Array, nodeCount: number, { from, to, edgeCount }: ShapeEdges) {
   let hash = 0x811c9dc5 ^ nodeCount
   for (let i = 0; i < nodeCount; i++) hash = Math.imul(hash ^ labels[i]!, 0x01000193)

@@ -198,7 +198,7 @@ export class DotGraphParser {
     return this.#label(tokenStart, tokenEnd)
   }
 
-  /** Trace point and semantic label, which a literal `\\n` separates, become one name. */
+  /** Reads a label: trace point and semantic label, which a literal `\\n` separates, become one name. */
   #label(start: number, end: number, hash?: number): number {
     const scanner = this.#scanner
     const label = this.#labelBytes.intern(this.#usual.view, start, end, hash)
@@ -241,7 +241,7 @@ export class DotGraphParser {
     for (const attribute of this.attributes) attribute[0] = numbers[attribute[0]]!
   }
 
-  /** The root is the first declared node that nothing leads to. */
+  /** Puts the root first: the first declared node that nothing leads to. */
   #putRootFirst(): void {
     const { nodeCount, edgeCount, from, to } = this
     const numbers = this.#numbers

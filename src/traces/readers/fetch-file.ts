@@ -70,7 +70,7 @@ export async function openSlices(path: string) {
   }
 }
 
-/** The web has no folders. */
+/** Stands in for listing a folder: the web has none. */
 export function namesWithin(_path: string | URL): Promise<readonly string[] | undefined> {
   return Promise.resolve(undefined)
 }

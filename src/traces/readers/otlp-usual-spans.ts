@@ -229,7 +229,7 @@ export class UsualSpans extends JsonCursor {
     return true
   }
 
-  /** 32 small hex digits; spans of one trace mostly come one after the other. */
+  /** Reads 32 small hex digits; spans of one trace mostly come one after the other. */
   #readTraceId(): boolean {
     const { bytes, view } = this
     const start = this.at + 1
@@ -243,7 +243,7 @@ export class UsualSpans extends JsonCursor {
     return true
   }
 
-  /** 16 small hex digits, as two 32-bit integers: no other numbers are as cheap to keep. */
+  /** Reads 16 small hex digits, as two 32-bit integers: no other numbers are as cheap to keep. */
   #readSpanId(): boolean {
     const bytes = this.bytes
     const start = this.at + 1

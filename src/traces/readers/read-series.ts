@@ -131,7 +131,7 @@ function prometheusSeries(text: string, file: string): Series[] {
   })
 }
 
-/** µs since 1970: of ISO 8601, or of a number whose size tells its unit. */
+/** Returns µs since 1970: from ISO 8601, or from a number whose size tells its unit. */
 function timeUs(text: string): number {
   const count = Number(text)
   if (text.trim() === '' || Number.isNaN(count)) return 1000 * Date.parse(text)

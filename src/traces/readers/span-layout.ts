@@ -491,7 +491,7 @@ function distance(ratio: number, unit: TimeUnit): number {
   return Math.abs(Math.log(ratio / inMicros(unit)))
 }
 
-/** JSON within a text, as tables have it. */
+/** Reads JSON within a text, as tables have it. */
 export function innerJson(value: unknown): unknown {
   return typeof value === 'string' && /^\s*[[{]/.test(value) ? (parsedJson(value) ?? value) : value
 }

@@ -266,7 +266,7 @@ class SpanRecords {
     if (this.#sampled >= SAMPLED) this.#learn()
   }
 
-  /** Ends; gives the name of the format that the spans were in. */
+  /** Ends, and returns the name of the format that the spans were in. */
   end(): string | undefined {
     if (this.#layout === undefined && this.#waiting.length > 0) this.#learn()
     const { quality } = this.#sink
@@ -650,7 +650,7 @@ interface Told {
   probability?: number | undefined
 }
 
-/** Reads, and takes out, attributes that say of the span itself what other formats have fields for. */
+/** Reads, and removes, attributes on the span itself for which other formats have fields. */
 function toldBy(entries: AttributeEntry[]): Told {
   const told: Told = {}
   let sampler: unknown

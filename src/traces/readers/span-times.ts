@@ -63,7 +63,7 @@ const DATE =
 const AMERICAN_DATE =
   /^\s*(\d\d?)\/(\d\d?)\/(\d{4}),?\s+(\d\d?):(\d\d):(\d\d)(?:\.(\d+))?\s*(AM|PM)?\s*$/i
 
-/** Whole seconds since 1970 of a date as text, and nanoseconds behind them. */
+/** Returns the whole seconds since 1970 of a date as text, and the remaining nanoseconds. */
 export function momentOf(text: string): readonly [seconds: number, nanos: number] | undefined {
   const nanosIn = (fraction = '') => Number(fraction.slice(0, 9).padEnd(9, '0'))
   const date = DATE.exec(text)

@@ -96,7 +96,7 @@ function isOneOf(texts: readonly string[]): (value: AttributeValue) => boolean {
   })
 }
 
-/** When a moment is, µs since 1970, a time of day from `notBeforeUs` on; throws for none. */
+/** Returns a moment in µs since 1970, a time of day from `notBeforeUs` on; throws if it is none. */
 export function requireMoment(
   recorded: Recorded,
   moment: Moment,

@@ -231,7 +231,7 @@ function readStretch(between: string | null): Omit<Selection, 'where'> {
   return Number.isNaN(fromUs) || Number.isNaN(toUs) ? moments : { from: fromUs, to: toUs }
 }
 
-/** µs since 1970, `NaN` where the text does not say so much; `null` for no text. */
+/** Returns µs since 1970, `NaN` if the text is no moment; `null` for no text. */
 function momentOf(text: string | null, sinceUs: number): number | null {
   if (text === null) return null
   const isDuration = !Number.isNaN(readDuration(text))
