@@ -258,7 +258,7 @@ function sentenceOf(type: JudgedType): string {
   return `${times}, ${percentText(shift.value, '+')} (${intervalText(shift)})${failing}${slow}${told}`
 }
 
-/** Workflow commands: GitHub shows each as an annotation of the check. */
+/** Returns workflow commands: GitHub shows each as an annotation of the check. */
 function githubCommands(results: CheckResults): string {
   const data = (text: string) => text.replace(/[%\r\n]/g, encodeURIComponent)
   const lines = results.types.flatMap((type) => {

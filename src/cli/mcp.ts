@@ -58,7 +58,7 @@ async function runMcp(): Promise<void> {
   await server.connect(new StdioServerTransport())
 }
 
-/** The protocol's package is large and few need it: it is loaded here alone. */
+/** Loads the protocol's package only here, because it is large and few need it. */
 async function protocol() {
   try {
     const [main, stdio] = await Promise.all([

@@ -54,7 +54,7 @@ function fittedLines(text: string): string {
   return text.split('\n').flatMap(fit).join('\n')
 }
 
-/** On a terminal, unless its user wants no colors (https://no-color.org). */
+/** Whether the output is a terminal whose user wants colors (https://no-color.org). */
 function isColored(): boolean {
   return process.stdout.isTTY && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb'
 }

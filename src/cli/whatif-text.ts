@@ -144,7 +144,10 @@ function meetText(profile: LatencyProfile, us: number): string {
   return percent(profile.shareWithin(us))
 }
 
-/** Small samples are apart from themselves by a divergence that expects what did not occur. */
+/**
+ * Whether two profiles are the same. Small samples differ from themselves by a divergence that expects values that did
+ * not occur.
+ */
 function areSame(one: LatencyProfile, other: LatencyProfile): boolean {
   return (
     one.latencyUs.length === other.latencyUs.length &&
