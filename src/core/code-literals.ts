@@ -34,7 +34,10 @@ export function patternSource(text: string): string {
 /** Invisible characters in code: controls, marks that turn the line around, other ends of lines. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Code in which every character shows: those that would not, or would turn others, escaped. */
+/**
+ * Returns code in which every character is visible: invisible characters, and those that turn others around, are
+ * escaped.
+ */
 function seen(code: string): string {
   return code.replace(UNSEEN, (character) => character.split('').map(unicodeEscape).join(''))
 }

@@ -211,7 +211,7 @@ function isList(json: Json): json is readonly Json[] {
   return Array.isArray(json)
 }
 
-/** Own fields whatever they are called: `__proto__` is a name like any other. */
+/** Decodes a record's own fields, whatever their names: `__proto__` is a name like any other. */
 function decodeRecord(json: Readonly<Record<string, Json>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, decode(value)]))
 }

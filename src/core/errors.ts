@@ -173,7 +173,10 @@ export function requireNumbers(columns: Readonly<Record<string, unknown>>): void
   }
 }
 
-/** The first hundred tell: samples hold millions of values, and are asked for quantiles thousands of times. */
+/**
+ * Whether values are numbers, by the first hundred: samples hold millions of values, and are checked thousands of
+ * times.
+ */
 function areNumbers(values: unknown): boolean {
   if (!isRecord(values) || !Number.isSafeInteger(values['length'])) return false
   const looked = ArrayBuffer.isView(values) ? 1 : 100
@@ -251,7 +254,7 @@ function editDistance(a: string, b: string): number {
 /** Characters that a terminal obeys, but for line ends and tabs. */
 const CONTROL = /[^\P{Cc}\n\t]|\p{Bidi_Control}/gu
 
-/** Text for a terminal or a message: characters that a terminal would obey stand as `\u001b`. */
+/** Returns text for a terminal or a message: characters that a terminal would obey appear as `\u001b`. */
 export function visibleText(text: string): string {
   return text.replace(CONTROL, unicodeEscape)
 }

@@ -11,7 +11,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => HTML_ENTITIES[character] ?? character)
 }
 
-/** JSON for an HTML `<script>`: it cannot close the element, open a comment or end a line. */
+/** Returns JSON for an HTML `<script>`: it cannot close the element, open a comment or end a line. */
 export function scriptJson(value: unknown): string {
   return (JSON.stringify(value) ?? 'null').replace(/[<>&\u2028\u2029]/g, unicodeEscape)
 }

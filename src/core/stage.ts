@@ -27,7 +27,7 @@ export abstract class Stage extends Displayable {
   }
 }
 
-/** The base of stages whose columns are their fields: named, typed and described once. */
+/** Returns the base class of stages whose columns are their fields: named, typed and described once. */
 export function columnarStage<Columns extends object, Base extends Stage = Stage>(
   base: abstract new () => Stage = Stage,
 ) {

@@ -88,7 +88,7 @@ function pathOf({ origin, pathname }: URL): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`
 }
 
-/** Explore's address since Grafana 10: the state of its panes as JSON. */
+/** Returns Explore's address since Grafana 10: the state of its panes as JSON. */
 function exploreTemplate(base: URL): string {
   const uid = base.searchParams.get('datasource') ?? 'tempo'
   const query = {

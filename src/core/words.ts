@@ -146,8 +146,8 @@ const BEGINNING = 60
 const MAX_NAME_LENGTH = 100
 
 /**
- * Text on one line, its middle left out where long: `recommen…dations`, between words where some end
- * near; what cannot be printed becomes a space.
+ * Returns text on one line; a long text loses its middle: `recommen…dations`, between words if some end near.
+ * Unprintable characters become spaces.
  */
 export function shortText(text: string, longest: number): string {
   // Cut before splitting: labels can be megabytes long.
@@ -206,7 +206,7 @@ export function printable(name: string): string {
   return shortText(name, MAX_NAME_LENGTH)
 }
 
-/** Text from a trace for a tooltip: whole, unless it is very long. */
+/** Returns text from a trace for a tooltip: whole, unless it is very long. */
 export function tooltipText(text: string): string {
   return shortText(text, MAX_TOOLTIP_LENGTH)
 }
