@@ -153,12 +153,12 @@ interface Bars extends Panel {
   readonly y?: SpecPart
 }
 
-/** Empty view below the sentences that say why there is nothing. */
+/** Returns an empty view for below the sentences that say why there is nothing. */
 export function emptyView(width: number): SpecPart {
   return { width, height: 1, data: { values: [] }, mark: 'point' }
 }
 
-/** Ranked bars; a waterfall where each begins at a field of its own; of no rows, nothing. */
+/** Draws ranked bars; a waterfall if each begins at a field of its own; nothing for no rows. */
 export function bars({ rows, axis, to, from, text, ...look }: Bars): SpecPart {
   const { color, tooltip: fields, y = rowNames(), width = 380, isShared, over = [] } = look
   if (rows.length === 0) return emptyView(width)

@@ -19,7 +19,7 @@ export function valueText(feature: Feature, value: number, quantity?: Unit | und
   return unit === 'share' ? percent(value) : quantityText(value, quantity).replace('-', '−')
 }
 
-/** Welch's t in three digits; two constants that differ are infinitely far apart. */
+/** Returns Welch's t in three digits; two constants that differ are infinitely far apart. */
 export function tText(t: number): string {
   const size = Number.isFinite(t) ? String(Number(Math.abs(t).toPrecision(3))) : '∞'
   return `${t < 0 ? '−' : ''}${size}`

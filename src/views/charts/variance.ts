@@ -235,7 +235,7 @@ const TOOLTIP = {
   'requests with both': ['requests', ',d'],
 } as const
 
-/** Every two edges, with q over all pairs drawn: the stage's own is over the others of one edge. */
+/** Returns every two edges, with q over all pairs drawn: the stage's own q is over the others of one edge. */
 function pairsOf(found: CategoryVariance, edges: readonly EdgeVariance[]) {
   const pairs = edges.flatMap((edge, i) => {
     const { others } = found.covariances(edge.edge)

@@ -65,7 +65,7 @@ function tickText(us: number): string {
   return us < MINUTE ? formatDuration(us) : `${grouped(us / 1e6)} s`
 }
 
-/** Positive values between round numbers, with as many ticks a decade as there is room for. */
+/** Returns an axis of positive values between round numbers, with as many ticks a decade as there is room for. */
 function logScale({ low, high, ticks: most, text }: LogExtent): AxisScale {
   const [from, to] = [roundDown(low), Math.max(roundUp(high), roundUp(roundDown(low) * 1.5))]
   const scale = evenScale(Math.log(from), Math.log(to))

@@ -45,7 +45,7 @@ async function replacePicture(place: HTMLElement, given: VisualizationSpec): Pro
   }
 }
 
-/** A chart that fits its place takes the width there is, up to its own. */
+/** Fits a chart to the room there is, up to its own width. */
 function fitted(spec: VisualizationSpec, room: number): VisualizationSpec {
   if (!('autosize' in spec && 'width' in spec && typeof spec.width === 'number')) return spec
   return { ...spec, width: Math.min(spec.width, room || spec.width) }

@@ -84,7 +84,7 @@ function collectingLogger(warnings: string[]): LoggerInterface {
   return logger
 }
 
-/** Two SVGs in one document must not share the names of their clip paths and gradients. */
+/** Gives an SVG its own ids: two SVGs in one document must not share the names of clip paths and gradients. */
 function withOwnIds(svg: string, spec: string): string {
   const prefix = `v${fingerprint(spec)}-`
   return svg.replace(/( id="|url\(#)(clip|gradient_|pattern_)/g, `$1${prefix}$2`)

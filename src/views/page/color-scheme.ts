@@ -44,7 +44,7 @@ function numbersIn(color: string): number[] {
   return Array.from(color.matchAll(/[\d.]+/g), ([number]) => Number(number))
 }
 
-/** Out of shadow roots, too. */
+/** Returns the parent of an element, also out of shadow roots. */
 function parentOf(element: Element): Element | null {
   const root = element.getRootNode()
   return element.parentElement ?? (root instanceof ShadowRoot ? root.host : null)

@@ -99,7 +99,7 @@ export function themedSpec(spec: Readonly<Record<string, unknown>>, scheme: Sche
   return { ...(whole as object), background: 'transparent' }
 }
 
-/** Every color of a spec as it is on a dark page; data stay as they are. */
+/** Replaces every color of a spec by its dark counterpart; data stay as they are. */
 function darkened(value: unknown): unknown {
   if (typeof value === 'string')
     return value === PAGE ? DARK_PAGE : (DARK_COLORS.get(value) ?? value)

@@ -18,7 +18,7 @@ export type HtmlValue = Html | string | number | readonly HtmlValue[]
 /** Names from traces can be megabytes long. */
 const MAX_TEXT_LENGTH = 2000
 
-/** Markup with values in it: text is escaped and cut, so names from traces cannot be markup. */
+/** Returns markup with values in it: text is escaped and cut, so names from traces cannot be markup. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return new Html(
     parts.map((part, i) => part + (i < values.length ? markupOf(values[i] ?? '') : '')).join(''),
@@ -78,7 +78,7 @@ export function traceIds(ids: readonly string[], template: string | undefined): 
   )
 }
 
-/** An address is not to be cut like a name; it is percent-encoded but for these. */
+/** Escapes an address for an attribute. It must not be cut like a name, and is otherwise percent-encoded. */
 function attribute(url: string): string {
   return url.replace(/&/g, '&amp;').replace(/"/g, '%22').replace(/'/g, '%27').replace(/</g, '%3C')
 }

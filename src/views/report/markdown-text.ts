@@ -28,7 +28,7 @@ export function written(text: string, longest: number): string {
   return escapeMarkdown(shortText(text, longest))
 }
 
-/** The same, but what stands between backticks stays code where it is a plain expression. */
+/** Escapes text for Markdown, but keeps plain expressions between backticks as code. */
 export function markdownWithCode(text: string): string {
   return text
     .split(/(`[^`]*`)/)

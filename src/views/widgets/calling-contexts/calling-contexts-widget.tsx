@@ -372,7 +372,7 @@ export function largestContexts(all: CallingContexts, limit: number): CallingCon
     .map(roundedContext)
 }
 
-/** Nobody sees more than six digits, and pages should be small. */
+/** Rounds a context: nobody sees more than six digits, and pages should be small. */
 function roundedContext({ before, after, ...context }: CallingContext): CallingContext {
   return { ...context, before: roundedTotals(before), after: roundedTotals(after) }
 }

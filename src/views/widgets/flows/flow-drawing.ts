@@ -66,7 +66,7 @@ export function layOutFlow(scene: FlowScene, mode: FlowMode, pins: readonly numb
   return { scene, animation, flows: [placed(scene, diffLabel, moments)] }
 }
 
-/** Both flows, each the way around that brings the same steps closest to each other. */
+/** Places both flows, each mirrored or not so that the same steps are closest to each other. */
 function besideEachOther({ steps, links, stepOf }: FlowScene, pins: readonly number[]) {
   const sides = SIDES.map((side) => {
     const isThere = (thing: SceneStep | SceneLink) => isOn(thing, side)

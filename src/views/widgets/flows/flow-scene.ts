@@ -353,7 +353,7 @@ function weight({ verdict, reason, before, after, inBefore, inAfter }: UnionEdge
   return rank * 1e12 + critical
 }
 
-/** A group with a large change inside, but none that is significant. */
+/** Whether a group has a large change inside, but no significant one. */
 export function isQuietInside({ group }: SceneStep): boolean {
   return group !== null && group.changedEdges === 0 && group.quietEdges > 0
 }

@@ -105,7 +105,7 @@ export function useFlowZoom(
   return tools
 }
 
-/** Text can be selected; Shift and wheel scroll. */
+/** Whether an event is meant for the zoom: text can be selected, and Shift with the wheel scrolls. */
 function isMeant(event: Event & { button?: number; shiftKey?: boolean }): boolean {
   if (event.type === 'wheel') return event.shiftKey !== true
   return !event.button && !(event.target as Element).closest('text')

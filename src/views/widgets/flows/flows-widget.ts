@@ -232,7 +232,7 @@ function isNote(note: FlowAnnotation, { nodes, edges }: FlowComparison): boolean
   )
 }
 
-/** Seven digits are as exact as anything that is shown. */
+/** Rounds the numbers of a model: seven digits are as exact as anything that is shown. */
 function rounded<T>(model: T): T {
   const text = JSON.stringify(model, (_, value: unknown) =>
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(7)) : value,

@@ -35,7 +35,7 @@ export function mergedNotes(
   return [...given.filter((one) => !kept.some((other) => isOn(one, other))), ...kept]
 }
 
-/** The same for the same flows, whatever page shows them. */
+/** Returns a key that is the same for the same flows, whatever page shows them. */
 function keyOf(data: FlowData): string {
   const names = data.nodes.map((_, node) => nodeName(data, node))
   return `flowdelta notes ${fingerprint(JSON.stringify([data.title, names]))}`
