@@ -28,7 +28,7 @@ export interface CheckedType {
   readonly shift: Estimate
   /** Whether its typical request is slower than nearly all of every run before, of several, by three times what these differ. */
   readonly isApart: boolean
-  /** Whether surely more of its requests fail than in each run before, of several. */
+  /** Whether more of its requests fail, for sure, than in each of several runs before. */
   readonly failsApart: boolean
   /** Share of requests that fail; by how much it grew. `null` where traces do not say. */
   readonly errors: Growth | null

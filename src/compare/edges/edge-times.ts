@@ -94,7 +94,7 @@ export class EdgeTimes {
     return Array.from(this.#rowsOf(edge), (row) => this.#categoryOf[row]!)
   }
 
-  /** Categories in which the edge has values in both periods, on the critical path or beside it. */
+  /** Categories in which the edge has values in both periods, on or off the critical path. */
   strata(edge: number): readonly EdgeStratum[] {
     const [before, after] = this.#values
     const strata: EdgeStratum[] = []

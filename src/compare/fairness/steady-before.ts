@@ -12,7 +12,7 @@ import { groupRows } from '../../traces/group-rows.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { type ComparedPeriods, type ComparisonWarning, warning } from './comparison-warning.ts'
 
-/** A period is divided into so many parts of as many requests; few requests tell nothing. */
+/** Number of equally large parts of a period; few requests tell nothing. */
 const PARTS = 20
 const MIN_REQUESTS = 5 * PARTS
 const STRETCHES = PARTS ** 2 / 2

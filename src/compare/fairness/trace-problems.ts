@@ -201,7 +201,7 @@ export function truncatedTraces(periods: ComparedPeriods): ComparisonWarning[] {
   })
 }
 
-/** Shorter ids number the traces of a file; they do not tell a trace from all others. */
+/** Fewest characters of an id that is unique: shorter ones number the traces of a file. */
 const MIN_ID_LENGTH = 8
 
 /** Whether the same trace is there twice: in both periods, or repeated within one. */

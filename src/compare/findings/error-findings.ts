@@ -28,7 +28,7 @@ const FAILED_WEIGHT = 10
 const MADE_GOOD_WEIGHT = 0.1
 /** A message is named if this share of the calls that changed says so. */
 const MOSTLY = 0.5
-/** Services to look at are named up to so many. */
+/** Most services to look at that are named. */
 const MAX_LOOKED_AT = 3
 /** Most operations with the same failures that are named. */
 const MAX_NAMED = 2

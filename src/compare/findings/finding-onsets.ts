@@ -74,8 +74,8 @@ export function onsetsOf(
 }
 
 /**
- * Returns when the first request of a segment arrived after others of its step, as of a version that is deployed later,
- * and the chance that so many others come first; `null` where that may be chance.
+ * Returns when the first request of a segment arrived after others of its step, such as those of an older version, and
+ * the chance that as many others come first; `null` if that may be chance.
  */
 function beginningOf(inside: ReadonlySet<number>, values: readonly Value[], flows: FlowSet) {
   const own = [...new Set(values.map(({ request }) => request))]

@@ -144,7 +144,7 @@ export interface Draft {
    * the most in all.
    */
   readonly categories: readonly number[]
-  /** Requests after that it touches; of times and failures that surely start or end within after, those of that time. */
+  /** Affected requests after; if times or failures surely start or end within after, those of that time. */
   readonly requests: number
   /** Requests of each period that have what changed, or that do what more or fewer do now. */
   readonly concerned: readonly [before: number, after: number]

@@ -32,7 +32,7 @@ export interface Sources extends PlaceSources {
   readonly categories: Categories
 }
 
-/** Beyond so many standard errors, something changed. */
+/** Standard errors beyond which something changed. */
 const SURE = 2
 
 /**

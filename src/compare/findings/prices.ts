@@ -306,7 +306,7 @@ export class Prices {
       return us - usual.at(rank)
     })
     if (share === undefined) {
-      // A call that hangs says nothing of the others.
+      // A call that hangs tells nothing about the others.
       const typical = Math.floor((1 - SLOWEST) * (changed.length - 1))
       moreUs.fill(moreUs[typical]!, typical)
     } else {

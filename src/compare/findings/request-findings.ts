@@ -115,7 +115,7 @@ export function unattributedFindings(
 interface Left {
   readonly us: number
   readonly unsureUs: number
-  /** Whether findings account for nothing of it. */
+  /** Whether no finding accounts for any of it. */
   readonly isAll: boolean
   /** p of the rest beside findings; `NaN` without findings, because all requests were tested then. */
   readonly p: number

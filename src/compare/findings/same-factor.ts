@@ -19,9 +19,9 @@ import { roundFactor } from './place-findings.ts'
 const MIN_SERVICES = 3
 /** Share of the services, and of the hosts, that must agree, of those whose factor is known. */
 const MIN_AGREEING = 0.8
-/** A factor is known where its standard error is at most this share of the common one, as logs. */
+/** Largest standard error of a known factor, as a share of the common one, as logs. */
 const MAX_ERROR = 0.25
-/** Factors agree within so many standard errors, or this share of the common one, as logs. */
+/** Standard errors, or share of the common factor, as logs, within which factors agree. */
 const SURE = 3
 const MAX_APART = 1 / 3
 

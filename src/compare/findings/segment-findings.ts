@@ -93,7 +93,7 @@ export function wholeRequests(segments: readonly Segment[], categories: Categori
     .map((segment) => segmentDraft(segment, categories))
 }
 
-/** Whether a segment only tells the operations that changed from others, as the finding does. */
+/** Whether a segment only separates changed operations from others, as the finding does. */
 function isOfOperations(segment: Segment, { steps: [step] }: Draft, changes: StepChanges) {
   const { flows } = changes
   const change = step && changeOfStep(changes, step)

@@ -70,7 +70,10 @@ function countsBy(codes: ArrayLike<number>, some: Iterable<number>): Map<number,
   )
 }
 
-/** Whether it changed in some requests alone, of a kind whose others did not: what tells kinds from others is no cause. */
+/**
+ * Whether it changed in some requests of a kind only, while others of that kind did not: the mark of a kind is no
+ * cause.
+ */
 function isOfSome({ kind, segment, steps, covers }: Draft, flows: FlowSet): boolean {
   const isOfServices = steps.every((step) => step.kind !== 'request' && step.part !== 'message')
   if (segment === undefined || covers !== undefined || !isOfServices) return false

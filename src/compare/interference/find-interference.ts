@@ -43,7 +43,7 @@ import {
 
 /** Smallest share of the change that interfering requests account for. */
 const MIN_EXPLAINED = 1 / 3
-/** And is so much more under way in slow calls than in usual ones, all time, and of all others. */
+/** Smallest increase of its time under way from usual to slow calls, as a share of all time, and of all others. */
 const MIN_MORE = 0.2
 
 /** The parts of a finding that matter here. */
@@ -148,9 +148,9 @@ function isOther(place: Uint32Array, services: Uint32Array): boolean {
 
 /** Fewest calls of a stretch of time, within which overlaps are compared. */
 const MIN_STRETCH = 30
-/** Usual calls are divided into so many neighborhoods. */
+/** Number of neighborhoods that usual calls are divided into. */
 const CLUSTERS = 20
-/** Others are usually under way no longer than this share of them before, or so many medians after. */
+/** Share of the others before, or multiple of their median after, that bounds their usual time under way. */
 const USUAL = 0.9
 const USUAL_MEDIANS = 2
 const MIN_BEFORE = 10

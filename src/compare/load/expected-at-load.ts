@@ -9,9 +9,9 @@ import { cappedTimes } from '../edges/edge-times.ts'
 import { rowsByStart } from '../steps/arrivals.ts'
 import { rootTypes } from '../steps/root-types.ts'
 
-/** Each period is divided into so many windows with as many requests each. */
+/** Number of windows, with equally many requests, that each period is divided into. */
 const WINDOWS = 60
-/** A window with fewer requests says nothing of a rate. */
+/** Fewest requests of a window that show its rate. */
 const MIN_PER_WINDOW = 10
 /** Fewest windows that show a dependence on the rate. */
 const MIN_WINDOWS = 20

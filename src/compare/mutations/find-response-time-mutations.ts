@@ -109,7 +109,7 @@ export function isSure(test: FamilyTest | null, alpha: number): boolean {
   return test?.rejected === true && test.q < alpha
 }
 
-/** Says of an edge that one period has alone why nothing of it is compared. */
+/** Explains why an edge of one period only is not compared. */
 const onlyIn = (beforeUs: number, afterUs: number) =>
   Number.isNaN(beforeUs) ? 'only after' : Number.isNaN(afterUs) ? 'only before' : null
 

@@ -33,7 +33,7 @@ export const EVENT_OPTIONS = defineOptions({
   }),
 })
 
-/** Some time of day, to tell times from other texts by. */
+/** Any time of day, to recognize texts that are times. */
 const ANY_DAY_US = 1e15
 
 /** Returns an event from its text; `null` unless that begins with a time and says what happened. */
@@ -93,7 +93,7 @@ export function onsetAt(since: Onset, follows: TimedEvent | null): Onset {
 
 /** Requests that a version or host has at least. */
 const MIN_SEEN = 5
-/** Chance that any version or host is missing at first, or at last, for so long by itself. */
+/** Chance that any version or host is missing by itself for that long at first, or at last. */
 const LEVEL = 0.001
 /** Hosts or versions that come or go within this share of both periods are one event. */
 const SAME_TIME = 0.02
@@ -117,8 +117,8 @@ interface Move extends Pick<Sighting, 'kind' | 'service' | 'name'> {
 }
 
 /**
- * Returns when versions and hosts came or went: one is missing longer than its frequency lets expect, corrected for
- * their number.
+ * Returns when versions and hosts came or went: one counts as missing if that lasts longer than its frequency explains,
+ * corrected for their number.
  */
 export function seenEvents(flows: FlowSet): readonly TimedEvent[] {
   if (!flows.spanRows || periodOverlap(flows) === null) return []

@@ -52,7 +52,7 @@ const MIN_PERIOD_RATIO = 4
 const LEVEL = 0.05
 /** Smallest ratio of a change to the drift of the level before. */
 const MIN_WANDER = 2
-/** An interval this large, as a share of the after period, says nothing. */
+/** Largest useful interval, as a share of the after period. */
 const MAX_WIDTH = 0.5
 /** A change that begins within this share of the after period was there from the start. */
 const MAX_START = 0.2
@@ -206,7 +206,7 @@ const MIN_PARTS = 20
 /** Values that are fewer are counts, or shares of few. */
 const MIN_DISTINCT = 20
 
-/** Requests of one part of a series of so many. */
+/** Returns the number of requests in one part of a series of a given length. */
 export function partSize(count: number): number {
   return Math.max(MIN_PART, Math.ceil(count / MAX_PARTS))
 }
@@ -217,7 +217,7 @@ export function partsOf(
   { size, of }: { readonly size: number; readonly of: 'amount' | 'value' },
 ): Timed[] {
   const amounts = series.map((one) => one[of] ?? one.value)
-  // Single requests may be very slow; a median of yes and no says little.
+  // Single requests may be very slow, and a median of yes and no says little.
   const isCount = new Set(amounts).size < MIN_DISTINCT
   const level = (own: readonly number[]) => (isCount ? moments(own).mean : median(own))
   const parts = Math.floor(series.length / size)

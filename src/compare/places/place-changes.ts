@@ -21,7 +21,7 @@ import { callsOneByOne, placesOfRows } from './repeated-calls.ts'
 export interface PlaceChange {
   /** Ends of work and calls at the place, the surest first. */
   readonly places: readonly PlaceEnd[]
-  /** Services that take part in it: all that run there but those that surely did not change by as much. */
+  /** Services that take part: all that run there, except those that surely changed by less. */
   readonly services: readonly string[]
   readonly steps: readonly Step[]
   /** Factor of those that changed. */
@@ -30,17 +30,17 @@ export interface PlaceChange {
   readonly q: number
 }
 
-/** This share of the services that run there must have changed, of those of which it is known. */
+/** Smallest share of the services there, among those with known changes, that must have changed. */
 export const MIN_SHARE = 0.5
-/** Beyond so many standard errors, something changed. */
+/** Standard errors beyond which something changed. */
 const SURE = 2
-/** Times this many spreads away from the median of before count as just so far. */
+/** Largest distance from the median of before, in spreads; times beyond it count as this far. */
 const MAX_SPREADS = 4
 /** The spread of a normal distribution in median absolute deviations. */
 const SPREAD = 1.4826
 /** The least spread of logs: 1 ‰. */
 const LEAST_SPREAD = 1e-3
-/** A shift needs at least so many stretches of each period. */
+/** Fewest stretches of each period that a shift needs. */
 const MIN_BLOCKS = 3
 
 /**
@@ -445,7 +445,9 @@ function changedOf({ services, log: whole }: Tested): Shift[] {
   return [...services.values()].filter(({ log, error }) => Math.sign(whole) * log > SURE * error)
 }
 
-/** Services that may have changed by the factor: those whose own is not surely less than half of it. */
+/**
+ * Returns the services that may have changed by the factor: those whose own factor is not surely less than half of it.
+ */
 function servicesOf(one: Tested): string[] {
   const common = commonLog(one)
   return Array.from(one.services).flatMap(([service, { log, error }]) =>
@@ -453,7 +455,7 @@ function servicesOf(one: Tested): string[] {
   )
 }
 
-/** Returns the log of the factor by which services changed that surely did; that of all where none did alone. */
+/** Returns the log of the factor of the services that surely changed; if none did alone, that of all. */
 function commonLog(one: Tested): number {
   const changed = changedOf(one)
   if (changed.length === 0) return one.log

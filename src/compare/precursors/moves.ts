@@ -299,8 +299,8 @@ interface SideWay {
 /**
  * Returns the ways to and from categories that surely changed; moves between the others may be chance.
  *
- * Others give to and take from what is sure alone. So each of these needs no more than the cheapest of them
- * that together hold all that is sure: where one beyond these is used, one of them is not, and costs less.
+ * The others give only to sure categories, and take only from them. So each of these needs no more than the cheapest of
+ * them that together hold all that is sure: where one beyond these is used, one of them is not, and costs less.
  */
 function waysBetween(
   givers: readonly Side[],

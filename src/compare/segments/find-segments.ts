@@ -50,11 +50,14 @@ import { withoutEchoes } from './without-echoes.ts'
 const MAX_TRIES = 6
 /** Most segments of one step; each is searched among the rows that the earlier ones left. */
 const MAX_SEGMENTS = 3
-/** A segment holds this share of the change. */
+/** Smallest share of the change that a segment holds. */
 const MIN_HELD = 0.5
-/** And so much more of it than of the requests: what nearly all have in common tells nothing. */
+/**
+ * Smallest ratio of a segment's share of the change to its share of requests: a condition that nearly all meet tells
+ * nothing.
+ */
 const MIN_LIFT = 1.25
-/** A share of requests must change by this much. */
+/** Smallest change of a share of requests. */
 const MIN_SHARE = 0.02
 
 export interface SegmentSources {
@@ -298,7 +301,7 @@ function isLarge(
   const { measure, offsets, requests, recorded, within } = measured
   if (measure !== 'time') return Math.abs(inside.change) > MIN_SHARE
   const own = new Set(requests.filter((_, row) => isInside[row] === 1))
-  // Each request has so many of the calls.
+  // Number of the calls in each request.
   const each = within === undefined ? 1 : sum(isInside) / own.size
   const [sums, counts] = [new Float64Array(2), new Float64Array(2)]
   for (let group = 0; group < offsets.length - 1; group += 2) {
@@ -346,7 +349,7 @@ function segmentOf(
   const { inside, outside } = sides
   const found = candidate.conditions
     .map((one) => ({ ...one, rows: columns.find(({ column }) => column === one.column)!.codes }))
-    // Titles tell the operation of times: what holds for all of it says nothing more.
+    // Titles name the operation of times, so a condition that holds for all of it says nothing more.
     .filter(
       ({ codes, rows }) =>
         !isOfTimes || !holdsForAll(codes, rows, { measured, candidate, operation }),

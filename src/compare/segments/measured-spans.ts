@@ -116,7 +116,7 @@ export function searchStepSpans<Found extends Searched>(
 }
 
 interface Choice {
-  /** Requests that are looked at: one of so many. */
+  /** Distance between the requests looked at: one of that many. */
   readonly every: number
   /** Spans that are, by their key. */
   readonly isWanted: (key: string) => boolean

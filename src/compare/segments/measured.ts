@@ -21,7 +21,7 @@ export type Measure = 'time' | 'errors' | 'structure'
 
 export interface Measured {
   readonly measure: Measure
-  /** Whether it surely changed, so that only where is asked. */
+  /** Whether it surely changed, so only the place of the change is searched. */
   readonly isSure: boolean
   readonly step: Step | null
   readonly call: CallChoice | null
@@ -85,7 +85,7 @@ export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] 
   ]
 }
 
-/** Whether a call may be made in more, or fewer, of some requests though not surely of all. */
+/** Whether some requests may make a call more, or less, often, though all together do not surely do so. */
 function mayBePartly({ changed, kind, p }: CallChange): boolean {
   return !changed && kind === 'calls' && p < LIKELY
 }

@@ -11,15 +11,15 @@ import type { Candidate } from './scan-conditions.ts'
 import { countAfter, countOf, rowsOf, type Searched as SearchedRows } from './segment-rows.ts'
 import { measureSides } from './test-segment.ts'
 
-/** Requests after of a segment of times fail in no more than this share. */
+/** Largest share of failing requests after in a segment of times. */
 const MAX_FAILED = 0.5
 /** Smallest ratio of two shares at which an outcome counts as much more frequent. */
 export const MANY_TIMES = 2
 /** Smallest share of another change at which two count as similar; also the limit for places that moved. */
 const MIN_ALIKE = 0.5
-/** A place is odd beyond so many standard errors. */
+/** Standard errors beyond which a place is odd. */
 const ODD = 2
-/** A number is another one from so many standard errors on, and this share of its spread. */
+/** Standard errors, and share of the spread, from which a number is another one. */
 const SURE = 3
 const MIN_SHIFT = 0.5
 

@@ -25,7 +25,7 @@ export interface ResourceUses {
 export interface SpanList {
   /** Service or operation of these spans. */
   readonly key: string
-  /** Requests that it holds the spans of: one of so many. */
+  /** Distance between the requests whose spans it holds: one of that many. */
   readonly every: number
   readonly requests: Uint32Array
   /** Number of each span in its request, and of another span that may know its missing attributes. */

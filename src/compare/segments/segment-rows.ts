@@ -69,7 +69,7 @@ export interface Searched<Column = CodedRows> {
   readonly isOut: Uint8Array | null
 }
 
-/** Leaves out values whose own rows surely changed by no more than rows outside may: chance put them with the others. */
+/** Leaves out values whose own rows surely changed by no more than outside rows may: they were included by chance. */
 export function withoutUnchanged(
   { candidate, test }: { readonly candidate: Candidate; readonly test: SegmentTest },
   { measured, columns, isOut }: Searched,

@@ -241,7 +241,7 @@ function momentsOf({ values, weights }: Pick<Sample, 'values' | 'weights'>, cut 
   return { count, worth: worthOf(values, weights), mean, variance }
 }
 
-/** Returns the row with which values count as so many. */
+/** Returns the row up to which values have a given total weight. */
 function lastWithin({ values, weights }: Pick<Sample, 'values' | 'weights'>, count: number) {
   if (weights === undefined) return Math.ceil(count) - 1
   return Math.min(bisectLeft(cumsum(weights), count - 1e-9), values.length - 1)

@@ -40,8 +40,8 @@ export function withoutEchoes(
 const ALIKE = 2
 
 /**
- * Merges segments of spans within one service that changed the same way under the same condition: calls of one kind
- * beside each other.
+ * Merges segments of spans within one service that changed the same way under the same condition: parallel calls of one
+ * kind.
  */
 export function togetherAlike(segments: readonly Segment[]): Segment[] {
   const isAlike = (a: Segment, b: Segment) =>

@@ -112,7 +112,7 @@ export function compareRare(
   )
 }
 
-/** Share of the level for the test of all of after, beside those of its parts. */
+/** Share of the level for the test of all of after; the rest is for its parts. */
 export const WHOLE_LEVEL = 0.92
 /** Parts of after tested by themselves, and their parts of the level: its end, its beginning. */
 const PARTS = [

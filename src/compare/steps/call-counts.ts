@@ -112,7 +112,7 @@ interface Answer {
 }
 
 interface Choice extends Omit<CallChoice, 'call'> {
-  /** Requirement for comparing counts, beside the same calling operation. */
+  /** Requirement for comparing counts, in addition to the same calling operation. */
   readonly among?: string
   /** Calls that distinguish this choice from others of its kind: those answered, or made. */
   readonly about: readonly Operation[]

@@ -25,7 +25,7 @@ const VERB = /^(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH)(?= )/
 const MIN_COMMON = 0.95
 /** Names that mean the same are apart where less than this share of a period's spans has names of both. */
 const MAX_COMMON = 0.5
-/** A part of names is an id where it has so many values, each of which is rare. */
+/** Fewest values, all rare, that make a part of names an id. */
 const MANY = 10
 /** The placeholder of an id, as in templates of routes. */
 const ID = '{id}'

@@ -13,7 +13,7 @@ import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 const SUBSET_POWER = 4
 /** A tail of fewer values a period is one value or none. */
 export const MIN_TAIL_VALUES = 20
-/** Far beyond: so many times what this share of the values does not exceed in the faster period. */
+/** Limits far beyond the usual: a multiple of the value that this share does not exceed in the faster period. */
 const FAR_TAILS = [
   { share: 0.95, times: 1.5 },
   { share: 0.95, times: 3 },
@@ -109,7 +109,7 @@ export interface Minority {
 
 /** Each tail that is looked at has this part of the values of the one before. */
 const NEXT_TAIL = 0.85
-/** The slowest calls may be single ones of another reason: so many count as the next. */
+/** Number of slowest calls that count as no slower than the next: they may be single ones with another reason. */
 const MAX_SINGLE = 2
 
 /** A minority, and the extra time of all calls, or of those on critical paths, because of it. */
