@@ -51,7 +51,7 @@ export interface ShapeVisits {
 /** Calls per request from which times are per call, and a service has several values of an attribute. */
 export const SEVERAL = 1.2
 
-/** An operation relays, or calls its own service, if so many of its calls do. */
+/** Smallest share of an operation's calls from which it relays, or calls its own service. */
 const MIN_ALIKE = 0.95
 
 /** Roles of operations, as the kinds of their spans tell them. */
