@@ -76,7 +76,7 @@ export function statementText({ level, source, text }: Statement): string {
 
 /** Before, a statement is stable if this share of an operation's spans logged it, or left it out. */
 const STABLE = 0.99
-/** After, so many spans, and this share, do otherwise. */
+/** Fewest spans, and smallest share of them, that log otherwise after. */
 const [MIN_OTHERWISE, MIN_SHARE] = [5, 0.05]
 
 /**
@@ -166,7 +166,7 @@ export interface ServiceLogChange extends Statement {
 /** Windows of the shorter recording. */
 const WINDOWS = 20
 const ALPHA = 0.05
-/** A statement must come so many times as often, or as seldom. */
+/** Smallest factor by which a statement must become more frequent, or less. */
 const MIN_FACTOR = 2
 
 /**

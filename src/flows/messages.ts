@@ -28,7 +28,7 @@ export interface MessageColumns {
 const MAX_TOO_EARLY = 0.05
 /** Smallest number of messages between two clocks from which the shortest wait tells their offset. */
 const MIN_TO_ANCHOR = 50
-/** The shortest wait is beyond what clocks allow by more than to so many others once in 2 to their power. */
+/** Rank of a wait: the shortest errs by more than its distance to it once in 2 to the power of this rank. */
 const DOUBTED = 6
 /** Rate of false alarms for a difference of waits between two clocks. */
 const SEEN_BY_CHANCE = 0.01

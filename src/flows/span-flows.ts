@@ -66,7 +66,7 @@ interface RequestForm {
   readonly unawaited: number
 }
 
-/** Forms of so many spans are kept; beyond, all are forgotten. */
+/** Most spans whose forms are kept; beyond, all are forgotten. */
 const MAX_FORM_SPANS = 1 << 20
 const NO_EDGES = { from: new Uint32Array(), to: new Uint32Array(), edgeCount: 0 }
 

@@ -154,7 +154,7 @@ function spansCorrected(
 
 /** Calls that are judged together; the tightest bound of each side may be wrong. */
 const CALLS_IN_A_ROW = 16
-/** Few calls make so many rows, so that they bound a drift as well. */
+/** Fewest rows that calls are divided into, so that few calls bound a drift as well. */
 const MIN_ROWS = 4
 /** Smallest number of calls of which some may be doubted; fewer are all believed. */
 const MIN_CALLS_TO_DOUBT = 8
@@ -213,9 +213,9 @@ export interface Stretch {
   readonly applied: boolean
 }
 
-/** Correcting is worth it from this share of calls on that lie outside their callers … */
+/** Smallest share of calls outside their callers that is worth a correction … */
 const MIN_OUTSIDE = 0.05
-/** … and of so many. */
+/** … and smallest number of them. */
 const MIN_OUTSIDE_CALLS = 5
 /** The share of them that may stay outside. */
 const MAX_LEFT = 0.5
