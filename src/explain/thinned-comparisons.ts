@@ -80,7 +80,7 @@ export class ThinnedComparisons {
   }
 }
 
-/** Returns the power of 2 of parts that have so many requests or more. */
+/** Returns the power of 2 of parts that have at least that many requests each. */
 function partsOf(requests: number, least: number): number {
   return 2 ** Math.max(0, Math.floor(Math.log2(requests / least)))
 }
