@@ -3,7 +3,7 @@
 /** Number of values below which they are sorted by comparison. */
 const MIN_COUNTED = 512
 const BELOW_ZERO = 0x80000000
-/** A word of 32 bits is three digits of so many. */
+/** Bits of a digit: a word of 32 bits has three digits. */
 const BITS = 11
 const DIGITS = 1 << BITS
 

@@ -25,7 +25,7 @@ export interface ClusteredCountsTest {
  */
 const LENGTHS = [1, 2, 4, 8]
 const MIN_STRETCHES = 3
-/** Dispersions of few stretches are moderated towards 1 as if so many more had been seen. */
+/** Degrees of freedom by which dispersions of few stretches are moderated towards 1. */
 const PRIOR_DF = 8
 /**
  * Least drift of rates: for recorded periods without a change, the variance of the log ratio is 0.4, as much as their

@@ -174,12 +174,12 @@ export function fTail(f: number, d1: number, d2: number): number {
   return incompleteBeta(d2 / 2, d1 / 2, d2 / both, (d1 * f) / both)
 }
 
-/** Returns the two-sided p of a t with so many degrees of freedom; from 1e9 on, that of a normal. */
+/** Returns the two-sided p of a t with given degrees of freedom; from 1e9 on, that of a normal. */
 export function twoSidedTP(t: number, df: number): number {
   return df < 1e9 ? fTail(t * t, 1, df) : normalP(t, 'two-sided')
 }
 
-// Beyond so many degrees of freedom d2 / (d2 + f) has lost digits of f, and Hill's series all its error.
+// Degrees of freedom beyond which d2 / (d2 + f) has lost digits of f, and Hill's series all its error.
 const NEARLY_NORMAL = 50_000
 
 /** Returns the two-sided tail of t = √f, as that of a normal variable z. */

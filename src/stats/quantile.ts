@@ -94,7 +94,10 @@ export function pooledQuantile(
   return low + (place - Math.floor(place)) * (high - low)
 }
 
-/** Returns the value at a place among both samples: so many of the first are before it, the others of the second. */
+/**
+ * Returns the value at a place among both samples, given how many of the first come before it; the others are of the
+ * second.
+ */
 function pooledValue(first: ArrayLike<number>, second: ArrayLike<number>, place: number): number {
   let low = Math.max(0, place - second.length)
   let high = Math.min(place, first.length)

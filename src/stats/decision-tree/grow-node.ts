@@ -35,7 +35,7 @@ interface Criterion<Content> {
   readonly lookAt: (admitted: readonly CodedColumn[], all: NodeRows) => LookAt<Content>
   readonly prune: (root: TreeNode<Content>) => TreeNode<Content>
   readonly weightOf: (content: Content) => number
-  /** The content with weights so many times as large. */
+  /** Returns the content with weights multiplied by `scale`. */
   readonly scaled: (content: Content, scale: number) => Partial<Content>
 }
 
@@ -353,7 +353,7 @@ export function denseRanks(values: Float64Array) {
   return { ranks, distinct: distinct.slice(0, rank + 1) }
 }
 
-/** Above so many codes a row, sorting the rows is faster than walking through all codes. */
+/** Number of codes per row above which sorting the rows is faster than walking through all codes. */
 const SPARSE = 4
 /** Limit above the number of rows. */
 const POSITIONS = 2 ** 26
@@ -690,7 +690,7 @@ function selectedCutP(
     sets === undefined
       ? maximumP(Math.sqrt(statistic), range)
       : gammaQ((present - 1) / 2, statistic / 2)
-  // 0 · ∞: so many levels that the number of sets overflows.
+  // 0 · ∞: the number of sets overflows for very many levels.
   const selected = Math.min(1, joint, Number.isNaN(bonferroni) ? 1 : bonferroni)
   if (!labels || single === 0) return selected
   return Math.min(1, Math.max(selected, (exactP(gap) * selected) / single))
