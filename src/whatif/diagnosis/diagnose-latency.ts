@@ -35,7 +35,7 @@ const MAX_DEEP_CALLS = 100_000
 export interface DiagnosisProgress {
   /** Number of scenarios tried … */
   readonly tried: number
-  /** … of how many that are known so far; each level of the tree adds some. */
+  /** … of how many known; each level of the tree adds some. */
   readonly planned: number
   /** Level of the tree that is being tried, from 1. */
   readonly depth: number

@@ -100,7 +100,7 @@ export class LatencyDiagnosis extends Stage {
     return this.#all.changeP
   }
 
-  /** The call of which the requests that make it changed most surely, with the p of all such; `null` where that may be chance. */
+  /** Call whose callers' requests changed most surely, with its p among all calls; `null` if that may be chance. */
   get changedCallers(): ChangedCallers | null {
     return this.#all.changedCallers
   }

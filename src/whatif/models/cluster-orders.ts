@@ -24,7 +24,7 @@ interface OrderCluster {
   readonly calls: number
 }
 
-/** Beyond so many orders of one kind, or so many words to compare, leaders take the place of pairs. */
+/** Limits of orders of one kind, and of words to compare, beyond which leaders take the place of pairs. */
 const MAX_ORDERS = 2000
 const MAX_WORK = 2e8
 const MAX_LEADERS = 256
@@ -229,7 +229,7 @@ export interface TimedPeriod extends PeriodOrders {
   readonly forest: CallForest
 }
 
-/** When the nodes of orders ran in some period: tells waiting from chance. */
+/** Times of the nodes of orders in a period: they distinguish waiting from chance. */
 export class OrderTimes {
   readonly #period: TimedPeriod
   readonly #calls: GroupedRows
@@ -344,7 +344,7 @@ export function pairsWhere(
   return kept
 }
 
-/** Calls of a group, how many are enough to be a flow, and how surely they wait for a call. */
+/** Measures of a group: its calls, the number that makes a flow, and the certainty that they wait for a call. */
 function measured(orders: WeighedOrders, group: Group, times: OrderTimes) {
   const { members, precedences, calls } = orders
   const total = sum(group, (i) => calls[i])

@@ -400,7 +400,7 @@ function countWords(
   const share = (counts: CallCounts, holds: (count: number) => boolean) =>
     callersOf(counts, holds) / sum(counts.callers)
   const whole = (part: number) => `${Math.round(100 * part)} %`
-  /** Whether so many callers do something, instead of so many. */
+  /** Returns the shares of callers before and after that do something. */
   const shift = (holds: (count: number) => boolean) => {
     const [was, now] = [share(before, holds), share(after, holds)]
     return {

@@ -281,7 +281,7 @@ export interface Feature {
 
 /** Division of requests or calls by a feature. */
 export interface Partition {
-  /** Number of the part each belongs to, −1 where the feature says nothing. */
+  /** Number of the part that each belongs to, −1 without a value. */
   readonly codes: Int32Array
   /** Names of the parts. */
   readonly names: readonly string[]
