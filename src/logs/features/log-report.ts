@@ -25,7 +25,7 @@ interface RefusedMessages {
   readonly example: string
 }
 
-/** A variable with so many messages in an instance that not all of them were kept. */
+/** Variable with too many messages in an instance to keep them all. */
 export interface ThinnedVariable {
   readonly kind: VariableKind
   readonly name: string

@@ -166,7 +166,7 @@ class EventSeries {
   times = new Float64Array(FIRST_CAPACITY)
   /** Number of `times` in use. */
   kept = 0
-  /** Every so many-th message is kept: a power of two. */
+  /** Distance between kept messages: a power of two. */
   stride = 1
   count = 0
   first = Number.POSITIVE_INFINITY

@@ -5,7 +5,7 @@ export const NEWLINE = 10
 const MINUS = 45
 const POINT = 46
 const ZERO = 48
-/** Numbers of so many digits may be exact; 10²² is the last exact power. */
+/** Most digits of numbers that may be exact; 10²² is the last exact power. */
 const EXACT_DIGITS = 16
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 const decoder = new TextDecoder()

@@ -38,7 +38,7 @@ type Outputs = ReturnType<typeof outputsOf>
 type Reader = (text: string) => Outputs | undefined
 
 const MAX_FORMS = 1 << 16
-/** A plan costs as much as reading so many lines by themselves, and more. */
+/** Fewest lines for a plan, which costs as much as reading that many lines by themselves, or more. */
 const MIN_LINES = 4
 const MAX_VARIANTS = 4
 const MAX_RUNS = 200
@@ -202,7 +202,7 @@ export class LinePlans {
     this.#check = 0
     this.#bits = 0
     let folded = start
-    // An id has one of so many bytes that follow each other.
+    // An id covers at least one of the bytes at this distance.
     for (let at = idsFrom + MIN_HEX - 1; at < end; at += MIN_HEX) {
       if ((KINDS[bytes[at]!]! & HEX) === 0) continue
       let kinds = 0

@@ -30,7 +30,7 @@ export const BEGINS_WITH_PAIR = /^[A-Za-z_@][\w.@/-]*=/
 const MAY_BE_LINE = /^\s*[{<[]|\d:\d\d|\d{9}|=|^[A-Za-z]{4,8}[:[]|^[A-Z]+ \//
 const TELLS_TIME = new Set(['time', 'head', 'uptime_ms'])
 const MAX_DEPTH = 5
-/** Docker cuts lines at so many bytes, and leaves their end open. */
+/** Length in bytes at which Docker cuts lines, leaving their end open. */
 const DOCKER_CUT = 16_384
 /** Colors and other controls of a terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
@@ -47,7 +47,7 @@ export class LineReader {
   readonly #layouts: readonly LineLayout[]
   /** Layouts of several lines. */
   readonly #longLayouts: readonly LineLayout[]
-  /** Layouts that lines had so far, in their order. */
+  /** Layouts of earlier lines, in their order. */
   #usual: readonly LineLayout[] = []
   readonly #plans: LinePlans | undefined
   /** Result of `bytes` for the next line. */
