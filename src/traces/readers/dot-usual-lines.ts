@@ -84,7 +84,7 @@ export class UsualLines {
     return at < limit ? at : -1
   }
 
-  /** Reads an edge line between known nodes whose ids are so long; gives the position behind it, or -1. */
+  /** Reads an edge line between known nodes with ids of this length; returns the position behind it, or -1. */
   edge(start: number, limit: number, idLength: number): number {
     const { source, view } = this
     const fromEnd = start + idLength

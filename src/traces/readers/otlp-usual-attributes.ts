@@ -28,7 +28,7 @@ const STRING_VALUE = 0
 const INT_VALUE = 1
 /** Longer numbers may be more than a double holds. */
 const MAX_SAFE_DIGITS = 15
-/** A key varies if it has at least so many values, and they repeat less than this often. */
+/** Fewest values of a varying key, and how often they repeat at most. */
 const MIN_VALUES = 64
 const MAX_REPEATS = 4
 

@@ -71,12 +71,12 @@ export class UsualSpans extends JsonCursor {
   readonly #taker: SpanTaker
   readonly #resources: Remembered<KnownResource>
   readonly #names = new Remembered(withNanosAsText, (value) => new SpanName(textOf(value)))
-  /** Values that say nothing of interest, but have to be JSON. */
+  /** Irrelevant values, which have to be JSON, however. */
   readonly #others = new Remembered(withNanosAsText, () => true)
   readonly #runs = new SpanRuns(withNanosAsText)
   /** Has the runs that come before names. */
   readonly #unnamed = new SpanName('')
-  /** Spans of the text so far; the objects are used again for the next one. */
+  /** Spans of the current text; the objects are reused for the next one. */
   #found: FoundSpan[] = []
   #resource: KnownResource | undefined
   /** The last trace id, and where its digits are. */
@@ -150,7 +150,7 @@ export class UsualSpans extends JsonCursor {
     return true
   }
 
-  /** Reads the span here; whether nothing of it is unusual. */
+  /** Reads the span here; returns whether it has nothing unusual. */
   #isUsual(span: FoundSpan): boolean {
     let events: readonly AttributeEntry[] | undefined
     let name: SpanName = this.#unnamed

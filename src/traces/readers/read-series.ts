@@ -21,7 +21,7 @@ export interface Series {
   readonly values: readonly number[]
 }
 
-/** A value holds for so many times a wide step of its series: nine of ten are not wider. */
+/** Most wide steps of its series that a value holds for: nine of ten steps are not wider. */
 const MAX_STEPS = 3
 const WIDE_STEP = 0.9
 

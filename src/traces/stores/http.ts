@@ -229,7 +229,7 @@ export async function retried<T>(
   }
 }
 
-/** Says how often something went wrong; nothing of a single time. */
+/** Says how often something went wrong; empty for a single time. */
 export function inARow(tries: number): string {
   return tries === 1 ? '' : ` This happened ${counted(tries, 'time')} in a row.`
 }
