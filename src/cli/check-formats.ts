@@ -224,7 +224,7 @@ function percentText(share: number, plus = ''): string {
   return `${share > 0 ? plus : ''}${(100 * share).toFixed(1)} %`.replace('-', '−')
 }
 
-/** An interval that goes so many times above or below its estimate bounds nothing. */
+/** Largest ratio of an interval's end to its estimate, or the inverse, at which the interval still bounds something. */
 const MAX_RATIO = 100
 
 /** Returns the ends of an interval that are meaningful. */

@@ -122,7 +122,7 @@ export function withinBudget(
   return render(kept)
 }
 
-/** Lists so many steps of a document's account at the most, small ones as one. */
+/** Lists at most that many steps of a document's account, small ones as one. */
 export function withSteps(document: Json, most: number): Json {
   const account = document['account'] as { readonly steps: readonly AccountStep[] }
   return { ...document, account: { ...account, steps: withoutSmall(account.steps, most) } }

@@ -279,7 +279,7 @@ function page(document: Json, { budget = DEFAULT_BUDGET, cursor = '0' }: Asked):
   return write(from + shown.length, shown)
 }
 
-/** Returns a value of at most so many bytes: its longest lists and texts are halved until it fits. */
+/** Returns a value of limited size: its longest lists and texts are halved until it fits. */
 function cut(value: Json, room: number): Json {
   const copy = structuredClone(value) as Json
   const leftOut: Record<string, number> = {}

@@ -221,7 +221,7 @@ function kindNames(ranked: readonly CategorySpread[], categories: Categories) {
   return (spread: CategorySpread) => (roots.get(whole(spread)) === 1 ? whole(spread) : spread.root)
 }
 
-/** Says what tells a row from others of its name: a place or call that the fewest of these have. */
+/** Says what distinguishes a row from others of its name: a place or call that the fewest of these have. */
 function rowsApart(
   rows: readonly CategorySpread[],
   categories: Categories,
