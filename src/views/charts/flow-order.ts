@@ -39,7 +39,7 @@ export function edgeName(
 }
 
 function ownWords(other: string, label: string): string {
-  // A cut is as good as the whole: only so much of a label is ever shown.
+  // A cut label is as good as the whole: only a limited part is ever shown.
   const words = label.slice(0, 1000).split(' ')
   const known = other.slice(0, 1000).split(' ')
   let same = 0

@@ -28,7 +28,7 @@ export type ParameterShares =
       readonly missing: SharePair
     }
 
-/** Numbers of at most so many values are shown value by value. */
+/** Most values of numbers that are shown value by value. */
 const FEW_VALUES = 6
 const BINS = 24
 /** Share of a group at the ends that does not stretch the axis. */

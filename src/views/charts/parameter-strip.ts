@@ -24,7 +24,7 @@ const LANE = 90
 const TIME_HEIGHT = 280
 const LEVEL = 18
 const MAX_LEVELS = 60
-/** Numbers of so many values are spread over this share of the axis. */
+/** Number of values below which numbers are spread over this share of the axis. */
 const FEW_VALUES = 12
 const APART_SHARE = 0.025
 const MAX_LINES = 5

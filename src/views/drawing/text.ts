@@ -3,7 +3,7 @@ import { textWidth } from '../charts/text-width.ts'
 
 export { textWidth } from '../charts/text-width.ts'
 
-/** Fewer, `lo…re`, say nothing. */
+/** Fewest characters of a shortened text: `lo…re` would say nothing. */
 const MIN_CHARACTERS = 8
 const MAX_CHARACTERS = 300
 /** Extra width of `…` over other narrow characters in some fonts, in ems. */

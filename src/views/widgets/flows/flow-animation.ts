@@ -65,7 +65,7 @@ export function flowAnimation({ steps, links, differences }: FlowScene) {
   const ownStage = differences.filter((each) => seen.has(each)).slice(0, MAX_STAGES)
   const isLeft = [...seen].some((each) => each !== undefined && !ownStage.includes(each as never))
   const stages: readonly FlowStage[] = isLeft ? [...ownStage, null] : ownStage
-  // Whether a link has its latency of after once so many stages are over.
+  // Whether a link has its latency of after once that many stages are over.
   const isOver = (thing: Stretched, over: number) => {
     const stage = stages.indexOf(causes.get(thing) ?? null)
     return (stage < 0 ? stages.length - 1 : stage) < over

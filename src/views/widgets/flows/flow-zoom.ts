@@ -16,7 +16,7 @@ export interface FlowWindow {
 
 export const PAD = 24
 const MAX_SCALE = 3
-/** Never so small at first that letters cannot be read. */
+/** Smallest initial scale at which letters can be read. */
 const READABLE = 0.62
 /** Scale for two flows in sight, at which letters may be as small as 6 pixels. */
 const READABLE_BESIDE = 0.58

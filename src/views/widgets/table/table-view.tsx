@@ -224,7 +224,7 @@ type ColumnSummary = NumberSummary | WordSummary
 
 const BINS = 20
 const TOP_WORDS = 3
-/** Bins are equally wide on a log scale when the largest number is so many times the smallest. */
+/** Smallest ratio of the largest number to the smallest for bins of equal width on a log scale. */
 const MIN_LOG_RATIO = 100
 
 /** Prepares summaries of one column: counts all of its rows once, those left as often as asked. */
