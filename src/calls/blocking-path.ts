@@ -16,7 +16,9 @@ import { RECEIVED, type SpanTree } from '../flows/span-tree.ts'
 export class BlockingPath {
   /** By node on the path, the node before it; -1 for others and for the first. */
   previous = new Int32Array(128)
-  /** By node, the time on the path since the node before it: before a call the caller's own, before a reply the span's. */
+  /**
+   * By node, the time on the path since the node before it: before a call the caller's own, before a reply the span's.
+   */
   nodeNs = new Float64Array(128)
   /** By node on the path, when that time was over, since the root began. */
   endedNs = new Float64Array(128)
@@ -107,7 +109,10 @@ export class BlockingPath {
     this.endedNs[node] = endedNs
   }
 
-  /** Lists the children that a span may have waited for: the last to end first; of those that end together, the last to start, or to be listed. */
+  /**
+   * Lists the children that a span may have waited for: the last to end first; of those that end together, the last to
+   * start, or to be listed.
+   */
   #sortChildren(span: number, tree: SpanTree, times: ArrayLike<number>): number {
     const { firstChild, detached } = tree
     const untilNs = this.#untilNs[span]!

@@ -32,7 +32,10 @@ export function moreText(difference: number, quantity: Quantity): string {
   return `${formatAmount(Math.abs(difference), quantity)} ${difference < 0 ? 'less' : more}`
 }
 
-/** Returns the words for a change of a quantity: `slower` or `more`; `slowdown` or `increase`; `time saved` or `decrease`. */
+/**
+ * Returns the words for a change of a quantity: `slower` or `more`; `slowdown` or `increase`; `time saved` or
+ * `decrease`.
+ */
 export function changeWords({ unit }: Quantity, isMore: boolean) {
   const isTime = unit === null
   if (isMore) return { how: isTime ? 'slower' : 'more', change: isTime ? 'slowdown' : 'increase' }

@@ -26,7 +26,10 @@ export interface CheckedType {
   readonly medianUs: readonly [baseline: number, run: number]
   /** Typical ratio of response times, less 1: 0.05 is 5 % slower. */
   readonly shift: Estimate
-  /** Whether its typical request is slower than nearly all of every run before, of several, by three times what these differ. */
+  /**
+   * Whether its typical request is slower than nearly all of every run before, of several, by three times what these
+   * differ.
+   */
   readonly isApart: boolean
   /** Whether more of its requests fail, for sure, than in each of several runs before. */
   readonly failsApart: boolean

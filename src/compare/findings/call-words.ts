@@ -33,7 +33,9 @@ export interface ServiceChanges {
   readonly repeats: readonly RepeatChange[]
 }
 
-/** Says what a service does differently: `GetAds returns without calling anything in 31 of 160 calls (0 of 182 before)`. */
+/**
+ * Says what a service does differently: `GetAds returns without calling anything in 31 of 160 calls (0 of 182 before)`.
+ */
 export function callWords(
   { service, calls, repeats: [repeat] }: ServiceChanges,
   {

@@ -108,7 +108,9 @@ function eachText(each: number, draft: Draft, quantity: Quantity): string {
   return `${much}${intervalText(draft.eachInterval, quantity)}${typically}`
 }
 
-/** `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `throughout the after period`; and until when. */
+/**
+ * `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `throughout the after period`; and until when.
+ */
 export function sinceFact(since: Onset | null, follows: TimedEvent | null): string[] {
   if (since === null) return []
   const until = since.until === null ? '' : `, until ${placedText(since.until, since)}`

@@ -200,7 +200,9 @@ export class Findings extends columnarStage<FindingColumns>() {
     return spoken([this.movedText() ?? nothing, this.seenText()]).join(' ')
   }
 
-  /** Says how far response times moved without a finding, and how much of that the mix explains; `null` if they did not. */
+  /**
+   * Says how far response times moved without a finding, and how much of that the mix explains; `null` if they did not.
+   */
   movedText(): string | null {
     const { unexplained, quantity } = this
     if (unexplained === null) return null

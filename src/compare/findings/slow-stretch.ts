@@ -34,7 +34,10 @@ import {
   stretchOf,
 } from './stretches.ts'
 
-/** A few requests that took far longer than any of their type before, mostly in the same step, or calls that did so in one step. */
+/**
+ * A few requests that took far longer than any of their type before, mostly in the same step, or calls that did so in
+ * one step.
+ */
 export interface FewSlow extends Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'examples'> {
   /** Whether whole requests took longer than any before, or their calls of a step did. */
   readonly of: 'requests' | 'calls'

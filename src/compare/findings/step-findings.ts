@@ -353,7 +353,9 @@ const MIN_TOLD = 0.1
  */
 const MAX_APART = 0.05
 
-/** Splits what each request takes more on average: `717 ms made up of 560 ms in PlaceOrder, 157 ms in ConvertCurrency`. */
+/**
+ * Splits what each request takes more on average: `717 ms made up of 560 ms in PlaceOrder, 157 ms in ConvertCurrency`.
+ */
 function partNotes(
   { scope, steps: [step] }: StepGroup,
   {

@@ -28,7 +28,10 @@ export interface EffectSize extends MedianEffect {
   readonly p99Interval: readonly [low: number, high: number]
   /** Mean difference of a request's time between the periods, in any direction, in µs. */
   readonly wassersteinUs: number
-  /** The smallest shift that one rank test at 5 %, not corrected for others, sees in four of five samples of this size, in µs. */
+  /**
+   * The smallest shift that one rank test at 5 %, not corrected for others, sees in four of five samples of this size,
+   * in µs.
+   */
   readonly detectableShiftUs: number
 }
 

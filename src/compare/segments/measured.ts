@@ -307,7 +307,10 @@ function inOrder({ requests, values }: Sample, blockOf: Uint8Array): Uint32Array
   return ascendingOrder(Float64Array.from(values), groupRows(blocks, 256).rows)
 }
 
-/** Whether a column divides an operation: where nearly all of its requests have one value, it is only another name for it. */
+/**
+ * Whether a column divides an operation: where nearly all of its requests have one value, it is only another name for
+ * it.
+ */
 export function dividesStrata(
   { codes, values }: RequestColumn,
   { offsets, units }: Measured,

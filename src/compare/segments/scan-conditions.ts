@@ -194,7 +194,10 @@ export class ConditionScan {
     return { z: best, isSwapped }
   }
 
-  /** Sets of values to divide by, each with how many there were to choose from; within a first condition both sides of each, as there only one of them counts. */
+  /**
+   * Sets of values to divide by, each with how many there were to choose from; within a first condition both sides of
+   * each, as there only one of them counts.
+   */
   #partitionsOf(column: RequestColumn, sums: Sums, isWithin: boolean) {
     const size = column.values.length
     const present = range(size).filter(

@@ -15,7 +15,10 @@ import { rootTypes } from './root-types.ts'
 
 /** The rarer side of the limit is at most this share of the other, compared with the other period. */
 const MAX_KEPT = 0.5
-/** Requests within these shares of the way from the median to the limit, of logarithms, show whether their number jumps there. */
+/**
+ * Requests within these shares of the way from the median to the limit, of logarithms, show whether their number jumps
+ * there.
+ */
 const NEAR = [1 / 4, 1 / 10] as const
 /** Least gain of log likelihood by a jump there, and over a limit of the time in one role. */
 const MIN_GAIN = 8

@@ -16,7 +16,10 @@ export interface Behavior {
   readonly medianUs: number
 }
 
-/** An edge that does one thing in some requests and another in others: instrument it more finely unless a parameter tells which. */
+/**
+ * An edge that does one thing in some requests and another in others: instrument it more finely unless a parameter
+ * tells which.
+ */
 export interface MergedBehaviors extends Pick<EdgeVariance, 'edge' | 'from' | 'to' | 'occurrence'> {
   readonly category: number
   readonly period: PeriodName

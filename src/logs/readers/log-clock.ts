@@ -32,11 +32,11 @@ export interface ClockOptions {
 /**
  * Reads the times of one file, in microseconds since 1970 or since whatever its numbers count from.
  *
- * The unit of numbers is known by their size: where the first is below 10⁸ they are no times since 1970
- * and taken for microseconds; else they are seconds, from 10¹¹ milliseconds, from 10¹⁴ microseconds,
- * from 10¹⁷ nanoseconds. Text with a point and three or six digits behind it, below 10⁸, is seconds
- * (`12.345678`, as the kernel writes them). Dates without a year begin in 2000, and times without a date on 1970-01-01; when
- * they run backwards by more than half a year or half a day, the next year or day has begun.
+ * The unit of numbers is known by their size: where the first is below 10⁸ they are no times since 1970 and taken for
+ * microseconds; else they are seconds, from 10¹¹ milliseconds, from 10¹⁴ microseconds, from 10¹⁷ nanoseconds. Text with
+ * a point and three or six digits behind it, below 10⁸, is seconds (`12.345678`, as the kernel writes them). Dates
+ * without a year begin in 2000, and times without a date on 1970-01-01; when they run backwards by more than half a
+ * year or half a day, the next year or day has begun.
  */
 export class LogClock {
   readonly #patterns: readonly DatePattern[]

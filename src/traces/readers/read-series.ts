@@ -140,8 +140,8 @@ function timeUs(text: string): number {
 }
 
 /**
- * Makes series attributes of spans, `series.NAME`, by host and time: the last value up to a span's begin, if that is not
- * older than three wide steps.
+ * Makes series attributes of spans, `series.NAME`, by host and time: the last value up to a span's begin, if that is
+ * not older than three wide steps.
  *
  * @throws TraceFormatError where no span has a value, a name is that of an attribute, or a host has two
  */

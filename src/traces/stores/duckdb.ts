@@ -22,12 +22,12 @@ export const DUCKDB_OPTIONS = defineOptions({
 })
 
 /**
- * Spans in flat columns in files of any size (Parquet, CSV, JSON with a span a line or element, a
- * database of DuckDB), read by DuckDB in this process. Of each period it hands over a sample of
- * whole traces at one rate: requests are grouped by how many spans of each service and operation they
- * have and by how they ended; each group in order of arrival is cut into as many stretches as it is
- * due requests of the sample, and of each stretch one is drawn. The weights of a group's requests add
- * up to its exact number where all of it was recorded at one rate. `quality().groups` has the groups, with exact numbers and quantiles.
+ * Spans in flat columns in files of any size (Parquet, CSV, JSON with a span a line or element, a database of DuckDB),
+ * read by DuckDB in this process. Of each period it hands over a sample of whole traces at one rate: requests are
+ * grouped by how many spans of each service and operation they have and by how they ended; each group in order of
+ * arrival is cut into as many stretches as it is due requests of the sample, and of each stretch one is drawn. The
+ * weights of a group's requests add up to its exact number where all of it was recorded at one rate. `quality().groups`
+ * has the groups, with exact numbers and quantiles.
  */
 export const duckdbStore = storeKind({
   parameters: DUCKDB_OPTIONS,

@@ -532,7 +532,8 @@ function furtherOf(
   unchanged: Evaluation,
   { beam, pruning, minimumGain }: GrowthOptions,
 ): Siblings[] {
-  // With a thousand requests, chance moves the divergence by more than most changes do: a smaller distance counts as well.
+  // With a thousand requests, chance moves the divergence by more than most changes do: a smaller distance counts as
+  // well.
   const isCloser = (own: Evaluation) =>
     (['divergence', 'distanceUs'] as const).some(
       (measure) => own[measure] <= unchanged[measure] * (1 - minimumGain),

@@ -33,8 +33,8 @@ export interface PeriodOrders {
 }
 
 /**
- * Finds out how every call ran: all orders that occur, each once, and which call has which. A call waits for a child that is over by its reply, give or take
- * `slackUs`, or the millisecond to which starts of one of the two were cut.
+ * Finds out how every call ran: all orders that occur, each once, and which call has which. A call waits for a child
+ * that is over by its reply, give or take `slackUs`, or the millisecond to which starts of one of the two were cut.
  */
 export function findCallOrders(
   { paths, forests, resolutionUs }: IndexedCalls,

@@ -284,7 +284,8 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
  *   on average, by Jaccard's distance, are different flows; 0 keeps all apart. `share` (default 0.99):
  *   in which share of a cluster's calls a pair must hold, above 0.5. `service`, `operation`, `caller`:
  *   these calls are the requests, instead of those from outside.
- * @throws FlowdeltaError for an unknown option, traces that are not of spans, or none; OptionError for one out of range.
+ * @throws FlowdeltaError for an unknown option, traces that are not of spans, or none; OptionError for one out of
+ *   range.
  *
  * @example
  * const { nodes, probability } = learnExecutionModels([before, after]).models[0]
