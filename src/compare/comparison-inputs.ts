@@ -99,7 +99,7 @@ function requireRuns(runs: readonly unknown[]): void {
 
 type Periods = readonly [runs: readonly TraceSet[], after: TraceSet]
 
-/** Traces that are linked to each other are drawn together where they are at most this share of all. */
+/** Largest share of all traces up to which linked traces are drawn together. */
 const MAX_LINKED = 0.001
 
 /**

@@ -69,7 +69,7 @@ export interface HistoryChange {
   }[]
 }
 
-/** Finds where a history changed its level, by the types of requests that all of its runs have. */
+/** Finds the times at which a history changed its level, by the types of requests common to all of its runs. */
 export function historyChanges(runs: readonly RunSummary[]): HistoryChange[] {
   const names = (runs[0]?.types ?? []).map(({ name }) => name)
   const common = names.filter((name) => runs.every((run) => typeOf(run, name) !== undefined))

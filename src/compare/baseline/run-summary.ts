@@ -81,8 +81,8 @@ function callsOf(root: RootCalls | undefined) {
 }
 
 /**
- * Gives types the names that they have in the last run, where only these changed: a type that is called
- * otherwise from one run to the next, as `renamesBetween` tells.
+ * Gives types their names of the last run, if only names changed: a type that is called otherwise from one run to the
+ * next, as `renamesBetween` tells.
  */
 export function withNamesOfLast(runs: readonly RunSummary[]) {
   const renamed = new Map<string, string>()

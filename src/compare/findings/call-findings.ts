@@ -71,7 +71,8 @@ export function callFindings(
     const [to, from] = [categoriesOf(categories, forms.now), categoriesOf(categories, forms.usual)]
     const own = movesBetween(moves, { from, to, requests })
     const structure = apartFromHosts(categories, groupMoves(categories, own))
-    // Requests that only lack a step where calls came (or only have one more where they went) differ in something else.
+    // Requests that only lack a step in the place of new calls (or only have one more in the place of lost calls)
+    // differ in something else.
     const [first] = calls.filter(({ call }) => call !== null)
     const { made, chances } = first ?? { made: [0, 0], chances: [1, 1] }
     const isMore = made[AFTER] / chances[AFTER] > made[BEFORE] / chances[BEFORE]

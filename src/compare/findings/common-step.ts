@@ -91,7 +91,7 @@ export function namePlace(
 /**
  * Whether a finding may tell of the same: of its services, or of whatever whole requests do.
  *
- * @param calling services that call one callee, each of which is reported only where all are
+ * @param calling services that call one callee; each is reported only if all are
  */
 export function isTold(
   { kind, services }: Draft,

@@ -129,7 +129,7 @@ export function failuresThen(
   }
 }
 
-/** Says what fails more, which came nearest to a change though it may be chance; empty where nothing came near. */
+/** Names the failures closest to an increase that may be chance; empty where nothing came near. */
 export function nearestFailure({ errors }: Pick<StepChanges, 'errors'>): string {
   const near = errors.filter(
     (one) => one.p < ALONE && one.q < AS_LIKELY && one.difference > 0 && moreFailed(one) > 0,

@@ -66,7 +66,7 @@ import { structureFindings } from './structure-findings.ts'
 import { observedChange, weighed } from './weighing.ts'
 import { differs, failureShift, wholeShifts } from './whole-shift.ts'
 
-/** Findings, the first ones that are slower, of which it is found out who holds them up. */
+/** Number of slower findings, from the first, for which interfering requests are searched. */
 const MAX_INTERFERED = 3
 
 export interface FindingSources {
@@ -353,7 +353,7 @@ function withoutDelays(
   return structural.map((draft) => {
     const { contributionUs, moves } = draft
     const toldUs = sum(moves, ({ from, to, requests }) => {
-      // The usual form is that of after where enough requests have it: delayed, too.
+      // The usual form is that of after if enough requests have it: delayed, too.
       const isUsual = categories.count(from, AFTER) >= MIN_USUAL
       return requests * (at(delayUs, to) - (isUsual ? at(delayUs, from) : 0))
     })

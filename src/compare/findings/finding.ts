@@ -44,7 +44,7 @@ export interface FindingStep extends Step {
   readonly operation: string
   /** Shift of a call in µs, positive if slower. */
   readonly shiftUs: number
-  /** Share of its calls that did, where the typical call did not. */
+  /** Share of its calls that changed, if the typical call did not. */
   readonly share?: number
 }
 
@@ -146,7 +146,7 @@ export interface Draft {
   readonly categories: readonly number[]
   /** Affected requests after; if times or failures surely start or end within after, those of that time. */
   readonly requests: number
-  /** Requests of each period that have what changed, or that do what more or fewer do now. */
+  /** Requests of each period with the change, or with the behavior that became more or less frequent. */
   readonly concerned: readonly [before: number, after: number]
   /** Part of the change of all response times after, in µs; negative where it saves. */
   readonly contributionUs: number
@@ -189,15 +189,15 @@ export interface Draft {
   readonly exemplars?: Exemplars
   /** Requests with changed calls, and those with the usual ones. */
   readonly forms?: Forms
-  /** Rows of requests after that do it, where services call otherwise. */
+  /** Rows of requests after with the changed behavior, if services call otherwise. */
   readonly doing?: readonly number[]
-  /** Rows of requests before that did it, where these chose to, whatever they had met. */
+  /** Rows of requests before with that behavior, if the services chose it, whatever they had met. */
   readonly did?: readonly number[]
   /** Counts of an error finding: failed calls by operation, and the calls that its text counts. */
   readonly tallies?: readonly [ofOperation: TalliedCalls, told: TalliedCalls]
   /** Place where everything changed; `services` are those that run there. */
   readonly place?: PlaceName
-  /** The work and the calls that changed in `place`, where it has a price of its own. */
+  /** Changed work and calls in `place`, if the place has a price of its own. */
   readonly places?: readonly PlaceEnd[]
   /** Keys of drafts that this one includes. */
   readonly covers?: readonly string[]

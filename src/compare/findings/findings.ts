@@ -397,7 +397,7 @@ function leftShare(all: Findings): number {
   return 1 - all.attributedUs / all.observedChangeUs - mixShare(all)
 }
 
-/** Returns the share of the change that another mix of requests is, where worth telling; below 0 if it hides some. */
+/** Returns the share of the change from another mix of requests, if worth reporting; below 0 if it hides some. */
 function mixShare({ mixUs, observedChangeUs }: Findings): number {
   const share = mixUs / observedChangeUs
   return Math.abs(share) >= MIN_TOLD ? share : 0

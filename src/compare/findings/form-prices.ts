@@ -163,8 +163,8 @@ export function formsOfOrder(
 const MAX_LONGER = 0.05
 
 /**
- * Requests before in which a call took longer than calls that fail after, where hardly any other does after: these
- * fail for their time alone, in requests that took long before. `null` where not.
+ * Returns requests before with a call longer than the failing calls after, if hardly any other call after is as long:
+ * these fail for their time alone, in requests that took long before. `null` where not.
  */
 function slowAsFailing(flows: FlowSet, sites: CallSites, call: Call): ReadonlySet<number> | null {
   const read = readerOf(flows, sites, [call])

@@ -18,7 +18,7 @@ import { firstExemplars } from './slow-examples.ts'
 
 /** A message that stands within a sentence. */
 const MAX_TEXT_LENGTH = 80
-/** A request on another path weighs as much as so many that take twice as long: errors, others. */
+/** Weight of a request on another path, in requests that take twice as long: errors, others. */
 const [ERROR_WEIGHT, OTHER_WEIGHT] = [1, 0.3]
 
 /** Drafts a finding a service whose spans log otherwise: its code takes another path. */

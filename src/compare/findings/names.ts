@@ -13,7 +13,7 @@ export function placeName(node: NodeLabel): string {
   return printable(place(node)) || 'an unnamed service'
 }
 
-/** Returns an operation that is called, with its service where that is not the caller. */
+/** Returns the name of a called operation, with its service if that is not the caller. */
 export function calledName(operation: Operation | null, caller: string): string {
   if (operation === null) return 'nothing'
   const name = operationName(operation)
@@ -74,7 +74,7 @@ export function categoriesOf(categories: Categories, requests: readonly number[]
   )
 }
 
-/** Returns the categories that requests are of, that whose mean times went in a direction by the most in all first. */
+/** Returns the categories of requests, the one with the largest total change of mean times in a direction first. */
 export function changedMost(
   categories: Categories,
   requests: readonly number[],

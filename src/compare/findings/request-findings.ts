@@ -96,7 +96,7 @@ interface Told {
  * Drafts what findings do not account for: requests of a segment, then all of a root, that changed
  * by more than the findings of these requests say, by a part that is large and no chance.
  *
- * @param whole what `wholeRequests` drafts, in the time that they changed
+ * @param whole the draft of `wholeRequests`, for the time of the change
  */
 export function unattributedFindings(
   steps: StepChanges,

@@ -30,9 +30,9 @@ const MIN_SERVICES = 2
 type Confined = Draft & { readonly segment: Segment }
 
 /**
- * Puts one finding before those of several services that take longer, or fail, where the same holds
- * alone: for one tenant, with one flag, in one partition. Of one place (a host, a zone, a version), it
- * does so for failures, as `placeFindings` does for times.
+ * Puts one finding before those of several services that take longer, or fail, under the same condition only: for one
+ * tenant, with one flag, in one partition. Of one place (a host, a zone, a version), it does so for failures, as
+ * `placeFindings` does for times.
  */
 export function withSharedConditions(drafts: readonly Draft[], sources: Sources): readonly Draft[] {
   const { flows } = sources.steps

@@ -357,7 +357,7 @@ const usualTimes = remembered((flows: FlowSet) =>
   ),
 )
 
-/** Writes when the stretch was, how slow its requests were and where, and which traces to look at. */
+/** Describes the stretch: its time, how slow its requests were, the place, and traces to look at. */
 export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
   const { fromUs, untilUs, isTimeOfDay, inside, outside, before, where, affected } = stretch
   const [from, to] = [fromUs, untilUs].map((us) =>
@@ -384,7 +384,7 @@ export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
   )
 }
 
-/** Writes how many requests were slow, by how much and where, and which traces to look at. */
+/** Describes the slow requests: their number, their excess, the place, and traces to look at. */
 export function fewSlowText(few: FewSlow, after: number, quantity: Quantity): string {
   const longest = few.of === 'calls' ? `the longest in ${few.where}` : 'the longest of their type'
   const told = few.of === 'calls' ? { ...few, where: null } : few

@@ -88,7 +88,7 @@ export function stepsTold(flows: FlowSet, group: StepGroup) {
   } satisfies Partial<Draft>
 }
 
-/** Says how long the slow calls of a step take where some alone changed, or the span within them that did. */
+/** Says how long the slow calls of a step take if only some changed, or names the changed span within them. */
 export function slowNotes(
   flows: FlowSet,
   step: StepChange,

@@ -16,7 +16,10 @@ export interface SlowStretch {
   readonly inside: SlowCounts
   readonly outside: SlowCounts
   readonly before: SlowCounts
-  /** Requests inside that are slow, or take longer at `where` than that share of calls like theirs did before. */
+  /**
+   * Number of slow requests inside, including those that take longer at `where` than that share of similar calls
+   * before.
+   */
   readonly affected: number
   /**
    * Excess over the median of the type before, at `where` or else in all: the median of the stretch's requests, and

@@ -142,7 +142,7 @@ export function activitiesOf(
   }
 }
 
-/** Visits of each shape, and those of a kind that is met where calls of `called` kinds are. */
+/** Returns the visits of each shape whose kind occurs at places of calls of `called` kinds. */
 function staysByShape(
   flows: FlowSet,
   { kinds, places, called }: { kinds: Dictionary; places: Dictionary; called: ReadonlySet<number> },

@@ -158,7 +158,7 @@ const MIN_BEFORE = 10
 export interface Tested extends Omit<Others, 'q'> {
   /** Difference of its share of all others between slow calls and usual ones. */
   readonly more: number
-  /** Share of all time that it is under way where slow calls are: long calls meet more than short ones. */
+  /** Share of all time for which it is under way at places of slow calls: long calls meet more than short ones. */
   readonly average: number
 }
 

@@ -23,7 +23,7 @@ export interface ToldStep extends Step {
   readonly operation: string
 }
 
-/** Other requests that were under way where calls were slow. */
+/** Other requests that were under way at the places of slow calls. */
 export interface Others {
   /** Operation of these requests; `null` for any. */
   readonly operation: string | null

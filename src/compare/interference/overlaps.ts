@@ -67,7 +67,7 @@ export function groupsUnderWay(
   return found
 }
 
-/** Places of rows in order, and where in that order each begins and ends. */
+/** Returns the places of rows in order, with the begin and end of each in that order. */
 function stretchesByPlace({ place, byStart }: Pick<Calls, 'place' | 'byStart'>) {
   const stretches: [place: number, from: number, to: number][] = []
   byStart.forEach((row, at) => {

@@ -45,7 +45,7 @@ export function findStructuralMutations(
   return new StructuralMutations({ categories, options, changes })
 }
 
-/** Numbers of requests by category, scaled so that only what changed differs between periods. */
+/** Numbers of requests by category, scaled so that only changes differ between periods. */
 export interface ComparedCounts {
   readonly before: Float64Array
   readonly after: Float64Array

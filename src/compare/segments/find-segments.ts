@@ -194,7 +194,7 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
         const isInside = known?.isInside ?? rowsOf(candidate, columns, measured)
         const one = known ?? { candidate, isInside, test: testOf(candidate, isInside) }
         tests.set(key, one)
-        // Ranks, by which candidates are in order, may have changed where times did not.
+        // The ranks that order candidates may have changed although times did not.
         if (isApart(one.test)) tried.push(one)
         if (tried.length === MAX_TRIES) break
       }
@@ -234,8 +234,8 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
 }
 
 /**
- * Returns the same segment within the one operation in which requests inside it changed, where others hardly did, with
- * the conditions that divide this: `db.name = orders` may stand for one kind of query.
+ * Returns the same segment within its only changed operation, if others hardly changed, with the conditions that divide
+ * it: `db.name = orders` may stand for one kind of query.
  */
 function narrowed(
   { candidate, isInside }: Pick<Tried, 'candidate' | 'isInside'>,

@@ -10,7 +10,7 @@ import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import { type ColumnsOf, readColumns } from './read-columns.ts'
 
-/** Spans that say which lock, queue or other thing that requests share they use: one row a name. */
+/** Spans that name the lock, queue or other shared thing they use: one row a name. */
 export interface ResourceUses {
   readonly request: Uint32Array
   /** Number of the span in its request. */

@@ -23,7 +23,9 @@ const METHODS = ['http.request.method', 'http.method']
 const VERB = /^(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH)(?= )/
 /** Share of spans with the same names in both periods, equally often, from which names are not compared. */
 const MIN_COMMON = 0.95
-/** Names that mean the same are apart where less than this share of a period's spans has names of both. */
+/**
+ * Largest share of a period's spans with names of both periods at which names with the same meaning are different ones.
+ */
 const MAX_COMMON = 0.5
 /** Fewest values, all rare, that make a part of names an id. */
 const MANY = 10
@@ -57,9 +59,9 @@ interface Renamed {
 }
 
 /**
- * Gives operations one name in both periods where their spans are called otherwise in one, or by names that
- * hold ids: that which an attribute gives (`http.route` …), else what their names have in common without
- * ids. A service's spans of one kind keep their names where these are those of the other period.
+ * Gives operations one name in both periods if their spans have another name in one, or names that contain ids: that of
+ * an attribute (`http.route` …), else the common part of their names without ids. A service's spans of one kind keep
+ * their names where these are those of the other period.
  */
 export function withCommonNames([runs, after]: Periods): Renamed {
   const recordings = [...runs, after].filter((traces) => traces.kind === 'spans')
@@ -149,7 +151,7 @@ function commonShare(counts: Iterable<readonly [number, number]>): number {
   return sum(all, ([was, is]) => Math.min(was / before!, is / after!))
 }
 
-/** Names what spans of one service and kind do in both periods, and tells which names are gone. */
+/** Names what spans of one service and kind do in both periods, and lists the lost names. */
 function renamesOf(members: readonly Named[]): (Rename & Pick<Named, 'order'>)[] {
   const renames: (Rename & Pick<Named, 'order'>)[] = []
   const isOpen = ({ renamed }: Named) => renamed === null

@@ -32,10 +32,10 @@ const MIN_EXPECTED = 5
 /**
  * Tests of many things whether a larger or smaller share of their chances is taken. Null hypothesis: within strata the
  * share is that of before, and drifts as it does within periods. Fisher's exact test for few chances, else Mantel and
- * Haenszel's with continuity correction; where shares vary more than independent calls would (`designEffects`), the
- * larger p with that variance. As R's `fisher.test` and `mantelhaen.test`, but p = 1 below half a call. `runShifts`
- * tests the differences between runs. Sources: Fisher 1922; Mantel and Haenszel 1959; Mantel and Fleiss 1980 (which are
- * too few); Rao and Scott 1992 (design effect of counts).
+ * Haenszel's with continuity correction; if shares vary more than independent calls would (`designEffects`), the larger
+ * p with that variance. As R's `fisher.test` and `mantelhaen.test`, but p = 1 below half a call. `runShifts` tests the
+ * differences between runs. Sources: Fisher 1922; Mantel and Haenszel 1959; Mantel and Fleiss 1980 (which are too few);
+ * Rao and Scott 1992 (design effect of counts).
  */
 export function compareCounts(
   all: readonly (readonly ChoiceCounts[])[],

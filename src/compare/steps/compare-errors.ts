@@ -99,9 +99,8 @@ interface TestedPlace {
 const MAX_MEASURES = 30
 
 /**
- * Tests where calls fail more or less often though nothing that they called did, in all, by
- * operation and by message. Requests with failing calls must differ as well: calls of one fail
- * together.
+ * Tests whether calls fail more or less often although none of their own calls did: in total, by operation and by
+ * message.
  */
 export function testErrors(flows: FlowSet): ErrorTests {
   const { outcomes } = flows

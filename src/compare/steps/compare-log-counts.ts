@@ -84,7 +84,7 @@ export interface LogCounts extends CallChoice {
   /** By the operation that called this one: spans, and requests that have any. */
   readonly strata: readonly ChoiceCounts[]
   readonly ofRequests: readonly ChoiceCounts[]
-  /** Requests that have a span that does, and those that have one that could. */
+  /** Requests with a span that logs it, and requests with a span that could. */
   readonly doing: ReadonlySet<number>
   readonly able: ReadonlySet<number>
   /** Mean number of records before it in its span. */
@@ -255,7 +255,7 @@ class OperationLogs {
       const [first = '', next] = one.split(' ')
       const isNext = next !== undefined
       const said = isNext ? next : first
-      // A statement right after another has its chances where that one was logged.
+      // A statement right after another has its chances at each log of that one.
       const chancesOf = ({ all, did }: Site) => (isNext ? did.get(first) : all) ?? none
       const strata = (of: 'spans' | 'requests') =>
         sites.map((site) => chancesOf(site)[of].choices(site.did.get(one)?.[of]))

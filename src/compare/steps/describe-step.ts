@@ -64,8 +64,8 @@ export function limitsOf(flows: FlowSet, options: EdgeOptions): Limits {
 }
 
 /**
- * Tells what became of a step that changed by some of its requests alone: the operations that did,
- * or of strata that are known to have changed, all of them together.
+ * Describes a step that changed in some of its requests only: the operations that did, or of strata that are known to
+ * have changed, all of them together.
  */
 export function describePart(
   change: StepChange,

@@ -359,7 +359,7 @@ function callsMadeOtherwise(
   }
 }
 
-/** Whether what comes after a call is only that another, which is made as often, changed places. */
+/** Whether the only change after a call is that another one, made as often, changed places. */
 function isReordered(
   reordered: readonly TestedChoice[],
   { previous, call, difference }: TestedChoice,

@@ -13,7 +13,7 @@ type Periods = readonly [runs: readonly TraceSet[], after: TraceSet]
 
 const OPERATIONS = ['messaging.operation.type', 'messaging.operation', 'messaging.operation.name']
 const WAITING = /^(?:receive|poll)$/i
-/** Names of spans that wait for work where no attribute says so: polls, and reads of Redis that block. */
+/** Names of spans that wait for work, if no attribute says so: polls, and reads of Redis that block. */
 const NAMED = /(?:^|[ ._/])(?:receive|poll|BLPOP|BRPOP|BLMOVE|BZPOPMIN|XREAD|XREADGROUP)$/i
 
 /**

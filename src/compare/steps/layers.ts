@@ -41,8 +41,8 @@ const NONE = -1
 const SEVERAL = -2
 
 /**
- * Leaves out layers: spans of a client or a server between a caller and what it calls that are recorded in one period
- * only, as when sidecars or instrumented clients come. Both periods then measure calls in the same way.
+ * Leaves out layers: spans of a client or a server between a caller and its callee that one period alone records, for
+ * example because sidecars or instrumented clients were added. Both periods then measure calls in the same way.
  */
 export function withoutLayers([runs, after]: Periods): {
   readonly periods: Periods

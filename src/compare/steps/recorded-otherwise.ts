@@ -277,7 +277,7 @@ function newCaller(): Caller {
   return { ...times, called: new Map(), turns: [], isUncovered: false }
 }
 
-/** Whether a span is within the work of its service, not where that begins, and not its side of a call. */
+/** Whether a span is within the work of its service: neither the entry, nor the service's side of a call. */
 function isWithin({ entry, spans }: Visit, span: number): boolean {
   return span !== entry && spans.includes(span)
 }
@@ -415,8 +415,8 @@ function isOfRecording(
 }
 
 /**
- * Operations gone and those come of a service that a caller calls in the same turn, as often, and that
- * cover as much of its time: names that stand in several turns make these one.
+ * Finds lost and new operations of a service that a caller calls in the same turn, equally often, and that cover
+ * equally much of its time: names that stand in several turns make these one.
  */
 function renamesIn(
   { own, turns }: Caller,

@@ -83,9 +83,9 @@ export interface RootCalls {
 }
 
 /**
- * Distinguishes calls that show what was asked for from calls that a service chooses. After a chosen call, requests go
- * on as most do (a cache that misses), or the call occurs in one period only. Calls common to all from the root on lead
- * to a choice, but the first call may have decided.
+ * Separates calls that depend on the request from calls that a service chooses. After a chosen call, requests go on as
+ * most do (a cache that misses), or the call occurs in one period only. Calls common to all from the root on lead to a
+ * choice, but the first call may have decided.
  */
 export const rootCalls = remembered((flows: FlowSet): RootCalls => {
   const telling = new Map<string, ReadonlySet<string>>()

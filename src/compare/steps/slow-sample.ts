@@ -98,8 +98,8 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
 })
 
 /**
- * Returns why requests were kept: as they are slow, or as they fail. The latter only where the number of fast failing
- * requests grew about as that of slow ones did.
+ * Returns why requests were kept: as they are slow, or as they fail. The latter only if the number of fast failing
+ * requests grew about as much as that of slow ones.
  */
 function keptFor(flows: FlowSet, lasted: Float64Array, limitUs: number) {
   const counts = { chance: [0, 0], slow: [0, 0], failing: [0, 0] }

@@ -53,7 +53,7 @@ export interface StepChange
   readonly observedError: number
   /** Operations of the step, the largest contribution first. */
   readonly operations: readonly OperationChange[]
-  /** Requests of both periods that have what changed, by their row. */
+  /** Requests of both periods with the changed step, by row. */
   readonly requests: readonly number[]
 }
 

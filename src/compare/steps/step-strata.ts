@@ -80,7 +80,7 @@ function partOfSample(
 
 export type Times = readonly [usual: GrowingStratum, failing: GrowingStratum]
 
-/** Failing calls are compared where the share that fails differs no more than chance often does. */
+/** Smallest p of a difference in failures at which failing calls are compared: chance often makes that difference. */
 export const MIN_ALIKE_P = 0.05
 
 /** Calls that did not fail, and those that did unless more or fewer fail now: these are others. */
@@ -162,7 +162,7 @@ export class GrowingStratum {
     this.isUnanswered = isUnanswered
   }
 
-  /** Adds a call; `isCut` where nobody waited for its end, so that it would have taken longer. */
+  /** Adds a call; `isCut` if nobody waited for its end, so it would have taken longer. */
   add(
     period: Period,
     call: { request: number; valueUs: number; critical: number; isCut: boolean },
