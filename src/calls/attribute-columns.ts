@@ -47,7 +47,7 @@ export class AttributeReader {
   #unit = 0
   #part: Part = 'all'
 
-  /** @param options.dropsUseless whether what cannot tell units apart is given up as soon as that is known */
+  /** @param options.dropsUseless whether to drop columns as soon as they prove unable to distinguish units */
   constructor(size: number, { dropsUseless = false } = {}) {
     this.#size = size
     this.#dropsUseless = dropsUseless

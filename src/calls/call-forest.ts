@@ -239,10 +239,9 @@ function resolutionOfNames(periods: readonly SpanTraces[], paths: CallPaths): Fl
 /**
  * Returns the rows of the spans that are requests, one list a period.
  *
- * A span whose caller was lost is part of a request, not one: counted as one, a lost span would make
- * several short requests of a long one. It is a request only where its trace has no root of its own,
- * and where it is of a kind that is a root elsewhere (a caller that is not traced handed its id on),
- * or where no trace at all has a root (nothing above was traced).
+ * A span whose caller was lost is part of a request, not one: counted as one, a lost span would make several short
+ * requests of a long one. It is a request if its trace has no root of its own and spans of its kind are roots elsewhere
+ * (an untraced caller handed its id on), or if no trace has a root at all (nothing above was traced).
  */
 function requestRoots(periods: readonly SpanCalls[]): Uint32Array[] {
   const kindOf = ({ spans, services, operations }: SpanTraces, span: number) =>

@@ -9,7 +9,7 @@ import { areFromSpans, NS, type SpanTree, spanTree } from '../flows/span-tree.ts
 import { ShapeGraph } from '../traces/shape-table.ts'
 import { spanTimes } from './span-times.ts'
 
-/** An edge on a critical path, and the time on the path that ends where the edge does. */
+/** Edge on a critical path, with the time on the path that ends at the end of the edge. */
 export interface PathStep {
   readonly edge: number
   /** Start of that time, in µs since the request began. */

@@ -29,7 +29,7 @@ export class MadeCalls {
   /** By shape. */
   readonly of: (shape: number) => Made
 
-  /** @param after where given, waits are those for calls that begin once a call to this one is over */
+  /** @param after if given, waits cover only calls that begin once a call to this one is over */
   constructor(
     flows: FlowSet,
     of: Operation,
