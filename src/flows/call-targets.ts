@@ -47,10 +47,10 @@ interface Target {
 }
 
 /**
- * Names what calls of one operation go to, where nothing else tells them apart and nobody recorded the
- * other side: `GET to redis` and `GET to artwork.s3.amazonaws.com`. Hosts whose names differ in words
- * with digits only are one. A target of one period alone may have moved, and is named only where others
- * of that operation are services that record spans.
+ * Names what calls of one operation go to, where nothing else tells them apart and nobody recorded the other side: `GET
+ * to redis` and `GET to artwork.s3.amazonaws.com`. Hosts whose names differ in words with digits only are one. A target
+ * of one period alone may have moved, so it is named only if other targets of that operation are services that record
+ * spans.
  */
 export function nameTargets(recordings: readonly SpanTraces[], runs: number): SpanTraces[] {
   const all = new Map<string, Calls>()

@@ -13,7 +13,7 @@ import type { ClockOffset, ClockOffsets } from './clocks/clock-offsets.ts'
 
 /** Messages that requests received: one entry a message, those of a request next to each other. */
 export interface MessageColumns {
-  /** Labels of the call that received it, and of that which sent it, in whichever request. */
+  /** Labels of the receiving call, and of the sending one, in any request. */
   readonly receiver: Uint32Array
   readonly sender: Uint32Array
   /** From the end of sending to the start of receiving, 0 at least; NaN where clocks disagree. */

@@ -61,7 +61,7 @@ export function siblingOrder(
 /** Returns the largest overlap of a span with another at which it still counts as over before it, in µs. */
 type SlackOfSpan = (span: number) => number
 
-/** Times are believed up to the slack, or to the resolution of the service's clock where that is coarser. */
+/** Times are accurate to the slack, or to the resolution of the service's clock if that is coarser. */
 function slackOfSpans(
   { spans, services }: SpanCalls['traces'],
   resolution: ClockResolution,
@@ -445,7 +445,7 @@ export class LearnedOrder {
     return this.#pairs.size
   }
 
-  /** Returns the tally of calls that have both, of which it counts where `first` was over before `second`. */
+  /** Returns the tally of calls that have both, which counts those where `first` was over before `second`. */
   pair(first: number, second: number): Tally {
     return tallyOf(this.#pairs, first * CHILDREN + second)
   }

@@ -13,7 +13,7 @@ import {
   type SpanTraces,
 } from '../../traces/span-traces.ts'
 
-/** Attributes that tell instances of a service apart where no host is known, the best first. */
+/** Attributes that distinguish instances of a service if no host is known, the best first. */
 const INSTANCE_ATTRIBUTES = ['service.instance.id', 'k8s.pod.name', 'container.id', 'host.id']
 
 const ERROR = SPAN_STATUSES.indexOf('error')

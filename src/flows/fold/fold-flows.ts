@@ -432,7 +432,7 @@ function differingSteps(
   return times.differing(similar)
 }
 
-/** Folds flows shape by shape, so that what folding one takes is gone before the next. */
+/** Folds flows shape by shape, so that the memory for one is released before the next. */
 export function foldShapes(flows: FlowSet, rule: FoldRule): FoldedShapes {
   const { relabel, labelRank, least } = rule
   const differing = differingSteps(flows, rule)
