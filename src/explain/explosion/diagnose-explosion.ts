@@ -458,7 +458,7 @@ const LABEL_PARTS: Readonly<Partial<Record<ExplosionPart, LabelChange>>> = {
   'ids in names': withoutIds,
 }
 
-/** Returns the rule of concurrency that takes the order of siblings out, where flows can be rebuilt. */
+/** Returns the rule of concurrency that ignores the order of siblings, if flows can be rebuilt. */
 function orderFree(variants: ExplosionVariants): Concurrency | undefined {
   const { concurrency } = variants.categories.flows.options
   const other = concurrency === 'learned' ? 'none' : 'learned'

@@ -104,8 +104,8 @@ function sideOf(categories: Categories, category: number): AnswerSide {
 
 /**
  * Learns from answers which requests are the same: adds the answers to the knowledge, and finds the smallest rule that
- * merges all requests that are the same and none that are not. Of equally small rules it takes the mildest: ids in
- * names, learned order, threads, repetitions, hosts, any order.
+ * merges all equal requests and no others. Of equally small rules it takes the mildest: ids in names, learned order,
+ * threads, repetitions, hosts, any order.
  *
  * The rule uses general terms, so it works for other data as well; `compare` applies it with the option `knowledge`.
  *

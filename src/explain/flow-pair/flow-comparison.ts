@@ -136,7 +136,7 @@ export interface UnionEdge extends EdgeVerdict {
   readonly intoJoin: boolean
 }
 
-/** Nodes of the union that can be shown as one, without hiding what leads where. */
+/** Nodes of the union that can be shown as one without hiding how edges lead. */
 export interface FlowGroup {
   readonly id: number
   /** Relation of its nodes: the same on both sides, on one side only, at one place, or none. */

@@ -316,7 +316,7 @@ function requestTimes(
   }
 }
 
-/** Calls of an edge that are looked at, drawn at random where there are more. */
+/** Most calls of an edge that are looked at; of more, a random sample. */
 const MAX_CALLS = 10_000
 
 type EdgeNodes = Pick<PooledEdge, 'fromNode' | 'toNode'>

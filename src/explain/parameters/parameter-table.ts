@@ -425,10 +425,9 @@ interface ParameterLabels {
 }
 
 /**
- * Returns the parameters that have other values after than before, though in neither period do they
- * tell rows of one label from the other. Where each period has hardly
- * more than one label, as where all requests changed, the period tells as much as anything that
- * changed with it, and none is returned.
+ * Returns the parameters whose values differ between the periods, although in neither period they separate rows of one
+ * label from the other. If each period has hardly more than one label, because all requests changed, the period itself
+ * tells as much as any parameter that changed with it, and none is returned.
  */
 export function changesOfPeriod(
   parameters: readonly Parameter[],

@@ -39,7 +39,7 @@ export interface MergedBehaviors extends Pick<EdgeVariance, 'edge' | 'from' | 't
 const ALPHA = 0.05
 /** Edges with less of the variance are tested, but not worth more trace points. */
 const MIN_SHARE = 0.05
-/** A parameter whose values differ between both parts by this share tells which is which. */
+/** Smallest difference of a parameter's values between both parts, as a share, that distinguishes them. */
 const MIN_TOLD = 0.8
 
 /**
@@ -147,8 +147,8 @@ export const MIN_PART = 0.05
 const FENCE = 3
 
 /**
- * Returns the place that divides ascending times, on a logarithmic scale, so that the squares within
- * both parts are least, each time counting as often as it weighs, and each part `least` at least.
+ * Returns the place that divides ascending times, on a logarithmic scale, so that the squares within both parts are
+ * smallest. Times count by weight, and each part has a weight of at least `least`.
  */
 export function placeBetween({ values, weights }: WeightedSample, least: number): number {
   const logs = scaled(values)
