@@ -64,8 +64,8 @@ export interface BootstrapResult extends SampleCounts {
  * Both samples are resampled, each with its own size. Quantiles are drawn as order statistics
  * rather than from whole resamples, so that a resample takes O(1).
  *
- * With weights, the estimate is that of a sample that holds each value as often as its weight says,
- * and the interval that of as many values of equal weight as the samples are worth (Kish 1965).
+ * With weights, the estimate counts each value as often as its weight says, and the interval is for as many equally
+ * weighted values as the samples are worth (Kish 1965).
  *
  * NaN and infinite values are left out and counted; ties need no correction. When a sample is
  * empty, estimate, low and high are NaN; when one has a single value, low and high are. When all

@@ -11,7 +11,7 @@ export function normalTail(z: number): number {
   return 0.5 * erfc(z * Math.SQRT1_2)
 }
 
-/** Returns the p of a z that is positive where after is slower. */
+/** Returns the p of a z that is positive if after is slower. */
 export function normalP(z: number, alternative: Alternative): number {
   if (alternative === 'slower') return normalTail(z)
   if (alternative === 'faster') return normalTail(-z)

@@ -4,7 +4,7 @@ import { OptionError, rejectUnknownOptions, requireNumbers } from '../core/error
 import { valueAtWeight } from './quantile.ts'
 import { ascendingSample } from './weighted-sample.ts'
 
-/** Gives the value of one sample's distribution that stands where a value stands in another's. */
+/** Maps a value of one sample's distribution to the value of equal rank in another's. */
 export type QuantileMap = (value: number) => number
 
 /**

@@ -87,7 +87,7 @@ export function equalRows({
   })
 }
 
-/** @throws OptionError for weights that are not as many as the values, or not above 0 where one counts */
+/** @throws OptionError for another number of weights than values, or weights that are not above 0 */
 export function requireWeights(
   sample: ArrayLike<number>,
   weights: ArrayLike<number> | undefined,
