@@ -267,7 +267,7 @@ export type LatencyTarget = TraceSet | HistogramTarget | WishTarget
 /**
  * Returns the profile of a histogram, whose latencies are spread evenly within a bin, or of a wish.
  *
- * @throws OptionError for what is neither, a histogram that is none, and as of `wishTarget`
+ * @throws OptionError for any other goal, an invalid histogram, and as in `wishTarget`
  */
 export function knownTarget(base: LatencyProfile, goal: HistogramTarget | WishTarget): KnownTarget {
   if ('quantile' in goal) return wishTarget(base, goal)

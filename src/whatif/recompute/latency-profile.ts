@@ -90,8 +90,8 @@ export class LatencyProfile implements WeighedLatencies {
    *
    * @param edgesUs ascending, one more than there are counts
    * @param counts requests in each bin
-   * @throws OptionError for edges that do not ascend, counts that are negative or all 0, and numbers
-   *   of edges and counts that do not fit.
+   * @throws OptionError for edges that do not ascend, counts that are negative or all 0, and numbers of edges and
+   *   counts that do not match.
    *
    * @example
    * LatencyProfile.fromHistogram([0, 100, 200], [1, 3]).requests // 4

@@ -257,7 +257,7 @@ class StagedChanges {
   readonly serverUs: Float64Array
   /** Changes to apply to the server time of a call that results from those below it. */
   readonly serverTimes = new Map<number, NewTime[]>()
-  /** The order in which a call makes its own, where it is another than recorded. */
+  /** Order in which a call makes its own calls, if it differs from the recorded one. */
   readonly orders = new Map<number, WaitPlan>()
   readonly #forest: CallForest
   readonly #ownTimes: OwnTimes

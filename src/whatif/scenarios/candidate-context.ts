@@ -23,7 +23,7 @@ export interface CandidateContext {
   readonly features: readonly Feature[]
   /** Parts of fewer requests, or calls, are not looked at by themselves. */
   readonly minimumPartition: number
-  /** Factors that are tried where there is no other period to take times from. */
+  /** Factors to try if there is no other period to take times from. */
   readonly factors: readonly number[]
   /** Calls of the base along each path. */
   readonly callsOf: Uint32Array

@@ -188,7 +188,7 @@ export type FeatureChoice =
   | `event:${string}`
   | { readonly attribute: string; readonly pattern: RegExp }
 
-/** Features that all traces have, and that are looked at where none is chosen. */
+/** Features that all traces have; they are tried if none is chosen. */
 export const BUILT_IN_FEATURES: readonly Feature[] = [
   hostFeature,
   operationFeature,

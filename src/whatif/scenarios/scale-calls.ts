@@ -88,7 +88,7 @@ function change({ factor, addUs }: Scaling): { newTime: NewTime; words: string }
   return { newTime, words: addUs === 0 ? `+${formatDuration(0)}` : signedDuration(addUs) }
 }
 
-/** @throws OptionError where there is none, with those that there are */
+/** @throws OptionError if there is none, with a list of the existing ones */
 export function matchingPaths(
   paths: CallPaths,
   { service, operation }: Pick<Scaling, 'service' | 'operation'>,

@@ -46,7 +46,7 @@ export interface Scenario {
   readonly service: string
   /** The operation that changes; empty where several do. */
   readonly operation: string
-  /** The path of the calls that change, null where several or none do. */
+  /** Path of the calls that change, null if several or none do. */
   readonly path: number | null
   /** Returns the change of `base`; `target` is the other period, if there is one. */
   apply(base: RequestModel, target: RequestModel | null): ScenarioEffect
@@ -60,7 +60,7 @@ export interface Candidate extends Scenario {
   readonly callee: string
   /** Whether it can be undone: requests of after can be made as before by it. */
   readonly isTwoWay: boolean
-  /** Whether it is about what requests bring with them, which nothing in the system can be the cause of. */
+  /** Whether it is about a property that requests bring along, which nothing in the system can have caused. */
   readonly isGiven: boolean
   /** Candidates that change less: what lies within. */
   within(): readonly Candidate[]
