@@ -37,8 +37,8 @@ const MIN_PACED = 3
 const MIN_SHARE = 0.5
 
 /**
- * Cuts runs at the messages that all instances have in one order, up to performance, where that is a time
- * since the start; `[]` where it is none, or where fewer than two messages follow each other.
+ * Cuts runs at the messages that all instances have in one order, up to performance, if that is a time since the start;
+ * `[]` where it is none, or where fewer than two messages follow each other.
  */
 export function runPhases(logs: LogSet, metric: PerformanceMetric): readonly RunPhase[] {
   if (metric.unit !== 'absolute time') return []

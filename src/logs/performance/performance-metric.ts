@@ -23,7 +23,7 @@ import type { Unit } from '../features/units.ts'
  */
 export type Metric = string | { readonly variable: string; readonly feature: Feature }
 
-/** Option of every stage that needs to know what performance is. */
+/** Option of every stage that needs the measure of performance. */
 export const METRIC_OPTIONS = defineOptions({
   metric: custom<Metric>({
     default: 'runTime',

@@ -75,10 +75,10 @@ interface Form {
 }
 
 /**
- * Tells what lines say from lines of the same form that were read before. Two lines are of one form if they
- * are the same but for their digits, and but for hexadecimal ids. Which of these a time, a text or a field is
- * made of is found by trying: each is changed in turn, and the line read again. What changes anything else
- * must be the same in each line that the plan is used for.
+ * Reads the content of lines by earlier lines of the same form. Two lines are of one form if they are the same but for
+ * their digits, and but for hexadecimal ids. Which of these a time, a text or a field is made of is found by trying:
+ * each is changed in turn, and the line read again. What changes anything else must be the same in each line that the
+ * plan is used for.
  *
  * Source: none; lines of a log have few forms (69 in 514,163 lines of a file written by log4j).
  */

@@ -261,7 +261,7 @@ async function requireMessages(
   )
 }
 
-/** Returns the fields of the first file, and its format where that is not the one that was said. */
+/** Returns the fields of the first file, and its format if it differs from the given one. */
 async function lookAt(
   inputs: readonly LogInput[],
   settings: ReadSettings,

@@ -141,7 +141,7 @@ interface WriterOptions {
   readonly source?: string
   readonly logClass: LogClass
   readonly file: string
-  /** The instance that the path is, −1 where a field says it. */
+  /** Instance given by the path, −1 if a field gives it. */
   readonly pathInstance: number
   /** `'none'` where text is a name as it stands; absent where no file has any, as far as is known. */
   readonly matcher: TemplateMatcher | 'none' | undefined

@@ -35,8 +35,8 @@ interface TemplatesData {
 }
 
 /**
- * The templates that free text in logs is named by, as `mineLogTemplates` finds them. Immutable:
- * what edits them gives others, which option `templates` of `loadLogs` takes.
+ * The templates that free text in logs is named by, as `mineLogTemplates` finds them. Immutable: editing returns new
+ * ones, which option `templates` of `loadLogs` takes.
  *
  * @example
  * const log = { name: 'node.log', bytes: '2015-10-17 21:47:48 sent 5 kB\n2015-10-17 21:47:49 sent 7 kB' }
