@@ -144,7 +144,7 @@ const RESOURCES = new Set([
 ])
 const NAMES = new Set(['name', 'id', 'key'])
 
-/** Whether what has this name says which lock, queue or other thing to share was used: `lock.name`. */
+/** Whether an attribute of this name tells which lock, queue or other shared thing was used: `lock.name`. */
 export function namesResource(attribute: string): boolean {
   const words = wordsOf(attribute)
   const last = words.at(-1) ?? ''

@@ -37,7 +37,7 @@ export interface SpanColumns {
   readonly kind: Uint8Array
   /** Index in `SPAN_STATUSES`. */
   readonly status: Uint8Array
-  /** 1 where the span only follows from its parent, which does not wait for it. */
+  /** 1 if the span only follows from its parent, which does not wait for it. */
   readonly followsFrom: Uint8Array
 }
 

@@ -41,7 +41,7 @@ export const ROLES = Object.keys(NAMES) as Role[]
 
 /** Roles that a record can inherit from those around it. */
 const INHERITED: ReadonlySet<Role> = new Set(['trace', 'service', 'resource', 'host', 'version'])
-/** Roles of which a second field is read where the first is empty. */
+/** Roles with a second field, which is read if the first is empty. */
 const HAVE_SECONDS: ReadonlySet<Role> = new Set([
   'trace',
   'span',

@@ -36,7 +36,7 @@ import type { ReadSink, TraceReader } from './trace-reader.ts'
 const CHILDREN = new Set(['children', 'childspans', 'subsegments', 'nested'])
 /** JSON is looked through so deep. */
 const MAX_DEPTH = 64
-/** Records that are looked at before it is decided what their fields stand for. */
+/** Number of records that are looked at to learn the roles of their fields. */
 const SAMPLED = 150
 /** Whole numbers that a double does not hold, outside of texts. */
 const LARGE = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+])-?(?:9\d{15}|\d{17,})(?![\d.eE])/g

@@ -45,7 +45,7 @@ export const CLICKHOUSE_OPTIONS = defineOptions({
   seed: SAMPLE_OPTIONS.seed,
 })
 
-/** Traces that are read where conditions leave none, to say what there is instead. */
+/** Number of traces that are read if conditions leave none, to name the values present. */
 const TRACES_INSTEAD = 2000
 
 type Client = import('@clickhouse/client').ClickHouseClient

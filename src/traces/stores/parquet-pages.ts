@@ -55,7 +55,7 @@ function hyparquetParts(): ReturnType<typeof loaded> {
  * Checks the pages of a column chunk, since hyparquet writes out as many values as a damaged count
  * says: 2³¹, or without end. Pages that are compressed are checked by the decompressors returned.
  *
- * @throws Error for a page that cannot be what its column says
+ * @throws Error for a page that contradicts its column
  */
 export async function checkPages(
   chunk: ArrayBuffer,

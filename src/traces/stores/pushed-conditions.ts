@@ -50,7 +50,7 @@ export interface SpanSql {
   /** Whether a condition holds for any root in the time asked for; where roots have an attribute, theirs count. */
   readonly someRootHas: (condition: string) => Promise<boolean>
   readonly literal: (text: string) => string
-  /** The number that a text is, NULL where it is none. */
+  /** Returns the number in a text, NULL if it is none. */
   readonly number: (text: string) => string
   readonly matches: (text: string, pattern: string) => string
 }

@@ -21,10 +21,9 @@ interface Asked {
 }
 
 /**
- * Asks for stretches of time until no answer is cut: one that has as many traces as a server gives
- * at most is asked for again in halves. Of the fullest answer the halves are asked for in any case:
- * where they have more traces than the whole, the server has a lower limit than it was asked for,
- * which counts from then on.
+ * Asks for stretches of time until no answer is cut: one that has as many traces as a server gives at most is asked for
+ * again in halves. Of the fullest answer the halves are asked for in any case: if they have more traces than the whole,
+ * the server has a lower limit than the requested one, which then counts.
  */
 export class SlicedReading {
   readonly #leastUs: number

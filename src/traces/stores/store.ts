@@ -96,7 +96,7 @@ export function requestGroup(row: readonly unknown[]): RequestGroup {
 }
 
 /**
- * Returns the time that a query is about, in whole µs outwards, up to now where it has no end.
+ * Returns the time of a query, in whole µs outwards, up to now if it has no end.
  *
  * @throws OptionError for a query without a beginning
  */
