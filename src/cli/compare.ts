@@ -107,7 +107,7 @@ function explained(comparison: Comparison, which: string): Explained | null {
   }
 }
 
-/** Calls after that fail, in per cent, where a finding says that more do; else 0. */
+/** Returns the calls that fail after, in per cent, if a finding says that more do; else 0. */
 function errorRate({ kind, direction, size, segment, calls: [call] }: Finding): number {
   if (kind !== 'errors' || direction !== 'slower') return 0
   if (call !== undefined) return (100 * call.made[1]) / call.chances[1]

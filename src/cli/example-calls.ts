@@ -68,7 +68,7 @@ type Call = ReturnType<typeof ganttCalls>[number]
 /** Calls of one kind by the same, or by such: from the first to the last. */
 type CallKind = Call & {
   readonly depth: number
-  /** Sorts after that of who calls it, and after what begins before. */
+  /** Sort key: after the caller's, and after siblings that begin before. */
   readonly path: string
   readonly times: number
 }
