@@ -9,7 +9,7 @@ export interface MimeBundle {
 /** Something that can render itself as a {@link MimeBundle}. */
 export interface HasMimeBundle {
   mimeBundle(): MimeBundle
-  /** The bundle's `text/plain`, where that is cheaper to have than the whole. */
+  /** Returns the bundle's `text/plain`, if that is cheaper than the whole bundle. */
   displayText?(): string
 }
 

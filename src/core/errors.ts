@@ -90,8 +90,8 @@ export function rejectUnknownOptions(given: object, known: readonly string[], pa
 /**
  * Returns the entry of that name; rejects others.
  *
- * @param isNot what another name is not, such as `'no picture of a comparison'`
- * @param there what stands before the names that there are
+ * @param isNot description of other names, such as `'no picture of a comparison'`
+ * @param there text before the existing names
  */
 export function entryNamed<T>(
   record: Readonly<Record<string, T>>,

@@ -165,7 +165,7 @@ export function columnIn(name: string, { unit }: Quantity): string {
   return name.replace(/^responseTime(?=Us$)/, 'total').replace(/Us(?=2?$)/, camel)
 }
 
-/** Returns the table with the names that its columns have where they hold amounts of `quantity`. */
+/** Returns the table with its columns' names for amounts of `quantity`. */
 export function tableIn(table: StageTable, quantity: Quantity): StageTable {
   if (quantity.unit === null) return table
   const names = table.columnNames().map((name) => [name, columnIn(name, quantity)])
