@@ -125,7 +125,7 @@ export function explore(stage: unknown, second?: unknown, third?: unknown): Widg
   return make(stage, options as object, { name, kind: kind === kinds[0] ? null : kind })
 }
 
-/** Widgets that show when what happens within requests. */
+/** Widgets that show the times of steps within requests. */
 const TIMED = ['flows', 'timeline', 'swimlanes', 'trace', 'variance']
 
 /** Throws for a comparison by another measure than time. */

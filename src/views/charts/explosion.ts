@@ -15,8 +15,8 @@ import { curves, digits, distinctTexts, moves, on, ruleAt, tooltip } from './bui
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
 /**
- * Draws what each remedy does to the number of categories, their requests, and the share of
- * requests that can be tested; best first. Source: Sambasivan 2013, §3.5.3; the drawing is our own.
+ * Draws the effect of each remedy on the number of categories, their requests, and the share of testable requests; best
+ * first. Source: Sambasivan 2013, §3.5.3; the drawing is our own.
  */
 export const explosionChart = defineChart({}, (diagnosis: ExplosionDiagnosis) => {
   const rows = rowsOf(diagnosis)

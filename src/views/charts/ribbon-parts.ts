@@ -113,7 +113,7 @@ function textOf({ place, operation }: Place): string {
   return spoken([place, operation && operationName({ operation })]).join(': ')
 }
 
-/** Says who works, or who calls whom, and in which operation. */
+/** Names the working service, or caller and callee, and the operation. */
 export function stepName(step: AccountStep): string {
   return step.kind === 'other' ? 'other steps' : textOf(named(OPERATIONS, step))
 }

@@ -65,7 +65,7 @@ export const DARK_COLORS: ReadonlyMap<string, string> = new Map<string, string>(
   ...DIVERGING.map((color, i) => [color, String(DARK_DIVERGING[i])] as const),
 ])
 
-/** Colors that Vega takes where a spec names none. */
+/** Colors that Vega takes if a spec names none. */
 const DEFAULTS: Readonly<Record<string, object>> = {
   text: { color: PALETTE.text },
   rule: { color: PALETTE.rule },

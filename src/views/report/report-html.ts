@@ -146,7 +146,7 @@ function shiftTable(shifts: readonly WholeShift[], of: Quantity): Html {
 
 const MAX_FILES = 3
 
-/** Returns when the periods were, where that is known, and which files were compared. */
+/** Returns the times of the periods, if known, and the compared files. */
 function periods(
   files: OptionsOf<typeof REPORT_OPTIONS>['files'],
   times: Partial<ReturnType<typeof periodTimes>> = {},

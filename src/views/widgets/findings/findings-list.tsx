@@ -164,7 +164,7 @@ interface ListProps {
   readonly linkOf: TraceLinks
 }
 
-/** Lists what changed, one row a cause, which opens into its pictures and facts. */
+/** Lists the findings, one row per cause, which opens into its pictures and facts. */
 export function FindingsList({ findings, none, ...context }: ListProps) {
   const [opened, setOpened] = useState<number | null>(null)
   if (findings.length === 0) return <Caption text={none} />

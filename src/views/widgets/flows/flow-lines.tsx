@@ -93,7 +93,7 @@ interface LineProps {
   readonly hands: Hands | undefined
 }
 
-/** Draws a link: thick as far as there is work, thin where it waits, dotted where it leads on. */
+/** Draws a link: thick for work, thin for waiting, dotted for a mere connection. */
 export function FlowLinkLine({ part, drawn, words, isSelected, hands }: LineProps) {
   const ink = useInk()
   const { link, start, end, columnX, workEnd } = drawn

@@ -64,7 +64,7 @@ const PAGE = 500
 const MAX_STILL_ROWS = 100
 /** Room for durations and a scroll bar. */
 const ASIDE = 80
-/** A level's, where that leaves most of the column to names. */
+/** Indentation of a level, if that leaves most of the column to names. */
 const MAX_INDENT = 11
 const MAX_INDENTED = 0.3
 const SPACE = 3.7

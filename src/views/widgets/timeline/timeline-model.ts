@@ -114,7 +114,7 @@ export function timelineModel({ packed, marks }: Pick<TimelineData, 'packed' | '
     /** Range from the first arrival, or 0 if that is earlier, to beyond the last. */
     spanUs,
     extentUs: high > 0 ? ([smallest, high] as const) : ([1, 10] as const),
-    /** Smallest response time where it is 0 or less, which a logarithmic axis lacks. */
+    /** Smallest response time if it is 0 or less, which a logarithmic axis cannot show. */
     zeroUs: least <= 0 ? least : null,
   }
 }
