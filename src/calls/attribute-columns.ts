@@ -19,18 +19,18 @@ export interface AttributeColumn {
   readonly codes: Uint32Array
   /** Different ones, in the order in which they came. */
   readonly values: readonly AttributeValue[]
-  /** How many units have a value. */
+  /** Number of units with a value. */
   readonly known: number
   /** Why it was no longer read: it has no codes then. */
   readonly dropped: LeftOutReason | null
 }
 
-/** Whether an attribute tells where a process runs, or what, which holds for all of its spans. */
+/** Whether an attribute describes a process, its place or version, and so holds for all of its spans. */
 export function isOfPlace(attribute: string): boolean {
   return attribute === 'host' || attribute === 'version' || attribute.startsWith('resource.')
 }
 
-/** Which attributes of an owner are read: all, those of its place, or all others. */
+/** Attributes of an owner to read: all, those of its place, or all others. */
 type Part = 'all' | 'place' | 'own'
 
 /** Whether a text is another one for each unit is decided after this many. */
@@ -47,13 +47,13 @@ export class AttributeReader {
   #unit = 0
   #part: Part = 'all'
 
-  /** @param options.dropsUseless whether what cannot tell units apart is given up as soon as that is known */
+  /** @param options.dropsUseless whether to drop columns as soon as they prove unable to distinguish units */
   constructor(size: number, { dropsUseless = false } = {}) {
     this.#size = size
     this.#dropsUseless = dropsUseless
   }
 
-  /** Reads what an owner recorded, a span or a trace point. */
+  /** Reads the attributes of an owner, a span or a trace point. */
   read(unit: number, attributes: Attributes, owner: number, part: Part = 'all'): void {
     if (this.#last?.attributes !== attributes) {
       const keys = this.#recordings.get(attributes) ?? []
@@ -113,7 +113,7 @@ class GrowingColumn implements AttributeColumn {
   known = 0
   dropped: LeftOutReason | null = null
   readonly #codeOf = new Map<AttributeValue, number>()
-  /** By recording, codes here by codes there. */
+  /** Codes by recording: from its codes to codes here. */
   readonly #ofTexts = new Map<Dictionary, number[]>()
   #last: { readonly texts: Dictionary; readonly codes: number[] } | undefined
   #nextCheck: number
@@ -152,7 +152,7 @@ class GrowingColumn implements AttributeColumn {
     if (numbersOf(this) === null) this.#drop(reasonOfName(this.attribute) ?? 'unique')
   }
 
-  /** 1 + the place of a value. */
+  /** Returns 1 + the place of a value. */
   #code(value: AttributeValue): number {
     const known = this.#codeOf.get(value)
     if (known !== undefined) return known
@@ -170,7 +170,10 @@ class GrowingColumn implements AttributeColumn {
   }
 }
 
-/** The values of a column as numbers; `null` where some are none, or names: 1.1 and 1.10 are two versions, and one number. */
+/**
+ * Returns the values of a column as numbers; `null` where some are none, or names: 1.1 and 1.10 are two versions, and
+ * one number.
+ */
 export function numbersOf({
   attribute,
   values,
@@ -186,7 +189,7 @@ function isNumeric(value: AttributeValue): boolean {
     : typeof value === 'string' && isNumberText(value)
 }
 
-/** Why names tell no units apart; `null` where they may. */
+/** Returns why names tell no units apart; `null` where they may. */
 export function reasonOfNames(
   attribute: string,
   texts: readonly string[],
@@ -198,7 +201,10 @@ export function reasonOfNames(
   return isFew && FEW_TELL.has(found) ? null : found
 }
 
-/** Number of the part that a number lies in, of those that ascending bounds divide: each begins with its own. */
+/**
+ * Returns the number of the part that a number lies in, of those that ascending bounds divide: each begins with its
+ * own.
+ */
 export function binOf(number: number, lows: ArrayLike<number>): number {
   let [first, end] = [0, lows.length]
   while (first < end) {

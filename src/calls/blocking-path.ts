@@ -2,13 +2,13 @@
 import { RECEIVED, type SpanTree } from '../flows/span-tree.ts'
 
 /**
- * Finds what a request of spans waited for; one object serves request after request.
+ * Finds the spans that a request waited for; one object serves request after request.
  *
- * From the end of the root back, always the child that ended last, then the one that ended last
- * before it began; the time between is their caller's own. A child that outlives its caller counts up
- * to the caller's end. Left out are children that receive a message, and children that flows say
- * nobody waits for, unless they only end late: most of their time lies within their caller, or it
- * failed and gave them up. The times on the path add up to the duration of the root.
+ * From the end of the root back, follows the child that ended last, then the one that ended last before that child
+ * began; the time between is their caller's own. A child that outlives its caller counts up to the caller's end. Leaves
+ * out children that receive a message, and children that nobody waits for according to the flows. Children that only
+ * end late stay: most of their time lies within their caller, or it failed and gave them up. The times on the path add
+ * up to the duration of the root.
  *
  * Source: Zhang et al. 2022, "CRISP: critical path analysis of large-scale microservice
  * architectures", §3.
@@ -16,7 +16,9 @@ import { RECEIVED, type SpanTree } from '../flows/span-tree.ts'
 export class BlockingPath {
   /** By node on the path, the node before it; -1 for others and for the first. */
   previous = new Int32Array(128)
-  /** By node, the time on the path since the node before it: before a call the caller's own, before a reply the span's. */
+  /**
+   * By node, the time on the path since the node before it: before a call the caller's own, before a reply the span's.
+   */
   nodeNs = new Float64Array(128)
   /** By node on the path, when that time was over, since the root began. */
   endedNs = new Float64Array(128)
@@ -107,7 +109,10 @@ export class BlockingPath {
     this.endedNs[node] = endedNs
   }
 
-  /** Lists the children that a span may have waited for: the last to end first; of those that end together, the last to start, or to be listed. */
+  /**
+   * Lists the children that a span may have waited for: the last to end first; of those that end together, the last to
+   * start, or to be listed.
+   */
   #sortChildren(span: number, tree: SpanTree, times: ArrayLike<number>): number {
     const { firstChild, detached } = tree
     const untilNs = this.#untilNs[span]!
@@ -149,10 +154,13 @@ export class BlockingPath {
   }
 }
 
-/** Fewer spans are sorted by insertion, which calls nothing. */
+/** Number of spans below which insertion sorts them, which calls nothing. */
 const MANY = 16
 
-/** The last to end first, no later than at a time; of those that end together, the last to start. */
+/**
+ * Sorts spans by end, the last first, without those that end later than a time; of those that end together, the last to
+ * start comes first.
+ */
 function sortByEnd(spans: Uint32Array, count: number, how: EndOrder): void {
   if (count > MANY) {
     spans.subarray(0, count).sort((a, b) => inEndOrder(a, b, how))

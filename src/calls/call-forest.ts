@@ -20,7 +20,7 @@ import { CallPaths } from './call-paths.ts'
 
 const NONE = -1
 
-/** The calls of several periods, their paths numbered alike. */
+/** Calls of several periods that share one numbering of paths. */
 export interface IndexedCalls {
   readonly paths: CallPaths
   readonly forests: readonly CallForest[]
@@ -60,7 +60,7 @@ export function indexCalls(
   return { paths, forests, resolutionUs: resolutionOfNames(periods, paths) }
 }
 
-/** Which calls are requests, instead of those from outside: names that are left out, or empty, may be any. */
+/** Calls that count as requests, instead of those from outside. Omitted or empty names match any. */
 export interface Population {
   readonly service?: string
   readonly operation?: string
@@ -69,8 +69,8 @@ export interface Population {
 }
 
 /**
- * The rows of the spans that are calls of a population, ascending: calls into a service from another one,
- * or from outside. Of calls within each other, the outermost.
+ * Returns the rows of the spans that are calls of a population, ascending: calls into a service from another one, or
+ * from outside. Of calls within each other, the outermost.
  *
  * @throws OptionError where there is none
  */
@@ -125,7 +125,7 @@ function callsAsRequests(
   )
 }
 
-/** For every client span its server's span; −1 for all others. */
+/** Returns the server's span of every client span; −1 for all others. */
 function serversOf({ traces, childOffsets, children }: SpanCalls, named: boolean): Int32Array {
   const { parent, kind, service, followsFrom } = traces.spans
   return parent.map((caller, span) => {
@@ -181,7 +181,7 @@ function walkCalls(
     if (caller < 0) return
     const around = serverSpan[caller]!
     offsetUs[call] = startUs[own]! - startUs[around]!
-    // By the recorded times of both: the server's span may be on another clock than its client's.
+    // Compares the recorded times of both: the server's span may be on another clock than its client's.
     const isOutside = startUs[own]! > endUs(around) || endUs(own) < startUs[around]!
     detached[call] = isOutside ? 1 : calls.detached[own]!
   })
@@ -215,7 +215,7 @@ function tracesOf({ spanOffsets }: SpanTraces, spans: Uint32Array): Uint32Array 
   })
 }
 
-/** The number of what a span is: kept by pairs of codes, so that a name is made once. */
+/** Returns the number of a span's name. Numbers are kept by pairs of codes, so each name is made once. */
 function spanNames({ spans, services, operations }: SpanTraces, paths: CallPaths) {
   const known = new Map<number, number>()
   return (span: number): number => {
@@ -237,12 +237,11 @@ function resolutionOfNames(periods: readonly SpanTraces[], paths: CallPaths): Fl
 }
 
 /**
- * The rows of the spans that are requests, one list a period.
+ * Returns the rows of the spans that are requests, one list a period.
  *
- * A span whose caller was lost is part of a request, not one: counted as one, a lost span would make
- * several short requests of a long one. It is a request only where its trace has no root of its own,
- * and where it is of a kind that is a root elsewhere (a caller that is not traced handed its id on),
- * or where no trace at all has a root (nothing above was traced).
+ * A span whose caller was lost is part of a request, not one: counted as one, a lost span would make several short
+ * requests of a long one. It is a request if its trace has no root of its own and spans of its kind are roots elsewhere
+ * (an untraced caller handed its id on), or if no trace has a root at all (nothing above was traced).
  */
 function requestRoots(periods: readonly SpanCalls[]): Uint32Array[] {
   const kindOf = ({ spans, services, operations }: SpanTraces, span: number) =>
@@ -264,13 +263,12 @@ function requestRoots(periods: readonly SpanCalls[]): Uint32Array[] {
 }
 
 /**
- * One period's calls in columns, one row a call. A client span and the server span below it are one
- * call. The calls of a request are next to each other, its root first, and callers come before what
- * they call.
+ * One period's calls in columns, one row a call. A client span and the server span below it are one call. The calls of
+ * a request are next to each other, its root first, and callers come before callees.
  *
- * Times are only compared on one clock: a call's children are placed on the clock of the server that
- * makes them. What passes between client and server is known as a duration alone: `latencyUs` less
- * `serverUs`, and less than 0 where the server goes on after it has answered.
+ * Times are only compared on one clock: a call's children are placed on the clock of the server that makes them. The
+ * time between client and server is known only as a duration: `latencyUs` less `serverUs`. It is below 0 if the server
+ * goes on after it has answered.
  */
 export interface CallForest {
   readonly traces: SpanTraces
@@ -278,7 +276,7 @@ export interface CallForest {
   readonly requestOffsets: Uint32Array
   /** Row of the trace of each request; a trace may have several roots, each a request. */
   readonly requestTrace: Uint32Array
-  /** How many requests each stands for: 1 / sampling probability, 1 where none was recorded. */
+  /** Number of requests that each stands for: 1 / sampling probability, or 1 if none was recorded. */
   readonly weight: Float64Array
   readonly request: Uint32Array
   /** Row of the caller, −1 for roots. */
@@ -293,7 +291,7 @@ export interface CallForest {
   readonly latencyUs: Float64Array
   /** Duration as its server sees it, µs; equal to `latencyUs` where only one side was recorded. */
   readonly serverUs: Float64Array
-  /** What is called, and by whom: numbers of `CallPaths`, of the server side. */
+  /** Called operation and its callers: numbers of `CallPaths`, for the server side. */
   readonly path: Uint32Array
   /** Row of the server's span; of the only one where only one was recorded. */
   readonly serverSpan: Uint32Array
@@ -306,12 +304,12 @@ export interface CallForest {
   readonly detached: Uint8Array
 }
 
-/** When each call began at its server, in µs on the clock of its period. */
+/** Returns when each call began at its server, in µs on the clock of its period. */
 export const callStartsUs = remembered(({ serverSpan, traces }: CallForest) =>
   Float64Array.from(serverSpan, (span) => traces.spans.startUs[span]!),
 )
 
-/** The same of requests. */
+/** Returns when each request began at its server, in µs on the clock of its period. */
 export function requestStartsUs(forest: CallForest): Float64Array {
   const startsUs = callStartsUs(forest)
   return Float64Array.from(forest.requestTrace, (_, i) => startsUs[forest.requestOffsets[i]!]!)
@@ -320,7 +318,7 @@ export function requestStartsUs(forest: CallForest): Float64Array {
 /** Whether requests of a period stand for other than one each. */
 const isWeighted = remembered(({ weight }: CallForest) => weight.some((own) => own !== 1))
 
-/** How many each of some requests stands for; undefined where each for one. */
+/** Returns the number of requests that each given one stands for; undefined if each stands for one. */
 export function requestWeights(
   forest: CallForest,
   requests: ArrayLike<number>,
@@ -329,7 +327,9 @@ export function requestWeights(
   return isWeighted(forest) ? Float64Array.from(requests, (one) => weight[one]!) : undefined
 }
 
-/** The same of calls: each stands for as many as its request. */
+/**
+ * Returns the number of calls that each given one stands for: as many as its request; undefined if each stands for one.
+ */
 export function callWeights(
   forest: CallForest,
   calls: ArrayLike<number>,
@@ -343,7 +343,7 @@ export function callWeights(
     : undefined
 }
 
-/** How many requests those of a period stand for. */
+/** Returns the number of requests that a period's requests stand for. */
 export function stoodFor({ weight }: CallForest): number {
   return Math.round(sum(weight))
 }
@@ -351,16 +351,16 @@ export function stoodFor({ weight }: CallForest): number {
 /** The folders of a path: of one from a root or from here, or to a file with an extension. */
 const FOLDERS = /^(?:[a-z]+:)?[\\/.].*[\\/](?=[^\\/]+$)|^.*[\\/](?=[^\\/\s]+\.\w+$)/i
 
-/** The name of a period; of one that is named for its file, without the folders. */
+/** Returns the name of a period; of one that is named for its file, without the folders. */
 export function shownName({ name }: TraceSet): string {
   return name.replace(FOLDERS, '')
 }
 
 /**
- * Traces that say who calls whom.
+ * Returns the traces if they record calls between services.
  *
- * @param which what they are called in the error
- * @throws FlowdeltaError for graphs of trace points, and where there are no traces
+ * @param which name of the traces in the error
+ * @throws FlowdeltaError for graphs of trace points, and if there are no traces
  */
 export function requireSpans(traces: TraceSet, which = traces?.name): SpanTraces {
   requireStage(which ?? 'traces', traces, SelectableTraces)

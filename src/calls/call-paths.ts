@@ -2,13 +2,13 @@ import { getOrInsert } from '../core/entries.ts'
 import { InternalError } from '../core/errors.ts'
 import { Dictionary } from '../traces/dictionary.ts'
 
-/** More names, and more paths, than any set of traces has; their products stay exact in a double. */
+/** Limit above the number of names, and of paths, in any set of traces; their products stay exact in a double. */
 const MAX_NAMES = 2 ** 26
 const NO_PATH = -1
-/** Between service and operation in the dictionary's keys: in neither of them. */
+/** Separates service and operation in the dictionary's keys: it occurs in neither. */
 const SEPARATOR = '\u0000'
 
-/** A chain of calls: what is called, and by the calls of which path. */
+/** Chain of calls: the called operation, and the path of its callers. */
 interface CallPath {
   readonly parent: number
   readonly name: number
@@ -43,7 +43,7 @@ export class CallPaths {
     return [...this.#paths.keys()]
   }
 
-  /** Returns the number of what is called, an operation of a service; new if need be. */
+  /** Returns the number of an operation of a service, or a new number if it has none. */
   nameOf(service: string, operation: string): number {
     const name = this.#numbers.code(service + SEPARATOR + operation)
     if (name === this.#names.length) this.#names.push({ service, operation })
@@ -57,7 +57,7 @@ export class CallPaths {
     return getOrInsert(this.#known, key, () => this.#paths.push({ parent: caller, name }) - 1)
   }
 
-  /** The path of the caller, or −1 of a root. */
+  /** Returns the path of the caller, or −1 of a root. */
   parent(path: number): number {
     return this.#path(path).parent
   }
@@ -78,7 +78,7 @@ export class CallPaths {
     return this.#names[name] ?? unknown('name', name)
   }
 
-  /** Returns what is called, as `service operation`. */
+  /** Returns the called operation, as `service operation`. */
   callText(path: number): string {
     return `${this.service(path)} ${this.operation(path)}`
   }

@@ -15,9 +15,9 @@ export interface FlowCall {
 }
 
 export interface CallTree {
-  /** Callers come before what they call. */
+  /** Calls, with callers before callees. */
   readonly calls: readonly FlowCall[]
-  /** For each edge the call whose own time it is. */
+  /** Call whose own time each edge is. */
   readonly callOfEdge: Uint32Array
 }
 
@@ -96,7 +96,7 @@ function commonCaller(found: readonly OpenCall[], a: number, b: number): number 
   return left
 }
 
-/** The innermost call with `key` that has not ended, from `call` outwards; -1 if there is none. */
+/** Returns the innermost call with `key` that has not ended, from `call` outwards; -1 if there is none. */
 function openCall(found: readonly OpenCall[], call: number, key: string): number {
   for (let at = call; at >= 0; at = (found[at] as OpenCall).parent) {
     const candidate = found[at] as OpenCall
@@ -137,7 +137,7 @@ function numbered(
   const callOfEdge = Uint32Array.from(from, (start, edge) => {
     const end = to[edge] as number
     const parent = numberOf[within[start] as number] as number
-    // Where the request as a whole has no reply, its first node is a point like any other.
+    // If the request as a whole has no reply, its first node is a point like any other.
     const bare = start === 0 && calls[0]?.end === -1
     if (!bare && !isPoint(start) && !isPoint(end)) return parent
     const name = `${pointName(nodeLabel(start))} → ${pointName(nodeLabel(end))}`

@@ -9,7 +9,7 @@ import { areFromSpans, NS, type SpanTree, spanTree } from '../flows/span-tree.ts
 import { ShapeGraph } from '../traces/shape-table.ts'
 import { spanTimes } from './span-times.ts'
 
-/** An edge on a critical path, and the time on the path that ends where the edge does. */
+/** Edge on a critical path, with the time on the path that ends at the end of the edge. */
 export interface PathStep {
   readonly edge: number
   /** Start of that time, in µs since the request began. */
@@ -18,14 +18,13 @@ export interface PathStep {
 }
 
 /**
- * Finds critical paths: what a request waited for. The times on a path add up to the response time.
+ * Finds critical paths: the steps that a request waited for. The times on a path add up to the response time.
  *
- * Of trace points, the path leads from the reply back, always to the predecessor that was waited
- * for: where several arrive at the same moment, the latest; of several equally late, the first by
- * label. Of spans it is the blocking path (`BlockingPath`), whatever order of siblings their flow
- * has: an edge has the time that passed before its end since what the caller waited for last.
+ * With trace points, the path leads back from the reply, always to the predecessor that arrived last; if several arrive
+ * at the same moment, to the first by label. With spans, it is the blocking path (`BlockingPath`), whatever order of
+ * siblings their flow has: an edge has the time before its end since the caller's previous wait ended.
  *
- * One finder serves many requests: what depends on structure alone is worked out once a shape.
+ * One finder serves many requests: work that depends only on structure is done once per shape.
  *
  * Source: Sambasivan 2013, §2.3; Zhang et al. 2022, §3.
  */

@@ -29,7 +29,7 @@ export class MadeCalls {
   /** By shape. */
   readonly of: (shape: number) => Made
 
-  /** @param after where given, waits are those for calls that begin once a call to this one is over */
+  /** @param after if given, waits cover only calls that begin once a call to this one is over */
   constructor(
     flows: FlowSet,
     of: Operation,
@@ -41,7 +41,10 @@ export class MadeCalls {
     this.of = memoized((shape) => madeBy(allVisits(flows).get(shape)!, of, isOne))
   }
 
-  /** How long a request waits for each of its calls, with all below, in µs; none where its times are not known. */
+  /**
+   * Returns how long a request waits for each of its calls, with everything below, in µs; none if its times are
+   * unknown.
+   */
   waitedUs(request: number): number[] {
     const { calls } = this.of(this.#flows.shapeOf[request]!)
     if (calls.length === 0) return []

@@ -16,16 +16,15 @@ export interface Changed {
 /**
  * Recomputes how long requests of spans would have taken if some of their spans had taken another time.
  *
- * A call begins as long after the calls that were over before it as it did, and its caller ends as
- * long after the last one it waited for. Unchanged requests take what they took. One object serves
- * request after request.
+ * A call keeps its distance from the end of the calls that were over before it, and its caller's end keeps its distance
+ * from the last call it waited for. Unchanged requests keep their time. One object serves request after request.
  *
  * Source: Ostrowski, Mann, Sandler 2011, "Diagnosing latency in multi-tier black-box services", §3.
  */
 export class Replay {
   readonly #flows: FlowSet
   readonly #times: SpanTimes
-  /** By shape, 1 for spans of operations that requests wait for at times: others run along with what they wait for. */
+  /** By shape, 1 for spans of operations that requests wait for at times; others run alongside. */
   readonly #mayHold: (shape: number) => Uint8Array
   #calls = roomFor(64)
 
@@ -41,7 +40,7 @@ export class Replay {
     })
   }
 
-  /** How long a request would have taken, in ns; NaN if its times are not known. */
+  /** Returns how long a request would have taken, in ns; NaN if its times are unknown. */
   durationNs(request: number, { keep, moreNs }: Changed): number {
     const times = this.#times.of(request)
     if (times.length === 0) return Number.NaN
@@ -64,7 +63,7 @@ export class Replay {
     const { byStart, byEnd, takes, ends } = this.#calls
     const only = byStart[0]!
     const onlyNs = times[2 * only + 1]! - times[2 * only]!
-    // Its caller may have another clock, by which it lies elsewhere.
+    // The caller may have another clock, on which the call lies elsewhere.
     if (count === 1 && tree.detached[only] === 0 && onlyNs <= lengthNs) {
       return lengthNs - onlyNs + takes[only]!
     }
@@ -100,7 +99,9 @@ export class Replay {
     return takesNs
   }
 
-  /** Lists what a span calls and may wait for, by start and by end; what receives its messages is none of it. */
+  /**
+   * Lists the calls of a span that it may wait for, by start and by end; receivers of its messages are not among them.
+   */
   #sortCalls(
     span: number,
     {
@@ -125,7 +126,7 @@ export class Replay {
   }
 }
 
-/** By span: how long it takes now, and when it ends now since its caller began. */
+/** Returns arrays by span: its new duration, and its new end since its caller began. */
 function roomFor(size: number) {
   return {
     takes: new Float64Array(size),

@@ -77,7 +77,7 @@ function readMeans(flows: FlowSet, omitHosts: boolean, isWanted: Wanted = () => 
 /** Takes the time of a part of a request's path, and when it began since the request did, in µs. */
 type SeeTime = (role: number, us: number, startUs: number) => void
 
-/** The roles that occur, and the times of a request along its path: these add up to its response time. */
+/** Returns the roles that occur, and the times of a request along its path: these add up to its response time. */
 export function roleTimes(flows: FlowSet, omitHosts: boolean) {
   const { roles, ofShape } = rolesByShape(flows, omitHosts)
   const spans = areFromSpans(flows) ? spanTimes(flows) : null
@@ -102,7 +102,7 @@ export function hasTimes({ latencyOffsets, shapes, shapeOf }: FlowSet, request: 
   return known === shapes.edgeCount(shapeOf[request]!)
 }
 
-/** The roles that occur, and of each shape those of its spans, or of its edges between trace points. */
+/** Returns the roles that occur, and of each shape those of its spans, or of its edges between trace points. */
 export function rolesByShape(flows: FlowSet, omitHosts: boolean) {
   const numbers = new Map<string, number>()
   const roles: Role[] = []

@@ -52,7 +52,7 @@ export class SpanTimes {
     }
   }
 
-  /** When each span began (entry `2k`) and ended (`2k + 1`). */
+  /** Returns when each span began (entry `2k`) and ended (`2k + 1`). */
   of(request: number): Float64Array {
     if (this.#lastRequest !== request) {
       this.#lastTimes = this.#ns.subarray(
@@ -64,7 +64,7 @@ export class SpanTimes {
     return this.#lastTimes
   }
 
-  /** How long a span takes beyond what some others cover of it, until it ends or nobody waits any more. */
+  /** Returns the time of a span that some others do not cover, until it ends or nobody waits any more. */
   uncoveredNs(
     request: number,
     span: number,
@@ -76,7 +76,7 @@ export class SpanTimes {
     return until - start - coveredNs(times, others, start, until)
   }
 
-  /** When a visit ends, or is given up by its caller, who failed: nothing failed but to be in time. */
+  /** Returns when a visit ends, or is given up by its caller, who failed: nothing failed but to be in time. */
   endsNs(request: number, { entry, atCaller }: Visit): number {
     const times = this.of(request)
     const end = times[2 * entry + 1]!
@@ -86,7 +86,9 @@ export class SpanTimes {
       : end
   }
 
-  /** How long a call takes beyond the time from the first start to the last end at its callee, whose clock may differ. */
+  /**
+   * Returns the time of a call beyond that from the first start to the last end at its callee, whose clock may differ.
+   */
   wayNs(request: number, call: CallSides): number {
     if (call.called.length > 0) {
       const [there, back] = this.waysNs(request, call)
@@ -95,7 +97,10 @@ export class SpanTimes {
     return this.of(request)[2 * call.span + 1]! - this.of(request)[2 * call.span]!
   }
 
-  /** How long it takes from a call's start to the first start at its callee, and from the last end there to its own. */
+  /**
+   * Returns the time from a call's start to the first start at its callee, and from the last end there to the call's
+   * end.
+   */
   waysNs(request: number, { span, called }: CallSides): readonly [there: number, back: number] {
     const times = this.of(request)
     let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
@@ -106,7 +111,7 @@ export class SpanTimes {
     return [first - times[2 * span]!, times[2 * span + 1]! - last]
   }
 
-  /** Follows the path of a request, node by node; what it returns changes with the next call. */
+  /** Follows the path of a request, node by node; the result changes with the next call. */
   follow(request: number): BlockingPath {
     const { outcomes, shapeOf } = this.#flows
     const hasFailed = (span: number) => outcomes?.failed(request, span) === true
@@ -114,18 +119,18 @@ export class SpanTimes {
     return this.#path
   }
 
-  /** By span, its own time on the path of its request: these add up to the response time. */
+  /** Returns, by span, its own time on the path of its request: these add up to the response time. */
   onPath(request: number): Float64Array {
     return this.#pathNs.subarray(this.#offsets[request]!, this.#offsets[request + 1]!)
   }
 
-  /** By span, 1 where its request waited for it. */
+  /** Returns, by span, 1 if its request waited for it. */
   waitedFor(request: number): Uint8Array {
     return this.#isWaitedFor.subarray(this.#offsets[request]!, this.#offsets[request + 1]!)
   }
 }
 
-/** The times of spans, read once for all that ask. */
+/** Returns the times of spans, read once for all that ask. */
 export const spanTimes = remembered((flows: FlowSet) => new SpanTimes(flows))
 
 /** Reads when spans start (entry `2k`) and end (`2k + 1`). */
@@ -161,12 +166,12 @@ export function coveredNs(
   return covered
 }
 
-/** Fewer spans are sorted by insertion, which calls nothing. */
+/** Number of spans below which insertion sorts them, which calls nothing. */
 const MANY = 16
 /** Serves for call after call: allocating would take longer than sorting. */
 const byStart = new Uint32Array(MANY)
 
-/** The spans in the order of their starts; what it returns may change with the next call. */
+/** Returns the spans in the order of their starts; the result may change with the next call. */
 function sortByStart(times: ArrayLike<number>, spans: readonly number[]): ArrayLike<number> {
   let sorted = 1
   while (sorted < spans.length && times[2 * spans[sorted - 1]!]! <= times[2 * spans[sorted]!]!)

@@ -17,7 +17,7 @@ export interface OutgoingCall {
   readonly operation: string
   /** Whether its caller recorded it, so that the way there and back has a time of its own. */
   readonly isWay: boolean
-  /** Whether it is a message, whose sender does not wait for what its receiver does. */
+  /** Whether it is a message, whose sender does not wait for its receiver. */
   readonly isMessage: boolean
 }
 
@@ -27,14 +27,14 @@ export interface Visit {
   readonly operation: string
   /** Operation of the visit that called it; empty for the root. */
   readonly callingOperation: string
-  /** Its first span, but for relays before it. */
+  /** First span of the visit, after any relays. */
   readonly entry: number
   /** The caller's side of the call that it answers; its first span where none was recorded. */
   readonly atCaller: number
   readonly caller: Visit | null
-  /** Whether it received a message, or was called by what did: no request waits for it. */
+  /** Whether it received a message, or was called by a receiver: no request waits for it. */
   readonly isOfMessage: boolean
-  /** Its own spans but those of calls, callers first. */
+  /** Own spans without those of calls, callers first. */
   readonly spans: readonly number[]
   readonly calls: readonly OutgoingCall[]
 }
@@ -48,13 +48,13 @@ export interface ShapeVisits {
   readonly operations: readonly string[]
 }
 
-/** From so many calls a request on, times are of a call, and a service has several values of an attribute. */
+/** Calls per request from which times are per call, and a service has several values of an attribute. */
 export const SEVERAL = 1.2
 
-/** An operation relays, or calls its own service, if so many of its calls do. */
+/** Smallest share of an operation's calls from which it relays, or calls its own service. */
 const MIN_ALIKE = 0.95
 
-/** What the kinds of spans say of operations. */
+/** Roles of operations, as the kinds of their spans tell them. */
 export interface SpanRoles {
   /**
    * Operations, by `callName`, whose spans only hand a call on, as sidecars record them: server spans to
@@ -108,7 +108,7 @@ function isOnly({ parent, firstChild }: SpanTree, span: number): boolean {
   return firstChild[parent[span]! + 1]! - firstChild[parent[span]!]! === 1
 }
 
-/** How many of what has a name are so. */
+/** Counts, by name, the items with a property and all items. */
 class Shares {
   readonly #counts = new Map<string, [are: number, all: number]>()
 
@@ -125,11 +125,10 @@ class Shares {
 }
 
 /**
- * Divides spans into visits of services. A span made by its own service whose calls all go to one
- * other service is the caller's side of a call; so is one without calls whose operation names such
- * calls of the same service elsewhere: another's may go anywhere. Relays are on the way of a call.
- * Instances of one service that call each other are visited apart.
- * Sending a message is work of its sender, who does not wait for what receives it.
+ * Divides spans into visits of services. A span of a service whose calls all go to one other service is the caller's
+ * side of a call. So is a span without calls if its operation names such calls of the same service elsewhere; calls of
+ * other services may go anywhere. Relays are on the way of a call. Instances of one service that call each other are
+ * visited apart. Sending a message is work of its sender, which does not wait for the receiver.
  */
 export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeVisits> => {
   const shapes = [...new Set(flows.shapeOf)].map((shape) => ({
@@ -156,7 +155,7 @@ function nameOf({ services, operations }: Spans, span: number): string {
   return callName({ service: services[span]!, operation: operations[span]! })
 }
 
-/** The operations of a span and of that which called it, of one service. */
+/** Returns the operations of a span and of that which called it, of one service. */
 function peerName(spans: Spans, span: number): string {
   return `${nameOf(spans, span)}\n${spans.operations[spans.tree.parent[span]!]}`
 }
@@ -180,7 +179,7 @@ function spansOf(flows: FlowSet, shape: number) {
   return { tree, services, operations, isSending, isReceiving }
 }
 
-/** The one service that all calls of a span go to, another or to its peers; `null` if there is none. */
+/** Returns the one service that all calls of a span go to, another or to its peers; `null` if there is none. */
 function answeredBy(spans: Spans, span: number, { peers, relays }: SpanRoles): string | null {
   const { tree, services, isSending } = spans
   const parent = tree.parent[span]!
@@ -218,7 +217,7 @@ function divide(
     const parent = tree.parent[span]!
     const around = parent < 0 ? null : visitOf[parent]!
     const service = services[span]!
-    // What a call within a service enters is no caller's side of another of the same name.
+    // A span entered by a call within a service is not the caller's side of another span of the same name.
     const isPeer =
       around !== null && around.entry !== parent && roles.peers.has(peerName(spans, span))
     if (around !== null && service === around.service && !isPeer) {
@@ -268,7 +267,7 @@ export interface Named extends ShapeVisits {
   readonly names: readonly string[]
 }
 
-/** What requests of each shape do, by `callName`. */
+/** Returns the operations of each shape's requests, by `callName`. */
 export const namedShapes = remembered(
   (flows: FlowSet): ReadonlyMap<number, Named> =>
     new Map(
@@ -282,7 +281,7 @@ export const namedShapes = remembered(
     ),
 )
 
-/** Spans that a span calls, in place of those that it sees through what they call. */
+/** Returns the spans that a span calls; a span that it is looked through gives way to its own calls. */
 export function childrenOf(
   shape: Pick<ShapeVisits, 'tree'>,
   span: number,
@@ -295,7 +294,7 @@ export function childrenOf(
   return children.flatMap((one) => (isThrough(one) ? childrenOf(shape, one, isThrough) : one))
 }
 
-/** A call that a span makes: the caller's side of it, and what it calls. */
+/** Call made by a span: the caller's side of it, and the called operations. */
 export interface MadeCall {
   readonly span: number
   /** First spans at the called service; the span itself where the call stays within a service. */
@@ -305,7 +304,7 @@ export interface MadeCall {
   readonly isRemote: boolean
 }
 
-/** What a span calls: operations of its own service, or, through the caller's side, of others. */
+/** Returns the calls of a span: operations of its own service, or, through the caller's side, of others. */
 export function callsOf(
   spans: ShapeVisits,
   span: number,

@@ -9,7 +9,7 @@ import { addOptions, choice, type Flags, type FlagsOf } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
 import { printText } from './printing.ts'
 
-/** How a run is added to a history: no two have the same name. */
+/** Options for adding a run to a history: no two runs have the same name. */
 export const RUN_FLAGS = defineOptions({
   name: optionalText(
     "Commit or version of the run; must be new in the history unless --replace is given (default: 'run 1', 'run 2', …)",
@@ -53,7 +53,7 @@ async function runBaseline(
     return
   }
   if (out === undefined) throw new OptionError('out', out, 'the history to add the run to')
-  // Nothing is added to a file that is something else.
+  // Never adds to a file that is something else.
   const history = existsSync(out) ? readHistory(out) : []
   const name = runName(history, flags)
   const traces = await loadPeriod(undefined, files, flags)

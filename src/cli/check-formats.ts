@@ -17,7 +17,7 @@ import {
 } from './document.ts'
 import { printedJson, textTable } from './printing.ts'
 
-/** A type of requests with what `--fail-on` and `--warn-on` make of it. */
+/** Type of requests with the verdict of `--fail-on` and `--warn-on`. */
 export interface JudgedType extends CheckedType {
   readonly verdict: 'pass' | 'warn' | 'fail'
   /** Conditions that make it fail, or else warn. */
@@ -31,7 +31,7 @@ export interface JudgedType extends CheckedType {
 export interface CheckResults {
   readonly check: RunCheck
   readonly types: readonly JudgedType[]
-  /** What no condition that was given judges. */
+  /** Quantities that no given condition judges. */
   readonly unjudged: readonly ('errors' | 'tail')[]
 }
 
@@ -127,7 +127,7 @@ export function checkText(results: CheckResults, width = Number.POSITIVE_INFINIT
     percentText(type.errors?.share ?? Number.NaN),
     [type.verdict, ...type.conditions].join(' '),
   ])
-  // Those before are of all runs together.
+  // The numbers before cover all runs together.
   const requests = later.length === 0 ? 'requests' : `requests (${baseline.length} runs → 1)`
   const notes = spoken([
     later.length === 0
@@ -168,8 +168,8 @@ export function checkText(results: CheckResults, width = Number.POSITIVE_INFINIT
 }
 
 /**
- * What conditions say nothing about: that more requests fail, by more than chance does if runs do not differ, or
- * are slow, of types that do not fail already.
+ * Reports changes that no condition covers: more failing requests than chance explains if runs do not differ, or more
+ * slow ones, of types that do not fail already.
  */
 function ungatedText({ types, unjudged }: CheckResults): string {
   return spoken([
@@ -224,10 +224,10 @@ function percentText(share: number, plus = ''): string {
   return `${share > 0 ? plus : ''}${(100 * share).toFixed(1)} %`.replace('-', '−')
 }
 
-/** An interval that goes so many times above or below its estimate bounds nothing. */
+/** Largest ratio of an interval's end to its estimate, or the inverse, at which the interval still bounds something. */
 const MAX_RATIO = 100
 
-/** Which ends of an interval say anything. */
+/** Returns the ends of an interval that are meaningful. */
 function boundsOf({ value, low, high }: Estimate) {
   const ratio = (bound: number) => (1 + bound) / (1 + value)
   return { isBelow: ratio(low) > 1 / MAX_RATIO, isAbove: ratio(high) < MAX_RATIO }
@@ -243,7 +243,7 @@ function intervalText(shift: Estimate): string {
   if (Number.isNaN(low)) return ''
   const [from, to] = [percentText(low, '+'), percentText(high, '+')]
   if (!isUnbounded(shift)) return `${from} to ${to}`
-  // Of a shift of a hundred times and more, even such an interval has an end that says something.
+  // For a shift of a hundred times or more, even such an interval has a meaningful end.
   if (low > 0) return `${from} or more`
   return high < 0 ? `${to} or less` : 'too few to bound it'
 }
@@ -258,7 +258,7 @@ function sentenceOf(type: JudgedType): string {
   return `${times}, ${percentText(shift.value, '+')} (${intervalText(shift)})${failing}${slow}${told}`
 }
 
-/** Workflow commands: GitHub shows each as an annotation of the check. */
+/** Returns workflow commands: GitHub shows each as an annotation of the check. */
 function githubCommands(results: CheckResults): string {
   const data = (text: string) => text.replace(/[%\r\n]/g, encodeURIComponent)
   const lines = results.types.flatMap((type) => {

@@ -44,7 +44,7 @@ interface CheckFlags extends FlagsOf<typeof CHECK_FLAGS & typeof KNOWLEDGE_OPTIO
 
 const isMissing = ({ requests: [, now] }: CheckedType) => now === 0
 
-/** What conditions go by: the bounds of intervals that are nearest to no change. */
+/** Terms of conditions: the bounds of intervals that are nearest to no change. */
 const TERMS: Terms<CheckedType, RunCheck> = {
   things: ({ types }) => types,
   nameOf: ({ name }) => name,
@@ -65,7 +65,7 @@ const TERMS: Terms<CheckedType, RunCheck> = {
     "'shift>5%', 'shift>10ms', 'errors>1%', 'tail>1%', 'missing' or 'any'; 'contribution>5%' is judged by flowdelta compare",
 }
 
-/** What is a warning where no condition that was given judges it. */
+/** Conditions that give a warning if no given condition judges their quantity. */
 const BY_DEFAULT = (['errors', 'tail'] as const).map((quantity) => ({
   quantity,
   condition: conditionFrom(`${quantity}>0%`, TERMS),
@@ -120,7 +120,7 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
     ({ quantity }) => !given.some(({ text }) => new RegExp(`\\b(${quantity}|any)\\b`).test(text)),
   )
   const types = check.types.map((type): JudgedType => {
-    // What the other bounds exceed cannot be ruled out.
+    // A result up to the other bounds cannot be ruled out.
     const worstOf = (of: Estimate) => ({ ...of, low: of.high })
     const { errors, tail } = type
     const worst = {

@@ -72,7 +72,10 @@ export function broken(problem: unknown): number {
 
 const BROKEN = 3
 
-/** A file that cannot be written, or a connection: no error of flowdelta. */
+/**
+ * Whether a problem is the system's, such as a file that cannot be written or a lost connection, and not an error of
+ * flowdelta.
+ */
 function isOfSystem(problem: unknown): problem is NodeJS.ErrnoException {
   return problem instanceof Error && 'syscall' in problem
 }

@@ -88,7 +88,10 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
   failOn(comparison, flags.failOn, TERMS)
 }
 
-/** `null` if nothing was found to explain; throws if neither finding nor mutation is called so. */
+/**
+ * Returns the entries to explain, `null` if there is nothing to explain; throws if no finding or mutation has that
+ * name.
+ */
 function explained(comparison: Comparison, which: string): Explained | null {
   const { findings } = comparison.findings
   const { mutations } = comparison.ranking
@@ -104,20 +107,20 @@ function explained(comparison: Comparison, which: string): Explained | null {
   }
 }
 
-/** Calls after that fail, in per cent, where a finding says that more do; else 0. */
+/** Returns the calls that fail after, in per cent, if a finding says that more do; else 0. */
 function errorRate({ kind, direction, size, segment, calls: [call] }: Finding): number {
   if (kind !== 'errors' || direction !== 'slower') return 0
   if (call !== undefined) return (100 * call.made[1]) / call.chances[1]
   return 100 * (segment?.inside.afterMean ?? size.value)
 }
 
-/** What `--fail-on` goes by; only what is worse counts. */
+/** Terms of `--fail-on`; only changes for the worse count. */
 const TERMS: Terms<Finding, Comparison> = {
   things: ({ findings }) => findings.findings,
   nameOf: ({ rank, title }) => `#${rank} ${title}`,
   words: { any: ({ direction }) => direction === 'slower' },
   quantities: {
-    // Of what after would have taken before, and in all.
+    // Contribution relative to the time that after would have taken before, and in total.
     contribution: {
       percent: ({ contributionUs }, { edges }) =>
         contributionUs > 0 ? (100 * contributionUs) / edges.usualUs : 0,

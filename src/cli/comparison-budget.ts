@@ -11,7 +11,7 @@ const LISTS = ['findings', 'warnings', 'mutations', 'categories'] as const
 
 type Lists = Readonly<Record<(typeof LISTS)[number], readonly Json[]>>
 
-/** What a finding or a mutation rests on, by the list that is cut first. */
+/** Lists of evidence of a finding or a mutation; these are cut first. */
 const EVIDENCE = new Set([
   'changedEdges',
   'changedStructure',
@@ -24,7 +24,7 @@ const EVIDENCE = new Set([
   'parameters',
 ])
 
-/** Lists whose first entry says what a finding is about. */
+/** Lists whose first entry names the subject of a finding. */
 const SUBJECTS = new Set(['steps', 'calls'])
 
 /** Entries of each list of evidence, tried one after the other. */
@@ -43,9 +43,9 @@ export function mutationsWithin(budget: number): number {
 }
 
 /**
- * Cuts a document to `budget` bytes by what a reader needs first: totals, findings in brief,
- * warnings, top mutations, evidence, the rest. Entries go whole; `leftOut` says how many and how to
- * get them.
+ * Cuts a document to `budget` bytes, keeping first what a reader needs first: totals, findings in brief, warnings, top
+ * mutations, evidence, the rest. Keeps or drops whole entries; `leftOut` counts the dropped ones and says how to get
+ * them.
  */
 export function withinBudget(
   document: Json,
@@ -122,7 +122,7 @@ export function withinBudget(
   return render(kept)
 }
 
-/** Lists so many steps of a document's account at the most, small ones as one. */
+/** Lists at most that many steps of a document's account, small ones as one. */
 export function withSteps(document: Json, most: number): Json {
   const account = document['account'] as { readonly steps: readonly AccountStep[] }
   return { ...document, account: { ...account, steps: withoutSmall(account.steps, most) } }
@@ -141,7 +141,7 @@ function printedBytes(document: Json & Lists): number {
   ])
 }
 
-/** An entry of a list as it is printed there, two spaces in, and how many bytes that is. */
+/** Returns an entry of a list as it is printed there, two spaces in, and how many bytes that is. */
 const entryOf = remembered((entry: Json) => {
   const text = JSON.stringify(entry, null, 1).replaceAll('\n', '\n  ')
   return { text, bytes: Buffer.byteLength(text) + 2 }
@@ -152,7 +152,7 @@ function withCategory(kept: readonly Json[], category: Json | undefined): readon
   return [...kept, category].sort((a, b) => Number(a['id']) - Number(b['id']))
 }
 
-/** An entry with at most so many entries in each list of what it rests on, but what it is about. */
+/** Returns an entry with at most that many items in each list of evidence, but with its subjects. */
 function brief(entry: Json, length = 0): Json {
   const cut = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(cut)
@@ -175,7 +175,7 @@ function brief(entry: Json, length = 0): Json {
   return { ...(cut(entry) as Json), ...Object.fromEntries(counts) }
 }
 
-/** Those that changed first, then the first ones, in the list's order. */
+/** Returns changed entries first, then the first others, in the list's order. */
 function mostTelling(list: readonly Json[], length: number): readonly Json[] {
   const changed = list.filter(({ rejected }) => rejected === true)
   const kept = new Set(
@@ -184,7 +184,7 @@ function mostTelling(list: readonly Json[], length: number): readonly Json[] {
   return list.filter((entry) => kept.has(entry))
 }
 
-/** Counts what a budget left out, and names what lacks some of what it rests on. */
+/** Counts what a budget left out, and names the entries that lack some of their evidence. */
 function leftOut(
   full: Lists,
   { kept, all, budget }: { kept: Lists; all: Readonly<Record<string, number>>; budget: number },

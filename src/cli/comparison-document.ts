@@ -47,11 +47,11 @@ export interface PrintedComparison {
   /** Bytes that it may have as JSON; 0 for any number. */
   readonly budget: number
   readonly explained: Explained | null
-  /** What a diagnosis says of findings. Default: none was asked for. */
+  /** Findings with the results of a diagnosis. Default: no diagnosis. */
   readonly whatIf?: readonly ExplainedFinding[]
 }
 
-/** What `--explain` asks for: a finding, a mutation or both, and why they are. */
+/** Entries requested by `--explain`: a finding, a mutation or both, with their explanations. */
 export interface Explained {
   readonly finding: (PrintedFinding & { readonly why: Explanation }) | null
   readonly mutation: (RankedMutation & { readonly why: Explanation }) | null
@@ -180,7 +180,7 @@ const EXPLAINED = record<ExplainedFinding>({
   ),
 })
 
-/** The document of `flowdelta compare`; `truncated` says what is not listed. */
+/** Document of `flowdelta compare`; `truncated` counts the entries that are not listed. */
 export const COMPARISON_DOCUMENT = document<PrintedComparison>(
   'comparison',
   'What `flowdelta compare --json` prints.',
@@ -289,12 +289,12 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
   },
 )
 
-/** How findings are numbered where they are printed: `1` is `#1`. */
+/** Returns the printed number of a finding: `#1` for `1`. */
 export function rankName(which: unknown): unknown {
   return /^\d+$/.test(String(which)) ? `#${which}` : which
 }
 
-/** The finding of a rank or an id; throws for another, and says which was meant. */
+/** Returns the finding of a rank or an id; throws for another, and says which was meant. */
 export function findingCalled(comparison: Comparison, which: unknown): PrintedFinding {
   const findings = printedFindings(comparison)
   if (findings.length === 0) {
@@ -320,7 +320,7 @@ function withExplanation(finding: PrintedFinding, explained: Explained | null): 
 export interface WholeFinding {
   readonly comparison: Comparison
   readonly finding: PrintedFinding
-  /** What `--explain` asks for. Default: nothing. */
+  /** Entries requested by `--explain`. Default: none. */
   readonly explained?: Explained | null
 }
 

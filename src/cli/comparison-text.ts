@@ -48,7 +48,7 @@ interface TextOptions {
   readonly proposed?: boolean
 }
 
-/** Writes what was compared, warnings and findings on one screen; verbose, also every ranked mutation. */
+/** Writes the compared periods, warnings and findings on one screen; verbose, also every ranked mutation. */
 export function comparisonText(
   { comparison, limit, explained, whatIf = [] }: PrintedComparison,
   { verbose, proposed = false }: TextOptions,
@@ -176,7 +176,7 @@ function verboseBlocks(
   ]
 }
 
-/** Findings are cut last: warnings take what they leave, but a line each of those that come first. */
+/** Shortens blocks. Findings are cut last: warnings take the remaining lines, but the first ones get a line each. */
 function shortBlocks(
   comparison: Comparison,
   { maxLines, warnings: all }: { readonly maxLines: number; readonly warnings: Warnings },

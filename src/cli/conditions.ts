@@ -3,13 +3,13 @@ import { visibleText } from '../core/errors.ts'
 import { grouped, readDuration, shortText } from '../core/words.ts'
 import { MAX_IN_TEXT } from './printing.ts'
 
-/** What the conditions of a command, as `--fail-on` takes them, can ask of its result. */
+/** Terms of the conditions of a command, such as `--fail-on`, about its result. */
 export interface Terms<Thing, Result> {
   /** A condition holds for each of these that meets all of its parts. */
   readonly things: (result: Result) => readonly Thing[]
   readonly nameOf: (thing: Thing) => string
   readonly words: Readonly<Record<string, (thing: Thing) => boolean>>
-  /** What is compared with a limit in per cent, and in µs; NaN exceeds nothing. */
+  /** Quantities to compare with a limit in per cent, and in µs; NaN exceeds nothing. */
   readonly quantities: Readonly<
     Record<string, Partial<Record<'percent' | 'us', (thing: Thing, result: Result) => number>>>
   >
@@ -22,7 +22,7 @@ export interface Condition<Thing, Result> {
   readonly holds: (thing: Thing, result: Result) => boolean
 }
 
-/** Reads `any`, `shift>10ms`, or several such parts with `and` between them. */
+/** Reads `any`, `shift>10ms`, or several of these joined by `and`. */
 export function conditionFrom<Thing, Result>(
   text: string,
   terms: Terms<Thing, Result>,
@@ -62,7 +62,7 @@ export function conditionOption<Thing, Result>(
 
 const MAX_NAME_LENGTH = 200
 
-/** Says on standard error which conditions hold and for what; the exit code is then 1. */
+/** Prints on standard error which conditions hold, and for which things; the exit code is then 1. */
 export function failOn<Thing, Result>(
   result: Result,
   conditions: readonly Condition<Thing, Result>[] | undefined,

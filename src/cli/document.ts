@@ -51,7 +51,7 @@ export function words(...choices: readonly string[]): Part<string> {
   return plain({ enum: choices })
 }
 
-/** A list; of more than `max` only the first are written. */
+/** Describes a list; of more than `max` items only the first are written. */
 export function listOf<Item>(
   item: Part<Item>,
   max = Number.POSITIVE_INFINITY,
@@ -82,7 +82,7 @@ export function about<In>(description: string, part: Part<In>): Part<In> {
   return { ...part, schema: { description, ...part.schema } }
 }
 
-/** A field that `get` takes from its record; with `description` as `about` gives it. */
+/** Describes a field that `get` takes from its record; with `description` as `about` gives it. */
 export function made<In, Value>(
   get: (value: In) => Value,
   part: Part<Value>,
@@ -139,7 +139,7 @@ export function document<In>(name: string, description: string, fields: Fields<I
   }
 }
 
-/** How many things there are, where `--limit` left some of them out. */
+/** Adds the number of things if `--limit` left some of them out. */
 export function truncated<In>(
   things: string,
   get: (value: In) => { readonly all: number; readonly limit: number },

@@ -4,7 +4,7 @@ import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { toDot } from '../views/to-dot.ts'
 import { rankName } from './comparison-document.ts'
 
-/** What `--dot` takes. */
+/** Values of `--dot`, for messages. */
 export const DOT_CHOICES =
   "1 or #1 for the mutation of that rank in --verbose; 'category 12' for a category in both periods, 'category 12 | 15' for one before and another after; 'trace ID' for the requests of a trace"
 

@@ -8,7 +8,7 @@ import { textTable } from './printing.ts'
 const MAX_CALLS = 25
 const MAX_NAME_LENGTH = 76
 
-/** A request of a period by its trace id, call by call; `null` where it is not of that period. */
+/** Returns a request of a period by its trace id, call by call; `null` where it is not of that period. */
 export function exampleOf(flows: FlowSet, of: Period, id: string) {
   const request = flows.ids.findIndex((one, at) => one === id && flows.period[at] === of)
   if (request < 0) return null
@@ -20,9 +20,9 @@ export function exampleOf(flows: FlowSet, of: Period, id: string) {
 }
 
 /**
- * The first example traces of a finding, before and after: who is called, when, and how long it takes.
- * Calls of one kind by one caller are one row, from the first to the last, with their number. Of many
- * rows, those of its service, marked, and the longest, with their callers.
+ * Returns the first example traces of a finding, before and after: who is called, when, and how long it takes. Calls of
+ * one kind by one caller are one row, from the first to the last, with their number. Of many rows, those of its
+ * service, marked, and the longest, with their callers.
  */
 export function exampleTexts(flows: FlowSet, finding: Finding): string[] {
   const { exemplars, services, operation } = finding
@@ -68,7 +68,7 @@ type Call = ReturnType<typeof ganttCalls>[number]
 /** Calls of one kind by the same, or by such: from the first to the last. */
 type CallKind = Call & {
   readonly depth: number
-  /** Sorts after that of who calls it, and after what begins before. */
+  /** Sort key: after the caller's, and after siblings that begin before. */
   readonly path: string
   readonly times: number
 }
@@ -98,7 +98,7 @@ function callKinds(calls: readonly Call[]): CallKind[] {
   return kinds
 }
 
-/** Which calls are shown, in their order: with their callers, the wanted and then the longest. */
+/** Returns the calls to show, in their order and with their callers: the wanted ones, then the longest. */
 function shownCalls(calls: readonly CallKind[], isWanted: (call: Call) => boolean): CallKind[] {
   const lengthUs = ({ startUs, endUs }: Call) => endUs - startUs
   const order = Array.from(calls.keys()).sort((a, b) => {

@@ -42,7 +42,7 @@ export function addOptions(command: Command, ...tables: readonly OptionTable[]):
   return command
 }
 
-/** The same options, which `--help` leaves to `--help-all` but for some. */
+/** Returns the same options, which `--help` leaves to `--help-all` but for some. */
 export function rarely<Table extends OptionTable>(
   table: Table,
   ...but: readonly (keyof Table)[]
@@ -115,7 +115,7 @@ export function adviceFlags(flags: readonly Option[], advice: OptionAdvice): str
 }
 
 /**
- * A message with the names that options have on the command line, which in code stand between backticks; behind
+ * Returns a message with the names that options have on the command line, which in code stand between backticks; behind
  * it those of its advice that it does not name.
  */
 export function inFlags(
@@ -141,7 +141,7 @@ export function inFlags(
   return `${text}${text.endsWith('.') ? '' : '.'} On the command line: ${more.join(', ')}.`
 }
 
-/** As code has it: `omitHosts`, `fields.time` or `concurrency: 'none'`. */
+/** Option as written in code: `omitHosts`, `fields.time` or `concurrency: 'none'`. */
 const OPTION = /^([A-Za-z]\w*)((?:\.\w+)*)(?:: (.+))?$/
 
 function flagOf(flags: readonly Option[], option: string | undefined): Option | undefined {
@@ -169,7 +169,7 @@ export function misspeltFlag(command: Command, args: readonly string[]): string 
   return ''
 }
 
-/** Of one or two files without flags, says which flags are wanted; `''` for anything else. */
+/** Returns a hint about missing flags for one or two files without them; `''` for anything else. */
 export function unflaggedFiles(command: Command, [, ...args]: readonly string[]): string {
   const isFlag = (arg: string | undefined) => arg === undefined || arg.startsWith('-')
   const [before, after, ...more] = args
@@ -194,7 +194,7 @@ function flagText(name: string, row: OptionRow<unknown>): string {
   return `--${row.flag ?? `${kebab} <${row.unit ?? 'n'}>`}`
 }
 
-/** Its sentence; a switch that is on already is there to switch it off. */
+/** Returns the sentence of a flag; for a switch that is on by default, the sentence of its negation. */
 function sentence(row: OptionRow<unknown>): string {
   if (!row.isSwitch || row.default !== true) return row.sentence
   return `Do not ${row.sentence.charAt(0).toLowerCase()}${row.sentence.slice(1)}`

@@ -143,7 +143,7 @@ function changeText({ measure, levels, since, p }: ProposedPeriods): string {
   return `${printable(measure)} changed from ${before} to ${after}${comma} ${sinceText(since)}, ${certaintyText(p)}`
 }
 
-/** Where a proposed period changes within, says so, and how to compare only what lies beside the change. */
+/** If a proposed period contains a change, says so, and how to compare only the rest of it. */
 function adviseNarrowing(split: string, within: readonly (ProposedPeriods | null)[]): void {
   const [inBefore = null, inAfter = null] = within
   if (inBefore === null && inAfter === null) return
@@ -168,7 +168,7 @@ export function isProposedAlone({
   return split === '' && where === undefined && between === undefined
 }
 
-/** Says what a change means that `--propose` found and the comparison of the periods does not. */
+/** Explains a change that `--propose` found and the comparison of the periods does not show. */
 export function proposedAlone({ split }: SplitFlags, findings: number): void {
   if (split !== '' || findings > 0) return
   process.stderr.write(
@@ -194,7 +194,7 @@ export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWar
 
 export const LOAD_FLAGS = rarely(LOAD_OPTIONS, 'format', 'where', 'between')
 
-/** Says on standard error what was wrong with traces, and unless `selected` is false what was chosen of them. */
+/** Prints on standard error the problems with traces, and unless `selected` is false also the selection. */
 export function warnOf(traces: TraceSet, { selected = true } = {}): void {
   const found = dataQuality(traces, []).filter(({ code }) => selected || code !== 'selected')
   const lines = warningLines(withFlags(found))
@@ -211,7 +211,7 @@ export function addOnePeriod(command: Command): Command {
   )
 }
 
-/** Loads and categorizes files, perhaps with a second period; warns of what is in doubt. */
+/** Loads and categorizes files, perhaps with a second period; warns of doubtful data. */
 export async function categorizeFiles(
   files: readonly string[],
   flags: SplitFlags & Flags,

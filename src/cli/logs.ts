@@ -210,7 +210,7 @@ const TERMS: Terms<LogChange, LogComparison> = {
   examples: "'new-errors', 'performance>5%', 'differs' or 'any'",
 }
 
-/** How much larger performance is after, in per cent; 0 where that may be chance. */
+/** Returns the increase of performance after, in per cent; 0 if it may be chance. */
 function slowdown({ divergence }: LogComparison): number {
   const { significant, beforeMean, afterMean } = divergence.performance
   return significant ? (100 * (afterMean - beforeMean)) / Math.abs(beforeMean) : 0
@@ -258,7 +258,7 @@ function logClass(given: string): LogClass {
   throw new InvalidArgumentError('Allowed choices are before, after.')
 }
 
-/** What may stand before the name of a variable: its kind, or what is meant of a state. */
+/** Prefixes of a variable's name: its kind, or the feature of a state. */
 const METRIC_PREFIXES: ReadonlyMap<string, Feature> = new Map<string, Feature>([
   ['event', 'lastAbsolute'],
   ['state', 'mean'],
@@ -317,13 +317,13 @@ function logFields(given: string): LogFields {
 }
 
 const INDENT = '    '
-/** Of what is new, all tells. */
+/** Longest printed text of a new message: all of it is informative. */
 const MAX_MESSAGE_LENGTH = 200
 const NODES = 10
 
 /**
- * A comparison of logs as text: what to read it with, is performance different, what differs, where to
- * look first.
+ * Returns a comparison of logs as text: its input, whether performance differs, the differences, and where to look
+ * first.
  */
 function logsText(
   { compared, warnings, limit }: PrintedLogs,
@@ -386,7 +386,7 @@ function tableOf(told: readonly VariableDivergence[], compared: LogComparison): 
   return textTable(['variable', 'kind', 'score', 'what differs most', 't'], rows)
 }
 
-/** Each finding as three lines: what differs, what performance has to do with it, and how sure that is. */
+/** Returns each finding as three lines: the difference, its relation to performance, and its certainty. */
 function findingsText(told: readonly VariableDivergence[], compared: LogComparison): string {
   const { counts } = compared.logs
   const findings = told.map((variable, i) => {
@@ -404,7 +404,10 @@ function findingsText(told: readonly VariableDivergence[], compared: LogComparis
   return `\n${findings.join('\n\n')}\n`
 }
 
-/** What was logged only after, the gravest first: with few instances no test says so, but a reader sees it. */
+/**
+ * Returns text on events logged only after, the gravest first. With few instances no test finds them, but a reader sees
+ * them.
+ */
 function newMessagesText(compared: LogComparison, limit: number): string {
   const found = newEvents(compared.divergence)
   if (found.length === 0) return ''

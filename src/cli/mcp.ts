@@ -58,7 +58,7 @@ async function runMcp(): Promise<void> {
   await server.connect(new StdioServerTransport())
 }
 
-/** The protocol's package is large and few need it: it is loaded here alone. */
+/** Loads the protocol's package only here, because it is large and few need it. */
 async function protocol() {
   try {
     const [main, stdio] = await Promise.all([
@@ -207,7 +207,7 @@ function findingOf(asked: Asked) {
   return { comparison, finding: findingCalled(comparison, asked.finding) }
 }
 
-/** The calls of a request, times since it began. */
+/** Returns the calls of a request, times since it began. */
 function traceOf({ flows }: Comparison, of: Period, id: string): Json[] {
   const example = exampleOf(flows, of, id)
   if (example === null) return []
@@ -228,7 +228,7 @@ function traceOf({ flows }: Comparison, of: Period, id: string): Json[] {
   return [{ trace: id, period, responseTimeUs: flows.responseTimeUs[request], calls }]
 }
 
-/** What a command prints with --json, run as a program of its own. */
+/** Returns the output of a command with --json, run as a separate program. */
 async function printedBy(command: string, asked: Asked): Promise<Json> {
   const program = fileURLToPath(new URL('../scripts/flowdelta.mjs', import.meta.url))
   const child = spawn(process.execPath, [program, command, ...argumentsOf(asked), '--json'], {
@@ -252,8 +252,8 @@ async function printedBy(command: string, asked: Asked): Promise<Json> {
 }
 
 /**
- * A page of a document, at most `budget` bytes: first what is no list, then the entries of its lists
- * in their order. What is too large for any page loses the ends of its lists, and says how many.
+ * Returns a page of a document, at most `budget` bytes: first the fields that are no lists, then the entries of its
+ * lists in order. An entry too large for any page loses the ends of its lists, and says how many items.
  */
 function page(document: Json, { budget = DEFAULT_BUDGET, cursor = '0' }: Asked): string {
   const fields = Object.entries(document)
@@ -279,7 +279,7 @@ function page(document: Json, { budget = DEFAULT_BUDGET, cursor = '0' }: Asked):
   return write(from + shown.length, shown)
 }
 
-/** A value of at most so many bytes: its longest lists and texts are halved until it fits. */
+/** Returns a value of limited size: its longest lists and texts are halved until it fits. */
 function cut(value: Json, room: number): Json {
   const copy = structuredClone(value) as Json
   const leftOut: Record<string, number> = {}
@@ -302,7 +302,7 @@ interface Part {
   readonly bytes: number
 }
 
-/** The list or text within a value that takes the most room. */
+/** Returns the list or text within a value that takes the most room. */
 function longestPart(value: unknown, path = ''): Part | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const owner = value as Record<string, unknown>

@@ -148,7 +148,7 @@ export function mutationOf(comparison: Comparison, mutation: RankedMutation): Mu
   return { ...mutation, comparison, allEdges }
 }
 
-/** What differs between the flows of a mutation; `null` for none, and where amounts are no times. */
+/** Returns the differences between the flows of a mutation; `null` for no mutation, and if amounts are not times. */
 export function flowDifferences(
   comparison: Comparison,
   mutation: RankedMutation | undefined,
@@ -189,7 +189,7 @@ function countAbove(max: number, count: number): number | undefined {
   return count > max ? count : undefined
 }
 
-/** The edges that changed first, then those whose mean changed most, in the flow's order. */
+/** Returns the edges that changed first, then those whose mean changed most, in the flow's order. */
 function mostChanged(edges: readonly EdgeComparison[], max: number): readonly EdgeComparison[] {
   if (edges.length <= max) return edges
   const size = ({ test, beforeMeanUs, afterMeanUs }: EdgeComparison) =>
@@ -200,7 +200,7 @@ function mostChanged(edges: readonly EdgeComparison[], max: number): readonly Ed
     .sort((a, b) => a.number - b.number)
 }
 
-/** Of a structural mutation, the shift is against what its requests most likely were before. */
+/** Returns the shift of a mutation; for a structural one, relative to the likeliest category of its requests before. */
 function mutationEffect({ comparison, kind, category, precursors }: MutationOf): Effect | null {
   const { responseTime, structural } = comparison
   if (kind === 'response-time') {

@@ -8,7 +8,7 @@ import { addOptions, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod } from './load-period.ts'
 import { JSON_FLAG, printJson, printText, textTable } from './printing.ts'
 
-/** More steps than this are counted. */
+/** Most steps that are listed; more are only counted. */
 const MAX_ROWS = 15
 
 const PLAN_FLAGS = defineOptions({ json: JSON_FLAG })

@@ -54,7 +54,7 @@ function fittedLines(text: string): string {
   return text.split('\n').flatMap(fit).join('\n')
 }
 
-/** On a terminal, unless its user wants no colors (https://no-color.org). */
+/** Whether the output is a terminal whose user wants colors (https://no-color.org). */
 function isColored(): boolean {
   return process.stdout.isTTY && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb'
 }
@@ -77,9 +77,9 @@ const MAX_WHOLE = 20
 const MIN_COLUMN = 12
 /** Narrowest column of descriptions that help wraps. */
 export const MIN_HELP_WIDTH = 20
-/** Of columns of numbers, where nothing else makes a table fit. */
+/** Smallest width of columns of numbers, if nothing else makes a table fit. */
 const MIN_NUMBERS = 6
-/** Of the further lines of a cell. */
+/** Indentation of the further lines of a cell. */
 const INDENT = '  '
 
 /** Characters of a line of the terminal, or of `COLUMNS`; `undefined` for neither. */
@@ -98,13 +98,13 @@ export function proseWidth(): number {
   return Math.min(MAX_WIDTH, textWidth())
 }
 
-/** Where a cell may be broken: after a part of a name; within it before a capital; or else anywhere. */
+/** Places where a cell may be broken: after a part of a name; within it before a capital; or else anywhere. */
 const BREAKS = [/[\s/.:·_-]/g, /[\s/.:·_-]|[\p{Ll}\d](?=\p{Lu})/gu, /./gsu] as const
 
 /**
- * Returns rows as text with aligned columns: the first to the left, the others to the right. Where they
- * do not fit, the widest columns become narrower and their cells several lines, to the left; parts of
- * names stay whole as long as there is room.
+ * Returns rows as text with aligned columns: the first to the left, the others to the right. If they do not fit, the
+ * widest columns become narrower, and their cells get several lines, aligned to the left; parts of names stay whole
+ * while there is room.
  */
 export function textTable(
   head: readonly string[],
@@ -186,7 +186,7 @@ function brokenLines(cell: string, width: number): string[] {
   return [...lines, rest].map((line, i) => (i === 0 ? line : INDENT + line))
 }
 
-/** Where parts of a text end. */
+/** Returns the ends of a text's parts. */
 function endsOf(text: string, breaks: RegExp): number[] {
   return Array.from(text.matchAll(breaks), ({ index, 0: { length } }) => index + length)
 }

@@ -82,7 +82,7 @@ async function runReport(
 const REPORT_FORMATS = { html: reportHtml, markdown: reportMarkdown }
 export const FORMAT_NAMES = { html: 'one HTML page', markdown: 'Markdown' }
 
-/** By the ending of a name; throws for one that is no report's. */
+/** Returns the format for the ending of a name; throws for any other ending. */
 export function formatOf(out: string, otherwise = ''): keyof typeof REPORT_FORMATS {
   const ending = /\.(?:(html?)|md|markdown)$/i.exec(out)
   if (ending !== null) return ending[1] === undefined ? 'markdown' : 'html'

@@ -16,9 +16,9 @@ export const DOCUMENTS = {
   plan: PLAN_DOCUMENT,
   logs: LOGS_DOCUMENT,
   whatif: WHATIF_DOCUMENT,
-  /** Of `flowdelta check --as json`. */
+  /** Schema of `flowdelta check --as json`. */
   check: CHECK_DOCUMENT,
-  /** Of `flowdelta compare --finding`. */
+  /** Schema of `flowdelta compare --finding`. */
   finding: FINDING_DOCUMENT,
 } as const
 

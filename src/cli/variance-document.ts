@@ -29,7 +29,7 @@ import type { PrintedWarning } from './printing.ts'
 
 export interface VarianceResults {
   readonly variance: VarianceSources
-  /** With `--anomalies`. */
+  /** Anomalies, with `--anomalies`. */
   readonly anomalies: Anomalies | null
   readonly spreads: SpreadComparison | null
   readonly warnings: readonly PrintedWarning[]

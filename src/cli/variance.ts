@@ -99,7 +99,7 @@ async function readMarks(file: string): Promise<readonly VarianceMark[]> {
   return parseVarianceMarks(content, { file })
 }
 
-/** Marks on edges as they are called now: those saved before names were given hold what was recorded. */
+/** Returns marks on edges with their present names: marks saved before the names were given hold the recorded ones. */
 function namedMarks(
   marks: readonly VarianceMark[],
   { flows: { labels } }: Categories,
@@ -122,7 +122,7 @@ function unusedMarks(unused: readonly VarianceMark[]): PrintedWarning[] {
 
 const MAX_NAME_LENGTH = 160
 const MOST = { categories: 5, edges: 3, merged: 3, spots: 3, spreads: 5 } as const
-/** Less of the variance is not worth another span. */
+/** Smallest share of the variance that is worth another span. */
 const MIN_GAIN = 0.05
 
 function varianceText(results: VarianceResults): string {
@@ -178,13 +178,15 @@ function summary(variance: VarianceSources): string {
   )
 }
 
-/** The share of requests in categories that are not large, as Tables 3.2 and 3.3 of the thesis have it. */
+/** Returns the share of requests in categories that are not large, as Tables 3.2 and 3.3 of the thesis have it. */
 function smallText({ categories, options: { large } }: VarianceSources): string {
   const shares = categories.sizes({ large }).array('inLargeShare') as number[]
   return `, with ${shares.map((share) => percent(1 - share)).join(' and ')} of the requests`
 }
 
-/** What to do where no category is large: of hosts that make them small, their names help, and no lower limit. */
+/**
+ * Returns advice if no category is large. If hosts make them small, `--omit-hosts` helps, and a lower limit does not.
+ */
 function noneLarge({ ranked, categories, options: { large } }: VarianceSources): PrintedWarning[] {
   if (ranked.length > 0) return []
   const { flows, options } = categories
@@ -219,7 +221,7 @@ function kindNames(ranked: readonly CategorySpread[], categories: Categories) {
   return (spread: CategorySpread) => (roots.get(whole(spread)) === 1 ? whole(spread) : spread.root)
 }
 
-/** Says what tells a row from others of its name: a place or call that the fewest of these have. */
+/** Says what distinguishes a row from others of its name: a place or call that the fewest of these have. */
 function rowsApart(
   rows: readonly CategorySpread[],
   categories: Categories,
@@ -259,7 +261,7 @@ function sourceText(
   return [`Variance of ${name}. ${note}`, ...lines].join('\n')
 }
 
-/** An edge, told apart from others between the same two labels. */
+/** Returns the text of an edge, distinct from others between the same two labels. */
 function edgeText(edge: EdgeVariance, edges: readonly EdgeVariance[]): string {
   const { from, to, occurrence, fromRoundBefore, mark } = edge
   const isOne = edges.filter((other) => other.from === from && other.to === to).length === 1

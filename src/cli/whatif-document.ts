@@ -118,7 +118,7 @@ interface DiagnosisPrinting extends Printing {
   readonly explained: readonly ExplainedFinding[]
 }
 
-/** A diagnosis, or predictions with no causes, and what is in doubt about the traces. */
+/** Results: a diagnosis, or predictions without causes, and doubts about the traces. */
 type WhatifResults = Parameters<typeof WHATIF_DOCUMENT.write>[0]
 
 export function diagnosisResults(

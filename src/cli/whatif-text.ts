@@ -78,7 +78,7 @@ function othersText({ ranked }: LatencyDiagnosis, told: number): string {
   return `${grouped(others)} ${things} ${verb} no more than chance; --json lists ${them}.`
 }
 
-/** Kinds of requests mixed may hide what one of them has. */
+/** Suggests to look at single kinds of requests: a mix of kinds may hide the change of one. */
 function otherWays({ models, options, changedCallers, changeP }: LatencyDiagnosis): string {
   if (models.forests.length < 2 || (options.service ?? '') !== '') return ''
   if (changedCallers !== null && changeP >= options.alpha) {
@@ -115,7 +115,7 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
   )
 }
 
-/** What p of the profiles learns noise from, where that is not all: then all would give another one. */
+/** Says what p of the profiles learned its noise from, if not from everything: everything would give another p. */
 function learnedFrom({ options, state, models }: LatencyDiagnosis): string {
   if (models.forests.length < 2) return ''
   if (options.finding !== null) return ', from the noise in the requests of this finding'
@@ -144,7 +144,10 @@ function meetText(profile: LatencyProfile, us: number): string {
   return percent(profile.shareWithin(us))
 }
 
-/** Small samples are apart from themselves by a divergence that expects what did not occur. */
+/**
+ * Whether two profiles are the same. Small samples differ from themselves by a divergence that expects values that did
+ * not occur.
+ */
 function areSame(one: LatencyProfile, other: LatencyProfile): boolean {
   return (
     one.latencyUs.length === other.latencyUs.length &&

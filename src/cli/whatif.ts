@@ -224,7 +224,7 @@ function withWarnings(text: string, warnings: readonly PrintedWarning[]): string
   return spoken([text, warningLines(warnings).join('\n')]).join('\n\n')
 }
 
-/** Diagnoses, showing progress once it takes a second; Ctrl-C gives what was found so far. */
+/** Diagnoses, showing progress once it takes a second; Ctrl-C returns the results so far. */
 async function diagnose(
   before: SpanTraces,
   target: LatencyTarget,

@@ -152,7 +152,7 @@ function changeAndMix(
   const usualUs = meanUs(before)
   const mixed = sum(after.requests, (requests, kind) => {
     if (requests === 0) return 0
-    // What ends a request before it shows its kind is no mix.
+    // A request that ends before it shows its kind is not part of the mix.
     if (kinds.unknown.has(kind)) return requests * usualUs
     const own = before.requests[kind]! > 0 ? before : after
     return (requests * own.us[kind]!) / own.requests[kind]!

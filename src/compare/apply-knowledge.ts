@@ -10,10 +10,10 @@ const LABEL_CHANGES: Readonly<Partial<Record<Ignorable, LabelChange>>> = {
   'omit threads': withoutThread,
 }
 
-/** Options that decide what a category is. */
+/** Options that decide how requests are divided into categories. */
 type Ruled = Pick<ComparisonOptions, 'knowledge' | 'concurrency' | 'fold' | 'omitHosts' | 'label'>
 
-/** Options with what the rule of their knowledge makes of them; doing it again changes nothing. */
+/** Returns options with the settings from the rule of their knowledge; doing it again changes nothing. */
 export function withKnowledge<Options extends Ruled>(options: Options): Options {
   const { knowledge, concurrency, fold, label } = options
   if (knowledge === null || knowledge.ignore.length === 0) return options
@@ -40,7 +40,7 @@ type Label = NonNullable<ComparisonOptions['label']>
 
 const hostless: Label = (node) => labelText(withoutHost(node))
 
-/** One function a rule and label, so that stages made with it are known to be the same. */
+/** Returns one function per rule and label, so that stages made with it can be recognized as the same. */
 const labelsOf = remembered((knowledge: Knowledge) => {
   const changes = changesOf(knowledge)
   return remembered(

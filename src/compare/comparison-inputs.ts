@@ -27,14 +27,14 @@ export type RequestSelection =
   | { readonly segment?: Segment }
   | ((request: number) => boolean)
 
-/** The rows of the selected requests, by period; rejects selections that no request meets. */
+/** Returns the rows of the selected requests, by period; rejects selections that no request meets. */
 export function selectedRows(selection: RequestSelection, flows: FlowSet): Selection {
   if (typeof selection === 'function') return nonEmpty(requestsBetween(flows, { where: selection }))
   if (typeof selection === 'string') {
     const isInside = matchingRequests(parseConditions(selection), flows)
     const rows = requestsBetween(flows, { where: isInside })
     const isEmpty = rows.before.length + rows.after.length === 0
-    // What no request has is an error that lists what they have.
+    // If no request matches, this throws an error that lists the values present.
     if (isEmpty) recordedFlows(flows).periods[0]?.where(selection)
     return nonEmpty(rows)
   }
@@ -52,7 +52,7 @@ export function selectedRows(selection: RequestSelection, flows: FlowSet): Selec
 function matchingRequests(conditions: readonly Condition[], flows: FlowSet) {
   const { periods, recordedIn, traceOf } = recordedFlows(flows)
   for (const one of conditions) {
-    // What one period alone recorded is known all the same.
+    // A name that only one period recorded is known, too.
     if (!periods.some((traces) => traces.knows(one))) periods[0]?.requireKnown([one])
   }
   const marks = periods.map((traces) => traces.matching(conditions))
@@ -74,7 +74,7 @@ function nonEmpty(rows: Selection): Selection {
 
 const MAX_RUNS = 100
 
-/** Rejects no runs, too many, one twice, and what are no traces. */
+/** Rejects no runs, too many runs, repeated runs, and values that are no traces. */
 export function requirePeriods(runs: readonly unknown[], after: unknown): void {
   requireRuns(runs)
   requireStage('compare(before, after) for after', after, SelectableTraces)
@@ -99,7 +99,7 @@ function requireRuns(runs: readonly unknown[]): void {
 
 type Periods = readonly [runs: readonly TraceSet[], after: TraceSet]
 
-/** Traces that are linked to each other are drawn together where they are at most this share of all. */
+/** Largest share of all traces up to which linked traces are drawn together. */
 const MAX_LINKED = 0.001
 
 /**
@@ -124,7 +124,7 @@ export function sampledPeriods(
   return [sampled.slice(0, -1), sampled.at(-1) as TraceSet]
 }
 
-/** Flows of both periods, whose services and operations are called alike in both. */
+/** Builds flows of both periods, with the same names for the same services and operations. */
 export function flowsOfOneName(given: Periods, options: Partial<FlowOptions>): FlowSet {
   const busy = withoutIdleWaits(given)
   const named = withCommonNames(busy.periods)
@@ -157,7 +157,7 @@ export function withHostClasses(
   return relabelFlows(flows, [(node) => classes.inClass(node)])
 }
 
-/** Flows with what repeats in them folded, if so chosen. */
+/** Returns flows with repetitions folded, if the options say so. */
 export function foldedBy(
   flows: FlowSet,
   { fold, omitHosts, sizeAttribute, sizeUnit, similar }: FormOptions,

@@ -99,8 +99,8 @@ export type ComparisonOptions = OptionsOf<typeof COMPARISON_OPTIONS>
 const HOSTS = ['omitHosts'] as const
 
 /**
- * The options that a stage depends on. A number as threshold needs no level: the slider of α then
- * keeps structures and precursors. What repeats depends on hosts in labels.
+ * Returns the options that a stage depends on. A number as threshold needs no level: the slider of α then keeps
+ * structures and precursors. What repeats depends on hosts in labels.
  */
 export function stageOptions(
   name: string,
@@ -117,8 +117,8 @@ export function stageOptions(
 }
 
 /**
- * Whether a change of options reaches a stage: only findings tell more of what people know than names,
- * and flows are asked only whether counts are weighted, which `counting` says.
+ * Whether a change of options affects a stage. Only findings use more knowledge than names. Flows depend on `counts`
+ * only in whether requests are weighted, which `counting` tells.
  */
 export function reachesStage(
   name: string,

@@ -103,11 +103,11 @@ interface Stages {
 }
 
 /**
- * Compares the traces of two periods: builds flows, groups them into categories, and finds, matches
- * and ranks what changed. Every stage is computed when it is first asked for, and kept.
+ * Compares the traces of two periods: builds flows, groups them into categories, and finds, matches and ranks what
+ * changed. Every stage is computed on first use and kept.
  *
- * @param before traces of the good period; of several runs of it, an array: a change then is what
- *   differs from these runs by more than they differ from each other
+ * @param before traces of the good period, or an array of its runs. With several runs, a change must exceed the
+ *   differences between them
  * @param after traces of the bad period
  * @param options of any stage; see `ComparisonOptions`
  * @throws FlowdeltaError for an unknown option, or no runs, too many, or one twice; OptionError for a
@@ -165,8 +165,8 @@ export class Comparison extends Stage {
   }
 
   /**
-   * The same comparison with other options. Stages that the changed options do not reach are
-   * shared, computed or not: changing `smPThreshold` keeps flows, categories and all tests.
+   * Returns the same comparison with other options. Stages that the changed options do not reach are shared, computed
+   * or not: changing `smPThreshold` keeps flows, categories and all tests.
    */
   with(changes: Partial<ComparisonOptions>): Comparison {
     const given = changeOptions(COMPARISON_OPTIONS, this.#given, changes)
@@ -183,14 +183,13 @@ export class Comparison extends Stage {
   }
 
   /**
-   * The same comparison of some requests only, such as those of a segment: everything else can then
-   * be asked of them alone. The order of siblings and clocks are those of all requests. Requests of
-   * one trace stay together.
+   * Returns the same comparison for some requests only, such as those of a segment. All stages then cover these
+   * requests alone. The order of siblings and clocks are those of all requests. Requests of one trace stay together.
    *
    * @param selection a finding with a segment, a segment, conditions as `traces.where` takes them, or
    *   which requests count, by their row in `flows`
-   * @throws FlowdeltaError for a finding that has no segment, text that is no condition, and where a
-   *   period has no such request
+   * @throws FlowdeltaError for a finding that has no segment, text that is no condition, and if a period has none of
+   *   these requests
    *
    * @example
    * comparison.where('duration > 1us').findings.text()
@@ -300,7 +299,7 @@ export class Comparison extends Stage {
     return this.#stages.edges
   }
 
-  /** The work of services, the ways to them, and what they call, of traces with spans. */
+  /** Work of services, the ways to them, and their calls, for traces with spans. */
   get steps(): StepChanges {
     this.#stages.steps ??= findStepChanges(this, pickOptions(STAGE_OPTIONS.steps, this.options))
     return this.#stages.steps
@@ -365,9 +364,8 @@ export class Comparison extends Stage {
   }
 
   /**
-   * Is the comparison fair? What may make the results mean less than they seem to: what was found,
-   * what it does to the results, and which option answers it. Of several runs before, each is held
-   * against after, and a warning names the first that it is about.
+   * Checks whether the comparison is fair. Each warning names a problem, its effect on the results, and the option that
+   * helps. If before has several runs, each is compared with after, and a warning names the first run that it concerns.
    *
    * @example
    * comparison.warnings().map(({ code, answer }) => `${code}: ${answer}`) // []
@@ -391,7 +389,7 @@ export class Comparison extends Stage {
     })
   }
 
-  /** Categories with what one run has of them: of that run alone, siblings may have another order. */
+  /** Categories with the counts of one run: siblings of a single run could have another order. */
   #ofRun(run: number): Pick<Categories, 'size' | 'count' | 'undecided'> {
     const { categories } = this
     const isOfRun = (request: number) => this.flows.recordedIn[request] === run
@@ -405,12 +403,12 @@ export class Comparison extends Stage {
     }
   }
 
-  /** The ranked mutations. */
+  /** Returns the ranked mutations. */
   table(): StageTable {
     return this.ranking.table()
   }
 
-  /** Computes what is shared on demand, once for both comparisons. */
+  /** Computes a shared stage on demand, once for both comparisons. */
   #share<N extends keyof Stages>(name: N, shared: Partial<Stages>): void {
     Object.defineProperty(shared, name, { enumerable: true, get: () => this[name] })
   }

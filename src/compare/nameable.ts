@@ -12,9 +12,9 @@ import { type Subject, subjectsIn } from './subjects.ts'
 export interface NameableThing {
   /** Id in a knowledge file. */
   readonly about: string
-  /** Its recorded name, to begin with. */
+  /** Recorded name, to begin with. */
   readonly what: string
-  /** Its given name; empty if it has none yet. */
+  /** Given name; empty if it has none yet. */
   readonly name: string
   /** Categories that have it, and their requests of both periods. */
   readonly categories: number
@@ -30,12 +30,12 @@ const MAX_TOLD = 8
 
 /** Things to name: services, steps, and parts that several categories share. */
 export class Nameable extends columnarStage<Nameables>() {
-  /** One row a thing, what a name would spare most reading of first. */
+  /** Returns one row per thing, those whose name would shorten the output most first. */
   table(): StageTable {
     return rowTable(this.things, own('about what name categories requests calls'))
   }
 
-  /** The first few of each kind, in words. */
+  /** Returns the first few of each kind, in words. */
   text(): string {
     const kinds = group(this.things, ({ about }) => about.split(/[:-]/)[0])
     return Array.from(kinds, ([, things]) =>
@@ -50,9 +50,9 @@ export class Nameable extends columnarStage<Nameables>() {
 }
 
 /**
- * Lists what people could name: services, steps, and calls that several categories make alike, in
- * whatever order and however often. A name goes into `knowledge.names`, and is then shown beside what
- * was recorded; categories are known by the names of their parts.
+ * Lists what people could name: services, steps, and calls that several categories share, in any order and number. A
+ * name goes into `knowledge.names`, and is then shown beside the recorded one; categories are known by the names of
+ * their parts.
  *
  * @param source a comparison, or a stage of `categorize`, also of one period
  *

@@ -28,7 +28,7 @@ export interface SnapshotParts {
   readonly ids?: boolean
   /** Requests whose edge latencies are carried, the largest part; default none. */
   readonly latenciesOf?: (request: number) => boolean
-  /** What findings account for, which takes finding them. Default `true`. */
+  /** Whether to include the findings' claims, which requires finding them. Default `true`. */
   readonly claims?: boolean
 }
 
@@ -42,9 +42,9 @@ interface SnapshotData {
   readonly to: Uint32Array
   readonly nodeCounts: Uint32Array
   readonly edgeCounts: Uint32Array
-  /** How to fold the flows again; `null` where they are carried as they are. */
+  /** Options to fold the flows again; `null` if they are carried as they are. */
   readonly folding: FoldOptions | null
-  /** What roots recorded of each request's size, as labels say it; `''` for none. */
+  /** Size that each request's root recorded, as in labels; `''` for none. */
   readonly sizes: readonly string[] | null
   readonly period: Uint8Array
   readonly recordedIn: Uint8Array | null
@@ -54,15 +54,15 @@ interface SnapshotData {
   readonly startUs: Float64Array | null
   readonly ids: readonly string[] | null
   readonly weight: Float64Array | null
-  /** How spans ended; without latencies, how roots did. */
+  /** Outcomes of spans; without latencies, of roots only. */
   readonly outcomes: {
     readonly kinds: readonly Outcome[]
     readonly ofSpan: Uint8Array
     readonly offsets: Uint32Array | null
   } | null
-  /** What requests logged; none without latencies. */
+  /** Logs of requests; `null` without latencies. */
   readonly logs: FlowLogColumns | null
-  /** What requests received; none without latencies. */
+  /** Messages that requests received; `null` without latencies. */
   readonly messages: MessageColumns | null
   readonly serviceLogs: readonly ServiceLogChange[]
   readonly relays: readonly string[]
@@ -71,13 +71,13 @@ interface SnapshotData {
   readonly resolution: readonly (readonly [service: string, of: Resolution])[]
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
-  /** What segments are found by, of roots and of services; none without latencies. */
+  /** Columns that segments are searched by, of roots and of services; none without latencies. */
   readonly columns: readonly ColumnsOf[]
   readonly seen: readonly TimedEvent[]
-  /** What spans say that they share with others; none without latencies. */
+  /** Resources that spans share with others; `null` without latencies. */
   readonly resources: ResourceUses | null
   readonly account: AccountParts
-  /** What findings account for: the ranked list needs it, and latencies to find it anew. */
+  /** Claims of findings: the ranked list needs them, and finding them again needs latencies. */
   readonly claims: readonly Claim[]
 }
 
@@ -91,11 +91,11 @@ export function takeSnapshot(
 ): ComparisonSnapshot {
   const { label, measure, knowledge, ...options } = comparison.options
   const folded = comparison.flows
-  // Edges of folded flows are tested by what was recorded, so that is carried along with latencies.
+  // Edges of folded flows are tested on the recorded flows, so these are carried along with latencies.
   const refolds = folded instanceof FoldedFlows && latenciesOf !== undefined
   const flows = refolds ? folded.unfolded : folded
   const { shapes } = flows
-  // What finds them reads columns that are carried along.
+  // Finding the claims reads columns that are carried along.
   const claims = hasClaims ? comparison.claims : []
   const each = Array.from({ length: shapes.size }, (_, shape) => shape)
   return encodeColumns<SnapshotData>({
@@ -143,7 +143,7 @@ function named({ name, unit }: OwnMeasure): OwnMeasure {
   return { name, unit } as OwnMeasure
 }
 
-/** Outcomes; how many spans each request has is left out where shapes say it. */
+/** Returns the outcomes; leaves out each request's number of spans if shapes give it. */
 function outcomesOf(flows: FlowSet, ofRoots: boolean): SnapshotData['outcomes'] {
   const { outcomes } = flows
   if (outcomes === undefined) return null
@@ -271,7 +271,7 @@ function sizesOf(flows: FoldedFlows): readonly string[] | null {
   return sizes.some((size) => size !== '') ? sizes : null
 }
 
-/** What a rule makes of labels; it sees them without sizes and attributes. */
+/** Returns the texts that a rule makes of labels; it sees them without sizes and attributes. */
 function ruledTexts({ labels }: FlowSet, rule: (node: NodeLabel) => string) {
   const nodes = Array.from({ length: labels.size }, (_, code) => kindLabel(labels.get(code)))
   return nodes.map((node) => [labelText(node), rule(node)] as const)

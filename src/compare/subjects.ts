@@ -12,9 +12,9 @@ import type { Knowledge } from './knowledge/knowledge.ts'
 import { shownKeys } from './knowledge/names.ts'
 
 /**
- * What is known with a further note, or a name in place of an older one.
+ * Returns the knowledge with a further note, or with a name in place of an older one.
  *
- * @throws OptionError for what is not in the data
+ * @throws OptionError if the subject is not in the data
  */
 export function withNote(
   known: Knowledge,
@@ -54,7 +54,7 @@ export interface TaughtNote {
   readonly about: string
   /** Text of the note, or `undefined` for a name. */
   readonly text?: string
-  /** Its name, which replaces an older one. */
+  /** New name, which replaces an older one. */
   readonly name?: string
   readonly by?: string
   readonly at?: string
@@ -62,19 +62,19 @@ export interface TaughtNote {
 
 /** Something in a comparison that notes and names can be about. */
 export interface Subject {
-  /** What it is known by in other data as well. */
+  /** Key that identifies it in other data as well. */
   readonly about: string
   readonly what: string
   /** Calls in it, itself included. */
   readonly calls: number
   readonly categories: ReadonlySet<number>
-  /** Of a part, keys of the calls that make it; `null` for none. */
+  /** For a part, the keys of the calls that make it; `null` for none. */
   readonly within: ReadonlySet<string | null>
 }
 
 /**
- * What a key of a knowledge file stands for here, or `undefined` where there is no such thing. Also
- * takes `category 6`, and labels of edges with their hosts. Each kind is listed when it is asked for.
+ * Returns the subject that a key of a knowledge file stands for, or `undefined` if there is none. Also takes `category
+ * 6`, and labels of edges with their hosts. Lists each kind on first use.
  */
 export function subjectOf(
   source: Comparison | Categories,
@@ -103,7 +103,7 @@ export function notesIn(comparison: Comparison) {
   return { told, elsewhere: threads.length - told.length }
 }
 
-/** What there is of a kind, by its keys; listed when it is first asked for. */
+/** Lists the subjects of a kind, by key, on first use. */
 export const subjectsIn = remembered((categories: Categories) =>
   memoized((kind: string): ReadonlyMap<string, Subject> => listSubjects(categories, kind)),
 )

@@ -22,7 +22,7 @@ export function codeText(value: unknown): string {
   return String(value)
 }
 
-/** A column of the row `d` in code. */
+/** Returns a column of the row `d` in code. */
 export function fieldLiteral(name: string): string {
   return IDENTIFIER.test(name) ? `d.${name}` : `d[${textLiteral(name)}]`
 }
@@ -31,10 +31,13 @@ export function patternSource(text: string): string {
   return seen(text.replace(SPECIAL, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r'))
 }
 
-/** What is not seen in code: controls, marks that turn the line around, other ends of lines. */
+/** Invisible characters in code: controls, marks that turn the line around, other ends of lines. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Code in which every character shows: those that would not, or would turn others, escaped. */
+/**
+ * Returns code in which every character is visible: invisible characters, and those that turn others around, are
+ * escaped.
+ */
 function seen(code: string): string {
   return code.replace(UNSEEN, (character) => character.split('').map(unicodeEscape).join(''))
 }

@@ -41,7 +41,7 @@ export type Json =
 
 export interface EncodedColumns<T> {
   readonly columns: Json
-  /** Never there; remembers the type of what was encoded. */
+  /** Never present; remembers the type of the encoded value. */
   readonly decodesTo?: T
 }
 
@@ -112,7 +112,7 @@ function encodeList(list: readonly unknown[]): Json {
   return Array.from(list, encode)
 }
 
-/** The objects of a list, if it holds nothing else and all have the same keys in the same order. */
+/** Returns the objects of a list, if it holds nothing else and all have the same keys in the same order. */
 function sameKeys(list: readonly unknown[]) {
   const [first] = list
   if (!isRecord(first)) return undefined
@@ -211,7 +211,7 @@ function isList(json: Json): json is readonly Json[] {
   return Array.isArray(json)
 }
 
-/** Own fields whatever they are called: `__proto__` is a name like any other. */
+/** Decodes a record's own fields, whatever their names: `__proto__` is a name like any other. */
 function decodeRecord(json: Readonly<Record<string, Json>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, decode(value)]))
 }

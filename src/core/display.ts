@@ -9,7 +9,7 @@ export interface MimeBundle {
 /** Something that can render itself as a {@link MimeBundle}. */
 export interface HasMimeBundle {
   mimeBundle(): MimeBundle
-  /** The bundle's `text/plain`, where that is cheaper to have than the whole. */
+  /** Returns the bundle's `text/plain`, if that is cheaper than the whole bundle. */
   displayText?(): string
 }
 
@@ -38,7 +38,7 @@ export function displaySink(): DisplaySink | undefined {
   return sink
 }
 
-/** What a value's {@link inspectHook} returns: its text, which a notebook swaps for the bundle. */
+/** Returns the result of a value's {@link inspectHook}: its text, which a notebook swaps for the bundle. */
 export function inspectDisplayable(value: HasMimeBundle): string {
   const text = value.displayText?.() ?? value.mimeBundle()['text/plain']
   sink?.replaceNextPrint(text, () => value.mimeBundle())

@@ -7,7 +7,7 @@ export function addAt(values: { [index: number]: number }, index: number, amount
   values[index] = (values[index] as number) + amount
 }
 
-/** The entry under a key; made, and kept, where there is none yet. */
+/** Returns the entry under a key; made, and kept, where there is none yet. */
 export function getOrInsert<K, V>(
   entries: Pick<Map<K, V>, 'get' | 'set'>,
   key: K,

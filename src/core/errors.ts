@@ -1,7 +1,7 @@
 import { displaySink, inspectHook } from './display.ts'
 import { unicodeEscape } from './escape.ts'
 
-/** Where in the input something stood: as much of it as is known. */
+/** Place of something in the input, as far as it is known. */
 export interface Place {
   readonly file?: string | undefined
   /** 1-based line of `file`. */
@@ -15,12 +15,12 @@ export type OptionAdvice = Readonly<
 >
 
 /**
- * What programs tell errors by: a wrong `'argument'` or `'option'` of a call, `'format'` for a file
- * or trace that cannot be read, `'input'` for what stands in it or cannot be reached.
+ * Codes that distinguish errors for programs: a wrong `'argument'` or `'option'` of a call, `'format'` for a file or
+ * trace that cannot be read, `'input'` for bad content or an unreachable source.
  */
 export type ErrorCode = 'argument' | 'option' | 'format' | 'input'
 
-/** Wrong input or options: the message says what was found, where it stood, and what to do next. */
+/** Wrong input or options: the message gives the value found, its place, and the next step. */
 export class FlowdeltaError extends Error {
   override readonly name: string = 'FlowdeltaError'
   readonly code: ErrorCode
@@ -32,7 +32,7 @@ export class FlowdeltaError extends Error {
     this.code = code
   }
 
-  /** In a notebook an error is its sentence; elsewhere as Node shows it, with its stack. */
+  /** Shows an error in a notebook as its sentence; elsewhere as Node shows it, with its stack. */
   [inspectHook](_depth: number, options: object, inspect: Inspect): string {
     if (displaySink() !== undefined) return this.message
     return inspect(this, { ...options, customInspect: false })
@@ -41,7 +41,7 @@ export class FlowdeltaError extends Error {
 
 type Inspect = (value: unknown, options: object) => string
 
-/** A file or a trace that cannot be read as what it claims to be. */
+/** File or trace that cannot be read as its claimed format. */
 export class TraceFormatError extends FlowdeltaError {
   override readonly name = 'TraceFormatError'
   readonly place: Place
@@ -90,8 +90,8 @@ export function rejectUnknownOptions(given: object, known: readonly string[], pa
 /**
  * Returns the entry of that name; rejects others.
  *
- * @param isNot what another name is not, such as `'no picture of a comparison'`
- * @param there what stands before the names that there are
+ * @param isNot description of other names, such as `'no picture of a comparison'`
+ * @param there text before the existing names
  */
 export function entryNamed<T>(
   record: Readonly<Record<string, T>>,
@@ -112,8 +112,8 @@ export function entryNamed<T>(
  * Checks an argument of a public function.
  *
  * @param call how the function is called, with the argument's name: `'categorize(flows)'`
- * @param isRight whether it is what the function takes
- * @param expected what it takes, as a noun phrase
+ * @param isRight whether the function takes the value
+ * @param expected description of valid values, as a noun phrase
  * @throws FlowdeltaError with the code `'argument'`
  */
 export function requireArgument(
@@ -173,7 +173,10 @@ export function requireNumbers(columns: Readonly<Record<string, unknown>>): void
   }
 }
 
-/** The first hundred tell: samples hold millions of values, and are asked for quantiles thousands of times. */
+/**
+ * Whether values are numbers, by the first hundred: samples hold millions of values, and are checked thousands of
+ * times.
+ */
 function areNumbers(values: unknown): boolean {
   if (!isRecord(values) || !Number.isSafeInteger(values['length'])) return false
   const looked = ArrayBuffer.isView(values) ? 1 : 100
@@ -187,7 +190,7 @@ function isRecord(value: unknown): value is Record<PropertyKey, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** A bug in flowdelta itself, not in what it was given. */
+/** Bug in flowdelta itself, not in its input. */
 export class InternalError extends Error {
   override readonly name = 'InternalError'
 
@@ -251,7 +254,7 @@ function editDistance(a: string, b: string): number {
 /** Characters that a terminal obeys, but for line ends and tabs. */
 const CONTROL = /[^\P{Cc}\n\t]|\p{Bidi_Control}/gu
 
-/** Text for a terminal or a message: characters that a terminal would obey stand as `\u001b`. */
+/** Returns text for a terminal or a message: characters that a terminal would obey appear as `\u001b`. */
 export function visibleText(text: string): string {
   return text.replace(CONTROL, unicodeEscape)
 }

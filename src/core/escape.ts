@@ -11,12 +11,12 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => HTML_ENTITIES[character] ?? character)
 }
 
-/** JSON for an HTML `<script>`: it cannot close the element, open a comment or end a line. */
+/** Returns JSON for an HTML `<script>`: it cannot close the element, open a comment or end a line. */
 export function scriptJson(value: unknown): string {
   return (JSON.stringify(value) ?? 'null').replace(/[<>&\u2028\u2029]/g, unicodeEscape)
 }
 
-/** A character, or one half of it, as code writes it: `\u001b`. */
+/** Returns a character, or one half of it, as code writes it: `\u001b`. */
 export function unicodeEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

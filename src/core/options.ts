@@ -18,13 +18,13 @@ export interface OptionRow<T> {
   readonly isRare?: boolean
   /** Whether its flag takes the name of a file, whose text `parse` reads. */
   readonly isFile?: boolean
-  /** Words that it takes, beside numbers where it takes those. */
+  /** Words that it takes, in addition to numbers if it takes those. */
   readonly choices: readonly (string | null)[]
   /** Values that it takes, as a noun phrase for messages: `'a share from 0 to 1'`. */
   readonly expected: string
   readonly schema: JsonSchema
   accepts(value: unknown): boolean
-  /** Reads a flag's text; what it gives may be unacceptable. */
+  /** Reads a flag's text; the result may be unacceptable. */
   parse(text: string): unknown
 }
 
@@ -78,17 +78,17 @@ export const number = numericOption('a number', {
 /** A share, from 0 to 1 unless `max` says otherwise. */
 export const share = numericOption('a share', { min: 0, max: 1 })
 
-/** The most of something: a whole number, at least `min`. */
+/** Defines an option for a maximum: a whole number, at least `min`. */
 export function most(at: number, unit: string, sentence: string, min = 1): OptionRow<number> {
   return count({ default: at, min, unit, sentence })
 }
 
-/** A whole number from 1 on, or `null` for none. */
+/** Defines an option for a whole number from 1 on, or `null` for none. */
 export function optionalCount(sentence: string, unit?: string): OptionRow<number | null> {
   return count({ default: null, or: null, sentence, ...(unit !== undefined && { unit }) })
 }
 
-/** The number of something, from 0 on, or `null` for none. */
+/** Defines an option for a number from 0 on, or `null` for none. */
 export function optionalNumber(sentence: string): OptionRow<number | null> {
   return count({ default: null, or: null, min: 0, sentence })
 }
@@ -114,7 +114,7 @@ export function flag(row: Common<boolean>): OptionRow<boolean> {
   }
 }
 
-/** One of some words; `null` among them stands for none. */
+/** Defines an option for one of some words; `null` among them stands for none. */
 export function oneOf<const Word extends string | null>(
   choices: readonly Word[],
   row: Common<Word>,
@@ -129,7 +129,7 @@ export function oneOf<const Word extends string | null>(
   }
 }
 
-/** One of some words, or `null` for none. */
+/** Defines an option for one of some words, or `null` for none. */
 export function optionalWord<const Word extends string>(
   words: readonly Word[],
   sentence: string,
@@ -137,7 +137,7 @@ export function optionalWord<const Word extends string>(
   return oneOf<Word | null>([null, ...words], { default: null, sentence })
 }
 
-/** Any text; `or: null` if there may be none. */
+/** Defines an option for any text; `or: null` if there may be none. */
 export function text(row: Common<string>): OptionRow<string>
 export function text(row: Common<string | null> & Instead<null>): OptionRow<string | null>
 export function text(row: Common<unknown> & { readonly or?: null }): OptionRow<unknown> {
@@ -152,7 +152,7 @@ export function text(row: Common<unknown> & { readonly or?: null }): OptionRow<u
   }
 }
 
-/** A text, or `null` for none. */
+/** Defines an option for a text, or `null` for none. */
 export function optionalText(sentence: string, flag?: string | null): OptionRow<string | null> {
   return text({ default: null, or: null, sentence, ...(flag !== undefined && { flag }) })
 }
@@ -167,7 +167,7 @@ export function list(row: Common<readonly string[]>): OptionRow<readonly string[
   }
 }
 
-/** A function, an object, or whatever else needs a check of its own. It has no flag by default. */
+/** Defines an option for a function, an object, or anything else with a check of its own. It has no flag by default. */
 export function custom<T>({
   accepts,
   expected,
@@ -185,7 +185,7 @@ export function custom<T>({
   return { ...common({ flag: null, ...row }), expected, schema, accepts, parse, isFile }
 }
 
-/** All options of a table: those given, checked, and defaults; `undefined` counts as not given. */
+/** Returns all options of a table: those given, checked, and defaults; `undefined` counts as not given. */
 export function readOptions<Table extends OptionTable, Given extends Partial<OptionsOf<Table>>>(
   table: Table,
   given?: Given,

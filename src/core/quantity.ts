@@ -14,14 +14,14 @@ export function formatAmount(amount: number, { unit }: Quantity): string {
   return Number.isFinite(amount) ? `${shortNumber(amount)} ${unit}` : String(amount)
 }
 
-/** An amount before and after: `1.04 ms → 2 s`, `512 → 1,024 tokens`; a dash where there is none. */
+/** Returns an amount before and after: `1.04 ms → 2 s`, `512 → 1,024 tokens`; a dash where there is none. */
 export function fromToText(before: number, after: number, { unit }: Quantity): string {
   const text = (amount: number) =>
     !Number.isFinite(amount) ? '–' : unit === null ? formatDuration(amount) : shortNumber(amount)
   return `${text(before)} → ${text(after)}${unit === null ? '' : ` ${unit}`}`
 }
 
-/** A difference of amounts with its sign: `+1.04 ms`, `−3 tokens`. */
+/** Returns a difference of amounts with its sign: `+1.04 ms`, `−3 tokens`. */
 export function signedAmount(difference: number, quantity: Quantity): string {
   return `${difference > 0 ? '+' : ''}${formatAmount(difference, quantity).replace('-', '−')}`
 }
@@ -32,7 +32,10 @@ export function moreText(difference: number, quantity: Quantity): string {
   return `${formatAmount(Math.abs(difference), quantity)} ${difference < 0 ? 'less' : more}`
 }
 
-/** Returns the words for a change of a quantity: `slower` or `more`; `slowdown` or `increase`; `time saved` or `decrease`. */
+/**
+ * Returns the words for a change of a quantity: `slower` or `more`; `slowdown` or `increase`; `time saved` or
+ * `decrease`.
+ */
 export function changeWords({ unit }: Quantity, isMore: boolean) {
   const isTime = unit === null
   if (isMore) return { how: isTime ? 'slower' : 'more', change: isTime ? 'slowdown' : 'increase' }

@@ -1,6 +1,6 @@
 import { getOrInsert } from './entries.ts'
 
-/** Computes a result once an object, kept as long as that is; nobody may change it. */
+/** Computes a result once per object and keeps it while the object lives; nobody may change it. */
 export function remembered<K extends object, V>(compute: (of: K) => V): (of: K) => V {
   const known = new WeakMap<K, { readonly value: V }>()
   return (of) => {
@@ -10,7 +10,7 @@ export function remembered<K extends object, V>(compute: (of: K) => V): (of: K) 
   }
 }
 
-/** The same of texts and numbers, kept as long as the function is. */
+/** Computes a result once per text or number and keeps it while the function lives. */
 export function memoized<K, V>(compute: (of: K) => V): (of: K) => V {
   const known = new Map<K, V>()
   return (of) => getOrInsert(known, of, compute)

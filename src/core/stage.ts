@@ -27,7 +27,7 @@ export abstract class Stage extends Displayable {
   }
 }
 
-/** The base of stages whose columns are their fields: named, typed and described once. */
+/** Returns the base class of stages whose columns are their fields: named, typed and described once. */
 export function columnarStage<Columns extends object, Base extends Stage = Stage>(
   base: abstract new () => Stage = Stage,
 ) {
@@ -57,7 +57,7 @@ export function tableBundle(table: Table): MimeBundle {
   return { 'text/plain': tableText(table), 'text/html': (notebookHtml ?? tableHtml)(table) }
 }
 
-/** What Arquero's declarations are too narrow for: rows, values, and columns that `aq.names` names. */
+/** Types that Arquero's declarations do not cover: rows, values, and columns that `aq.names` names. */
 // biome-ignore lint/suspicious/noExplicitAny: Arquero types no row and no value either.
 type Untyped = any
 
@@ -115,7 +115,7 @@ export function isTable(value: unknown): value is ColumnTable {
 }
 
 /**
- * A table over `columns`, which are used as they are: arrays and typed arrays are not copied.
+ * Returns a table over `columns`, which are used as they are: arrays and typed arrays are not copied.
  *
  * `names` chooses and orders the columns; by default all of them, in the order of `columns`.
  * Throws an `OptionError` when a name has no column or the columns differ in length.
@@ -157,7 +157,7 @@ export function stageTable(
 /** Columns of time whatever is measured. */
 const MOMENTS: readonly string[] = ['startUs']
 
-/** The name of a column of durations where it holds amounts of something else: `shiftTokens`. */
+/** Returns the name of a column of durations where it holds amounts of something else: `shiftTokens`. */
 export function columnIn(name: string, { unit }: Quantity): string {
   if (unit === null || MOMENTS.includes(name)) return name
   const words = unit.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
@@ -165,17 +165,17 @@ export function columnIn(name: string, { unit }: Quantity): string {
   return name.replace(/^responseTime(?=Us$)/, 'total').replace(/Us(?=2?$)/, camel)
 }
 
-/** The table with the names that its columns have where they hold amounts of `quantity`. */
+/** Returns the table with its columns' names for amounts of `quantity`. */
 export function tableIn(table: StageTable, quantity: Quantity): StageTable {
   if (quantity.unit === null) return table
   const names = table.columnNames().map((name) => [name, columnIn(name, quantity)])
   return table.rename(Object.fromEntries(names)) as StageTable
 }
 
-/** What a column shows of a row: one of its fields, or what a function makes of it. */
+/** Content of a column: a field of each row, or the result of a function of the row. */
 type Column<Row> = (keyof Row & string) | ((row: Row, at: number) => unknown)
 
-/** A table with one row for each of `rows`, whose amounts are of `quantity`. */
+/** Returns a table with one row for each of `rows`, whose amounts are of `quantity`. */
 export function rowTable<Row>(
   rows: readonly Row[],
   columns: Readonly<Record<string, Column<Row>>>,

@@ -9,7 +9,7 @@ export interface TableCells {
   /** Per column: whether its cells are numbers, to be aligned right. */
   readonly numeric: readonly boolean[]
   readonly rows: readonly (readonly string[])[]
-  /** What each cell stands for, to the last digit; empty where the cell says it already. */
+  /** Value of each cell to the last digit; empty if the cell already shows it. */
   readonly exact: readonly (readonly string[])[]
   readonly totalRows: number
 }
@@ -27,7 +27,7 @@ const DIGITS: Readonly<Record<NumberStyle, number>> = { data: 5, spoken: 4 }
 /** Below this, numbers that a column's decimals cannot hold are written with an exponent. */
 const SMALLEST_PLAIN = 0.001
 
-/** The first `limit` rows of `table` in its own order and filter, formatted column by column. */
+/** Returns the first `limit` rows of `table` in its own order and filter, formatted column by column. */
 export function tableCells(table: Table, limit: number, style: NumberStyle = 'data'): TableCells {
   const indices = firstIndices(table, limit)
   const names = table.columnNames()
@@ -51,12 +51,12 @@ export function isDuration(name: string): boolean {
   return /(^|[a-z\d])Us$/.test(name)
 }
 
-/** The name of a column as it is said where cells carry their unit: `contribution` of `contributionUs`. */
+/** Returns the name of a column as it is said where cells carry their unit: `contribution` of `contributionUs`. */
 export function spokenName(name: string): string {
   return isDuration(name) && name !== 'Us' ? name.slice(0, -2) : name
 }
 
-/** How a column is written, from its name and the values seen beside each other. */
+/** Returns the format of a column, from its name and its values. */
 export function columnFormat(
   name: string,
   values: readonly unknown[],
@@ -117,7 +117,7 @@ function spokenNumber(name: string, values: readonly unknown[]): NumberText {
   return (value) => {
     if (typeof value === 'bigint') return spoken.format(value).replace('-', '−')
     if (Number.isNaN(value)) return '–'
-    // No decimals: it is nothing at all, and not something very small.
+    // Without decimals: 0 is exactly nothing, not something very small.
     if (value === 0) return '0'
     return fittingNumber(value, decimals, (number) => spoken.format(number)).replace(/^-/, '−')
   }
@@ -133,7 +133,7 @@ function fittingNumber(value: number, decimals: number, text: (value: number) =>
   return size < SMALLEST_PLAIN ? short.toExponential() : String(short)
 }
 
-/** As many decimals as the largest number needs for its digits, and no more than say something. */
+/** Returns the number of decimals that the largest number needs for its digits, without meaningless ones. */
 function decimalsFor(numbers: readonly number[], digits: number): number {
   const finite = numbers.filter(Number.isFinite)
   if (finite.every(Number.isInteger)) return 0

@@ -19,7 +19,7 @@ const LONGEST_LINE = 72
 const TABLE_STYLE =
   'border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px;margin:0'
 
-/** An HTML table of the first rows, escaped; durations in their unit, with µs on hover. */
+/** Returns an HTML table of the first rows, escaped; durations in their unit, with µs on hover. */
 export function tableHtml(table: Table, { limit = 20 }: TableDisplayOptions = {}): string {
   const cells = tableCells(table, limit, 'spoken')
   const title = escapeHtml(countRows(cells))
@@ -40,7 +40,7 @@ export function tableHtml(table: Table, { limit = 20 }: TableDisplayOptions = {}
   )
 }
 
-/** The first rows as aligned text, numbers as they are in the data. */
+/** Returns the first rows as aligned text, numbers as they are in the data. */
 export function tableText(table: Table, { limit = 20 }: TableDisplayOptions = {}): string {
   const cells = tableCells(table, limit)
   const lines = [cells.names, ...cells.rows].map((row) =>

@@ -13,7 +13,7 @@ const PRESETS: Readonly<Record<string, (base: URL) => string>> = {
 }
 
 /**
- * The template of links to traces: itself, or what a preset stands for.
+ * Returns the template of links to traces: the text itself, or the meaning of a preset.
  *
  * - `https://traces.example/{traceId}`: any http or https address with `{traceId}` in it;
  * - `jaeger=BASE`: Jaeger's UI at BASE;
@@ -50,7 +50,7 @@ export function traceTemplate(text: string): string {
 }
 
 /**
- * The address of one trace.
+ * Returns the address of one trace.
  *
  * @param template from {@link traceTemplate}
  * @param traceId any text; encoded so that it stays one part of the address
@@ -88,7 +88,7 @@ function pathOf({ origin, pathname }: URL): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`
 }
 
-/** Explore's address since Grafana 10: the state of its panes as JSON. */
+/** Returns Explore's address since Grafana 10: the state of its panes as JSON. */
 function exploreTemplate(base: URL): string {
   const uid = base.searchParams.get('datasource') ?? 'tempo'
   const query = {

@@ -34,7 +34,7 @@ export function readDuration(text: string): Microseconds {
 }
 
 /**
- * A duration in the unit a person would say it in, to three significant digits.
+ * Returns a duration in the unit a person would say it in, to three significant digits.
  *
  * @example
  * formatDuration(1042.4) // '1.04 ms'
@@ -48,7 +48,7 @@ export function formatDuration(durationUs: Microseconds): string {
   )
   if (!Number.isFinite(durationUs)) return String(durationUs)
   const size = Math.abs(durationUs)
-  // Less than a picosecond is what rounding leaves over.
+  // Less than a picosecond is a rounding error.
   if (size < 1e-6) return '0 µs'
   const step = Math.max(
     0,
@@ -67,30 +67,30 @@ export function formatDuration(durationUs: Microseconds): string {
   return `${inUnit(here)} ${here[1]}`
 }
 
-/** A count with its noun: `1 request`, `1,602 categories`. */
+/** Returns a count with its noun: `1 request`, `1,602 categories`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`
 }
 
-/** A noun with its article, or without one where it is a plural: `a diagnosis`, `an edge`, `findings`. */
+/** Returns a noun with its article, or without one where it is a plural: `a diagnosis`, `an edge`, `findings`. */
 export function withArticle(noun: string): string {
   if (/[^is]s$/.test(noun)) return noun
   return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`
 }
 
-/** A text as it begins a sentence. */
+/** Returns a text as it begins a sentence. */
 export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
-/** The first of some names, and how many more there are: `a, b and 1,602 more`. */
+/** Returns the first of some names, and how many more there are: `a, b and 1,602 more`. */
 export function firstOf(names: readonly string[], { most = 4, separator = ', ' } = {}): string {
   const left = names.length - most
   const shown = names.slice(0, most).join(separator)
   return left > 0 ? `${shown} and ${grouped(left)} more` : shown
 }
 
-/** The parts of a text that there are: conditions that do not hold leave `false` or `''` among them. */
+/** Returns the parts of a text that there are: conditions that do not hold leave `false` or `''` among them. */
 export function spoken(parts: readonly (string | false | null | undefined)[]): string[] {
   return parts.filter((part) => typeof part === 'string' && part !== '') as string[]
 }
@@ -102,38 +102,38 @@ export function hasWords(text: string, search: string): boolean {
   return words.length > 0 && words.every((word) => all.includes(word))
 }
 
-/** A whole number with its thousands set apart. */
+/** Returns a whole number with its thousands set apart. */
 export function grouped(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** A number of any size in three digits: `1,602`, `46.3`, `0.0626`; 0 for what is as good as 0. */
+/** Returns a number of any size in three digits: `1,602`, `46.3`, `0.0626`; 0 for a negligible one. */
 export function shortNumber(value: number): string {
   if (Math.abs(value) >= 100) return grouped(value)
   return Math.abs(value) < 1e-9 ? '0' : String(Number(value.toPrecision(3)))
 }
 
-/** A share as whole per cent; never `0 %` or `100 %` for what is only nearly so. */
+/** Returns a share as whole per cent; never `0 %` or `100 %` for a share that is only nearly so. */
 export function percent(share: number): string {
   if (share > 0 && share < 0.005) return 'under 1 %'
   if (share < 1 && share > 0.995) return 'over 99 %'
   return `${Math.round(share * 100)} %`
 }
 
-/** A p-value as text: `p < 0.001`, `p = 0.043`. */
+/** Returns a p-value as text: `p < 0.001`, `p = 0.043`. */
 export function pValue(p: number, name: 'p' | 'q' = 'p'): string {
   if (p < 0.001) return `${name} < 0.001`
   if (p > 0.99) return `${name} > 0.99`
   return `${name} = ${Number(p.toPrecision(2))}`
 }
 
-/** A p-value corrected for multiple tests, as findings write it: `p < 1e-6`. */
+/** Returns a p-value corrected for multiple tests, as findings write it: `p < 1e-6`. */
 export function certaintyText(q: number): string {
   if (q < 1e-6) return 'p < 1e-6'
   return q < 0.001 ? `p = ${q.toExponential(0)}` : `p = ${Number(q.toPrecision(2))}`
 }
 
-/** A difference of durations with its sign: `+1.04 ms`, `−3 µs`. */
+/** Returns a difference of durations with its sign: `+1.04 ms`, `−3 µs`. */
 export function signedDuration(differenceUs: number): string {
   return `${differenceUs > 0 ? '+' : ''}${formatDuration(differenceUs).replace('-', '−')}`
 }
@@ -146,8 +146,8 @@ const BEGINNING = 60
 const MAX_NAME_LENGTH = 100
 
 /**
- * Text on one line, its middle left out where long: `recommen…dations`, between words where some end
- * near; what cannot be printed becomes a space.
+ * Returns text on one line; a long text loses its middle: `recommen…dations`, between words if some end near.
+ * Unprintable characters become spaces.
  */
 export function shortText(text: string, longest: number): string {
   // Cut before splitting: labels can be megabytes long.
@@ -166,8 +166,8 @@ export function shortText(text: string, longest: number): string {
 }
 
 /**
- * Texts that stand below each other, each as `shortText` has it, but for different ones that would
- * then be alike: of these, what they share gives way to where they differ.
+ * Returns texts to stand below each other, each as `shortText` gives it. If different texts would then look the same,
+ * their common parts are shortened instead, to show the difference.
  */
 export function shortTexts(texts: readonly string[], longest: number, from = 0): string[] {
   const short = texts.map((text) => shortFrom(text, from, longest))
@@ -182,7 +182,7 @@ export function shortTexts(texts: readonly string[], longest: number, from = 0):
   return short
 }
 
-/** How a text begins, and what stands around a place where it differs from others. */
+/** Returns the beginning of a text, and the surroundings of a place where it differs from others. */
 function shortFrom(text: string, from: number, longest: number): string {
   const head = Math.floor(longest / 4)
   if (from <= head) return shortText(text, longest)
@@ -196,7 +196,7 @@ function sharedLength([first = '', ...others]: readonly string[]): number {
   return length
 }
 
-/** How a file begins, between quotes and on one line, for a message. */
+/** Returns the beginning of a file, between quotes and on one line, for a message. */
 export function beginning(text: string): string {
   const start = text.slice(0, BEGINNING).replace(/[^\P{C}\s]|\uFFFD/gu, '·')
   return `${JSON.stringify(start.replace(/\s+/g, ' '))}${text.length > BEGINNING ? ' …' : ''}`
@@ -206,7 +206,7 @@ export function printable(name: string): string {
   return shortText(name, MAX_NAME_LENGTH)
 }
 
-/** Text from a trace for a tooltip: whole, unless it is very long. */
+/** Returns text from a trace for a tooltip: whole, unless it is very long. */
 export function tooltipText(text: string): string {
   return shortText(text, MAX_TOOLTIP_LENGTH)
 }

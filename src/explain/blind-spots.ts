@@ -17,14 +17,14 @@ import { periodOfName } from './variance/compare-spreads.ts'
 /** A step whose time no recorded data explains. */
 export interface BlindSpot extends Role {
   /**
-   * What to record: spans of the `'callee'`, which records none; events of a `'call'`, such as connect
-   * and wait for a pool; a `'span'` within an operation that has none; an `'attribute'` that tells fast
-   * calls from slow ones, or spans between the calls of an operation.
+   * Missing record: spans of the `'callee'`, which records none; events of a `'call'`, such as connecting and waiting
+   * for a pool; a `'span'` within an operation that has none; an `'attribute'` that distinguishes fast calls from slow
+   * ones, or spans between the calls of an operation.
    */
   readonly record: 'callee' | 'call' | 'span' | 'attribute'
-  /** Its share of all response time. */
+  /** Share of the step in all response time. */
   readonly timeShare: number
-  /** Its share of the variance of response times: those of all steps add up to 1. */
+  /** Share of the step in the variance of response times: those of all steps add up to 1. */
   readonly varianceShare: number
   /** The part of `varianceShare` that neither the structure of requests nor an attribute explains. */
   readonly gain: number
@@ -41,19 +41,19 @@ export const BLIND_SPOT_OPTIONS = defineOptions({
   limit: most(20, 'steps', 'Maximum number of steps listed, the largest gain first'),
 })
 
-/** Fewer requests say too little of what explains a variance. */
+/** Smallest number of requests from which a variance can be explained. */
 export const MIN_REQUESTS = 20
-/** Of steps, those with the largest shares of time or variance are held against attributes. */
+/** Most steps tested against attributes: those with the largest shares of time or variance. */
 const MAX_TESTED = 40
 
 /**
- * Finds what to record next: the steps whose time varies most without anything that was recorded to
- * explain it. Of each step, the time on the path of requests varies with response times; what the
- * structure of requests and the one best attribute explain is taken off, corrected for the number of their values.
+ * Finds what to record next: the steps whose time varies most without a recorded explanation. A step counts by the
+ * variance that its time on the path shares with response times, less the parts that the structure of requests and the
+ * best attribute explain, corrected for the number of their values.
  *
  * @param source a comparison, or flows
  * @param options see {@link BLIND_SPOT_OPTIONS}
- * @throws FlowdeltaError where the period has under 20 requests whose times are known
+ * @throws FlowdeltaError if the period has fewer than 20 requests with known times
  *
  * Source: Sambasivan 2013, §5.5 (variance tells where to instrument); the gains are our own.
  *
@@ -127,7 +127,7 @@ export function findBlindSpots(
   })
 }
 
-/** What to record of a step, as a noun phrase. */
+/** Returns what to record of a step, as a noun phrase. */
 export function recordText({ record, kind, service, caller, operation }: BlindSpot): string {
   if (record === 'callee')
     return `spans of ${kind === 'call' ? service : `the services that ${operation} of ${service} calls`}, none of which are recorded`
@@ -141,7 +141,7 @@ function sizeOf({ timeShare, varianceShare }: Pick<BlindSpot, 'timeShare' | 'var
   return Math.max(timeShare, varianceShare)
 }
 
-/** The time of each request in each role, in µs; 0 where it has none of it. */
+/** Returns the time of each request in each role, in µs; 0 where it has none of it. */
 function timesByRole(flows: FlowSet, period: number) {
   const { roles, timesOf } = roleTimes(flows, false)
   const requests = Array.from(flows.period.keys()).filter(
@@ -158,8 +158,8 @@ function timesByRole(flows: FlowSet, period: number) {
 }
 
 /**
- * What operations have recorded of their work: calls that nobody answers (`'callee'`), or spans below
- * theirs (`'attribute'`); nothing of others.
+ * Returns what operations recorded of their work: calls that nobody answers (`'callee'`), or spans below theirs
+ * (`'attribute'`). Other operations are not in the map.
  */
 function recordedWithin(flows: FlowSet): ReadonlyMap<string, 'callee' | 'attribute'> {
   const found = new Map<string, 'callee' | 'attribute'>()
@@ -189,7 +189,10 @@ function nameOf({ service, operation }: Pick<Role, 'service' | 'operation'>): st
   return JSON.stringify([service, operation])
 }
 
-/** What is left of values beside the mean of their group, and by what to multiply its squares: groups use up degrees of freedom. */
+/**
+ * Returns the residuals of values from the mean of their group, and the factor for their squares: groups use up degrees
+ * of freedom.
+ */
 function residuals(values: ArrayLike<number>, groups: readonly number[]) {
   const sums = new Map<number, [total: number, count: number]>()
   groups.forEach((group, i) => {
@@ -219,7 +222,7 @@ interface BlindSpotColumns {
 export class BlindSpots extends columnarStage<BlindSpotColumns>() {
   static readonly madeBy: string = 'what findBlindSpots returns'
 
-  /** One row a step, the largest gain first. */
+  /** Returns one row per step, the largest gain first. */
   table(): StageTable {
     return rowTable(
       this.spots,

@@ -20,13 +20,13 @@ export interface FocusCalls {
   /** Mean time of a call, as its caller waits for it, in µs; `NaN` without calls. */
   readonly beforeUs: number
   readonly afterUs: number
-  /** By how much a mean request of all takes longer in these calls, in µs. */
+  /** Extra time of a mean request in these calls, over all requests, in µs. */
   readonly changeUs: number
 }
 
 /**
- * Finds who calls a service and whom it calls, with the number and the time of calls in both periods. A
- * call takes as long as its caller waits, or as the called service says where the caller recorded nothing.
+ * Finds the callers and callees of a service, with the number and time of calls in both periods. A call's time is the
+ * wait of its caller, or the time of the called service if the caller recorded nothing.
  *
  * @param comparison of traces with spans
  * @param service name of the service in focus
@@ -125,7 +125,7 @@ interface FocusColumns {
   readonly service: string
   /** Calls with each other service, those first whose time changed most. */
   readonly calls: readonly FocusCalls[]
-  /** How often the service is called, and how long it takes with all that it calls. */
+  /** Number of calls to the service, and its time with all its calls. */
   readonly itself: Omit<FocusCalls, 'direction' | 'service' | 'changeUs'>
   readonly quantity: Quantity
 }
@@ -139,7 +139,7 @@ export class FocusGraph extends columnarStage<FocusColumns>() {
     return this.calls.filter((one) => one.direction === direction)
   }
 
-  /** One row for the calls with each other service, callers first. */
+  /** Returns one row for the calls with each other service, callers first. */
   table(): StageTable {
     return rowTable(
       [...this.of('caller'), ...this.of('callee')],

@@ -24,7 +24,7 @@ import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { ThinnedComparisons } from './thinned-comparisons.ts'
 
-/** A duration in µs, or what `defaultUs` is. */
+/** Defines an option for a duration in µs, or the value of `defaultUs`. */
 function duration<Default extends number | null>(defaultUs: Default, sentence: string) {
   const isDuration = (value: unknown) => typeof value === 'number' && value > 0 && value < Infinity
   return custom<number | Default>({
@@ -68,26 +68,25 @@ export interface PlannedStep {
   readonly needed: number
 }
 
-/** How often a comparison is to find the shift. */
+/** Share of comparisons that should find the shift. */
 const POWER = 0.8
-/** More requests than this are as good as none. */
+/** Largest number of requests that is planned. */
 const MAX_REQUESTS = 2 ** 40
 /** Times of fewer requests say too little of how times vary. */
 const MIN_REQUESTS = 20
 
 /**
- * Plans how many requests to keep so that a comparison of two periods finds a slowdown of one step:
- * how much times vary, and how their levels wander, is learned from what was recorded, and how few
- * requests are tested from comparisons of random parts of it.
+ * Plans how many requests to keep so that a comparison of two periods finds a slowdown of one step. The variation of
+ * times and the drift of their levels are learned from the recording; tests with few requests are learned from
+ * comparisons of random parts of it.
  *
- * A head sampler keeps a share of all requests (`rate`); a tail sampler can keep the same share of
- * the requests that have the step, and no others. Times are taken to move up by the shift and to vary as they did.
+ * A head sampler keeps a share of all requests (`rate`); a tail sampler can keep the same share of the requests that
+ * have the step, and no others. Assumes that times move up by the shift and vary as before.
  *
- * @param source a comparison of two periods alike, or the traces of one recording, of which the first
- *   half of the requests is held against the second
+ * @param source a comparison of two similar periods, or the traces of one recording, whose halves are then compared
  * @param options see {@link PLAN_OPTIONS}
- * @throws OptionError for a duration that is none; FlowdeltaError for traces without spans, a service
- *   that does nothing in them, and too few requests
+ * @throws OptionError for an invalid duration; FlowdeltaError for traces without spans, a service without work in them,
+ *   and too few requests
  *
  * Sources: Lehmann 1975, "Nonparametrics", §2.3 (power of rank tests); Johnson and Welch 1940,
  * "Applications of the non-central t-distribution", Biometrika 31:362-389 (of means of logs); the plan
@@ -134,7 +133,7 @@ function ofHalves(traces: TraceSet): Comparison {
   )
 }
 
-/** How long all recordings lasted together. */
+/** Returns the total length of all recordings. */
 function recordedUs({ startUs, recordedIn }: FlowSet): number {
   const recordings = group(startUs.keys(), (request) => at(recordedIn, request))
   return sum(recordings.values(), (requests) => {
@@ -182,11 +181,11 @@ interface Planned {
   readonly requests: number
   /** Times of its calls, in µs, one a request. */
   readonly values: Float64Array
-  /** By how much each request of both periods that has the step widens the design effect: levels wander. */
+  /** Growth of the design effect per request with the step, in both periods: levels drift. */
   readonly excess: number
-  /** How the step is tested in each part of the recording, if it is cut into so many. */
+  /** Tests of the step in each part of the recording, if it is cut into that many. */
   readonly testsOf: (parts: number) => ReturnType<ThinnedComparisons['testsOf']>
-  /** What each call must take longer at least to matter, in µs. */
+  /** Smallest relevant slowdown of a call, in µs. */
   readonly leastUs: number
 }
 /** Requests of each period that find a shift, and find it large enough to matter. */
@@ -206,23 +205,26 @@ function neededFor(planned: Planned, shiftUs: number): number {
   return enough
 }
 
-/** How often periods of so many requests that have the step show the shift: the mean of how parts are tested. */
+/**
+ * Returns the probability that periods with that many requests of the step show the shift: the mean over the tests of
+ * parts.
+ */
 function powersOf({ values, testsOf, excess, leastUs }: Planned, shiftUs: number) {
   const signalOf = rankSignals(values, shiftUs)
   const [usual, slower] = [0, shiftUs].map((us) =>
     moments(values.map((one) => logOf(one + us))),
   ) as [Moments, Moments]
   const spread = usual.variance + slower.variance
-  /** How often a shift that shows by so many standard errors is found large enough to matter. */
+  /** Probability that a shift of that many standard errors is found large enough to matter. */
   const isLarge = (signal: number) => normalTail(-signal * (1 - leastUs / shiftUs))
   return (count: number): number => {
-    // Levels that wander alike in all requests widen the sum of fewer of them less.
+    // Level shifts common to all requests widen the sum of fewer requests less.
     const spreads = 1 + 2 * excess * count
     const signal = (slower.mean - usual.mean) / Math.sqrt((spread * spreads) / count)
     const parts = 2 ** Math.max(0, Math.round(Math.log2(values.length / 2 / count)))
     return mean(testsOf(parts), (test) => {
       if (test === null) return 0
-      // What a comparison takes for wander may be chance, which makes it less sure.
+      // A comparison may take chance for drift, which makes it less sure.
       const wider = Math.sqrt(Math.max(spreads, test.designEffect))
       const [ranks, logs] = test.leastOf(count)
       const ofRanks = signalOf(count, { least: wider * ranks, designEffect: spreads })
@@ -237,7 +239,7 @@ function powersOf({ values, testsOf, excess, leastUs }: Planned, shiftUs: number
   }
 }
 
-/** How often a t with such a noncentrality exceeds `critical`, about. */
+/** Returns the approximate probability that a t with this noncentrality exceeds `critical`. */
 function powerOfT(signal: number, { critical, df }: { critical: number; df: number }): number {
   const ofMean = critical * (1 - 1 / (4 * df))
   return normalTail((ofMean - signal) / Math.sqrt(1 + critical ** 2 / (2 * df)))
@@ -245,7 +247,7 @@ function powerOfT(signal: number, { critical, df }: { critical: number; df: numb
 
 interface PlanColumns {
   readonly shiftUs: number
-  /** How long each period is, in µs. */
+  /** Length of each period, in µs. */
   readonly periodUs: number
   /** Requests of a period, if all are kept. */
   readonly allRequests: number
@@ -271,7 +273,10 @@ export class SamplingPlan extends columnarStage<PlanColumns>() {
     }))
   }
 
-  /** The share of requests to keep to find `shiftUs` in a step, by its place in `steps`; above 1 where all are too few. */
+  /**
+   * Returns the share of requests to keep to find `shiftUs` in a step, by its place in `steps`; above 1 where all are
+   * too few.
+   */
   rate(step: number, shiftUs: number = this.shiftUs): number {
     const planned = this.#planned[step]
     if (planned === undefined) {
@@ -283,9 +288,9 @@ export class SamplingPlan extends columnarStage<PlanColumns>() {
   }
 
   /**
-   * One row a step. `rate` is the share to keep; `headTraces` and `tailTraces` are the traces of a period
-   * that are then kept: of all requests, or of those that have the step. `timeUs` is how long a period must
-   * be if every request is kept.
+   * Returns one row per step. `rate` is the share to keep; `headTraces` and `tailTraces` are the traces of a period
+   * that are then kept: of all requests, or of those that have the step. `timeUs` is how long a period must be if every
+   * request is kept.
    */
   table(): StageTable {
     const rows = this.steps.map((one, i) => ({ ...one, rate: this.rate(i) }))

@@ -19,17 +19,17 @@ export interface Submitted {
   readonly requests: number
   readonly calls: number
   /**
-   * How long the service works for them, without what it calls, in µs, divided by all requests of the
-   * period: those of all submitters add up to its work for a mean request.
+   * Time that the service works for them, without its calls, in µs, divided by all requests of the period. The times of
+   * all submitters add up to the service's work for a mean request.
    */
   readonly causedUs: number
-  /** Their share of all that it works. */
+  /** Share of the service's whole work. */
   readonly causedShare: number
-  /** How long such a request waits for the service on average, with what it calls, in µs; `NaN` without requests. */
+  /** Mean wait of their requests for the service, with its calls, in µs; `NaN` without requests. */
   readonly waitedUs: number
 }
 
-/** Whose requests they are, and what they ask in both periods. */
+/** Submitter of requests, with its load in both periods. */
 export interface Submitter {
   readonly submitter: string
   readonly before: Submitted
@@ -134,7 +134,7 @@ function rootOf(flows: FlowSet, shapes: ReadonlyMap<number, ShapeVisits>) {
   return (request: number) => names.get(flows.shapeOf[request]!)!
 }
 
-/** The value of an attribute of the root, or what stands for none. */
+/** Returns the value of an attribute of the root, or the placeholder for none. */
 function attributeOf(flows: FlowSet, attribute: string) {
   const columns = new RequestColumns(flows).of(null).columns.filter(({ kind }) => kind !== 'called')
   const named = Object.fromEntries(columns.map((column) => [column.attribute, column]))
@@ -149,18 +149,18 @@ function attributeOf(flows: FlowSet, attribute: string) {
 
 interface SubmitterColumns {
   readonly service: string
-  /** Attribute that says whose requests they are; `null` for what they begin with. */
+  /** Attribute that names the submitter; `null` for the root's operation. */
   readonly by: string | null
-  /** Those first that cause most work in either period. */
+  /** Submitters, those that cause most work in either period first. */
   readonly submitters: readonly Submitter[]
   readonly quantity: Quantity
 }
 
-/** Whose requests make a service work. */
+/** Submitters whose requests make a service work. */
 export class Submitters extends columnarStage<SubmitterColumns>() {
   static readonly madeBy: string = 'what findSubmitters returns'
 
-  /** One row a submitter, those first that cause most work. */
+  /** Returns one row per submitter, those first that cause most work. */
   table(): StageTable {
     return rowTable(
       this.submitters,

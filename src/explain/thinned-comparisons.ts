@@ -17,17 +17,17 @@ const PARTS = 64
 const MIN_REQUESTS = 3
 const SEED = 1
 
-/** How a comparison of few requests tests a step. */
+/** Test of a step in a comparison of few requests. */
 export interface ThinnedTest {
   readonly designEffect: number
   readonly logDf: number
-  /** From how many standard errors on ranks and logs of so many values of an operation show a change. */
+  /** Returns the standard errors, of ranks and of logs, from which that many values of an operation show a change. */
   readonly leastOf: (values: number) => readonly [rank: number, log: number]
 }
 
 /**
- * Compares random parts of both periods, to learn how fewer requests are tested: how many tests share
- * the level, and how much chance looks like levels that wander.
+ * Compares random parts of both periods, to learn how fewer requests are tested: how many tests share the level, and
+ * how much chance looks like drift.
  */
 export class ThinnedComparisons {
   readonly #most: number
@@ -51,10 +51,11 @@ export class ThinnedComparisons {
   }
 
   /**
-   * How comparisons of one of so many parts test a step; `null` where they do not.
+   * Returns the tests of a step in comparisons of single parts, for a given number of parts; `null` where it is not
+   * tested.
    *
-   * What chance makes of wander hangs on the number of stretches, not on that of requests: where there
-   * are few parts, smaller ones tell it.
+   * The error of the measured drift depends on the number of stretches, not of requests, so with few parts it is
+   * learned from smaller ones.
    *
    * @param wanted a power of 2
    */
@@ -79,7 +80,7 @@ export class ThinnedComparisons {
   }
 }
 
-/** The power of 2 of parts that have so many requests or more. */
+/** Returns the power of 2 of parts that have at least that many requests each. */
 function partsOf(requests: number, least: number): number {
   return 2 ** Math.max(0, Math.floor(Math.log2(requests / least)))
 }

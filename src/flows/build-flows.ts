@@ -17,14 +17,13 @@ import { buildSpanFlows } from './span-flows.ts'
  * Turns the traces of one period, or of two to be compared, into request-flow graphs: nodes are
  * trace points, edges carry the latency between them.
  *
- * A span gives a call node and a reply node. Which siblings run one after the other is decided by
- * `concurrency`; with `'learned'` both periods are built by one rule, learned over them together,
- * except where they differ significantly: there each keeps its own, so that work which was
- * parallel and became sequential shows as a structural change.
+ * A span gives a call node and a reply node. `concurrency` decides which siblings run one after the other. With
+ * `'learned'` both periods are built by one rule, learned over them together. If they differ significantly, each keeps
+ * its own rule, so work that was parallel and became sequential shows as a structural change.
  *
  * @param traces one trace set, or `[before, after]`; `before` may be several runs of the good period
- * @param given see {@link FLOW_OPTIONS}, {@link Concurrency} and, of corrected clocks, `flows.clocks`.
- *   With a `measure`, edges carry what it says instead of time: see `measureFlows`
+ * @param given see {@link FLOW_OPTIONS}, {@link Concurrency} and, of corrected clocks, `flows.clocks`. With a
+ *   `measure`, edges carry its amounts instead of time: see `measureFlows`
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take,
  *   FlowdeltaError when one period has spans and the other trace-point graphs
  *

@@ -5,22 +5,22 @@ import { Dictionary } from '../traces/dictionary.ts'
 import { PEERS } from '../traces/outcomes.ts'
 import { CLIENT, NO_PARENT, SpanTraces } from '../traces/span-traces.ts'
 
-/** Attributes that say what a span calls, the surest first: a system, else whom. */
+/** Attributes that name the target of a call, the surest first: a system, or else a peer. */
 const SAYING = ['db.system.name', 'db.system', ...PEERS]
-/** Of these, those whose values are names, not addresses. */
+/** Number of the first attributes of `SAYING` whose values are names, not addresses. */
 const NAMES = SAYING.indexOf('peer.service') + 1
 
 /** An operation that says nothing, whatever it calls. */
 const BARE = /^(HTTP )?(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i
-/** More targets of one operation are no kinds of them. */
+/** Most targets of one operation that count as kinds of it. */
 const MAX_TARGETS = 8
 
-/** Whether the name of an operation says what is called. */
+/** Whether the name of an operation names its target. */
 export function saysTarget(operation: string): boolean {
   return / to \S+$/.test(operation)
 }
 
-/** All that a span says that it calls, the narrowest first: hosts, then the system. */
+/** Returns all that a span says that it calls, the narrowest first: hosts, then the system. */
 export function targetsOf({ attributes }: Pick<SpanTraces, 'attributes'>, span: number): string[] {
   return SAYING.flatMap((key, i) => {
     const text = attributes.get(span, key)
@@ -28,14 +28,14 @@ export function targetsOf({ attributes }: Pick<SpanTraces, 'attributes'>, span: 
   }).reverse()
 }
 
-/** What spans of one operation call. */
+/** Calls of the spans of one operation. */
 interface Calls {
   readonly operation: string
   /** Targets of calls that another service recorded. */
   readonly answered: Set<string>
   /** Targets of the others. */
   readonly unanswered: Map<string, Target>
-  /** Whether some of the others do not say what they call. */
+  /** Whether some of the others do not name their targets. */
   isUnsaid: boolean
 }
 
@@ -47,10 +47,10 @@ interface Target {
 }
 
 /**
- * Names what calls of one operation go to, where nothing else tells them apart and nobody recorded the
- * other side: `GET to redis` and `GET to artwork.s3.amazonaws.com`. Hosts whose names differ in words
- * with digits only are one. A target of one period alone may have moved, and is named only where others
- * of that operation are services that record spans.
+ * Names what calls of one operation go to, where nothing else tells them apart and nobody recorded the other side: `GET
+ * to redis` and `GET to artwork.s3.amazonaws.com`. Hosts whose names differ in words with digits only are one. A target
+ * of one period alone may have moved, so it is named only if other targets of that operation are services that record
+ * spans.
  */
 export function nameTargets(recordings: readonly SpanTraces[], runs: number): SpanTraces[] {
   const all = new Map<string, Calls>()
@@ -84,7 +84,7 @@ function toldApart({ operation, answered, unanswered, isUnsaid }: Calls): Target
   return told
 }
 
-/** The number of each span's target among all, from 1 on; 0 for what is answered or calls nothing. */
+/** Returns the number of each span's target among all, from 1 on; 0 for answered calls and spans without calls. */
 function readTargets(
   traces: SpanTraces,
   { all, targets, period }: { all: Map<string, Calls>; targets: Target[]; period: number },
@@ -143,8 +143,8 @@ function readTargets(
 }
 
 /**
- * A target, without what tells its hosts apart (`es-*.internal`), and as it is recorded; `null` for an
- * address that names nothing.
+ * Returns a target, without what tells its hosts apart (`es-*.internal`), and as it is recorded; `null` for an address
+ * that names nothing.
  */
 function targetOf(text: string, isName: boolean): readonly [key: string, text: string] | null {
   const [, host = ''] = HOST.exec(text) ?? []

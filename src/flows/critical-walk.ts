@@ -3,18 +3,18 @@
 /** Arrivals closer than this count as the same moment (rounding of recorded latencies), in µs. */
 const SAME_MOMENT_US = 1e-3
 
-/** What following the critical path needs to know of a structure. */
+/** The parts of a structure needed to follow the critical path. */
 export interface WalkPlan {
   readonly nodes: number
   readonly from: Uint32Array
   readonly to: Uint32Array
   readonly leaves: readonly number[]
   /**
-   * Edges such that all that lead to a node come before any that leave it; those into one node by
-   * the labels they come from, so that ties do not hang on the order of recording.
+   * Edges in an order in which all edges into a node come before any that leaves it. Edges into one node are ordered by
+   * the labels they come from, so ties do not depend on the order of recording.
    */
   readonly edgesByTarget: Uint32Array
-  /** Of each node, how many edges lead to it. */
+  /** Number of edges that lead to each node. */
   readonly entries: Uint32Array
 }
 
@@ -67,7 +67,7 @@ function leavesOf(from: Uint32Array, nodes: number, leftOut: Uint8Array | undefi
   return leaves
 }
 
-/** When the nodes of a flow happen, and what its reply waited for; serves request after request. */
+/** Times of a flow's nodes, and the nodes that its reply waited for; serves request after request. */
 export class CriticalWalk {
   timeUs = new Float64Array(64)
   /** The edge each node was waited on by, -1 for none. */
@@ -112,7 +112,7 @@ export class CriticalWalk {
     }
   }
 
-  /** The leaf that happened when the request was over; of several the first, the root's reply. */
+  /** Returns the leaf that happened when the request was over; of several the first, the root's reply. */
   #reply({ leaves }: WalkPlan, responseTimeUs: number): number {
     let reply = leaves[0]!
     let nearest = Number.POSITIVE_INFINITY

@@ -79,7 +79,7 @@ function systematicDraws(flows: FlowSet, share: (row: number) => number) {
   return (row: number) => draws.get(keyOf(row))!
 }
 
-/** The least weight above which little of the whole weight lies. */
+/** Returns the least weight above which little of the whole weight lies. */
 function commonWeight(weights: readonly number[]): number {
   const descending = weights.toSorted((a, b) => b - a)
   const most = MAX_ABOVE * descending.reduce((sum, own) => sum + own, 0)

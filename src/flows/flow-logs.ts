@@ -10,7 +10,7 @@ import type { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { NodeLabels } from './node-labels.ts'
 
-/** What requests logged: one entry a record, those of a request next to each other. */
+/** Logs of requests: one entry per record, those of a request next to each other. */
 export interface FlowLogColumns {
   readonly statements: readonly Statement[]
   /** Index in `statements`. */
@@ -21,7 +21,7 @@ export interface FlowLogColumns {
   readonly offsets: Uint32Array
 }
 
-/** What requests logged, by spans of their shapes; `undefined` unless all recordings have logs. */
+/** Returns the logs of requests, by spans of their shapes; `undefined` unless all recordings have logs. */
 export function flowLogs(
   recordings: readonly SpanTraces[],
   runs: number,
@@ -68,7 +68,7 @@ export function selectLogs(logs: FlowLogColumns, requests: Uint32Array): FlowLog
   return { statements, statement: pick(statement), span: pick(span), offsets }
 }
 
-/** A statement by its line, else by what it says: `WARN Records: no key for <*>`. */
+/** Returns a statement by its line, or else by its text: `WARN Records: no key for <*>`. */
 export function statementText({ level, source, text }: Statement): string {
   const said = [source, /#\d+$/.test(source) ? '' : text].filter((part) => part !== '')
   return `${GRAVE_LEVELS.has(level) ? `${level.toUpperCase()} ` : ''}${said.join(': ')}`
@@ -76,7 +76,7 @@ export function statementText({ level, source, text }: Statement): string {
 
 /** Before, a statement is stable if this share of an operation's spans logged it, or left it out. */
 const STABLE = 0.99
-/** After, so many spans, and this share, do otherwise. */
+/** Fewest spans, and smallest share of them, that log otherwise after. */
 const [MIN_OTHERWISE, MIN_SHARE] = [5, 0.05]
 
 /**
@@ -166,13 +166,13 @@ export interface ServiceLogChange extends Statement {
 /** Windows of the shorter recording. */
 const WINDOWS = 20
 const ALPHA = 0.05
-/** A statement must come so many times as often, or as seldom. */
+/** Smallest factor by which a statement must become more frequent, or less. */
 const MIN_FACTOR = 2
 
 /**
- * What services log otherwise, by records that name no trace: messages of each statement in windows of
- * time are compared by Welch's t-test, corrected for all statements of all services. Windows lie within
- * the time that both traces and logs cover.
+ * Finds changes in logs of services, from records that name no trace: compares the messages of each statement in
+ * windows of time by Welch's t-test, corrected for all statements of all services. Windows lie within the time that
+ * both traces and logs cover.
  */
 export function serviceLogChanges(
   recordings: readonly SpanTraces[],

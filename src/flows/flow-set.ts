@@ -78,12 +78,12 @@ export const FLOW_OPTIONS = defineOptions({
 /** Options that flows were built with. */
 export type FlowOptions = OptionsOf<typeof FLOW_OPTIONS>
 
-/** How requests are counted; see `FLOW_OPTIONS`. */
+/** Ways to count requests; see `FLOW_OPTIONS`. */
 type Counting = Exclude<FlowOptions['counts'], 'auto'>
 
 /**
- * How the order of sibling spans becomes structure:
- * - `'learned'`: one precedes another when it did so in (nearly) every call that has both;
+ * Rule that turns the order of sibling spans into structure:
+ * - `'learned'`: one precedes another if it did so in (nearly) every call that has both;
  * - `'observed'`: each trace's own intervals decide;
  * - `'none'`: siblings are all concurrent, as in a call tree.
  *
@@ -97,7 +97,7 @@ export interface Rename {
   /** `null` for the service itself. */
   readonly operation: string | null
   readonly renamed: string
-  /** How many names it had, of which `operation` is one; default 1. */
+  /** Number of names it had, including `operation`; default 1. */
   readonly names?: number
 }
 
@@ -107,13 +107,13 @@ export interface Layer {
   readonly operation: string
   readonly period: Period
   readonly spans: number
-  /** Mean time in one of them but for what it calls, in µs. */
+  /** Mean time in one of them without its calls, in µs. */
   readonly eachUs: number
   /** The service whose call it is. */
   readonly caller: string
 }
 
-/** How consumers wait for work, which is no part of requests; before and after. */
+/** Idle waits of consumers for work, which are not part of requests; before and after. */
 export interface IdleWait {
   readonly service: string
   readonly operation: string
@@ -152,33 +152,33 @@ export interface FlowColumns {
   /** The latencies of request `i` are entries `latencyOffsets[i]` to `latencyOffsets[i + 1]`. */
   readonly latencyOffsets: Uint32Array
   /**
-   * How many requests each recorded one stands for, 1 / sampling probability; `NaN` where its trace
-   * does not say. Undefined where none does.
+   * Number of requests that each recorded one stands for, 1 / sampling probability; `NaN` if its trace does not say.
+   * Undefined if none does.
    */
   readonly weight?: Float64Array | undefined
-  /** Of flows from spans, how each span ended; folded flows know it of roots alone. */
+  /** Outcomes of spans, for flows from spans; folded flows know them for roots only. */
   readonly outcomes?: Outcomes | undefined
-  /** Of flows from spans, what requests received; undefined where none received anything. */
+  /** Messages that requests received, for flows from spans; undefined if none received any. */
   readonly messages?: MessageColumns | undefined
-  /** Of flows from spans, what requests logged; undefined where logs were not loaded of all. */
+  /** Logs of requests, for flows from spans; undefined unless all recordings have logs. */
   readonly logs?: FlowLogColumns | undefined
-  /** Of flows from spans, what services log otherwise, by records that name no request. */
+  /** Changes in logs of services, for flows from spans, from records that name no request. */
   readonly serviceLogs?: readonly ServiceLogChange[] | undefined
-  /** Of flows from spans with `clocks: 'aligned'`, how far clocks are apart. */
+  /** Offsets between clocks, for flows from spans with `clocks: 'aligned'`. */
   readonly clocks?: ClockOffsets | undefined
-  /** Of flows from spans, how coarse the clocks of services are. */
+  /** Resolution of the services' clocks, for flows from spans. */
   readonly resolution?: ClockResolution | undefined
-  /** Of comparisons, what is called otherwise after: in both periods, it has the name of after. */
+  /** Names that changed between the compared periods; the new name holds in both. */
   readonly renames?: readonly Rename[] | undefined
   readonly layers?: readonly Layer[] | undefined
   readonly waits?: readonly IdleWait[] | undefined
-  /** Of a snapshot, which has no kinds of spans: operations that only hand calls on, as sidecars do. */
+  /** Operations that only hand calls on, as sidecars do. Set for a snapshot, which has no kinds of spans. */
   readonly relays?: readonly string[] | undefined
   /** And calls between instances of one service; see `SpanRoles`. */
   readonly peers?: readonly string[] | undefined
   /**
-   * Of flows from spans, the rows of the spans that each request's nodes come from, in its period's
-   * trace set: nodes 2k and 2k + 1 of a request are the call and the reply of its k-th.
+   * Rows of the spans that each request's nodes come from, in its period's trace set, for flows from spans: nodes 2k
+   * and 2k + 1 of a request are the call and the reply of its k-th span.
    */
   readonly spanRows?: Uint32Array | undefined
   /** The spans of request `i` are entries `spanOffsets[i]` to `spanOffsets[i + 1]`. */
@@ -256,7 +256,10 @@ export class FlowSet extends columnarStage<
     return this.periods.some((traces) => traces.quality().isOfSample)
   }
 
-  /** How requests are counted, where `'auto'` is `'weighted'` or `'raw'`; by default as flows were built. */
+  /**
+   * Returns how requests are counted, with `'auto'` resolved to `'weighted'` or `'raw'`; by default as flows were
+   * built.
+   */
   counting(counts = this.options.counts): Counting {
     if (counts !== 'auto') return counts
     const { weight } = this
@@ -268,7 +271,7 @@ export class FlowSet extends columnarStage<
     return isSilent ? 'raw' : 'weighted'
   }
 
-  /** Where counts are weighted, how many requests each counts as; undefined where all count once. */
+  /** Number of requests that each counts as, if counts are weighted; undefined if all count once. */
   get counted(): Float64Array | undefined {
     if (this.#counted === undefined) {
       if (this.weight === undefined || this.counting() !== 'weighted') return undefined
@@ -278,23 +281,23 @@ export class FlowSet extends columnarStage<
     return this.#counted ?? undefined
   }
 
-  /** How many requests one counts as: 1 unless counts are weighted. */
+  /** Returns how many requests one counts as: 1 unless counts are weighted. */
   countOf(request: number): number {
     return this.counted?.[request] ?? 1
   }
 
-  /** How many each of some requests counts as; undefined where each once. */
+  /** Returns how many requests each given one counts as; undefined if each counts once. */
   countsOf(requests: ArrayLike<number>): Float64Array | undefined {
     const { counted } = this
     return counted && Float64Array.from(requests, (request) => counted[request]!)
   }
 
-  /** How many requests those of a period count as, without parts: how many there are unless counts are weighted. */
+  /** Returns how many requests a period counts as, without parts: their number, unless counts are weighted. */
   countedIn(period: Period): number {
     return this.counted === undefined ? this.wholes(period) : this.stoodFor(period)
   }
 
-  /** How many requests that each count once those of a period are worth (`worthOf`). */
+  /** Returns how many equally weighted requests a period is worth (`worthOf`). */
   worthIn(period: Period): number {
     const { before, after, beforeWeights, afterWeights } = this.responseTimes
     return period === BEFORE ? worthOf(before, beforeWeights) : worthOf(after, afterWeights)
@@ -316,14 +319,14 @@ export class FlowSet extends columnarStage<
     }
   }
 
-  /** How many requests those recorded in a period stand for, without parts of others. */
+  /** Returns how many requests the recorded ones of a period stand for, without parts of others. */
   stoodFor(period: Period): number {
     return fsum(this.period, (own, request) =>
       own === period && !this.isPart(request) ? this.weightOf(request) : 0,
     )
   }
 
-  /** What edges and response times are amounts of: time, unless `measure` says otherwise. */
+  /** Quantity of edges and response times: time, unless `measure` says otherwise. */
   get quantity(): Quantity {
     return quantityOf(this.options.measure)
   }
@@ -334,19 +337,17 @@ export class FlowSet extends columnarStage<
     return this.#runs
   }
 
-  /**
-   * The traces that a request was recorded in; undefined where flows were not built from traces.
-   */
+  /** Returns the traces that a request was recorded in; undefined where flows were not built from traces. */
   tracesOf(request: number): TraceSet | undefined {
     return this.periods[this.recordedIn[request]!]
   }
 
-  /** When a request arrived, µs since 1970; or since its recording began, if that is all we know. */
+  /** Returns when a request arrived, µs since 1970; or since its recording began, if that is all we know. */
   arrivalUs(request: number): number {
     return (this.epochsUs[this.recordedIn[request]!] ?? 0) + this.startUs[request]!
   }
 
-  /** How long a request took, whatever edges carry; `NaN` where that is not known. */
+  /** Returns the duration of a request, whatever its edges measure; `NaN` if it is unknown. */
   durationUs(request: number): number {
     if (this.quantity === TIME) return this.responseTimeUs[request]!
     const root = this.spanRows?.[this.spanOffsets?.[request] ?? -1] ?? -1
@@ -360,9 +361,9 @@ export class FlowSet extends columnarStage<
   }
 
   /**
-   * One row a request: trace, period, arrival, response time, root, size of its graph, and a column
-   * for each attribute that roots recorded: `undefined` where one has none. One with the name of
-   * another column is `attributes.NAME`. `categories.requestTable()` adds categories.
+   * Returns one row per request: trace, period, arrival, response time, root, size of its graph, and a column for each
+   * attribute that roots recorded: `undefined` where one has none. One with the name of another column is
+   * `attributes.NAME`. `categories.requestTable()` adds categories.
    */
   table(): StageTable {
     const { shapes, shapeOf, labels } = this
@@ -427,7 +428,7 @@ const MEANINGS = {
 
 type FlowReportEntry = keyof typeof MEANINGS
 
-/** How often each decision was taken while flows were built. */
+/** Number of times that each decision was taken while flows were built. */
 export class FlowReport extends Stage {
   readonly counts: Readonly<Record<FlowReportEntry, number>>
 
@@ -437,7 +438,7 @@ export class FlowReport extends Stage {
     this.counts = { ...(zero as Record<FlowReportEntry, number>), ...counts }
   }
 
-  /** One row a decision: how often, and what it means. */
+  /** Returns one row per decision: its number and meaning. */
   table(): StageTable {
     return rowTable(Object.keys(MEANINGS) as FlowReportEntry[], {
       decision: String,
@@ -448,9 +449,8 @@ export class FlowReport extends Stage {
 }
 
 /**
- * How many requests a period has: `872`, or by weights `8,234 (872 recorded)`, of a
- * sample that was drawn `8,234 (872 compared)`; where the parents of
- * some spans are lost, also how many parts of these are apart.
+ * Returns the number of requests of a period as text: `872`; by weights `8,234 (872 recorded)`; for a drawn sample
+ * `8,234 (872 compared)`. If some spans lost their parents, also gives the number of separate parts.
  */
 export function countText(flows: FlowSet, period: Period): string {
   const recorded = grouped(flows.wholes(period))

@@ -40,7 +40,10 @@ function numbersOf({ attributes }: SpanTraces, name: string): number[] {
   return [...found]
 }
 
-/** `64..128` holds 64 and not 128; what is below 1, 0 and less included, is one bucket. */
+/**
+ * Returns the bucket of a value: `64..128` holds 64 and not 128; everything below 1, including 0 and less, is one
+ * bucket.
+ */
 function bucketText(value: AttributeValue): string {
   if (typeof value !== 'number') return String(value)
   if (!(value >= 1)) return 'below 1'

@@ -18,7 +18,7 @@ export function threadOf(node: NodeLabel): string {
   return node.host.slice(machineOf(node).length + THREAD.length)
 }
 
-/** The node on another machine, or on none, with its thread if it has one. */
+/** Returns the node on another machine, or on none, with its thread if it has one. */
 export function onMachine(node: NodeLabel, machine: string): NodeLabel {
   const host = [machine, threadOf(node)].filter((part) => part !== '').join(THREAD)
   return { ...node, host }
@@ -36,7 +36,7 @@ export const withoutIds: LabelChange = (node) => {
 }
 
 /**
- * The label of a node without the ids in the names of its operation and service, as a rule for `categorize` and
+ * Returns the label of a node without the ids in the names of its operation and service, as a rule for `categorize` and
  * `compare`; see `stripIds`.
  *
  * @example
@@ -48,8 +48,8 @@ export function labelWithoutIds(node: NodeLabel): string {
 }
 
 /**
- * The label of a node without its thread, as a rule for `categorize` and `compare`: Stardust labels
- * are `machine__thread__POINT`. Others stay as they are.
+ * Returns the label of a node without its thread, as a rule for `categorize` and `compare`: Stardust labels are
+ * `machine__thread__POINT`. Others stay as they are.
  *
  * @example
  * const point = { service: '', host: 'sn1__t7', operation: 'WRITE', phase: 'point' }
@@ -93,7 +93,7 @@ export function changesLabels(
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 /** Hexadecimal with a prefix, or eight digits or more of which some are letters and some are not. */
 const HEX = /0x[0-9a-f]+|(?<![0-9a-z])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,}(?![0-9a-z])/gi
-/** A number by itself, with what sets its groups apart; or four digits or more behind a word. */
+/** Number by itself, with separators of its groups; or four digits or more after a word. */
 const NUMBER = /(?<![0-9a-z])-?[0-9]+(?:[.,:][0-9]+)*(?![0-9a-z])|[0-9]{4,}(?![0-9a-z])/gi
 
 /**
@@ -104,7 +104,7 @@ export function stripIds(name: string): string {
   return name.replace(UUID, '#').replace(HEX, '#').replace(NUMBER, '#')
 }
 
-/** The same flows with other labels, as a system with such names would have recorded them. */
+/** Returns the same flows with other labels, as a system with these names would have recorded them. */
 export function relabelFlows(
   flows: FlowSet,
   changes: readonly ((node: NodeLabel) => NodeLabel)[],

@@ -12,9 +12,8 @@ import { type SpanTree, spanTree } from './span-tree.ts'
 const CALLS = 'calls'
 
 /**
- * Returns flows on a clock that runs by what each span has of a measure by itself: times are
- * amounts then. Calls are one after the other, so that all of them count. Requests none of whose
- * spans says the measure are left out; `flows.report` counts them.
+ * Returns flows on a clock that advances by each span's own amount of a measure, so times are amounts. Calls run one
+ * after the other, so that all of them count. Leaves out requests without the measure; `flows.report` counts them.
  */
 export function measureFlows(flows: FlowSet, measure: Measure): FlowSet {
   const recordings = flows.periods.filter((traces): traces is SpanTraces => traces.kind === 'spans')
@@ -219,7 +218,7 @@ function oneAfterTheOther(flows: FlowSet) {
   return { shapes, numbers }
 }
 
-/** How many siblings, one after the other, each span comes after. */
+/** Returns the length of the sequence of siblings that precede each span. */
 function generationsOf({ shapes }: FlowSet, shape: number, { size, order }: SpanTree): Uint32Array {
   const [from, to] = [shapes.from(shape), shapes.to(shape)]
   const { offsets, rows } = groupRows(to, 2 * size)

@@ -11,14 +11,14 @@ export interface MeasuredSpan {
   readonly attribute: (name: string) => number | string | boolean | undefined
 }
 
-/** A measure of one's own: what a span has by itself, without those it calls. */
+/** Custom measure: the amount of a span by itself, without its calls. */
 export interface OwnMeasure extends Quantity {
   readonly unit: string
   /** Returns an amount, 0 or more; `undefined` where a span does not say. */
   readonly of: (span: MeasuredSpan) => number | undefined
 }
 
-/** What requests are compared by: `'time'`, `'calls'`, an attribute, or a measure of one's own. */
+/** Quantity that requests are compared by: `'time'`, `'calls'`, an attribute, or a custom measure. */
 export type Measure = string | OwnMeasure
 
 /** `'db.rows in rows'`: a name and a unit. */
@@ -44,7 +44,7 @@ export const MEASURE = custom<Measure>({
     "Quantity to compare: time, calls, or a numeric attribute such as 'gen_ai.usage.input_tokens', summed over the spans of a request",
 })
 
-/** What amounts are called: what stands after `in`, what a name ends with, or the name. */
+/** Returns the name and unit of a measure: the unit is given after `in`, ends the name, or is the name. */
 export function quantityOf(measure: Measure): Quantity {
   if (typeof measure !== 'string') return { name: measure.name, unit: measure.unit }
   if (measure === TIME.name) return TIME

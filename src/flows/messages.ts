@@ -13,7 +13,7 @@ import type { ClockOffset, ClockOffsets } from './clocks/clock-offsets.ts'
 
 /** Messages that requests received: one entry a message, those of a request next to each other. */
 export interface MessageColumns {
-  /** Labels of the call that received it, and of that which sent it, in whichever request. */
+  /** Labels of the receiving call, and of the sending one, in any request. */
   readonly receiver: Uint32Array
   readonly sender: Uint32Array
   /** From the end of sending to the start of receiving, 0 at least; NaN where clocks disagree. */
@@ -26,11 +26,11 @@ export interface MessageColumns {
 
 /** Clocks disagree where more than this share of messages is received before it is sent. */
 const MAX_TOO_EARLY = 0.05
-/** Of fewer messages between two clocks, the shortest wait says too little of how far these are apart. */
+/** Smallest number of messages between two clocks from which the shortest wait tells their offset. */
 const MIN_TO_ANCHOR = 50
-/** The shortest wait is beyond what clocks allow by more than to so many others once in 2 to their power. */
+/** Rank of a wait: the shortest errs by more than its distance to it once in 2 to the power of this rank. */
 const DOUBTED = 6
-/** How often waits between two clocks are seen to differ though none do. */
+/** Rate of false alarms for a difference of waits between two clocks. */
 const SEEN_BY_CHANCE = 0.01
 
 /** Messages from one clock to another in one recording, and how long they waited by these clocks. */
@@ -108,10 +108,10 @@ export function flowMessages(
   return { ...others, waitUs: waitUs.map((us, i) => Math.max(0, us - leastUs[way[i]!]!)), offsets }
 }
 
-/** What waits of each way are reported beyond: 0 for clocks that agree, NaN where none is known. */
+/** Returns the wait of each way that is subtracted: 0 for clocks that agree, NaN if none is known. */
 function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): number[] {
   const keyOf = (one: string, other: string) => JSON.stringify([one, other].sort())
-  // How far clocks may be apart unseen, where calls go from one to the other.
+  // Largest offset between clocks that calls between them leave possible.
   const boundUs = rollup(
     offsets.filter(({ lowUs, highUs }) => Number.isFinite(highUs - lowUs)),
     (own) => max(own, ({ lowUs, highUs }) => highUs - lowUs)!,
@@ -133,7 +133,7 @@ function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): numb
     if (way.isOff || !isSame) return way.isOff || waitsUs.length > 0
     return movedAlike(way.waitsUs, waitsUs, boundOf(way)) !== 0
   }
-  /** By how much a way differs from the first recording where its clocks may, though calls bound them. */
+  /** Returns how much a way differs from the first recording, if clocks bounded by calls may differ. */
   const movedWithin = (way: Way): number => {
     const mostUs = boundOf(way)
     if (mostUs === 0 || mostUs === Number.POSITIVE_INFINITY || way.recording === 0) return 0
@@ -174,8 +174,8 @@ function leastWaits(ways: readonly Way[], offsets: readonly ClockOffset[]): numb
 }
 
 /**
- * By how much typical waits differ, if by no more than clocks may, and the shortest by about as much:
- * less than twice, more than 0. Else 0.
+ * Returns how much typical waits differ, if by no more than clocks may, and the shortest waits by about as much: less
+ * than twice, more than 0. Else 0.
  */
 function movedAlike(one: readonly number[], other: readonly number[], mostUs: number): number {
   const shortest = one[0]! - other[0]!
@@ -187,7 +187,7 @@ function movedAlike(one: readonly number[], other: readonly number[], mostUs: nu
   return isAlike ? typical : 0
 }
 
-/** By the row of each receiver, what its operation received there for the first time. */
+/** Returns, by the row of each receiver, the first messages that its operation received there. */
 function firstReceipts({ spans, links }: SpanTraces) {
   const firsts = new Map<string, readonly [receiver: number, sender: number]>()
   const add = (receiver: number, sender: number) => {
@@ -202,7 +202,7 @@ function firstReceipts({ spans, links }: SpanTraces) {
   return group(firsts.values(), ([receiver]) => receiver)
 }
 
-/** How far one clock is ahead of another; NaN where either is off and nothing says by how much. */
+/** Returns the lead of one clock over another; NaN if either is off by an unknown amount. */
 function clocksAhead(offsets: readonly ClockOffset[]) {
   const keyOf = (one: string, other: string) => JSON.stringify([one, other])
   const between = group(offsets, ({ reference, clock }) => keyOf(reference, clock))
@@ -214,7 +214,7 @@ function clocksAhead(offsets: readonly ClockOffset[]) {
     const offset = own.find(({ until }) => atMs <= Date.parse(until)) ?? own.at(-1)
     if (offset === undefined) return off.has(from) || off.has(to) ? Number.NaN : 0
     if (!offset.applied) return 0
-    // What is bounded on one side only may be off by any amount.
+    // An offset bounded on one side only may have any size.
     if (!Number.isFinite(offset.residualUs)) return Number.NaN
     const middleMs = (Date.parse(offset.from) + Date.parse(offset.until)) / 2
     const aheadUs = offset.offsetUs + (atMs - middleMs) * (offset.driftPpm / 1e3)

@@ -2,10 +2,10 @@ import { printable } from '../core/words.ts'
 import { Dictionary } from '../traces/dictionary.ts'
 import { pointNames } from '../traces/graph-traces.ts'
 
-/** Which moment a node stands for: a span's start, its end, or a recorded trace point. */
+/** Moment that a node stands for: a span's start, its end, or a recorded trace point. */
 export type Phase = 'call' | 'reply' | 'point'
 
-/** What is known of a node. */
+/** Properties of a node. */
 export interface NodeLabel {
   /** Service or component; for trace points, the empty string. */
   readonly service: string
@@ -14,11 +14,11 @@ export interface NodeLabel {
   /** Host, machine or pod; the empty string where none was recorded. */
   readonly host: string
   readonly phase: Phase
-  /** What `labelBy` adds: `tenant=gold, size=64..128`. */
+  /** Attributes added by `labelBy`: `tenant=gold, size=64..128`. */
   readonly attributes?: string
-  /** Of a folded flow's root, how much of what repeats: `×3 ×1024`, or `size=320KB`. */
+  /** Size of a folded flow, on its root: `×3 ×1024`, or `size=320KB`. */
   readonly size?: string
-  /** Of a reply with `paths: 'logged'`: statements of the span that tell paths of the code apart. */
+  /** Statements of the span that distinguish paths of the code; on replies, with `paths: 'logged'`. */
   readonly logged?: string
 }
 
@@ -40,7 +40,7 @@ export function operationOf(label: NodeLabel): Operation {
   return { service: place(label), operation: label.operation }
 }
 
-/** Where a node is: its service, or its host where no service was recorded. */
+/** Returns the place of a node: its service, or its host if no service was recorded. */
 export function place({ service, host }: NodeLabel): string {
   return service === '' ? host : service
 }
@@ -61,7 +61,7 @@ export class NodeLabels {
     return code
   }
 
-  /** The label with this code. */
+  /** Returns the label with this code. */
   get(code: number): NodeLabel {
     this.text(code)
     return this.#labels[code] as NodeLabel
@@ -96,10 +96,10 @@ export function withoutHost(label: NodeLabel): NodeLabel {
   return { ...label, host: '' }
 }
 
-/** What sets the thread of a Stardust label apart from its machine. */
+/** Separator of thread and machine in a Stardust label. */
 export const THREAD = '__'
 
-/** The machine of a node: its host, and of a Stardust label `machine__thread` the first half. */
+/** Returns the machine of a node: its host, and of a Stardust label `machine__thread` the first half. */
 export function machineOf({ host, phase }: NodeLabel): string {
   const end = phase === 'point' ? host.indexOf(THREAD) : -1
   return end < 0 ? host : host.slice(0, end)

@@ -30,7 +30,7 @@ export class NodeRecords {
     return row === undefined ? NONE : spanRecord(traces, row)
   }
 
-  /** How often the span of a node logged each statement; at its call, not at its reply. */
+  /** Returns how often the span of a node logged each statement; for its call, not its reply. */
   logged(request: number, node: number): NodeRecord {
     const { logs, spanRows } = this.#flows
     if (logs === undefined || spanRows === undefined || node % 2 === 1) return NONE
@@ -42,7 +42,7 @@ export class NodeRecords {
     return [...rollup(own, ({ length }) => length, nameOf)]
   }
 
-  /** Row of a node's span in its traces; undefined for trace points and flows without traces. */
+  /** Returns the row of a node's span in its traces; undefined for trace points and flows without traces. */
   spanRow(request: number, node: number): number | undefined {
     const { spanRows, spanOffsets } = this.#flows
     return spanOffsets && spanRows?.[spanOffsets[request]! + (node >> 1)]

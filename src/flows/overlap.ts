@@ -3,7 +3,7 @@ import { sortAscending } from '../stats/ascending-order.ts'
 import { isTimeOfDay } from '../traces/epoch-clock.ts'
 import { BEFORE, type FlowSet } from './flow-set.ts'
 
-/** When the requests of each period arrived, on the clock that `arrivalUs` tells, ascending. */
+/** Returns when the requests of each period arrived, on the clock that `arrivalUs` tells, ascending. */
 export const arrivals = remembered((flows: FlowSet): readonly [Float64Array, Float64Array] => {
   const arrivalUs = flows.startUs.map((_, request) => flows.arrivalUs(request))
   const split = flows.count(BEFORE)
@@ -11,12 +11,14 @@ export const arrivals = remembered((flows: FlowSet): readonly [Float64Array, Flo
   return [ascending(arrivalUs.subarray(0, split)), ascending(arrivalUs.subarray(split))]
 })
 
-/** How both periods lie in time; `null` unless their clocks tell the time of day. */
+/** Returns how both periods lie in time; `null` unless their clocks tell the time of day. */
 export const periodOverlap = remembered((flows: FlowSet): Overlap | null => {
   return overlapInTime(...arrivals(flows))
 })
 
-/** How two lists of ascending times, µs since 1970, overlap; `null` where a clock does not tell the time of day. */
+/**
+ * Returns the overlap of two lists of ascending times, µs since 1970; `null` if a clock does not tell the time of day.
+ */
 export function overlapInTime(before: Float64Array, after: Float64Array): Overlap | null {
   const tellTime = isTimeOfDay(before[0] ?? 0) && isTimeOfDay(after[0] ?? 0)
   return tellTime ? overlapOf(before, after) : null
@@ -32,7 +34,7 @@ const SIDE_BY_SIDE = 0.9
 /** Unless as many of one period in a row, before or behind the other, could be chance. */
 const STREAK_LEVEL = 1e-4
 
-/** How the arrivals of two periods lie in time. */
+/** Position in time of the arrivals of two periods. */
 export interface Overlap {
   /** `'in turns'`: stretches alternate; `'side by side'`: nearly always both. */
   readonly kind: 'apart' | 'in turns' | 'partly mixed' | 'side by side'
@@ -47,9 +49,9 @@ export interface Overlap {
 }
 
 /**
- * How periods overlap, by runs in their merged arrivals: mixed at random, m and n have 1 + 2mn / (m
- * + n). Source: Wald and Wolfowitz 1940, "On a test whether two samples are from the same
- * population", Annals of Mathematical Statistics 11(2):147-162, for the expected number of runs.
+ * Returns how periods overlap, by runs in their merged arrivals: a random mix of m and n has 1 + 2mn / (m + n) runs.
+ * Source: Wald and Wolfowitz 1940, "On a test whether two samples are from the same population", Annals of Mathematical
+ * Statistics 11(2):147-162, for the expected number of runs.
  */
 function overlapOf(before: Float64Array, after: Float64Array): Overlap {
   const fromUs = Math.max(before[0] ?? Infinity, after[0] ?? Infinity)
@@ -89,7 +91,7 @@ export function lengthUs(arrivals: Float64Array): number {
   return (arrivals.at(-1) ?? Number.NaN) - (arrivals[0] ?? Number.NaN)
 }
 
-/** Into how many stretches of one period only the merged arrivals fall. */
+/** Counts the stretches of one period only that the merged arrivals fall into. */
 function countRuns(before: Float64Array, after: Float64Array): number {
   let runs = 0
   let last: 'before' | 'after' | undefined

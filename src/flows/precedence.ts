@@ -1,5 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
-/** Which of the children of one call, 0 to n − 1, wait for which, without what chains imply. */
+/** Waits among the children of one call, 0 to n − 1, without those that chains imply. */
 export interface Precedence {
   /** `followers[i]` lists the children that start next after child `i`. */
   readonly followers: readonly (readonly number[])[]
@@ -7,11 +7,11 @@ export interface Precedence {
   readonly starters: readonly number[]
   /** Children that the parent's reply waits for directly. */
   readonly finishers: readonly number[]
-  /** Children that nothing waits for: neither a sibling nor the parent's reply. */
+  /** Number of children that nothing waits for: neither a sibling nor the parent's reply. */
   readonly unawaited: number
 }
 
-/** Completes what follows what by what the reply waits for. */
+/** Completes a precedence with the children that the reply waits for. */
 export function precedenceOf(
   { followers, starters }: Pick<Precedence, 'followers' | 'starters'>,
   order: ArrayLike<number>,
@@ -62,13 +62,13 @@ export function reducePrecedence(
 interface Intervals {
   readonly startUs: ArrayLike<number>
   readonly endUs: ArrayLike<number>
-  /** How much one may overlap the next and still count as over before it. */
+  /** Largest overlap with the next interval at which one still counts as over before it. */
   readonly slackUs: number
 }
 
 /**
- * What `reducePrecedence` finds of intervals, in O(n log n) and the size of the result; pairs that
- * only overlaps within the slack would imply are kept.
+ * Returns the result of `reducePrecedence` for intervals, in O(n log n) and the size of the result. Keeps pairs that
+ * are implied only by overlaps within the slack.
  */
 export function intervalPrecedence(
   intervals: Intervals,
@@ -85,9 +85,9 @@ export function intervalPrecedence(
 }
 
 /**
- * Whom each interval waits for directly; equal lists are shared. Of all over before child j begins,
- * let k begin last: then exactly k, and those not over before k begins, precede j directly. Later
- * children never need the others again.
+ * Returns the intervals that each one waits for directly; equal lists are shared. Of all intervals over before child j
+ * begins, let k begin last: then exactly k, and those not over before k begins, precede j directly. Later children
+ * never need the others again.
  */
 export function intervalPredecessors({ startUs, endUs, slackUs }: Intervals) {
   const n = startUs.length
@@ -117,7 +117,7 @@ export function intervalPredecessors({ startUs, endUs, slackUs }: Intervals) {
   return predecessors
 }
 
-/** The children that the reply waits for, and no child that it waits for follows, ascending. */
+/** Returns the children that the reply waits for, and no child that it waits for follows, ascending. */
 function finishersOf(
   followers: readonly (readonly number[])[],
   order: ArrayLike<number>,

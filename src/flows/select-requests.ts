@@ -84,16 +84,16 @@ function sliced<T extends Float64Array | Uint32Array>(
   return { entries: copy, offsets: next }
 }
 
-/** From the first number on, up to but without the second, in µs since the start of a period. */
+/** Range of time in µs since the start of a period, from the first number (inclusive) to the second (exclusive). */
 export type RangeUs = readonly [fromUs: number, toUs: number]
 
-/** Which requests {@link requestsBetween} finds. */
+/** Requests to find with {@link requestsBetween}. */
 export interface RequestRanges {
   /** When requests of the before period arrived. Default `null`: at any time. */
   readonly beforeUs?: RangeUs | null
   /** When requests of the after period arrived. Default `null`: at any time. */
   readonly afterUs?: RangeUs | null
-  /** Which of them count, by row. Default: all. */
+  /** Whether a request counts, by row. Default: all do. */
   readonly where?: (request: number) => boolean
 }
 

@@ -14,14 +14,14 @@ import {
 } from './precedence.ts'
 import type { SpanCalls } from './span-calls.ts'
 
-/** Of each caller, so many combinations of children are kept to be found at once. */
+/** Number of combinations of children kept per caller for quick access. */
 const MAX_LATEST = 16
 /** Calls with more children than this are built as observed: pairs grow with their square. */
 const MAX_CHILDREN = 256
 
 /** The children of one call in the order that their flow lists them, and how they are ordered. */
 interface OrderedChildren {
-  /** Their places in the order that their flow lists them; `null` for the order they come in. */
+  /** Places in the order that their flow lists them; `null` for the order they come in. */
   readonly listing: readonly number[] | null
   readonly precedence: Precedence
   /** Whether other calls of the same children, by name and in order of start, have the same. */
@@ -33,14 +33,14 @@ export interface SiblingOrder {
   order(recording: number, caller: number, children: Uint32Array): OrderedChildren
 }
 
-/** What every span of each recording calls, how many recordings are of the period before, and coarse clocks. */
+/** Names of the calls of every span in each recording, the number of recordings before, and the coarse clocks. */
 interface NamedRuns {
   readonly names: readonly Uint32Array[]
   readonly runs: number
   readonly resolution: ClockResolution
 }
 
-/** The rule of a `FlowOptions.concurrency`, learned over all periods where it is `'learned'`. */
+/** Returns the rule of a `FlowOptions.concurrency`, learned over all periods if it is `'learned'`. */
 export function siblingOrder(
   recordings: readonly SpanCalls[],
   named: NamedRuns,
@@ -58,10 +58,10 @@ export function siblingOrder(
   return new LearnedSiblingOrder(recordings, named, { slackOf, observed })
 }
 
-/** By how much a span may overlap another and still count as over before it, in µs. */
+/** Returns the largest overlap of a span with another at which it still counts as over before it, in µs. */
 type SlackOfSpan = (span: number) => number
 
-/** Times are believed up to the slack, or to the resolution of the service's clock where that is coarser. */
+/** Times are accurate to the slack, or to the resolution of the service's clock if that is coarser. */
 function slackOfSpans(
   { spans, services }: SpanCalls['traces'],
   resolution: ClockResolution,
@@ -129,12 +129,15 @@ function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {
   return { listing: null, isByRule: false, precedence }
 }
 
-/** Children of one caller, by what they are. */
+/** Children of one caller, by their names. */
 interface Children {
   readonly names: readonly number[]
   /** By name and by which of the calls to it this is. */
   readonly numbers: readonly number[]
-  /** Of each, how often the reply waited; of each that begins after another, both ways round. */
+  /**
+   * Tallies of how often the reply waited for each child, and of how often each child began after another, both ways
+   * round.
+   */
   readonly replies: readonly Tally[]
   readonly pairs: (readonly [forward: Tally, backward: Tally])[]
 }
@@ -149,7 +152,7 @@ interface Combination {
   readonly precedence: Precedence | null
 }
 
-/** By what the caller is, what it called last: it mostly calls one of them again. */
+/** Latest children by caller: a caller mostly calls one of them again. */
 class Latest<T> {
   readonly #byCaller: T[][] = []
 
@@ -173,7 +176,7 @@ interface Siblings {
   readonly count: number
 }
 
-/** Whether `values` are what a column has of some spans. */
+/** Whether `values` equal a column's entries for some spans. */
 function areOf(
   { rows, first, count }: Siblings,
   column: Uint32Array | Uint8Array,
@@ -195,7 +198,7 @@ class LearnedSiblingOrder implements SiblingOrder {
   readonly #orders = new Map<number, LearnedOrder>()
   readonly #precedences = new Map<string, Precedence | null>()
   readonly #latest = new Latest<Combination>()
-  /** Of each name, how many children of one call had it so far; 0 in between. */
+  /** Number of children seen so far with each name in one call; 0 in between. */
   readonly #seen: Uint32Array
   readonly counts = {
     learnedPairs: 0,
@@ -342,7 +345,7 @@ class LearnedSiblingOrder implements SiblingOrder {
     return getOrInsert(this.#orders, name, () => new LearnedOrder())
   }
 
-  /** Numbers children by what is called and which of its calls it is, in order of start. */
+  /** Numbers children by the called operation and the count of its calls, in order of start. */
   #numberChildren(names: readonly number[]): number[] {
     const seen = this.#seen
     const numbers = names.map((name) => {
@@ -375,7 +378,7 @@ function isInDoubt({ clock, doubtUs }: SpanClocks, a: number, b: number, gapUs: 
   return clock[a] !== clock[b] && Math.abs(gapUs) < doubtUs[a]! + doubtUs[b]!
 }
 
-/** Kahn's algorithm, lowest number first; `null` when the relation has a cycle. */
+/** Sorts by Kahn's algorithm, lowest number first; `null` if the relation has a cycle. */
 function topologicalOrder(n: number, precedes: (a: number, b: number) => boolean): number[] | null {
   const waiting = Array.from({ length: n }, (_, b) => {
     let count = 0
@@ -405,7 +408,7 @@ const ENOUGH_CALLS = 30
 /** … and when their shares differ by at least this much, significantly. */
 const CLEAR_DIFFERENCE = 0.05
 const ALPHA = 0.05
-/** More children than any one set of traces has. */
+/** Limit above the number of children in any set of traces. */
 const CHILDREN = 2 ** 26
 
 export class Tally {
@@ -431,8 +434,8 @@ interface Differences {
 }
 
 /**
- * How often, under one parent operation, a child was over before another began, and before the
- * reply. A second call of an operation is another child than its first.
+ * Counts, under one parent operation, how often a child was over before another began, and before the reply. A second
+ * call of an operation is another child than its first.
  */
 export class LearnedOrder {
   readonly #pairs = new Map<number, Tally>()
@@ -442,7 +445,7 @@ export class LearnedOrder {
     return this.#pairs.size
   }
 
-  /** The tally of calls that have both, of which it counts where `first` was over before `second`. */
+  /** Returns the tally of calls that have both, which counts those where `first` was over before `second`. */
   pair(first: number, second: number): Tally {
     return tallyOf(this.#pairs, first * CHILDREN + second)
   }

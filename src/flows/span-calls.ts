@@ -15,7 +15,7 @@ export interface SpanCalls {
   /** Start, never before the parent's. */
   readonly startUs: Float64Array
   readonly endUs: Float64Array
-  /** 1 where the span itself says that its parent does not wait for it. */
+  /** 1 if the span itself says that its parent does not wait for it. */
   readonly detached: Uint8Array
   /** 1 where the span lies wholly outside its parent: asynchronous, or another clock. */
   readonly outside: Uint8Array

@@ -53,10 +53,10 @@ interface Request {
   readonly callLabels: Uint32Array
 }
 
-/** What requests have in common whose spans are alike one by one, callers first and in order of start. */
+/** Form shared by requests whose spans match one by one, callers first and in order of start. */
 interface RequestForm {
   readonly shape: number
-  /** Which of these spans is number k of the flow; its nodes are 2k and 2k + 1. */
+  /** Span that is number k of the flow; its nodes are 2k and 2k + 1. */
   readonly listing: Uint32Array
   readonly from: Uint32Array
   readonly to: Uint32Array
@@ -66,7 +66,7 @@ interface RequestForm {
   readonly unawaited: number
 }
 
-/** Forms of so many spans are kept; beyond, all are forgotten. */
+/** Most spans whose forms are kept; beyond, all are forgotten. */
 const MAX_FORM_SPANS = 1 << 20
 const NO_EDGES = { from: new Uint32Array(), to: new Uint32Array(), edgeCount: 0 }
 
@@ -92,11 +92,11 @@ class SpanFlowBuilder {
   /** Labels of the spans of each recording. */
   readonly #callLabels: Uint32Array[] = []
   readonly #slackUs: number
-  /** The forms of requests so far, and what tells them apart. */
+  /** Forms of requests so far, and the keys that distinguish them. */
   #forms: (RequestForm | undefined)[] = []
   #formKeys = new ShapeTable()
   #formSpans = 0
-  /** Of the request at hand: its spans, what tells its form apart, and when its nodes happened. */
+  /** State of the current request: its spans, the key of its form, and the times of its nodes. */
   readonly #arrived = growingUint32()
   readonly #key = growingUint32()
   #timesNs = new Float64Array()
@@ -136,7 +136,7 @@ class SpanFlowBuilder {
       this.#columns.recordedIn.push(recording)
       this.#columns.traceOf.push(trace)
       this.#columns.startUs.push(calls.startUs[root]!)
-      // As its latencies have it: rounded otherwise, what lies on its path would not add up.
+      // Computed like its latencies: with other rounding, those on its path would not add up to it.
       this.#columns.responseTimeUs.push((this.#timesNs[1]! - this.#timesNs[0]!) / NS)
     }
   }
@@ -370,7 +370,7 @@ function outcomesOf(
   return new Outcomes(kinds, ofSpan, spanOffsets as Uint32Array)
 }
 
-/** Numbers what spans call, `service operation` without host, over all periods alike. */
+/** Numbers the calls of spans, `service operation` without host, with the same numbers in all periods. */
 function nameCalls(periods: readonly SpanTraces[]): Uint32Array[] {
   const names = new Dictionary()
   return periods.map(({ spans, services, operations }) => {

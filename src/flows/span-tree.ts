@@ -27,15 +27,17 @@ export interface SpanTree {
   readonly parent: Int32Array
   /** The spans that span `k` called are `firstChild[k]` to `firstChild[k + 1]`. */
   readonly firstChild: Uint32Array
-  /** Nodes such that each but the root follows the one it is timed from. */
+  /** Nodes in an order in which each except the root follows the one it is timed from. */
   readonly order: Uint32Array
   /** Edge by which each node is timed, -1 for the root. */
   readonly timedBy: Int32Array
   readonly from: Uint32Array
   readonly to: Uint32Array
-  /** `UNAWAITED` where flows have it that neither a sibling nor the reply waits, `RECEIVED` for what receives a message; else 0. */
+  /**
+   * `UNAWAITED` if neither a sibling nor the reply waits for the span, `RECEIVED` for a receiver of a message; else 0.
+   */
   readonly detached: Uint8Array
-  /** By how many ns a span may overlap another and still count as over before it. */
+  /** Largest overlap of a span with another, in ns, at which it still counts as over before it. */
   readonly slackNs: Float64Array
 }
 
@@ -69,7 +71,7 @@ function readTree(flows: FlowSet, shape: number): SpanTree {
   for (let span = 1; span < size; span++) firstChild[parent[span]! + 1]!++
   firstChild[0] = 1
   for (let span = 0; span < size; span++) firstChild[span + 1]! += firstChild[span]!
-  // From the last node back, so that what follows a span is known before the span itself.
+  // Runs from the last node back, so that the successors of a span are known before the span itself.
   const detached = new Uint8Array(size)
   const [codes, receivers] = [shapes.labels(shape), messageReceivers(flows)]
   for (let at = graph.nodes - 1; at > 0; at--) {

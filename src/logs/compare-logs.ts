@@ -38,8 +38,8 @@ import {
 import { isLost, SKIPPED, skipAdvice, skipText } from './readers/log-sink.ts'
 
 /**
- * Compares two sets of logs: what differs between before and after, which variables performance depends
- * on, and what to look at first. Each stage is computed when it is first asked for.
+ * Compares two sets of logs: finds the differences between before and after, the variables that performance depends on,
+ * and the graphs to look at first. Each stage is computed on first use.
  *
  * @param logs from `loadLogs` or a `LogBuilder`
  * @param options of all stages, see {@link LOG_OPTIONS}
@@ -73,15 +73,15 @@ export function compareLogs(
   return new LogComparison(instancesFor(logs, chosen.metric), chosen, { whole: logs })
 }
 
-/** Fewer windows of a class that have the metric say less than the whole log. */
+/** Fewest windows of a class with the metric; with fewer, the whole log tells more. */
 const MIN_WINDOWS = 5
 
-/** The logs themselves, or their windows where the metric is logged throughout one long log a class. */
+/** Returns the logs themselves, or their windows where the metric is logged throughout one long log a class. */
 function instancesFor(logs: LogSet, metric: Metric): LogSet {
   const { logs: windows } = logs.windows ?? {}
   const { variable } = performanceMetric(logs, metric)
   if (windows === undefined || variable?.kind !== 'state') return logs
-  // What comes at the end alone is in no whole window.
+  // A state logged only at the end is in no whole window.
   const { states = [variable.name] } = variable
   if (!states.some((name) => windows.states.indexOf(name) !== undefined)) return logs
   const { values } = performanceMetric(windows, metric)
@@ -117,7 +117,7 @@ interface Stages {
 
 /** A comparison of two sets of logs, stage by stage. `compareLogs` makes it. */
 export class LogComparison extends Stage {
-  /** What is compared: the logs that were given, or the windows that they were cut into. */
+  /** Compared logs: the given ones, or the windows that they were cut into. */
   readonly logs: LogSet
   readonly options: LogComparisonOptions
   /** The logs that were given. */
@@ -140,9 +140,9 @@ export class LogComparison extends Stage {
   }
 
   /**
-   * The same comparison with other options. Stages that the changed options do not reach are
-   * shared, computed or not. A larger `minSplit` than the networks were learned with only leaves
-   * dependencies out; nothing is learned anew.
+   * Returns the same comparison with other options. Stages that the changed options do not reach are shared, computed
+   * or not. A larger `minSplit` than the networks were learned with only leaves dependencies out; nothing is learned
+   * anew.
    */
   with(changes: Partial<LogComparisonOptions>): LogComparison {
     const options = changeOptions(LOG_OPTIONS, this.options, changes)
@@ -153,37 +153,37 @@ export class LogComparison extends Stage {
     return new LogComparison(this.logs, options, { whole: this.whole, from: this })
   }
 
-  /** Whether performance has a heavy tail, and what to do about it. */
+  /** Whether performance has a heavy tail, with advice. */
   get tail(): MetricTail {
     return this.#stage('tail', () =>
       metricTail(this.logs, pickOptions(METRIC_OPTIONS, this.options)),
     )
   }
 
-  /** What the records of performance come to, where instances have several. */
+  /** Statistics of the records of performance, if instances have several. */
   get records(): ReturnType<typeof metricRecords> {
     return metricRecords(this.whole, performanceMetric(this.whole, this.options.metric))
   }
 
-  /** What differs between the classes. */
+  /** Differences between the classes. */
   get divergence(): Divergence {
     const own = () => pickOptions(DIVERGENCE_OPTIONS, this.options)
     return this.#stage('divergence', () => findDivergence(this.logs, own()))
   }
 
-  /** What depends on what, within each class. */
+  /** Dependencies between variables, within each class. */
   get networks(): DependencyNetworks {
     const own = () => pickOptions(DEPENDENCY_OPTIONS, this.options)
     return this.#stage('networks', () => this.#pruned ?? learnDependencies(this.logs, own()))
   }
 
-  /** What to look at first. */
+  /** Graphs to look at first. */
   get attention(): Attention {
     const own = () => pickOptions(ATTENTION_OPTIONS, this.options)
     return this.#stage('attention', () => focusAttention(this.divergence, this.networks, own()))
   }
 
-  /** What runs come to from message to message, where performance is a time and instances count the same. */
+  /** Times of runs from message to message, if performance is a time and all instances count the same. */
   get phases(): readonly RunPhase[] {
     this.#phases ??= this.options.weights === 'none' ? runPhases(this.logs, this.tail.metric) : []
     return this.#phases
@@ -196,7 +196,10 @@ export class LogComparison extends Stage {
     return changedPhase(this.phases, afterMean - beforeMean, this.options.alpha)
   }
 
-  /** Of performance that several events have, the event that it differs by; undefined where none accounts for it. */
+  /**
+   * Event whose part of performance differs, if several events have performance; undefined if none explains the
+   * difference.
+   */
   get changedPart(): MetricPart | undefined {
     if (!this.divergence.performance.significant) return undefined
     const part = changedPart(this.logs, this.tail.metric)
@@ -221,12 +224,12 @@ export class LogComparison extends Stage {
     return [...first, ...this.divergence.variables.filter((each) => !first.includes(each))]
   }
 
-  /** Is it a fair comparison? What was not read, or cannot be told, and what to do about it. */
+  /** Checks whether the comparison is fair: lists everything that was not read or cannot be known, with advice. */
   warnings(): readonly LogWarning[] {
     return logWarnings(this)
   }
 
-  /** What to look at first, a row a graph. */
+  /** Returns the graphs to look at first, one row per graph. */
   table(): StageTable {
     return this.attention.table()
   }
@@ -270,11 +273,11 @@ export interface LogWarning {
   readonly advice: OptionAdvice
 }
 
-/** From this share of skipped lines on, what is compared may not be what was logged. */
+/** Share of skipped lines from which the comparison may not represent the logs. */
 const MAX_SKIPPED_SHARE = 0.05
 const SHOWN = 3
 
-/** What was not read of two sets of logs, or cannot be told from them, the gravest first. */
+/** Warns of everything that was not read from two sets of logs, or cannot be learned from them, the gravest first. */
 function logWarnings({ logs, whole }: LogComparison): readonly LogWarning[] {
   return [
     ...linesSkipped(whole),

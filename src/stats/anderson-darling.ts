@@ -21,7 +21,7 @@ export interface AndersonDarlingResult extends TwoSampleResult {
 }
 
 /**
- * Two-sample Anderson-Darling test: do two samples of latencies come from one distribution?
+ * Tests whether two samples of latencies come from one distribution (two-sample Anderson-Darling test).
  *
  * Null hypothesis: both samples come from the same distribution. Alternative: they come from
  * different ones, in location, spread or shape. Compared with Kolmogorov-Smirnov, differences in
@@ -70,7 +70,7 @@ export function andersonDarlingTwoSample(
   return { ...sizes, statistic, p, a2, direction }
 }
 
-/** A²_akN with midranks; 0 when all are equal. Source: Scholz and Stephens 1987, equation 7. */
+/** Returns A²_akN with midranks; 0 if all are equal. Source: Scholz and Stephens 1987, equation 7. */
 function andersonDarlingStatistic({ ends, firsts }: TiedValues, size: number): number {
   const total = ends[ends.length - 1]!
   let sum = 0
@@ -86,7 +86,7 @@ function andersonDarlingStatistic({ ends, firsts }: TiedValues, size: number): n
   return ((total - 1) / total) * sum
 }
 
-/** The variance of A²_akN without ties: Scholz and Stephens 1987, equation 4, for two samples. */
+/** Returns the variance of A²_akN without ties: Scholz and Stephens 1987, equation 4, for two samples. */
 function andersonDarlingVariance(one: number, other: number): number {
   const n = one + other
   if (n < 4) return Number.NaN
@@ -106,8 +106,8 @@ function andersonDarlingVariance(one: number, other: number): number {
 }
 
 /**
- * How many times larger ties make the variance of A²_akN, 1 when no two values are equal; `ends` as
- * in `TiedValues`.
+ * Returns the factor by which ties enlarge the variance of A²_akN; 1 if no two values are equal. `ends` is as in
+ * `TiedValues`.
  *
  * A²_akN is a weighted sum of squares whose means stay 1 under ties; its variance grows with the
  * correlation of the terms. With l_j values tied at place j, B_j = those below + l_j/2 and
@@ -139,8 +139,8 @@ function squaredCorrelations({ length }: { length: number }, endOf: (i: number) 
 }
 
 /**
- * P(A² > x) for the limit of the Anderson-Darling statistic, Σ_j Y_j / (j(j+1)) with independent χ²
- * variables Y_j of one degree of freedom.
+ * Returns P(A² > x) for the limit of the Anderson-Darling statistic, Σ_j Y_j / (j(j+1)) with independent χ² variables
+ * Y_j of one degree of freedom.
  *
  * The transform of A² is M(t) = √(−2πt / cos(½π√(1+8t))); the tail is the integral of
  * e^(−tx)·M(t)/t over a path that crosses the real axis between the pole 0 and the branch point 1.

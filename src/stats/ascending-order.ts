@@ -1,9 +1,9 @@
 // Runs for every value: the loops index with `!`.
 
-/** Fewer values are sorted by comparing them. */
+/** Number of values below which they are sorted by comparison. */
 const MIN_COUNTED = 512
 const BELOW_ZERO = 0x80000000
-/** A word of 32 bits is three digits of so many. */
+/** Bits of a digit: a word of 32 bits has three digits. */
 const BITS = 11
 const DIGITS = 1 << BITS
 
@@ -87,7 +87,7 @@ function byWord<Rows extends Uint32Array | Float64Array>(rows: Rows, ofRows: Uin
   return order
 }
 
-/** How many words have each first digit, then each second, then each third. */
+/** Counts the words by their first digit, then by the second, then by the third. */
 function digitCounts(words: Uint32Array): Uint32Array {
   const counts = new Uint32Array(3 * DIGITS)
   for (let i = 0; i < words.length; i++) {

@@ -3,7 +3,7 @@ import { bisectLeft } from 'd3-array'
 import { OptionError, requireNumbers } from '../core/errors.ts'
 
 /**
- * Benjamini-Hochberg q-values of a family of p-values, in the order given.
+ * Returns the Benjamini-Hochberg q-values of a family of p-values, in the given order.
  *
  * Rejecting the hypotheses with q < α keeps the expected share of false ones among the rejected
  * (the false discovery rate) below α. With m tests and p ascending, q_(i) = min over j ≥ i of

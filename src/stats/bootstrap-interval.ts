@@ -29,21 +29,20 @@ const CARRIED = 0.8
 const MIN_TO_BE_CARRIED = 100
 
 export interface BootstrapOptions extends SampleOptions, WeightOptions {
-  /** What is compared: `'mean'`, `'median'` or `{ quantile: 0.95 }`. Default `'median'`. */
+  /** Measure to compare: `'mean'`, `'median'` or `{ quantile: 0.95 }`. Default `'median'`. */
   readonly measure?: Measure
-  /** How often the interval is to hold the true difference, a share. Default 0.95. */
+  /** Probability that the interval holds the true difference. Default 0.95. */
   readonly level?: number
-  /** How many resamples. Default 1000. */
+  /** Number of resamples. Default 1000. */
   readonly resamples?: number
-  /** Of the resamples. Default 1. */
+  /** Seed of the resamples. Default 1. */
   readonly seed?: number
   /**
-   * `'percentile'` the quantiles of the resampled differences; `'studentised'` those of the
-   * differences in standard errors, only for the mean; `'normal'` what they all tend to, without
-   * resamples, only for the mean;
-   * `'auto'` percentile, but for the mean normal when both samples have 1000 values and more and
-   * the mean's own skewness is below 0.1, else studentised unless one value of a hundred and more
-   * makes four fifths of a variance. Default `'auto'`.
+   * `'percentile'` the quantiles of the resampled differences; `'studentised'` those of the differences in standard
+   * errors, only for the mean; `'normal'` their common limit, without resamples, only for the mean; `'auto'`
+   * percentile, but for the mean normal when both samples have 1000 values and more and the mean's own skewness is
+   * below 0.1, else studentised unless one value of a hundred and more makes four fifths of a variance. Default
+   * `'auto'`.
    */
   readonly method?: 'auto' | Method
 }
@@ -55,18 +54,18 @@ export interface BootstrapResult extends SampleCounts {
   readonly high: number
   readonly level: number
   readonly resamples: number
-  /** How the interval was computed. */
+  /** Method that computed the interval. */
   readonly method: Method
 }
 
 /**
- * Bootstrap confidence interval of the difference of a measure: by how much slower is after?
+ * Returns a bootstrap confidence interval of the difference of a measure: how much slower after is.
  *
  * Both samples are resampled, each with its own size. Quantiles are drawn as order statistics
  * rather than from whole resamples, so that a resample takes O(1).
  *
- * With weights, the estimate is that of a sample that holds each value as often as its weight says,
- * and the interval that of as many values of equal weight as the samples are worth (Kish 1965).
+ * With weights, the estimate counts each value as often as its weight says, and the interval is for as many equally
+ * weighted values as the samples are worth (Kish 1965).
  *
  * NaN and infinite values are left out and counted; ties need no correction. When a sample is
  * empty, estimate, low and high are NaN; when one has a single value, low and high are. When all
@@ -200,7 +199,7 @@ function aroundMean(
   return [estimate - reach * error, estimate + reach * error]
 }
 
-/** How many standard errors resampled differences lie from the estimate, ascending. */
+/** Returns how many standard errors resampled differences lie from the estimate, ascending. */
 function studentisedErrors(
   { first, second }: Pick<SortedPair, 'first' | 'second'>,
   { resamples, seed, estimate }: Omit<Plan, 'level'>,
@@ -220,7 +219,7 @@ function studentisedErrors(
   return errors.sort()
 }
 
-/** A sixth of the skewness of the influence values of a difference of means. */
+/** Returns a sixth of the skewness of the influence values of a difference of means. */
 export function accelerationOfMeans(before: ArrayLike<number>, after: ArrayLike<number>): number {
   const negative = centralSums(before)
   const positive = centralSums(after)
@@ -309,11 +308,11 @@ interface Resampling {
   readonly seed: number
 }
 
-/** Where in the ascending sample the quantile of each resample lies. */
+/** Places in the ascending sample of the quantile of each resample. */
 interface ResampledPlaces {
   readonly lower: Uint32Array
   readonly upper: Uint32Array
-  /** How far from the lower value to the upper one, the same for every resample. */
+  /** Position between the lower and the upper value, from 0 to 1; the same for every resample. */
   readonly fraction: number
 }
 
@@ -345,7 +344,7 @@ export function resampledQuantiles(
 const MAX_KNOWN = 64
 const known = new Map<string, ResampledPlaces>()
 
-/** The places, drawn once for the sizes asked for of late. */
+/** Returns the places, drawn once for the sizes asked for of late. */
 function knownPlaces(resampling: Resampling): ResampledPlaces {
   const { n, share, resamples, seed } = resampling
   const key = [n, share, resamples, seed].join()
@@ -376,12 +375,12 @@ function drawnPlaces({ n, share, resamples, seed }: Resampling): ResampledPlaces
   return { lower, upper, fraction }
 }
 
-/** The next order statistic of uniforms, of `above` that are larger. */
+/** Returns the next order statistic of uniforms, of `above` that are larger. */
 function nextUniform(uniform: number, above: number, random: RandomSource): number {
   return Math.max(uniform, 1 - (1 - uniform) * (1 - random.next()) ** (1 / above))
 }
 
-/** A gamma variable with a shape of 1 or more. */
+/** Returns a gamma variable with a shape of 1 or more. */
 function gamma(shape: number, random: RandomSource): number {
   const d = shape - 1 / 3
   const c = 1 / Math.sqrt(9 * d)

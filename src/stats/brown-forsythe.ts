@@ -16,8 +16,8 @@ export interface BrownForsytheResult extends Omit<TwoSampleResult, 'direction'> 
 }
 
 /**
- * Brown-Forsythe test of equal spread: do values of two samples lie equally far from the median of
- * their own sample?
+ * Tests whether values of two samples lie equally far from the median of their own sample (Brown-Forsythe test of equal
+ * spread).
  *
  * Null hypothesis: the mean absolute deviation from the median is the same in both. Two-sided; the
  * direction is that of the samples. It is Levene's test with medians: an analysis of variance of

@@ -9,16 +9,16 @@ const LARGEST = 0.9
 const SMALLEST = 1e-15
 
 /**
- * Returns the p of several tests together that may depend on each other: that of the mean of Cauchy-distributed
- * scores, as small as theirs where all agree, and up to the smallest over its weight where one alone is small.
+ * Returns the joint p of several tests that may depend on each other: the p of the mean of their Cauchy-distributed
+ * scores. If all tests agree, it equals theirs; if one alone is small, it is up to that p over its weight.
  *
- * Null hypothesis: that of each of them. Exact for small p, whatever the dependence. A NaN stands for a test that was
- * not performed and does not count; NaN if none was.
+ * Null hypothesis: all of theirs. Exact for small p, whatever the dependence. A NaN stands for a test that was not
+ * performed and does not count; NaN if none was.
  *
  * Source: Liu and Xie 2020, "Cauchy combination test: a powerful test with analytic p-value calculation under
  * arbitrary dependency structures", Journal of the American Statistical Association 115(529):393-402.
  *
- * @param weights how much each test counts; all alike unless given
+ * @param weights weight of each test; default: all equal
  *
  * @example
  * cauchyCombination([0.01, 0.01, NaN]) // 0.01

@@ -4,17 +4,17 @@ import { twoSidedTP } from './distributions.ts'
 import { moments } from './moments.ts'
 import { requireShare } from './require-option.ts'
 
-/** Numbers of stretches of a series whose means say how far its level wanders by itself. */
+/** Numbers of stretches of a series whose means show the drift of its level. */
 const STRETCHES = [5, 10]
 const MIN_STRETCH = 2
-/** Beyond, a series wanders too far to say anything. */
+/** Largest lean of values on their predecessors at which a series can be judged. */
 const MAX_LEANING = 0.97
 
 export interface ChangePointOptions {
   /** Fewest and most values that may come before the change. Default: 1, and all but one. */
   readonly from?: number
   readonly to?: number
-  /** Of the interval. Default 0.95. */
+  /** Level of the interval. Default 0.95. */
   readonly level?: number
 }
 
@@ -43,10 +43,10 @@ const ROUNDING = 1e-9
  * Finds where a series changes from one level to another, by least squares, with an interval: the
  * positions that a likelihood-ratio test does not reject.
  *
- * Assumes one change. Values may depend on their neighbors: noise is measured by single values and
- * by the means of ten stretches on each side, whichever says more. A position before the one found
- * is judged by the noise after it, and the other way about, as that is what the values between would
- * be. Large changes give intervals that hold the position more often than `level`.
+ * Assumes one change. Values may depend on their neighbors: noise is measured by single values and by the means of ten
+ * stretches on each side, and the larger one counts. A position before the one found is judged by the noise after it,
+ * and the reverse, because the values between would belong to that side. For large changes, intervals hold the position
+ * more often than `level`.
  *
  * Fewer than two values, or no position between `from` and `to`, give NaN for all.
  *
@@ -75,7 +75,7 @@ export function changePoint(
   const count = values.length
   const sums = cumulated(values)
   const total = sums[count]!
-  /** What two levels account for: the sum of squares between them. */
+  /** Returns the sum of squares between the two levels. */
   const between = (at: number) => {
     const difference = (total - sums[at]!) / (count - at) - sums[at]! / at
     return ((at * (count - at)) / count) * difference * difference
@@ -97,7 +97,7 @@ export function changePoint(
   let [low, high] = [at, at]
   for (let i = first; i < low; i++) if (pAt(i) > 1 - level) low = i
   for (let i = last; i > high; i--) if (pAt(i) > 1 - level) high = i
-  // Of both sides together: a few equal values on one say nothing of its noise.
+  // Noise of both sides together: a few equal values on one side tell nothing of its noise.
   const common = (at * noise[0] + (count - at) * noise[1]) / count
   const ratioAt = (position: number) => {
     const gained = between(position)
@@ -206,7 +206,7 @@ export function constantLevel(
   requireNumbers({ values, variance: [variance] })
   const { count, mean } = moments(values)
   if (count < 2) return { statistic: Number.NaN, p: Number.NaN, at: Number.NaN }
-  // Of places that are equally far, the first: rounding does not decide.
+  // Takes the first of equally far places, so that rounding does not decide.
   const slack = ROUNDING * Math.sqrt(count * variance)
   let [sum, farthest, at] = [0, 0, 0]
   for (let i = 0; i < count - 1; i++) {
@@ -220,9 +220,9 @@ export function constantLevel(
 }
 
 /**
- * Returns how much a series varies in the long run, a value: the largest of its variance, that
- * variance if each value leans on the one before it as much as they do on average, and what the
- * means of ten and of five stretches say. NaN for fewer than two values.
+ * Returns the long-run variance of a series, per value: the largest of its variance, the variance if each value leans
+ * on the one before it by the mean correlation, and the variances from the means of ten and of five stretches. NaN for
+ * fewer than two values.
  *
  * Source: Andrews 1991, "Heteroskedasticity and autocorrelation consistent covariance matrix
  * estimation", Econometrica 59(3):817-858, for the second; batch means for the others.
@@ -233,7 +233,7 @@ export function longRunVariance(values: readonly number[]): number {
   let products = 0
   for (let i = 1; i < count; i++) products += (values[i]! - mean) * (values[i - 1]! - mean)
   const measured = products / (count - 1) / variance
-  // What fitting the mean takes off.
+  // Corrects for the loss from subtracting the fitted mean.
   const leaning = Math.min(MAX_LEANING, measured + (1 + 3 * measured) / count)
   const ofStretches = STRETCHES.filter((stretches) => count >= MIN_STRETCH * stretches).map(
     (stretches) => (varianceOfMeans(values, stretches) * count) / stretches,
@@ -250,7 +250,7 @@ function varianceOfMeans(values: readonly number[], stretches: number): number {
   return moments(means).variance
 }
 
-/** Chance that the likelihood ratio of the true position is larger: Hansen 2000, theorem 1. */
+/** Returns the chance that the likelihood ratio of the true position is larger: Hansen 2000, theorem 1. */
 export function positionTail(ratio: number): number {
   return 1 - (1 - Math.exp(-ratio / 2)) ** 2
 }
@@ -262,7 +262,7 @@ export function cumulated(values: ArrayLike<number>): Float64Array {
   return sums
 }
 
-/** Chance that a Brownian bridge goes farther from 0 than this. */
+/** Returns the chance that a Brownian bridge goes farther from 0 than this. */
 function bridgeTail(distance: number): number {
   if (distance < 0.2) return 1
   let tail = 0
@@ -295,7 +295,7 @@ export interface GradualChangeResult {
   readonly ratio: number
   /** p of the hypothesis that the change takes no longer than from one value to the next, or comes within one. */
   readonly p: number
-  /** How long growth may take at most: what an F test does not reject; as `times`. */
+  /** Longest duration of growth that an F test does not reject, in the unit of `times`. */
   readonly longest: number
   /** Returns p of the hypothesis that growth begins between a value and the one before it. */
   readonly pAt: (position: number) => number
@@ -303,26 +303,25 @@ export interface GradualChangeResult {
 
 /** Exponents of the share of the growth that is over: as a queue or a leak grows, or ever faster. */
 const SHAPES = [1, 2]
-/** Of the noise, which rests on ten stretches. */
+/** Degrees of freedom of the noise, which rests on ten stretches. */
 const DF = 9
 const LEVEL = 0.05
-/** Of the squares of a series: less is rounding. */
+/** Relative limit for the squares of a series: anything smaller is rounding. */
 const ROUNDED = 1e-6
 
 /**
- * Finds from when on a series grows (or falls) from one level to another, by least squares: constant,
- * then as time passes or as its square, then constant, unless the series ends before. A step is the
- * special case that takes no time; p tells whether it would do as well. It may come while a value is
- * measured, which then is anywhere between the levels.
+ * Finds when a series begins to grow (or fall) from one level to another, by least squares: constant, then linear or
+ * quadratic in time, then constant, unless the series ends before. A step is growth that takes no time; p tests whether
+ * a step would fit as well. A step may fall within a measurement, whose value then lies anywhere between the levels.
  *
- * The interval holds the beginnings that an F test does not reject, whatever the end, the shape and the
- * levels, and reaches one value further on both sides. Values may depend on their neighbors: noise is
- * that of the long run (`longRunVariance`), of all values or of those after the beginning, whichever is
- * larger, as the path of a queue wanders more than what was before it.
+ * The interval holds the beginnings that an F test does not reject, whatever the end, the shape and the levels, and
+ * reaches one value further on both sides. Values may depend on their neighbors: noise is the long-run variance
+ * (`longRunVariance`) of all values or of those after the beginning, whichever is larger, because a growing queue
+ * drifts more than the values before it.
  *
- * Limits: of 600 simulated values, steps are called gradual in 2 % or fewer, and the interval holds the
- * beginning in 95 % or more of ramps, in about 90 % of queues. Growth that is less than the noise is not
- * told from a step. `null` where no position lies between `from` and `to`, or all values are equal.
+ * Limits: of 600 simulated values, steps are called gradual in 2 % or fewer, and the interval holds the beginning in 95
+ * % or more of ramps, in about 90 % of queues. Growth smaller than the noise cannot be distinguished from a step.
+ * Returns `null` if no position lies between `from` and `to`, or all values are equal.
  *
  * Sources: Hinkley 1971, "Inference in two-phase regression", JASA 66(336):736-743; Hušková 1999,
  * "Gradual changes versus abrupt changes", J. Statistical Planning and Inference 76(1-2):109-125.
@@ -358,7 +357,7 @@ export function gradualChange(
     if (!(xx > ROUNDED)) return { explained: 0, size: 0, base: mean }
     return { explained: xy ** 2 / xx, size: xy / xx, base: mean - (xy / xx) * (x / count) }
   }
-  /** Of a step that comes while a value is measured. */
+  /** Returns the squares explained by a step within the measurement of a value. */
   const explainedWithin = (i: number) => {
     const sums = [products[0]![i]!, products[0]![count]! - products[0]![i + 1]!] as const
     const [earlier, later] = [sums[0] / i, sums[1] / (count - i - 1)] as const
@@ -432,7 +431,7 @@ interface Fit {
   readonly base: number
 }
 
-/** Σ ((t − at) / length)^power of the values while growth lasts, from sums of the powers of t. */
+/** Returns Σ ((t − at) / length)^power of the values while growth lasts, from sums of the powers of t. */
 function grown(
   sums: readonly Float64Array[],
   power: number,

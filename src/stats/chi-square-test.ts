@@ -21,8 +21,7 @@ export interface ChiSquareResult {
 }
 
 /**
- * χ² test of homogeneity: are requests spread over the same cells in the same shares in both
- * periods?
+ * Tests whether both periods spread requests over the same cells in the same shares (χ² test of homogeneity).
  *
  * Null hypothesis: both periods have the same probabilities of the cells. Alternative: some cell
  * has another probability. The statistic has no direction; each cell's residual has one.

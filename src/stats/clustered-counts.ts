@@ -3,7 +3,7 @@ import { sum } from 'd3-array'
 import { incompleteBeta } from './distributions.ts'
 import { flickerGrowth } from './moderated-shifts.ts'
 
-/** How often something was done that could have been, by short stretch of time. */
+/** Counts of a possible event, and its chances, by short stretch of time. */
 export interface CountsInTime {
   readonly made: Float64Array
   readonly chances: Float64Array
@@ -11,47 +11,50 @@ export interface CountsInTime {
 
 export interface ClusteredCountsTest {
   readonly made: readonly [before: number, after: number]
-  /** How many come together: counts tell as much as this part of them. */
+  /** Mean size of a cluster; counts are divided by it to give their worth. */
   readonly clusterSize: number
-  /** Standard deviation of the log of the ratio of both periods' rates, as levels wander. */
+  /** Standard deviation of the log of the ratio of both periods' rates, from drift. */
   readonly wander: number
   /** `NaN` if none was done. */
   readonly p: number
 }
 
-/** Stretches that are taken together, to see clusters of every length; the last show how levels wander. */
+/**
+ * Numbers of neighboring stretches to merge, to see clusters of every length; the largest ones show the drift of
+ * levels.
+ */
 const LENGTHS = [1, 2, 4, 8]
 const MIN_STRETCHES = 3
-/** Dispersions of few stretches are moderated towards 1 as if so many more had been seen. */
+/** Degrees of freedom by which dispersions of few stretches are moderated towards 1. */
 const PRIOR_DF = 8
 /**
- * Least wander: of recorded periods that are alike, the variance of the log of the ratio is 0.4, as much as
- * their stretches show on average; but single ones show none.
+ * Least drift of rates: for recorded periods without a change, the variance of the log ratio is 0.4, as much as their
+ * stretches show on average, but single periods show none.
  */
 const MIN_WANDER = 0.3
-/** Standard deviations of wander that are summed over, and the step. */
+/** Range of the sum over drifts in standard deviations, and its step. */
 const [REACH, STEP] = [6, 0.25]
 
 /**
- * Tests whether rare things became more or less frequent, though they come in clusters.
+ * Tests whether rare events that come in clusters became more or less frequent.
  *
- * Null hypothesis: both periods have one rate, within strata; clusters come by chance, and the log of the
- * rate wanders. Two-sided. Given how many clusters there are, those of after are binomial. There are as
- * many as counts over their index of dispersion, the largest of either period and of stretches of every
- * length, so that a burst counts about once, however many it has. That p is averaged over rates that
- * wander, by as much as the longest stretches do more than clusters make them, and lastingly, as flicker
- * noise. A ratio of rates may be large though their difference is small against what a wandering rate
- * does to the larger: for rare things it is what tells.
+ * Null hypothesis: both periods have one rate, within strata; clusters come by chance, and the log of the rate drifts.
+ * Two-sided. Given the number of clusters, those of after are binomial. The number of clusters is the count over its
+ * index of dispersion, the largest of either period and of stretches of every length, so a burst counts about once,
+ * whatever its size. This p is averaged over drifting rates. Their drift is the excess variation of the longest
+ * stretches over that of clusters, and it lasts, as flicker noise does. For rare events the ratio of rates tells more
+ * than their difference: the ratio may be large although the difference is small compared with the drift of the larger
+ * rate.
  *
- * Limits: a change that is one burst is none. Rates that wander in longer waves than periods do, too,
- * are taken for changed.
+ * Limits: a change that consists of one burst is not found. Rates that drift in waves longer than the periods are taken
+ * for changed.
  *
- * @param strata stretches of before, then of after; those without chances are left out
+ * @param strata stretches of before, then of after; strata without chances are left out
  * @param split number of the first stretch of after
  *
- * Sources: Cox and Lewis 1966, "The statistical analysis of series of events", §9.3 (two rates given their
- * sum; index of dispersion); Leadbetter 1983, "Extremes and local dependence in stationary sequences"
- * (clusters of exceedances are what is independent).
+ * Sources: Cox and Lewis 1966, "The statistical analysis of series of events", §9.3 (two rates given their sum; index
+ * of dispersion); Leadbetter 1983, "Extremes and local dependence in stationary sequences" (clusters of exceedances are
+ * independent).
  */
 export function clusteredCountsTest(
   strata: readonly CountsInTime[],
@@ -88,7 +91,7 @@ export function clusteredCountsTest(
   return { made: counts, clusterSize, wander, p: total / weights }
 }
 
-/** Of one period. */
+/** Returns the size of clusters and the drift of one period. */
 function dispersionOf(made: Float64Array, expected: Float64Array) {
   const [all, chances] = [sum(made), sum(expected)]
   let [clusterSize, wander] = [1, 0]
@@ -111,7 +114,7 @@ function dispersionOf(made: Float64Array, expected: Float64Array) {
   return { made: all, expected: chances, clusterSize, wander }
 }
 
-/** Two-sided p of `after` of all, whole numbers or not, that come with these odds. */
+/** Returns the two-sided p of `after` among all, whole numbers or not, at these odds. */
 function binomialP(before: number, after: number, odds: number): number {
   const [share, other] = [odds / (1 + odds), 1 / (1 + odds)]
   const more = after === 0 ? 1 : incompleteBeta(after, before + 1, share, other)

@@ -9,9 +9,9 @@ import { sortedFinite } from './two-sample.ts'
 export interface DetectableShiftOptions {
   /** The level of the two-sided Mann-Whitney test. Default 0.05. */
   readonly alpha?: number
-  /** How often the test is to see the shift, a share. Default 0.8. */
+  /** Probability that the test finds the shift. Default 0.8. */
   readonly power?: number
-  /** How many times larger the variance of U is than of independent values. Default 1. */
+  /** Ratio of the variance of U to that of independent values. Default 1. */
   readonly designEffect?: number
   /** Whether the sample is ascending already: it is then read without a copy. Default false. */
   readonly sorted?: boolean
@@ -89,9 +89,9 @@ export function detectableShift(
 }
 
 export interface RankSignal {
-  /** By how many standard errors U lies beyond its mean without a shift. */
+  /** Distance of U from its mean without a shift, in standard errors. */
   readonly signal: number
-  /** How often the test finds the shift, a share. */
+  /** Probability that the test finds the shift. */
   readonly power: number
 }
 
@@ -122,7 +122,7 @@ export function rankSignals(
   }
 }
 
-/** The smallest positive difference of two values that is enough, if larger ones are too. */
+/** Returns the smallest positive difference of two values that is enough, if larger ones are too. */
 function smallestDifference(values: ArrayLike<number>, isEnough: (difference: number) => boolean) {
   const pairs = [{ first: values, second: values, weight: 1 }]
   let low = 0
@@ -153,7 +153,7 @@ function powerOf(
   return powerBeyond(critical, { excess, sd: wider * sd })
 }
 
-/** What U exceeds its usual mean by under a shift, and its standard deviations with and without one. */
+/** Returns the excess of U over its usual mean under a shift, and its standard deviations with and without one. */
 function momentsOfU(
   { mean, ofAfter, ofBefore }: ReturnType<typeof placements>,
   n1: number,
@@ -171,7 +171,7 @@ function powerBeyond(critical: number, { excess, sd }: { excess: number; sd: num
   return normalTail((critical - excess) / sd) + normalTail((critical + excess) / sd)
 }
 
-/** Mean and variances of shares of the other sample below each value of after, moved by `shift`. */
+/** Returns the mean and variances of shares of the other sample below each value of after, moved by `shift`. */
 function placements(values: ArrayLike<number>, shift: number) {
   const n = values.length
   let sum = 0

@@ -5,26 +5,25 @@ export interface DipResult {
   /** Largest distance from the closest distribution with one mode: 1/(2n) to 1/4. */
   readonly statistic: number
   readonly p: number
-  /** How many finite values there were. */
+  /** Number of finite values. */
   readonly count: number
   /** Values that are NaN or infinite, which are left out. */
   readonly ignored: number
 }
 
 /**
- * Hartigan's dip test: do the values have more than one mode?
+ * Tests whether values have more than one mode (Hartigan's dip test).
  *
- * Null hypothesis: they come from a distribution with one mode. The dip is the largest distance
- * between their cumulative shares and those of the closest such distribution. Its p-value is that of
- * uniform values, the one-mode distribution in which large dips are most likely: for others, such as
- * long tails of latencies, the test is conservative. Interpolated between simulated quantiles of
- * √n · dip; below 0.0001 extrapolated.
+ * Null hypothesis: they come from a distribution with one mode. The dip is the largest distance between their
+ * cumulative shares and those of the closest such distribution. Its p-value is that of uniform values, the one-mode
+ * distribution with the largest dips. For others, such as long tails of latencies, the test is conservative.
+ * Interpolated between simulated quantiles of √n · dip; below 0.0001 extrapolated.
  *
  * Ties are spread evenly over the smallest distance between two values, so that rounding does not
  * look like modes. Values need not be sorted; NaN and infinite ones are left out and counted. Fewer
  * than four values, or equal ones, have one mode (p = 1).
  *
- * Limits: values must be independent. A mode of few values beside a wide one is not seen.
+ * Limits: values must be independent. A mode of few values next to a wide one is not found.
  *
  * Source: Hartigan and Hartigan 1985, "The dip test of unimodality", Annals of Statistics
  * 13(1):70-84.
@@ -63,8 +62,8 @@ function withoutTies(sorted: Float64Array): Float64Array {
 }
 
 /**
- * The modal interval is narrowed until the gap between the curves within it is no larger than what
- * the curves beside it are off: the convex minorant left of it, the concave majorant right of it.
+ * Returns the dip: narrows the modal interval until the gap between the curves within it is no larger than the error of
+ * the curves beside it, the convex minorant on the left and the concave majorant on the right.
  */
 function dipOf(x: Float64Array): number {
   const n = x.length
@@ -88,7 +87,7 @@ function dipOf(x: Float64Array): number {
   return dip / (2 * n)
 }
 
-/** Of each point the knot before it on the greatest convex minorant of the points up to it. */
+/** Returns, for each point, the knot before it on the greatest convex minorant of the points up to it. */
 function convexBefore(x: Float64Array): Uint32Array {
   const before = new Uint32Array(x.length)
   for (let j = 1; j < x.length; j++) {
@@ -103,7 +102,7 @@ function convexBefore(x: Float64Array): Uint32Array {
   return before
 }
 
-/** Of each point the knot after it on the least concave majorant of the points from it on, turned around. */
+/** Returns, for each point, the knot after it on the least concave majorant of the points from it on, by reflection. */
 function concaveAfter(x: Float64Array): Uint32Array {
   const last = x.length - 1
   const before = convexBefore(x.map((_, i) => -x[last - i]!))
@@ -119,7 +118,7 @@ function knots(next: Uint32Array, from: number, to: number): number[] {
   return found
 }
 
-/** Where the majorant lies furthest above the minorant, at a knot of either; both ascend. */
+/** Returns the place where the majorant lies furthest above the minorant, at a knot of either; both ascend. */
 function largestGap(x: Float64Array, minorant: readonly number[], majorant: readonly number[]) {
   const [low, high] = [minorant[0]!, minorant.at(-1)!]
   const gap = { size: minorant.length === 2 && majorant.length === 2 ? 1 : 0, low, high }
@@ -139,12 +138,12 @@ function largestGap(x: Float64Array, minorant: readonly number[], majorant: read
   return gap
 }
 
-/** Height at a point of the line between two knots, in points. */
+/** Returns the height at a point of the line between two knots, in points. */
 function heightAt(x: Float64Array, from: number, to: number, point: number): number {
   return from + ((x[point]! - x[from]!) * (to - from)) / (x[to]! - x[from]!)
 }
 
-/** How far points lie above the line between knots, one more counted in; with −1 below it. */
+/** Returns the largest distance of points above the line between knots, plus one; with −1, below it. */
 function largestRise(x: Float64Array, hull: readonly number[], sign: 1 | -1): number {
   let most = 1
   for (let i = 1; i < hull.length; i++) {
@@ -159,7 +158,7 @@ function largestRise(x: Float64Array, hull: readonly number[], sign: 1 | -1): nu
 /** Chances that √n · dip of uniform values is larger than the quantiles below. */
 const CHANCES = [0.9, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001]
 
-/** By number of values, from 100,000 to 500,000 simulated samples each. */
+/** Quantiles by number of values, from 100,000 to 500,000 simulated samples each. */
 // biome-ignore format: a row a number of values
 const QUANTILES: readonly (readonly [count: number, quantiles: readonly number[]])[] = [
   [4, [0.25, 0.25, 0.315, 0.375, 0.414, 0.447, 0.463, 0.474, 0.484, 0.489, 0.492, 0.495, 0.496]],
@@ -177,7 +176,10 @@ const QUANTILES: readonly (readonly [count: number, quantiles: readonly number[]
   [2000, [0.29, 0.373, 0.45, 0.497, 0.539, 0.591, 0.625, 0.661, 0.706, 0.736, 0.762, 0.792, 0.806]],
 ]
 
-/** Between sizes, quantiles lie on a line over √n; between quantiles, ln p on one over their squares. */
+/**
+ * Returns p of a dip. Between sizes, quantiles lie on a line over √n; between quantiles, ln p on one over their
+ * squares.
+ */
 function dipP(dip: number, count: number): number {
   const size = Math.min(count, QUANTILES.at(-1)![0])
   const to = Math.max(

@@ -6,12 +6,12 @@ const PRECISION = 1e-16
 const TINY = 1e-300
 const MAX_TERMS = 1_000_000
 
-/** P(Z > z) of a standard normal Z, with full relative precision far into the tail. */
+/** Returns P(Z > z) of a standard normal Z, with full relative precision far into the tail. */
 export function normalTail(z: number): number {
   return 0.5 * erfc(z * Math.SQRT1_2)
 }
 
-/** Returns the p of a z that is positive where after is slower. */
+/** Returns the p of a z that is positive if after is slower. */
 export function normalP(z: number, alternative: Alternative): number {
   if (alternative === 'slower') return normalTail(z)
   if (alternative === 'faster') return normalTail(-z)
@@ -111,8 +111,8 @@ const ERFC_FAR_DENOMINATOR = [
 const ONE_OVER_ROOT_PI = 0.5641895835477563
 
 /**
- * Complementary error function, erfc(x) = 2/√π · ∫ from x to ∞ of e^(−t²) dt, accurate to about
- * 1e-15 of its value until it underflows (x > 26.5). NaN for NaN.
+ * Returns the complementary error function, erfc(x) = 2/√π · ∫ from x to ∞ of e^(−t²) dt, accurate to about 1e-15 of
+ * its value until it underflows (x > 26.5). NaN for NaN.
  *
  * The two-sided tail of a standard normal beyond ±z is erfc(z/√2).
  *
@@ -142,7 +142,7 @@ function upperTail(x: number): number {
   return (gaussian(x) * (ONE_OVER_ROOT_PI - inverse * ratio)) / x
 }
 
-/** e^(−x²), with x² split in two so that its rounding is not magnified by the exponential. */
+/** Returns e^(−x²), with x² split in two so that its rounding is not magnified by the exponential. */
 function gaussian(x: number): number {
   const coarse = Math.trunc(x * 16) / 16
   return Math.exp(-coarse * coarse) * Math.exp(-(x - coarse) * (x + coarse))
@@ -174,15 +174,15 @@ export function fTail(f: number, d1: number, d2: number): number {
   return incompleteBeta(d2 / 2, d1 / 2, d2 / both, (d1 * f) / both)
 }
 
-/** Returns the two-sided p of a t with so many degrees of freedom; from 1e9 on, that of a normal. */
+/** Returns the two-sided p of a t with given degrees of freedom; from 1e9 on, that of a normal. */
 export function twoSidedTP(t: number, df: number): number {
   return df < 1e9 ? fTail(t * t, 1, df) : normalP(t, 'two-sided')
 }
 
-// Beyond so many degrees of freedom d2 / (d2 + f) has lost digits of f, and Hill's series all its error.
+// Degrees of freedom beyond which d2 / (d2 + f) has lost digits of f, and Hill's series all its error.
 const NEARLY_NORMAL = 50_000
 
-/** The two-sided tail of t = √f, as that of a normal variable z. */
+/** Returns the two-sided tail of t = √f, as that of a normal variable z. */
 function nearlyNormalTail(f: number, df: number): number {
   if (!(df < Number.POSITIVE_INFINITY)) throw new OptionError('d2', df, 'a finite number above 0')
   const a = df - 0.5
@@ -242,7 +242,7 @@ function continuedFraction(a: number, b: number, x: number): number {
   return fraction
 }
 
-/** x^a·(1 − x)^b / B(a, b), relative to the largest density, so that logarithms cancel first. */
+/** Returns x^a·(1 − x)^b / B(a, b), relative to the largest density, so that logarithms cancel first. */
 function factor(a: number, b: number, x: number, complement: number): number {
   const n = a + b
   const scale = Math.sqrt((a * b) / (2 * Math.PI * n))
@@ -250,7 +250,7 @@ function factor(a: number, b: number, x: number, complement: number): number {
   return scale * Math.exp(-deviance(a, n * x) - deviance(b, n * complement) - rest)
 }
 
-/** observed·log(observed/expected) + expected − observed, without cancellation near equality. */
+/** Returns observed·log(observed/expected) + expected − observed, without cancellation near equality. */
 function deviance(observed: number, expected: number): number {
   const u = (expected - observed) / observed
   // Where little is expected, 1 + u has lost the digits that the quotient still has.
@@ -310,7 +310,7 @@ function upperFraction(a: number, x: number): number {
   return fraction * a * density(a, x)
 }
 
-/** x^a·e^(−x) / Γ(a + 1), whose large powers cancel before they are taken. */
+/** Returns x^a·e^(−x) / Γ(a + 1), whose large powers cancel before they are taken. */
 function density(a: number, x: number): number {
   const excess = (x - a) / a
   const scale = Math.sqrt(2 * Math.PI * a)
@@ -330,8 +330,8 @@ const SERIES = [
 ]
 
 /**
- * log Γ(n + 1) less Stirling's formula ½·log(2πn) + n·log(n) − n. Source: Loader 2000, "Fast and
- * accurate computation of binomial probabilities".
+ * Returns log Γ(n + 1) less Stirling's formula ½·log(2πn) + n·log(n) − n. Source: Loader 2000, "Fast and accurate
+ * computation of binomial probabilities".
  */
 export function stirlingError(n: number): number {
   if (n >= 10) {
@@ -342,7 +342,7 @@ export function stirlingError(n: number): number {
   return stirlingError(n + 1) + (n + 0.5) * Math.log1p(1 / n) - 1
 }
 
-/** u − log(1 + u), without cancellation near 0. */
+/** Returns u − log(1 + u), without cancellation near 0. */
 function excessLessLog(u: number): number {
   if (Math.abs(u) > 0.1) return u - Math.log1p(u)
   let sum = 0
@@ -354,12 +354,12 @@ function excessLessLog(u: number): number {
   return sum
 }
 
-/** A value that may be divided by: Lentz's method puts a tiny one in the place of 0. */
+/** Returns a value that is safe as a divisor: Lentz's method puts a tiny one in the place of 0. */
 function awayFromZero(value: number): number {
   return Math.abs(value) < TINY ? TINY : value
 }
 
-/** The t that is exceeded to either side with probability `p`; `NaN` without degrees of freedom. */
+/** Returns the t that is exceeded to either side with probability `p`; `NaN` without degrees of freedom. */
 export function tQuantile(p: number, df: number): number {
   return df > 0 ? bisect((t) => twoSidedTP(t, df) - p, 0, 1e6, 80, 1e-12) : Number.NaN
 }

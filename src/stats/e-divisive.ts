@@ -95,7 +95,7 @@ function distancesOf(values: readonly number[]): Float64Array[] {
   return mean > 0 ? rows.map((row) => row.map((each) => each / mean)) : rows
 }
 
-/** Position that divides values best, in an order, by the scaled energy distance of the two parts. */
+/** Returns the position that divides values best, in an order, by the scaled energy distance of the two parts. */
 function bestCut(distances: readonly Float64Array[], order: readonly number[]) {
   const count = order.length
   let [across, left, right] = [0, 0, 0]

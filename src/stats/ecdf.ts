@@ -6,9 +6,9 @@ export interface Ecdf {
   readonly x: Float64Array
   /** The share of the sample at or below each `x`; the last is 1. */
   readonly y: Float64Array
-  /** How many finite values the sample has. */
+  /** Number of finite values in the sample. */
   readonly count: number
-  /** How many values were NaN or infinite and left out. */
+  /** Number of values that were NaN or infinite and left out. */
   readonly dropped: number
 }
 

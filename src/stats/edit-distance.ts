@@ -8,11 +8,11 @@ const WORD = 32
 const DIAGONAL_SHARE = 0.1
 
 /**
- * Levenshtein distance of two sequences of tokens: the least number of insertions, deletions and
+ * Returns the Levenshtein distance of two sequences of tokens: the least number of insertions, deletions and
  * substitutions that turn one into the other.
  *
- * Tokens are integers (anything `===` tells apart, so not NaN). Symmetric; 0 when equal; the
- * other's length when one is empty.
+ * Tokens are integers (anything that `===` distinguishes, so not NaN). Symmetric; 0 when equal; the other's length when
+ * one is empty.
  *
  * The common prefix and suffix are cut off; then furthest-reaching diagonals are followed while
  * the distance is at most a tenth of the longer rest, O(n + d²) on average; beyond, a bit-parallel
@@ -54,7 +54,7 @@ function commonSuffix(shorter: ArrayLike<number>, longer: ArrayLike<number>, pre
   return length
 }
 
-/** A copy as doubles, which hold every integer token and keep the inner loops monomorphic. */
+/** Returns a copy as doubles, which hold every integer token and keep the inner loops monomorphic. */
 function cut(tokens: ArrayLike<number>, prefix: number, suffix: number): Float64Array {
   const length = tokens.length - prefix - suffix
   const copy = new Float64Array(length)
@@ -66,10 +66,10 @@ function cut(tokens: ArrayLike<number>, prefix: number, suffix: number): Float64
 const MAX_PREPARED = 256
 
 /**
- * Edit distances from one sequence to many: what can be known of the first is worked out once, so
- * that a short one costs a tenth of a microsecond or two per comparison instead of several.
+ * Returns a function for edit distances from one sequence to many. The preparation of the first sequence is done once,
+ * so a comparison with a short one takes a tenth of a microsecond or two instead of several.
  *
- * Tokens, of this sequence and of all it is compared with, are integers from 0 to `alphabet` − 1.
+ * Tokens of all sequences are integers from 0 to `alphabet` − 1.
  *
  * Source: Hyyrö 2003, as in `editDistance`.
  *
@@ -101,7 +101,7 @@ export function editDistanceFrom(
   }
 }
 
-/** The distance, from the horizontal differences along the table's last row. */
+/** Returns the distance, from the horizontal differences along the table's last row. */
 function lastCell(rows: number, differences: Uint8Array): number {
   let distance = rows
   for (let i = 0; i < differences.length; i++) {
@@ -112,7 +112,7 @@ function lastCell(rows: number, differences: Uint8Array): number {
 }
 
 /**
- * Levenshtein distance by bit-parallel dynamic programming, 32 rows of the table at a time.
+ * Returns the Levenshtein distance by bit-parallel dynamic programming, 32 rows of the table at a time.
  *
  * The table is filled one band of 32 pattern tokens after the other; between bands only the
  * horizontal differences (−1, 0, 1) along the text are kept. O(n·m/32) time, O(n + m) memory.
@@ -183,7 +183,7 @@ function numberTokens(pattern: Float64Array, text: Float64Array) {
 const UNREACHED = -(2 ** 30)
 
 /**
- * Levenshtein distance by furthest-reaching diagonals, or undefined when it exceeds `limit`.
+ * Returns the Levenshtein distance by furthest-reaching diagonals, or undefined if it exceeds `limit`.
  *
  * For d = 0, 1, … it keeps, per diagonal (column − row), the furthest row of `a` that d edits
  * can reach. O(n + d²) time on average, O(n·d) at worst, O(limit) memory.
@@ -222,7 +222,7 @@ export function diagonalEditDistance(
   return undefined
 }
 
-/** The row where the run of equal tokens that starts at (row, column) ends. */
+/** Returns the row where the run of equal tokens that starts at (row, column) ends. */
 function slide(a: Float64Array, b: Float64Array, row: number, column: number): number {
   const shift = column - row
   const end = Math.min(a.length, b.length - shift)

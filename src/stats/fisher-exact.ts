@@ -7,7 +7,7 @@ export interface FisherExactResult {
   readonly pMore: number
   /** One-sided: the probability of as many successes of the second group as given, or fewer. */
   readonly pFewer: number
-  /** As p, with tables exactly as probable as the one given counted half. */
+  /** p with tables exactly as probable as the given one counted half. */
   readonly midP: number
   /** Odds of success of the second group over those of the first; ∞ or NaN where cells are 0. */
   readonly oddsRatio: number
@@ -15,11 +15,11 @@ export interface FisherExactResult {
   readonly difference: number
 }
 
-/** How far probabilities may differ and still count as equal, a share; that of R. */
+/** Ratio up to which probabilities count as equal; the value of R. */
 const SAME = 1 + 1e-7
 
 /**
- * Fisher's exact test: do two groups succeed equally often?
+ * Tests whether two groups succeed equally often (Fisher's exact test).
  *
  * Null hypothesis: both groups have one probability of success. Alternative: they differ (p, midP),
  * the second's is larger (pMore), or smaller (pFewer). Half of p is no one-sided p: where successes
@@ -60,9 +60,9 @@ export function fisherExact(
 }
 
 /**
- * Fisher's two-sided p over several tables: the probability of all numbers of successes in the second
- * groups together that are at most as probable as the one given, within tables with these margins.
- * Tables with an empty group say nothing; p is NaN if all are such.
+ * Returns Fisher's two-sided p over several tables: the probability of all numbers of successes in the second groups
+ * together that are at most as probable as the one given, within tables with these margins. Tables with an empty group
+ * say nothing; p is NaN if all are such.
  *
  * Same numbers as `mantelhaen.test(exact = TRUE)` of R. The work grows with the square of the
  * successes that are possible.
@@ -89,7 +89,7 @@ export function stratifiedFisherP(
   return probabilities(all, observed).p
 }
 
-/** What as many successes of the second group mean, of all numbers by their relative probability. */
+/** Returns p-values of the second group's successes, given all tables by their relative probability. */
 function probabilities(tables: ReadonlyMap<number, number>, successes2: number) {
   const observed = tables.get(successes2) ?? 0
   let [total, rarer, equal, more, fewer] = [0, 0, 0, 0, 0]
@@ -118,7 +118,7 @@ const NOTHING: FisherExactResult = {
   difference: Number.NaN,
 }
 
-/** Every number of successes by its probability relative to the most probable one. */
+/** Returns every number of successes with its probability relative to the most probable one. */
 function probableTables({ n1, n2, successes }: { n1: number; n2: number; successes: number }) {
   const tables = new Map<number, number>()
   const least = Math.max(0, successes - n1)

@@ -15,22 +15,21 @@ import {
 } from './two-sample.ts'
 
 export interface ShiftOptions extends SampleOptions {
-  /** How often the interval is to hold the true shift, a share. Default 0.95. */
+  /** Probability that the interval holds the true shift. Default 0.95. */
   readonly level?: number
 }
 
 /** Counts are those of the strata used. */
 export interface StratifiedShiftResult extends ShiftInterval {
-  /** How many strata have values in both periods; the others contribute nothing. */
+  /** Number of strata with values in both periods; the others contribute nothing. */
   readonly strata: number
   readonly beforeCount: number
   readonly afterCount: number
 }
 
 /**
- * Returns how much slower after is than before, within strata: the shift that, taken from every
- * value of after, makes van Elteren's statistic zero, with the interval of shifts that van
- * Elteren's test does not reject, or only just.
+ * Returns how much slower after is than before, within strata. Subtracting this shift from every value of after makes
+ * van Elteren's statistic zero. The interval contains the shifts that van Elteren's test does not reject, or only just.
  *
  * It is the median of the differences after − before of all pairs within strata, each weighing
  * 1/(N_h + 1): for one stratum the Hodges-Lehmann estimate. A positive shift says that after is
@@ -40,11 +39,10 @@ export interface StratifiedShiftResult extends ShiftInterval {
  * out. When no stratum has values in both periods, shift, low and high are NaN; when the samples
  * are too small for any shift to be rejected, low is −∞ and high ∞.
  *
- * Limits: assumes one shift common to all strata; where shifts differ, it is a compromise and the
- * interval is that of the compromise. Normal approximation; the interval is half the statistic's
- * smallest step wider than what `vanElteren` keeps, so that it holds its
- * level in small strata too: measured at 95 %, 95 % for strata of 5 values and more, 96 %
- * for three of 2 or 3 values. Takes O(n log n).
+ * Limits: assumes one shift common to all strata; if shifts differ, shift and interval are a compromise. Normal
+ * approximation; the interval is wider by half the statistic's smallest step than the shifts that `vanElteren` accepts,
+ * so it holds its level in small strata, too: measured at 95 %, 95 % for strata of 5 values and more, 96 % for three of
+ * 2 or 3 values. Takes O(n log n).
  *
  * Sources: Hodges and Lehmann 1963, "Estimates of location based on rank tests", Annals of
  * Mathematical Statistics 34(2):598-611; van Elteren 1960 (weights), as in `vanElteren`.
@@ -90,8 +88,8 @@ export interface ShiftInterval {
 }
 
 /**
- * The shift where the weighted rank statistic is zero, and where just not significant: median and
- * quantiles of weighted differences.
+ * Returns the shift where the weighted rank statistic is zero, and where just not significant: median and quantiles of
+ * weighted differences.
  */
 function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInterval {
   let total = 0
@@ -136,7 +134,7 @@ interface WeightedPair {
   readonly weight: number
 }
 
-/** What lies on either side of a value among all differences of pairs, second − first. */
+/** Weights on either side of a value among all differences of pairs, second − first. */
 interface Split {
   readonly weight: number
   /** The largest difference of at most the value; −∞ if there is none. */
@@ -145,10 +143,10 @@ interface Split {
 }
 
 /**
- * The smallest difference up to which differences weigh `target` (`strictly`: more), or ∞. Each step
- * counts in O(n) where a line through what is known on both sides crosses the target, as weights
- * hardly bend, or halves the range. `known` starts closer with what earlier searches met, and gets
- * what this one meets.
+ * Returns the smallest difference up to which differences weigh `target` (`strictly`: more), or ∞. Each step counts, in
+ * O(n), at the point where a line through the known weights on both sides crosses the target, because weights hardly
+ * bend; or it halves the range. `known` holds the results of earlier searches for a closer start, and receives those of
+ * this one.
  *
  * Source: Dowell and Jarratt 1971, "A modified regula falsi method" (the Illinois algorithm).
  */
@@ -188,7 +186,7 @@ export function selectDifference(
   return high
 }
 
-/** Where most differences are equal, weights jump: of so many steps, one halves the range. */
+/** Period of steps that halve the range: if most differences are equal, weights jump. */
 const HALVED_AFTER = 4
 
 function rangeOf(pairs: readonly WeightedPair[]): { low: number; high: number } {
@@ -238,12 +236,12 @@ export interface VanElterenResult extends TwoSampleResult {
   readonly z: number
   /** P(after > before) + ½·P(equal) of a random pair of one stratum, each weighing 1/(N_h + 1). */
   readonly probabilitySlower: number
-  /** How many strata have values in both periods; the others contribute nothing. */
+  /** Number of strata with values in both periods; the others contribute nothing. */
   readonly strata: number
 }
 
 /**
- * Van Elteren's test (Wilcoxon's, stratified): do requests of the same kind tend to be slower?
+ * Tests whether requests of the same kind tend to be slower (van Elteren's test: Wilcoxon's, stratified).
  *
  * Null hypothesis: within every stratum both samples come from one distribution. Alternative
  * `'two-sided'`: within strata, values of after tend to be larger than those of before, or smaller;
@@ -256,8 +254,8 @@ export interface VanElterenResult extends TwoSampleResult {
  * 0, p 1. When no stratum has values in both periods, statistic, z, p and probabilitySlower are NaN
  * and the result is not testable.
  *
- * Limits: a normal approximation without continuity correction; `testable` asks the rule of
- * `isTestable` of the summed counts. Opposite shifts in different strata cancel.
+ * Limits: a normal approximation without continuity correction; `testable` applies the rule of `isTestable` to the
+ * summed counts. Opposite shifts in different strata cancel.
  *
  * Sources: van Elteren 1960, "On the combination of independent two-sample tests of Wilcoxon",
  * Bulletin of the International Statistical Institute 37:351-361; Lehmann 1975, "Nonparametrics",

@@ -38,12 +38,12 @@ export interface KsResult extends TwoSampleResult {
    * `'faster'` the opposite, `'none'` when the gap is 0 or equally large both ways.
    */
   readonly direction: Direction
-  /** How p was computed. */
+  /** Method that computed p. */
   readonly method: 'stephens' | 'exact'
 }
 
 /**
- * Two-sample Kolmogorov-Smirnov test: do two samples of latencies come from one distribution?
+ * Tests whether two samples of latencies come from one distribution (two-sample Kolmogorov-Smirnov test).
  *
  * Null hypothesis: both samples come from the same distribution. Alternative `'two-sided'`: they
  * come from different ones; `'slower'`: somewhere the distribution function of after lies below
@@ -144,7 +144,7 @@ function ksGap({ first: before, second: after, weights: given, isUneven }: Sorte
     }
   }
   return {
-    /** n1·n2, or the product of the samples' weights: what a gap of 1 is. */
+    /** Amount of a gap of 1: n1·n2, or the product of the samples' weights. */
     unit: mass1 * mass2,
     /** max(F_before − F_after) in that unit, and the smallest value where it is reached; 0 and NaN for none. */
     slower,
@@ -155,7 +155,7 @@ function ksGap({ first: before, second: after, weights: given, isUneven }: Sorte
   }
 }
 
-/** For k = 0 to n1 + n2, whether the first k pooled values end a group of ties (1). */
+/** Returns, for k = 0 to n1 + n2, whether the first k pooled values end a group of ties (1). */
 function tieGroupEnds(before: ArrayLike<number>, after: ArrayLike<number>): Uint8Array {
   const ends = new Uint8Array(before.length + after.length + 1)
   for (const end of tiedValues(before, after).ends) ends[end] = 1
@@ -163,7 +163,7 @@ function tieGroupEnds(before: ArrayLike<number>, after: ArrayLike<number>): Uint
 }
 
 /**
- * Stephens's approximation of the p-value of a two-sample KS statistic, as MATLAB's `kstest2`.
+ * Returns Stephens's approximation of the p-value of a two-sample KS statistic, as MATLAB's `kstest2`.
  *
  * λ = (√n + 0.12 + 0.11/√n)·D with n = n1·n2/(n1+n2); two-sided the Kolmogorov series cut at 101
  * terms, one-sided e^(−2λ²). Clamped to [0, 1]; 0 only where it underflows (λ > 19). NaN for an
@@ -195,8 +195,8 @@ function kolmogorovTail(lambda: number): number {
 }
 
 /**
- * The exact probability that a random interleaving of the two samples, with the ties they have,
- * reaches a gap of at least `height` / (n1·n2) in the direction of the alternative.
+ * Returns the exact probability that a random interleaving of the two samples, with the ties they have, reaches a gap
+ * of at least `height` / (n1·n2) in the direction of the alternative.
  *
  * First-exit summation: reading the pooled sample in ascending order is a Markov chain on (i, j),
  * the number of values of each sample read so far. The probability that first reaches the boundary

@@ -5,17 +5,16 @@ import { OptionError, rejectUnknownOptions, requireNumbers } from '../core/error
  * Returns the Kullback-Leibler divergence D(p‖q) = Σ p·ln(p/q) of two histograms over the same
  * bins, in nats.
  *
- * `p` and `q` are counts or weights and need not have the same sum. So that a bin that only `p` has
- * does not make it infinite, `q` is padded: q̃ = (q + `padding`) / (Σq + `padding`·bins). Empty
- * bins of `p` add nothing (0·ln 0 = 0).
+ * `p` and `q` are counts or weights and need not have the same sum. To keep it finite for bins that only `p` has, `q`
+ * is padded: q̃ = (q + `padding`) / (Σq + `padding`·bins). Empty bins of `p` add nothing (0·ln 0 = 0).
  *
- * 0 for equal shares without padding; with it a little more, or less than rounding below 0. Not
- * symmetric: exchanged, it is another number. NaN where either is all 0.
+ * 0 for equal shares without padding; with padding a little more, or below 0 by less than rounding. Not symmetric. NaN
+ * if either is all 0.
  *
  * Source: Kullback and Leibler 1951, "On information and sufficiency", The Annals of Mathematical
  * Statistics 22(1):79-86; Ostrowski, Mann and Sandler 2011, §4.
  *
- * @param options `padding` (default 0.5): what is added to every bin of `q`, from 0 up
+ * @param options `padding` (default 0.5): amount added to every bin of `q`, from 0 up
  * @throws OptionError for histograms of different lengths, negative counts, a negative padding.
  *
  * @example

@@ -7,14 +7,14 @@ export interface LeastSquaresFit {
   predict(row: ArrayLike<number>): number
 }
 
-/** Of a column's variance: keeps columns that others imply from making the equations singular. */
+/** Share of a column's variance added to it, so that columns implied by others do not make the equations singular. */
 const RIDGE = 1e-9
 /** A column whose spread is less than this share of its mean does not vary but for rounding. */
 const CONSTANT = 1e-9
 
 /**
- * Linear regression with an intercept: normal equations of scaled columns, by Cholesky with a
- * negligible ridge. Constant columns get 0; equal columns share a coefficient.
+ * Fits a linear regression with an intercept: normal equations of scaled columns, by Cholesky with a negligible ridge.
+ * Constant columns get 0; equal columns share a coefficient.
  *
  * @param weights of the rows, inverse to the variance of their values; by default all are equal
  */

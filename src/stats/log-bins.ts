@@ -52,7 +52,7 @@ export function logBins(low: number, high: number, count: number): LogBins {
   }
 }
 
-/** How many bins `n` values get: 2·n^⅓ (Rice's rule), 8 to 64. */
+/** Returns the number of bins for `n` values: 2·n^⅓ (Rice's rule), from 8 to 64. */
 export function binCount(n: number): number {
   return Math.min(64, Math.max(8, Math.round(2 * Math.cbrt(n))))
 }

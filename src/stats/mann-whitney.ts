@@ -35,12 +35,12 @@ export interface MannWhitneyResult extends TwoSampleResult {
   readonly z: number
   /** P(after > before) + ½·P(after = before) of a random pair: U / (n1·n2). */
   readonly probabilitySlower: number
-  /** How p was computed. */
+  /** Method that computed p. */
   readonly method: 'exact' | 'asymptotic'
 }
 
 /**
- * Mann-Whitney U test (Wilcoxon's rank sum test): does one of two samples tend to larger values?
+ * Tests whether one of two samples tends to larger values (Mann-Whitney U test, Wilcoxon's rank sum test).
  *
  * Null hypothesis: both samples come from the same distribution. Alternative `'two-sided'`: a
  * random value of after is larger than one of before with a probability other than ½;
@@ -112,8 +112,8 @@ function corrected(excess: number, alternative: Alternative): number {
 }
 
 /**
- * The exact p of a Mann-Whitney U of the second sample among all ways to deal the pooled values,
- * with the ties they have, out to two samples of these sizes.
+ * Returns the exact p of a Mann-Whitney U of the second sample among all ways to deal the pooled values, with the ties
+ * they have, out to two samples of these sizes.
  *
  * Counts the subsets of the pooled doubled midranks by size and sum, which only adds, so that even
  * the smallest p keeps its digits. Two-sided: the share of ways whose U is at least as far from
@@ -153,7 +153,7 @@ function isAsExtreme(found: number, observed: number, alternative: Alternative):
   return Math.abs(found) >= Math.abs(observed)
 }
 
-/** Twice the midrank of every pooled value, ascending: integers. */
+/** Returns twice the midrank of every pooled value, ascending: integers. */
 function doubledMidranks(first: ArrayLike<number>, second: ArrayLike<number>): Int32Array {
   const ranks = new Int32Array(first.length + second.length)
   let start = 0
@@ -164,7 +164,7 @@ function doubledMidranks(first: ArrayLike<number>, second: ArrayLike<number>): I
   return ranks
 }
 
-/** For each sum of (rank − 2): in how many ways `size` of the ascending ranks have it. */
+/** Returns, for each sum of (rank − 2), in how many ways `size` of the ascending ranks have it. */
 function waysBySum(ranks: Int32Array, size: number): Float64Array {
   let largest = 0
   for (let i = ranks.length - size; i < ranks.length; i++) largest += ranks[i]! - 2

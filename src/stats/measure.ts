@@ -2,7 +2,7 @@
 import { OptionError } from '../core/errors.ts'
 import { quantile } from './quantile.ts'
 
-/** What of a sample is compared: its mean, its median, or another quantile. */
+/** Measure of a sample to compare: its mean, its median, or another quantile. */
 export type Measure = 'mean' | 'median' | { readonly quantile: number }
 
 /** Returns the share a measure is the quantile of, or null for the mean. */

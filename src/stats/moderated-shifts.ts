@@ -20,19 +20,18 @@ export interface BlockedStratum {
   readonly after: BlockedSample
 }
 
-/** What one measure says, judged together with all others. */
+/** Result for one measure, judged together with all others. */
 export interface ModeratedShift {
   /** Values in strata that have some in both periods. */
   readonly beforeCount: number
   readonly afterCount: number
   /** Smaller of the p-values of ranks and of log values, times 2; `NaN` if neither could be had. */
   readonly p: number
-  /** Of ranks alone; `NaN` if all values of each stratum are equal. */
+  /** p of ranks alone; `NaN` if all values of each stratum are equal. */
   readonly rankP: number
   /**
-   * Of log values alone; of values that vary in neither period, of their arrangement. `NaN` with
-   * fewer than three values a side, or two that lie beyond at least eight of the other side, and
-   * if all values of each stratum are equal.
+   * p of log values alone; for values that vary in neither period, p of their arrangement. `NaN` with fewer than three
+   * values a side, or if two lie beyond at least eight of the other side, or if all values of each stratum are equal.
    */
   readonly logP: number
   /**
@@ -40,9 +39,9 @@ export interface ModeratedShift {
    * test of ranks.
    */
   readonly probabilitySlower: number
-  /** exp of the mean difference of log values: by what factor values grew. */
+  /** exp of the mean difference of log values: the factor by which values grew. */
   readonly factor: number
-  /** How many times larger the variance of the shift is than independent values would have. */
+  /** Ratio of the variance of the shift to that of independent values. */
   readonly designEffect: number
   /** Degrees of freedom of `rankP`; ∞ where the design effect is 1. */
   readonly rankDf: number
@@ -57,16 +56,16 @@ export interface ModeratedShift {
  */
 export type Pairing = 'time' | 'phase' | null
 
-/** How stretches of time are numbered. */
+/** Numbering of stretches of time. */
 export interface StretchOptions {
   readonly perRun?: number
   readonly pairs?: Pairing
-  /** Whether how far levels wander is learned from before alone; default false. */
+  /** Whether drift is learned from before alone; default false. */
   readonly steady?: boolean
 }
 
 export interface ShiftOptions extends StretchOptions {
-  /** What a midrank between 0 and 1 counts; default: itself. */
+  /** Score of a midrank between 0 and 1; default: the midrank itself. */
   readonly scoreOf?: (rank: number) => number
 }
 
@@ -81,44 +80,41 @@ const ROUNDING = 1e-12
 const FLOOR = 1
 
 /**
- * Tests whether measures shifted between two periods, few values or many, though neighbors in time
- * are alike.
+ * Tests whether measures shifted between two periods, with few values or many, even if neighbors in time are similar.
  *
- * Null hypothesis of each: within every stratum both samples come from one distribution whose level
- * wanders from stretch to stretch of time as it does within the periods. The alternative is
- * two-sided; `direction` says which of the samples ranks higher.
+ * Null hypothesis of each: within every stratum both samples come from one distribution whose level drifts from stretch
+ * to stretch of time as it does within the periods. The alternative is two-sided; `direction` says which of the samples
+ * ranks higher.
  *
- * Two statistics, corrected for being two: ranks within strata (van Elteren) for many values, and a
- * t-test of log values, whose variance is shrunk towards that of all measures, for few. Both
- * variances are multiplied by the design effect: how much more the sums over stretches of time vary
- * than independent values would (`designEffects`), which rests on all measures. So p of one measure
- * depends on which others are given. The variance of log values is that about their stratum and one
- * shift of all strata: of a value that is alone in its stratum and period, nothing else would tell.
+ * Two statistics, corrected for being two: ranks within strata (van Elteren) for many values, and a t-test of log
+ * values, whose variance is shrunk towards that of all measures, for few. Both variances are multiplied by the design
+ * effect: the ratio by which sums over stretches of time vary more than independent values (`designEffects`). It is
+ * estimated from all measures, so p of one measure depends on the others given. The variance of log values is taken
+ * about their stratum and one shift of all strata, because a value that is alone in its stratum and period has no
+ * other.
  *
- * Equal values share the mean of their ranks, and the variance of ranks is that of these; if all
- * values of every stratum are equal, nothing can differ and there is no p. Values that vary in neither
- * period, but differ between them, tell nothing of any variance: instead of a t-test they have the
- * exact p of their arrangement, 2 / C(n + m, n). A measure without a stratum that has values in both
- * periods gets counts of 0 and NaN for p.
+ * Equal values share the mean of their ranks, and the variance of ranks is that of these; if all values of every
+ * stratum are equal, nothing can differ and there is no p. Values that vary in neither period, but differ between them,
+ * have no variance: in place of a t-test they get the exact p of their arrangement, 2 / C(n + m, n). A measure without
+ * a stratum that has values in both periods gets counts of 0 and NaN for p.
  *
- * Limits: levels are taken to wander as flicker noise does. Of levels that do, 2 % of p are below
- * 0.05, as of independent values; 3 to 8 % where a tenth of a period keeps 70 % of the level of the one
- * before, and 13 % where it keeps 90 %. With one stretch a period there is no design effect. Both p-values rest on a normal or t
- * distribution: of three values a side or fewer, `rankP` is too small by up to a half. Values below 1
- * count as 1 in log values, so give them in a small unit.
+ * Limits: assumes that levels drift as flicker noise does. For these, 2 % of p are below 0.05, as for independent
+ * values; 3 to 8 % if a tenth of a period keeps 70 % of the previous level, and 13 % if it keeps 90 %. With one stretch
+ * a period there is no design effect. Both p-values rest on a normal or t distribution: with three values a side or
+ * fewer, `rankP` is too small by up to a half. Values below 1 count as 1 in log values, so give them in a small unit.
  *
- * Where before is several runs, values are held against the mean of their run: how runs differ from
- * each other is not tested here, but by `runShifts`.
+ * If before consists of several runs, values are compared with the mean of their run; `runShifts` tests the differences
+ * between runs.
  *
  * @param measures strata of each measure; those without values in both periods are left out
  * @param options.perRun stretches of time that each run before has; default: before is one run
- * @param options.pairs which stretches of after, `perRun` later, are paired with those of before: what happens to
- *   both is then no difference. `'time'`: both are of the same time. `'phase'`: both are as long after their beginnings,
- *   of one run before; levels wander on beyond what both share. Default null
- * @param options.scoreOf what a midrank between 0 and 1 counts in `rankP`; default: itself. Of its 4th power, the
- *   test sees what only a part of the values does (Conover and Salsburg 1988)
- * @param options.steady whether how far levels wander is learned from before alone, so that a change
- *   within after is none of it; each measure's is then as sure as its own stretches; default false
+ * @param options.pairs which stretches of after, `perRun` later, are paired with those of before: an event in both is
+ *   then no difference. `'time'`: both are of the same time. `'phase'`: both are as long after their beginnings, of one
+ *   run before; levels drift further than the common part. Default null
+ * @param options.scoreOf score of a midrank between 0 and 1 in `rankP`; default: itself. With its 4th power, the test
+ *   finds changes of only a part of the values (Conover and Salsburg 1988)
+ * @param options.steady whether drift is learned from before alone, so that a change within after does not count as
+ *   drift; each measure's drift is then as sure as its own stretches; default false
  * @returns one result a measure, in the same order
  *
  * Sources: van Elteren 1960, "On the combination of independent two-sample tests of Wilcoxon"; Smyth
@@ -187,7 +183,7 @@ export function moderatedShifts(
   })
 }
 
-/** Of samples that do not overlap, exactly 0 or 1; of strata that cancel, exactly ½. */
+/** Removes rounding: exactly 0 or 1 for samples that do not overlap, exactly ½ for strata that cancel. */
 function withoutRounding(share: number): number {
   return Math.round(share * 1e12) / 1e12
 }
@@ -208,7 +204,7 @@ function rankStratum(
   return { samples, ofStretches, meanRanks: [meanOf(0), meanOf(1)] as const }
 }
 
-/** Number of the ranks of each stretch of time, their sum, and that of their squares. */
+/** Returns the number of the ranks of each stretch of time, their sum, and that of their squares. */
 function byStretch(ranks: Float64Array, { blocks }: BlockedSample) {
   let size = 0
   for (let i = 0; i < ranks.length; i++) size = Math.max(size, blocks[i]! + 1)
@@ -223,7 +219,7 @@ function byStretch(ranks: Float64Array, { blocks }: BlockedSample) {
   return { counts, sums, squares }
 }
 
-/** An ascending sample with its logs, however many strata have it. */
+/** Returns an ascending sample with its logs, however many strata have it. */
 function logSample(sample: BlockedSample) {
   const { values, blocks } = ascending(sample)
   const logs = new Float64Array(values.length)
@@ -242,7 +238,7 @@ function isConstant(values: ArrayLike<number>): boolean {
   return values[0] === values[values.length - 1]
 }
 
-/** How rarely chance parts values as those of strata are that vary within no sample. */
+/** Probability that chance separates values as in strata that vary within no sample. */
 class Arrangement {
   #p = 2
   #isConstant = true
@@ -276,7 +272,7 @@ function sumStrata(
     rankedOf,
   }: Required<StretchOptions> & { readonly rankedOf: (stratum: BlockedStratum) => RankedStratum },
 ) {
-  // `rankWeight`: what the difference of ranks would be if all values after were larger, times 2.
+  // `rankWeight`: twice the difference of ranks if all values after were larger.
   const whole = { beforeCount: 0, afterCount: 0, rankWeight: 0, weight: 0 }
   let [rankDifference, rankVariance, logDifference, logApart, logSquares, logDf, logScale] = [
     0, 0, 0, 0, 0, 0, 0,
@@ -350,12 +346,12 @@ function sumStrata(
     logVariance: logDf === 0 ? Number.NaN : logSquares / logDf,
     /** Variance of `logDifference` over that of one value. */
     logScale: weight === 0 ? Number.NaN : logScale / weight ** 2,
-    /** Of values that vary within no sample; `NaN` where all are equal, `null` where some vary. */
+    /** p for values that vary within no sample; `NaN` if all are equal, `null` if some vary. */
     arrangementP: arrangement.p,
   }
 }
 
-/** The values in ascending order, each with its block: sums then do not hang on the order given. */
+/** Returns the values in ascending order, each with its block: sums then do not hang on the order given. */
 function ascending(sample: BlockedSample): BlockedSample {
   const { values, blocks } = sample
   if (isAscending(sample)) return sample
@@ -410,7 +406,7 @@ function toScores(ranks: readonly Float64Array[], scoreOf: (rank: number) => num
   for (const own of ranks) for (let i = 0; i < own.length; i++) own[i]! -= mean
 }
 
-/** Log of a value, of at least 1, as it is compared. */
+/** Returns the log of a value, of at least 1, as it is compared. */
 export function logOf(value: number): number {
   return Math.log(Math.max(FLOOR, value))
 }
@@ -425,11 +421,11 @@ function once<K, V>(compute: (key: K) => V): (key: K) => V {
   }
 }
 
-/** Variances that were shrunk towards what all of them have in common. */
+/** Variances shrunk towards their common value. */
 export interface ModeratedVariances {
   /** Variance of all, s₀². */
   readonly prior: number
-  /** How many degrees of freedom the prior is worth, d₀; `Infinity` where all variances agree. */
+  /** Degrees of freedom that the prior is worth, d₀; `Infinity` if all variances agree. */
   readonly priorDf: number
   /** (d₀·s₀² + d·s²) / (d₀ + d) of each. */
   readonly variances: Float64Array
@@ -509,7 +505,7 @@ function fitPrior(variances: readonly number[], df: readonly number[]) {
   return priorOf(center, excess)
 }
 
-/** The same, each log weighed by its variance and that of all: their squares sum to what is expected. */
+/** Weighs each log by its variance and that of all, so that their squares sum to the expected value. */
 function weighedPrior(variances: readonly number[], df: readonly number[]) {
   const count = variances.length
   if (count < 2) return fitPrior(variances, df)
@@ -543,7 +539,7 @@ function unbiasedLogs(variances: readonly number[], df: readonly number[]): numb
   })
 }
 
-/** From here on the asymptotic series are exact to double precision. */
+/** Argument from which the asymptotic series are exact to double precision. */
 const SERIES_FROM = 10
 
 /** Returns ψ(x), the derivative of log Γ, for x > 0 (Abramowitz and Stegun 6.3.5, 6.3.18). */
@@ -566,7 +562,7 @@ function trigamma(x: number): number {
   return sum + 1 / at + f / 2 + series
 }
 
-/** Where a falling function of x > 0 has a value. */
+/** Returns the x > 0 at which a falling function has a value. */
 function whereFalls(value: (x: number) => number, wanted: number): number {
   const log = bisect(
     (at) => value(Math.exp(at)) - wanted,
@@ -624,8 +620,8 @@ export interface Wandering {
 }
 
 /**
- * How long levels are taken to last: as those of flicker noise do, slowly and quickly alike, or as
- * long as stretches of all measures let one learn; not at all if `false`.
+ * Assumed duration of levels: that of flicker noise, slow and quick in equal parts; learned from stretches of all
+ * measures; or none if `false`.
  */
 export type Lasting = 'flicker' | 'learned' | false
 
@@ -637,30 +633,29 @@ export interface DesignOptions {
 
 /** A design effect is estimated from at least this many stretches of time in all. */
 const MIN_DF = 4
-/** Part of a level that neighbors are taken to keep where little wanders, worth some measures. */
+/** Prior of the part of a level that neighbors keep, for little drift, and its worth in measures. */
 const PRIOR_KEPT = 0.3
 const PRIOR_MEASURES = 0.5
-/** How many of its own an effect is as sure as, however many measures moderate it. */
+/** Most degrees of freedom of an effect, as a multiple of its own, however many measures moderate it. */
 const MAX_SHARED = 2
 
 /** Levels that keep more are drifts, of which ten stretches do not tell how far they go. */
 const MAX_KEPT = 0.9
 
 /**
- * Returns how many times larger the variance of each measure's sum is than independent values would
- * have, since neighbors in time are alike.
+ * Returns the ratio of the variance of each measure's sum to that of independent values, because neighbors in time are
+ * similar.
  *
- * All measures share one correlation of values in one stretch of time; each measure's own effect
- * moderates what that lets expect of it (`moderatedVariances`). Levels last: whole periods differ by
- * more than their stretches show. How long, ten stretches hardly tell: learned from them (a first-order
- * autoregression; the median over measures, weighted by how much they wander, with a prior of 0.3), 7
- * of 33 thirds of a recorded run have an alarm, and none if levels wander as flicker noise does, slowly
- * and quickly alike: the machine warms up, caches fill, neighbors come.
+ * All measures share one correlation of values in one stretch of time; each measure's own effect moderates the effect
+ * expected from it (`moderatedVariances`). Levels last, so whole periods differ by more than their stretches show. Ten
+ * stretches hardly tell how long: learned from them (a first-order autoregression; the median over measures, weighted
+ * by their drift, with a prior of 0.3), 7 of 33 thirds of a recorded run have an alarm, and none if levels drift as
+ * flicker noise does, slowly as well as quickly: the machine warms up, caches fill, neighbors come.
  *
- * @param options.lasts how long levels last; default `'flicker'`. Not at all: differences of periods
- *   of the same time, which drift together
- * @param options.maxShared an effect is as sure as this many of its own, however many measures moderate
- *   it; default 2
+ * @param options.lasts duration of levels; default `'flicker'`. Use `false` for differences between periods of the same
+ *   time, which drift together
+ * @param options.maxShared most degrees of freedom of an effect, as a multiple of its own, however many measures
+ *   moderate it; default 2
  *
  * Sources: Kish 1965, "Survey Sampling", §5.4; Smyth 2004 (see `moderatedVariances`); for the
  * autocorrelation left after the mean is taken off, Kendall 1954, "Note on bias in the estimation of
@@ -694,7 +689,7 @@ export function designEffects(
       // Single values a stretch are as good as independent, and stay so over longer stretches.
       return 1 + Math.max(0, moderated - 1) * growth
     }),
-    // Measures of one system wander together: all others are worth no more than one of its own.
+    // Measures of one system drift together: all others are worth no more than one of its own.
     df: Array.from(ratios.df, (df, i) => {
       const own = seen[i]?.df ?? 0
       const known = isKnown[i] ? Math.min(df, maxShared * own) : Math.min(pooledDf, typicalDf)
@@ -736,7 +731,7 @@ function growthOf(
   )
 }
 
-/** By how much whole periods wander more than their stretches of time let expect, learned from these. */
+/** Returns the ratio of the drift of whole periods to that expected from their stretches, as learned from these. */
 function learnedGrowth(measures: readonly Wandering[], stretches: number): number {
   const seen = [{ ratio: lasting(PRIOR_KEPT, stretches).seen, weight: PRIOR_MEASURES }]
   for (const { periods } of measures) {
@@ -750,7 +745,7 @@ function learnedGrowth(measures: readonly Wandering[], stretches: number): numbe
       squares += products.squares / unit
       df += rest
     }
-    // Of values that hardly wander, neighbors say little.
+    // With little drift, neighbors say little.
     if (squares > df) seen.push({ ratio: own / (squares - df), weight: 1 - df / squares })
   }
   const typical = weightedMedian(seen)
@@ -773,7 +768,7 @@ function weightedMedian(all: { readonly ratio: number; readonly weight: number }
   return 0
 }
 
-/** What a level does of which stretches keep a part: the correlation seen, and the variance. */
+/** Returns the correlation and the variance of a level of which each stretch keeps a part. */
 function lasting(kept: number, stretches: number): { readonly seen: number; growth: number } {
   const rows = Array.from(
     { length: stretches },
@@ -790,9 +785,9 @@ function lasting(kept: number, stretches: number): { readonly seen: number; grow
 }
 
 /**
- * By how many times whole periods wander more than their stretches let expect, if levels wander as
- * flicker noise does: means of long stretches then differ from their neighbors by as much as those of
- * short ones (a constant Allan variance).
+ * Returns the ratio of the drift of whole periods to that expected from their stretches, if levels drift as flicker
+ * noise does: means of long stretches then differ from their neighbors by as much as those of short ones (a constant
+ * Allan variance).
  */
 export function flickerGrowth(stretches: number): number {
   return (2 * (stretches - 1) * Math.LN2) / Math.log(stretches)

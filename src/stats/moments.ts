@@ -7,7 +7,7 @@ import { requireWeights } from './weighted-sample.ts'
 export interface Moments {
   readonly count: number
   readonly mean: number
-  /** With n − 1 in the denominator; NaN for fewer than two values. */
+  /** Variance with n − 1 in the denominator; NaN for fewer than two values. */
   readonly variance: number
   /** The square root of `variance`. */
   readonly sd: number
@@ -16,16 +16,16 @@ export interface Moments {
 }
 
 /**
- * Count, mean, sample variance, standard deviation, smallest and largest value of a sample.
+ * Returns count, mean, sample variance, standard deviation, smallest and largest value of a sample.
  *
- * Of an empty sample all but the count are NaN; of one value variance and sd are. A NaN in the
- * sample makes everything but the count NaN; nothing is dropped.
+ * For an empty sample all but the count are NaN; for one value, variance and sd are. A NaN in the sample makes
+ * everything but the count NaN; nothing is dropped.
  *
- * With `weights`, each value counts as often as its weight says: mean, variance and standard deviation
- * are those of a sample that holds it so many times, and `count` is still that of the values.
+ * With `weights`, each value counts as often as its weight says: mean, variance and standard deviation are those of a
+ * sample with that many copies; `count` is still the number of values.
  *
- * Two passes, each corrected by the sum of what is left over, so that a large common offset
- * (epoch times) does not eat the variance.
+ * Two passes, each corrected by the sum of residuals, so that a large common offset (epoch times) does not eat the
+ * variance.
  *
  * Source: Chan, Golub and LeVeque 1983, "Algorithms for computing the sample variance: analysis
  * and recommendations", The American Statistician 37(3):242-247.

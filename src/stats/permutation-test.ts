@@ -17,13 +17,13 @@ import {
 
 export interface PermutationTestOptions extends SidedOptions {
   /**
-   * What is compared: `'mean'`, `'median'`, `{ quantile: 0.95 }`, or a function of an ascending
-   * sample of at least one value. Default `'mean'`.
+   * Measure to compare: `'mean'`, `'median'`, `{ quantile: 0.95 }`, or a function of an ascending sample of at least
+   * one value. Default `'mean'`.
    */
   readonly measure?: Measure | ((ascending: Float64Array) => number)
-  /** How many random ways to deal the values out. Default 9999. */
+  /** Number of random permutations of the values. Default 9999. */
   readonly permutations?: number
-  /** Of the random ways. Default 1. */
+  /** Seed of the permutations. Default 1. */
   readonly seed?: number
 }
 
@@ -34,8 +34,7 @@ export interface PermutationTestResult extends TwoSampleResult {
 }
 
 /**
- * Permutation test of the difference of a measure: would dealing the values out at random give a
- * difference as large?
+ * Tests whether dealing the values out at random would give as large a difference of a measure (permutation test).
  *
  * Null hypothesis: both samples come from the same distribution. Alternative `'two-sided'`: the
  * difference of the measures is far from 0; `'slower'`: it is large; `'faster'`: it is small. The
@@ -89,7 +88,7 @@ export function permutationTest(
   const statistic = ofAfter - ofBefore
   const towards = evidence(alternative)
   const dealer = dealerOf(pair, randomSource(seed))
-  // Equal differences may differ by rounding: of large values, or of what a function makes of them.
+  // Rounding may separate equal differences: of large values, or of a function's results.
   const rounding =
     typeof measure === 'function'
       ? 1e-12 * Math.max(Math.abs(ofBefore), Math.abs(ofAfter))
@@ -104,7 +103,7 @@ export function permutationTest(
   return { ...sizes, statistic, p, direction: directionOf(statistic), permutations }
 }
 
-/** How strongly a difference speaks for the alternative. */
+/** Returns the score by which differences are evidence for the alternative. */
 function evidence(alternative: Alternative): (difference: number) => number {
   if (alternative === 'two-sided') return Math.abs
   return alternative === 'slower' ? (difference) => difference : (difference) => -difference

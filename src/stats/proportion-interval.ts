@@ -3,8 +3,8 @@ import { OptionError, rejectUnknownOptions } from '../core/errors.ts'
 import { incompleteBeta } from './distributions.ts'
 
 /**
- * Returns the exact confidence interval of a proportion: the shares at which as many successes or
- * more, or as many or fewer, come about with half of what `level` leaves.
+ * Returns the exact confidence interval of a proportion. At its lower end, at least as many successes have the
+ * probability (1 − `level`) / 2; at its upper end, at most as many.
  *
  * Conservative: it covers the true share at least as often as `level` says. Without trials, it is
  * from 0 to 1. Same numbers as `binom.test` of R.

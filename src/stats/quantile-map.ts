@@ -4,12 +4,12 @@ import { OptionError, rejectUnknownOptions, requireNumbers } from '../core/error
 import { valueAtWeight } from './quantile.ts'
 import { ascendingSample } from './weighted-sample.ts'
 
-/** Gives the value of one sample's distribution that stands where a value stands in another's. */
+/** Maps a value of one sample's distribution to the value of equal rank in another's. */
 export type QuantileMap = (value: number) => number
 
 /**
- * Maps values of one sample to where they would stand in another: F'⁻¹(F(x)), such that a sample so
- * mapped has the distribution of the other.
+ * Maps values of one sample to the same rank in another: F'⁻¹(F(x)). A sample mapped in this way has the distribution
+ * of the other.
  *
  * F(x) is the mid-rank share: values below x and half of those equal to it. F'⁻¹ interpolates
  * between the middles of neighboring values (Hazen's rule, type 5 of Hyndman and Fan); beyond the
@@ -57,7 +57,7 @@ export function quantileMap(
   }
 }
 
-/** How many values each stands for; 1 where left out. */
+/** Number of values that each stands for; default 1. */
 export interface QuantileMapWeights {
   readonly baseWeights?: ArrayLike<number> | undefined
   readonly targetWeights?: ArrayLike<number> | undefined

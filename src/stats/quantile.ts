@@ -79,10 +79,10 @@ export function valueAtWeight(
   return row < upTo.length - 1 && place > ends + ROUNDING ? between(row) : ascending[row]!
 }
 
-/** What sums of fractions may be off. */
+/** Largest rounding error in sums of fractions. */
 const ROUNDING = 1e-9
 
-/** The `quantile` of two ascending samples together, not both empty, which are not merged for it. */
+/** Returns the `quantile` of two ascending samples together, not both empty, which are not merged for it. */
 export function pooledQuantile(
   first: ArrayLike<number>,
   second: ArrayLike<number>,
@@ -94,7 +94,10 @@ export function pooledQuantile(
   return low + (place - Math.floor(place)) * (high - low)
 }
 
-/** The value at a place among both samples: so many of the first are before it, the others of the second. */
+/**
+ * Returns the value at a place among both samples, given how many of the first come before it; the others are of the
+ * second.
+ */
 function pooledValue(first: ArrayLike<number>, second: ArrayLike<number>, place: number): number {
   let low = Math.max(0, place - second.length)
   let high = Math.min(place, first.length)
@@ -107,7 +110,7 @@ function pooledValue(first: ArrayLike<number>, second: ArrayLike<number>, place:
   return Math.min(one ?? Number.POSITIVE_INFINITY, other ?? Number.POSITIVE_INFINITY)
 }
 
-/** The median of values in any order; NaN where there are none. */
+/** Returns the median of values in any order; NaN where there are none. */
 export function median(values: ArrayLike<number>): number {
   return quantile(sortAscending(Float64Array.from(values)), 0.5)
 }

@@ -16,7 +16,7 @@ export interface RandomSource {
 }
 
 /**
- * A source of random numbers that gives the same stream for the same seed, on every platform.
+ * Returns a source of random numbers that gives the same stream for the same seed, on every platform.
  *
  * `seed` is an integer; its lowest 32 bits count. All but `logNormal` use only operations that IEEE
  * 754 rounds in one way; `logNormal` calls `Math.exp`, whose last bit engines may choose. Not for
@@ -75,7 +75,7 @@ export function randomSource(seed: number): RandomSource {
   return { next, integer, normal, logNormal, shuffle }
 }
 
-/** Leva's ratio of uniforms: quadratic bounds spare 99 % of the cases a logarithm. */
+/** Accepts a ratio of uniforms by Leva's method: quadratic bounds spare 99 % of the cases a logarithm. */
 function acceptsNormal(u: number, v: number): boolean {
   const x = u - 0.449871
   const y = Math.abs(v) + 0.386595

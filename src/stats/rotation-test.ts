@@ -13,16 +13,15 @@ export interface RotationTestResult {
 }
 
 /**
- * Tests whether two series of the same moments are high together, though neighbors in time are alike.
+ * Tests whether two series of the same moments are high together, even if neighbors in time are similar.
  *
- * Null hypothesis: within each stretch of time, one series could as well have begun at any other
- * moment of it. So all rotations of the one within its stretch are equally likely, which keep how long
- * each series stays high; the sum of products is held against its mean and variance over all of them.
- * Alternative: it is larger (one-sided). What both do over several stretches, as a trend does, counts
- * for nothing.
+ * Null hypothesis: within each stretch of time, one series could as well have begun at any other moment of it. So all
+ * rotations of the one within its stretch are equally likely; they preserve how long each series stays high. The sum of
+ * products is compared with its mean and variance over all rotations. Alternative: it is larger (one-sided). Common
+ * changes over several stretches, such as a trend, do not count.
  *
- * Limits: a normal approximation of the sum over stretches. Series that are high once in all, for long,
- * are never significant. An empty series, or one that never varies within a stretch, gives NaN.
+ * Limits: a normal approximation of the sum over stretches. Series that are high only once, for long, are never
+ * significant. An empty series, or one that never varies within a stretch, gives NaN.
  *
  * Source: Lotwick and Silverman 1982, "Methods for analysing spatial processes of several types of
  * points", Journal of the Royal Statistical Society B 44(3):406-413 (toroidal shifts), here in time.

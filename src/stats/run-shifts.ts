@@ -7,7 +7,7 @@ import { median } from './quantile.ts'
 /** Means of the runs before, in their order, and last of the run after, over values of one kind. */
 export interface RunStratum {
   readonly means: ArrayLike<number>
-  /** How many values each mean is of; runs without any are left out, whatever their mean. */
+  /** Number of values behind each mean; runs without any are left out, whatever their mean. */
   readonly counts: ArrayLike<number>
 }
 
@@ -18,7 +18,7 @@ export interface RunMeasure {
   readonly variance: number
 }
 
-/** How far the run after is from the runs before. */
+/** Distance of the run after from the runs before. */
 export interface RunShift {
   /** Level of after, less the mean level of the runs before. */
   readonly shift: number
@@ -27,7 +27,7 @@ export interface RunShift {
   readonly df: number
   /** p of that t alone. */
   readonly ownP: number
-  /** Twice the smaller p of that t, and of the shift beyond what all measures share. */
+  /** Twice the smaller p of that t, and of the shift beyond the common one of all measures. */
   readonly p: number
 }
 
@@ -35,31 +35,29 @@ export interface RunShift {
  * Tests whether measures in one run differ from those in several others by more than these differ
  * from each other.
  *
- * Null hypothesis of each: its level in the run after is drawn as those of the runs before are,
- * independently of them, from a normal distribution. Two-sided. Within strata a run's values lie its
- * level above the stratum's (least squares), so runs may have other mixes.
+ * Null hypothesis of each: its level in the run after is drawn as those of the runs before are, independently of them,
+ * from a normal distribution. Two-sided. Within strata, a run's values are the stratum's plus its own level (least
+ * squares), so runs may have other mixes.
  *
- * A level varies by what runs differ by, the same for all measures, and by what the values within the
- * run let expect; a run weighs by the sum. Each measure's own variance between runs, with k − 1
- * degrees of freedom, moderates that of all (`moderatedVariances`, d0 degrees of freedom): t has
- * k − 1 + d0, but no more than half as many measures as move on their own from run to run are worth:
- * how many do is a rough estimate. With one stratum, equal counts and a variance of 0 these are the numbers of limma's moderated t.
+ * A level has two variances: that between runs, the same for all measures, and that expected from the values within the
+ * run; a run weighs by their sum. Each measure's own variance between runs, with k − 1 degrees of freedom, moderates
+ * that of all (`moderatedVariances`, d0 degrees of freedom): t has k − 1 + d0, but no more than half of the worth of
+ * the measures that move independently from run to run: their number is a rough estimate. With one stratum, equal
+ * counts and a variance of 0 these are the numbers of limma's moderated t.
  *
- * Runs are often faster or slower as a whole: on a warmer day, on a busier host. So levels are also
- * tested less the median of all measures in their run, which leaves more degrees of freedom where
- * measures move together; the shift counts there by what is smaller, itself or beyond the median, and
- * only if both have one sign.
+ * Runs are often faster or slower as a whole: on a warmer day, on a busier host. So levels are also tested less the
+ * median of all measures in their run, which leaves more degrees of freedom where measures move together; the smaller
+ * shift counts there, with or without the median, and only if both have one sign.
  *
- * Limits: of two runs, whether measures move together is hardly known; where all move as one, t has
- * k − 1 degrees of freedom, and only huge shifts of few runs are significant. Runs that are not
- * independent (stretches of one drifting hour) differ less than others would.
+ * Limits: with two runs, it is hardly known whether measures move together; if all move as one, t has k − 1 degrees of
+ * freedom, and only huge shifts of few runs are significant. Runs that are not independent (stretches of one drifting
+ * hour) differ less than others would.
  *
  * @param measures on one scale, such as that of logs; each with as many runs
  * @returns one result a measure, in the same order
  *
- * Sources: Smyth 2004 (see `moderatedVariances`); Paule and Mandel 1982, "Consensus values and
- * weighting factors" (the variance that runs have in common, here by medians, so that a few restless
- * measures do not raise it for all).
+ * Sources: Smyth 2004 (see `moderatedVariances`); Paule and Mandel 1982, "Consensus values and weighting factors" (the
+ * common variance of runs, here by medians, so that a few unsteady measures do not raise it for all).
  *
  * @example
  * const run = (...means) => ({ strata: [{ means, counts: means.map(() => 1) }], variance: 0 })
@@ -104,10 +102,10 @@ function testLevels(levels: readonly Levels[]): RunShift[] {
   })
 }
 
-/** Of fewer measures, the median is one of them or little else. */
+/** Smallest number of measures for sharing: the median of fewer is hardly more than one of them. */
 const MIN_SHARING = 8
 
-/** Median level of all measures in each run, each less its mean; `null` for too few measures. */
+/** Returns the median level of all measures in each run, each less its mean; `null` for too few measures. */
 function sharedLevels(all: readonly Levels[]): number[] | null {
   const runs = all[0]?.levels.length ?? 0
   const centered = all
@@ -127,8 +125,8 @@ const MAX_SWEEPS = 200
 const SETTLED = 1e-13
 
 /**
- * Levels of runs beside those of strata, by turns, until they settle, `NaN` where a run has no values;
- * and their variances as these let expect.
+ * Returns levels of runs: estimates them and the levels of strata by turns until they settle, `NaN` for a run without
+ * values; and their expected variances.
  */
 function levelsOf({ strata, variance }: RunMeasure) {
   const runs = strata[0]?.counts.length ?? 0
@@ -152,7 +150,7 @@ function levelsOf({ strata, variance }: RunMeasure) {
     }
     const isSettled = next.every((level, run) => Math.abs(level - levels[run]!) < SETTLED)
     levels = next
-    // A single stratum says it at once: its own level shifts all runs alike.
+    // With a single stratum, one round is enough: its own level shifts all runs equally.
     if (isSettled || strata.length === 1) break
   }
   return {
@@ -170,7 +168,7 @@ function eachCount(counts: ArrayLike<number>, of: (n: number, run: number) => vo
 
 type Weighed = ReturnType<typeof weigh>
 
-/** One measure with runs weighed by how sure their levels are. */
+/** Weighs the runs of one measure by the certainty of their levels. */
 function weigh({ levels, variances }: Levels, common: number) {
   const runs = levels.length - 1
   const weights = variances.map((own, run) => (Number.isNaN(levels[run]!) ? 0 : 1 / (common + own)))
@@ -196,7 +194,7 @@ const HALVINGS = 60
 /** Common variances are sought down to this part of the largest. */
 const LEAST = 1e-14
 
-/** Variance between runs at which half of the measures differ less from run to run than they do. */
+/** Returns the variance between runs at which half of the measures differ less from run to run than they do. */
 function commonVariance(levels: readonly Levels[]): number {
   const telling = levels.filter((one) => weigh(one, 1).df > 0)
   let high = Math.max(0, ...telling.map((one) => weigh(one, 1).squares))
@@ -219,9 +217,9 @@ function commonVariance(levels: readonly Levels[]): number {
 }
 
 /**
- * How many measures move on their own from run to run, by how much those of all moves add up: of
- * measures that all move together, the sum of moves is as large as it can be. A measure counts by the
- * part of its variance that lies between runs: what varies within them is independent anyway.
+ * Returns how many measures move independently from run to run, by the size of the sum of all moves: if all measures
+ * move together, the sum is as large as it can be. A measure counts by the part of its variance that lies between runs,
+ * because the rest is independent anyway.
  */
 function independentMeasures(all: readonly Weighed[], common: number) {
   const df = Math.max(0, ...all.map((one) => one.df))
@@ -294,7 +292,7 @@ export function runMeasure(strata: readonly RunSums[]): RunMeasure {
 }
 
 /**
- * One measure of shares: how many of a run's chances were taken, after last. Shares are compared as
+ * Returns one measure of shares: the share of each run's chances that were taken, after last. Shares are compared as
  * the arcsine of their root, whose variance does not depend on the share (Anscombe 1948).
  */
 export function shareMeasure(
@@ -309,7 +307,7 @@ export function shareMeasure(
   }
 }
 
-/** The larger p of a test within runs and of one between them, where that is known. */
+/** Returns the larger p of a test within runs and of one between them, where that is known. */
 export function largerP(p: number, between: RunShift | undefined): number {
   if (between === undefined || Number.isNaN(between.p)) return p
   return Math.max(p, between.p)

@@ -2,9 +2,8 @@ import { requireNumbers } from '../core/errors.ts'
 import { midranks } from './midranks.ts'
 
 /**
- * Where each score stands among its siblings: (k − 1)/(n − 1) for the k-th smallest of n, 0 for the
- * best and 1 for the worst. Equal scores share the mean of their ranks; a single one has 0. NaN
- * scores rank last, together.
+ * Returns the place of each score among its siblings: (k − 1)/(n − 1) for the k-th smallest of n, 0 for the best and 1
+ * for the worst. Equal scores share the mean of their ranks; a single one has 0. NaN scores rank last, together.
  *
  * Source: Ostrowski, Mann and Sandler 2011, §4.
  *

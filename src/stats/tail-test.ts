@@ -12,7 +12,7 @@ import {
 } from './two-sample.ts'
 
 export interface TailTestOptions extends SidedOptions {
-  /** Where the tail begins, as a share of both samples together. Default 0.95. */
+  /** Beginning of the tail, as a share of both samples together. Default 0.95. */
   readonly quantile?: number
 }
 
@@ -26,8 +26,8 @@ export interface TailTestResult extends TwoSampleResult {
 }
 
 /**
- * Are there more slow values than before? Compares the shares of both samples beyond a high
- * quantile of them together, where the Kolmogorov-Smirnov test sees little.
+ * Tests whether there are more slow values than before. Compares the shares of both samples beyond a high quantile of
+ * them together, where the Kolmogorov-Smirnov test has little power.
  *
  * Null hypothesis: both samples come from one distribution. Alternative `'two-sided'`: another
  * share of after lies beyond the quantile; `'slower'`: a larger one; `'faster'`: a smaller one. p

@@ -16,7 +16,7 @@ export interface TwoProportionsResult {
 const Z = normalQuantile(0.975)
 
 /**
- * Two-proportions z-test: do two groups succeed equally often?
+ * Tests whether two groups succeed equally often (two-proportions z-test).
  *
  * Null hypothesis: both groups have one probability of success. Alternative: they differ
  * (two-sided). The statistic is positive when the second group succeeds more often.
@@ -66,7 +66,7 @@ interface KnownShare {
   readonly interval: readonly [low: number, high: number]
 }
 
-/** Newcombe's interval of the second share less the first, from intervals of each. */
+/** Returns Newcombe's interval of the second share less the first, from intervals of each. */
 export function differenceInterval(
   { share: first, interval: [firstLow, firstHigh] }: KnownShare,
   { share: second, interval: [secondLow, secondHigh] }: KnownShare,

@@ -3,13 +3,13 @@ import { OptionError, requireNumbers } from '../core/errors.ts'
 import { sortAscending } from './ascending-order.ts'
 import { ascendingSample, differ, equalRows, requireWeights, worthOf } from './weighted-sample.ts'
 
-/** What a difference after − before means for latencies. */
+/** Meaning of a difference after − before for latencies. */
 export type Direction = 'slower' | 'faster' | 'none'
 
-/** Which difference counts as evidence: any, only slower, or only faster. */
+/** Difference that counts as evidence: any, only slower, or only faster. */
 export type Alternative = 'two-sided' | 'slower' | 'faster'
 
-/** How samples are given. */
+/** Options of samples. */
 export interface SampleOptions {
   /**
    * Whether all samples are ascending already: they are then read without a copy. Default false.
@@ -20,17 +20,17 @@ export interface SampleOptions {
 /** Options of every test of two samples that has sides. */
 export interface SidedOptions extends SampleOptions {
   /**
-   * What counts as evidence: `'two-sided'` any difference, `'slower'` only that after is slower
-   * (tends to larger values), `'faster'` only that after is faster. Default `'two-sided'`.
+   * Alternative hypothesis: `'two-sided'` any difference, `'slower'` only that after is slower (tends to larger
+   * values), `'faster'` only that after is faster. Default `'two-sided'`.
    */
   readonly alternative?: Alternative
 }
 
 export const ALTERNATIVES: readonly Alternative[] = ['two-sided', 'slower', 'faster']
 
-/** How much values count; only tests that say so take weights. */
+/** Weights of values; only tests that document it take weights. */
 export interface WeightOptions {
-  /** How many each value stands for, one number above 0 a value. Default: all the same. */
+  /** Number of values that each one stands for, above 0. Default: all the same. */
   readonly beforeWeights?: ArrayLike<number> | undefined
   readonly afterWeights?: ArrayLike<number> | undefined
 }
@@ -41,19 +41,19 @@ export interface SamplePair extends WeightOptions {
   readonly after: Float64Array
 }
 
-/** How many values of two samples were used, and how many not. */
+/** Numbers of values of two samples that were used, and left out. */
 export interface SampleCounts {
-  /** How many finite values the sample has. */
+  /** Number of finite values in the sample. */
   readonly beforeCount: number
   readonly afterCount: number
-  /** How many values were NaN or infinite and left out. */
+  /** Number of values that were NaN or infinite and left out. */
   readonly droppedBefore: number
   readonly droppedAfter: number
 }
 
-/** What every test of two samples tells, whatever it compares. */
+/** Result common to every test of two samples. */
 export interface TwoSampleResult extends SampleCounts {
-  /** What was measured; each test says what it is. NaN when a sample is empty. */
+  /** Test statistic, as defined by each test. NaN if a sample is empty. */
   readonly statistic: number
   /** NaN when a sample is empty. */
   readonly p: number
@@ -88,7 +88,7 @@ export function directionOf(difference: number): Direction {
 }
 
 /**
- * Sorts a sample and leaves out what is not finite, counting it as `dropped`.
+ * Sorts a sample and leaves out values that are not finite, counting them as `dropped`.
  *
  * With `sorted: true` the sample is used as it stands, without a copy; infinite values may then
  * stand at either end and NaN at the end, where a typed array's `sort()` puts them.
@@ -126,15 +126,15 @@ export interface SortedPair {
   readonly first: ArrayLike<number>
   readonly second: ArrayLike<number>
   readonly sizes: SampleCounts & Pick<TwoSampleResult, 'testable'>
-  /** Of the values, where any were given. */
+  /** Weights of the values, if any were given. */
   readonly weights: readonly [Float64Array, Float64Array] | undefined
   /** Whether weights of a sample differ: where they do not, none matters to a test. */
   readonly isUneven: boolean
-  /** How many values of equal weight each sample is worth. */
+  /** Number of equally weighted values that each sample is worth. */
   readonly worth: readonly [number, number]
 }
 
-/** Sorts both samples, leaves out what is not finite, and counts. */
+/** Sorts both samples, leaves out values that are not finite, and counts. */
 export function sortedPair(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
@@ -168,7 +168,7 @@ export function sortedPair(
   }
 }
 
-/** Both samples as values of equal weight: those at their `equalRows`. */
+/** Returns both samples as values of equal weight: those at their `equalRows`. */
 export function equalPair(pair: SortedPair): SortedPair {
   const of = (values: ArrayLike<number>, weights: Float64Array | undefined) =>
     Float64Array.from(equalRows({ values, weights }), (row) => values[row]!)
@@ -176,7 +176,7 @@ export function equalPair(pair: SortedPair): SortedPair {
   return { ...pair, first: of(first, weights?.[0]), second: of(second, weights?.[1]) }
 }
 
-/** The same of samples in any order; as they are where no weights differ. */
+/** Returns samples in any order as values of equal weight; unchanged if no weights differ. */
 export function equalSamples({ before, after, ...weights }: SamplePair) {
   const pair = sortedPair(before, after, false, weights)
   if (!pair.isUneven) return { before, after }
@@ -195,9 +195,9 @@ export function pooledValues(
 
 /** Groups of equal values among two ascending samples. */
 export interface TiedValues {
-  /** Where each group of equal values ends among all, ascending; the last is the number of values. */
+  /** End of each group of equal values among all, ascending; the last is the number of values. */
   readonly ends: readonly number[]
-  /** How many values of the first sample are up to there. */
+  /** Number of values of the first sample up to each place. */
   readonly firsts: readonly number[]
 }
 

@@ -12,12 +12,11 @@ export interface WassersteinResult extends SampleCounts {
 }
 
 /**
- * Returns the Wasserstein (earth mover's) distance between two samples, in their unit: by how much,
- * on average, values must be moved to turn the distribution of before into that of after.
+ * Returns the Wasserstein (earth mover's) distance between two samples, in their unit: the mean distance that values
+ * must move to turn the distribution of before into that of after.
  *
- * W₁ = ∫ |F_before − F_after|, split into what moves up (`slower`) and what moves down (`faster`).
- * slower − faster is the difference of the means, after − before. Symmetric but for the two parts,
- * which swap with the periods.
+ * W₁ = ∫ |F_before − F_after|, split into moves up (`slower`) and moves down (`faster`). slower − faster is the
+ * difference of the means, after − before. Symmetric but for the two parts, which swap with the periods.
  *
  * Ties need no correction. NaN and infinite values are left out and counted. When a sample is
  * empty, distance and parts are NaN.

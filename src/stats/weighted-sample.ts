@@ -10,7 +10,7 @@ export interface WeightedSample {
 }
 
 /**
- * How many values of equal weight a sample is worth: (Σw)² / Σw², never more than it has.
+ * Returns how many equally weighted values a sample is worth: (Σw)² / Σw², never more than it has.
  *
  * Source: Kish 1965, "Survey Sampling", §8.2.
  */
@@ -23,7 +23,7 @@ export function effectiveSize(weights: ArrayLike<number>): number {
   return sum ** 2 / squares
 }
 
-/** How many values of equal weight a sample is worth. */
+/** Returns how many equally weighted values a sample is worth. */
 export function worthOf(values: ArrayLike<number>, weights?: ArrayLike<number>): number {
   return differ(weights) ? effectiveSize(weights) : values.length
 }
@@ -35,7 +35,7 @@ export function differ(weights: ArrayLike<number> | undefined): weights is Array
   return false
 }
 
-/** Weights in the same proportions that add up to what they are worth: 1 each where all are equal. */
+/** Returns weights in the same proportions that add up to their worth: 1 each if all are equal. */
 export function worthWeights(weights: Float64Array): Float64Array {
   const isUneven: boolean = differ(weights)
   if (!isUneven) return weights.map(() => 1)
@@ -43,7 +43,7 @@ export function worthWeights(weights: Float64Array): Float64Array {
   return weights.map((own) => own * scale)
 }
 
-/** Sorts a sample, each value with its weight, and leaves out what is not finite. */
+/** Sorts a sample, each value with its weight, and leaves out values that are not finite. */
 export function ascendingSample(
   sample: ArrayLike<number>,
   weights?: ArrayLike<number>,
@@ -87,7 +87,7 @@ export function equalRows({
   })
 }
 
-/** @throws OptionError for weights that are not as many as the values, or not above 0 where one counts */
+/** @throws OptionError for another number of weights than values, or weights that are not above 0 */
 export function requireWeights(
   sample: ArrayLike<number>,
   weights: ArrayLike<number> | undefined,

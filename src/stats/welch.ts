@@ -25,7 +25,7 @@ export interface WelchResult extends SampleCounts {
 }
 
 /**
- * Welch's t-test: do the means of two samples differ? Variances may be unequal.
+ * Tests whether the means of two samples differ (Welch's t-test). Variances may be unequal.
  *
  * Null hypothesis: both distributions have one mean. Alternative: they differ (two-sided). The
  * statistic is positive when after is larger; swapping the samples changes its sign only.
@@ -94,8 +94,8 @@ function compareMeans(first: WeightedMoments, second: WeightedMoments) {
 }
 
 /**
- * In two passes, so that a large common offset does not eat the variance; `size` is how many equally
- * weighted values the sample is worth.
+ * Computes moments in two passes, so that a large common offset does not eat the variance; `size` is the number of
+ * equally weighted values that the sample is worth.
  */
 function weightedMoments(
   sample: ArrayLike<number>,

@@ -1,4 +1,4 @@
-/** What names of attributes made of monitoring series begin with. */
+/** Prefix of attributes made of monitoring series. */
 export const SERIES = 'series.'
 
 /** Why an attribute is of no use for telling requests apart. */
@@ -46,7 +46,7 @@ export function namesFew(values: number, known: number): boolean {
 /** Reasons that do not count where there are few values: an id of a kind, the address of a replica. */
 export const FEW_TELL: ReadonlySet<LeftOutReason | null> = new Set(['identifier', 'address'])
 
-/** Why texts, recorded in `known` rows, tell no requests apart; `null` where they may. */
+/** Returns why texts, recorded in `known` rows, tell no requests apart; `null` where they may. */
 export function reasonOfTexts(levels: readonly string[], known: number): LeftOutReason | null {
   if (levels.length < 2) return levels.length === 1 && isMoment(levels) ? 'timestamp' : 'constant'
   if (levels.every((level) => ADDRESS_TEXT.test(level))) return 'address'
@@ -144,7 +144,7 @@ const RESOURCES = new Set([
 ])
 const NAMES = new Set(['name', 'id', 'key'])
 
-/** Whether what has this name says which lock, queue or other thing to share was used: `lock.name`. */
+/** Whether an attribute of this name tells which lock, queue or other shared thing was used: `lock.name`. */
 export function namesResource(attribute: string): boolean {
   const words = wordsOf(attribute)
   const last = words.at(-1) ?? ''

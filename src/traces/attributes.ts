@@ -7,7 +7,10 @@ import { attributeProbability } from './sampling.ts'
 /** The attribute of a resource, a process or a span that holds its service's version. */
 export const VERSION_ATTRIBUTE = 'service.version'
 
-/** Columns of attributes beside others: one with the name of another column is `attributes.NAME`. */
+/**
+ * Names columns of attributes that stand next to other columns: one with the name of another column becomes
+ * `attributes.NAME`.
+ */
 export function besideOwn<Column>(
   own: Readonly<Record<string, Column>>,
   attributes: Iterable<readonly [name: string, column: Column]>,
@@ -19,13 +22,13 @@ export function besideOwn<Column>(
   return { ...own, ...Object.fromEntries(named) }
 }
 
-/** What a low-level parameter can be. */
+/** Value of a low-level parameter. */
 export type AttributeValue = number | string | boolean
 
 export const NUMBER = 0
 export const TEXT = 1
 export const TRUTH = 2
-/** What a value is: `NUMBER`, `TEXT` or `TRUTH` (1 for true). */
+/** Type of a value: `NUMBER`, `TEXT` or `TRUTH` (1 for true). */
 export type AttributeType = typeof NUMBER | typeof TEXT | typeof TRUTH
 
 export interface AttributeColumns {
@@ -52,7 +55,7 @@ export class Attributes {
     this.columns = columns
   }
 
-  /** The value of `key` for `owner`, or `undefined` where it has none. */
+  /** Returns the value of `key` for `owner`, or `undefined` where it has none. */
   get(owner: number, key: string): AttributeValue | undefined {
     const code = this.keys.find(key)
     if (code === undefined) return undefined
@@ -72,7 +75,7 @@ export class Attributes {
     return (owner) => this.get(owner, key) ?? this.get(owner, ofResource)
   }
 
-  /** The values of every key, owner by owner, as columns of a table that reads them when asked. */
+  /** Returns the values of every key, owner by owner, as columns of a table that reads them when asked. */
   columnsByName(): readonly (readonly [string, ArrayLike<AttributeValue | undefined>])[] {
     return this.keys.values.map((key) => [key, new AttributeColumn(this, key)])
   }
@@ -97,7 +100,7 @@ export class Attributes {
     }
   }
 
-  /** The parameters of some owners, in their order. */
+  /** Returns the parameters of some owners, in their order. */
   pick(owners: Uint32Array): Attributes {
     const { columns } = this
     const { offsets, entries } = entriesWithin(this.offsets, owners)
@@ -115,12 +118,12 @@ export class Attributes {
     return new Attributes({ ...columns, offsets, key, type, value })
   }
 
-  /** The text that a code stands for. */
+  /** Returns the text that a code stands for. */
   text(code: number): string {
     return this.columns.texts.value(code)
   }
 
-  /** The value of an entry of the columns. */
+  /** Returns the value of an entry of the columns. */
   valueAt(entry: number): AttributeValue {
     const value = this.columns.value[entry]!
     const type = this.columns.type[entry]
@@ -165,11 +168,11 @@ export class KnownAttribute {
   readonly key: KnownText
   readonly value: AttributeValue
   readonly type: AttributeType
-  /** Its value, where it is the version of a service. */
+  /** Value of the attribute, if it is the version of a service. */
   readonly version: KnownText | undefined
-  /** With which probability its span was recorded, where it says that. */
+  /** Probability with which its span was recorded, if the attribute gives it. */
   readonly probability: number | undefined
-  /** What stands for its value in the columns, once it was added to them. */
+  /** Number of its value in the columns, once it was added to them. */
   number: number | undefined
 
   constructor(key: KnownText, value: AttributeValue) {
@@ -211,7 +214,7 @@ export class AttributesBuilder {
     columns.value.push(value)
   }
 
-  /** The columns for `owners` owners, renumbered where `position` says so; −1 leaves one out. */
+  /** Returns the columns for `owners` owners, renumbered where `position` says so; −1 leaves one out. */
   finish(owners: number, position?: Int32Array): Attributes {
     const { owner, ...columns } = this.#columns
     const added = owner.values.subarray(0, owner.length)

@@ -54,7 +54,7 @@ export class Dictionary {
 /** A text that a reader hands over again and again, so that it is looked up once. */
 export class KnownText {
   readonly text: string
-  /** Its code in the dictionary that it belongs to, -1 until it has one. */
+  /** Code in the dictionary that it belongs to, -1 until it has one. */
   code = -1
 
   constructor(text: string) {
@@ -62,7 +62,7 @@ export class KnownText {
   }
 }
 
-/** V8 keeps a slice's whole source alive, so a kept piece of a file's text would keep the text. */
+/** Copies a text: V8 keeps a slice's whole source alive, so a kept piece of a file's text would keep the text. */
 function ownCopy(value: string): string {
   return ` ${value}`.slice(1)
 }

@@ -8,7 +8,7 @@ export function isTimeOfDay(sinceEpochUs: number): boolean {
   return sinceEpochUs >= YEAR_2000_US && sinceEpochUs < YEAR_9999_US
 }
 
-/** Of longer times, nanoseconds are more than a number can be. */
+/** Longest time in seconds whose nanoseconds a number can hold. */
 const MAX_SECONDS = 1e294
 
 /** Turns absolute times into µs since one epoch: a double cannot hold nanoseconds since 1970. */
@@ -20,7 +20,7 @@ export class EpochClock {
     return BigInt(this.#epochSeconds ?? 0) * 1_000_000_000n
   }
 
-  /** Offset of nanoseconds since 1970, as digits or number; `NaN` for anything else. */
+  /** Returns the offset of nanoseconds since 1970, as digits or number; `NaN` for anything else. */
   offsetOfNanos(nanos: unknown): number {
     const digits =
       typeof nanos === 'string'
@@ -40,7 +40,7 @@ export class EpochClock {
     return digits === '' ? Number.NaN : this.offset(seconds, rest / 1e3)
   }
 
-  /** Offset of a time in microseconds since 1970, fractions allowed; `NaN` for anything else. */
+  /** Returns the offset of a time in microseconds since 1970, fractions allowed; `NaN` for anything else. */
   offsetOfMicros(micros: unknown): number {
     const count = typeof micros === 'string' && micros !== '' ? Number(micros) : micros
     if (typeof count !== 'number' || !Number.isFinite(count)) return Number.NaN
@@ -48,7 +48,7 @@ export class EpochClock {
     return this.offset(seconds, count - seconds * 1e6)
   }
 
-  /** Offset of whole seconds since 1970 and microseconds behind them. */
+  /** Returns the offset of whole seconds since 1970 and microseconds behind them. */
   offset(seconds: number, micros: number): number {
     if (!(Math.abs(seconds) <= MAX_SECONDS)) return Number.NaN
     this.#epochSeconds ??= seconds

@@ -22,8 +22,8 @@ import type { SpanTraces } from './span-traces.ts'
 import { SpanTracesBuilder } from './span-traces-builder.ts'
 
 /**
- * How long something is expected to take, in µs: a median, whose times vary by `spread`; a median with a
- * 99th percentile, log-normal; or times that are as likely each.
+ * Expected time of something, in µs: a median, whose times vary by `spread`; a median with a 99th percentile,
+ * log-normal; or a list of equally likely times.
  */
 export type ExpectedTime =
   | number
@@ -35,26 +35,26 @@ export type ExpectedCall =
   | string
   | {
       readonly call: string
-      /** In what share of the calls of the operation it is made; default 1. */
+      /** Share of the operation's calls in which it is made; default 1. */
       readonly share?: number
-      /** How many times in turn; default 1. */
+      /** Number of sequential repetitions; default 1. */
       readonly times?: number
     }
 
-/** What one operation of a service does. */
+/** Work of one operation of a service. */
 export interface ExpectedOperation {
   readonly service: string
-  /** What spans call it; default its name in the model. */
+  /** Name of its spans' operation; default its name in the model. */
   readonly operation?: string
-  /** Its own work, before, between and after its calls in equal parts. */
+  /** Own work, before, between and after its calls in equal parts. */
   readonly workUs: ExpectedTime
-  /** Its calls, one after the other; those of a list within are made at the same time. */
+  /** Calls, one after the other; those of an inner list are made at the same time. */
   readonly calls?: readonly (ExpectedCall | readonly ExpectedCall[])[]
-  /** How many requests begin with it, relative to others; default 1, or 0 if another operation calls it. */
+  /** Number of requests that begin with it, relative to others; default 1, or 0 if another operation calls it. */
   readonly requests?: number
 }
 
-/** How a system is expected to perform: its operations by name. */
+/** Expected performance of a system: its operations by name. */
 export type ServiceModel = Readonly<Record<string, ExpectedOperation>>
 
 const MAX_REQUESTS = 1e6
@@ -158,7 +158,7 @@ function checkCircle(model: ServiceModel, path: readonly string[]): void {
   }
 }
 
-/** Its calls in turn, each list made at the same time. */
+/** Returns the calls of an operation in turn, each list made at the same time. */
 function callsOf({ calls = [] }: ExpectedOperation) {
   return calls.map((together) =>
     (isList(together) ? together : [together]).map((one) => ({
@@ -252,7 +252,7 @@ class ExpectedSpans {
     return nowUs
   }
 
-  /** The calls that a call of the operation makes, in turn. */
+  /** Returns the calls that a call of the operation makes, in turn. */
   #callsMade(operation: ExpectedOperation): string[][] {
     return callsOf(operation).flatMap((together) => {
       const made = together.filter(({ share }) => share === 1 || this.#random.next() < share)

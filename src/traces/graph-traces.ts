@@ -37,7 +37,7 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
   readonly epochNs = 0n
   #firstNodes: Uint32Array | undefined
 
-  /** One row a trace: id, start, response time, and how large its graph is. */
+  /** Returns one row per trace: id, start, response time, and how large its graph is. */
   table(): StageTable {
     return stageTable({
       trace: this.ids,
@@ -53,9 +53,9 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
   }
 
   /**
-   * One row a trace point: its trace, its number there, its label, the host and the operation that
-   * the label names, and a column for each attribute: `undefined` where a point has none. One with
-   * the name of another column is `attributes.NAME`.
+   * Returns one row per trace point: its trace, its number there, its label, the host and the operation that the label
+   * names, and a column for each attribute: `undefined` where a point has none. One with the name of another column is
+   * `attributes.NAME`.
    */
   nodeTable(): StageTable {
     const { ids, shapes, shapeOf } = this
@@ -73,7 +73,7 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
     return stageTable(besideOwn<ArrayLike<unknown>>(own, attributes))
   }
 
-  /** One row an edge: its trace, the numbers of the trace points it joins there, and its latency. */
+  /** Returns one row per edge: its trace, the numbers of the trace points it joins there, and its latency. */
   edgeTable(): StageTable {
     const { shapes, shapeOf } = this
     const edges = (trace: number) => shapes.edgeCount(shapeOf[trace] ?? 0)
@@ -85,7 +85,7 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
     })
   }
 
-  /** Part of `where`: what is known of requests, and attributes of any of their trace points. */
+  /** Part of `where`: reads properties of requests, and attributes of any of their trace points. */
   reader(subject: Subject): Reader | undefined {
     if (subject.service !== null) return undefined
     const { attributes, startUs, responseTimeUs } = this
@@ -148,7 +148,7 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
     return new GraphTraces(name, columns, this.quality().ofSome(selected)) as this
   }
 
-  /** What each trace has several of, as one list. */
+  /** Returns the items of all traces as one list. */
   #ofEach<T>(of: (trace: number) => Iterable<T>): T[] {
     return this.ids.flatMap((_, trace) => Array.from(of(trace)))
   }

@@ -38,7 +38,7 @@ export function rowsWhere(size: number, isWanted: (row: number) => boolean): Uin
   return rows.slice(0, count)
 }
 
-/** The entries of some groups, and where each group's begin, one group after the other. */
+/** Returns the entries of some groups, and where each group's begin, one group after the other. */
 export function entriesWithin(
   offsets: Uint32Array,
   groups: Uint32Array,
@@ -62,7 +62,7 @@ export function placesIn(order: ArrayLike<number>): Uint32Array {
   return places
 }
 
-/** The pairs, one after the other, of which both rows are there, none being negative; `undefined` for none. */
+/** Returns the pairs, one after the other, of which both rows are there, none being negative; `undefined` for none. */
 export function pairsOfRows(rows: readonly number[]): Uint32Array | undefined {
   const found = rows.filter((_, at) => rows[at & ~1]! >= 0 && rows[at | 1]! >= 0)
   return found.length === 0 ? undefined : Uint32Array.from(found)

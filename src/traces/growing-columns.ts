@@ -6,7 +6,7 @@ export class GrowingColumn<A extends NumericArray> {
   readonly #allocate: (length: number) => A
   length = 0
 
-  /** @param values what it begins with; it is used, not copied */
+  /** @param values initial values, which are used, not copied */
   constructor(allocate: (length: number) => A, values?: A) {
     this.#allocate = allocate
     this.#values = values ?? allocate(1024)
@@ -49,7 +49,7 @@ export class GrowingColumn<A extends NumericArray> {
     return into
   }
 
-  /** As `finish`, but lets go of the storage, so that a large column is not there twice. */
+  /** Works as `finish`, but releases the storage, so that a large column does not exist twice. */
   take(): A {
     const column = this.finish()
     this.#values = this.#allocate(0)
@@ -81,7 +81,7 @@ type FinishedColumns<Columns> = {
   readonly [Name in keyof Columns]: Columns[Name] extends GrowingColumn<infer A> ? A : never
 }
 
-/** Empty columns that grow, by name and type: `growingColumns({ durationUs: 'f64' })`. */
+/** Returns empty columns that grow, by name and type: `growingColumns({ durationUs: 'f64' })`. */
 export function growingColumns<const Types extends ColumnTypes>(
   types: Types,
 ): GrowingColumns<Types> {

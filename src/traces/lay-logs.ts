@@ -24,7 +24,7 @@ export function logsOfServices(
 }
 
 /**
- * The service that the names in fields of a record, and that the file's, are: itself, or with an instance
+ * Returns the service that the names in fields of a record, and that the file's, are: itself, or with an instance
  * behind it, as pods and hosts are named: `cart-7d9f-x2x4p`.
  */
 function serviceNamed(lines: string, services: Dictionary) {
@@ -86,7 +86,7 @@ export function attachLogs(
     let rows = rowsOf.get(trace)
     if (rows === undefined) {
       rows = new Map()
-      // Of a client and a server with one id, the server, which comes later, wrote it.
+      // If a client and a server share an id, the server, which comes later, wrote the record.
       for (let row = first; row < end; row++) rows.set(spanId(row), row)
       rowsOf.set(trace, rows)
     }
@@ -120,7 +120,7 @@ export function attachLogs(
 /** Ids that `SpanIds` keeps as numbers. */
 const HEX_ID = /^[0-9a-f]{1,16}$/i
 
-/** How much says that a span was recorded where a record was written; 0 for nothing. */
+/** Returns a score of the evidence that a span was recorded where a record was written; 0 for none. */
 function nearnessTo(
   lines: string,
   { spans: { service, host }, services, hosts, instancesOf }: LoggedSpans,
@@ -136,8 +136,8 @@ function nearnessTo(
 }
 
 /**
- * Of the nearest spans the shortest that covers a moment, or comes closest to it; where nothing says which are
- * near, the first of the trace if none covers it.
+ * Returns the shortest of the nearest spans that covers a moment, or comes closest to it. If nothing tells which spans
+ * are near and none covers the moment, returns the first span of the trace.
  */
 function spanAt(
   { startUs, durationUs }: LoggedSpans['spans'],

@@ -30,7 +30,7 @@ import {
   type TraceSource,
 } from './trace-source.ts'
 
-/** Does what the public `loadTraces` does; `readLogs` reads what option `logs` names. */
+/** Implements the public `loadTraces`; `readLogs` reads the files of option `logs`. */
 export async function loadTraces(
   files: TraceSource | readonly TraceSource[],
   options: LoadOptions = {},
@@ -155,7 +155,7 @@ async function readTraces(
 /** Files that are smaller, in bytes on disk, are read before a thread would have started. */
 const MIN_BYTES_FOR_THREAD = 1e6
 
-/** How many loads are being read in this thread, and how many in others. */
+/** Number of loads being read in this thread, and in others. */
 const reading = { here: 0, elsewhere: 0 }
 
 async function whileReading<T>(where: keyof typeof reading, read: () => Promise<T>): Promise<T> {
@@ -202,7 +202,7 @@ async function openAll(
   )
 }
 
-/** A file named twice would count what is in it twice. */
+/** Rejects a file named twice, whose content would count twice. */
 function rejectRepeated(option: string, files: TraceSource | readonly TraceSource[]): void {
   const paths = [files].flat().filter((file) => typeof file === 'string')
   const repeated = paths.find((path, i) => paths.indexOf(path) !== i)

@@ -7,9 +7,9 @@ export interface LoggedTraces {
   readonly ids: readonly string[]
   /** The spans of trace `i` are rows `spanOffsets[i]` to `spanOffsets[i + 1]`. */
   readonly spanOffsets: Uint32Array
-  /** What was logged in spans; undefined where no logs were loaded. */
+  /** Log records of spans; undefined if no logs were loaded. */
   readonly logs?: SpanLogs | undefined
-  /** What services logged without naming a trace. */
+  /** Log records of services that name no trace. */
   readonly serviceLogs?: ServiceLogs | undefined
 }
 
@@ -20,7 +20,7 @@ export interface LogRecords {
   readonly statement: number[]
   readonly source: number[]
   readonly statements: Dictionary
-  /** What may name where it was written: values of fields, a line each; the file in the last. */
+  /** Possible names of the place where a record was written: values of fields, one per line; the file is the last. */
   readonly sources: Dictionary
   readonly loose: LooseRecords
 }
@@ -32,7 +32,7 @@ export interface LooseRecords {
   readonly source: number[]
 }
 
-/** No records yet. */
+/** Returns columns without records. */
 export function emptyRecords() {
   return {
     traceIds: [] as string[],
@@ -64,14 +64,14 @@ export interface SavedLogs {
   }
 }
 
-/** The id that saved files give to a span: its place in the file, from 1. */
+/** Returns the id that saved files give to a span: its place in the file, from 1. */
 export function savedSpanId(place: number): string {
   return place.toString(16).padStart(16, '0')
 }
 
 /**
- * Returns what was logged in traces `from` to `to`, whose spans have their places as ids, and with
- * the first trace what services logged; `undefined` if no logs were loaded.
+ * Returns the logs of traces `from` to `to`, with places of spans as ids, and with the first trace also the logs of
+ * services; `undefined` if no logs were loaded.
  */
 export function savedLogs(
   { epochNs, ids, spanOffsets, logs, serviceLogs }: LoggedTraces,
@@ -105,7 +105,7 @@ export function savedLogs(
   }
 }
 
-/** What is noted where saved log records cannot be believed. */
+/** Issue noted if saved log records cannot be believed. */
 export const DAMAGED_LOGS = {
   code: 'damaged-logs',
   effect: 'log record skipped',
@@ -130,7 +130,7 @@ export function areSavedLogs(value: unknown): value is SavedLogs {
   )
 }
 
-/** Columns of whole numbers as long as `timeUs`, and lists of texts. */
+/** Whether a value has columns of whole numbers as long as `timeUs`, and lists of texts. */
 function isColumns(value: unknown, numbers: readonly string[], texts: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false
   const { timeUs, ...columns } = value as Record<string, unknown>
@@ -181,7 +181,7 @@ export interface ServiceLogs {
   readonly statements: Dictionary
 }
 
-/** Those that were written from a first to a last moment, µs since the traces' `epochNs`. */
+/** Returns the records written from a first to a last moment, in µs since the traces' `epochNs`. */
 export function logsWithin(
   { timeUs, service, statement, ...names }: ServiceLogs,
   [fromUs, toUs]: readonly [number, number],
@@ -204,11 +204,11 @@ export interface SpanLogs {
   readonly timeUs: Float64Array
   /** Code in `statements`. */
   readonly statement: Uint32Array
-  /** What was written: level, what wrote it, and text without what masks match; see `statementKey`. */
+  /** Statements: level, writer, and text without the matches of masks; see `statementKey`. */
   readonly statements: Dictionary
 }
 
-/** What a statement is known by while it is read: level, class or service, text. */
+/** Returns the key of a statement while it is read: level, class or service, text. */
 export function statementKey(level: string, component: string, text: string): string {
   return `${level}\t${component}\t${text}`
 }
@@ -221,7 +221,7 @@ export function statementParts(key: string): { level: string; source: string; te
 
 export const GRAVE_LEVELS: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
 
-/** What was logged in a span, in order of time: when, µs since `epochNs`, and what. */
+/** Returns the log records of a span, in order of time, in µs since `epochNs`. */
 export function logsOfSpan({ span, timeUs, statement, statements }: SpanLogs, row: number) {
   const [first, end] = [span.indexOf(row), span.lastIndexOf(row) + 1]
   return Array.from({ length: first < 0 ? 0 : end - first }, (_, i) => ({

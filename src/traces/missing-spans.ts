@@ -2,7 +2,7 @@ import { remembered } from '../core/remembered.ts'
 import { NO_PARENT, PARENT_MISSING, type SpanTraces } from './span-traces.ts'
 import type { TraceSet } from './trace-set.ts'
 
-/** Where traces of a period lack spans, by what is left of them. */
+/** Places where traces of a period lack spans, as far as their other spans show them. */
 export type MissingSpans = ReturnType<typeof missingSpans>
 
 /** Counts traces with missing spans; trace-point graphs have none that could be seen. */

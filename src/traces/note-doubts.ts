@@ -24,9 +24,9 @@ export function noteClockSkew(
 }
 
 /**
- * Yields traces in which spans reach outside a parent on another host (or service) by more than
- * rounding. Consumers, what follows, and what takes longer than its parent, whatever the clocks, may
- * outlive parents: one that gave up, say.
+ * Yields traces in which spans reach outside a parent on another host (or service) by more than rounding. Three kinds
+ * of spans may outlive their parents: consumers, spans that follow from them, and spans longer than their parent by any
+ * clock, for example because the parent gave up.
  */
 export function* spansOutsideParents({ spanOffsets, spans, hosts, epochNs }: Placed) {
   const pastMsNs = Number(epochNs % NS_PER_MS)
@@ -72,7 +72,7 @@ export function noteNamelessServices(
   })
 }
 
-/** How far beyond rounding a span begins before its parent or ends after it; 0 if it does not. */
+/** Returns how far beyond rounding a span begins before its parent or ends after it; 0 if it does neither. */
 function reachOutside(
   spans: SpanColumns,
   span: number,

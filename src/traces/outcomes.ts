@@ -4,12 +4,12 @@ import { PRESENCE } from './attribute-names.ts'
 import type { AttributeValue } from './attributes.ts'
 import { CLIENT, SPAN_STATUSES, type SpanStatus, type SpanTraceColumns } from './span-columns.ts'
 
-/** How spans ended: all that ended alike share one. */
+/** Outcome of spans; all spans with the same outcome share one. */
 export interface Outcome {
   readonly outcome: SpanStatus
   /** `HTTP 503` or `gRPC 14` where that is no success, else empty. */
   readonly code: string
-  /** What failing spans say, with `<n>` and `<id>` for what differs from one to the next. */
+  /** Message of failing spans, with `<n>` and `<id>` for the parts that vary. */
   readonly message: string
   /** Whom a failing client span calls, where it says so. */
   readonly peer?: string
@@ -33,7 +33,7 @@ export class Outcomes {
     this.#isCutShort = kinds.map(({ code, message }) => CUT_SHORT.test(`${code}\n${message}`))
   }
 
-  /** How span `span` of a request ended, callers first; by default its root, and so the request. */
+  /** Returns the outcome of span `span` of a request, callers first; by default of its root, and so of the request. */
   of(request: number, span = 0): Outcome {
     return this.kinds[this.ofSpan[this.offsets[request]! + span]!]!
   }
@@ -58,7 +58,7 @@ export class Outcomes {
     return failing
   }
 
-  /** The outcomes of some requests, in their order. */
+  /** Returns the outcomes of some requests, in their order. */
   select(requests: ArrayLike<number>): Outcomes {
     const offsets = new Uint32Array(requests.length + 1)
     const ofEach = Array.from(requests, (request, i) => {
@@ -73,7 +73,7 @@ export class Outcomes {
     return new Outcomes(this.kinds, ofSpan, offsets)
   }
 
-  /** The outcomes of roots alone. */
+  /** Returns the outcomes of roots alone. */
   roots(): Outcomes {
     const { kinds, ofSpan, offsets } = this
     const ofRoots = Uint8Array.from(offsets.subarray(0, -1), (root) => ofSpan[root]!)
@@ -138,7 +138,7 @@ export function readOutcomes(periods: readonly Pick<SpanTraceColumns, 'spans' | 
       }
       return kinds.code(SPAN_STATUSES[status]!, said)
     }
-    /** By status, attribute and type, then by value: most spans say one thing alone. */
+    /** Indexed by status, attribute and type, then by value: most spans have only one. */
     const known: Map<number, number>[] = []
     const outcomeOf = (status: number, span: number) => {
       const end = offsets[span + 1]!
@@ -170,12 +170,12 @@ function peerOf(attributes: SpanTraceColumns['attributes'], span: number): strin
   return messageTemplate(URL_HOST.exec(text)?.[1] ?? text)
 }
 
-/** Of one attribute, so many values are remembered. */
+/** Most values remembered per attribute. */
 const MAX_KNOWN = 1000
 /** Kinds that fit a byte; what further failing spans say is left out. */
 const MAX_KINDS = 250
 const MAX_MESSAGE_LENGTH = 120
-/** Of peers, so many are distinguished. */
+/** Most peers that are distinguished. */
 const MAX_PEERS = 20
 
 /** Outcomes as they are met; the first three are the statuses alone. */
@@ -201,7 +201,7 @@ class OutcomeKinds {
       : (this.#find({ outcome, code, message: '' }) ?? SPAN_STATUSES.indexOf(outcome))
   }
 
-  /** The outcome of a call to somebody; the outcome alone where there is no room. */
+  /** Returns the outcome of a call to somebody; the outcome alone where there is no room. */
   ofCallTo(peer: string, code: number): number {
     if (peer === '' || (this.#peers.size >= MAX_PEERS && !this.#peers.has(peer))) return code
     this.#peers.add(peer)
@@ -234,7 +234,7 @@ function messageOf(said: ReadonlyMap<string, AttributeValue>): string {
   return messageTemplate(texts.find((text) => text !== '' && !/^(true|false)$/i.test(text)) ?? '')
 }
 
-/** What differs from one message to the next. HTTP's codes of failures stay. */
+/** Patterns of the parts that vary between messages. HTTP status codes of failures stay. */
 const VARYING: readonly (readonly [pattern: RegExp, word: string])[] = [
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '<id>'],
   [/\b(?=[a-f]*\d)[0-9a-f]{12,}\b/gi, '<id>'],
@@ -242,7 +242,7 @@ const VARYING: readonly (readonly [pattern: RegExp, word: string])[] = [
   [/(?<![\w.])(?![45]\d\d\b)\d+(?:\.\d+)?(?=(?:[µmn]?s|[kMG]?i?B)?\b)/g, '<n>'],
 ]
 
-/** The first line of a message, `<id>`, `<address>` and `<n>` for what varies. */
+/** Returns the first line of a message, with `<id>`, `<address>` and `<n>` for the parts that vary. */
 export function messageTemplate(text: string): string {
   const [line = ''] = text.split('\n', 1)
   const template = VARYING.reduce((words, [pattern, word]) => words.replace(pattern, word), line)

@@ -6,7 +6,7 @@ import { type ShapeColumns, ShapeTable } from './shape-table.ts'
 import { SpanTraces } from './span-traces.ts'
 import type { TraceSet } from './trace-set.ts'
 
-/** Something as it passes between threads: the name of its class, and what it is made of. */
+/** Object as it passes between threads: the name of its class, and its content. */
 export interface PackedTraces {
   readonly class: keyof typeof WHOLES
   readonly parts: unknown
@@ -61,7 +61,7 @@ function eachPart(value: object, change: (part: unknown) => unknown): object {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, change(part)]))
 }
 
-/** The memory of all arrays within, which may be handed to another thread; each once. */
+/** Returns the memory of all arrays within, which may be handed to another thread; each once. */
 export function buffersOf(value: unknown, found = new Set<ArrayBuffer>()): Set<ArrayBuffer> {
   if (ArrayBuffer.isView(value)) {
     if (value.buffer instanceof ArrayBuffer) found.add(value.buffer)

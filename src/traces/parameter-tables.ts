@@ -20,7 +20,7 @@ interface TraceAtHand {
 
 const NOTHING: readonly Entry[] = []
 const UNUSED = 0
-/** In place of a trace's number: more than one trace has the key. */
+/** Placeholder for a trace's number if more than one trace has the key. */
 const SEVERAL = 0xffffffff
 
 export interface ParameterOwner {
@@ -29,14 +29,14 @@ export interface ParameterOwner {
   readonly trace: string | undefined
 }
 
-/** Parameters from tables beside the traces, and an account of rows and owners without match. */
+/** Parameters from separate tables, with an account of rows and owners without a match. */
 export class ParameterTables {
   readonly #quality: QualityLog
   readonly #keys = new ParameterKeys()
   readonly #parameters = new AttributesBuilder()
   #attributes = new AttributesBuilder().finish(0)
   readonly #files: string[] = []
-  /** By key: file and line of its first row, whether more follow, and number + 1 of its trace. */
+  /** File and line of each key's first row, whether more follow, and number + 1 of its trace. */
   readonly #columns = growingColumns({ file: 'u32', line: 'u32', repeated: 'u8', usedBy: 'u32' })
   /** Whether some nodes, some spans, are named with their trace. */
   readonly #withinTraces = { node: false, span: false }
@@ -75,7 +75,7 @@ export class ParameterTables {
     return this
   }
 
-  /** What the tables say of a trace point, but for what the trace itself says of it (`own`). */
+  /** Returns the parameters of a trace point from the tables, except those that the trace itself gives (`own`). */
   ofNode({ view, range }: NodeBytes, trace: TraceAtHand, own: readonly Entry[]): readonly Entry[] {
     const keys = this.#keys
     const [start, end] = range
@@ -87,7 +87,7 @@ export class ParameterTables {
     return this.#take([alone, within], { trace, own, words: () => keyWords(text()) })
   }
 
-  /** What the tables say of a span, but for what the trace itself says of it (`own`). */
+  /** Returns the parameters of a span from the tables, except those that the trace itself gives (`own`). */
   ofSpan(span: string, trace: TraceAtHand, own: readonly Entry[]): readonly Entry[] {
     const keys = this.#keys
     const alone = keys.find(spanKey(span))

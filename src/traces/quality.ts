@@ -1,7 +1,7 @@
 import { describePlace, type Place, TraceFormatError, visibleText } from '../core/errors.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../core/stage.ts'
 
-/** What became of the data an issue is about. */
+/** Effect of an issue on the data that it concerns. */
 export type IssueEffect = 'trace skipped' | 'span skipped' | 'log record skipped' | 'kept'
 
 /** One thing in the input that was not as it should be. */
@@ -9,7 +9,7 @@ export interface QualityIssue {
   readonly code: string
   readonly effect: IssueEffect
   readonly place: Place
-  /** What was found, naming the bad value. */
+  /** The problem, naming the bad value. */
   readonly message: string
 }
 
@@ -23,9 +23,9 @@ export const MISSING_TRACES = 'incomplete-answer'
 /** Code of issues that say that a file ends in the middle: what followed, and how much, is unknown. */
 export const TRUNCATED_FILE = 'truncated-file'
 
-/** Which of some traces were selected. */
+/** Selection of some traces. */
 export interface Selected {
-  /** In words, as `where` takes it where it is a condition. */
+  /** Condition in words, as `where` takes it if it is a condition. */
   readonly condition: string
   readonly traces: number
   /** Traces that it was selected from, and those in none of the groups that were selected. */
@@ -61,20 +61,20 @@ interface QualityCounts {
   /** Traces that were loaded. */
   readonly traces: number
   readonly skippedTraces: number
-  /** What was selected since, one after the other. */
+  /** Selections made since, one after the other. */
   readonly selected: readonly Selected[]
-  /** Where a sample was drawn: all groups of requests, the most frequent first. */
+  /** Groups of requests in a drawn sample, the most frequent first. */
   readonly groups: readonly RequestGroup[]
 }
 
-/** What a load left out or had doubts about: counts are exact, the list keeps 1,000 issues a code. */
+/** Omissions and doubts of a load. Counts are exact; the list keeps 1,000 issues per code. */
 export class Quality extends columnarStage<QualityCounts>() {
-  /** The quality of some of the traces. */
+  /** Returns the quality of some of the traces. */
   ofSome(selected: Selected | undefined): Quality {
     return new Quality({ ...this, selected: [...this.selected, ...(selected ? [selected] : [])] })
   }
 
-  /** The quality of a sample that was drawn of some groups. */
+  /** Returns the quality of a sample that was drawn of some groups. */
   drawnOf(groups: readonly RequestGroup[]): Quality {
     return new Quality({ ...this, groups })
   }
@@ -85,8 +85,8 @@ export class Quality extends columnarStage<QualityCounts>() {
   }
 
   /**
-   * Where the traces are a sample, drawn by an engine or `sample`: one row a group of requests, with how many
-   * there are (exactly), how many of them are in the sample, and exact quantiles of all their times.
+   * Returns one row per group of requests if the traces are a sample, drawn by an engine or `sample`: their exact
+   * number, their number in the sample, and exact quantiles of all their times.
    */
   groupTable(): StageTable {
     return rowTable(this.groups, {
@@ -94,7 +94,7 @@ export class Quality extends columnarStage<QualityCounts>() {
     })
   }
 
-  /** One row a kind of issue: code, effect, count, and the first one found. */
+  /** Returns one row per kind of issue: code, effect, count, and the first one found. */
   table(): StageTable {
     const rows = Array.from(this.counts, ([code, count]) => {
       return { code, count, first: this.issues.find((issue) => issue.code === code) }

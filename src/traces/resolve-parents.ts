@@ -79,7 +79,7 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog): Groupe
   }
 }
 
-/** Fills `index` with one trace's spans; gives what was found out about ids that repeat, if any. */
+/** Fills `index` with one trace's spans; returns the result for ids that repeat, if any. */
 function indexSpans(spans: ArrivedSpans, members: Uint32Array, index: SpanIndex) {
   let repeats: Map<number, number[]> | undefined
   index.reset(members.length)
@@ -94,7 +94,7 @@ function indexSpans(spans: ArrivedSpans, members: Uint32Array, index: SpanIndex)
   return repeats === undefined ? undefined : new SharedSpanIds(spans, repeats)
 }
 
-/** The arrival number of a span's parent, or `NO_PARENT`, or `PARENT_MISSING`. */
+/** Returns the arrival number of a span's parent, or `NO_PARENT`, or `PARENT_MISSING`. */
 function parentRow(
   { parentIds }: ArrivedSpans,
   row: number,
@@ -165,7 +165,7 @@ interface SharedCall {
  */
 class SharedSpanIds {
   readonly #spans: SpanSides
-  /** By the row that came first with the id. */
+  /** Calls by the row that came first with the id. */
   readonly #calls = new Map<number, SharedCall>()
   readonly #callOfServer = new Map<number, SharedCall>()
   readonly copies = new Set<number>()
@@ -180,7 +180,7 @@ class SharedSpanIds {
     return this.#callOfServer.get(row)?.client
   }
 
-  /** Which half is the parent of `child`: that in the child's own process, else the server. */
+  /** Returns the half that is the parent of `child`: the one in the child's own process, else the server. */
   parentAmong(first: number, child: number): number {
     const call = this.#calls.get(first)
     if (call === undefined) return first

@@ -8,9 +8,8 @@ const WHOLE = 2n ** 56n
 const ZERO_PROBABILITY = 63
 
 /**
- * The probability in W3C trace state `ot`: `th` is the share rejected, `p` an exponent of ½.
- * Sources: OpenTelemetry specification, "TraceState: Probability Sampling" (OTEP 235, and for `p`
- * OTEP 170).
+ * Returns the probability in W3C trace state `ot`: `th` is the share rejected, `p` an exponent of ½. Sources:
+ * OpenTelemetry specification, "TraceState: Probability Sampling" (OTEP 235, and for `p` OTEP 170).
  */
 export function traceStateProbability(traceState: unknown): number | undefined {
   if (typeof traceState !== 'string' || !traceState.includes('ot=')) return undefined
@@ -23,12 +22,12 @@ export function traceStateProbability(traceState: unknown): number | undefined {
   return exponent < ZERO_PROBABILITY ? 2 ** -exponent : undefined
 }
 
-/** How many spans one stands for, as Honeycomb and ClickStack record it. */
+/** Number of spans that one stands for, as Honeycomb and ClickStack record it. */
 const SAMPLE_RATE = 'SampleRate'
 /** Trace state of spans in formats that have no field for it. */
 const TRACE_STATE = 'w3c.tracestate'
 
-/** The probability that an attribute says, which is then no parameter; undefined of any other. */
+/** Returns the probability that an attribute says, which is then no parameter; undefined of any other. */
 export function attributeProbability(key: string, value: unknown): number | undefined {
   if (key === TRACE_STATE) return traceStateProbability(value)
   if (key !== SAMPLE_RATE || typeof value === 'boolean') return undefined
@@ -36,7 +35,9 @@ export function attributeProbability(key: string, value: unknown): number | unde
   return rate >= 1 && Number.isFinite(rate) ? 1 / rate : undefined
 }
 
-/** Of what a span says twice, the smaller: a sampler that knows of no other one records only its own. */
+/**
+ * Returns the smaller of two probabilities of one span: a sampler that does not know of the other records only its own.
+ */
 export function lesserProbability(
   one: number | undefined,
   other: number | undefined,
@@ -58,7 +59,7 @@ export class SamplingWeights {
     this.#any = true
   }
 
-  /** How many requests each trace stands for, `NaN` where unsaid; undefined where none says. */
+  /** Returns the number of requests that each trace stands for, `NaN` if it does not say; undefined if none does. */
   finish(traces: Uint32Array): Float64Array | undefined {
     if (!this.#any) return undefined
     return Float64Array.from(traces, (trace) => {

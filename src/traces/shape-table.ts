@@ -1,7 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
 
-/** What a table of shapes consists of. */
+/** Columns of a table of shapes. */
 export interface ShapeColumns {
   /** Labels of shape `s` are entries `nodeOffsets[s]` to `nodeOffsets[s + 1]`. */
   readonly nodeOffsets: Uint32Array
@@ -42,7 +42,7 @@ export class ShapeTable {
     this.#rehash()
   }
 
-  /** All that it holds. */
+  /** Returns all its columns. */
   columns(): ShapeColumns {
     return mapValues(this.#columns, (column) => column.finish())
   }
@@ -59,22 +59,22 @@ export class ShapeTable {
     return width(this.#columns.edgeOffsets, shape)
   }
 
-  /** How many nodes the shapes before `shape` have in all. */
+  /** Returns the number of nodes of all shapes before `shape`. */
   nodesBefore(shape: number): number {
     return this.#columns.nodeOffsets.values[shape]!
   }
 
-  /** Label codes of the nodes of `shape`. */
+  /** Returns the label codes of the nodes of `shape`. */
   labels(shape: number): Uint32Array {
     return slice(this.#columns.labels, this.#columns.nodeOffsets, shape)
   }
 
-  /** Start nodes of the edges of `shape`, as positions in `labels(shape)`. */
+  /** Returns the start nodes of the edges of `shape`, as positions in `labels(shape)`. */
   from(shape: number): Uint32Array {
     return slice(this.#columns.from, this.#columns.edgeOffsets, shape)
   }
 
-  /** End nodes of the edges of `shape`, as positions in `labels(shape)`. */
+  /** Returns the end nodes of the edges of `shape`, as positions in `labels(shape)`. */
   to(shape: number): Uint32Array {
     return slice(this.#columns.to, this.#columns.edgeOffsets, shape)
   }
@@ -160,7 +160,7 @@ function startsWith(longer: Uint32Array, prefix: Uint32Array): boolean {
   return true
 }
 
-/** FNV-1a over 32-bit words, finished by murmur3's mixer so that the low bits are good slots. */
+/** Hashes a shape by FNV-1a over 32-bit words, finished by murmur3's mixer so that the low bits are good slots. */
 function hashShape(labels: Uint32Array, nodeCount: number, { from, to, edgeCount }: ShapeEdges) {
   let hash = 0x811c9dc5 ^ nodeCount
   for (let i = 0; i < nodeCount; i++) hash = Math.imul(hash ^ labels[i]!, 0x01000193)
@@ -187,7 +187,7 @@ export function neighborsOf({ offsets, nodes }: Neighbors, node: number): Uint32
 export class ShapeGraph {
   nodes = 0
   edges = 0
-  /** The nodes such that every edge leads forward (Kahn's algorithm); the first `nodes` count. */
+  /** Nodes in an order in which every edge leads forward (Kahn's algorithm); the first `nodes` count. */
   order: Uint32Array = new Uint32Array(64)
   acyclic = true
   below: Neighbors = { offsets: new Uint32Array(65), nodes: new Uint32Array(64) }

@@ -2,7 +2,7 @@ import type { Attributes } from './attributes.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { LoggedTraces } from './log-records.ts'
 
-/** What a span says of itself; codes in `SpanColumns.kind`. */
+/** Kinds of spans; `SpanColumns.kind` holds their codes. */
 export const SPAN_KINDS = ['internal', 'server', 'client', 'producer', 'consumer'] as const
 export type SpanKind = (typeof SPAN_KINDS)[number]
 
@@ -11,7 +11,7 @@ export const [INTERNAL, SERVER, CLIENT, PRODUCER, CONSUMER] = [
   ...SPAN_KINDS.keys(),
 ] as unknown as readonly [number, number, number, number, number]
 
-/** How a span ended; codes in `SpanColumns.status`. */
+/** Statuses of spans; `SpanColumns.status` holds their codes. */
 export const SPAN_STATUSES = ['unset', 'ok', 'error'] as const
 export type SpanStatus = (typeof SPAN_STATUSES)[number]
 
@@ -37,7 +37,7 @@ export interface SpanColumns {
   readonly kind: Uint8Array
   /** Index in `SPAN_STATUSES`. */
   readonly status: Uint8Array
-  /** 1 where the span only follows from its parent, which does not wait for it. */
+  /** 1 if the span only follows from its parent, which does not wait for it. */
   readonly followsFrom: Uint8Array
 }
 
@@ -52,11 +52,11 @@ export interface SpanTraceColumns extends LoggedTraces {
   readonly versionNames: Dictionary
   readonly attributes: Attributes
   /**
-   * How many requests each trace stands for, 1 / sampling probability; `NaN` where a trace does not
-   * say. Undefined where none does.
+   * Number of requests that each trace stands for, 1 / sampling probability; `NaN` if a trace does not say. Undefined
+   * if none does.
    */
   readonly weight: Float64Array | undefined
 }
 
-/** How many spans each service reported under each version of itself, by service. */
+/** Number of spans that each service reported under each version of itself, by service. */
 export type ServiceVersions = ReadonlyMap<string, ReadonlyMap<string, number>>

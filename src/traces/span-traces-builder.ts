@@ -50,13 +50,13 @@ interface SpanRecord {
   readonly followsFrom: boolean
   readonly links?: readonly SpanLink[] | undefined
   readonly attributes?: Iterable<readonly [key: string, value: AttributeValue]>
-  /** With which probability its sampler recorded it, above 0 to 1, where it says so. */
+  /** Probability with which its sampler recorded it, above 0 to 1, if it says so. */
   readonly probability?: number | undefined
   /** Version of its service, where its resource or process says so; else the attribute counts. */
   readonly version?: string | undefined
 }
 
-/** What a resource says of many spans, as texts that are looked up once. */
+/** Facts that a resource gives for many spans, as texts that are looked up once. */
 export interface KnownReporter {
   readonly service: KnownText
   readonly host: KnownText
@@ -82,13 +82,13 @@ export interface UsualSpan {
   kind: number
   /** Index in `SPAN_STATUSES`. */
   status: number
-  /** Its own; those of its reporter come behind them. */
+  /** Own attributes; those of its reporter follow them. */
   attributes: readonly KnownAttribute[]
   probability: number | undefined
   reporter: KnownReporter
 }
 
-/** Of longer durations, sums and nanoseconds are more than a number can be. */
+/** Longest duration in µs of which a number can hold sums and nanoseconds. */
 const MAX_DURATION_US = 1e294
 
 /** Collects spans in any order into columns, grouped by trace, from the earliest start on. */
@@ -120,15 +120,15 @@ export class SpanTracesBuilder {
   readonly #sampling = new SamplingWeights()
   readonly #savedLogs: SavedLogs[] = []
   readonly #joinsLinks: boolean
-  /** Of traces that begin with a link, by their codes, the trace that they are part of. */
+  /** Trace that each trace beginning with a link is part of, by their codes. */
   readonly #joinedTo = new Map<number, number>()
   #linkedRoots = 0
   readonly #consumerLinks: (SpanLink & { readonly row: number })[] = []
 
   /**
-   * @param parameters from tables beside the traces, where there are any
-   * @param options.joinLinks whether a root that is linked to a span of another trace is what that
-   *   span set off, detached, in one request with it
+   * @param parameters from separate tables, if there are any
+   * @param options.joinLinks whether a root linked to a span of another trace is detached work of that span, in the
+   *   same request
    */
   constructor(
     quality: QualityLog,
@@ -192,7 +192,7 @@ export class SpanTracesBuilder {
     }
   }
 
-  /** Whether `addUsual` may be used: tables of parameters are looked up by what it has no texts of. */
+  /** Whether `addUsual` may be used: tables of parameters need texts, which it does not have. */
   get takesUsual(): boolean {
     return this.#parameters === undefined
   }
@@ -245,13 +245,13 @@ export class SpanTracesBuilder {
     return version
   }
 
-  /** Adds what was logged, as a file of saved traces has it. */
+  /** Adds logs from a file of saved traces. */
   addLogs(saved: SavedLogs): void {
     this.#savedLogs.push(saved)
     for (const service of saved.loose?.sources ?? []) this.#services.code(service)
   }
 
-  /** @param read what was logged, if logs were read */
+  /** @param read log records, if logs were read */
   finish(name: string, read?: LogRecords): SpanTraces {
     if (read !== undefined && this.#savedLogs.length > 0) {
       throw new FlowdeltaError(
@@ -326,7 +326,7 @@ export class SpanTracesBuilder {
     )
   }
 
-  /** The rows of consumers, and of producers that they are linked to, in turn. */
+  /** Returns the rows of consumers, and of producers that they are linked to, in turn. */
   #findLinks(position: Int32Array): Uint32Array | undefined {
     const producers = new Map<string, number>()
     for (let row = 0; this.#consumerLinks.length > 0 && row < position.length; row++) {
@@ -380,12 +380,12 @@ export class SpanTracesBuilder {
   }
 }
 
-/** The time between two moments, in whole nanoseconds. */
+/** Returns the time between two moments, in whole nanoseconds. */
 export function durationBetween(startUs: Microseconds, endUs: Microseconds): Microseconds {
   return Math.round((endUs - startUs) * 1e3) / 1e3
 }
 
-/** A span's own attributes, then what tables say of it. */
+/** Returns a span's own attributes, then what tables say of it. */
 function withParameters(
   { traceId, spanId, attributes }: SpanRecord,
   trace: number,

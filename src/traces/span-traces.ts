@@ -30,13 +30,13 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
   /**
    * Saves the traces as a file that `loadTraces` reads to the same findings.
    *
-   * - `traces.parquet`: a span a row, in the columns of the OpenTelemetry Collector's exporter for
-   *   ClickHouse, which other programs read, in a small part of the size of JSON.
+   * - `traces.parquet`: a span a row, in the columns of the OpenTelemetry Collector's exporter for ClickHouse, which
+   *   other programs read; much smaller than JSON.
    * - `traces.jsonl` or `traces.jsonl.gz`: OTLP JSON, one trace a line.
    *
-   * Log records that were loaded are kept with them. Ids of spans are not kept, in memory neither:
-   * their places stand for them. Load logs before you save. Of `quality()`, what was missing is kept.
-   * OTLP keeps sampling weights to 56 bits of their probability, as trace state does.
+   * Loaded log records are saved with the traces, so load logs before you save. Ids of spans are not saved, nor kept in
+   * memory: their places stand for them. Of `quality()`, the missing traces are saved. OTLP keeps sampling weights to
+   * 56 bits of their probability, as trace state does.
    *
    * @throws OptionError for another ending; FlowdeltaError for a file that cannot be written
    */
@@ -48,7 +48,7 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
     } else await (await import('./stores/save-otlp.ts')).saveOtlp(path, saved)
   }
 
-  /** One row a trace: id, start and duration of its first root span, its name, and its size. */
+  /** Returns one row per trace: id, start and duration of its first root span, its name, and its size. */
   table(): StageTable {
     const { spans, spanOffsets } = this
     const roots = Uint32Array.from(this.ids, (_, trace) => rootOf(this, trace))
@@ -66,9 +66,9 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
   }
 
   /**
-   * One row a span, every column readable, and a column for each attribute: `undefined` where a span
-   * has none. One with the name of another column is `attributes.NAME`. Columns of attributes are
-   * read as they are asked for, and take no memory.
+   * Returns one row per span, every column readable, and a column for each attribute: `undefined` where a span has
+   * none. One with the name of another column is `attributes.NAME`. Columns of attributes are read as they are asked
+   * for, and take no memory.
    */
   spanTable(): StageTable {
     const { spans, attributes } = this
@@ -90,7 +90,7 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
     return stageTable(besideOwn<ArrayLike<unknown>>(own, attributes.columnsByName()))
   }
 
-  /** How many spans each service reported under each version of itself, by service. */
+  /** Number of spans that each service reported under each version of itself, by service. */
   get versions(): ServiceVersions {
     const { spans, services, versionNames } = this
     const counts = new Map<string, Map<string, number>>()

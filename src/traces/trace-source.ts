@@ -4,12 +4,12 @@ import { isZstd, unzstd } from './readers/zstd.ts'
 
 /** The content of a file that is in memory already. */
 export interface TraceContent {
-  /** What to call it in messages. */
+  /** Name in messages. */
   readonly name: string
   readonly bytes: Uint8Array | string
 }
 
-/** Where traces come from: a path, the URL of a file, or content in memory. */
+/** Source of traces: a path, the URL of a file, or content in memory. */
 export type TraceSource = string | URL | TraceContent
 
 export interface OpenableSource {
@@ -49,7 +49,7 @@ function requireContent(source: TraceContent): void {
   throw new OptionError('files', source, 'a path, the URL of a file, or { name, bytes }')
 }
 
-/** Only what reads files needs Node; in pages `fetch-file.ts` stands in. */
+/** Loads the functions that read files: only they need Node. In pages `fetch-file.ts` stands in. */
 export function nodeFiles(): Promise<typeof import('./readers/open-file.ts')> {
   return import('./readers/open-file.ts')
 }
@@ -66,7 +66,7 @@ async function openChunks(
   return peek(gunzip(raw.chunks, name), HEAD_BYTES)
 }
 
-/** Closes what was opened, read or not: only what has begun can be ended. */
+/** Closes a source, read or not: only a started iteration can be ended. */
 export async function closeChunks(chunks: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of chunks) break
 }

@@ -56,7 +56,7 @@ interface MadeWidget<Stage, Table extends OptionTable> {
 
 type Guard<Of> = (stage: unknown) => stage is Of
 
-/** What {@link explore} shows. */
+/** Stages that {@link explore} shows. */
 export type Explorable = (typeof EXPLORED)[number][0] extends Guard<infer Of> ? Of : never
 
 type WidgetsOf<
@@ -88,14 +88,13 @@ type FirstOptions<Of> = Of extends Comparison
 type Explorer = (stage: unknown, options: object, call: WidgetCall) => Widget
 
 /**
- * Shows a stage to explore: without a kind, what a person wants first. In a notebook or page the
- * widget answers to mouse and keyboard, without a kernel; its state stands below it as code.
+ * Shows a stage to explore; without a kind, the most useful widget. In a notebook or page the widget answers to mouse
+ * and keyboard, without a kernel; its state stands below it as code.
  *
  * @param stage a comparison, calling contexts, an explanation, a comparison of logs, a diagnosis,
  *   execution models, traces or a table
- * @param kind which of the stage's widgets; your editor lists them, and so does the error for a kind
- *   that the stage does not have
- * @param options of the widget, such as `limit`; they may follow the stage where no kind is given
+ * @param kind kind of widget; your editor lists them, and so does the error for an unknown kind
+ * @param options of the widget, such as `limit`; they may follow the stage if no kind is given
  * @throws FlowdeltaError for a value that is no stage, a kind that it does not have, or an unknown
  *   option; OptionError for a value that an option does not take
  *
@@ -126,7 +125,7 @@ export function explore(stage: unknown, second?: unknown, third?: unknown): Widg
   return make(stage, options as object, { name, kind: kind === kinds[0] ? null : kind })
 }
 
-/** Widgets that show when what happens within requests. */
+/** Widgets that show the times of steps within requests. */
 const TIMED = ['flows', 'timeline', 'swimlanes', 'trace', 'variance']
 
 /** Throws for a comparison by another measure than time. */

@@ -156,7 +156,7 @@ type StageOf<Entry> = Entry extends readonly [infer Of extends Class, unknown]
   ? InstanceType<Of>
   : never
 
-/** What {@link plot} draws: a stage, a graph of it, several scenarios, or variances by names. */
+/** Input of {@link plot}: a stage, a graph of it, several scenarios, or variances by names. */
 export type Plottable =
   | StageOf<Stages>
   | AttentionGraph
@@ -229,7 +229,7 @@ export function plot<const Of extends Plottable, Kind extends PlotKind<Of>>(
   return draw(stage, options as object | undefined) as Picture<Of, Kind>
 }
 
-/** That of the first finding that anybody interferes with, else of the first that it was looked for. */
+/** Returns the interference of the first finding that has any, else of the first that was searched. */
 function interferenceOf({ findings: { findings } }: Comparison): Interference {
   const known = findings.flatMap(({ interference }) => interference ?? [])
   return known.find(({ interferers }) => interferers.length > 0) ?? known[0] ?? NO_INTERFERENCE

@@ -28,15 +28,15 @@ export function toDot(flows: FlowSet, request: number): string
  * Returns flows before and after as one DOT graph: of a category, of a structural mutation and its likeliest
  * precursor, or of any two categories.
  *
- * Edges are labelled with their mean time before → after. Steps and edges of one side only are dashed, in the
- * color of their period; edges that changed are bold. The attribute `change` says the same: `added`, `removed`,
- * `slower`, `faster`, and of other edges, nothing.
+ * Edges are labelled with their mean time before → after. Steps and edges of one side only are dashed, in the color of
+ * their period; edges that changed are bold. The attribute `change` says the same: `added`, `removed`, `slower` or
+ * `faster`; other edges have none.
  *
  * @param comparison from `compare`
  * @param what a category, a mutation of the ranking, `{ category }` for a category with itself, a
  *   stream of `comparison.moves`, or
  *   `{ before: { category, period }, after }`
- * @throws OptionError for a category that there is not
+ * @throws OptionError for an unknown category
  *
  * @example
  * toDot(comparison, { category: 0 }).includes('digraph') // true
@@ -94,7 +94,7 @@ function comparedDot(flows: FlowComparison, quantity: Quantity): string {
   return digraph([title, ...nodes, ...edges])
 }
 
-/** How a step or an edge is drawn that is on one side only, or changed. */
+/** Returns the look of a step or an edge that is on one side only, or changed. */
 function lookOf(
   { inBefore, inAfter }: Pick<UnionNode, 'inBefore' | 'inAfter'>,
   edge: UnionEdge | null,
@@ -115,7 +115,7 @@ function statement(what: string, attributes: Readonly<Record<string, string>>): 
   return `${what} [${list.join(', ')}]`
 }
 
-/** A text from a trace as a string of DOT; control characters, which some readers refuse, are spaces. */
+/** Returns a text from a trace as a string of DOT; control characters, which some readers refuse, are spaces. */
 function quoted(text: string): string {
   const escaped = text.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')
   return `"${escaped.replace(/\p{Cc}/gu, ' ')}"`

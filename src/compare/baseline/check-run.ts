@@ -26,9 +26,12 @@ export interface CheckedType {
   readonly medianUs: readonly [baseline: number, run: number]
   /** Typical ratio of response times, less 1: 0.05 is 5 % slower. */
   readonly shift: Estimate
-  /** Whether its typical request is slower than nearly all of every run before, of several, by three times what these differ. */
+  /**
+   * Whether its typical request is slower than nearly all of every run before, of several, by three times what these
+   * differ.
+   */
   readonly isApart: boolean
-  /** Whether surely more of its requests fail than in each run before, of several. */
+  /** Whether more of its requests fail, for sure, than in each of several runs before. */
   readonly failsApart: boolean
   /** Share of requests that fail; by how much it grew. `null` where traces do not say. */
   readonly errors: Growth | null
@@ -56,7 +59,7 @@ export interface RunCheck {
 
 export interface HistoryChange {
   readonly run: string
-  /** Its place in the history, from 0 on. */
+  /** Place in the history, from 0 on. */
   readonly at: number
   /** Types with their typical response times, µs, up to the changes before and after this one. */
   readonly types: readonly {
@@ -66,7 +69,7 @@ export interface HistoryChange {
   }[]
 }
 
-/** Finds where a history changed its level, by the types of requests that all of its runs have. */
+/** Finds the times at which a history changed its level, by the types of requests common to all of its runs. */
 export function historyChanges(runs: readonly RunSummary[]): HistoryChange[] {
   const names = (runs[0]?.types ?? []).map(({ name }) => name)
   const common = names.filter((name) => runs.every((run) => typeOf(run, name) !== undefined))
@@ -147,7 +150,7 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
   }
 }
 
-/** By how much shares of runs before differ: Pearson's χ² of all types, and its degrees of freedom. */
+/** Returns the differences between shares of the runs before: Pearson's χ² of all types, and its degrees of freedom. */
 function differencesOf(
   names: readonly string[],
   runs: readonly RunSummary[],
@@ -169,13 +172,13 @@ function differencesOf(
   return { squares, df }
 }
 
-/** Standard deviation of the log of the share that fails, between runs that are alike; and as how many runs it counts. */
+/** Standard deviation of the log of the share that fails, between similar runs, and the number of runs it counts as. */
 const [WANDER, WANDER_DF] = [0.3, 4]
 
 /**
- * How many times wider than of independent requests the intervals of a type's shares must be, squared: shares of runs
- * before vary more than these would, and few runs hardly tell by how much (t instead of normal). Of two bounds the
- * nearer one: by what these runs tell alone, or with what runs usually do (`priorDf`).
+ * Returns the squared factor by which the intervals of a type's shares must be wider than those of independent
+ * requests. Shares vary more between runs, and a few runs hardly show by how much (t instead of normal). Of two bounds
+ * the nearer one holds: from these runs alone, or also from what runs usually do (`priorDf`).
  *
  * Sources: McCullagh and Nelder 1989, "Generalized linear models", §4.5 (the first); Smyth 2004 (see
  * `moderatedVariances`; the second).
@@ -197,7 +200,10 @@ function spreadOf(
 
 /** The typical request is slower than this share of every run before. */
 const SLOWER_THAN = 0.95
-/** How many times the differences of the runs before: of two, one of eleven like them is as far above, if all are normal. */
+/**
+ * Limit in differences of the baseline runs: with two runs, one run of eleven like them lies as far above, if all are
+ * normal.
+ */
 const FAR = 3
 
 function isApart(before: readonly TypeSummary[], now: TypeSummary): boolean {
@@ -217,7 +223,10 @@ function failsApart(before: readonly TypeSummary[], now: TypeSummary, level: num
   return growths.every((one) => (one?.growth.low ?? 0) > 0)
 }
 
-/** From exact intervals of both shares: a single failure where hardly any request failed is no surprise. */
+/**
+ * Returns the growth of a share from exact intervals of both: a single failure is no surprise if hardly any request
+ * failed.
+ */
 function growthOf(
   usual: readonly Counts[],
   { failed, requests }: Counts,
@@ -252,7 +261,7 @@ function tailOf(name: string, runs: readonly RunSummary[]): number {
   return quantile(Float64Array.from(times).sort(), TAIL)
 }
 
-/** How many requests are slower; of many, quantiles stand for them. */
+/** Counts the requests that are slower. If there are many, quantiles stand for them. */
 function slowerOf({ requests, timesUs, slowestUs = [] }: TypeSummary, beyondUs: number): Counts {
   const isOfSlowest = beyondUs >= (slowestUs[0] ?? Number.POSITIVE_INFINITY)
   const times = isOfSlowest ? slowestUs : timesUs
@@ -260,7 +269,7 @@ function slowerOf({ requests, timesUs, slowestUs = [] }: TypeSummary, beyondUs: 
   return { failed: Math.round(share * (isOfSlowest ? SLOWEST : 1) * requests), requests }
 }
 
-/** Of one run before: by its requests, as if they were independent. */
+/** Compares with one run before, as if its requests were independent. */
 function ofRequests(tested: readonly TypeSummary[], [base]: readonly RunSummary[], level: number) {
   return tested.map((now) => {
     const before = typeOf(base as RunSummary, now.name) as TypeSummary
@@ -274,7 +283,7 @@ function ofRequests(tested: readonly TypeSummary[], [base]: readonly RunSummary[
   })
 }
 
-/** Of several: by how far their levels lie apart. */
+/** Compares with several runs before, by how far their levels lie apart. */
 function ofRuns(tested: readonly TypeSummary[], baseline: readonly RunSummary[], level: number) {
   const measures = tested.map((now) => {
     const all = [...baseline.map((each) => typeOf(each, now.name)), now]
@@ -306,7 +315,7 @@ function typeOf({ types }: RunSummary, name: string): TypeSummary | undefined {
   return types.find((type) => type.name === name)
 }
 
-/** Of times below a nanosecond, that of one. */
+/** Shortest time, in µs: shorter ones count as a nanosecond. */
 const MIN_US = 1e-3
 
 function logTimes({ timesUs }: TypeSummary): number[] {

@@ -22,15 +22,15 @@ export interface TypeSummary {
   /** Requests that failed; `null` where traces do not say. */
   readonly failed: number | null
   /**
-   * Of weighted requests, failures and all in numbers whose share varies as theirs does (`countWorth`);
-   * the sample that times are of may have lost most failures.
+   * Failures and requests of a weighted type, in numbers whose share varies as much as the weighted one (`countWorth`).
+   * The sample that the times come from may have lost most failures.
    */
   readonly weighted?: { readonly failed: number; readonly requests: number }
   /** Response times, µs, ascending: all of them, or quantiles at equal distances. */
   readonly timesUs: readonly number[]
-  /** Of more requests than `timesUs` holds, those of the slowest twentieth: all, or quantiles at equal distances. */
+  /** Times of the slowest twentieth, if `timesUs` is a sample: all of them, or quantiles at equal distances. */
   readonly slowestUs?: readonly number[]
-  /** Of spans, what tells the type whatever it is called: its service, and the share of its requests that make each call. */
+  /** Identity of a type of spans under any name: its service, and the share of its requests that make each call. */
   readonly service?: string
   readonly calls?: Readonly<Record<string, number>>
 }
@@ -81,8 +81,8 @@ function callsOf(root: RootCalls | undefined) {
 }
 
 /**
- * Gives types the names that they have in the last run, where only these changed: a type that is called
- * otherwise from one run to the next, as `renamesBetween` tells.
+ * Gives types their names of the last run, if only names changed: a type that is called otherwise from one run to the
+ * next, as `renamesBetween` tells.
  */
 export function withNamesOfLast(runs: readonly RunSummary[]) {
   const renamed = new Map<string, string>()
@@ -123,7 +123,7 @@ function weightedFailures(flows: FlowSet) {
   return rollup(requests, failuresOf, (request) => rootName(flows, flows.shapeOf[request]!))
 }
 
-/** Response times of a type, as its summary keeps them. */
+/** Returns response times of a type, as its summary keeps them. */
 export function timesOf(all: readonly number[]): Pick<TypeSummary, 'timesUs' | 'slowestUs'> {
   const times = Float64Array.from(all).sort()
   const timesUs = someTimes(times, MAX_TIMES)

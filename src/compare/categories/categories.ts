@@ -101,8 +101,8 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   }
 
   /**
-   * The kind of request that a category belongs to: its root without size and attributes. Requests
-   * change from one category to another within a kind.
+   * Returns the kind of request that a category belongs to: its root without size and attributes. Requests change from
+   * one category to another within a kind.
    */
   requestKind(category: number): string {
     return this.#catalog.kind(category)
@@ -114,7 +114,10 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return labels.get(shapes.labels(this.#catalog.shape(category))[node] as number)
   }
 
-  /** The same as it may be named: where hosts are left out of labels, the host is that of one request. */
+  /**
+   * Returns the label of a node for display: if labels omit hosts, the recorded host is that of one request, so it is
+   * left out.
+   */
   shownNode(category: number, node: number): NodeLabel {
     const label = this.nodeLabel(category, node)
     return this.options.omitHosts ? withoutHost(label) : label
@@ -139,7 +142,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return (this.#offsets[group + 1] as number) - (this.#offsets[group] as number)
   }
 
-  /** Response times of a category's requests in one period, in µs. */
+  /** Returns response times of a category's requests in one period, in µs. */
   responseTimes(category: number, period: Period): Float64Array {
     const { responseTimeUs } = this.flows
     const members = this.members(category, period)
@@ -158,12 +161,12 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     return sum(this.weights(category, period) ?? []) || this.count(category, period)
   }
 
-  /** Response times of a category in one period, ascending, with their weights. */
+  /** Returns response times of a category in one period, ascending, with their weights. */
   ascendingTimes(category: number, period: Period): WeightedSample {
     return ascendingSample(this.responseTimes(category, period), this.weights(category, period))
   }
 
-  /** Response times of a category in both periods, or of another one before, with their weights. */
+  /** Returns response times of a category in both periods, or of another one before, with their weights. */
   samples(category: number, origin = { category, period: BEFORE as Period }): SamplePair {
     return {
       before: this.responseTimes(origin.category, origin.period),
@@ -173,19 +176,19 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     }
   }
 
-  /** Count, mean, variance and extremes of a category's response times in one period. */
+  /** Returns count, mean, variance and extremes of a category's response times in one period. */
   responseTimeMoments(category: number, period: Period): Moments {
     return getOrInsert(this.#moments, 2 * category + period, () =>
       moments(this.responseTimes(category, period), this.weights(category, period)),
     )
   }
 
-  /** For a shape, the number of each edge's class in its category's structure. */
+  /** Returns, for a shape, the number of each edge's class in its category's structure. */
   edgeClassOf(shape: number): Uint32Array {
     return this.#catalog.classOfEdges(shape)
   }
 
-  /** For each edge of a request as it was recorded, before folding, the number of its class. */
+  /** Returns, for each edge of a request as recorded, before folding, the number of its class. */
   recordedClassOf(request: number): Uint32Array {
     const { flows } = this
     const shape = flows.shapeOf[request] as number
@@ -199,8 +202,8 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   }
 
   /**
-   * For a shape, its nodes depth first: nodes at one position play the same part in all shapes of a
-   * category. Among identical branches, those with lower numbers come first.
+   * Returns the nodes of a shape depth first: nodes at one position play the same part in all shapes of a category.
+   * Among identical branches, those with lower numbers come first.
    */
   preorderOf(shape: number): Uint32Array {
     return this.#catalog.preorder(shape)
@@ -214,9 +217,9 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   }
 
   /**
-   * The same, but of folded flows an edge has all the time that a request's critical path spent on
-   * it, in however many rounds and between them, so that the edges of a path add up to the
-   * response time; steps from one round to the next have none of their own.
+   * Returns edge samples like `edgeSamples`, but an edge of folded flows has all the time that a request's critical
+   * path spent on it, over all rounds and between them. So the edges of a path add up to the response time, and steps
+   * from one round to the next have no time of their own.
    */
   wholeEdgeSamples(category: number): readonly EdgeSamples[] {
     if (!(this.flows instanceof FoldedFlows)) return this.edgeSamples(category)
@@ -226,8 +229,8 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   }
 
   /**
-   * One row a category: root, size, and count, mean, SD and C² of response times by period. With
-   * `counts: 'weighted'`, requests count as often as their sampling weights say.
+   * Returns one row per category: root, size, and count, mean, SD and C² of response times by period. With `counts:
+   * 'weighted'`, requests count as often as their sampling weights say.
    */
   table(): StageTable {
     const ids = range(this.size)
@@ -260,17 +263,16 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     )
   }
 
-  /** One row a request: `flows.table()` with the category of each. */
+  /** Returns one row per request: `flows.table()` with the category of each. */
   requestTable(): StageTable {
     const category = { category: this.categoryOf }
     return this.flows.table().assign(category).relocate('category', { after: 'root' }) as StageTable
   }
 
   /**
-   * How large flows and categories are, a row a period that has requests: `requests`, `categories`,
-   * mean and SD of the number of nodes over requests (`nodesMean`) and over categories
-   * (`categoryNodesMean`), and the share of categories that are large (`largeShare`) with the share
-   * of requests in them (`inLargeShare`).
+   * Returns the sizes of flows and categories, one row per period that has requests: `requests`, `categories`, mean and
+   * SD of the number of nodes over requests (`nodesMean`) and over categories (`categoryNodesMean`), and the share of
+   * categories that are large (`largeShare`) with the share of requests in them (`inLargeShare`).
    *
    * @param options.large categories of more requests than this in the period are large; default 10
    * @throws OptionError for a number that is negative
@@ -321,7 +323,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   }
 }
 
-/** C² = variance / mean², `NaN` where there are fewer than two requests or the mean is 0. */
+/** Returns C² = variance / mean², `NaN` for fewer than two requests or a mean of 0. */
 export function squaredVariation(moments: Moments): number {
   requireFields('squaredVariation(moments)', moments, 'mean', 'variance')
   const { mean, variance } = moments

@@ -48,7 +48,7 @@ export function categorize(flows: FlowSet, given: Partial<CategoryOptions> = {})
   return new Categories({ flows, options, categoryOf, catalog, undecided: groups.undecided })
 }
 
-/** The label to compare by, for each label code of the flows. */
+/** Returns the label to compare by, for each label code of the flows. */
 function relabel(flows: FlowSet, options: CategoryOptions) {
   const [texts, kinds] = [new Dictionary(), new Dictionary()]
   const kindOf: number[] = []
@@ -112,7 +112,7 @@ function numberCategories(flows: FlowSet, { firstLike }: ShapeGroups) {
   return { categoryOf, categoryOfShape, representatives: [...numbers.keys()] }
 }
 
-/** The categories of a comparison, or these; `verb` is what asks for them, for the message. */
+/** Returns the given categories, or those of a comparison. `verb` names the function for the error message. */
 export function categoriesOf(
   source: Categories | { readonly categories: Categories },
   verb: string,

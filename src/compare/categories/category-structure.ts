@@ -3,10 +3,10 @@ import { placesIn } from '../../traces/group-rows.ts'
 import type { StructureOutline } from './structure-outline.ts'
 
 /**
- * Edges that play the same part: usually one, more where branches are identical.
+ * Edges that play the same part: usually one, or several if branches are identical.
  *
- * In folded flows a part that is repeated is one edge of the shape, but a step from one round to the
- * next is none: it would close a cycle. Such steps are edge classes of their own, behind all others.
+ * In folded flows a repeated part is one edge of the shape. A step from one round to the next is no edge of the shape,
+ * because it would close a cycle. Such steps are edge classes of their own, after all others.
  */
 export interface EdgeClass {
   /** Label of the node it starts from. */
@@ -17,8 +17,8 @@ export interface EdgeClass {
   /** The node it leads to waits for other edges as well. */
   readonly intoJoin: boolean
   /**
-   * There where it leads from the round before, of what is folded, to the next: from a portion to
-   * that behind it, or from the end of a loop's body back to its start.
+   * True if the edge leads from one round of a folded repetition to the next: from a portion to the following one, or
+   * from the end of a loop's body back to its start.
    */
   readonly fromRoundBefore?: true
 }
@@ -112,7 +112,7 @@ function classesOf(order: Uint32Array, keys: Uint32Array, numbers: Uint32Array) 
   let count = 0
   for (const edge of order) {
     const key = keys[edge]!
-    // What was numbered before may stand there.
+    // The slot may hold a number from an earlier call.
     const known = numbers[key]!
     if (known < count && keys[firsts[known]!] === key) continue
     numbers[key] = count
@@ -121,14 +121,14 @@ function classesOf(order: Uint32Array, keys: Uint32Array, numbers: Uint32Array) 
   return { firsts: firsts.subarray(0, count), classOf: keys.map((key) => numbers[key]!) }
 }
 
-/** What classes of edges have, and behind it what those of loops have. */
+/** Appends the values of the loops' classes to those of the edge classes. */
 function withLoops(ofEdges: Uint32Array, ofLoops: readonly number[]): Uint32Array {
   return ofLoops.length === 0 ? ofEdges : Uint32Array.of(...ofEdges, ...ofLoops)
 }
 
 const MAX_LABELS = 2 ** 26
 
-/** The edges by where they start and then by where they end, in preorder. */
+/** Returns the edges by where they start and then by where they end, in preorder. */
 function inPreorder({ from, to }: StructureOutline, rank: Uint32Array): Uint32Array {
   const edges = new Uint32Array(from.length)
   for (let edge = 0; edge < edges.length; edge++) edges[edge] = edge

@@ -95,7 +95,7 @@ export class ClassTimes {
     }
   }
 
-  /** One latency of a class: the mean on the critical path, else off it but for joins; or NaN. */
+  /** Returns one latency of a class: the mean on the critical path, else off it except for joins; or NaN. */
   latencyUs(sum: number): number {
     const critical = this.criticalCount[sum]!
     return critical > 0
@@ -127,7 +127,7 @@ export interface EdgeSamples {
   readonly after: EdgeSample
 }
 
-/** The latencies of both periods, with their weights. */
+/** Returns the latencies of both periods, with their weights. */
 export function pairOf({ before, after }: Record<'before' | 'after', Latencies>): SamplePair {
   return {
     before: before.latencyUs,
@@ -138,9 +138,9 @@ export function pairOf({ before, after }: Record<'before' | 'after', Latencies>)
 }
 
 /**
- * The latencies of every edge class, one value a request so that samples stay independent: that of
- * the branch on the critical path, else the mean of identical branches. An edge into a join counts
- * only where the join waited for it; else it would accuse the wrong branch.
+ * Returns the latencies of every edge class, one value a request so that samples stay independent: that of the branch
+ * on the critical path, else the mean of identical branches. An edge into a join counts only where the join waited for
+ * it; else it would accuse the wrong branch.
  */
 export function collectEdgeSamples(
   categories: ClassSource,

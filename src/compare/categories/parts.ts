@@ -11,7 +11,7 @@ import type { Knowledge } from '../knowledge/knowledge.ts'
 import { namesOf, withoutNames } from '../knowledge/names.ts'
 import type { StructureOutline } from './structure-outline.ts'
 
-/** What is asked of categories here, whose table asks for their names. */
+/** The parts of `Categories` that are needed here. A type of its own, because `Categories` itself calls for names. */
 interface Categories {
   readonly flows: FlowSet
   readonly options: { readonly knowledge: Knowledge | null }
@@ -65,7 +65,7 @@ const partsBy = remembered((categories: Categories) =>
   memoized((category: number) => findParts(categories, category)),
 )
 
-/** The calls of a category, callers first; none of trace points, which do not call. */
+/** Returns the calls of a category, callers first; none of trace points, which do not call. */
 export function partsOf(categories: Categories, category: number): readonly Part[] {
   return partsBy(categories)(category)
 }
@@ -102,9 +102,9 @@ function findParts(categories: Categories, category: number): readonly Part[] {
 }
 
 /**
- * What people call a category: by its own name, or by those of the parts in it, such as
- * `cache miss and 2 × fetch a block`; the empty string where none has a name. A name within what has a
- * name is not told. Source: Sambasivan 2013, §8.2.2.
+ * Returns the name that people gave a category: its own, or those of the parts in it, such as `cache miss and 2 × fetch
+ * a block`; the empty string if none has a name. Names within a named part are left out. Source: Sambasivan 2013,
+ * §8.2.2.
  */
 export function meaningOf(categories: Categories, category: number): string {
   const names = namesOf(categories.options.knowledge)

@@ -21,7 +21,7 @@ export interface CatalogContents {
   /** The shape that each category is shown by. */
   readonly representatives: readonly number[]
   readonly categoryOfShape: readonly (number | undefined)[]
-  /** Of folded flows the loops of a shape, which are no edges of it; `undefined` of others. */
+  /** Loops of a shape of folded flows, which are not among its edges; `undefined` for other flows. */
   readonly loopsOf: ((shape: number) => LoopEnds) | undefined
 }
 
@@ -33,7 +33,7 @@ export class StructureCatalog {
   readonly #outlines = new Map<number, StructureOutline>()
   readonly #structures = new Map<number, CategoryStructure>()
   readonly #preorders = new Map<number, Uint32Array>()
-  /** The class of each key of `#numbered`: of the other keys, what they last were. */
+  /** Class of each key of `#numbered`; other keys hold their last value. */
   #numbers = new Uint32Array(1024)
   #numbered = -1
   #shapesOf: readonly (readonly number[])[] | undefined
@@ -47,7 +47,7 @@ export class StructureCatalog {
     return this.#contents.representatives.length
   }
 
-  /** The shape that a category is shown by. */
+  /** Returns the shape that a category is shown by. */
   shape(category: number): number {
     const shape = this.#contents.representatives[category]
     if (shape === undefined) {
@@ -87,7 +87,7 @@ export class StructureCatalog {
     return { shape, labelCodes, ...ends, ...depthFirst(graph, labelCodes, this.#labelOrder) }
   }
 
-  /** For any shape, its nodes depth first; see `Categories.preorderOf`. */
+  /** Returns the nodes of any shape depth first; see `Categories.preorderOf`. */
   preorder(shape: number): Uint32Array {
     return getOrInsert(this.#preorders, shape, () => this.#describe(shape).preorder)
   }
@@ -106,7 +106,7 @@ export class StructureCatalog {
     })
   }
 
-  /** For any shape, the number of each edge's class in its category's structure. */
+  /** Returns, for any shape, the number of each edge's class in its category's structure. */
   classOfEdges(shape: number): Uint32Array {
     const { shapes, colours, categoryOfShape } = this.#contents
     const category = categoryOfShape[shape] as number
@@ -137,7 +137,7 @@ export class StructureCatalog {
     return this.#numbers
   }
 
-  /** For the loops of a shape of folded flows, the numbers of their classes. */
+  /** Returns, for the loops of a shape of folded flows, the numbers of their classes. */
   classOfLoops(shape: number, { from, to }: LoopEnds): Uint32Array {
     const { colours, categoryOfShape } = this.#contents
     const { classKeys, loops } = this.structure(categoryOfShape[shape] as number)

@@ -9,16 +9,16 @@ export interface ColouredShape {
 export interface ShapeKey {
   /** Equal for two shapes if, and nearly only if, they are the same structure. */
   readonly key: number
-  /** No two nodes have the same colour; then an equal key proves the same structure. */
+  /** Whether all nodes have different colors; then an equal key proves the same structure. */
   readonly discrete: boolean
 }
 
-// The two highest bits of a colour say what it is interned with: what follows, or what leads to it.
+// The two highest bits of a color tell what it is interned with: the nodes that follow, or those that lead to it.
 const DOWN = 1 << 30
 const UP = 1 << 31
-/** In place of neighbours where there are none: labels and interned pairs have higher numbers. */
+/** Placeholder for missing neighbors: labels and interned pairs have higher numbers. */
 const NO_NEIGHBOURS = 0
-// What a chain of interned pairs is about; the first element of each.
+// First elements of chains of interned pairs: they tell what the chain describes.
 const KEY = 1
 const DISCRETE = 2
 const FIRST_LABEL = 3
@@ -40,7 +40,7 @@ export class StructureColours {
   readonly #interner: PairInterner
   /** Colours of the nodes of all shapes that have a key. */
   readonly #known: Uint32Array
-  // What follows serves for shape after shape: allocating would take longer than colouring.
+  // Reused for every shape: allocating would take longer than coloring.
   readonly #graph = new ShapeGraph()
   #colours: Uint32Array = new Uint32Array(64)
   #swept: Uint32Array = new Uint32Array(64)
@@ -60,7 +60,7 @@ export class StructureColours {
     this.#known = new Uint32Array(shapes.nodesBefore(shapes.size))
   }
 
-  /** The key of a shape: one number for its structure. */
+  /** Returns the key of a shape: one number for its structure. */
   key(shape: number): ShapeKey {
     const sweeps = this.#refine(shape)
     const { nodes } = this.#graph
@@ -79,7 +79,7 @@ export class StructureColours {
     return { key, discrete }
   }
 
-  /** What makes edges of one class: a number for the colours at their ends. */
+  /** Returns each edge's class: a number for the colors at its two ends. */
   edgeKeys(colours: Uint32Array, from: ArrayLike<number>, to: ArrayLike<number>): Uint32Array {
     const keys = new Uint32Array(from.length)
     for (let edge = 0; edge < keys.length; edge++) {
@@ -100,7 +100,7 @@ export class StructureColours {
     return count
   }
 
-  /** A shape that has a key with the colours of its nodes, which are comparable between shapes. */
+  /** Returns a shape that has a key with the colours of its nodes, which are comparable between shapes. */
   colour(shape: number): ColouredShape {
     const [start, end] = [this.#shapes.nodesBefore(shape), this.#shapes.nodesBefore(shape + 1)]
     return { shape, colours: this.#known.subarray(start, end) }
@@ -133,19 +133,19 @@ export class StructureColours {
     return sweeps
   }
 
-  /** Recolours each node by itself and what follows it. */
+  /** Recolors each node by itself and the nodes that follow it. */
   #sweepDown({ order, nodes, below }: ShapeGraph): void {
     for (let at = nodes - 1; at >= 0; at--) this.#recolour(DOWN, order[at] as number, below)
     this.#swap()
   }
 
-  /** Recolours each node by itself and what leads to it. */
+  /** Recolors each node by itself and the nodes that lead to it. */
   #sweepUp({ order, nodes, above }: ShapeGraph): void {
     for (let at = 0; at < nodes; at++) this.#recolour(UP, order[at] as number, above)
     this.#swap()
   }
 
-  /** A node's colour together with the new colours of its neighbours on one side, sorted. */
+  /** Recolors a node by its color together with the new colors of its neighbors on one side, sorted. */
   #recolour(side: number, node: number, { offsets, nodes }: Neighbors): void {
     const start = offsets[node] as number
     const count = (offsets[node + 1] as number) - start
@@ -200,9 +200,8 @@ export class StructureColours {
 }
 
 /**
- * Hashes the part each node plays: its label, what follows, what leads to it. Unlike colours,
- * hashes do not depend on which requests came first, so they order siblings alike in every run;
- * they may collide.
+ * Hashes each node's role: its label, its successors and its predecessors. Unlike colors, hashes do not depend on which
+ * requests came first, so they order siblings the same way in every run. They may collide.
  */
 export function structureHashes(
   { nodes, order, acyclic, below, above }: ShapeGraph,
@@ -236,7 +235,7 @@ function mix(value: number): number {
 
 export interface LabelOrder {
   readonly ranks: Uint32Array
-  /** Of each label's text, below 2⁴⁷. */
+  /** Hash of each label's text, below 2⁴⁷. */
   readonly hashes: Float64Array
 }
 
@@ -258,8 +257,8 @@ function hashText(text: string): number {
 }
 
 /**
- * Numbers pairs of numbers. Chained, it numbers sequences: `intern(intern(intern(0, a), b), c)`,
- * where numbers below the first that it gives out say what a chain is about.
+ * Numbers pairs of numbers. Chained, it numbers sequences: `intern(intern(intern(0, a), b), c)`, where numbers below
+ * its first result mark the kind of a chain.
  */
 export class PairInterner {
   readonly #firstNumber: number

@@ -11,7 +11,7 @@ export interface StructureOutline {
   readonly to: Uint32Array
   /** Every node once, depth first, children by label and then by structure. */
   readonly preorder: Uint32Array
-  /** As `preorder`, but joins come once for each edge into them. */
+  /** Nodes as in `preorder`, but joins come once for each edge into them. */
   readonly visits: Uint32Array
   /** For each visit, the node it came from; the node itself for a root. */
   readonly callers: Uint32Array

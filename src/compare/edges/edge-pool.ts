@@ -5,8 +5,8 @@ import type { Categories } from '../categories/categories.ts'
 import { PairInterner } from '../categories/structure-colours.ts'
 
 /**
- * What happens on an edge: work within one service (`'self'`), or the way between two, with
- * whatever waits there: network, queues, connections (`'network'`).
+ * Kind of an edge: work within one service (`'self'`), or the way between two services with all waiting on it, such as
+ * network, queues and connections (`'network'`).
  */
 export type EdgeKind = 'self' | 'network'
 
@@ -17,7 +17,7 @@ export interface PooledEdge {
   readonly kind: EdgeKind
   readonly fromNode: NodeLabel
   readonly toNode: NodeLabel
-  /** Of folded flows: it leads from the round before to the next; see `EdgeClass`. */
+  /** True if the edge of folded flows leads from one round to the next; see `EdgeClass`. */
   readonly fromRoundBefore?: true
 }
 
@@ -64,7 +64,7 @@ export class EdgePool {
   }
 }
 
-/** Of the two ends of a way between services, the one that is called or has answered. */
+/** Returns the called end of a way between services, or the answering end of a reply. */
 export function calledPlace({ fromNode, toNode }: PooledEdge): string {
   return fromNode.phase === 'reply' && toNode.phase === 'reply' ? place(fromNode) : place(toNode)
 }

@@ -94,7 +94,7 @@ export class EdgeTimes {
     return Array.from(this.#rowsOf(edge), (row) => this.#categoryOf[row]!)
   }
 
-  /** Categories in which the edge has values in both periods, on the critical path or beside it. */
+  /** Categories in which the edge has values in both periods, on or off the critical path. */
   strata(edge: number): readonly EdgeStratum[] {
     const [before, after] = this.#values
     const strata: EdgeStratum[] = []
@@ -105,7 +105,7 @@ export class EdgeTimes {
     return strata
   }
 
-  /** All times of an edge as one stratum, whatever the category. */
+  /** Returns all times of an edge as one stratum, whatever the category. */
   pooled(edge: number): EdgeStratum {
     const rows = Array.from(this.#rowsOf(edge))
     const [before, after] = PERIODS.map((period) =>
@@ -114,7 +114,7 @@ export class EdgeTimes {
     return { before, after }
   }
 
-  /** Number of values in the strata of an edge. */
+  /** Returns the number of values in the strata of an edge. */
   comparedCounts(edge: number): [before: number, after: number] {
     const counts: [number, number] = [0, 0]
     for (const row of this.#rowsOf(edge)) {
@@ -141,7 +141,7 @@ interface EdgeRows {
   readonly edgeOf: Uint32Array
   readonly categoryOf: Uint32Array
   readonly offsets: Uint32Array
-  /** By category, the row of each edge class, counted from the first of the category. */
+  /** Row of each edge class by category, counted from the first of the category. */
   readonly sumOf: readonly Uint32Array[]
 }
 
@@ -266,7 +266,7 @@ const longestTimes = remembered((flows: FlowSet): readonly [before: number, afte
   return [longestTime(before, beforeWeights), longestTime(after, afterWeights)]
 })
 
-/** The longest time that is no slowest hundredth's. */
+/** Returns the longest time that is no slowest hundredth's. */
 export function longestTime(times: Float64Array, weights: ArrayLike<number> | undefined): number {
   const sample = ascendingSample(times, weights)
   if (sample.weights) return quantile(sample.values, 1 - SLOWEST, sample.weights)

@@ -15,18 +15,18 @@ import type { PooledEdge } from './edge-pool.ts'
 import { type EdgeStratum, type EdgeTimes, edgeTimes, usualMeanUs } from './edge-times.ts'
 
 /**
- * Compares every edge, pooled over all categories that have it: finds the change of an operation
- * that few requests visit, though each category on its own is too thin to test.
+ * Compares every edge, pooled over all categories that have it. This finds changes of rarely visited operations, where
+ * each category alone has too few requests to test.
  *
  * Requests are compared only with requests of their own category (van Elteren's stratified test),
  * so that a change of mix cannot pass for a change of latency. Benjamini-Hochberg over all edges.
  * The shift is the Hodges-Lehmann estimate over the same strata, so that outliers do not carry it.
  *
  * @param options.alpha level of the tests; default 0.05
- * @param options.minimumEffect smallest change that is called one, as a share of the mean response
- *   time of the requests that have the edge, the slowest hundredth cut; default 0.03
- * @param options.minimumShare smallest contribution that is called a change, as a share of what all
- *   requests after would have taken before, the slowest hundredth cut; default 0.001
+ * @param options.minimumEffect smallest reported change, as a share of the mean response time of the requests that have
+ *   the edge, the slowest hundredth cut; default 0.03
+ * @param options.minimumShare smallest reported contribution, as a share of the time that all requests after would have
+ *   taken before, the slowest hundredth cut; default 0.001
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
  * Source: van Elteren 1960; Hodges and Lehmann 1963.
@@ -49,10 +49,10 @@ export function findEdgeChanges(
 
 interface EdgeTests {
   readonly times: EdgeTimes
-  /** Of edges that can be tested; of the others nobody asks but for the table of all. */
+  /** Tests of the edges that can be tested. Only the table of all edges needs the others. */
   readonly tests: ReadonlyMap<number, VanElterenResult>
   readonly q: ArrayLike<number>
-  /** Of the significant edges. */
+  /** Sizes of the significant changes. */
   readonly sizes: ReadonlyMap<number, EdgeSize>
 }
 
@@ -113,7 +113,7 @@ function totalTimes({ flows }: Categories, minimumShare: number): EdgeTotalTimes
   return { usualUs, negligibleUs, observedChangeUs: count === 0 ? 0 : after - usualUs }
 }
 
-/** Sum of the times of as many requests as were recorded, at their mean. */
+/** Returns the sum of the times of as many requests as were recorded, at their mean. */
 function totalUs(times: Float64Array, weights: ArrayLike<number> | undefined): number {
   let [sum, mass] = [0, 0]
   times.forEach((timeUs, i) => {
@@ -170,9 +170,9 @@ export interface EdgeChange extends PooledEdge {
   /** Significant, and large enough for `minimumEffect` and `minimumShare`. */
   readonly changed: boolean
   /**
-   * What the typical shift adds to the sum of all response times after: `shiftUs` times the calls on
-   * critical paths, in µs. Findings of traces with spans count what all calls changed by, the integral,
-   * which is less or more where calls changed by unlike amounts.
+   * Change of the sum of all response times after, in µs: `shiftUs` times the calls on critical paths. Findings of
+   * traces with spans add up the changes of all calls instead, which gives less or more if calls changed by different
+   * amounts.
    */
   readonly contributionUs: number
 }
@@ -191,7 +191,7 @@ export interface EdgeTotalTimes {
   readonly usualUs: number
   /** Contributions below this, in µs, are called no change: `minimumShare` of the usual times. */
   readonly negligibleUs: number
-  /** Their excess over that, in µs; unequal load does not count. */
+  /** Excess of all requests after over that, in µs; unequal load does not count. */
   readonly observedChangeUs: number
 }
 
@@ -228,7 +228,7 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
     return this.#edges
   }
 
-  /** The same tests at a stricter level: edges that no longer reach it count as unchanged. */
+  /** Returns the same tests at a stricter level: edges that no longer reach it count as unchanged. */
   judged(alpha: number): EdgeChanges {
     const { categories, usualUs, negligibleUs, observedChangeUs } = this
     const options = { ...this.options, alpha }
@@ -265,7 +265,7 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
     })
   }
 
-  /** The largest contribution first, then by number; the same objects however often. */
+  /** Describes edges, the largest contribution first, then by number; returns the same objects on every call. */
   #describe(edges: Iterable<number>): EdgeChange[] {
     return Array.from(edges, (edge) =>
       getOrInsert(this.#described, edge, () => this.#change(edge)),
@@ -296,9 +296,9 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
   }
 
   /**
-   * One row an edge, changed ones first; of traces with spans, findings rest on `comparison.steps`,
-   * which may have changed though no edge did, and `contributionUs` is that of the typical shift. Where `before` or `after` is 0, the other period has it
-   * alone: nothing is compared, and what would compare both is `NaN`.
+   * Returns one row per edge, changed ones first. For traces with spans, findings rest on `comparison.steps`, which may
+   * have changed although no edge did, and `contributionUs` is that of the typical shift. If `before` or `after` is 0,
+   * the edge exists in the other period only, and comparisons are `NaN`.
    */
   table(): StageTable {
     return rowTable(

@@ -66,7 +66,7 @@ type WarningParts = Pick<ComparisonWarning, 'finding' | 'effect' | 'answer'> & {
   readonly advice?: OptionAdvice
 }
 
-/** A single warning, as checks return them: in a list. */
+/** Returns a single warning, as checks return them: in a list. */
 export function warning(
   code: WarningCode,
   { finding, effect, answer, advice = {} }: WarningParts,

@@ -26,7 +26,7 @@ import { otherKinds, requestMix, samplingDiffers } from './request-types.ts'
 import { unsteadyBefore } from './steady-before.ts'
 import { clockSkew, duplicateTraces, orphans, truncatedTraces } from './trace-problems.ts'
 
-/** What may make all results wrong comes first: a screen may not have room for all. */
+/** Ordered by severity: a screen may not have room for all, so warnings that may invalidate every result come first. */
 const CHECKS: readonly FairnessCheck[] = [
   duplicateTraces,
   nothingInCommon,
@@ -66,12 +66,12 @@ export function isVital({ code }: Pick<ComparisonWarning, 'code'>): boolean {
   return VITAL.has(code)
 }
 
-/** Whether it says only how to see more: findings mean what they say without it. */
+/** Whether a warning only tells how to see more: findings are valid without it. */
 export function isHint({ code, advice }: Pick<ComparisonWarning, 'code' | 'advice'>): boolean {
   return code === 'small-periods' && advice['omitHosts'] === true
 }
 
-/** Is the comparison fair? Looks for what makes the two periods hard to compare. */
+/** Checks whether the comparison is fair: looks for differences that make the periods hard to compare. */
 export function comparisonWarnings(periods: ComparedPeriods): ComparisonWarning[] {
   const found = CHECKS.flatMap((check) => check(periods))
   const quality = [periods.before, periods.after].flatMap((traces) =>

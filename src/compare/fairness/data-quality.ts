@@ -13,18 +13,21 @@ import {
 
 const ISSUES = '`traces.quality().issues` lists the first 1,000 of each kind.'
 
-/** Which kind of issue another warning speaks of. */
+/** Kind of issue that another warning reports. */
 const TOLD_BY: Partial<Record<WarningCode, string>> = {
   'duplicate-traces': DUPLICATE_SPAN,
   orphans: 'orphan-span',
   'truncated-traces': 'orphan-span',
 }
 
-/** Touches no finding: parameters matter to explanations alone; clocks apart alike, no duration; links are usual. */
+/**
+ * Problems that affect no finding: only explanations use parameters, a constant clock offset changes no duration, and
+ * links are common.
+ */
 const HARMLESS =
   /^(?:(?:no|unused)-parameters|repeated-parameter|clock-skew|log-without-id|linked-request)$/
 
-/** Reports which traces were selected, and what a load left out or doubted, except what `told` says. */
+/** Reports the selection of traces, and the omissions and doubts of a load, except those that `told` says. */
 export function dataQuality(
   traces: TraceSet,
   told: readonly ComparisonWarning[],
@@ -38,7 +41,7 @@ export function dataQuality(
   ]
 }
 
-/** Tells, once for both periods, that work that others set off is compared apart from them. */
+/** Reports, once for both periods, that requests triggered by others are compared separately from them. */
 export function linkedRequests({ before, after }: ComparedPeriods): ComparisonWarning[] {
   if (![before, after].some((traces) => traces.quality().counts.has('linked-request'))) return []
   return warning('linked-requests', {

@@ -18,10 +18,10 @@ import {
   warning,
 } from './comparison-warning.ts'
 
-/** Periods whose numbers of requests differ by more than this factor are not alike. */
+/** Largest ratio of the periods' numbers of requests at which their load counts as the same. */
 const ALIKE_LOAD = 1.1
 
-/** From this factor on, and where it is sure, requests come more often. */
+/** Smallest factor at which requests come more often, if that is sure. */
 const MORE_LOAD = 1.25
 
 /** Whether one period has more requests, while counts are compared as they are. */
@@ -94,7 +94,7 @@ export function smallPeriods(periods: ComparedPeriods): ComparisonWarning[] {
   })
 }
 
-/** Where hosts alone make categories too small for a test: findings rest on steps, which are tested. */
+/** Warns if hosts alone make categories too small for a test: findings rest on steps, which are tested. */
 function spreadOverHosts(
   { flows, categories }: ComparedPeriods,
   many: string,
@@ -150,7 +150,7 @@ function hasShared(categories: ComparedPeriods['categories']): boolean {
   )
 }
 
-/** Whether requests of both periods are alike once the order of their calls does not count. */
+/** Whether requests of both periods match once the order of their calls is ignored. */
 function isOfOrderAlone({ before, after, flows, options }: ComparedPeriods): boolean {
   if (before.kind !== 'spans' || flows.options.concurrency === 'none') return false
   const unordered = buildFlows([before, after], { ...flows.options, concurrency: 'none' })
@@ -212,7 +212,7 @@ export function versionsDiffer({ before, after }: ComparedPeriods): ComparisonWa
   })
 }
 
-/** The services whose versions changed beyond chance, the surest first. */
+/** Returns the services whose versions changed beyond chance, the surest first. */
 function changedVersions(before: ServiceVersions, after: ServiceVersions): string[] {
   const compared = [...before].flatMap(([service, were]) => {
     const are = after.get(service)
@@ -224,7 +224,7 @@ function changedVersions(before: ServiceVersions, after: ServiceVersions): strin
     .map(({ service, were, are }) => `${service} ${versionText(were)} → ${versionText(are)}`)
 }
 
-/** The least p of the versions whose share changed by enough, corrected for their number. */
+/** Returns the least p of the versions whose share changed by enough, corrected for their number. */
 function chanceOf(before: Versions, after: Versions): number {
   const versions = [...new Set([...before.keys(), ...after.keys()])]
   const tests = versions

@@ -8,7 +8,7 @@ import { type ComparisonWarning, exactPercent, partOf, warning } from './compari
 const OTHER_LENGTH = 2
 /** Requests that arrive this much more often come at another rate. */
 const OTHER_RATE = 1.5
-/** By how many standard errors the counts must be off what the lengths would give. */
+/** Smallest difference, in standard errors, between the counts and those expected from the lengths. */
 const LARGE_DEVIATION = 4
 
 /** When the requests of both periods arrived, ascending. */
@@ -28,7 +28,7 @@ export function timeRanges(arrivals: Arrivals): ComparisonWarning[] {
   ]
 }
 
-/** Whether the after period came first: all of it, or all but an overlap with what came later. */
+/** Whether the after period came first: all of it, or all except an overlap with later times. */
 function swapped({ kind }: Overlap, [before, after]: Arrivals): ComparisonWarning[] {
   const isApart = kind === 'apart' || kind === 'partly mixed'
   if (!isApart || !(median(after) < median(before))) return []
@@ -79,7 +79,7 @@ function otherLength(before: Float64Array, after: Float64Array): ComparisonWarni
   })
 }
 
-/** How long requests came: a period's length without the gaps that random arrivals would hardly leave. */
+/** Returns how long requests arrived: the period's length without gaps that random arrivals would hardly leave. */
 function busyUs(arrivals: Float64Array): Microseconds {
   return lengthUs(arrivals) - sum(holesIn(arrivals), ({ fromUs, toUs }) => toUs - fromUs)
 }
@@ -101,7 +101,7 @@ interface Gap {
 
 type Excused = (gap: Gap) => boolean
 
-/** Of a gap between stretches in turns, the other period fills at least as much. */
+/** Smallest part of a gap between stretches that the other period must fill for the periods to take turns. */
 const MIN_FILLED = 0.25
 
 /**
@@ -153,7 +153,7 @@ function longestHole(arrivals: Float64Array, isExcused: Excused): Gap | undefine
   return greatest(holes, (a, b) => a.toUs - a.fromUs - (b.toUs - b.fromUs))
 }
 
-/** The gaps that are too long for chance and a considerable part of the period. */
+/** Returns the gaps that are too long for chance and a considerable part of the period. */
 function holesIn(arrivals: Float64Array): Gap[] {
   const allUs = lengthUs(arrivals)
   const holes: Gap[] = []

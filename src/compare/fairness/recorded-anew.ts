@@ -24,7 +24,7 @@ export function idleWaits({ flows: given }: ComparedPeriods): ComparisonWarning[
   })
 }
 
-/** Whether spans are recorded, or called so, in one period only, of what is done in both. */
+/** Warns of spans that only one period records, or names so, for work done in both. */
 export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarning[] {
   const flows = recordedFlows(given)
   const { operations: once, uncovered } = recordedOtherwise(flows)

@@ -19,7 +19,7 @@ import {
 } from './comparison-warning.ts'
 
 const MIX_LEVEL = 0.001
-/** A type differs whose share lies further than this from what is expected, in standard errors. */
+/** Smallest difference of a type's share from the expected one, in standard errors, that counts. */
 const LARGE_RESIDUAL = 3
 /** A change of share matters from this on: in parts of all requests, or of the share itself. */
 const MIN_POINTS = 0.01
@@ -115,8 +115,8 @@ export function otherKinds({ flows: given }: ComparedPeriods): ComparisonWarning
 }
 
 /**
- * Types whose shares differ, and what the mix alone does to the mean; `null` where it is the same.
- * Requests that end before they show their type are of no other mix: what ends them may be a fault.
+ * Types whose shares differ, and the effect of the mix alone on the mean; `null` if the mix is the same. Requests that
+ * end before they show their type do not change the mix: a fault may have ended them.
  */
 export const otherMix = remembered((flows: FlowSet) => {
   const types = { ...rootTypes(flows), typeOf: replacedTypes(flows).typeOf }
@@ -172,7 +172,7 @@ function typesOfOtherShare(flows: FlowSet, types: RootTypes): TypeShares[] {
     .sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
 }
 
-/** How often each type occurs, by weight, of as many requests as the periods are worth. */
+/** Counts the requests of each type by weight, scaled to the number of requests that the periods are worth. */
 function countCells(flows: FlowSet, types: RootTypes): Cell[] {
   const { names, unknown } = types
   const [before, after] = sumsOfTypes(flows, types, (request) => flows.countOf(request))
@@ -197,7 +197,7 @@ function countCells(flows: FlowSet, types: RootTypes): Cell[] {
   return [...cells.filter((cell) => !isRare(cell)), rest]
 }
 
-/** What whole requests of each type add up to in both periods; where something is not known, it is 0. */
+/** Adds up the amounts of whole requests by type, in both periods; unknown amounts count as 0. */
 function sumsOfTypes(
   flows: FlowSet,
   { names, typeOf }: RootTypes,
@@ -218,7 +218,7 @@ function matters({ before, after, residual }: TypeShares): boolean {
   )
 }
 
-/** The mean before, and how much it would move if only the mix of types changed. */
+/** Returns the mean before, and how much it would move if only the mix of types changed. */
 function shiftByMix(flows: FlowSet, types: RootTypes) {
   const { responseTimeUs } = flows
   const isTimed = (request: number) => Number.isFinite(responseTimeUs[request])
@@ -302,7 +302,7 @@ function samplePrefers(preferred: readonly UnevenType[]): ComparisonWarning[] {
   })
 }
 
-/** How unevenly a type was kept, as text, and in which periods so. */
+/** Text about how unevenly a type was sampled, and the periods in which it was. */
 interface UnevenType {
   readonly rates: string
   readonly periods: 'before' | 'after' | 'both'

@@ -12,7 +12,7 @@ import { groupRows } from '../../traces/group-rows.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { type ComparedPeriods, type ComparisonWarning, warning } from './comparison-warning.ts'
 
-/** A period is divided into so many parts of as many requests; few requests tell nothing. */
+/** Number of equally large parts of a period; few requests tell nothing. */
 const PARTS = 20
 const MIN_REQUESTS = 5 * PARTS
 const STRETCHES = PARTS ** 2 / 2
@@ -21,7 +21,7 @@ const LEVEL = 1e-4
 /** Times that differ by this factor matter, and failures by this share of requests. */
 const MIN_FACTOR = 1.25
 const MIN_FAILING = 0.05
-/** Where the other period changes at least this part as much in the same stretch, both are alike. */
+/** Smallest part of a change that the other period must show in the same stretch for both to count as similar. */
 const ALIKE = 0.5
 
 interface Measure {
@@ -31,14 +31,13 @@ interface Measure {
   readonly values: Float64Array
 }
 
-/** Parts from `from` to `to`, and what the measure is there and elsewhere. */
+/** Parts from `from` to `to`, with the measure there and elsewhere. */
 type Stretch = ReturnType<typeof oddStretch>
 
 /**
- * Whether a stretch of the before period has other response times (by kind of request) or failures
- * than the rest, and not so in the after period: an outage, a jump, or another load. The stretch has
- * a twentieth to half of the requests. Noise is that of the long run, so that levels which wander
- * are silent.
+ * Warns if a stretch of the before period has other response times (by kind of request) or failures than the rest, and
+ * the after period has no such stretch: an outage, a jump, or another load. The stretch has a twentieth to half of the
+ * requests. Noise is the long-run variance, so drifting levels give no warning.
  */
 export function unsteadyBefore({ flows }: Pick<ComparedPeriods, 'flows'>): ComparisonWarning[] {
   const measures = measuresOf(flows, BEFORE).filter(({ values }) => values.length >= MIN_REQUESTS)
@@ -78,7 +77,7 @@ export function unsteadyBefore({ flows }: Pick<ComparedPeriods, 'flows'>): Compa
   })
 }
 
-/** As they arrived. */
+/** Returns the requests of a period in the order of their arrival. */
 function requestsOf(flows: FlowSet, period: Period): Uint32Array {
   const first = period === BEFORE ? 0 : flows.count(BEFORE)
   const arrivals = new Float64Array(flows.count(period))
@@ -110,7 +109,7 @@ function boundOf({ length }: ArrayLike<unknown>, part: number): number {
   return Math.round((part * length) / PARTS)
 }
 
-/** The stretch whose mean rank is the most standard errors from that of the rest. */
+/** Returns the stretch whose mean rank is the most standard errors from that of the rest. */
 function oddStretch(values: Float64Array) {
   const ranks = midranks(values)
   const count = ranks.length
@@ -140,7 +139,7 @@ function partOf(values: Float64Array, { from, to }: Pick<Stretch, 'from' | 'to'>
   return values.filter((_, i) => (i >= start && i < end) === inside)
 }
 
-/** What a measure is within a stretch and elsewhere, and by how much it changes: by its logarithm for times. */
+/** Compares a measure inside a stretch with the rest; for times, by the logarithm of their medians. */
 function changeIn(measure: Measure | undefined, stretch: Stretch) {
   const { name, values } = measure ?? { name: null, values: new Float64Array() }
   const [inside, outside] = [true, false].map((is) => {

@@ -51,7 +51,7 @@ const CUT_LEVEL = 0.001
 const SMALL = 0.5
 /** Types with fewer spans than this have no small traces. */
 const MIN_SPANS = 4
-/** Where more of the traces than this lie at a border, there is no inside to compare with. */
+/** Largest share of traces at a border; with more, there is no inside to compare with. */
 const MAX_AT_BORDER = 0.5
 
 interface RootedTrace {
@@ -62,8 +62,8 @@ interface RootedTrace {
 }
 
 /**
- * How many traces under way at a period's border lost spans: less than half of what is usual for
- * their root. 0 unless small traces are more frequent there (Fisher's exact test at 0.001).
+ * Counts the traces under way at a period's border that lost spans: they have less than half of the usual number for
+ * their root. Returns 0 unless small traces are more frequent there (Fisher's exact test at 0.001).
  */
 function cutAtBorder(traces: TraceSet): number {
   if (traces.kind !== 'spans') return 0
@@ -111,8 +111,8 @@ function usualSpans(traces: readonly RootedTrace[]): Map<number, number> {
 }
 
 /**
- * Whether spans reach outside parents on other hosts in differing shares of traces, corrected or
- * not. Where shares are alike, findings rest on durations, which clocks do not touch.
+ * Warns if spans reach outside parents on other hosts in differing shares of traces, corrected or not. With equal
+ * shares, findings rest on durations, which clocks do not affect.
  */
 export function clockSkew({ before, after, flows }: ComparedPeriods): ComparisonWarning[] {
   const corrected = flows.clocks?.applied ?? []
@@ -150,7 +150,7 @@ function correctionText(corrected: readonly ClockOffset[]): string {
   return ` Clocks are already corrected: ${clock} is ${formatDuration(Math.abs(offsetUs))} ${side} ${reference}${doubt}${most}.`
 }
 
-/** How many of these traces have spans outside a parent on another host, as their clocks tell it. */
+/** Counts the traces with spans outside a parent on another host, by their clocks. */
 export function skewedTraces(traces: TraceSet): number {
   return traces.kind === 'spans' ? [...spansOutsideParents(traces)].length : 0
 }
@@ -170,7 +170,7 @@ export function orphans(periods: ComparedPeriods): ComparisonWarning[] {
   })
 }
 
-/** Where nearly all traces of both periods have no root, the callers were never traced. */
+/** Share of traces without a root, in both periods, from which callers were never traced. */
 const NEVER_TRACED = 0.9
 
 /** Whether traces have no root, or are cut at a border of their period. */
@@ -201,7 +201,7 @@ export function truncatedTraces(periods: ComparedPeriods): ComparisonWarning[] {
   })
 }
 
-/** Shorter ids number the traces of a file; they do not tell a trace from all others. */
+/** Fewest characters of an id that is unique: shorter ones number the traces of a file. */
 const MIN_ID_LENGTH = 8
 
 /** Whether the same trace is there twice: in both periods, or repeated within one. */
@@ -259,7 +259,7 @@ function withinOne(periods: TwoPeriods): ComparisonWarning[] {
   })
 }
 
-/** How many traces have copies: of spans; of graphs, by their ids. */
+/** Counts the traces that have copies of spans; for graphs, of ids. */
 function repeated(traces: TraceSet): number {
   if (traces.kind === 'graphs') {
     const ids = traces.ids.filter(isIdentity)

@@ -71,7 +71,8 @@ export function callFindings(
     const [to, from] = [categoriesOf(categories, forms.now), categoriesOf(categories, forms.usual)]
     const own = movesBetween(moves, { from, to, requests })
     const structure = apartFromHosts(categories, groupMoves(categories, own))
-    // Requests that only lack a step where calls came (or only have one more where they went) differ in something else.
+    // Requests that only lack a step in the place of new calls (or only have one more in the place of lost calls)
+    // differ in something else.
     const [first] = calls.filter(({ call }) => call !== null)
     const { made, chances } = first ?? { made: [0, 0], chances: [1, 1] }
     const isMore = made[AFTER] / chances[AFTER] > made[BEFORE] / chances[BEFORE]
@@ -104,7 +105,7 @@ export function callFindings(
   })
 }
 
-/** What requests gained or lost that they did not have, or do not have now, on another host. */
+/** Returns the nodes that requests gained or lost, except those that only changed hosts. */
 function apartFromHosts(categories: Categories, [group]: readonly MoveGroup[]): StructureChange[] {
   const { moves = [], changes = [] } = group ?? {}
   const has = (category: number, { service, operation, phase }: StructureChange['node']) =>
@@ -198,7 +199,10 @@ function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all:
   return first as (typeof priced)[number]
 }
 
-/** The service that decides, whose answer it has, what that answer rests on, and who is called. */
+/**
+ * Returns the services to suspect: the one that decides, the one whose answer it uses, those that this answer rests on,
+ * and the called one.
+ */
 function suspects(
   service: string,
   {
@@ -255,7 +259,7 @@ function repeatsMore(flows: FlowSet, alike: readonly RepeatChange[]) {
   return (request: number) => verdictOf(flows.shapeOf[request] as number)
 }
 
-/** The moves of requests from the usual categories to the new ones; the most frequent of each else. */
+/** Returns the moves of requests from the usual categories to the new ones; the most frequent of each else. */
 function movesBetween(
   moves: readonly MovedRequests[],
   { from, to, requests }: { from: readonly number[]; to: readonly number[]; requests: number },

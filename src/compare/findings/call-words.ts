@@ -5,7 +5,7 @@ import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
 import { alsoDone, calledName, callsText, ofChances } from './names.ts'
 
-/** Shares of calls that changed alike differ by less than this part of the change. */
+/** Largest difference between two changes of shares, as part of the change, at which they count as the same. */
 export const ALIKE = 0.2
 
 /** Whether another call of an operation is made as much more, or less, often as one is; `sign` of -1: the other way. */
@@ -33,7 +33,9 @@ export interface ServiceChanges {
   readonly repeats: readonly RepeatChange[]
 }
 
-/** Says what a service does differently: `GetAds returns without calling anything in 31 of 160 calls (0 of 182 before)`. */
+/**
+ * Says what a service does differently: `GetAds returns without calling anything in 31 of 160 calls (0 of 182 before)`.
+ */
 export function callWords(
   { service, calls, repeats: [repeat] }: ServiceChanges,
   {
@@ -88,7 +90,7 @@ export function callWords(
     : `${name} calls ${what} only ${shares}`
 }
 
-/** Of an operation that can make one call alone, its making none less often is that call. */
+/** Treats making no calls less often as making a call more often, if the operation has only that callee. */
 function asOnlyCall(change: ToldCall, sites: StepChanges['sites']): ToldCall {
   const { of, call, previous, made, chances, difference } = change
   if (call !== null || previous !== null) return change

@@ -15,16 +15,16 @@ export interface Callee {
   /** `calls to postgresql by booking and quote`. */
   readonly name: string
   readonly services: readonly string[]
-  /** What requests waited for it beyond their usual response time, at least, in µs. */
+  /** Least time that each request waited for it beyond its usual response time, in µs. */
   readonly heldUs: ReadonlyMap<number, number>
 }
 
 /**
- * Finds what several services call in which requests spent most of what they took longer, which each of
- * them may be too little of; `null` for none. That a request would have spent all of its usual time there
- * is counted against it.
+ * Finds a callee of several services in which requests spent most of their excess time, though each service alone may
+ * hold too little of it. Returns `null` for none. A request's whole usual time is subtracted first, as if it had all
+ * been spent there.
  *
- * @param excess what a request took longer than usual, in µs
+ * @param excess time of a request beyond the usual, in µs
  */
 export function commonCallee(
   flows: FlowSet,
@@ -68,7 +68,7 @@ interface Calls {
   readonly services: Set<string>
 }
 
-/** Spans that call somebody who records none, by what they say that they call, the narrowest first. */
+/** Returns the spans that call a service without a record, by the callee that they name, the narrowest first. */
 function unansweredCalls(flows: FlowSet, request: number): ReadonlyMap<string, Calls> {
   const calls = new Map<string, Calls>()
   const { spanRows, spanOffsets, periods, recordedIn, shapeOf } = flows

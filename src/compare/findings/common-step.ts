@@ -20,8 +20,8 @@ export interface Place extends Pick<Step, 'kind' | 'service' | 'caller'> {
 const MIN_HELD = 0.5
 
 /**
- * Returns the step in which requests after took most of what they took longer in all (`excessUs`), on
- * their critical paths, than such requests took in it before; `null` where none holds half of it.
+ * Returns the step that holds most of the excess time of these requests (`excessUs` in all), on critical paths and
+ * compared with similar requests before; `null` if no step holds half of it.
  */
 export function commonStep(
   times: readonly StepTimes[],
@@ -55,16 +55,16 @@ function heldUs({ before, after: { recorded } }: StepStratum, slow: ReadonlySet<
   return sum(requests, (request, row) => (slow.has(request) ? at(criticalUs, row) - usualUs : 0))
 }
 
-/** A span within a service is named from this share of what is held there on. */
+/** Smallest share of a step's excess from which a span within the service gives the name. */
 export const MIN_WITHIN = 0.7
 
 interface NamedPlace {
   readonly name: string
-  /** What requests spend in the span within the service that is named; `null` where its operation is. */
+  /** Times of requests in the named span within the service; `null` if the operation gives the name. */
   readonly within: readonly [before: readonly OwnTime[], after: readonly OwnTime[]] | null
 }
 
-/** Names the span within a service that holds most of what requests after take longer there, or else the operation. */
+/** Returns the name of the span within the service that holds most of the excess there, or else of the operation. */
 export function namePlace(
   flows: FlowSet,
   { strata, ...place }: Place,
@@ -91,7 +91,7 @@ export function namePlace(
 /**
  * Whether a finding may tell of the same: of its services, or of whatever whole requests do.
  *
- * @param calling services that call one callee, each of which is reported only where all are
+ * @param calling services that call one callee; each is reported only if all are
  */
 export function isTold(
   { kind, services }: Draft,

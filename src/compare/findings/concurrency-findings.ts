@@ -17,8 +17,8 @@ const MAX_CALLS_NAMED = 4
 const MAX_OPERATIONS_NAMED = 3
 
 /**
- * What operations do otherwise with the same calls: their order in time, after a failure, once more,
- * without waiting; those of a service that do the same together.
+ * Groups changes in how operations make the same calls: in another order, again after a failure, once more, or without
+ * waiting. Operations of one service with the same change form one group.
  */
 export function concurrencyChanges({ calls, sites }: StepChanges): ConcurrencyChange[][] {
   const changed = calls.filter((call) => call.changed)
@@ -120,8 +120,8 @@ function names(of: Operation, some: readonly (Operation | null)[]): string {
 }
 
 /**
- * Whether it is that one call is made once more while it runs, or how its calls overlap, which depends
- * on what requests meet: its cost is what all that make it take more.
+ * Whether the change is that one call repeats while it runs, or overlaps itself. Both depend on what requests meet, so
+ * the cost is the extra time of all requests that do it.
  */
 export function isOfOneCall({ kind, previous, call }: FindingCall): boolean {
   const isWithItself = kind === 'together' && isSameCall(previous, call)

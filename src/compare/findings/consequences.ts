@@ -18,7 +18,7 @@ import { innerOperation } from './step-findings.ts'
 
 /** A delay of another size than its cause, by more than this share, is one of its own. */
 const MAX_SIZE_DIFFERENCE = 0.1
-/** So is one whose requests share less than this with those of the cause. */
+/** Smallest share of requests that a consequence has in common with its cause. */
 const MIN_SHARED_REQUESTS = 0.5
 
 export interface Compared {
@@ -43,8 +43,8 @@ export interface Group {
 }
 
 /**
- * Puts each draft that is a consequence of another under it; the largest in all comes first. Unless
- * requests got faster, what did is no reason, and comes after what costs time.
+ * Nests each draft under the draft that it is a consequence of; the largest in total comes first. Unless requests got
+ * faster, a faster step is no cause, and comes after those that cost time.
  */
 export function nestConsequences(compared: Compared, drafts: readonly Draft[], isFaster: boolean) {
   const { categories } = compared
@@ -52,7 +52,7 @@ export function nestConsequences(compared: Compared, drafts: readonly Draft[], i
   const givenUp = memoized((cause: Draft) =>
     drafts.some((draft) => isGivenUp(compared, { cause, draft })),
   )
-  // Of what services log otherwise, the deepest is the likeliest cause.
+  // Among services that log differently, the deepest is the likeliest cause.
   const order = (draft: Draft) => {
     if (draft.depth !== undefined) return -3 - draft.depth
     if (draft.calls[0]?.kind === 'fails') return -1
@@ -63,7 +63,7 @@ export function nestConsequences(compared: Compared, drafts: readonly Draft[], i
   const isLast = (draft: Draft) => isGap(draft) && !givenUp(draft)
   const likeliestFirst = [...byKind.filter((draft) => !isLast(draft)), ...byKind.filter(isLast)]
   for (const draft of likeliestFirst) {
-    // What follows from one that is covered, or from failures of another cause, stands beside it.
+    // Consequences of a covered finding, or of failures of another cause, are listed beside it.
     const found = causes.find(({ cause, consequences }) =>
       [cause, ...consequences.filter(({ kind }) => cause.covers || kind === 'errors')].some((one) =>
         isConsequence(compared, { cause: one, draft }),
@@ -74,7 +74,7 @@ export function nestConsequences(compared: Compared, drafts: readonly Draft[], i
       continue
     }
     const turned = { cause: draft, draft: found.cause }
-    // Of one choice that shows in several services, the caller's is the cause.
+    // If one choice shows in several services, the caller's is the cause.
     const isCallers =
       isSameChoice(categories, turned) && isOfCallee(categories, { cause: found.cause, draft })
     found.consequences.push(isCallers ? found.cause : draft)
@@ -99,12 +99,15 @@ function isGain({ kind, direction }: Draft): number {
   return Number(kind === 'latency' && direction === 'faster')
 }
 
-/** A load from which all else may follow comes first; what nothing accounts for last. */
+/** Returns the order of a draft: a load that may cause everything else comes first, an unexplained rest last. */
 function placeOf({ kind, isFirst = false }: Draft): number {
   return isFirst ? 0 : kind === 'unattributed' ? 2 : 1
 }
 
-/** The time that a finding and its consequences add. One that covers others includes theirs already, unless it is a place. */
+/**
+ * Returns the time that a finding and its consequences add. One that covers others includes theirs already, unless it
+ * is a place.
+ */
 export function withConsequences(
   { contributionUs, covers, places }: Draft,
   consequences: readonly Pick<Finding, 'contributionUs'>[],
@@ -112,7 +115,7 @@ export function withConsequences(
   return contributionUs + (covers && !places ? 0 : sum(consequences, (one) => one.contributionUs))
 }
 
-/** The times of all operations of a draft's steps; its steps name but the first of these. */
+/** Returns the times of all operations of a draft's steps; its steps name but the first of these. */
 export function strataOf(
   { steps, segment }: Draft,
   { times }: StepChanges,
@@ -121,7 +124,7 @@ export function strataOf(
   return steps.flatMap((step) => strataOfStep(times, { ...step, operation }))
 }
 
-/** The strata of what changed of the steps of a draft, of the time that it is reported in. */
+/** Returns the strata of a draft's changed steps, limited to the time that it is reported in. */
 export function strataOfDraft(
   { strata, steps }: Draft,
   changes: StepChanges,
@@ -166,7 +169,7 @@ function isConsequence({ categories, steps }: Compared, { cause, draft }: Pair):
   }
   if (isGivenUp({ categories, steps }, { cause, draft })) return true
   if (cause.direction !== draft.direction || cause.kind !== 'latency') return false
-  // How long messages wait shows no delay of calls, nor do calls show that.
+  // Message waits do not explain slower calls, nor the other way round.
   if ([cause, draft].some(({ steps: [step] }) => step?.part === 'message')) return false
   const isSameService =
     draft.kind === 'latency' &&
@@ -241,7 +244,7 @@ function shareRequests(categories: Categories, { cause, draft }: Pair): boolean 
   return shared >= MIN_SHARED_REQUESTS * count(draft.categories)
 }
 
-/** Whether a draft shows a failure: who fails with it, what is done after or left out. */
+/** Whether a draft follows from a failure: services that fail with it, or work done or left out after it. */
 function isOfErrors({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
   const [failing] = cause.calls
   const isIt = (one: Operation | null) =>
@@ -269,10 +272,12 @@ function isOfErrors({ categories, steps }: Compared, { cause, draft }: Pair): bo
   )
 }
 
-/** Requests whose calls are given up take longer in what holds these up than this share of the others. */
+/** Share of the other requests that requests with abandoned calls must exceed in the step that holds the calls up. */
 const MOST = 0.9
 
-/** Whether calls fail as their caller gives them up: what they wait for takes longer, longest in these. */
+/**
+ * Whether calls fail because their caller gives them up: the step that they wait for takes longer, longest in these.
+ */
 function isGivenUp({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
   const {
     kind,
@@ -298,12 +303,12 @@ function isGivenUp({ categories, steps }: Compared, { cause, draft }: Pair): boo
   return all > 0 && longer >= MOST * all
 }
 
-/** Without the requests that have its cause, what follows from it changes by less than this share. */
+/** Largest remaining change of a consequence, as a share, in requests without its cause. */
 const MAX_WITHOUT = 0.5
-/** Requests that call alike are compared from this share of those of either period on. */
+/** Smallest share of the requests of either period at which requests with the same calls are compared. */
 const MIN_ALIKE = 0.1
 
-/** How much longer calls of some requests take than such of before, in all, and how many there are. */
+/** Returns the excess time of the selected requests' calls over similar calls before, and their numbers. */
 function excessIn(strata: readonly StepStratum[], isOf: (request: number) => boolean) {
   let [us, before, after] = [0, 0, 0]
   for (const stratum of strata) {
@@ -319,8 +324,8 @@ function excessIn(strata: readonly StepStratum[], isOf: (request: number) => boo
 }
 
 /**
- * Whether what fails itself, or who calls it, works longer for that: waits for another try, or for a
- * timeout. Of the callee of calls that fail, what takes longer may be why.
+ * Whether a failing service, or its caller, works longer because of the failure: it waits for another try, or for a
+ * timeout. Slower work of the callee of failing calls may instead be the reason for the failures.
  */
 function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair): boolean {
   const [failing = '', ...callers] = cause.services
@@ -335,7 +340,7 @@ function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair)
     return false
   }
   const strata = strataOf(draft, steps)
-  // Those that are not given up may all be among the fastest.
+  // Calls that are not given up may all be among the fastest.
   const without = excessIn(strata, (request) => !change.failing.has(request))
   return without.eachUs / excessIn(strata, () => true).eachUs < MAX_WITHOUT
 }
@@ -359,7 +364,7 @@ function isSameWork({ categories, steps }: Compared, { cause, draft }: Pair): bo
   const isCallOf = draft.steps.some((step) => step.kind === 'call' && step.caller === service)
   const isShown = (isAlike && isOwn) || (isSmall && isCallOf)
   if (!isShown || !shareRequests(categories, { cause, draft })) return false
-  // What takes longer with the same calls as before has another cause.
+  // Calls that take longer although the requests call the same as before have another cause.
   if (cause.did === undefined || cause.doing === undefined) return true
   const strata = strataOfDraft(draft, steps)
   const does = new Set([...cause.did, ...cause.doing])

@@ -19,7 +19,7 @@ export interface Deadline {
   readonly text: string
 }
 
-/** Fewer calls that are given up tell no deadline. */
+/** Fewest abandoned calls that show a deadline. */
 const MIN_CALLS = 5
 /** Calls that one deadline ends take times that differ by no more than this share, but for a tenth at either end. */
 const MAX_SPREAD = 0.05
@@ -73,7 +73,7 @@ function isGivenUp(call: CallTime): boolean {
   return call.isGivenUp
 }
 
-/** The one time that calls take until they are given up; `null` where they are few, or end at any time. */
+/** Returns the one time that calls take until they are given up; `null` where they are few, or end at any time. */
 function deadlineIn(calls: readonly CallTime[]): number | null {
   const sorted = Float64Array.from(calls, ({ us }) => us).sort()
   if (sorted.length < MIN_CALLS) return null
@@ -102,7 +102,7 @@ function timesOf(flows: FlowSet, request: number, wanted?: string): CallTime[] {
   })
 }
 
-/** Returns the name of what each span of a shape calls or does. */
+/** Returns the name of each span's call or operation, by shape. */
 const callsOf = remembered(
   (flows: FlowSet) =>
     new Map(

@@ -104,8 +104,8 @@ export function detectableShifts(
 }
 
 /**
- * Level and design effect of the test of some times of a step of several operations: levels that wander
- * alike in all of them widen the sum of fewer times less.
+ * Returns the level and design effect for testing some times of a step with several operations. Level shifts common to
+ * all operations widen a sum of fewer times less.
  */
 function testOf(steps: StepChanges, step: StepChange, size: number) {
   const share = Math.min(1, size / (step.beforeRequests + step.afterRequests))
@@ -115,7 +115,7 @@ function testOf(steps: StepChanges, step: StepChange, size: number) {
   }
 }
 
-/** The shift that four of five tests find and that is large enough to matter. */
+/** Returns the shift that four of five tests find and that is large enough to matter. */
 function foundShift(
   before: ArrayLike<number>,
   after: number,
@@ -126,7 +126,7 @@ function foundShift(
   return Math.max(shift, leastUs + (beyond * shift) / (critical + beyond))
 }
 
-/** The step on whose critical calls requests spend most. */
+/** Returns the step on whose critical calls requests spend most. */
 function mainStep(steps: StepChanges, requests: readonly number[]) {
   const own = new Set(requests)
   const places = steps.steps

@@ -124,7 +124,7 @@ function stepWords(edge: PooledEdge, shift: string): string {
   return from === to ? `${from} itself takes ${shift}` : `${from} to ${to} takes ${shift}`
 }
 
-/** Groups tested edges by what they have in common, in one direction; see `groupChanges`. */
+/** Groups tested edges that changed in one direction by their common properties; see `groupChanges`. */
 function groupEdgeChanges(edges: readonly EdgeChange[], direction: Direction): EdgeGroup[] {
   return groupChanges(edges, {
     isWanted: ({ changed, shiftUs }) => changed && shiftUs > 0 === (direction === 'slower'),
@@ -172,7 +172,7 @@ function stepOf({ fromNode, toNode, fromRoundBefore }: EdgeChange): string {
   return JSON.stringify([...ends, fromRoundBefore])
 }
 
-/** There and back are one call: what stands at both ends, whatever the direction. */
+/** Returns a key of a call for both directions: the nodes at its ends, in any order. */
 function callOf({ kind, from, to, fromNode, toNode, fromRoundBefore }: EdgeChange): string {
   if (kind === 'self') return JSON.stringify([from, to, fromRoundBefore])
   const ends = [fromNode, toNode].map((node) => `${place(node)} ${node.operation}`)

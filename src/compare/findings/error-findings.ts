@@ -22,15 +22,15 @@ import { rateSize } from './finding-facts.ts'
 import { callsText, categoriesOf, ofChances } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
 
-/** A failed request weighs as much as so many that take twice as long as usual. */
+/** Weight of a failed request, in requests that take twice as long as usual. */
 const FAILED_WEIGHT = 10
-/** So does a failing call that its request makes good. */
+/** Weight of a failing call whose request succeeds nevertheless. */
 const MADE_GOOD_WEIGHT = 0.1
 /** A message is named if this share of the calls that changed says so. */
 const MOSTLY = 0.5
-/** Services to look at are named up to so many. */
+/** Most services to look at that are named. */
 const MAX_LOOKED_AT = 3
-/** Operations that fail alike are named up to so many. */
+/** Most operations with the same failures that are named. */
 const MAX_NAMED = 2
 
 type Counts = Pick<CountsTest, 'made' | 'chances' | 'worth'>
@@ -68,7 +68,7 @@ export function errorFindings(
         failedText(change),
         ...deadlineNotes(flows, change),
       ],
-      // What callers alone recorded may never have arrived: an open breaker, or no connection.
+      // Failures that only callers recorded may never have reached the service: an open breaker, or no connection.
       look: listed(
         [...callers, service, ...(change.inner?.peer ? [change.inner.peer] : [])].map(printable),
         MAX_LOOKED_AT,
@@ -108,7 +108,7 @@ function deadlineNotes(flows: FlowSet, { failing }: ErrorChange): string[] {
   return deadline === null ? [] : [`calls are ${deadline.text}`]
 }
 
-/** A draft of failures in the numbers of the requests of some time: calls, and how many of them fail. */
+/** Returns a draft of failures in the numbers of the requests of some time: calls, and how many of them fail. */
 export function failuresThen(
   draft: Draft,
   flows: FlowSet,
@@ -129,7 +129,7 @@ export function failuresThen(
   }
 }
 
-/** Says what fails more, which came nearest to a change though it may be chance; empty where nothing came near. */
+/** Names the failures closest to an increase that may be chance; empty where nothing came near. */
 export function nearestFailure({ errors }: Pick<StepChanges, 'errors'>): string {
   const near = errors.filter(
     (one) => one.p < ALONE && one.q < AS_LIKELY && one.difference > 0 && moreFailed(one) > 0,

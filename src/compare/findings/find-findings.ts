@@ -66,14 +66,14 @@ import { structureFindings } from './structure-findings.ts'
 import { observedChange, weighed } from './weighing.ts'
 import { differs, failureShift, wholeShifts } from './whole-shift.ts'
 
-/** Findings, the first ones that are slower, of which it is found out who holds them up. */
+/** Number of slower findings, from the first, for which interfering requests are searched. */
 const MAX_INTERFERED = 3
 
 export interface FindingSources {
   readonly evidence: Ranking
   readonly edges: EdgeChanges
   readonly steps: StepChanges
-  /** In which requests steps changed; findings then say so. */
+  /** Segments of requests in which steps changed; findings then name them. */
   readonly segments?: Segments
   readonly columns?: RequestColumns
 }
@@ -119,9 +119,9 @@ export function findFindings(
 }
 
 /**
- * Drafts findings, one a cause, the largest contribution first. Of spans: steps by service, calls
- * made otherwise, and what neither accounts for; of trace points: edges, structural mutations by
- * the changed part of the flow, and response times that no edge accounts for.
+ * Drafts findings, one per cause, the largest contribution first. For spans: steps by service, changed calls, and the
+ * rest of the change. For trace points: edges, structural mutations by the changed part of the flow, and response times
+ * that no edge explains.
  */
 export function draftFindings(sources: FindingSources): readonly Draft[] {
   const { evidence, edges, steps } = sources
@@ -353,7 +353,7 @@ function withoutDelays(
   return structural.map((draft) => {
     const { contributionUs, moves } = draft
     const toldUs = sum(moves, ({ from, to, requests }) => {
-      // The usual form is that of after where enough requests have it: delayed, too.
+      // The usual form is that of after if enough requests have it: delayed, too.
       const isUsual = categories.count(from, AFTER) >= MIN_USUAL
       return requests * (at(delayUs, to) - (isUsual ? at(delayUs, from) : 0))
     })

@@ -51,13 +51,13 @@ export function factsOf(
   const chance = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
   const each = contributionUs / Math.max(1, requests)
   if (draft.kind === 'errors') {
-    // Other findings may have some of what they take longer.
+    // Other findings may account for part of the excess.
     const [low, high] = draft.eachInterval
     const more = `affected requests take ${moreText((low + high) / 2, quantity)}${intervalText([low, high], quantity)}`
     const isKnown = each !== 0 && !Number.isNaN(low)
     return [...notes, ...(isKnown ? [more] : []), certaintyText(q)]
   }
-  // Of clients, the title counts what changed.
+  // For clients, the title already gives the count.
   const isOfRequests = draft.kind !== 'load' || contributionUs !== 0
   return [
     ...(isOfRequests ? [`${grouped(requests)} of ${grouped(all)} requests`] : []),
@@ -108,7 +108,9 @@ function eachText(each: number, draft: Draft, quantity: Quantity): string {
   return `${much}${intervalText(draft.eachInterval, quantity)}${typically}`
 }
 
-/** `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `throughout the after period`; and until when. */
+/**
+ * `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `throughout the after period`; and until when.
+ */
 export function sinceFact(since: Onset | null, follows: TimedEvent | null): string[] {
   if (since === null) return []
   const until = since.until === null ? '' : `, until ${placedText(since.until, since)}`
@@ -150,7 +152,7 @@ export function timeText(us: number, length: number): string {
   return new Date(us / 1e3).toISOString().slice(11, length)
 }
 
-/** Says how large a change is: a rate of what is done or fails, or the time of each request. */
+/** Returns the size of a change: a rate of actions or failures, or the time per request. */
 export function sizeOf(
   draft: Draft,
   {
@@ -191,7 +193,7 @@ export function rateSize(
   return { value: difference, unit: 'rate', per, interval }
 }
 
-/** Operation of the service to look at first; `null` where only those of others are known. */
+/** Returns the operation of the service to look at first; `null` where only those of others are known. */
 export function operationOf(draft: Draft): string | null {
   const { services, steps, calls, changedStructure, changedEdges, place: shared } = draft
   if (shared !== undefined) return null
@@ -223,7 +225,7 @@ interface Whole {
   readonly requests: number
 }
 
-/** Returns a finding's part of the change: `72 % of the slowdown`, else what it adds in all; empty for 0. */
+/** Returns a finding's part of the change: `72 % of the slowdown`, or else its total contribution; empty for 0. */
 export function shareText(finding: Finding, all: Whole): string {
   const { shareOfChange, contributionUs, consequences } = finding
   const { findings, observedChangeUs, quantity } = all

@@ -28,7 +28,7 @@ const TAILS = [0.9, 0.99]
 
 /** A value of one request that a finding is about; compared within its stratum only. */
 interface Value extends Failure {
-  /** None where all are compared. */
+  /** Stratum of the value; missing if all are compared. */
   readonly stratum?: string
 }
 
@@ -41,7 +41,7 @@ export function onsetsOf(
   const found = drafts.map((draft) => {
     const { segment } = draft
     const inside = segment && new Set(segment.requests)
-    // What no request had before is held against all of them.
+    // A segment with no requests before is compared with all requests before.
     const isNew = segment?.inside.before === 0
     const values = valuesOf(draft, { categories, steps })
     const scores = scoresOf(
@@ -74,8 +74,8 @@ export function onsetsOf(
 }
 
 /**
- * When the first request of a segment arrived after others of its step, as of a version that is
- * deployed later, and the chance that so many others come first; `null` where that may be chance.
+ * Returns when the first request of a segment arrived after others of its step, such as those of an older version, and
+ * the chance that as many others come first; `null` if that may be chance.
  */
 function beginningOf(inside: ReadonlySet<number>, values: readonly Value[], flows: FlowSet) {
   const own = [...new Set(values.map(({ request }) => request))]
@@ -96,8 +96,9 @@ function beginningOf(inside: ReadonlySet<number>, values: readonly Value[], flow
 const ROUNDING = 1e-9
 
 /**
- * Scores of each period in the order of time. Where weights differ, means of as many in a row as
- * stand for what one weighs on average: as many values as they are worth, of as many requests each.
+ * Returns the scores of each period in the order of time. If weights differ, returns means over neighbors instead, of
+ * as many requests as stand for the mean weight: as many values as the requests are worth, of equally many requests
+ * each.
  */
 function timedScores(flows: FlowSet, scores: readonly Score[]): [before: Timed[], after: Timed[]] {
   const counts = flows.countsOf(scores.map(({ request }) => request))
@@ -142,7 +143,7 @@ function valuesOf(
 ): Value[] {
   if (draft.kind === 'load') return gapValues(categories.flows)
   if (draft.kind === 'errors') return failuresOf(draft, steps)
-  // Of several steps, that of the segment, or else the one that holds most: others may follow later.
+  // With several steps, takes the segment's, or else the one with the largest change: others may have followed later.
   const { step: ofSegment = null } = draft.segment ?? {}
   const held = (step: FindingStep) =>
     ofSegment !== null && isOfOneStep(step, ofSegment)
@@ -166,7 +167,7 @@ function gapValues(flows: FlowSet): Value[] {
   return orders.flatMap((rows) =>
     Array.from(rows.subarray(1), (request, i) => ({
       request,
-      // Those that it stands for came one after another meanwhile.
+      // The requests that it stands for came one after another in between.
       value:
         (flows.arrivalUs(request) - flows.arrivalUs(rows[i] as number)) / flows.countOf(request),
     })),
@@ -175,7 +176,7 @@ function gapValues(flows: FlowSet): Value[] {
 
 export type Failure = ReturnType<typeof failuresOf>[number]
 
-/** Which requests have failing calls of a finding, of those that make them; or fail. */
+/** Returns which requests have failing calls of a finding, among those that make them; or else which fail. */
 export function failuresOf(
   { calls: [call], services, segment }: Pick<Draft, 'calls' | 'services' | 'segment'>,
   { flows, sites, errors }: StepChanges,
@@ -212,7 +213,7 @@ function stepValues(step: FindingStep, times: readonly StepTimes[]): Value[] {
   )
 }
 
-/** 1 for requests that make a call, 0 for those that could; of repeats, how often. */
+/** Returns 1 for requests that make a call, 0 for those that could; for repeats, the number of calls. */
 function callValues(call: FindingCall, { flows, sites, calls, repeats, logs }: StepChanges) {
   const isIt = (one: { readonly of: Operation; readonly call: Operation | null }) =>
     isSame(one.of, call.of) && isSameCall(one.call, call.call)
@@ -238,7 +239,7 @@ function callValues(call: FindingCall, { flows, sites, calls, repeats, logs }: S
   )
 }
 
-/** 1 for requests of the form that more have now, 0 for those of the form that it replaces. */
+/** Returns 1 for requests of the form that more have now, 0 for those of the form that it replaces. */
 function moveValues({ moves }: Draft, categories: Categories): Value[] {
   const to = new Set(moves.map((move) => move.to))
   const from = moves.map((move) => move.from)
@@ -272,11 +273,11 @@ interface Stratum {
 interface Score {
   readonly request: number
   readonly mean: number
-  /** By how much its values differ from those before, of which half spread by 1. */
+  /** Difference from the values before, in units of their interquartile range. */
   readonly amount: number
 }
 
-/** One score a request, 0 on average before: its rank, or being in the tail that tells most. */
+/** Returns one score per request, 0 on average before: its rank, or whether it is in the most informative tail. */
 function scoresOf(flows: FlowSet, values: readonly Value[]): readonly Score[] {
   const isBefore = ({ request }: Value) => flows.period[request] === BEFORE
   const strata = [...group(values, ({ stratum }) => stratum).values()].flatMap((members) => {

@@ -44,7 +44,7 @@ export interface FindingStep extends Step {
   readonly operation: string
   /** Shift of a call in µs, positive if slower. */
   readonly shiftUs: number
-  /** Share of its calls that did, where the typical call did not. */
+  /** Share of its calls that changed, if the typical call did not. */
   readonly share?: number
 }
 
@@ -59,15 +59,15 @@ export interface FindingCall
   readonly kind: CallChoice['kind'] | 'repeats' | 'fails' | 'fails with'
   readonly of: Operation
   /**
-   * Of `'next'`, the call that was answered before; of two calls, the one, which is the first of
-   * `'before'`; what failed, of `'fails with'`. `null` for none.
+   * The other operation: for `'next'`, the call that was answered before; for two calls, one of them (for `'before'`,
+   * the first); for `'fails with'`, the one that failed. `null` for none.
    */
   readonly previous: Operation | null
   /** Call that is made; `null` where the operation makes no further call. */
   readonly call: Operation | null
   /**
-   * Of `'calls'`, how many times each that makes the call does on average, where some do it several
-   * times; NaN where none makes it.
+   * For `'calls'` that some operations make several times: mean number of calls per operation that makes any; NaN if
+   * none does.
    */
   readonly times?: readonly [before: number, after: number]
   /** For calls made more or less often: the time this adds to all requests after, in µs. */
@@ -75,10 +75,9 @@ export interface FindingCall
 }
 
 /**
- * What kind of change a finding is. `'latency'`: steps take another time; `'structure'`: services
- * make other calls; `'errors'`: requests fail more or less often; `'concurrency'`: the same calls in
- * another order; `'load'`: more or fewer requests; `'unattributed'`: requests take another time that
- * no step accounts for.
+ * Kinds of findings. `'latency'`: steps take another time; `'structure'`: services make other calls; `'errors'`:
+ * requests fail more or less often; `'concurrency'`: the same calls run in another order; `'load'`: more or fewer
+ * requests arrive; `'unattributed'`: requests take another time that no step accounts for.
  */
 export const FINDING_KINDS = [
   'latency',
@@ -145,9 +144,9 @@ export interface Draft {
    * the most in all.
    */
   readonly categories: readonly number[]
-  /** Requests after that it touches; of times and failures that surely start or end within after, those of that time. */
+  /** Affected requests after; if times or failures surely start or end within after, those of that time. */
   readonly requests: number
-  /** Requests of each period that have what changed, or that do what more or fewer do now. */
+  /** Requests of each period with the change, or with the behavior that became more or less frequent. */
   readonly concerned: readonly [before: number, after: number]
   /** Part of the change of all response times after, in µs; negative where it saves. */
   readonly contributionUs: number
@@ -155,9 +154,9 @@ export interface Draft {
   readonly estimateUs?: number
   /** Errors only: how many more requests after fail because of it; negative for fewer. */
   readonly failedRequests?: number
-  /** Of what services log, how deep in their requests: what is deeper may be the cause. */
+  /** Depth of a change of logs in its requests; the deeper one may be the cause. */
   readonly depth?: number
-  /** What it ranks by, in µs, where that is not its contribution: of errors. */
+  /** Time that an error finding ranks by, in µs, in place of its contribution. */
   readonly weightUs?: number
   /** 95 % confidence interval of the contribution to each request, in µs; NaN if unknown. */
   readonly eachInterval: readonly [low: number, high: number]
@@ -180,27 +179,27 @@ export interface Draft {
   /** Changed behavior of one service, the one in the title first; traces with spans only. */
   readonly calls: readonly FindingCall[]
   readonly moves: readonly MovedRequests[]
-  /** Its size, where its kind does not define the measure. */
+  /** Size of the finding, if its kind does not define the measure. */
   readonly size?: FindingSize
-  /** Requests that it is confined to, where such were found. */
+  /** Segment of requests that the finding is confined to, if one was found. */
   readonly segment?: Segment
   /** Whether the segment is all that it tells, in its own numbers. */
   readonly isOfSegment?: boolean
   /** Trace ids of requests to look at, where they are not the typical ones of its categories. */
   readonly exemplars?: Exemplars
-  /** Which requests call otherwise, and which as is usual. */
+  /** Requests with changed calls, and those with the usual ones. */
   readonly forms?: Forms
-  /** Rows of requests after that do it, where services call otherwise. */
+  /** Rows of requests after with the changed behavior, if services call otherwise. */
   readonly doing?: readonly number[]
-  /** Rows of requests before that did it, where these chose to, whatever they had met. */
+  /** Rows of requests before with that behavior, if the services chose it, whatever they had met. */
   readonly did?: readonly number[]
-  /** Of errors: calls that fail, by operation, and those that its words count. */
+  /** Counts of an error finding: failed calls by operation, and the calls that its text counts. */
   readonly tallies?: readonly [ofOperation: TalliedCalls, told: TalliedCalls]
   /** Place where everything changed; `services` are those that run there. */
   readonly place?: PlaceName
-  /** The work and the calls that changed in `place`, where it has a price of its own. */
+  /** Changed work and calls in `place`, if the place has a price of its own. */
   readonly places?: readonly PlaceEnd[]
-  /** Keys of drafts that say part of what it says. */
+  /** Keys of drafts that this one includes. */
   readonly covers?: readonly string[]
   /** Common scope of the steps of a change of times. */
   readonly scope?: StepScope
@@ -227,9 +226,9 @@ export const NO_EVIDENCE = {
 /** Size of a finding. */
 export interface FindingSize {
   /**
-   * In µs (or the unit of the measure), what each request that it touches takes more. As a `'rate'`, how many more requests come a
-   * second, or by how much the share of calls
-   * (or of requests) that do it grew; of a repeated call, how many times more a request makes it.
+   * Size of the change. In µs (or the unit of the measure): the extra time of each affected request. As a `'rate'`: the
+   * additional requests a second, or the increase of the share of calls (or requests) that do it. For a repeated call:
+   * the additional calls per request.
    */
   readonly value: number
   readonly unit: string

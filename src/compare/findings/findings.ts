@@ -54,7 +54,7 @@ interface FindingColumns extends SlowRequests {
   readonly omitted: number
   /** Number of findings of times that changed in the direction that `alternative` leaves out. */
   readonly otherWay: number
-  /** Sum of response times after, less what the mean before would have made it, in µs. */
+  /** Sum of response times after, less their sum at the mean before, in µs. */
   readonly observedChangeUs: number
   /** Part of it due to the changed request mix alone; 0 where the mix is the same. */
   readonly mixUs: number
@@ -70,7 +70,7 @@ interface FindingColumns extends SlowRequests {
   readonly requests: number
   /** Detectable shift of each type of request; empty if something was found. */
   readonly detectable: readonly Detectable[]
-  /** The step that came nearest to a change; `null` beside a finding or a slow stretch, or where none came near. */
+  /** Step closest to a change; `null` if there is a finding or a slow stretch, or if no step came close. */
   readonly nearest: StepChange | null
   /** Failures that came close to a change, in words; empty next to a finding. */
   readonly nearestFailure: string
@@ -145,7 +145,7 @@ export class Findings extends columnarStage<FindingColumns>() {
       recorded === this.requests
         ? ''
         : ` (${grouped(recorded)} of them ${this.flows.isOfSample ? 'compared' : 'recorded'})`
-    // Of a sample that was drawn, requests may count without those that they stand for.
+    // In a drawn sample, each request may count once, without those it stands for.
     const isDrawn = recorded === this.requests && this.flows.isOfSample
     const all = `${grouped(this.requests)} requests${part}${isDrawn ? ' of a sample' : ''}`
     const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than the same number before.`
@@ -200,7 +200,9 @@ export class Findings extends columnarStage<FindingColumns>() {
     return spoken([this.movedText() ?? nothing, this.seenText()]).join(' ')
   }
 
-  /** Says how far response times moved without a finding, and how much of that the mix explains; `null` if they did not. */
+  /**
+   * Says how far response times moved without a finding, and how much of that the mix explains; `null` if they did not.
+   */
   movedText(): string | null {
     const { unexplained, quantity } = this
     if (unexplained === null) return null
@@ -298,8 +300,8 @@ export class Findings extends columnarStage<FindingColumns>() {
   }
 
   /**
-   * One row a finding. `remainingUs` is what is left of the change once it and those before it are
-   * repaired: rerun the comparison then, as one cause may show in several findings.
+   * Returns one row per finding. `remainingUs` is the part of the change left once this finding and those above it are
+   * repaired. Rerun the comparison then: one cause may show in several findings.
    *
    * Source: Sambasivan 2013, §2.5.
    */
@@ -319,14 +321,14 @@ export class Findings extends columnarStage<FindingColumns>() {
     )
   }
 
-  /** Writes one finding: where and what, facts, where to look, where else it shows. */
+  /** Writes one finding: place and change, facts, where to look, and where else it shows. */
   textOf(finding: Finding, width = WIDTH): string {
     const { rank, title, text, consequences } = finding
     const left = consequences.length - MAX_CONSEQUENCES_TOLD
     const titled = wrapped(`#${rank}`.padEnd(INDENT.length) + title, '', width)
     const last = titled.pop() ?? ''
     const share = shareText(finding, this)
-    // At the right edge where there is room, else the first of the facts.
+    // At the right edge if there is room, else the first of the facts.
     const hasRoom = share !== '' && last.length + 2 + share.length <= width
     return [
       ...titled,
@@ -335,7 +337,7 @@ export class Findings extends columnarStage<FindingColumns>() {
       ...wrapped(lookText(finding), INDENT, width),
       ...consequences.slice(0, MAX_CONSEQUENCES_TOLD).flatMap((consequence) => {
         const { kind, title, requests } = consequence
-        // What it takes is part of the finding above; others' requests may be in it, too.
+        // Its time is part of the finding above and may come from other requests, too.
         const where = kind === 'latency' ? ` (${counted(requests, 'request')})` : ''
         return wrapped(`also seen in ${title}${where}`, INDENT, width)
       }),
@@ -388,12 +390,14 @@ function accountedText(all: Findings): string | null {
   return `${these} ${verb} ${percent(share)} of it${mix}${rest}.`
 }
 
-/** Share of the change that neither findings nor the mix account for; below 0 where these are more than all. */
+/**
+ * Returns the share of the change that neither findings nor the mix account for; below 0 where these are more than all.
+ */
 function leftShare(all: Findings): number {
   return 1 - all.attributedUs / all.observedChangeUs - mixShare(all)
 }
 
-/** Share of the change that another mix of requests is, where worth telling; below 0 if it hides some. */
+/** Returns the share of the change from another mix of requests, if worth reporting; below 0 if it hides some. */
 function mixShare({ mixUs, observedChangeUs }: Findings): number {
   const share = mixUs / observedChangeUs
   return Math.abs(share) >= MIN_TOLD ? share : 0

@@ -14,7 +14,7 @@ import type { CallChange } from '../steps/step-changes.ts'
 import { type ConcurrencyChange, isOfOneCall } from './concurrency-findings.ts'
 import type { Forms, FormsOfType, RequestCounts } from './finding.ts'
 
-/** Fewest requests after that tell what the usual form takes. */
+/** Fewest requests after that show the time of the usual form. */
 export const MIN_USUAL = 10
 
 export function movedRequests({ counts: [before, after] }: Forms): number {
@@ -24,8 +24,8 @@ export function movedRequests({ counts: [before, after] }: Forms): number {
 /**
  * Divides requests by their form; those for which `isNew` is undefined have neither.
  *
- * @param isWhole whether requests have a form by what they met, such as calls made once more where
- *   the first is slow: no form tells what it costs, but all requests do, before against after
+ * @param isWhole whether circumstances decide a request's form, such as a call that is repeated because the first is
+ *   slow. Forms then do not show the cost; comparing all requests before and after does
  */
 export function formsOf(
   flows: FlowSet,
@@ -59,9 +59,9 @@ export function formsOf(
       ])
       return { now: after ?? [], usual: before ?? [], period: BEFORE }
     }
-    // What ends early looks like whatever is short, and has been anything before.
+    // A request that ends early may have been of any type before.
     const usual = unknown.has(type) ? ofAll : own
-    // As in the thesis: what the other form takes after, or before where hardly any request has it.
+    // As in the thesis: the time of the other form after, or before if hardly any request has it.
     const period = (usual[AFTER]?.length ?? 0) >= MIN_USUAL ? AFTER : BEFORE
     return { now: now[AFTER] ?? [], usual: usual[period] ?? [], period }
   })
@@ -83,12 +83,12 @@ export interface Price {
 }
 
 /**
- * What requests of the new form take beyond those of the usual form of the same type: the mean over
- * types that have both, as often as the new form has each. Of whole groups, what all take beyond all
- * before, as that of those that changed.
+ * Returns the extra time of requests of the new form over the usual form of the same type: the mean over types that
+ * have both forms, weighted by the new form's mix of types. For whole groups, the excess of all requests over all
+ * before is attributed to those that changed.
  *
  * @param changed requests after that have the new form and would have had the usual one before
- * @param options.timesUs what each request takes, if not its response time
+ * @param options.timesUs time of each request; default its response time
  */
 export function priceOf(
   flows: FlowSet,
@@ -111,7 +111,7 @@ export function priceOf(
   const weight = sum(parts, (part) => part.weight)
   const [having, all] = forms.counts[AFTER]
   const requests = Math.min(having, changed)
-  // Those that changed have all that the whole group takes more.
+  // The changed requests hold the whole group's extra time.
   const apiece = (forms.isWhole ? all / Math.max(1, requests) : 1) / weight
   const eachUs = sum(parts, ({ addedUs }) => addedUs) * apiece
   const width = normalQuantile(0.975) * Math.hypot(...parts.map(({ error }) => error)) * apiece
@@ -142,8 +142,8 @@ function readerOf(flows: FlowSet, { callers }: CallSites, changed: readonly Call
 }
 
 /**
- * Divides requests by whether they make the same calls otherwise. Those that call again as calls fail for their
- * time are held against requests before in which one took as long.
+ * Divides requests by whether they make the same calls otherwise. Requests that repeat calls failing for their time are
+ * compared with requests before that contain an equally long call.
  */
 export function formsOfOrder(
   flows: FlowSet,
@@ -159,12 +159,12 @@ export function formsOfOrder(
   return { ...formsOf(flows, alike), counts: forms.counts, isTail: true }
 }
 
-/** Of calls that fail for their time, fewer than this share of the others take longer. */
+/** Largest share of other calls that may take longer than failed ones, if those failed for their time. */
 const MAX_LONGER = 0.05
 
 /**
- * Requests before in which a call took longer than calls that fail after, where hardly any other does after: these
- * fail for their time alone, in requests that took long before. `null` where not.
+ * Returns requests before with a call longer than the failing calls after, if hardly any other call after is as long:
+ * these fail for their time alone, in requests that took long before. `null` where not.
  */
 function slowAsFailing(flows: FlowSet, sites: CallSites, call: Call): ReadonlySet<number> | null {
   const read = readerOf(flows, sites, [call])

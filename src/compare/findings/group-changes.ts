@@ -24,9 +24,9 @@ export interface Grouping<T, S> {
 const MIN_SHARE_OF_CALLS = 0.5
 
 /**
- * Groups changes over and over by the scope that explains the most: what its changes contribute
- * times the share of its calls that changed, small for callers of the one they all call; or what those
- * contribute that changed by as much as the largest of them.
+ * Groups changes repeatedly by the scope that explains the most. A scope's score is the contribution of its changes
+ * times the share of its calls that changed, which is small for callers of one common callee; or the contribution of
+ * the changes as large as its largest.
  */
 export function groupChanges<T extends { readonly contributionUs: number }, S>(
   items: readonly T[],

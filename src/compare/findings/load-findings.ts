@@ -11,23 +11,23 @@ import { byRequestsAfter } from './names.ts'
 import { observedChange, weighed } from './weighing.ts'
 
 const MIN_RATIO = 1.25
-/** The load is reported where it explains this share of the change, or where that cannot be known. */
+/** Smallest share of the change that a load explains to be reported, unless that cannot be known. */
 const MIN_EXPLAINED = 0.2
-/** Where few requests, or moments, tell of a load, a finding that explains this share of the change comes before it. */
+/** Share of the change from which another finding comes before a load that few requests, or moments, show. */
 const MOST_EXPLAINED = 2 / 3
-/** Pauses matter when they take so much more or less of a period. */
+/** Smallest relevant change of the share of a period that is paused. */
 const MIN_PAUSED = 0.1
-/** Pauses are at least so many response times long: shorter ones come and go with these. */
+/** Shortest pause, in response times: shorter ones come and go with these. */
 const MIN_PAUSE_TIMES = 10
 
-/** Drafts findings about clients: another rate where times moved as it lets expect, or pauses. */
+/** Drafts findings about clients: another rate with times that moved as expected from it, or pauses. */
 export function loadFindings(
   { flows, arrivals, options, changes }: StepChanges,
   edges: EdgeChanges,
   others: readonly Draft[],
 ): Draft[] {
   const { rate, pauses, rateQ, pausesQ } = arrivals
-  // Where fewer requests take longer, clients wait for a slow service: an effect, no cause.
+  // If fewer requests take longer, clients wait for a slow service: an effect, no cause.
   const isAsExpected = changes.some(
     ({ kind, shiftUs }) => kind === 'request' && shiftUs > 0 === (rate?.ratio ?? 0) > 1,
   )
@@ -67,7 +67,7 @@ function rateFinding(
   if (verdict === 'independent') return null
   if (verdict === 'known' && !isKnown && !(isOfMoments && isSure)) return null
   const after = flows.wholes(AFTER)
-  // Times that follow the rate wander with it, and may seem to do no more after than before.
+  // Times that follow the rate drift with it, so their excess may not show.
   if (!isAsExpected && !(isKnown && isSure)) return null
   const times = isMore ? ratio : 1 / ratio
   const rates = `${perSecond[AFTER].toPrecision(3)} a second, ${perSecond[BEFORE].toPrecision(3)} before`

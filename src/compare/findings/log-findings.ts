@@ -18,7 +18,7 @@ import { firstExemplars } from './slow-examples.ts'
 
 /** A message that stands within a sentence. */
 const MAX_TEXT_LENGTH = 80
-/** A request on another path weighs as much as so many that take twice as long: errors, others. */
+/** Weight of a request on another path, in requests that take twice as long: errors, others. */
 const [ERROR_WEIGHT, OTHER_WEIGHT] = [1, 0.3]
 
 /** Drafts a finding a service whose spans log otherwise: its code takes another path. */
@@ -66,7 +66,7 @@ export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeCh
   })
 }
 
-/** Lays what a service logs otherwise to the finding that says what else it does, where there is one. */
+/** Adds a service's changes of logs to the finding on its other changes, if there is one. */
 export function withLogs(drafts: readonly Draft[], logs: readonly Draft[]): Draft[] {
   const hostOf = ({ services }: Draft) =>
     drafts.find(
@@ -89,7 +89,10 @@ export function withLogs(drafts: readonly Draft[], logs: readonly Draft[]): Draf
   return [...told, ...logs.filter((log) => hostOf(log) === undefined)]
 }
 
-/** Adds to findings what their service logs otherwise in records that name no request: errors, and what is new, first. */
+/**
+ * Adds to findings the changes of their service's logs in records that name no request: errors and new statements
+ * first.
+ */
 export function withServiceLogs(
   drafts: readonly Draft[],
   changes: readonly ServiceLogChange[],

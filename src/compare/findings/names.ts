@@ -13,7 +13,7 @@ export function placeName(node: NodeLabel): string {
   return printable(place(node)) || 'an unnamed service'
 }
 
-/** An operation that is called, with its service where that is not the caller. */
+/** Returns the name of a called operation, with its service if that is not the caller. */
 export function calledName(operation: Operation | null, caller: string): string {
   if (operation === null) return 'nothing'
   const name = operationName(operation)
@@ -27,7 +27,7 @@ export function ofChances({ made, chances }: Counts, period: Period): string {
   return `${grouped(made[period])} of ${grouped(chances[period])}`
 }
 
-/** The same of both periods: `31 of 160 calls (0 of 182 before)`. */
+/** Returns the counts of both periods as text: `31 of 160 calls (0 of 182 before)`. */
 export function callsText(counts: Counts): string {
   return `${ofChances(counts, AFTER)} calls (${ofChances(counts, BEFORE)} before)`
 }
@@ -66,7 +66,7 @@ export function byRequestsAfter(categories: Categories, ids: readonly number[]):
   )
 }
 
-/** The categories that requests are of, that with the most requests after first. */
+/** Returns the categories that requests are of, that with the most requests after first. */
 export function categoriesOf(categories: Categories, requests: readonly number[]): number[] {
   return byRequestsAfter(
     categories,
@@ -74,7 +74,7 @@ export function categoriesOf(categories: Categories, requests: readonly number[]
   )
 }
 
-/** The categories that requests are of, that whose mean times went in a direction by the most in all first. */
+/** Returns the categories of requests, the one with the largest total change of mean times in a direction first. */
 export function changedMost(
   categories: Categories,
   requests: readonly number[],
@@ -93,7 +93,7 @@ export function changedMost(
   return [...shiftUs.keys()].sort((a, b) => (shiftUs.get(b) ?? 0) - (shiftUs.get(a) ?? 0))
 }
 
-/** The smallest p of several tests, and the smallest corrected one. */
+/** Returns the smallest p of several tests, and the smallest corrected one. */
 export function surest(tests: readonly { readonly p: number; readonly q: number }[]) {
   return { p: Math.min(...tests.map(({ p }) => p)), q: Math.min(...tests.map(({ q }) => q)) }
 }

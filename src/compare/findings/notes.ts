@@ -28,23 +28,23 @@ export function threadsOf(notes: readonly Note[]): NoteThread[] {
   }
   const ids = new Set(notes.map(noteId))
   const first = notes.filter(({ to }) => to === undefined || !ids.has(to)).map(thread)
-  // Of notes that reply to each other in a circle none is the first.
+  // In a circle of replies, no note is the first.
   return [...first, ...notes.flatMap((note) => (told.has(note) ? [] : [thread(note)]))]
 }
 
-/** Author and date of a note: `on 2026-09-03 by Ann`. */
+/** Returns the author and date of a note: `on 2026-09-03 by Ann`. */
 export function saidText({ at, by }: Pick<Note, 'at' | 'by'>): string {
   return `${at === '' ? '' : `on ${at.slice(0, 10)}`}${by === '' ? '' : ` by ${printable(by)}`}`.trim()
 }
 
-/** A thread on one line: `on 2026-09-03 by Ann: A slow disk. → on 2026-09-04 by Bob: Replaced.` */
+/** Returns a thread on one line: `on 2026-09-03 by Ann: A slow disk. → on 2026-09-04 by Bob: Replaced.` */
 export function threadText({ note, replies }: NoteThread, verb = ''): string {
   const said = [verb, saidText(note)].filter((part) => part !== '').join(' ')
   const own = `${said === '' ? '' : `${said}: `}${printable(note.text)}`
   return [own, ...replies.map((reply) => threadText(reply))].join(' → ')
 }
 
-/** Notes on a finding, also those of earlier incidents, and on what it is about, by its keys. */
+/** Returns notes on a finding, also those of earlier incidents, and on its subjects, by their keys. */
 export function noteTexts(
   notes: readonly Note[],
   id: string,

@@ -32,12 +32,12 @@ export interface Sources extends PlaceSources {
   readonly categories: Categories
 }
 
-/** Beyond so many standard errors, something changed. */
+/** Standard errors beyond which something changed. */
 const SURE = 2
 
 /**
- * Drafts a finding for each place where what several services do takes another time. It is priced before
- * single services are, which then tell what it leaves of theirs.
+ * Drafts a finding for each place where several services take another time. It is priced before findings of single
+ * services, which then report what it leaves.
  */
 export function placeFindings(sources: Sources): Draft[] {
   const { options } = sources.steps
@@ -70,7 +70,7 @@ export function withCovered(drafts: readonly Draft[], sources: Sources): Draft[]
   })
 }
 
-/** Whether a draft is of what services do, and the ways between them; messages wait between places. */
+/** Whether a draft is about services and the ways between them. Messages wait between places, so they do not count. */
 function isOfServices({ kind, steps, covers }: Draft): boolean {
   const isTimed = steps.every((step) => step.kind !== 'request' && step.part !== 'message')
   return kind === 'latency' && covers === undefined && isTimed
@@ -85,7 +85,7 @@ function isAllThere(draft: Draft, place: Place, sources: Sources): boolean {
   return us(inside) > 0 && us(inside) >= ALL_OF_IT * (us(inside) + us(outside))
 }
 
-/** Change of the calls of steps in a place, or elsewhere. */
+/** Returns the change of the calls of steps in a place, or elsewhere. */
 function changeOf(
   some: readonly Step[],
   { place, isInside }: { readonly place: Place; readonly isInside: boolean },
@@ -97,7 +97,7 @@ function changeOf(
     if (calls !== null) return isInside ? calls.inside : calls.outside
     const strata = strataOfPlace(sources.steps, one).map((stratum) => {
       const part = partOfStratum(stratum, (request) => isThere(request) === isInside)
-      // What runs there may be new.
+      // Work of that kind may be new there.
       const isKnown = part.before.values.length >= MIN_REQUESTS
       return isKnown ? part : { ...part, before: stratum.before }
     })
@@ -121,7 +121,7 @@ function plainStep({ kind, service, caller, part }: Step): Step {
   return { kind, service, caller, ...(part && { part }) }
 }
 
-/** The times of a step; where its work is reported in parts, the times of all parts. */
+/** Returns the times of a step; where its work is reported in parts, the times of all parts. */
 export function strataOfPlace(
   { times, ownTimes }: StepChanges,
   step: Step,
@@ -130,7 +130,7 @@ export function strataOfPlace(
   return own.length > 0 ? own : strataOfStep(ownTimes, plainStep(step))
 }
 
-/** The end of a place that a step is of. */
+/** Returns the end of a place that a step is of. */
 export function endOf(places: readonly PlaceEnd[], { kind }: Step): PlaceEnd | undefined {
   return places.find((place) => place.kind === kind)
 }
@@ -199,7 +199,7 @@ export function timesText(each: readonly number[], quantity: Quantity): string {
   return `${formatAmount(low, quantity)} to ${moreText(high * Math.sign(each[0] as number), quantity)}`
 }
 
-/** `calls to 7 services there take 6 ms longer in transit`, or by what factor, and which services. */
+/** Returns `calls to 7 services there take 6 ms longer in transit`, or the factor, and the services. */
 function placeWords(
   told: readonly { readonly step: Step; readonly change: Change }[],
   { places, services: names, factor }: PlaceChange,

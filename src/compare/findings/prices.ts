@@ -34,9 +34,9 @@ import { endOf, strataOfPlace } from './place-findings.ts'
 import { isConfined } from './segment-findings.ts'
 
 /**
- * Prices findings: how much less requests after would take if one thing were as it was before, found by
- * recomputing them. Findings are priced one after the other, each on what the earlier ones left, so
- * prices add up. Calls that are made more or less often come first, then times, then failures.
+ * Prices findings: recomputes how much less time requests after would take if one thing were as before. Findings are
+ * priced one after the other, each on the times left by the earlier ones, so prices add up. Calls that are made more or
+ * less often come first, then times, then failures.
  *
  * Source: Ostrowski, Mann, Sandler 2011, "Diagnosing latency in multi-tier black-box services".
  */
@@ -54,7 +54,7 @@ export class Prices {
   readonly #workNs: Float64Array
   /** Time of requests without the findings priced so far. */
   readonly #leftUs: Float64Array
-  /** By key of a draft, what it adds to each request. */
+  /** Time that each draft adds to each request, by the draft's key. */
   readonly #addedUs = new Map<string, Map<number, number>>()
   #touched = new Set<number>()
 
@@ -79,8 +79,8 @@ export class Prices {
   }
 
   /**
-   * Prices findings, each on what the earlier ones left, and returns them in their order. What follows
-   * from a cause is priced after it; failures after what they make their callers do.
+   * Prices findings, each on the times left by the earlier ones, and returns them in their order. A consequence is
+   * priced after its cause; failures are priced after the reactions of their callers.
    */
   priced(drafts: readonly Draft[], groups: readonly Group[]): Draft[] {
     const order = groups
@@ -101,7 +101,7 @@ export class Prices {
     return own === undefined ? 0 : sum(requests, (one) => (own.get(one) ?? 0) * this.#counts(one))
   }
 
-  /** Lays what a finding adds to its requests, found otherwise, to these alike. */
+  /** Spreads the time of a finding whose requests were found otherwise evenly over these requests. */
   spread(draft: Draft, requests: readonly number[]): void {
     const eachUs = draft.contributionUs / sum(requests, (one) => this.#counts(one))
     this.#addedUs.set(draft.key, new Map(requests.map((one) => [one, eachUs])))
@@ -197,8 +197,8 @@ export class Prices {
   }
 
   /**
-   * Has calls of a step take what they took before: the fastest as long as the fastest then, and so on.
-   * Where some calls alone got slower, these are the slowest; any call may be one of them.
+   * Gives calls of a step their times from before, by rank: the fastest get the time of the fastest then, and so on. If
+   * only some calls got slower, these are the slowest; any call may be one of them.
    */
   #takeExcess(draft: Draft, step: FindingStep): void {
     if (step.part === 'message' || step.kind === 'request') return
@@ -230,9 +230,9 @@ export class Prices {
   }
 
   /**
-   * How much longer callers work for each call of which they record no side, in µs: the way there and back.
-   * Least squares within types and periods; 0 where the number of calls differs mostly between periods, as the
-   * caller's own work may, too.
+   * Returns the extra time of callers per call whose callee recorded nothing, in µs: the way there and back. Least
+   * squares within types and periods. Returns 0 if the number of calls differs mostly between periods, because the
+   * caller's own work may differ, too.
    */
   #wayUs(rows: readonly MadeRow[], made: MadeCalls): number {
     const isRemote = rows.some(({ request }) =>
@@ -277,7 +277,7 @@ export class Prices {
     this.#touched.add(request)
   }
 
-  /** What a call of a step takes itself, as long as anybody waits for it, in µs. */
+  /** Returns the time of a call of a step itself, in µs, as far as anybody waits for it. */
   #timeUs(request: number, { span, measureNs, inner }: StepSpan): number {
     const own = Math.max(0, measureNs(request)) / NS
     const offset = this.#offsets[request]!
@@ -306,7 +306,7 @@ export class Prices {
       return us - usual.at(rank)
     })
     if (share === undefined) {
-      // A call that hangs says nothing of the others.
+      // A call that hangs tells nothing about the others.
       const typical = Math.floor((1 - SLOWEST) * (changed.length - 1))
       moreUs.fill(moreUs[typical]!, typical)
     } else {
@@ -354,7 +354,7 @@ export class Prices {
       const then = before.length >= MIN_USUAL ? before : all
       if (then.length === 0 || after.length === 0) continue
       const usual = then.map(({ calls }) => calls).sort((a, b) => a - b)
-      // Of those that make as many calls, which would make another number is drawn evenly.
+      // Among requests with equally many calls, draws evenly which would have made another number.
       after.sort((a, b) => a.calls - b.calls || evenly(a.request) - evenly(b.request))
       after.forEach(({ request, calls }, rank) => {
         const was = usual[Math.floor(((rank + 0.5) / after.length) * usual.length)]!
@@ -379,9 +379,9 @@ export class Prices {
   }
 
   /**
-   * Has requests with failures beyond those of before take what others of their type do.
+   * Gives requests with additional failures the time of other requests of their type.
    *
-   * @returns the interval of what each takes more; `null` where that may be nothing
+   * @returns interval of the extra time of each; `null` if it may be zero
    */
   #takeFailures(draft: Draft): Draft['eachInterval'] | null {
     const change = errorChangeOf(this.#changes.errors, draft.services)
@@ -390,7 +390,7 @@ export class Prices {
     const forms = formsOf(this.#flows, (request) => change.failing.has(request))
     const { eachInterval } = priceOf(this.#flows, forms, draft.requests, { timesUs: this.#leftUs })
     const [low, high] = eachInterval
-    // That failed requests end sooner is no gain: the summary tells it.
+    // An earlier end of failed requests is no gain: the summary reports it.
     const isSaving = high < 0 && !draft.failedRequests
     if (!(low > 0 || isSaving)) return null
     const share = Math.min(1, draft.requests / sum(forms.now, (one) => this.#counts(one)))
@@ -400,7 +400,7 @@ export class Prices {
       return now.map((one) => [one, share * (this.#leftUs[one]! - usualUs)] as const)
     })
     const totalUs = sum(moreUs, ([one, us]) => us * this.#counts(one))
-    // Those that fail may be the slow ones whatever fails: they add no more than all of their types do.
+    // Failing requests may be the slow ones whatever fails, so they add no more than all requests of their types.
     const mostUs = atMost(totalUs, this.#changeLeft(forms.now))
     if (mostUs === 0 || mostUs < 0 !== isSaving) return null
     for (const [request, us] of moreUs) {
@@ -409,7 +409,10 @@ export class Prices {
     return eachInterval
   }
 
-  /** By how much requests after take longer than those before of the types that some are of, as is left; all, or some. */
+  /**
+   * Returns how much longer requests after take than those before, in the times left, for the types of some requests:
+   * all of them, or a part.
+   */
   #changeLeft(some: readonly number[], counted?: ReadonlySet<number>): number {
     const { typeOf, unknown } = this.#types
     const types = new Set(some.map((one) => typeOf[one]))
@@ -421,7 +424,7 @@ export class Prices {
     return sum(
       group(own, (one) => typeOf[one]!),
       ([type, ofType]) => {
-        // What ends before it shows its type has been of any.
+        // A request that ends before it shows its type may have been of any.
         const usualUs = unknown.has(type) ? ofAllUs : mean(ofType.filter(isBefore), leftUs)
         if (usualUs === undefined) return 0
         const after = ofType.filter((one) => counted?.has(one) ?? !isBefore(one))
@@ -458,7 +461,7 @@ export class Prices {
     }
   }
 
-  /** Has requests that call otherwise take as long as those that do not, where the operation does that. */
+  /** Gives requests with changed calls the time of those with the usual calls, if the operation takes another time. */
   #takeForms(draft: Draft): void {
     const { forms, requests, calls } = draft
     if (forms === undefined) return
@@ -480,7 +483,7 @@ export class Prices {
   }
 }
 
-/** A change, of which no more is reported than another change in the same direction. */
+/** Returns a change, of which no more is reported than another change in the same direction. */
 function atMost(us: number, otherUs: number): number {
   return us < 0 ? Math.max(us, Math.min(0, otherUs)) : Math.min(us, Math.max(0, otherUs))
 }
@@ -491,7 +494,7 @@ function isOfOverlap({ kind, calls, forms }: Draft): boolean {
   return kind === 'concurrency' && isOrder && forms?.isWhole === false
 }
 
-/** The calls of a shape whose order changed, by their caller. */
+/** Returns the calls of a shape whose order changed, by their caller. */
 function pairedCalls(shape: ShapeVisits, changed: readonly FindingCall[]) {
   return range(shape.tree.size).flatMap((caller) => {
     const own = changed.filter(({ of }) => isSame(operationAt(shape, caller), of))
@@ -510,7 +513,10 @@ const COUNTED: ReadonlySet<FindingCall['kind']> = new Set(['calls', 'next', 'rep
 
 type CountedCall = FindingCall & { readonly call: Operation }
 
-/** The calls whose number changed, each once; none where an operation ends early, which leaves out all that follows. */
+/**
+ * Returns the calls whose number changed, each once; none where an operation ends early, which leaves out all that
+ * follows.
+ */
 function countedCalls({ calls }: Draft): CountedCall[] {
   if (calls[0]?.call === null) return []
   const isCounted = (one: FindingCall): one is CountedCall =>
@@ -523,12 +529,15 @@ function countedCalls({ calls }: Draft): CountedCall[] {
   return [...known.values()]
 }
 
-/** Whether a finding is priced by what whole requests take that call otherwise, in another order or not waiting. */
+/** Whether a finding is priced by whole requests that make the same calls in another order or without waiting. */
 function isOfForms(draft: Draft): boolean {
   return isStructural(draft) && countedCalls(draft).length === 0
 }
 
-/** Calls cost what they take now: they are taken out before times are compared, as are orders within a service. */
+/**
+ * Orders findings for pricing. Calls cost their time now, so they are removed before times are compared, as are changes
+ * of order within a service.
+ */
 function inOrder(a: Draft, b: Draft): number {
   const us = ({ contributionUs }: Draft) => Math.abs(contributionUs)
   return placeOf(a) - placeOf(b) || us(b) - us(a)
@@ -560,7 +569,7 @@ function intervalOf(
   return [(contributionUs - width) / requests, (contributionUs + width) / requests]
 }
 
-/** The interval of what a finding adds to each of its requests, where it adds another amount in all. */
+/** Returns the interval of a finding's time per request, moved to another total. */
 function movedTo(
   { eachInterval: [low, high], contributionUs, requests }: Draft,
   us: number,
@@ -569,7 +578,7 @@ function movedTo(
   return [low + byUs, high + byUs]
 }
 
-/** Which requests a finding is about, of its segment, or of the time that it is reported in; `null` for all. */
+/** Returns the requests of a finding: those of its segment, or of the time that it is reported in; `null` for all. */
 function insideOf(
   draft: Draft,
   changes: StepChanges,
@@ -590,7 +599,7 @@ function insideOf(
   return (request) => own.has(request)
 }
 
-/** The segment that a finding is all about. */
+/** Returns the segment that a finding is all about. */
 function onlySegment(draft: Draft): Segment | undefined {
   const { segment, isOfSegment = false } = draft
   return segment && (isOfSegment || isConfined(draft, segment)) ? segment : undefined
@@ -602,7 +611,7 @@ function withinOf(draft: Draft): readonly string[] {
   return within ? [within, ...alike] : []
 }
 
-/** Which share of so many calls changed, where some alone did. */
+/** Returns the share of a number of calls that changed, if only some did. */
 function shareOf(draft: Draft, { share }: FindingStep, calls: number): number | undefined {
   const segment = onlySegment(draft)
   if (segment === undefined) return share
@@ -610,7 +619,7 @@ function shareOf(draft: Draft, { share }: FindingStep, calls: number): number | 
   return within === null ? undefined : Math.min(1, ((1 + alike.length) * inside.after) / calls)
 }
 
-/** The times of what changed of a step, in the operations of the finding's segment, or of its time. */
+/** Returns the times of a step's change, limited to the finding's segment or period. */
 function strataOf(draft: Draft, step: Step, changes: StepChanges): StepStratum[] {
   if (draft.places !== undefined) return [...strataOfPlace(changes, step)]
   const { strata } = draft
@@ -640,7 +649,7 @@ function isOfStratum(a: Site, b: Site): boolean {
 
 interface Timed {
   readonly span: number
-  /** What it takes itself. */
+  /** Time of the span itself. */
   readonly measureNs: (request: number) => number
 }
 
@@ -723,7 +732,7 @@ class Ranks {
     return sum(this.#calls, ({ us }, i) => us * weights[i]!) / sum(weights)
   }
 
-  /** The time at a share, between the two nearest. */
+  /** Returns the time at a share, between the two nearest. */
   at(share: number): number {
     const [calls, shares] = [this.#calls, this.#shares]
     const next = bisectLeft(shares, share)

@@ -22,8 +22,8 @@ import { requestsAfter } from './segment-findings.ts'
 import { findingStep, slowNotes } from './step-findings.ts'
 
 /**
- * Drafts a finding of all categories slower, and one of all faster, that no edge accounts for: many
- * small changes, or time between what was traced. The shift is that of medians.
+ * Drafts a finding for all slower categories, and one for all faster ones, that no edge explains: many small changes,
+ * or time between the traced points. The shift is that of medians.
  */
 export function requestFindings(
   responseTime: ResponseTimeMutations,
@@ -80,7 +80,7 @@ function medians(categories: Categories, category: number) {
 
 /** Findings account for requests that changed when they add up to this share of it. */
 const MIN_ACCOUNTED = 0.8
-/** From this share on, the unexplained rest counts as all of a shift. */
+/** Share of a shift from which the unexplained rest counts as all of it. */
 const MOSTLY = 0.95
 
 /** Segments of requests are less sure than their steps: others account for one from this share of it on. */
@@ -96,7 +96,7 @@ interface Told {
  * Drafts what findings do not account for: requests of a segment, then all of a root, that changed
  * by more than the findings of these requests say, by a part that is large and no chance.
  *
- * @param whole what `wholeRequests` drafts, in the time that they changed
+ * @param whole the draft of `wholeRequests`, for the time of the change
  */
 export function unattributedFindings(
   steps: StepChanges,
@@ -115,9 +115,9 @@ export function unattributedFindings(
 interface Left {
   readonly us: number
   readonly unsureUs: number
-  /** Whether findings account for nothing of it. */
+  /** Whether no finding accounts for any of it. */
   readonly isAll: boolean
-  /** p of what is left beside findings; `NaN` where they account for nothing, as requests were tested. */
+  /** p of the rest beside findings; `NaN` without findings, because all requests were tested then. */
   readonly p: number
 }
 
@@ -175,7 +175,7 @@ function segmentLeft(draft: Draft, steps: StepChanges, { drafts, prices }: Told)
   ]
 }
 
-/** Says which step holds most of what whole requests take longer, or which call they give up later. */
+/** Names the step with most of the requests' excess time, or the call that they give up later. */
 function mostIn(
   flows: FlowSet,
   requests: readonly number[],
@@ -249,8 +249,8 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
 }
 
 /**
- * How sure it is of what is left: as of all that requests changed by, or beside findings, which say why
- * these changed, as of itself, one of all steps that were tested. `null` where it may be chance.
+ * Returns the certainty of the rest: that of the whole change if no finding explains any of it, else its own, as one of
+ * all tested steps. Returns `null` if it may be chance.
  */
 function surenessOf(
   { us, unsureUs, p, isAll }: Left,

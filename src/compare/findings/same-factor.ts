@@ -15,13 +15,13 @@ import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
 import { surest } from './names.ts'
 import { roundFactor } from './place-findings.ts'
 
-/** Fewer services that change alike are changes of their own. */
+/** Smallest number of services with the same change that count as one change. */
 const MIN_SERVICES = 3
 /** Share of the services, and of the hosts, that must agree, of those whose factor is known. */
 const MIN_AGREEING = 0.8
-/** A factor is known where its standard error is at most this share of the common one, as logs. */
+/** Largest standard error of a known factor, as a share of the common one, as logs. */
 const MAX_ERROR = 0.25
-/** Factors agree within so many standard errors, or this share of the common one, as logs. */
+/** Standard errors, or share of the common factor, as logs, within which factors agree. */
 const SURE = 3
 const MAX_APART = 1 / 3
 
@@ -42,7 +42,7 @@ export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): 
   const open = drafts.filter((one) => isOfTimes(one) && !inPlaces.has(one.key))
   const found = new Set(open.flatMap(({ services }) => services))
   if (found.size < 2) return drafts
-  // Where spans lie within a service's work, its last times are what they do not cover.
+  // If spans lie within a service's work, its last times are those that no span covers.
   const own = new Map(ownTimes.map((one) => [one.service, one.strata]))
   const all = Array.from(own, ([service, strata]) => {
     const step = steps.find((one) => one.kind === 'work' && one.service === service)
@@ -102,7 +102,9 @@ function isOfTimes({ kind, steps, segment, covers }: Draft): boolean {
   return isKind && isOfAll && steps.length > 0 && covers === undefined
 }
 
-/** By what factor times grew: its log, and the standard error of that; larger where levels wander. */
+/**
+ * Returns the factor by which times grew: its log, and the standard error of the log, which is larger if levels drift.
+ */
 function factorOf(name: string, strata: Strata, designEffect = 1) {
   const logs = ({ values }: Values) => values.map(logOf)
   const pairs = strata.map((one) => ({ before: logs(one.before), after: logs(one.after) }))
@@ -111,7 +113,7 @@ function factorOf(name: string, strata: Strata, designEffect = 1) {
   return { name, log: shift, error }
 }
 
-/** Those of the factors known well that agree with the common one; none where too few do. */
+/** Returns the well-known factors that agree with the common one; none if they are too few. */
 function agreeingWith(centre: number, factors: readonly Factor[]): readonly Factor[] {
   const known = factors.filter(({ error }) => error <= MAX_ERROR * Math.abs(centre))
   const agreeing = known.filter((one) => Math.abs(one.log - centre) <= apartAt(centre, one))
@@ -122,7 +124,7 @@ function apartAt(centre: number, { error }: Factor): number {
   return Math.max(SURE * error, MAX_APART * Math.abs(centre))
 }
 
-/** By what factor times after of some services grew on each host, beside those before of their like. */
+/** Returns the factor by which times of some services grew on each host, relative to similar times before. */
 function factorsOfHosts(
   flows: FlowSet,
   own: readonly (readonly [service: string, strata: readonly StepStratum[]])[],

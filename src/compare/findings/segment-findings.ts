@@ -45,7 +45,7 @@ export function withSegments(
       look: lookFor(segment, draft.look),
       segment,
     }
-    // Of spans within, it says nothing how long all calls of the step take.
+    // A segment of spans within does not tell how long all calls of the step take.
     const change = segment.within !== null && draft.steps[0] && changeOfStep(steps, draft.steps[0])
     const ofAll = change && own.what !== draft.what ? slowNotes(flows, change) : []
     const notes = draft.notes.filter((note) => !ofAll.includes(note))
@@ -62,7 +62,7 @@ export function withSegments(
   return [...told, ...own]
 }
 
-/** Says why steps take longer where what their calls recorded otherwise than before explains it. */
+/** Says why steps take longer if changed values in their calls explain it. */
 export function withOtherValues(
   drafts: readonly Draft[],
   otherValues: readonly OtherValues[],
@@ -92,14 +92,14 @@ export function withOtherValues(
 
 /** Drafts whole requests of segments, in their own numbers. */
 export function wholeRequests(segments: readonly Segment[], categories: Categories): Draft[] {
-  // Of several runs, steps tell which requests changed.
+  // With several runs, steps tell which requests changed.
   if (categories.flows.runs.length > 1) return []
   return segments
     .filter(({ step, measure }) => step?.kind === 'request' && measure === 'time')
     .map((segment) => segmentDraft(segment, categories))
 }
 
-/** Whether a segment only tells the operations that changed from others, as the finding does. */
+/** Whether a segment only separates changed operations from others, as the finding does. */
 function isOfOperations(segment: Segment, { steps: [step] }: Draft, changes: StepChanges) {
   const { flows } = changes
   const change = step && changeOfStep(changes, step)
@@ -127,13 +127,13 @@ function isOfAllCallers({ measure, requests }: Segment, draft: Draft, steps: Ste
   return calling.length > 0 && shared >= NEARLY_ALL * calling.length
 }
 
-/** What is called instead of another changes by this share of what that does. */
+/** Smallest change of a replacing call, as a share of the change of the replaced one. */
 const MIN_INSTEAD = 0.8
 
 /** Requests are all of them from this share on. */
 export const NEARLY_ALL = 0.98
 
-/** Where only calls of a segment changed, its own numbers; of few calls, what one of these changed by. */
+/** Returns a segment's own numbers if only its calls changed; if these are few, the change of one call. */
 function whereAlone(segment: Segment, draft: Draft, categories: Categories): Partial<Draft> {
   const { inside, p, q } = segment
   const { flows } = categories
@@ -174,7 +174,7 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
   }
 }
 
-/** The operation within the work of another that most of what its requests take more lies in. */
+/** Returns the operation within another's work that holds most of the requests' extra time. */
 function innerOf({ step, operation, inside, requests, within }: Segment, flows: FlowSet) {
   const isOne = operation !== null && (within === null || within === operation)
   if (step?.kind !== 'work' || !isOne) return null
@@ -213,7 +213,10 @@ function eachIntervalOf(segment: Segment, flows: FlowSet): [low: number, high: n
   return [(change - width) * each, (change + width) * each]
 }
 
-/** Of failures, examples are requests of the segment: those that fail where more do, others of the other period. */
+/**
+ * Picks examples of a failure segment: failing requests of the period with more failures, and others of the other
+ * period.
+ */
 function failureExemplars(
   { measure, requests }: Segment,
   { direction }: Draft,

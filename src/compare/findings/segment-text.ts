@@ -10,7 +10,7 @@ import { isOfOneStep } from '../steps/step-times.ts'
 import type { Draft } from './finding.ts'
 import { calledName } from './names.ts'
 
-/** From this share of the change on, a segment holds all of it. */
+/** Share of the change from which a segment holds all of it. */
 export const ALL_OF_IT = 0.9
 
 const OPERATION = { service: null, attribute: 'operation', isAttribute: false }
@@ -26,7 +26,7 @@ export function segmentClause({
   const { within } = segment
   const isUntold = (name: string | null): name is string =>
     name !== null && name !== '' && !what.includes(operationName({ operation: name }))
-  // Who fails may be asked for other things too.
+  // A service that fails may be asked for other operations, too.
   const isRoot = measure === 'errors' && within === null && isUntold(operation)
   const of = isRoot ? `${condition(OPERATION, 'is', [operation]).text} and ` : ''
   const calls = [
@@ -119,12 +119,12 @@ function searchedIn({ step, call, measure, operation, callingOperation }: Segmen
     : `in which ${printable(step.caller)} calls ${service}`
 }
 
-/** For which operation of its caller one is called, unless that has the same name. */
+/** Names the calling operation, unless it has the same name. */
 function forCaller(caller: string | null, operation: string | null): string {
   return caller && caller !== operation ? ` for ${operationName({ operation: caller })}` : ''
 }
 
-/** Operation that a segment is of: of spans theirs, which may lie within that; empty for several. */
+/** Returns the operation that a segment is of: of spans theirs, which may lie within that; empty for several. */
 export function nameOf(segment: Segment): string {
   const { step, operation, within } = segment
   const name = operation === null ? '' : operationName({ operation })

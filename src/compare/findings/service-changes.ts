@@ -22,8 +22,8 @@ export function partlyChanged({ calls }: StepChanges, segments: readonly Segment
 }
 
 /**
- * What services call otherwise: one entry for what each does otherwise in the same requests or in the
- * same way, be it a part of requests (`partly`).
+ * Groups changed calls by service: one entry for all changes in the same requests or of the same kind, including
+ * changes of only some requests (`partly`).
  */
 export function changedServices(
   changes: StepChanges,
@@ -40,7 +40,7 @@ export function changedServices(
   const again = calls.filter(
     ({ changed: is, kind }) => is && (kind === 'again' || kind === 'hedges'),
   )
-  // What is repeated after a failure, or while it runs, is reported as that.
+  // Repeats after a failure, or while the call runs, are reported as such.
   const repeated = repeats.filter(
     (repeat) => repeat.changed && !again.some((one) => isOfSame(one, repeat)),
   )
@@ -61,7 +61,7 @@ export function changedServices(
   )
 }
 
-/** Divides what changed of a service where no request can have one and another, unless they are alike. */
+/** Splits a service's changes if no request can have both, unless they are of the same kind. */
 function apartInRequests(
   { service, calls, repeats }: ServiceChanges,
   { callers }: CallSites,

@@ -23,16 +23,16 @@ import { type Sources, timesText } from './place-findings.ts'
 import { NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 import { ALL_OF_IT } from './segment-text.ts'
 
-/** Fewer services that change where the same holds are changes of their own. */
+/** Fewest services that change under the same condition and count as one change. */
 const MIN_SERVICES = 2
 
 /** A finding that is confined to some requests or calls. */
 type Confined = Draft & { readonly segment: Segment }
 
 /**
- * Puts one finding before those of several services that take longer, or fail, where the same holds
- * alone: for one tenant, with one flag, in one partition. Of one place (a host, a zone, a version), it
- * does so for failures, as `placeFindings` does for times.
+ * Puts one finding before those of several services that take longer, or fail, under the same condition only: for one
+ * tenant, with one flag, in one partition. Of one place (a host, a zone, a version), it does so for failures, as
+ * `placeFindings` does for times.
  */
 export function withSharedConditions(drafts: readonly Draft[], sources: Sources): readonly Draft[] {
   const { flows } = sources.steps
@@ -61,7 +61,7 @@ export function withSharedConditions(drafts: readonly Draft[], sources: Sources)
   return [...places, ...heads, ...drafts]
 }
 
-/** How many of these have each code. */
+/** Counts the requests with each code. */
 function countsBy(codes: ArrayLike<number>, some: Iterable<number>): Map<number, number> {
   return rollup(
     some,
@@ -70,7 +70,10 @@ function countsBy(codes: ArrayLike<number>, some: Iterable<number>): Map<number,
   )
 }
 
-/** Whether it changed in some requests alone, of a kind whose others did not: what tells kinds from others is no cause. */
+/**
+ * Whether it changed in some requests of a kind only, while others of that kind did not: the mark of a kind is no
+ * cause.
+ */
 function isOfSome({ kind, segment, steps, covers }: Draft, flows: FlowSet): boolean {
   const isOfServices = steps.every((step) => step.kind !== 'request' && step.part !== 'message')
   if (segment === undefined || covers !== undefined || !isOfServices) return false
@@ -90,7 +93,7 @@ function isOfSome({ kind, segment, steps, covers }: Draft, flows: FlowSet): bool
   return ofWholeTypes < sum(inside.values()) / 2
 }
 
-/** The conditions of a segment, whatever service says so. */
+/** Returns the conditions of a segment, whatever service says so. */
 function textOf({ conditions }: Segment): string {
   const anywhere = ({ attribute, op, values, orNotRecorded }: Condition) =>
     condition(subjectOf({ service: null, attribute }), op, values, orNotRecorded)
@@ -105,7 +108,7 @@ function named(services: Iterable<string>): string {
   return listed([...services].map(printable), MAX_NAMED)
 }
 
-/** One finding of each place where failures of several services are, and of most that run there. */
+/** Merges failures of several services in one place, of most that run there, into one finding per place. */
 function failuresInPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
   const { errors } = sources.steps
   const found = drafts.flatMap((draft) => {
@@ -248,12 +251,12 @@ function mostFail(own: readonly Draft[], place: PlaceName, sources: Sources): bo
   return failing.size >= MIN_SHARE * (failing.size + still.length)
 }
 
-/** The one of several that adds most. */
+/** Returns the one of several that adds most. */
 function largestOf(covered: readonly Draft[]): Draft {
   return greatest(covered, (one) => Math.abs(one.contributionUs)) as Draft
 }
 
-/** One finding in place of several, of requests (`rows`) of both periods. */
+/** Returns one finding in place of several, with the requests (`rows`) of both periods. */
 function headOf(
   covered: readonly Draft[],
   {

@@ -65,7 +65,10 @@ function isOfSteps({ kind, steps: [step], scope, isOfSegment }: Draft): boolean 
   return kind === 'latency' && isOwn
 }
 
-/** Requests before, and after from start to end: as told, at most, and at least; none to be told apart. */
+/**
+ * Returns the requests before, and those after from start to end: as reported, at most, and at least. Returns none if
+ * the times cannot be limited.
+ */
 export function spansOf(flows: FlowSet, began: Onset | null): IsThen[] {
   if (began === null || (began.fromStart && began.until === null)) return []
   const { fromStart, timeUs, lowUs, highUs } = began
@@ -87,7 +90,7 @@ export function spansOf(flows: FlowSet, began: Onset | null): IsThen[] {
   })
 }
 
-/** A draft in the numbers of some requests; `null` where these did not change as it says. */
+/** Returns a draft in the numbers of some requests; `null` where these did not change as it says. */
 function resizedBy(
   draft: Draft,
   {
@@ -152,7 +155,7 @@ function resizedBy(
   }
 }
 
-/** Which calls are of a segment; of before, any that it may be compared with where none was inside. */
+/** Returns whether calls are of a segment; if none was inside before, any comparable call of before counts. */
 function insideOf(segment: Segment, { period }: FlowSet) {
   const { requests, inside } = segment
   const own = new Set(requests)
@@ -168,7 +171,7 @@ function isAmong(stratum: StepStratum, { operation, callingOperation }: Segment)
   )
 }
 
-/** A segment by those of its requests after, and of the others of its step, that arrive then. */
+/** Returns a segment by those of its requests after, and of the others of its step, that arrive then. */
 function segmentThen(
   segment: Segment,
   {

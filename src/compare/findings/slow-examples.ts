@@ -10,7 +10,7 @@ import type { Draft } from './finding.ts'
 
 const MAX_EXAMPLES = 3
 
-/** The first requests of each period among some, to look at. */
+/** Returns the first requests of each period among some, to look at. */
 export function firstExemplars(flows: FlowSet, requests: readonly number[]) {
   const [before, after] = [BEFORE, AFTER].map((period) =>
     requests
@@ -27,9 +27,9 @@ interface RequestTime {
 }
 
 /**
- * Examples of a step that changed in a segment, or in few of its calls: requests of the segment, with
- * a slow call in the period that has them, whose time of the step is nearest the median of these.
- * `usual` where the finding is about all calls, or a period has no such request.
+ * Returns examples of a step that changed in a segment, or in few of its calls: requests of the segment, with a slow
+ * call if the period has any, whose time in the step is nearest the median of these. Returns `usual` if the finding
+ * concerns all calls, or a period has no suitable request.
  */
 export function slowExamples(steps: TestedSteps, draft: Draft, usual: Exemplars): Exemplars {
   const { flows } = steps
@@ -61,7 +61,7 @@ export function slowExamples(steps: TestedSteps, draft: Draft, usual: Exemplars)
 
 type TestedSteps = Pick<StepChanges, 'flows' | 'times' | 'steps'>
 
-/** Times of the step that a finding rests on: of its segment if it is reported of one, else of all requests. */
+/** Returns the times of a finding's step: those of its segment if it has one, else of all requests. */
 export function timesOfFinding(
   { times, steps }: TestedSteps,
   { segment, steps: [first] }: Pick<Draft, 'segment' | 'steps'>,
@@ -79,7 +79,7 @@ export function timesOfFinding(
   const inSegment = within && new Set(within.requests)
   return {
     isOfSegment: within !== undefined,
-    // Where the segment alone was seen to change, calls of the step were not told as few.
+    // If only the segment was found to change, the step has no share of changed calls.
     share: change?.changed ? (change.minority?.share ?? null) : null,
     of: (period: Period, share = 1) =>
       timesOf(strata, period, share).filter(({ request }) => inSegment?.has(request) ?? true),
@@ -106,7 +106,7 @@ function nearestMedian(times: readonly RequestTime[]): number[] {
   return [...new Set(nearest.map(({ request }) => request))].slice(0, MAX_EXAMPLES)
 }
 
-/** Typical requests of the first category of a draft, or of its first move. */
+/** Returns typical requests of the first category of a draft, or of its first move. */
 export function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) {
   const [move] = moves
   return exemplars(categories, {

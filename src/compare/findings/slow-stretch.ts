@@ -34,14 +34,17 @@ import {
   stretchOf,
 } from './stretches.ts'
 
-/** A few requests that took far longer than any of their type before, mostly in the same step, or calls that did so in one step. */
+/**
+ * A few requests that took far longer than any of their type before, mostly in the same step, or calls that did so in
+ * one step.
+ */
 export interface FewSlow extends Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'examples'> {
   /** Whether whole requests took longer than any before, or their calls of a step did. */
   readonly of: 'requests' | 'calls'
   readonly requests: number
   /** Step that holds most of it, or the call that all give up at another time than before, and when. */
   readonly where: string
-  /** In which bursts they come (`in 3 bursts, typically 2 min apart`); `null` where most are alone. */
+  /** Bursts in which they come (`in 3 bursts, typically 2 min apart`); `null` if most are alone. */
   readonly when: string | null
 }
 
@@ -64,7 +67,7 @@ export function slowRequests(
 ): SlowRequests {
   const ofRequests = findSlowStretch(steps, drafts)
   const fewSlow = findFewSlow(steps, drafts, { stretch: ofRequests })
-  // Of several stretches alike, one is not all.
+  // If slow requests come in several bursts (`fewSlow.when`), a single stretch is not the whole.
   if (ofRequests !== null && (fewSlow?.when == null || fewSlow.excessUs < ofRequests.excessUs)) {
     return { slowStretch: ofRequests, fewSlow: null }
   }
@@ -72,10 +75,10 @@ export function slowRequests(
 }
 
 /**
- * Finds the stretch of after with the most slow requests for its length, by a scan over time. It is
- * told where chance would hardly bring slow requests so close together (Fisher's exact test, corrected
- * for all stretches from one slow request to another), no stretch before comes near it, and no draft
- * is about its place. As levels may wander, it is no proof of a change: it shows where to look.
+ * Finds the stretch of after with the most slow requests for its length, by a scan over time. It is reported if chance
+ * would hardly bring slow requests so close together (Fisher's exact test, corrected for all stretches from one slow
+ * request to another), no stretch before comes near it, and no draft concerns its place. Levels may drift, so it does
+ * not prove a change: it shows where to look.
  *
  * Source: Kulldorff 1997, "A spatial scan statistic", Communications in Statistics 26(6):1481-1496.
  */
@@ -96,7 +99,7 @@ export function findSlowStretch(
   const callee = commonCallee(flows, slow, excess)
   const isOfCallee = callee !== null && sum(callee.heldUs.values()) > (place?.heldUs ?? 0)
   if (drafts.some((draft) => isTold(draft, place, isOfCallee ? callee.services : []))) return null
-  // Of types that take long now and then, what is affected need not be slow.
+  // For types that are slow now and then, affected requests need not be slow.
   const heldUs = new Map([...slow].map((request) => [request, excess(request)]))
   const there = isOfCallee ? null : place && thereOf(flows, place, { slow, inside })
   for (const [request, us] of there?.heldUs ?? []) heldUs.set(request, us)
@@ -114,7 +117,7 @@ export function findSlowStretch(
   }
 }
 
-/** Fewer far ones are usual where times have heavy tails; more are no longer few. */
+/** Fewest and most far slower requests that are reported: fewer are usual for heavy tails, more are no longer few. */
 const MIN_FAR = 5
 const MAX_FAR = 50
 /** Few requests are reported where they add as much to all response times of their kind, few calls to all. */
@@ -160,7 +163,7 @@ function findFewSlow(
   const { of, name, heldUs } = most
   const requests = [...heldUs.keys()]
   const excess = (request: number) => heldUs.get(request)!
-  // What is given up holds the time that it was waited for.
+  // An abandoned call holds the time that its caller waited.
   const deadline = deadlineOf(flows, requests)
   const types = typesOf(requests)
   const alike = after.filter((request) => types.has(typeOf[request]!))
@@ -188,14 +191,17 @@ function whenText(bursts: Bursts, flows: FlowSet): string {
 
 interface Far extends Pick<FewSlow, 'of'> {
   readonly place: Place | null
-  /** Of no place: all whose calls take longer. */
+  /** Services whose calls take longer, if there is no single place. */
   readonly services?: readonly string[]
   readonly name: string
   /** Excess over the usual time, by request. */
   readonly heldUs: ReadonlyMap<number, number>
 }
 
-/** Requests far slower than any of their type before, in the step that holds most of it, or else with what fails in them. */
+/**
+ * Finds requests far slower than any of their type before, with the step that holds most of the excess, or else the
+ * failure in them.
+ */
 function farRequests(
   { flows, times, errors }: Times & Pick<StepChanges, 'errors'>,
   after: Uint32Array,
@@ -205,7 +211,7 @@ function farRequests(
   const far = Array.from(after).filter((request) => overAll(request) > 0)
   if (far.length > MAX_FAR) return []
   const placeOf = (some: readonly number[]) => commonStep(times, new Set(some), sum(some, excess))
-  // Where a service fails, its times and those of its callers are not compared.
+  // If a service fails, its times and those of its callers are not compared.
   const failing = greatest(
     errors.filter(({ kind }) => kind === 'work'),
     (one) => sum(far, (request) => Number(one.failing.has(request))),
@@ -238,10 +244,10 @@ function farRequests(
 }
 
 /**
- * Requests that an operation of a service, or a call's way, keeps far longer than it did any before, of
- * whatever type: something else may have kept some of these as long.
+ * Finds requests of any type that spend far longer in an operation of a service, or on a call's way, than any request
+ * did before, even if their response times are not extreme.
  *
- * @param leastUs what the slowest takes at least, as so few are reported
+ * @param leastUs smallest time of the slowest, because so few are reported
  */
 function farCalls({ flows, times }: Times, leastUs: number): Far[] {
   const steps = times.filter(({ kind, part }) => kind !== 'request' && part === undefined)
@@ -254,7 +260,7 @@ function farCalls({ flows, times }: Times, leastUs: number): Far[] {
       if (then.length < MIN_BEFORE) return new Map<number, number>()
       const most = FAR * max(then, ({ us }) => us)!
       const usualUs = median(then, ({ us }) => us)!
-      // Of what it takes, only what is waited for.
+      // Counts only time that is waited for.
       const waited = now.map(({ request, us }) => ({
         request,
         us: Math.min(us, waitedUs.get(request)!),
@@ -324,7 +330,10 @@ function longerThan(before: readonly OwnTime[], after: readonly OwnTime[]): Map<
   return new Map(longer.map(({ request, us }) => [request, us - middle]))
 }
 
-/** Returns a request's excess over a limit of its type before, or else of all types; NaN for types with too few. */
+/**
+ * Returns each request's excess over a limit of its type before, or else of all types; NaN for types with too few
+ * requests.
+ */
 function overUsual(
   flows: FlowSet,
   limitOf: (sorted: Float64Array) => number,
@@ -339,7 +348,7 @@ function overUsual(
   return (request) => responseTimeUs[request]! - (limits.get(typeOf[request]!) ?? others)
 }
 
-/** Response times before by type, ascending. */
+/** Returns response times before by type, ascending. */
 const usualTimes = remembered((flows: FlowSet) =>
   rollup(
     range(flows.count(BEFORE)),
@@ -348,7 +357,7 @@ const usualTimes = remembered((flows: FlowSet) =>
   ),
 )
 
-/** Writes when the stretch was, how slow its requests were and where, and which traces to look at. */
+/** Describes the stretch: its time, how slow its requests were, the place, and traces to look at. */
 export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
   const { fromUs, untilUs, isTimeOfDay, inside, outside, before, where, affected } = stretch
   const [from, to] = [fromUs, untilUs].map((us) =>
@@ -365,7 +374,7 @@ export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
       `typically ${moreText(stretch.typicalUs, quantity)} than usual, outside response times; ${slowest}`
     )
   }
-  // What is slow there need not be slow for its kind.
+  // A slow call there need not make the request slow for its kind.
   const all = affected > inside.slow ? `, where ${grouped(affected)} requests were slow` : ''
   const told = { ...stretch, where: where && where + all }
   return (
@@ -375,7 +384,7 @@ export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
   )
 }
 
-/** Writes how many requests were slow, by how much and where, and which traces to look at. */
+/** Describes the slow requests: their number, their excess, the place, and traces to look at. */
 export function fewSlowText(few: FewSlow, after: number, quantity: Quantity): string {
   const longest = few.of === 'calls' ? `the longest in ${few.where}` : 'the longest of their type'
   const told = few.of === 'calls' ? { ...few, where: null } : few

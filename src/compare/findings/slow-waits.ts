@@ -22,8 +22,8 @@ const MIN_APART = 10
 const PEAK_LEVEL = 0.01
 
 /**
- * Finds the stretch in which messages were sent that then waited far longer, as nobody received for a
- * while: the same test, of each operation that receives from another; before must show no such peak either.
+ * Finds the stretch in which sent messages waited far longer, because nobody received for a while. Applies the same
+ * test to each operation that receives from another; before must not show such a peak either.
  */
 export function findSlowWaits(flows: FlowSet, drafts: readonly Draft[]): SlowStretch | null {
   const { messages, ids, labels, epochsUs, recordedIn, runs } = flows
@@ -84,7 +84,7 @@ export function findSlowWaits(flows: FlowSet, drafts: readonly Draft[]): SlowStr
 }
 
 /**
- * Chance that one of as many peaks as before has reaches a wait: where messages wait for each other, a
+ * Returns the chance that one of as many peaks as before has reaches a wait: where messages wait for each other, a
  * single slow one makes many wait. Peaks are taken to have a tail of Pareto, heavier than that of most queues.
  *
  * Source: Hill 1975, "A simple general approach to inference about the tail of a distribution"; Smith and

@@ -48,7 +48,7 @@ function requestsOf({ steps }: StepGroup): number[] {
   return [...new Set(steps.flatMap((step) => step.requests))]
 }
 
-/** Says how much longer steps take, in how many requests, and what that adds. */
+/** Says how much longer steps take, in how many requests, and their contribution. */
 export function stepsTold(flows: FlowSet, group: StepGroup) {
   const [first] = group.steps
   const requests = requestsOf(group)
@@ -88,7 +88,7 @@ export function stepsTold(flows: FlowSet, group: StepGroup) {
   } satisfies Partial<Draft>
 }
 
-/** Says how long the slow calls of a step take where some alone changed, or the span within them that did. */
+/** Says how long the slow calls of a step take if only some changed, or names the changed span within them. */
 export function slowNotes(
   flows: FlowSet,
   step: StepChange,
@@ -97,7 +97,7 @@ export function slowNotes(
   const { minority, shiftUs } = step
   const part = namedPart(step, parts)
   const within = part?.isOfCalls ? undefined : part
-  // Those that no longer are slow are not known one by one.
+  // Requests that are no longer slow are not known one by one.
   if (minority === null || (within !== undefined && shiftUs < 0)) return []
   const [usual, changed] = (within?.medianUs ?? [minority.usualUs, minority.changedUs]).map(
     (amount) => formatAmount(amount, flows.quantity),
@@ -108,7 +108,7 @@ export function slowNotes(
   return [`before, median of these ${of} ${changed}, of all ${usual}`]
 }
 
-/** Whether a step is how long messages wait, which is on top of what requests take. */
+/** Whether a step is the wait of messages, which comes on top of response times. */
 function isMessage({ part }: Pick<Step, 'part'>): boolean {
   return part === 'message'
 }
@@ -134,7 +134,7 @@ function layerNotes({ layers = [], quantity }: FlowSet, steps: readonly StepChan
   )
 }
 
-/** From this share of the change on, only one way is mentioned. */
+/** Share of the change from which only one way is mentioned. */
 const ONE_WAY = 0.8
 
 /** Says which way calls take longer, of those whose both sides were recorded. */
@@ -250,7 +250,7 @@ function stepWords(
 ): Pick<Draft, 'where' | 'what'> {
   const [first] = steps
   const time = (step: StepChange) => {
-    // Of one call after the other, each takes its part.
+    // With sequential calls, each takes its part.
     const part = step === first && step.kind === 'work' ? namedPart(step, parts) : undefined
     const times = part === undefined || part.isOfCalls ? 1 : part.callsEach / step.callsEach
     const isRepeated = times >= SEVERAL
@@ -306,7 +306,7 @@ export function placeTitle(step: Step, operation: string): string {
 
 /** One operation within another is named when it changed by this share of the work. */
 export const MIN_PART = 0.7
-/** From this share on, the work of an operation that holds another is not all its own. */
+/** Smallest share at which the work of an operation that contains another is not all its own. */
 const MIN_SHARED = 0.1
 
 function workWords(step: StepChange, operation: string, parts: readonly WorkPart[]): string {
@@ -327,7 +327,7 @@ function oftener(step: StepChange, parts: readonly WorkPart[]): string {
   return `, because it calls ${operationName(part)} ${part.shiftUs > 0 ? 'more' : 'less'} often`
 }
 
-/** The operation within another that most of a step's change lies in. */
+/** Returns the operation within another that most of a step's change lies in. */
 function namedPart(step: StepChange, parts: readonly WorkPart[]): WorkPart | undefined {
   const part =
     step.part === 'itself' ? undefined : parts.find(({ shiftUs }) => shiftUs * step.shiftUs > 0)
@@ -335,22 +335,27 @@ function namedPart(step: StepChange, parts: readonly WorkPart[]): WorkPart | und
   return isMost && isInner(step, part) ? part : undefined
 }
 
-/** The operation within others that most of what changed of a service's work lies in; `null` for none. */
+/** Returns the operation within others that holds most of a change of a service's work; `null` for none. */
 export function innerOperation(flows: FlowSet, step: StepChange): string | null {
   return namedPart(step, workParts(flows, step))?.operation ?? null
 }
 
-/** What is asked for itself is not within another. */
+/** Whether the part lies within another operation: a directly requested one does not. */
 function isInner({ operations }: StepChange, part: WorkPart): boolean {
   return operations.every(({ operation }) => operation !== part.operation)
 }
 
 /** Smallest share of the work for a part to be mentioned. */
 const MIN_TOLD = 0.1
-/** Parts must add up to what each request takes more within this share, or they are not mentioned. */
+/**
+ * Largest difference between the sum of parts and the extra time of each request, as a share, at which parts are
+ * mentioned.
+ */
 const MAX_APART = 0.05
 
-/** Splits what each request takes more on average: `717 ms made up of 560 ms in PlaceOrder, 157 ms in ConvertCurrency`. */
+/**
+ * Splits what each request takes more on average: `717 ms made up of 560 ms in PlaceOrder, 157 ms in ConvertCurrency`.
+ */
 function partNotes(
   { scope, steps: [step] }: StepGroup,
   {
@@ -419,7 +424,7 @@ export function isOfStep(edge: EdgeChange, step: StepChange): boolean {
   return changed.length === 0 || changed.some(({ operation }) => operation === callee.operation)
 }
 
-/** The significant edges of a step, largest first; else the likeliest, as sure as its step. */
+/** Returns the significant edges of a step, largest first; else the likeliest, as sure as its step. */
 function edgesOf(step: StepChange, edges: EdgeChanges, direction: Direction): EdgeChange[] {
   const all = edges.edges.filter((edge) => isOfStep(edge, step))
   const isSo = ({ shiftUs }: EdgeChange) =>

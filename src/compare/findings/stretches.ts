@@ -12,15 +12,18 @@ export interface SlowStretch {
   readonly fromUs: number
   readonly untilUs: number
   readonly isTimeOfDay: boolean
-  /** Of the stretch, of after at other times, and of before. */
+  /** Counts in the stretch, in the rest of after, and before. */
   readonly inside: SlowCounts
   readonly outside: SlowCounts
   readonly before: SlowCounts
-  /** Requests inside that are slow, or take longer at `where` than that share of calls like theirs did before. */
+  /**
+   * Number of slow requests inside, including those that take longer at `where` than that share of similar calls
+   * before.
+   */
   readonly affected: number
   /**
-   * What these take more, at `where` or else in all than the median of their type before: the median,
-   * and the sum.
+   * Excess over the median of the type before, at `where` or else in all: the median of the stretch's requests, and
+   * their sum.
    */
   readonly typicalUs: number
   readonly excessUs: number
@@ -28,7 +31,7 @@ export interface SlowStretch {
   readonly where: string | null
   /** Trace ids of the slowest. */
   readonly examples: readonly string[]
-  /** Of slow requests so close together by chance, corrected for all stretches of after. */
+  /** Probability of so many slow requests so close together by chance, corrected for all stretches of after. */
   readonly p: number
 }
 
@@ -44,12 +47,12 @@ export const MIN_BEFORE = 50
 const MIN_EVIDENCE = 2
 export const SLOW_BEFORE = 0.99
 const LEVEL = 0.001
-/** How many requests of a stretch may be slow; the least of them must be. */
+/** Shares of slow requests that a stretch may have; the smallest is required. */
 const RATES = [0.1, 0.2, 0.4, 0.8]
-/** Fewer slow requests in a row are usual where requests wait for each other. */
+/** Fewest slow requests in a row: fewer are usual if requests wait for each other. */
 const MIN_SLOW = 10
 const MAX_EXAMPLES = 3
-/** So many times as long as any of its kind before is far longer. */
+/** Factor over the slowest of its kind before from which a request is far slower. */
 export const FAR = 2
 
 /** Excess of a request, or message, over a limit. */
@@ -60,7 +63,7 @@ interface Limits {
   readonly overLower: OverUsual
 }
 
-/** The stretch of the last series, or `null` where chance or what those before show explains it; one of `several`. */
+/** Returns the stretch of the last series, one of `several`; `null` if chance or the stretches before explain it. */
 export function stretchOf(
   series: readonly Uint32Array[],
   { overLimit, overLower, several = 1 }: Limits & { readonly several?: number },
@@ -84,7 +87,7 @@ export function stretchOf(
   return { rows, slow: slowOf(rows), told }
 }
 
-/** The part of a series from one slow request to another that chance explains least; p is corrected. */
+/** Returns the part of a series from one slow request to another that chance explains least; p is corrected. */
 function densest(rows: Uint32Array, overLimit: (request: number) => number) {
   const isSlow = Uint8Array.from(rows, (request) => Number(overLimit(request) > 0))
   const [all, slow] = [rows.length, sum(isSlow)]
@@ -95,14 +98,14 @@ function densest(rows: Uint32Array, overLimit: (request: number) => number) {
     const { from, to } = heaviest(isSlow, scores)
     const own = sum(isSlow.subarray(from, to))
     if (own < Math.max(MIN_SLOW, RATES[0]! * (to - from))) return none
-    // That it begins with a slow request is no chance.
+    // A stretch begins with a slow request by construction, so the test leaves it out.
     const { pMore } = fisherExact(slow - own, all - (to - from), own - 1, to - from - 1)
     return { from, to, p: Math.min(1, pMore * stretches) }
   })
   return least([none, ...found], ({ p }) => p)!
 }
 
-/** The part of a series whose scores, one of usual and one of slow requests, have the largest sum. */
+/** Returns the part of a series whose scores, one of usual and one of slow requests, have the largest sum. */
 function heaviest(isSlow: Uint8Array, scores: readonly [usual: number, slow: number]) {
   let best = { from: 0, to: 0, sum: 0 }
   let [from, total] = [0, 0]

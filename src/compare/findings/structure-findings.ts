@@ -97,7 +97,7 @@ export function costOfMoves(
   return { requests, contributionUs, eachInterval }
 }
 
-/** Standard error of the mean time that each request of the moves gained, in µs. */
+/** Returns the standard error of the mean time that each request of the moves gained, in µs. */
 function errorOfEach(categories: Categories, moves: readonly MovedRequests[]): number {
   const all = moves.reduce((sum, { requests }) => sum + requests, 0)
   const weights = new Map<number, number>()

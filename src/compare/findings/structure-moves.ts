@@ -24,7 +24,7 @@ export interface RecordedForm {
   node(number: number): NodeLabel
 }
 
-/** Of folded flows, requests of one category may have been recorded in several forms. */
+/** Form of folded flows: requests of one category may have been recorded in several. */
 interface SharedForm extends RecordedForm {
   readonly requests: number
 }
@@ -78,7 +78,7 @@ export function recordedForms(categories: Categories, category: number): readonl
   return formsOf(categories)(category)
 }
 
-/** The form of a category that most of its requests have. */
+/** Returns the form of a category that most of its requests have. */
 export function recordedForm(categories: Categories, category: number): RecordedForm {
   const [first, ...others] = recordedForms(categories, category) as [SharedForm, ...SharedForm[]]
   return others.reduce((most, form) => (form.requests > most.requests ? form : most), first)
@@ -165,8 +165,8 @@ function nameOf({ change, label }: StructureChange): string {
 }
 
 /**
- * Where two structures part: the first nodes that only one has, with the node before. Where nodes
- * are the same in another order, the edges that only one has.
+ * Returns where two structures part: the first nodes that only one has, with the node before. If the nodes are the same
+ * in another order, returns the edges that only one has.
  */
 function structureDifference(categories: Categories, { from, to }: MovedRequests) {
   if (from === to) return [rootChange(categories, to)]
@@ -232,7 +232,7 @@ function edgeChange(form: RecordedForm, edge: number, change: Change): Structure
   }
 }
 
-/** The call to another service answered last before a node: its answer may decide what follows. */
+/** Returns the call to another service answered last before a node: its answer may decide what follows. */
 function answeredCall(form: RecordedForm, last: number, service: string): AnsweredCall | null {
   const { labels, from, to } = form
   const before = (node: number) =>

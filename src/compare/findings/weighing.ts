@@ -4,7 +4,7 @@ import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Draft } from './finding.ts'
 
-/** A draft of recorded requests as one of all that these stand for; the same where each counts once. */
+/** Returns a draft of recorded requests as one of all that these stand for; the same where each counts once. */
 export function weighed(draft: Draft, categories: Categories): Draft {
   const ids = draft.categories.length > 0 ? draft.categories : range(categories.size)
   const factorOf = (period: Period) =>
@@ -19,7 +19,10 @@ export function weighed(draft: Draft, categories: Categories): Draft {
   }
 }
 
-/** What all requests after that those recorded stand for take longer than as many before, µs. */
+/**
+ * Returns how much longer all requests after took than as many before, in µs, including those the recorded ones stand
+ * for.
+ */
 export function observedChange({ observedChangeUs, categories: { flows } }: EdgeChanges): number {
   return (observedChangeUs * flows.countedIn(AFTER)) / flows.wholes(AFTER) || 0
 }

@@ -12,13 +12,12 @@ import { rootTypes } from '../steps/root-types.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 
 /**
- * Mean or median of all requests in both periods, and the difference with its 95 % interval: that of
- * independent requests (bootstrap), as many times wider as times wander, which tests of steps learn
- * alike (`designEffects`).
+ * Mean or median of all requests in both periods, and the difference with its 95 % interval: that of independent
+ * requests (bootstrap), widened by the drift of times, which tests of steps learn the same way (`designEffects`).
  *
- * Limits: measured coverage at 95 % of means and medians of 200 to 3,000 requests, log-normal, Pareto
- * (α 1.5 to 3) or mixed: 91 to 100 % where requests are independent or levels of 10 % last a twentieth
- * of a period, 79 to 96 % where levels wander as far over whole periods, as no two periods can tell.
+ * Limits: measured coverage at 95 % of means and medians of 200 to 3,000 requests, log-normal, Pareto (α 1.5 to 3) or
+ * mixed: 91 to 100 % where requests are independent or levels of 10 % last a twentieth of a period, 79 to 96 % if
+ * levels drift as far over whole periods, which no two periods can show.
  */
 export interface WholeShift {
   readonly measure: 'mean' | 'median'
@@ -26,11 +25,14 @@ export interface WholeShift {
   readonly afterUs: number
   readonly shiftUs: number
   readonly interval: readonly [low: number, high: number]
-  /** Of few requests, whether their ranks moved too, as sure and in the same direction. */
+  /** Whether the ranks of a small sample moved, too, as surely and in the same direction. */
   readonly isRanked: boolean
 }
 
-/** Of fewer requests in a period, intervals of means are too narrow: rare slow ones are not among them. */
+/**
+ * Smallest number of requests in a period for intervals of means; with fewer, they are too narrow, because rare slow
+ * requests are missing.
+ */
 const FEW = 200
 const LEVEL = 0.05
 
@@ -43,8 +45,8 @@ export const wholeShifts = remembered((flows: FlowSet): Shifts => {
 })
 
 /**
- * The same of requests after that count as if their types had the shares of before; NaN without types
- * of both periods. Requests that end before they show theirs count as recorded: what ends them may be a fault.
+ * Returns the shifts of requests after weighted as if their types had the shares of before; NaN without types of both
+ * periods. Requests that end before they show their type count as recorded, because a fault may have ended them.
  *
  * Source: Holt and Smith 1979, "Post stratification", Journal of the Royal Statistical Society A 142:33-46.
  */
@@ -88,9 +90,9 @@ function shiftsOf(of: Weighed): Shifts {
 }
 
 /**
- * Mean or median that surely moved, and not by chance of the mix; `null` for neither.
+ * Returns the mean or median that surely moved, unless a random change of mix explains it; `null` for neither.
  *
- * @param mixChanged whether the mix surely is another, which then is reported
+ * @param mixChanged whether the mix surely changed, which is then reported
  */
 export function clearShift(
   flows: FlowSet,
@@ -138,7 +140,10 @@ function ranksMoved(pair: SortedPair, shiftUs: number): boolean {
   return p < LEVEL && (probabilitySlower - 0.5) * shiftUs > 0
 }
 
-/** How many times wider than of independent requests an interval is, as neighbors in time are alike. */
+/**
+ * Returns how many times wider an interval is than for independent requests, because requests close in time are
+ * similar.
+ */
 function widening(
   { flows, weightOf }: Weighed,
   measure: WholeShift['measure'],
@@ -179,10 +184,10 @@ export interface FailureShift {
 }
 
 /**
- * How much another number of failures changes times: within types, those failed more, times how
- * much longer these take. `null` where outcomes are not known or as many fail.
+ * Returns how much a change in failures changes response times: within types, the additional failures times their extra
+ * time. Returns `null` if outcomes are unknown or the number of failures did not change.
  *
- * @param failing requests with the failures that changed: others fail in another way, as before
+ * @param failing requests with the failures that changed; others fail in other ways, as before
  */
 export function failureShift(flows: FlowSet, failing: ReadonlySet<number>): FailureShift | null {
   const { outcomes, responseTimeUs, period } = flows

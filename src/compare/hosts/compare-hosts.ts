@@ -67,7 +67,7 @@ export class HostPairs {
     }
   }
 
-  /** The pair of two hosts by their numbers, which differ; in either order. */
+  /** Returns the pair of two hosts by their numbers, which differ; in either order. */
   pair(one: number, other: number): HostPair {
     const [low, high] = one < other ? [one, other] : [other, one]
     return this.#pairs[(high * (high - 1)) / 2 + low]!
@@ -75,9 +75,8 @@ export class HostPairs {
 }
 
 /**
- * Compares every two hosts by the times of what both do: two-sample Kolmogorov-Smirnov, corrected
- * over all (Benjamini-Hochberg). They differ when q is below alpha and times by `minimumEffect` of
- * their mean.
+ * Compares every two hosts by the times of the operations of both: two-sample Kolmogorov-Smirnov, corrected over all
+ * (Benjamini-Hochberg). They differ when q is below alpha and times by `minimumEffect` of their mean.
  */
 export function compareHosts(
   samples: readonly OperationSamples[],

@@ -15,19 +15,18 @@ import {
 import { HostClasses, nameClasses } from './host-classes.ts'
 
 /**
- * Finds classes of hosts that perform alike, by comparing each with its peers. Classes in place of
- * hosts make categories few, as leaving hosts out does, and still tell slow machines from others.
+ * Finds classes of hosts with similar performance, by comparing each with its peers. Using classes in place of hosts
+ * gives few categories, as leaving hosts out does, and still distinguishes slow machines from others.
  *
- * For each operation, the times of every two hosts that do it are compared with the Kolmogorov-
- * Smirnov test, corrected over all pairs and operations (Benjamini-Hochberg); then hosts are grouped
- * so that each is like at least half of its class. Times are durations of the host's own spans, by
- * its own clock, and in trace-point graphs the latencies of edges within the host; periods are
- * compared each by itself. Weighted requests count as they weigh, and are worth fewer.
+ * For each operation, the times of every two hosts that run it are compared with the Kolmogorov- Smirnov test,
+ * corrected over all pairs and operations (Benjamini-Hochberg); then hosts are grouped so that each is like at least
+ * half of its class. Times are durations of the host's own spans, by its own clock, and in trace-point graphs the
+ * latencies of edges within the host; periods are compared each by itself. Weighted requests count as they weigh, and
+ * are worth fewer.
  *
- * Limits: durations include what the host waits for, so a host that always calls a slow one is slow
- * too. Spans of one request are not independent. Hosts with too few spans (8 against 8) cannot be told
- * apart: they join the largest class that does the same work, and `compared` says so. Takes the
- * square of the number of hosts, for every operation.
+ * Limits: durations include waiting, so a host that always calls a slow one is slow too. Spans of one request are not
+ * independent. Hosts with too few spans (8 against 8) cannot be compared: they join the largest class that does the
+ * same work, and `compared` says so. Takes the square of the number of hosts, for every operation.
  *
  * @param source a comparison, or a stage of `buildFlows`
  * @param given see {@link HOST_CLASS_OPTIONS}
@@ -58,8 +57,8 @@ export function findHostClasses(
 }
 
 /**
- * The times of each host's own work by operation, one mean a request and period, so that samples
- * stay independent; each by its host's own clock. Of trace points, latencies within the host.
+ * Returns the times of each host's own work by operation, one mean a request and period, so that samples stay
+ * independent; each by its host's own clock. Of trace points, latencies within the host.
  */
 function collectHostSamples(flows: FlowSet): OperationSamples[] {
   const samples = new SampleCollector(flows)
@@ -179,10 +178,9 @@ class SampleCollector {
 // Merging hundreds of hosts looks at every pair of groups again and again: the loops index with `!`.
 
 /**
- * Groups hosts, the most alike first, while no more than half of the pairs across differ: neither
- * one false alarm splits a group nor one host in between joins two. Hosts with too few spans join
- * the largest group of their work. Source: Kasick et al. 2010, peer comparison (in Sambasivan 2013,
- * §3.5.3); average linkage.
+ * Groups hosts, the most similar first, while no more than half of the pairs across differ: neither one false alarm
+ * splits a group nor one host in between joins two. Hosts with too few spans join the largest group of their work.
+ * Source: Kasick et al. 2010, peer comparison (in Sambasivan 2013, §3.5.3); average linkage.
  */
 export function groupHosts(pairs: HostPairs): number[][] {
   const isCompared = (host: number) =>
@@ -233,7 +231,7 @@ function mergeAlike(hosts: readonly number[], pairs: HostPairs): number[][] {
   }
 }
 
-/** The two groups with the smallest share of different pairs, then the smallest mean statistic. */
+/** Returns the two groups with the smallest share of different pairs, then the smallest mean statistic. */
 function mostAlike(groups: (number[] | null)[], across: Across[][]): [number, number] | null {
   let best: [number, number] | null = null
   let leastShare = 0.5

@@ -8,7 +8,7 @@ import type { HostClassOptions, HostPairs, OperationSamples } from './compare-ho
 
 /** Hosts that do the same work in about the same time. */
 export interface HostClass {
-  /** Begins with what the hosts' names have in common: `datanode*`; numbered where there are several. */
+  /** Name of the class. Begins with the common part of its hosts' names: `datanode*`; numbered if there are several. */
   readonly name: string
   readonly hosts: readonly string[]
   /**
@@ -20,7 +20,7 @@ export interface HostClass {
 
 interface HostClassColumns {
   readonly options: HostClassOptions
-  /** Of classes that share a name's beginning, the fastest first. */
+  /** Classes that share a name's beginning, the fastest first. */
   readonly classes: readonly HostClass[]
 }
 
@@ -51,7 +51,7 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
     )
   }
 
-  /** The node with its class in place of its host; hosts that are not known stay as they are. */
+  /** Returns the node with its class in place of its host; hosts that are not known stay as they are. */
   inClass(node: NodeLabel): NodeLabel {
     const machine = machineOf(node)
     return onMachine(node, this.#classOf.get(machine)?.name ?? machine)
@@ -60,7 +60,7 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
   /** A rule for labels with classes in place of hosts, for `categorize` and `compare`. */
   readonly label = (node: NodeLabel): string => labelText(this.inClass(node))
 
-  /** One row a host, class by class: how many peers it could be compared with, and differs from. */
+  /** Returns one row per host, class by class: how many peers it could be compared with, and differs from. */
   table(): StageTable {
     const { hosts } = this.#pairs
     const rows = this.#hosts().map((at) => {
@@ -83,8 +83,8 @@ export class HostClasses extends columnarStage<HostClassColumns>() {
   }
 
   /**
-   * The comparison of every two hosts that could be compared, in both orders so that it fills a
-   * square: hosts in the order of `table()`, each with the operation in which they differ most surely.
+   * Returns the comparison of every two hosts that could be compared, in both orders so that it fills a square: hosts
+   * in the order of `table()`, each with the operation in which they differ most surely.
    */
   matrix(): StageTable {
     const order = this.#hosts()

@@ -10,12 +10,12 @@ import { rowsWhere } from '../../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { ResourceUses } from '../segments/request-columns.ts'
 
-/** What requests may share: `'service'`, `'host'`, or an attribute such as `lock.name`. */
+/** Something that requests may share: `'service'`, `'host'`, or an attribute such as `lock.name`. */
 export type Shared = string
 
 export interface Activity {
   readonly request: Uint32Array
-  /** Which service, host or resource, of which recording. */
+  /** Service, host or resource, with its recording. */
   readonly place: Uint32Array
   readonly kind: Uint32Array
   readonly startUs: Float64Array
@@ -47,9 +47,9 @@ interface Stay {
 }
 
 /**
- * Reads where requests were when: at services, on hosts, and with what they share by name, from the
- * first span of the visit that names it to the last, as of a lock. Of services and hosts, only visits of
- * a kind that is met where calls of `called` kinds are.
+ * Reads where requests were, and when: at services, on hosts, and with shared things that attributes name, from the
+ * first span of the visit that names it to the last (a lock, for example). For services and hosts, reads only kinds of
+ * visits that occur where calls of `called` kinds are.
  */
 export function activitiesOf(
   flows: FlowSet,
@@ -142,7 +142,7 @@ export function activitiesOf(
   }
 }
 
-/** Visits of each shape, and those of a kind that is met where calls of `called` kinds are. */
+/** Returns the visits of each shape whose kind occurs at places of calls of `called` kinds. */
 function staysByShape(
   flows: FlowSet,
   { kinds, places, called }: { kinds: Dictionary; places: Dictionary; called: ReadonlySet<number> },
@@ -181,7 +181,7 @@ function newActivity(size: number): Activity {
   }
 }
 
-/** The same at other places, without rows that have none. */
+/** Returns the same activity at other places, without rows that have none. */
 function withPlaces(activity: Activity, place: Uint32Array): Activity {
   if (!place.includes(NO_HOST)) return { ...activity, place }
   const rows = rowsWhere(place.length, (row) => place[row] !== NO_HOST)

@@ -41,12 +41,12 @@ import {
   timesOf,
 } from './step-calls.ts'
 
-/** Who interferes accounts for this share of the change. */
+/** Smallest share of the change that interfering requests account for. */
 const MIN_EXPLAINED = 1 / 3
-/** And is so much more under way in slow calls than in usual ones, all time, and of all others. */
+/** Smallest increase of its time under way from usual to slow calls, as a share of all time, and of all others. */
 const MIN_MORE = 0.2
 
-/** What of a finding counts. */
+/** The parts of a finding that matter here. */
 interface SlowFinding {
   readonly kind: string
   readonly direction: 'slower' | 'faster'
@@ -58,19 +58,18 @@ interface SlowFinding {
  * service, on the same host, or with the same lock, queue or other thing that an attribute names, in
  * slow calls and not in usual ones.
  *
- * Others are grouped by operation, by attributes of their roots and of the service, and by both. For
- * each call, how long others of a group were under way is added up, no longer than such requests
- * usually are: what only waits for the same culprit is slow itself, and does not count as one. Null
- * hypothesis: slow calls met no more of a group, for the number of others they met in all, than calls
- * at other moments of the same stretch of time (`rotationTest`; a group that was under way only once
- * is never sure). All groups and all that is shared are one family (Benjamini-Hochberg). A group
- * interferes if calls took longer the more of it was under way by at least a third of the change between
- * the periods: neither load, which lets all overlap more, nor what runs beside a change that hits all
- * calls alike does. Weights do not count: a sample does not tell who else was under way, so that shares
- * of time are those of recorded requests. Of an operation that has other requests too, a group met more of
- * these: where all of one operation hold up each other, what most of them have in common does not.
+ * Others are grouped by operation, by attributes of their roots and of the service, and by both. For each call, the
+ * times that others of a group were under way are added up, each cut at the usual length of its kind: a request that
+ * only waits for the same culprit is slow itself, and is not a culprit. Null hypothesis: slow calls met no more of a
+ * group, for the number of others they met in all, than calls at other moments of the same stretch of time
+ * (`rotationTest`; a group that was under way only once is never sure). All groups and all that is shared are one
+ * family (Benjamini-Hochberg). A group interferes if calls took longer the more of it was under way by at least a third
+ * of the change between the periods: this excludes load, which makes everything overlap more, and work that merely runs
+ * during a change of all calls. Weights do not count: a sample does not tell who else was under way, so shares of time
+ * are those of recorded requests. Slow calls must meet more of a group than of its operation's other requests: if all
+ * requests of an operation hold up each other, an attribute that most of them share is no cause.
  *
- * @param of a comparison, or what has its `steps`
+ * @param of a comparison, or another object with its `steps`
  * @param finding a finding, whose first step counts; nothing is compared unless it is slower
  *
  * Sources: Sambasivan 2013, §7.3.5 (contention-preserving slices), §2.6.7.
@@ -133,7 +132,7 @@ function moreOf({ slow, usual }: Pick<Others, 'slow' | 'usual'>): number {
   return slow - usual
 }
 
-/** Whether places of one kind divide visits otherwise than services do. */
+/** Whether places of one kind divide visits differently from services. */
 function isOther(place: Uint32Array, services: Uint32Array): boolean {
   if (place.length < services.length) return true
   const [serviceAt, placeOf] = [new Map<number, number>(), new Map<number, number>()]
@@ -149,17 +148,17 @@ function isOther(place: Uint32Array, services: Uint32Array): boolean {
 
 /** Fewest calls of a stretch of time, within which overlaps are compared. */
 const MIN_STRETCH = 30
-/** Usual calls are divided into so many neighborhoods. */
+/** Number of neighborhoods that usual calls are divided into. */
 const CLUSTERS = 20
-/** Others are usually under way no longer than this share of them before, or so many medians after. */
+/** Share of the others before, or multiple of their median after, that bounds their usual time under way. */
 const USUAL = 0.9
 const USUAL_MEDIANS = 2
 const MIN_BEFORE = 10
 
 export interface Tested extends Omit<Others, 'q'> {
-  /** By how much its share of all others is larger in slow calls. */
+  /** Difference of its share of all others between slow calls and usual ones. */
   readonly more: number
-  /** Share of all time that it is under way where slow calls are: long calls meet more than short ones. */
+  /** Share of all time for which it is under way at places of slow calls: long calls meet more than short ones. */
   readonly average: number
 }
 
@@ -251,7 +250,7 @@ function testGroups(
   })
 }
 
-/** When each row, of those `near`, would be over if it took no longer than such visits usually do. */
+/** Returns when each row, of those `near`, would end if it took no longer than usual for its kind. */
 function usualEnds(
   { request, kind, startUs, endUs }: Activity,
   { period, near }: { readonly period: Uint8Array; readonly near: Uint32Array },
@@ -278,7 +277,7 @@ function usualEnds(
   return usualEndUs
 }
 
-/** How long other requests were under way, of those that are not left out (-1). */
+/** Returns how long other requests were under way during each call, without the excluded ones (-1). */
 function othersOf(sorted: SortedActivity, calls: StepCalls, asOne: Int32Array): Float64Array {
   const { request, place, startUs, endUs } = sorted
   const all = overlapsOf(groupsUnderWay(sorted, asOne), calls, 1)
@@ -295,7 +294,10 @@ function othersOf(sorted: SortedActivity, calls: StepCalls, asOne: Int32Array): 
   })
 }
 
-/** p of slow calls having met no larger share of others than usual ones, counted with its error. */
+/**
+ * Returns p of the hypothesis that slow calls met no larger share of others than usual ones, allowing for the share's
+ * error.
+ */
 function metMoreP(
   { excessUs, startUs, endUs, kind }: StepCalls,
   { kept, met, all }: { kept: readonly number[]; met: Float64Array; all: Float64Array },
@@ -319,7 +321,7 @@ function metMoreP(
   return normalP(more.excess / Math.hypot(Math.sqrt(more.variance), error), 'slower')
 }
 
-/** Share of a group among all others that calls met, and its variance if neighbors are alike. */
+/** Returns the share of a group in all other requests that calls met, and its variance if neighbors are similar. */
 function shareOfOthers(
   calls: readonly number[],
   { met, all }: { met: Float64Array; all: Float64Array },
@@ -350,7 +352,7 @@ function levelsOf(kinds: readonly number[], values: readonly number[]): number[]
   return kinds.map((kind) => levels.get(kind)!)
 }
 
-/** The part of the change that follows from how much calls met: the slope of time over it. */
+/** Returns the part of the change that follows from how much calls met: the slope of time over it. */
 function explainedBy(
   periods: readonly { calls: StepCalls; kept: readonly number[]; met: Float64Array }[],
 ): number {

@@ -23,7 +23,7 @@ export interface ToldStep extends Step {
   readonly operation: string
 }
 
-/** Other requests that were under way where calls were slow. */
+/** Other requests that were under way at the places of slow calls. */
 export interface Others {
   /** Operation of these requests; `null` for any. */
   readonly operation: string | null
@@ -31,7 +31,7 @@ export interface Others {
   readonly attribute: string | null
   /** Value of the attribute. */
   readonly value: string | null
-  /** In words: `NFS3 READDIRPLUS of tenant.id = batch-co`. */
+  /** Name in words: `NFS3 READDIRPLUS of tenant.id = batch-co`. */
   readonly text: string
   /** Resource that they share with the calls. */
   readonly shared: Shared
@@ -53,15 +53,15 @@ interface InterferenceColumns {
   /** Slow calls after that were compared, and usual ones. */
   readonly slowCalls: number
   readonly usualCalls: number
-  /** Who holds up the slow calls, the surest first. */
+  /** Requests that hold up the slow calls, the surest first. */
   readonly interferers: readonly Others[]
-  /** All that was compared, what overlaps with slow calls more than with usual ones first. */
+  /** All compared groups, those that overlap more with slow calls than with usual ones first. */
   readonly compared: readonly Others[]
 }
 
-/** Requests that interfere with a step, and what else was compared: the result of {@link findInterference}. */
+/** Requests that interfere with a step, and the other compared groups: the result of {@link findInterference}. */
 export class Interference extends columnarStage<InterferenceColumns>() {
-  /** One row for each group of other requests that was compared. */
+  /** Returns one row per group of other requests that was compared. */
   table(): StageTable {
     const named = new Set(this.interferers)
     return rowTable(this.compared, {
@@ -86,7 +86,7 @@ export function interferenceClause(interference: Interference | null): string {
   return first === undefined ? '' : `, while ${first.text} ${sharing(first.shared)}`
 }
 
-/** Who holds up slow calls, beside the service where they are. */
+/** Returns text that names the requests holding up slow calls, to follow the service of these calls. */
 export function interferenceLook(interference: Interference | null): string {
   const [first] = interference?.interferers ?? []
   return first === undefined ? '' : `, and ${first.text}`

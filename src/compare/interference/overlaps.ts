@@ -10,7 +10,7 @@ export interface Calls {
   readonly place: Uint32Array
   readonly startUs: Float64Array
   readonly endUs: Float64Array
-  /** In the order of places and of starts, and in that of ends; of activity, only where calls are. */
+  /** Rows in the order of places and starts, and of places and ends; of activity, only rows at places of calls. */
   readonly byStart: Uint32Array
   readonly byEnd: Uint32Array
 }
@@ -27,7 +27,7 @@ export function sortCalls({ place, startUs, endUs }: Omit<Calls, 'byStart' | 'by
   return { place, startUs, endUs, byStart, byEnd }
 }
 
-/** Rows, by default all, in the order of places and of times. */
+/** Returns rows, by default all, in the order of places and of times. */
 export function placesInOrder(
   place: Uint32Array,
   us: Float64Array,
@@ -38,13 +38,13 @@ export function placesInOrder(
   return groupRows(places, (max(places) ?? 0) + 1).rows.map((at) => order[at]!)
 }
 
-/** When what was under way began and ended, each ascending. */
+/** Starts and ends of activity, each ascending. */
 interface UnderWay {
   readonly begun: Float64Array
   readonly ended: Float64Array
 }
 
-/** What was under way where calls are, by place and group. */
+/** Activity under way at the places of calls, by place and group. */
 export type GroupsUnderWay = ReadonlyMap<number, ReadonlyMap<number, UnderWay>>
 
 export function groupsUnderWay(
@@ -67,7 +67,7 @@ export function groupsUnderWay(
   return found
 }
 
-/** Places of rows in order, and where in that order each begins and ends. */
+/** Returns the places of rows in order, with the begin and end of each in that order. */
 function stretchesByPlace({ place, byStart }: Pick<Calls, 'place' | 'byStart'>) {
   const stretches: [place: number, from: number, to: number][] = []
   byStart.forEach((row, at) => {
@@ -78,10 +78,7 @@ function stretchesByPlace({ place, byStart }: Pick<Calls, 'place' | 'byStart'>) 
   return stretches
 }
 
-/**
- * How long what was under way overlapped each call, a row a group, in µs: a sweep over sorted
- * times.
- */
+/** Returns how long activity under way overlapped each call, one row per group, in µs: a sweep over sorted times. */
 export function overlapsOf(under: GroupsUnderWay, calls: Calls, groups: number): Float64Array {
   const size = calls.startUs.length
   const overlaps = new Float64Array(groups * size)
@@ -116,7 +113,7 @@ function timesByGroup(
   )
 }
 
-/** The same where several at once are one; keeps them in place of those given. */
+/** Merges simultaneous activity into one; overwrites the given arrays. */
 function merged(starts: Float64Array, ends: Float64Array): UnderWay {
   let size = 0
   for (let i = 0; i < starts.length; i++) {

@@ -118,7 +118,7 @@ export function groupsOf(
   }
 }
 
-/** Whether the values of a column are names, which say who requests are from, not where they begin. */
+/** Whether the values of a column are names, which tell whom requests are from and not where they begin. */
 function isNamed({ kind, attribute, values }: RequestColumn): boolean {
   const known = values.filter((value) => value !== '')
   if (kind !== 'values' || isOfPlace(attribute)) return false

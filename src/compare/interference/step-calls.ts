@@ -13,7 +13,7 @@ import { type Activity, kindOf } from './activity.ts'
 import { MIN_SLOW, SLOW, type ToldStep } from './interference.ts'
 import { type Calls, sortCalls } from './overlaps.ts'
 
-/** Fewer calls of a kind before do not say what is slow. */
+/** Fewest calls of a kind before that show which are slow. */
 const MIN_BEFORE = 10
 /** Calls of a period that are compared; more would not tell more. */
 const MAX_CALLS = 4_000

@@ -1,7 +1,7 @@
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { custom, defineOptions, type JsonSchema } from '../../core/options.ts'
 
-/** What a rule may leave out when it tells whether requests are the same, the mildest first. */
+/** Differences that a rule may ignore when it decides whether requests are the same, the mildest first. */
 export const IGNORABLE = {
   'strip ids': 'ids in the names of services and operations',
   'learned order': 'the order of calls that run at the same time',
@@ -28,7 +28,7 @@ export interface Answer {
   readonly other: AnswerSide
   /** Whether they are the same to this person. */
   readonly same: boolean
-  /** The smallest sets of what to ignore, each of which makes both one category. */
+  /** Smallest sets of ignored differences, each of which puts both requests into one category. */
   readonly merges: readonly (readonly Ignorable[])[]
   readonly by: string
   /** When, as ISO 8601. */
@@ -38,8 +38,8 @@ export interface Answer {
 /** A remark on a finding, a service, a step, an edge, a part or a category. */
 export interface Note {
   /**
-   * What it is about: the id of a finding, which is the same wherever the same part of the system
-   * changes, or as in `Name`; of an edge `edge:FROM → TO`, of a reply that of the note.
+   * Subject of the note: the id of a finding, which is the same wherever the same part of the system changes; or a key
+   * as in `Name`; `edge:FROM → TO` for an edge; for a reply, the id of the note.
    */
   readonly about: string
   /** Note that it replies to, `note-…`; default none. */
@@ -53,8 +53,8 @@ export interface Note {
 /** A person's name for a part of a system. */
 export interface Name {
   /**
-   * What is called so, as `proposeNames` lists it: `service:SN`, `step:SN READ`, a kind
-   * of call with all that it calls (`part-…`), or a category (`flow-…`).
+   * Key of the named thing, as `proposeNames` lists it: `service:SN`, `step:SN READ`, a kind of call with all that it
+   * calls (`part-…`), or a category (`flow-…`).
    */
   readonly about: string
   readonly name: string
@@ -84,10 +84,10 @@ export const NO_KNOWLEDGE: Knowledge = {
 }
 
 /**
- * Reads what people know from the text of a knowledge file, which is JSON; `JSON.stringify` writes it.
+ * Reads knowledge from the text of a knowledge file, which is JSON; `JSON.stringify` writes it.
  *
  * @param text content of the file
- * @param name what the file is called in messages
+ * @param name name of the file in messages
  * @throws FlowdeltaError for text that is no JSON, or no knowledge: says which value stands where
  *
  * @example

@@ -22,7 +22,7 @@ export function stepKey({ service, operation }: { service: string; operation: st
   return `${STEP}${service === '' ? '' : `${service} `}${operation}`
 }
 
-/** The same of a service and its operation as they are shown. */
+/** Returns the keys of a service and its operation under their shown names. */
 export function shownKeys(
   { service, operation }: { readonly service: string; readonly operation: string },
   knowledge: Knowledge | null,
@@ -34,7 +34,7 @@ export function shownKeys(
 
 type Naming = (about: string, recorded: string) => string
 
-/** One function for a list of names, so that what is made with it is known to be the same. */
+/** Returns one function per list of names, so that its results can be recognized as the same. */
 const namingOf = remembered((names: readonly Name[]): Naming => {
   const known = new Map(names.map(({ about, name }) => [about, name]))
   return (about, recorded) => {
@@ -84,10 +84,10 @@ export function nameOf(
   }
 }
 
-/** A type of request, `shop GET`, as people call its service or its operation. */
+/** Returns a type of request, `shop GET`, as people call its service or its operation. */
 export function nameType(knowledge: Knowledge | null, type: string): string {
   const words = type.split(' ')
-  // Where the service's name ends and the operation's begins is not known; points have no service.
+  // The border between the service's name and the operation's is unknown; points have no service.
   const named = words.map((_, i) => {
     const end = (i + 1) % words.length
     const [service, operation] = [words.slice(0, end).join(' '), words.slice(end).join(' ')]
@@ -97,7 +97,7 @@ export function nameType(knowledge: Knowledge | null, type: string): string {
   return named.find((one) => one !== type) ?? type
 }
 
-/** The names that are known; one list for one state of knowledge. */
+/** Returns the names that are known; one list for one state of knowledge. */
 export function namesOf(knowledge: Knowledge | null): readonly Name[] {
   return knowledge?.names ?? NONE
 }
@@ -144,7 +144,7 @@ function namePoints(traces: GraphTraces, naming: Naming): GraphTraces {
   return new GraphTraces(traces.name, { ...traces, labels }, traces.quality())
 }
 
-/** Services by their names, which are found by what was recorded as well. */
+/** Services by their names, which can be found by their recorded names as well. */
 class NamedDictionary extends Dictionary {
   readonly #recorded: ReadonlyMap<string, number>
 
@@ -158,7 +158,7 @@ class NamedDictionary extends Dictionary {
   }
 }
 
-/** Text with the recorded names in place of people's: what is kept must outlast another name. */
+/** Returns text with the recorded names in place of people's, because kept text must survive a change of names. */
 export function withoutNames(text: string, knowledge: Knowledge | null): string {
   return expressionsOf(namesOf(knowledge)).reduce(
     (one, named) => one.replace(named, (all, recorded) => recorded ?? all),
@@ -171,7 +171,7 @@ const expressionsOf = remembered((names: readonly Name[]): RegExp[] =>
     const [, kind, recorded = ''] = /^(service:|step:)(.*)$/s.exec(about) ?? []
     if (kind === undefined) return []
     const words = recorded.split(' ')
-    // Where a service's name ends and its operation begins is not known.
+    // The border between a service's name and its operation is unknown.
     const given = kind === SERVICE ? [recorded] : words.map((_, i) => words.slice(i).join(' '))
     return [name, JSON.stringify(name).slice(1, -1)].map((shown) => {
       const all = given.map((one) => escaped(one).replaceAll('#', '.+?')).join('|')

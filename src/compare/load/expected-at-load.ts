@@ -9,11 +9,11 @@ import { cappedTimes } from '../edges/edge-times.ts'
 import { rowsByStart } from '../steps/arrivals.ts'
 import { rootTypes } from '../steps/root-types.ts'
 
-/** Each period is divided into so many windows with as many requests each. */
+/** Number of windows, with equally many requests, that each period is divided into. */
 const WINDOWS = 60
-/** A window with fewer requests says nothing of a rate. */
+/** Fewest requests of a window that show its rate. */
 const MIN_PER_WINDOW = 10
-/** Fewer windows than this show no dependence on the rate. */
+/** Fewest windows that show a dependence on the rate. */
 const MIN_WINDOWS = 20
 /** The rate must predict windows that it was not learned from better than the mean, by this share. */
 const MIN_GAIN = 0.05
@@ -24,14 +24,14 @@ const MIN_WITHIN = 0.5
 /** Rates beyond those of all but this share of the windows before came for moments alone. */
 const MOMENTS = 0.05
 
-/** What the rate of arrivals lets expect of response times after, as learned from before. */
+/** Response times expected after at the rate of arrivals, as learned from before. */
 export interface ExpectedAtLoad {
   /** `'unseen'`: rates after never occurred before; `'independent'`: times ignore the rate. */
   readonly verdict: 'known' | 'unseen' | 'independent' | 'few'
-  /** What all requests after take more for the load, in µs; NaN but for `'known'`. */
+  /** Extra time of all requests after because of the load, in µs; NaN unless `'known'`. */
   readonly contributionUs: number
   readonly interval: readonly [low: number, high: number]
-  /** Whether before had such rates for moments alone: what makes requests wait then does more where it lasts. */
+  /** Whether before had such rates only for moments: waiting grows further if the rate lasts. */
   readonly isOfMoments: boolean
 }
 
@@ -116,7 +116,7 @@ function usualOfTypes(flows: FlowSet): (request: number) => number {
   return (request) => sums[typeOf[request]!]! / counts[typeOf[request]!]!
 }
 
-/** What all requests after would have taken, each as long as those of its type before. */
+/** Returns the time of all requests after if each took as long as its type before. */
 function usualOfAllTypesUs(flows: FlowSet): number {
   const usual = usualOfTypes(flows)
   const after = range(flows.count(BEFORE), flows.size).filter((request) => !flows.isPart(request))
@@ -134,7 +134,7 @@ export function predictor(learned: readonly Window[]): (window: Window) => numbe
   return ({ rate }) => fitted[Math.max(0, bisectRight(rates, rate) - 1)]!
 }
 
-/** By which share the rate predicts stretches of time that it was not learned from better. */
+/** Returns the share by which the rate improves predictions for stretches of time that it was not learned from. */
 function gainOf(windows: readonly Window[]): number {
   let [byRate, byMean] = [0, 0]
   for (let fold = 0; fold < FOLDS; fold++) {

@@ -14,7 +14,7 @@ import {
 } from '../../stats/two-sample.ts'
 
 /**
- * How two samples of times are compared:
+ * Test that compares two samples of times:
  * - `'ks'`: Kolmogorov-Smirnov, any difference, best in the middle;
  * - `'anderson-darling'`: any difference, better in the tails;
  * - `'mann-whitney'`: whether requests tend to be slower; best for shifts;
@@ -24,7 +24,7 @@ import {
 export type SampleTest = keyof typeof TESTS
 
 interface TestKind {
-  /** What it is called, and its statistic, where people read its result. */
+  /** Name of the test and its statistic in results. */
   readonly words: string
   /** Whether the statistic is a time, or another amount. */
   readonly isAmount?: boolean
@@ -78,7 +78,7 @@ export function testText(
 
 /** A test's result, whichever test it was. */
 export interface SampleComparison extends TwoSampleResult {
-  /** Where the distributions are furthest apart, for `'ks'`; else `NaN`. */
+  /** Place where the distributions are furthest apart, for `'ks'`; else `NaN`. */
   readonly location: number
 }
 
@@ -88,7 +88,7 @@ export interface SampleTestOptions {
   readonly method: 'stephens' | 'exact' | 'auto'
 }
 
-/** A test that knows no weights takes as many values of equal weight as the samples are worth. */
+/** Compares two samples. A test without weights gets as many equally weighted values as the samples are worth. */
 export function compareSamples(
   pair: SamplePair,
   { test, ...how }: SampleTestOptions,
@@ -103,7 +103,7 @@ export function compareSamples(
   return { location: Number.NaN, ...compare(equal.before, equal.after, how) }
 }
 
-/** A test that knows no direction says nothing for one that the samples do not go in. */
+/** Limits a test without direction to a direction: it says nothing if the samples go the other way. */
 function towards(result: TwoSampleResult, alternative: Alternative): TwoSampleResult {
   const agrees = alternative === 'two-sided' || result.direction === alternative
   return agrees ? result : { ...result, p: 1 }

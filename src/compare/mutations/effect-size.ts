@@ -20,7 +20,7 @@ export interface EffectSize extends MedianEffect {
   /** Mean after − mean before, in µs. */
   readonly meanShiftUs: number
   readonly meanInterval: readonly [low: number, high: number]
-  /** 95th percentile after − before, in µs: what the slowest requests see. */
+  /** 95th percentile after − before, in µs: the change for the slowest requests. */
   readonly p95ShiftUs: number
   readonly p95Interval: readonly [low: number, high: number]
   /** 99th percentile after − before, in µs; of fewer than some 300 requests its interval is vague. */
@@ -28,7 +28,10 @@ export interface EffectSize extends MedianEffect {
   readonly p99Interval: readonly [low: number, high: number]
   /** Mean difference of a request's time between the periods, in any direction, in µs. */
   readonly wassersteinUs: number
-  /** The smallest shift that one rank test at 5 %, not corrected for others, sees in four of five samples of this size, in µs. */
+  /**
+   * The smallest shift that one rank test at 5 %, not corrected for others, sees in four of five samples of this size,
+   * in µs.
+   */
   readonly detectableShiftUs: number
 }
 

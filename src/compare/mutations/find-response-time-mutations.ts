@@ -109,7 +109,7 @@ export function isSure(test: FamilyTest | null, alpha: number): boolean {
   return test?.rejected === true && test.q < alpha
 }
 
-/** Says of an edge that one period has alone why nothing of it is compared. */
+/** Explains why an edge of one period only is not compared. */
 const onlyIn = (beforeUs: number, afterUs: number) =>
   Number.isNaN(beforeUs) ? 'only after' : Number.isNaN(afterUs) ? 'only before' : null
 
@@ -145,20 +145,20 @@ export class ResponseTimeMutations extends Stage {
     return this.#tests[category] as FamilyTest
   }
 
-  /** The same tests, judged at another level or with another correction. */
+  /** Returns the same tests, judged at another level or with another correction. */
   judged({ alpha, correction }: Pick<ResponseTimeOptions, 'alpha' | 'correction'>) {
     const options = { ...this.options, alpha, correction }
     return new ResponseTimeMutations(this.categories, options, decideFamily(this.#tests, options))
   }
 
-  /** How large the change of one category's response times is, whatever its p. */
+  /** Returns the size of the change of one category's response times, whatever its p. */
   effect(category: number): EffectSize {
     return effectSize(this.categories.samples(category))
   }
 
   /**
-   * Of that, the shift of the median; quick to compute. `origin` is what the requests after were
-   * before, where that is another category; its times after stand in when it had no requests then.
+   * Returns the shift of the category's median; quick to compute. `origin` is the category of these requests before, if
+   * it was another. If that had no requests before, its times after stand in.
    */
   medianEffect(category: number, origin = category): MedianEffect {
     const { categories } = this
@@ -166,12 +166,12 @@ export class ResponseTimeMutations extends Stage {
     return medianEffect(categories.samples(category, { category: origin, period }))
   }
 
-  /** How large the change of one edge class of a category is; see `edges` for its number. */
+  /** Returns the size of the change of one edge class of a category; see `edges` for its number. */
   edgeEffect(category: number, edge: number): EffectSize {
     return effectSize(this.#latencies(category, edge))
   }
 
-  /** Of that, the shift of the median; quick to compute. */
+  /** Returns the shift of the edge's median; quick to compute. */
   edgeMedianEffect(category: number, edge: number): MedianEffect {
     return medianEffect(this.#latencies(category, edge))
   }
@@ -182,8 +182,8 @@ export class ResponseTimeMutations extends Stage {
   }
 
   /**
-   * The edges of one category, those on the critical path tested. With a correction, the family
-   * is the category's testable edges, at level α · R / m when R of m categories were selected.
+   * Returns the edges of one category, those on the critical path tested. With a correction, the family is the
+   * category's testable edges, at level α · R / m when R of m categories were selected.
    */
   edges(category: number): readonly EdgeComparison[] {
     return getOrInsert(this.#edges, category, () => this.#testEdges(category))
@@ -210,8 +210,8 @@ export class ResponseTimeMutations extends Stage {
   }
 
   /**
-   * One row a category: counts, means, statistic, p, q, and whether it is a mutation. `direction` is
-   * that of the test: `slower in part` where the mean went the other way.
+   * Returns one row per category: counts, means, statistic, p, q, and whether it is a mutation. `direction` is that of
+   * the test: `slower in part` where the mean went the other way.
    */
   table(): StageTable {
     const { categories } = this
@@ -237,11 +237,11 @@ export class ResponseTimeMutations extends Stage {
   }
 
   /**
-   * One row an edge class of a category: changed ones first, the largest shift of means first.
-   * `rejected` is what the test says, `changed` whether that holds when corrected for all edges and is
-   * 1 % of the response time or more, as pictures mark it. `beforeSdUs` and `afterSdUs` are standard
-   * deviations. Of one that a period has alone, `direction` says so, and what compares both periods is `NaN`; where
-   * the mean went against what the test found, it says `slower in part` (or `faster in part`).
+   * Returns one row per edge class of a category: changed ones first, the largest shift of means first. `rejected` is
+   * the result of the test; `changed` is whether it holds after correction for all edges and is at least 1 % of the
+   * response time, as pictures mark it. `beforeSdUs` and `afterSdUs` are standard deviations. For a class of one period
+   * only, `direction` says so and comparisons are `NaN`. If the mean moved against the test's result, it says `slower
+   * in part` (or `faster in part`).
    */
   edgeTable(category: number): StageTable {
     const shiftUs = ({ beforeMeanUs, afterMeanUs }: EdgeComparison) => afterMeanUs - beforeMeanUs
@@ -271,7 +271,7 @@ export class ResponseTimeMutations extends Stage {
     )
   }
 
-  /** One row a testable category: how large its change is, with intervals at 95 %. */
+  /** Returns one row per testable category: how large its change is, with intervals at 95 %. */
   effectTable(): StageTable {
     const ids = this.#tests.flatMap(({ testable }, category) => (testable ? [category] : []))
     const rows = ids.map((category) => ({
@@ -314,7 +314,7 @@ export class ResponseTimeMutations extends Stage {
 /** An edge is on the critical path that is so in this share of either period's requests. */
 const OFTEN_CRITICAL = 0.5
 
-/** Tests the edge classes of one category, on the critical path or beside it. */
+/** Tests the edge classes of one category, on and off the critical path. */
 function testEdges(categories: Categories, category: number, options: ResponseTimeOptions) {
   const { edgeClasses } = categories.structure(category)
   const samples = categories.edgeSamples(category)

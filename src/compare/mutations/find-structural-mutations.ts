@@ -12,19 +12,18 @@ import { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from './find-response-time-mutations.ts'
 
 /**
- * Finds the categories that hold many more requests than before (structural mutations) or many
- * fewer (precursors: what the mutations may have been before).
+ * Finds the categories that hold many more requests than before (structural mutations) or many fewer (precursors:
+ * categories that the mutations may have been in before).
  *
- * @param options.smPThreshold more requests than this must have come or gone; default 50. `'auto'`
- *   tests each category's share of the requests of its type instead (Fisher's exact test,
- *   corrected): right for short periods, for long ones, and for unequal load. Changes are then
- *   counted from what the category's share before would have given of the type's requests after
- * @param options.counts default: as flows were built, whose `'weighted'` also weights times. `'raw'`
- *   compares counts as they are, which is right when both periods carried the same load; `'scaled'`
- *   scales after to as many requests as before; `'weighted'` counts each request as often as its sampling weight says, where one was recorded: a
- *   change must then exceed the threshold by more than such a sample is off by chance, and tests
- *   count what the sample is worth (Kish 1965, "Survey Sampling", §8.2). Of several runs before, the
- *   count is the mean of theirs
+ * @param options.smPThreshold more requests than this must have come or gone; default 50. `'auto'` tests each
+ *   category's share of the requests of its type instead (Fisher's exact test, corrected): right for short periods, for
+ *   long ones, and for unequal load. Changes are then counted from the number of the type's requests after at the
+ *   category's share before
+ * @param options.counts default: as flows were built, whose `'weighted'` also weights times. `'raw'` compares counts as
+ *   they are, which is right when both periods carried the same load; `'scaled'` scales after to as many requests as
+ *   before; `'weighted'` counts each request as often as its sampling weight says, where one was recorded: a change
+ *   must then exceed the threshold by more than the sampling error, and tests count the worth of the sample (Kish 1965,
+ *   "Survey Sampling", §8.2). With several runs before, the count is their mean
  * @param options.alpha level of the tests of `'auto'`; default 0.05
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
@@ -46,11 +45,11 @@ export function findStructuralMutations(
   return new StructuralMutations({ categories, options, changes })
 }
 
-/** Numbers of requests by category, scaled so that only what changed differs between periods. */
+/** Numbers of requests by category, scaled so that only changes differ between periods. */
 export interface ComparedCounts {
   readonly before: Float64Array
   readonly after: Float64Array
-  /** By how much chance alone changes each: its standard deviation, of Poisson counts. */
+  /** Change of each by chance alone: its standard deviation, for Poisson counts. */
   readonly deviation: Float64Array
 }
 
@@ -97,7 +96,7 @@ export function counterOf(
   return sumOfWeights(categories, (weight) => weight)
 }
 
-/** Returns what sums the squares of what requests of a category count as. */
+/** Returns a function that sums the squared weights of a category's requests. */
 function squareCounterOf(categories: Categories, counts: Counts) {
   const isWeighted = counts === 'weighted' && categories.flows.weight !== undefined
   return isWeighted
@@ -105,7 +104,7 @@ function squareCounterOf(categories: Categories, counts: Counts) {
     : categories.count.bind(categories)
 }
 
-/** Returns what sums weights of a category's requests up, or what `of` makes of each. */
+/** Returns a function that sums the weights of requests, or the results of `of` for each weight. */
 function sumOfWeights(categories: Categories, of: (weight: number) => number) {
   const { flows } = categories
   return (category: number, period: Period) =>
@@ -147,14 +146,14 @@ export class StructuralMutations extends columnarStage<StructuralColumns>() {
   #tests: readonly StructuralTest[] | undefined
   #margins: Float64Array | undefined
 
-  /** The test of one category's share of the requests of its type. */
+  /** Returns the test of one category's share of the requests of its type. */
   test(category: number): StructuralTest {
     this.categories.root(category)
     this.#tests ??= testStructures(this.categories, this.options)
     return this.#tests[category] as StructuralTest
   }
 
-  /** Tests requests that moved between categories, apart from what else these gained or lost. */
+  /** Tests requests that moved between categories, separately from other gains and losses of these. */
   testMoves(moves: readonly MovedRequests[]): MovesTest {
     return testMoves(this, moves)
   }
@@ -184,7 +183,7 @@ export class StructuralMutations extends columnarStage<StructuralColumns>() {
     return this.#withLabel('precursor')
   }
 
-  /** One row a category: counts, change, label, and the test of its share of its type. */
+  /** Returns one row per category: counts, change, label, and the test of its share of its type. */
   table(): StageTable {
     const { categories } = this
     const count = counterOf(categories, this.options.counts)
@@ -273,9 +272,9 @@ function testMoves(structural: StructuralMutations, moves: readonly MovedRequest
 }
 
 /**
- * Tests every category's share of the requests of its kind: neither load nor mix pass for
- * structure. Benjamini-Hochberg over categories that could be significant. Sources: Fisher 1922;
- * Benjamini and Hochberg 1995; Tarone 1990 for leaving out what cannot reject.
+ * Tests every category's share of the requests of its kind, so changes of load or mix do not count as changes of
+ * structure. Benjamini-Hochberg over categories that could be significant. Sources: Fisher 1922; Benjamini and Hochberg
+ * 1995; Tarone 1990 for leaving out tests that cannot reject.
  */
 function testStructures(categories: Categories, { alpha, counts }: StructuralOptions) {
   const { tests } = sharesBy(categories)(counts)
@@ -330,7 +329,7 @@ function testShares(categories: Categories, counts: Counts) {
 /** Compares shares of both periods; weighted requests count as as many as the sample is worth. */
 function compareShares(was: ShareOfType, is: ShareOfType) {
   const share = (was.requests + is.requests) / (was.all + is.all)
-  // What one request of a period stands for, in the category and outside it; of none, of the other's.
+  // Worth of one request in the category and outside it; a side without requests uses the other's.
   const inside = (was.squares + is.squares) / (was.requests + is.requests)
   const worthOf = ({ requests, squares, all, allSquares }: ShareOfType) => {
     const within = requests > 0 ? squares / requests : inside
@@ -350,9 +349,9 @@ function compareShares(was: ShareOfType, is: ShareOfType) {
 }
 
 /**
- * How far off weighted changes may be because only some requests were recorded, beyond which chance
- * goes for a share `alpha` of comparisons; 0 where each request was recorded. Requests are recorded
- * independently of each other, with the probability that their weight is the inverse of.
+ * Returns the margins of weighted changes for sampling error: it exceeds them in a share `alpha` of comparisons. The
+ * margin is 0 if every request was recorded. Requests are recorded independently, each with the inverse of its weight
+ * as probability.
  */
 function samplingMargins(categories: Categories, { counts, alpha }: StructuralOptions) {
   const margins = new Float64Array(categories.size)
@@ -365,7 +364,7 @@ function samplingMargins(categories: Categories, { counts, alpha }: StructuralOp
   )
 }
 
-/** The smallest p that `total` requests could give, if as many as can be fell into one period. */
+/** Returns the smallest p that `total` requests could give, if as many as can be fell into one period. */
 function leastP(total: number, ofBefore: number, ofAfter: number): number {
   if (ofBefore === 0 || ofAfter === 0) return 1
   const inBefore = Math.min(total, ofBefore)

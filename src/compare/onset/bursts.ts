@@ -3,7 +3,7 @@ import { fisherExact } from '../../stats/fisher-exact.ts'
 import { median } from '../../stats/quantile.ts'
 import type { Timed } from './onset.ts'
 
-/** What comes in bursts is rare, and most of it comes in them. */
+/** Bursts must hold most of the events, and these must be rare. */
 const MAX_SHARE = 0.2
 const MIN_IN_BURSTS = 2 / 3
 
@@ -13,7 +13,7 @@ export interface Bursts {
   readonly beginUs: readonly number[]
   /** Median time from the beginning of one to that of the next. */
   readonly apartUs: number
-  /** Of slow requests following each other no more often than they follow others: Fisher's exact test. */
+  /** p of slow requests following each other no more often than they follow others: Fisher's exact test. */
   readonly p: number
 }
 

@@ -14,7 +14,7 @@ export interface TimedEvent {
   readonly words: string
   /** µs since 1970; since the recording began, where the time of day is not known. */
   readonly atUs: number
-  /** What the user knows of; versions of services, or hosts, that come or go in the data. */
+  /** Origin of the event: given by the user, or versions of services or hosts that come or go in the data. */
   readonly source: 'given' | 'versions' | 'hosts'
   /** Services whose versions or hosts these are. */
   readonly services: readonly string[]
@@ -33,7 +33,7 @@ export const EVENT_OPTIONS = defineOptions({
   }),
 })
 
-/** Some time of day, to tell times from other texts by. */
+/** Any time of day, to recognize texts that are times. */
 const ANY_DAY_US = 1e15
 
 /** Returns an event from its text; `null` unless that begins with a time and says what happened. */
@@ -56,8 +56,8 @@ export function allEvents(
 const MAX_LAG = 0.1
 
 /**
- * The last event shortly before a change: a given one, else of a service that it is about. Hosts
- * come and go between periods: of what was there from the start, that says nothing.
+ * Returns the last event shortly before a change: a given one, or one of a service that the change concerns. Hosts come
+ * and go between periods, so they do not explain changes present from the start.
  */
 export function eventBefore(
   { lowUs, highUs, fromStart }: Onset,
@@ -75,7 +75,7 @@ export function eventBefore(
   const [before, after] = arrivals(flows)
   const earliestUs = lowUs - MAX_LAG * lengthUs(after)
   const beforeUs = before.at(-1) ?? earliestUs
-  // What was there from the start began at some time since the period before.
+  // A change present from the start began at some time since the period before.
   const fromUs = fromStart && beforeUs < lowUs ? Math.min(beforeUs, earliestUs) : earliestUs
   const near = events.filter(
     ({ atUs, source }) => atUs >= fromUs && atUs <= highUs && !(fromStart && source === 'hosts'),
@@ -85,7 +85,7 @@ export function eventBefore(
   return near.findLast(({ source }) => source === 'given') ?? near.findLast(isConcerned) ?? null
 }
 
-/** What began at the start, or at an event soon after it that it follows, began at that event. */
+/** Moves the onset of a change from the start of after to an event soon after it, if the change follows that event. */
 export function onsetAt(since: Onset, follows: TimedEvent | null): Onset {
   if (!since.fromStart || follows === null || follows.atUs <= since.timeUs) return since
   return { ...since, timeUs: follows.atUs, fromStart: false }
@@ -93,7 +93,7 @@ export function onsetAt(since: Onset, follows: TimedEvent | null): Onset {
 
 /** Requests that a version or host has at least. */
 const MIN_SEEN = 5
-/** Chance that any version or host is missing at first, or at last, for so long by itself. */
+/** Chance that any version or host is missing by itself for that long at first, or at last. */
 const LEVEL = 0.001
 /** Hosts or versions that come or go within this share of both periods are one event. */
 const SAME_TIME = 0.02
@@ -117,7 +117,7 @@ interface Move extends Pick<Sighting, 'kind' | 'service' | 'name'> {
 }
 
 /**
- * When versions and hosts came or went: one is missing longer than its frequency lets expect,
+ * Returns when versions and hosts came or went: one counts as missing if that lasts longer than its frequency explains,
  * corrected for their number.
  */
 export function seenEvents(flows: FlowSet): readonly TimedEvent[] {
@@ -186,7 +186,7 @@ function sightingsOf(flows: FlowSet, order: Uint32Array): Sighting[] {
   }
   return [...all.values()]
 
-  /** The service, version and host of a span that may be seen for the first time. */
+  /** Returns the service, version and host of a span that may be seen for the first time. */
   function see(
     { service, version, host }: Record<'service' | 'version' | 'host', string>,
     { request, timeUs }: { request: number; timeUs: number },

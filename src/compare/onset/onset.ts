@@ -22,7 +22,7 @@ export interface Onset {
   readonly gradual: boolean
   /** Whether it may grow; `lowUs` and `highUs` then hold if it was sudden. */
   readonly perhapsGradual: boolean
-  /** Its end, with a 95 % confidence interval; `null` where it lasts. */
+  /** End of the change, with a 95 % confidence interval; `null` if it lasts. */
   readonly until: Pick<Onset, 'timeUs' | 'lowUs' | 'highUs'> | null
 }
 
@@ -50,13 +50,16 @@ const MIN_LASTING_SHARE = 0.05
 export const MIN_RATIO = 16
 const MIN_PERIOD_RATIO = 4
 const LEVEL = 0.05
-/** A change is this many times as large as what the level before does by itself. */
+/** Smallest ratio of a change to the drift of the level before. */
 const MIN_WANDER = 2
-/** An interval this large, as a share of the after period, says nothing. */
+/** Largest useful interval, as a share of the after period. */
 const MAX_WIDTH = 0.5
 /** A change that begins within this share of the after period was there from the start. */
 const MAX_START = 0.2
-/** Up to the first p of a step, a change that takes time grows; up to the second, the interval is that of both. */
+/**
+ * Limits for p of a step: up to the first, a change counts as growth over time; up to the second, the interval covers
+ * both.
+ */
 export const NO_STEP = 0.01
 const MAYBE_STEP = 0.1
 /** Growth that takes longer than this share of the time from its beginning on is no step. */
@@ -68,9 +71,9 @@ export interface OnsetTest {
 }
 
 /**
- * The change point of a level, in after or both periods, or when it began to grow; and when it was over,
- * where that is. `null` for too few requests, too small or lasting too short a change, a level that
- * wanders as much before, one that changes again and again, or too wide an interval.
+ * Finds the change point of a level, in after or both periods, or the start of its growth; and its end, if there is
+ * one. Returns `null` for too few requests, too small or too short a change, a level that drifts as much before, one
+ * that changes repeatedly, or too wide an interval.
  */
 export function findOnset(series: OnsetSeries): OnsetTest | null {
   const over = endOf(series)
@@ -79,12 +82,12 @@ export function findOnset(series: OnsetSeries): OnsetTest | null {
   return found && { ...found, onset: { ...found.onset, until: over.until } }
 }
 
-/** More than this share of a change that is over is not left. */
+/** Largest share of a change that may be left after its end. */
 const MAX_LEFT = 0.25
-/** What lasts less than this share of it is not the same change again. */
+/** Smallest length of a repetition, as a share of the change, that counts as the same change again. */
 const MIN_AGAIN = 0.25
 
-/** When a change is over, in the after period; `null` where it lasts or comes again. */
+/** Returns when a change is over, in the after period; `null` where it lasts or comes again. */
 function endOf({ before, after, isJoined }: OnsetSeries) {
   const [start, lasting] = [before.length, lastingOf(after.length)]
   const both = [...before, ...after]
@@ -146,7 +149,7 @@ function beginningOf(series: OnsetSeries): OnsetTest | null {
 }
 
 interface Start extends Pick<Onset, 'timeUs' | 'lowUs' | 'highUs'> {
-  /** Of it being the start of after. */
+  /** p of the hypothesis that the onset is the start of after. */
   readonly p: number
 }
 
@@ -168,7 +171,7 @@ function withGrowth(
   }
 }
 
-/** Growth of amounts, or of what else changed: of few slow requests, amounts say little. */
+/** Finds growth of amounts, or else of other values: with few slow requests, amounts say little. */
 function growthIn({ before, after, isJoined }: OnsetSeries) {
   const size = partSize(before.length + after.length)
   const startUs = (after[0] as Timed).timeUs
@@ -198,12 +201,12 @@ function growthIn({ before, after, isJoined }: OnsetSeries) {
 
 const MAX_PARTS = 200
 const MIN_PART = 5
-/** Fewer parts do not tell how anything grows. */
+/** Fewest parts that show growth. */
 const MIN_PARTS = 20
 /** Values that are fewer are counts, or shares of few. */
 const MIN_DISTINCT = 20
 
-/** Requests of one part of a series of so many. */
+/** Returns the number of requests in one part of a series of a given length. */
 export function partSize(count: number): number {
   return Math.max(MIN_PART, Math.ceil(count / MAX_PARTS))
 }
@@ -214,7 +217,7 @@ export function partsOf(
   { size, of }: { readonly size: number; readonly of: 'amount' | 'value' },
 ): Timed[] {
   const amounts = series.map((one) => one[of] ?? one.value)
-  // Single requests may be very slow; a median of yes and no says little.
+  // Single requests may be very slow, and a median of yes and no says little.
   const isCount = new Set(amounts).size < MIN_DISTINCT
   const level = (own: readonly number[]) => (isCount ? moments(own).mean : median(own))
   const parts = Math.floor(series.length / size)
@@ -226,7 +229,7 @@ export function partsOf(
   })
 }
 
-/** When the level of parts begins to grow; `null` for too few. */
+/** Returns when the level of parts begins to grow; `null` for too few. */
 export function growthOf(
   parts: readonly Timed[],
   range: { readonly from: number; readonly to: number },
@@ -243,7 +246,7 @@ function lastingOf(count: number): number {
   return Math.max(MIN_LASTING, Math.floor(MIN_LASTING_SHARE * count))
 }
 
-/** How far the level of a series moves by itself: from one part to another, if it moves at all. */
+/** Returns how far a series' level moves by itself from one part to another; 0 if it does not move. */
 function wanderOf(values: readonly number[]): number {
   if (!(constantLevel(values).p < LEVEL)) return 0
   const edge = Math.ceil(values.length / 10)

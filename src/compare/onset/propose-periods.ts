@@ -32,14 +32,14 @@ const WITHIN = { fromStart: false, perhapsGradual: false, until: null } as const
 export interface ProposedPeriods {
   /** The requests of both periods, for `categorize`; those in between belong to neither. */
   readonly flows: FlowSet
-  /** From the first request of each to its last, µs since 1970 if the time of day is known. */
+  /** Time from the first request of each period to its last, µs since 1970 if the time of day is known. */
   readonly beforeUs: readonly [from: number, to: number]
   readonly afterUs: readonly [from: number, to: number]
   /** Time of the change; requests within its interval belong to neither period. */
   readonly since: Onset
   /** Measure that changed the most surely, such as `time of stock LOOKUP itself`. */
   readonly measure: string
-  /** Its level in both periods: medians in µs; of failures, shares. */
+  /** Level in both periods: medians in µs; for failures, shares. */
   readonly levels: readonly [before: number, after: number]
   /** Argument of `traces.split` for the same periods. */
   readonly split: string
@@ -143,7 +143,7 @@ function measuresOf(flows: FlowSet) {
 
 /** Twice the logarithm of how many times likelier a step must be than a drift, where values are independent. */
 const MIN_BETTER = 4.5
-/** Where neighbors are alike, a step must be likelier by this share of what that adds to the noise. */
+/** If neighbors are similar, a step must be likelier by this share of the noise that this adds. */
 const LEANING = 0.7
 
 /** Slow drifts, by the share of the recording that is over, as columns of a regression. */
@@ -159,8 +159,8 @@ const DRIFTS: readonly ((share: number) => number[])[] = [
 ]
 
 /**
- * Tests whether a series goes from one level to another; `null` where a drift fits it about as well,
- * or where it goes back. Noise is that of the long run, as neighbors in time are alike.
+ * Tests whether a series goes from one level to another; `null` where a drift fits it about as well, or where it goes
+ * back. Noise is the long-run variance, because neighbors in time are similar.
  */
 export function changeOf(values: readonly Timed[]) {
   const ranks = [...midranks(Float64Array.from(values, ({ value }) => value))]
@@ -250,7 +250,7 @@ export function growthIn(values: readonly Timed[]) {
   }
 }
 
-/** Twice the negative log likelihood of what fails or not, at shares that were fitted to its ranks. */
+/** Returns twice the negative log likelihood of failures at shares fitted to their ranks. */
 function misfitOfShares(
   ranks: readonly number[],
   fitted: readonly number[],

@@ -19,36 +19,36 @@ import { callsOneByOne, placesOfRows } from './repeated-calls.ts'
 
 /** A place where what several services do takes another time, by one factor, and elsewhere does not. */
 export interface PlaceChange {
-  /** Which work and calls have to do with it, the surest first. */
+  /** Ends of work and calls at the place, the surest first. */
   readonly places: readonly PlaceEnd[]
-  /** Services that take part in it: all that run there but those that surely did not change by as much. */
+  /** Services that take part: all that run there, except those that surely changed by less. */
   readonly services: readonly string[]
   readonly steps: readonly Step[]
-  /** By what factor those that changed did. */
+  /** Factor of those that changed. */
   readonly factor: number
   readonly p: number
   readonly q: number
 }
 
-/** This share of the services that run there must have changed, of those of which it is known. */
+/** Smallest share of the services there, among those with known changes, that must have changed. */
 export const MIN_SHARE = 0.5
-/** Beyond so many standard errors, something changed. */
+/** Standard errors beyond which something changed. */
 const SURE = 2
-/** Times this many spreads away from the median of before count as just so far. */
+/** Largest distance from the median of before, in spreads; times beyond it count as this far. */
 const MAX_SPREADS = 4
 /** The spread of a normal distribution in median absolute deviations. */
 const SPREAD = 1.4826
 /** The least spread of logs: 1 ‰. */
 const LEAST_SPREAD = 1e-3
-/** A shift needs at least so many stretches of each period. */
+/** Fewest stretches of each period that a shift needs. */
 const MIN_BLOCKS = 3
 
 /**
- * Finds the places (a host, a zone, a version) where what several services do takes longer, or less,
- * by one factor. Times of all steps there count together, as logs beside the median before of their
- * stratum; a shift is tested by stretches of time, so that what wanders on all that runs in one place is
- * no change. It must be there within the place and beside what runs elsewhere, and without any one of the
- * services: that of one is its own. Places are taken out one after the other, the surest first.
+ * Finds the places (a host, a zone, a version) where the work of several services takes longer, or less long, by one
+ * factor. Times of all steps there count together, as logs relative to the median before of their stratum. A shift is
+ * tested by stretches of time, so a drift common to everything in a place is no change. The shift must hold within the
+ * place, and relative to work elsewhere, and without any one of the services: a shift of a single service is its own.
+ * Places are taken out one after the other, the surest first.
  */
 export function findPlaceChanges(sources: PlaceSources, alpha: number): PlaceChange[] {
   const { times, ownTimes, tested } = sources.steps
@@ -100,12 +100,12 @@ function isSame(a: PlaceName, b: PlaceName): boolean {
   return a.attribute === b.attribute && a.value === b.value
 }
 
-/** Times of a stratum as logs beside the median before, those of both periods. */
+/** Times of a stratum as logs relative to the median before, for both periods. */
 interface StepRows {
   readonly step: Step
   readonly weight: number
   readonly samples: readonly Sample[]
-  /** Where the service that works, or is called, runs; where its caller does. */
+  /** Place of the service that works, or is called, and place of its caller. */
   readonly to: ReadonlyMap<string, Where>
   readonly by: ReadonlyMap<string, Where>
 }
@@ -126,7 +126,7 @@ interface Sample {
   readonly blocks: Uint8Array
 }
 
-/** The times of a step: a value a request, or a call where requests ask the service several times. */
+/** Returns the times of a step: a value a request, or a call where requests ask the service several times. */
 function rowsOf({ strata, ...times }: StepTimes, sources: PlaceSources): StepRows[] {
   const step = { kind: times.kind, service: times.service, caller: times.caller }
   const told = sources.steps.steps.find(
@@ -160,7 +160,7 @@ function rowsOf({ strata, ...times }: StepTimes, sources: PlaceSources): StepRow
   )
 }
 
-/** Place of a service in each request; unknown if it takes part several times, in several places. */
+/** Returns the place of a service in each request; unknown if it takes part several times, in several places. */
 function wheresOf(service: string | null, { steps, columns }: PlaceSources): Map<string, Where> {
   const { shapeOf } = steps.flows
   const visits = visitsOf(steps.flows)
@@ -229,10 +229,10 @@ interface Level {
   readonly blocks: number
 }
 
-/** The mean of a period, and its variance by how much stretches of time differ. */
+/** Returns the mean of a period, and its variance by how much stretches of time differ. */
 function levelOf({ weights, sums }: BlockSums, period: Period): Level {
   const [own, total] = [weights[period], sum(weights[period])]
-  // What is taken away from a sum leaves rounding errors.
+  // Subtraction from a sum leaves rounding errors.
   const least = 1e-9 * total
   let [mean, variance, blocks] = [0, 0, 0]
   for (let i = 0; i < own.length; i++) if (own[i]! > least) mean += sums[period][i]! / total
@@ -250,7 +250,7 @@ interface Shift {
   readonly df: number
 }
 
-/** How levels differ, in Welch's way; nothing where one has too few stretches. */
+/** Returns the difference of levels in Welch's way; `null` if one has too few stretches. */
 function shiftOf(plus: readonly Level[], minus: readonly Level[]): Shift | null {
   const all = [...plus, ...minus]
   if (all.some(({ blocks }) => blocks < MIN_BLOCKS)) return null
@@ -348,7 +348,7 @@ interface There {
 
 const NOWHERE: readonly There[] = []
 
-/** The places that a row has to do with at an end of its calls; `null` where that is not known. */
+/** Returns the places that a row has to do with at an end of its calls; `null` where that is not known. */
 function valuesOf({ step, to, by }: StepRows, { attribute, value, end }: Place) {
   const codesOf = (where: Where | undefined) => where?.codeOf ?? (() => 0)
   const [ofTo, ofBy] = [to.get(attribute), by.get(attribute)]
@@ -410,7 +410,7 @@ function levelsOf(sums: BlockSums): Levels {
   return [levelOf(sums, BEFORE), levelOf(sums, AFTER)]
 }
 
-/** Change of a service in a place, compared with elsewhere if it also runs there. */
+/** Returns the change of a service in a place, compared with elsewhere if it also runs there. */
 function changeOf(own: BlockSums, rest: BlockSums): Shift | null {
   const [inside, outside] = [levelsOf(own), levelsOf(rest)]
   return (
@@ -419,10 +419,10 @@ function changeOf(own: BlockSums, rest: BlockSums): Shift | null {
   )
 }
 
-/** What changed in a place, of the change there and that beside what runs elsewhere the one less sure. */
+/** Tests a place's change by itself and against the rest, and returns the less sure result. */
 function testBeside(own: BlockSums, elsewhere: Levels) {
   const [before, after] = levelsOf(own)
-  // What runs there may be new.
+  // The work may be new there.
   const usual = before.blocks < MIN_BLOCKS ? elsewhere[BEFORE] : before
   const change = shiftOf([after], [usual])
   const beside = shiftOf([after, elsewhere[BEFORE]], [usual, elsewhere[AFTER]])
@@ -445,7 +445,9 @@ function changedOf({ services, log: whole }: Tested): Shift[] {
   return [...services.values()].filter(({ log, error }) => Math.sign(whole) * log > SURE * error)
 }
 
-/** Services that may have changed by the factor: those whose own is not surely less than half of it. */
+/**
+ * Returns the services that may have changed by the factor: those whose own factor is not surely less than half of it.
+ */
 function servicesOf(one: Tested): string[] {
   const common = commonLog(one)
   return Array.from(one.services).flatMap(([service, { log, error }]) =>
@@ -453,7 +455,7 @@ function servicesOf(one: Tested): string[] {
   )
 }
 
-/** Log of the factor by which services changed that surely did; that of all where none did alone. */
+/** Returns the log of the factor of the services that surely changed; if none did alone, that of all. */
 function commonLog(one: Tested): number {
   const changed = changedOf(one)
   if (changed.length === 0) return one.log

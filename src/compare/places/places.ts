@@ -9,18 +9,21 @@ import type { RequestColumns } from '../segments/request-columns.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { Step } from '../steps/step-times.ts'
 
-/** Where spans run, by what resources say: one host, zone or version. */
+/** Place where spans run, from their resource attributes: one host, zone or version. */
 export interface PlaceName {
   readonly attribute: string
   readonly value: string
 }
 
 export interface Place extends PlaceName {
-  /** Which calls have to do with it: to it, by it, or to and by it from elsewhere; of work, that of who works. */
+  /**
+   * End of calls at the place: called there, calling from there, or both ways with elsewhere. For work, the working
+   * service's.
+   */
   readonly end: 'service' | 'caller' | 'between'
 }
 
-/** Of a place that changed: its end of work, or of calls. */
+/** End of a step at a changed place: work, or a call. */
 export interface PlaceEnd extends Place {
   readonly kind: 'work' | 'call'
 }
@@ -37,7 +40,9 @@ interface PlaceColumn {
   readonly values: readonly string[]
 }
 
-/** What resources of a service say in each request; of the service that requests begin with, those of roots. */
+/**
+ * Returns the resource attributes of a service in each request; for the service where requests begin, those of roots.
+ */
 export function placeColumns(service: string | null, read: RequestColumns): PlaceColumn[] {
   if (service === null) return []
   const own = read.of(service)
@@ -79,7 +84,7 @@ export function thereOf(
   }
 }
 
-/** Number of visits of each service in requests of a shape. */
+/** Returns the number of visits of each service in requests of a shape. */
 export const visitsOf = remembered(
   (flows: FlowSet): ReadonlyMap<number, ReadonlyMap<string | null, number>> =>
     new Map(

@@ -16,13 +16,16 @@ interface Sources {
   readonly columns: RequestColumns
 }
 
-/** Calls of a step of one operation, one by one, and what their own spans say. */
+/** Single calls of a step of one operation, with the attributes of their own spans. */
 interface Calls {
   readonly measured: Measured
   readonly coded: readonly Coded[]
 }
 
-/** Of services that requests ask several times, the calls of each step (by its key); none where these do not say where they are. */
+/**
+ * Returns the calls of a step (by its key) to a service that requests ask several times; none if these calls do not
+ * record their place.
+ */
 export const callsOneByOne = remembered(({ steps, columns }: Sources) => {
   const dividing = new DividingColumns(steps, columns)
   return memoized((key: string): readonly Calls[] => {
@@ -37,7 +40,7 @@ export const callsOneByOne = remembered(({ steps, columns }: Sources) => {
   })
 })
 
-/** Where calls are of which it is asked: in a place, by requests that ask from it or not. */
+/** Place of the calls to compare, with a test of which calls count as inside. */
 export interface AskedCalls {
   readonly attribute: string
   readonly value: string
@@ -45,14 +48,14 @@ export interface AskedCalls {
   readonly isInside: (request: number, isThere: boolean) => boolean | null
 }
 
-/** Where the called service runs in each row, as its own spans recorded it. */
+/** Returns the place of the called service in each row, as its own spans recorded it. */
 export function placesOfRows(coded: readonly Coded[], { service }: Step): readonly CodedRows[] {
   return coded
     .flatMap((one) => [one, ...one.equal])
     .filter(({ column }) => column.service === service && isOfPlace(column.attribute))
 }
 
-/** By how much calls of a step changed in a place and elsewhere, in µs; `null` where that is not known one by one. */
+/** Returns the changes of a step's calls in a place and elsewhere, in µs; `null` if single calls are unknown. */
 export function changesOfCalls(sources: Sources, step: Step, asked: AskedCalls) {
   const found = callsOneByOne(sources)(stepKey(step)).flatMap(({ measured, coded }) => {
     const own = placesOfRows(coded, step).find(({ column }) => column.attribute === asked.attribute)

@@ -17,8 +17,8 @@ export interface LabelDifference {
 }
 
 /**
- * The node labels by which two structures differ, in the order that the structures meet them. It
- * is quick to read and says nothing of position; what stands where is for the graph comparison.
+ * Returns the node labels by which two structures differ, in the order that the structures meet them. It is quick to
+ * read and says nothing of position; what stands where is for the graph comparison.
  *
  * @example
  * labelDifference(categories.structure(precursor), categories.structure(mutation)).added

@@ -10,13 +10,13 @@ import type { StructureOutline } from '../categories/structure-outline.ts'
 import { comparedCounts, StructuralMutations } from '../mutations/find-structural-mutations.ts'
 
 /**
- * For every structural mutation, the categories its requests may have belonged to before: those
- * that lost requests and are of the same kind, weighted by how alike their structures are.
+ * Finds, for every structural mutation, the categories that its requests may have belonged to before: those of the same
+ * kind that lost requests, weighted by the similarity of their structures.
  *
- * A candidate's weight is the inverse of its normalized string-edit distance to the mutation,
- * divided by the sum over all candidates. By the 1:N rule one precursor may turn into several
- * mutations but not the reverse, so one that lost fewer requests than the mutation gained is out;
- * where that leaves none, those that lack no more than chance does: two standard errors of both counts.
+ * A candidate's weight is the inverse of its normalized string-edit distance to the mutation, divided by the sum over
+ * all candidates. By the 1:N rule one precursor may turn into several mutations but not the reverse, so a category that
+ * lost fewer requests than the mutation gained is out. If none is left, categories remain whose shortfall is within
+ * chance: two standard errors of both counts.
  *
  * @param options.oneToN apply the 1:N rule; default `true`
  * @param options.editTokens `'preorder'` (default) or `'edges'`, see `EditTokens`
@@ -79,8 +79,8 @@ export const PRECURSOR_OPTIONS = defineOptions({
 export type PrecursorOptions = OptionsOf<typeof PRECURSOR_OPTIONS>
 
 /**
- * How a structure becomes a string for the edit distance: its nodes depth first, or its edges in
- * that order, two tokens each (as the program of 2013 does).
+ * Form of a structure as a string for the edit distance: its nodes depth first, or its edges in that order, two tokens
+ * each (as the program of 2013 does).
  */
 export type EditTokens = PrecursorOptions['editTokens']
 
@@ -135,12 +135,12 @@ export class Precursors extends Stage {
     })
   }
 
-  /** The same in columns, unsorted: what sums over candidates need. */
+  /** Returns the candidates in columns, unsorted, for sums over them. */
   columns(mutation: number): CandidateColumns {
     return this.#columns.get(mutation) ?? NO_CANDIDATES
   }
 
-  /** One row a pair of mutation and candidate. */
+  /** Returns one row per pair of mutation and candidate. */
   table(): StageTable {
     const { categories, changes } = this.structural
     const pairs = [...this.#columns.keys()].flatMap((mutation) =>
@@ -159,7 +159,7 @@ export class Precursors extends Stage {
 
 export interface DistanceColumns {
   readonly nsed: Float64Array
-  /** Its inverse; for different structures that read the same, that of half an edit. */
+  /** Inverse of the distance; for different structures that read the same, that of half an edit. */
   readonly inverse: Float64Array
 }
 
@@ -168,7 +168,7 @@ class StructureDistances {
   readonly #categories: Categories
   readonly #kind: EditTokens
   readonly #tokens = new Map<number, Uint32Array>()
-  /** From a category to each other; -1 where nobody asked. */
+  /** Distances from a category to each other one; -1 for those not computed yet. */
   readonly #known = new Map<number, Int32Array>()
 
   constructor(categories: Categories, kind: EditTokens) {
@@ -211,14 +211,14 @@ const distancesBy = remembered((categories: Categories) =>
   memoized((kind: EditTokens) => new StructureDistances(categories, kind)),
 )
 
-/** The distances of these categories, shared by everybody who asks. */
+/** Returns the distances of these categories, shared by everybody who asks. */
 export function structureDistances(categories: Categories, kind: EditTokens): StructureDistances {
   return distancesBy(categories)(kind)
 }
 
 /**
- * The tokens of a structure: twice a label's number; with `'preorder'` one more where a join is
- * reached again, as a shared join and a private one would read the same.
+ * Returns the tokens of a structure: twice a label's number; with `'preorder'` one more where a join is reached again,
+ * as a shared join and a private one would read the same.
  */
 export function editTokens(outline: StructureOutline, kind: EditTokens): Uint32Array {
   return kind === 'edges' ? edgeTokens(outline) : nodeTokens(outline)

@@ -15,12 +15,12 @@ import {
 import { type Precursors, structureDistances } from './match-precursors.ts'
 import { type Pieces, transport } from './transport.ts'
 
-/** Requests of both periods that are taken for the same, and what became of their time. */
+/** Requests of both periods that are taken for the same, and the change of their time. */
 export interface Stream {
   /**
-   * `'stays'`: of one category in both periods; `'moves'`: of another than before; `'comes'` and
-   * `'goes'`: more or fewer requests, whose others are not known; `'chance'`: of a kind, what counts
-   * differ by that may be chance; `'mix'`: more or fewer requests of whole kinds.
+   * Kind of stream. `'stays'`: requests of one category in both periods; `'moves'`: of another category than before;
+   * `'comes'` and `'goes'`: more or fewer requests without known counterparts; `'chance'`: differences of counts within
+   * a kind that may be chance; `'mix'`: more or fewer requests of whole kinds.
    */
   readonly kind: 'stays' | 'moves' | 'comes' | 'goes' | 'chance' | 'mix'
   /** Category before; `null` for none or several. */
@@ -39,18 +39,18 @@ export interface Stream {
 interface MovesColumns {
   readonly precursors: Precursors
   readonly streams: readonly Stream[]
-  /** By how much all requests after take longer than as many before, in µs in all. */
+  /** Excess of all requests after over as many before, in µs in total. */
   readonly totalUs: number
 }
 
 /**
- * Where requests went between categories, with what that added to their time. Streams add up to the
- * change of all response times.
+ * Moves of requests between categories, with the change of their time. Streams add up to the change of all response
+ * times.
  *
- * A category's surplus before moves to those of its kind that gained, by the way that changes
- * structures least in all (normalized string-edit distance). What surely changed (structural mutations
- * and precursors, as findings see them) moves as a whole; others give and take what chance may hide,
- * up to two standard errors, at the price of its unlikelihood. No category takes more than it gained.
+ * A category's surplus before moves to categories of its kind that gained, so that structures change least in total
+ * (normalized string-edit distance). Categories that surely changed (structural mutations and precursors, as findings
+ * see them) move as a whole; others give and take amounts that may be chance, up to two standard errors, at the price
+ * of its unlikelihood. No category takes more than it gained.
  *
  * Source: flowdelta's own: an unbalanced transport in place of the 1:N rule of Sambasivan 2013, §2.6.3.
  *
@@ -61,8 +61,8 @@ export class Moves extends columnarStage<MovesColumns>() {
   static readonly madeBy: string = 'comparison.moves'
 
   /**
-   * One row a stream, what adds or saves the most first; `lowUs` and `highUs` bound what it adds
-   * (95 %, bootstrap over the requests of both periods).
+   * Returns one row per stream, the largest contribution first; `lowUs` and `highUs` bound the contribution (95 %,
+   * bootstrap over the requests of both periods).
    */
   table(): StageTable {
     const { streams, totalUs, precursors } = this
@@ -80,14 +80,14 @@ export class Moves extends columnarStage<MovesColumns>() {
   }
 }
 
-/** Finds where requests went, from what findings take for changed. */
+/** Finds the moves of requests, from the changes that findings accept. */
 export function findMoves(precursors: Precursors): Moves {
   const { streams, totalUs } = streamsOf(precursors, sampleOf(precursors))
   const bySize = [...streams].sort((a, b) => Math.abs(b.addedUs) - Math.abs(a.addedUs))
   return new Moves({ precursors, streams: bySize, totalUs })
 }
 
-/** The requests that moved. From and to are the same of a mutation whose requests nobody lost. */
+/** Returns the requests that moved. From and to are the same of a mutation whose requests nobody lost. */
 export const movedRequests = remembered((precursors: Precursors): readonly MovedRequests[] => {
   const { categories, options, mutations, changes } = precursors.structural
   const moves = moveRequests(precursors, comparedCounts(categories, options))
@@ -103,7 +103,7 @@ export const movedRequests = remembered((precursors: Precursors): readonly Moved
   return [...moves, ...come]
 })
 
-/** How many requests of each category there are, and how long they take in all. */
+/** Number of requests in each category, and their total time. */
 interface Sample {
   readonly counts: readonly [before: Float64Array, after: Float64Array]
   readonly times: readonly [before: Float64Array, after: Float64Array]
@@ -250,7 +250,7 @@ function moveRequests(
         const pieces = piecesOf(surplus, { most: at(before, category), sd, isSure })
         if (pieces.length > 0) givers.push({ category, isSure, pieces })
       }
-      // No more requests came to a category than it gained.
+      // A category cannot receive more requests than it gained.
       if (surplus < 0) {
         const pieces = piecesOf(-surplus, { most: -surplus, sd, isSure })
         if (pieces.length > 0) takers.push({ category, isSure, pieces })
@@ -297,10 +297,10 @@ interface SideWay {
 }
 
 /**
- * The ways to and from what surely changed: between others, chance moves as many.
+ * Returns the ways to and from categories that surely changed; moves between the others may be chance.
  *
- * Others give to and take from what is sure alone. So each of these needs no more than the cheapest of them
- * that together hold all that is sure: where one beyond these is used, one of them is not, and costs less.
+ * The others give only to sure categories, and take only from them. So each of these needs no more than the cheapest of
+ * them that together hold all that is sure: where one beyond these is used, one of them is not, and costs less.
  */
 function waysBetween(
   givers: readonly Side[],
@@ -345,7 +345,7 @@ function cheapest(sides: readonly Side[], costs: Float64Array, most: number): re
   pieces.sort((a, b) => a.cost - b.cost)
   let [held, limit] = [0, Number.NEGATIVE_INFINITY]
   for (const { side, amount, cost } of pieces) {
-    // Those that cost as much as the last are kept too, so that the order of all decides.
+    // Keeps ways that cost as much as the last, so that the order of all decides.
     if (held >= most && cost > limit + NOTHING) break
     held += amount
     limit = cost
@@ -355,9 +355,9 @@ function cheapest(sides: readonly Side[], costs: Float64Array, most: number): re
 }
 
 /**
- * How many requests a category may give, by price. A surplus that is not sure may be chance, as that of
- * some of thousands always is: nothing is earned by giving it. A category that gives more than its surplus
- * owes the difference to chance, at its log likelihood: half its square in standard errors, piece by piece.
+ * Returns how many requests a category may give, by price. An uncertain surplus may be chance (among thousands, some
+ * always are), so giving it earns nothing. A category that gives more than its surplus owes the difference to chance,
+ * at its log likelihood: half its square in standard errors, piece by piece.
  */
 function piecesOf(
   surplus: number,

@@ -7,11 +7,10 @@ export interface StepGraph {
 }
 
 /**
- * How two steps lie to each other in one flow, and otherwise in another that has both: `'in turn'`:
- * the second follows the first, they used not to wait for each other; `'together'`: the reverse;
- * `'reordered'`: the second follows the first, it was the other way round; `'not waited for'`:
- * nothing waits for the second any more, what followed it now goes on after the first; `'waited
- * for'`: the reverse.
+ * Change in how two steps lie in time, in a flow and another that has both. `'in turn'`: the second now follows the
+ * first; before, neither waited for the other. `'together'`: the reverse. `'reordered'`: the second follows the first;
+ * before, the first followed the second. `'not waited for'`: nothing waits for the second any more; its former
+ * successor now follows the first. `'waited for'`: the reverse.
  */
 export interface OrderChange {
   readonly kind: 'in turn' | 'together' | 'reordered' | 'not waited for' | 'waited for'
@@ -24,8 +23,8 @@ export interface OrderChange {
 const MAX_STEPS = 2000
 
 /**
- * Which shared steps (`matches`) lie otherwise to each other: pairs next to each other where they
- * are in order. Exchanged flows give the same pairs.
+ * Returns the shared steps (`matches`) whose order differs: pairs that are neighbors in one of the orders. Exchanged
+ * flows give the same pairs.
  */
 export function orderDifference(
   before: StepGraph,

@@ -5,7 +5,7 @@ import { remembered } from '../../core/remembered.ts'
 /** Amounts that a place may give or take at a price each, the cheapest first. */
 export type Pieces = readonly (readonly [amount: number, price: number])[]
 
-/** A way from a place of supply to one of demand, and what one costs on it. */
+/** Way from a place of supply to one of demand, and the cost per unit. */
 export interface Way {
   readonly from: number
   readonly to: number
@@ -70,12 +70,12 @@ class Meter {
     this.use(0)
   }
 
-  /** Price of the next one; `Infinity` where none is left. */
+  /** Returns the price of the next one; `Infinity` where none is left. */
   price(): number {
     return this.#pieces[this.#piece]?.[1] ?? Number.POSITIVE_INFINITY
   }
 
-  /** How many have that price. */
+  /** Returns how many are left at the current price. */
   left(): number {
     return (this.#pieces[this.#piece]?.[0] ?? 0) - this.#used
   }

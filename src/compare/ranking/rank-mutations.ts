@@ -19,28 +19,27 @@ import { type PrecursorCandidate, Precursors } from '../precursors/match-precurs
 type Unranked = Pick<RankedMutation, 'category' | 'kind' | 'requests' | 'contributionUs'>
 
 /**
- * Ranks mutations by what they contribute to the change in the sum of response times.
+ * Ranks mutations by their contribution to the change in the sum of response times.
  *
  * - response-time: requests before × (mean after − mean before);
- * - structural: additional requests × (mean after − weighted mean of the precursors' times). A
- *   precursor's time is its mean after, or before where it has no request left. A mutation
- *   without a precursor (`noPrecursor`) contributes 0: what its requests took before is not known.
+ * - structural: additional requests × (mean after − weighted mean of the precursors' times). A precursor's time is its
+ *   mean after, or before where it has no request left. A mutation without a precursor (`noPrecursor`) contributes 0:
+ *   the former time of its requests is unknown.
  *
  * Both kinds count requests as structural mutations do (`counts`).
  *
  * A category that is both is split into two virtual ones, one of each kind. Changes that save
  * time have negative contributions and stand at the end.
  *
- * Mutations are not independent: where a precursor became slower itself, repairing that changes
- * what its structural mutation contributes. `remainingUs` is what a mutation contributes once those
- * before it are repaired, `combinedUs` what both mutations of its category do together.
+ * Mutations are not independent: if a precursor became slower itself, repairing that changes the contribution of its
+ * structural mutation. `remainingUs` is the contribution of a mutation once those before it are repaired; `combinedUs`
+ * is the joint contribution of both mutations of its category.
  *
- * @param options.centre what stands for a category's response times: `'mean'` (default, as in the
- *   thesis), `'median'`, or `'trimmed'` (the mean without the extreme tenths)
- * @param options.rankBy `'mutation'` (default): each by its own contribution; `'category'`: by that of
- *   both mutations of its category, so that these stand together
- * @param options.claimed mutations that a finding accounts for: only they are marked significant.
- *   Without it, all of the ranking are
+ * @param options.centre center of a category's response times: `'mean'` (default, as in the thesis), `'median'`, or
+ *   `'trimmed'` (the mean without the extreme tenths)
+ * @param options.rankBy `'mutation'` (default): each by its own contribution; `'category'`: by the joint one of both
+ *   mutations of its category, which keeps these together
+ * @param options.claimed mutations that a finding accounts for: only they are marked significant. By default all are
  * @throws FlowdeltaError when the two stages come from different categories, OptionError for an
  *   unknown centre
  *
@@ -92,7 +91,7 @@ export function rankMutations(
       const { contributionUs: remainingUs } = isTimed
         ? mutation
         : structural(precursors, category, usualUs)
-      // What stands below takes it as repaired.
+      // Mutations below assume that this one is repaired.
       if (isTimed)
         usualUs[category] = typicalTimeUs(categories, { category, period: BEFORE, centre })
       return {
@@ -116,7 +115,7 @@ function mutationKey({ category, kind }: Claimed): string {
   return `${category} ${kind}`
 }
 
-/** What each category takes that is a structural mutation or a precursor. */
+/** Returns the usual time of each category that is a structural mutation or a precursor. */
 function usualTimes(
   { categories, mutations, precursors }: StructuralMutations,
   centre: Centre,
@@ -201,8 +200,7 @@ export interface RankedMutation {
   /** Time it still adds once those of higher rank are repaired, in µs. */
   readonly remainingUs: number
   /**
-   * Whether a finding explains it, so that it holds when tests are corrected for their number.
-   * What is not significant may be chance.
+   * Whether a finding explains it, so it holds after correction for the number of tests. Anything else may be chance.
    */
   readonly significant: boolean
   /** Whether no category lost the requests that it gained, so that its contribution is unknown. */
@@ -220,9 +218,8 @@ interface Ranked {
 /** All mutations, the one that contributes most to the change first. */
 export class Ranking extends columnarStage<Ranked>() {
   /**
-   * One row a mutation, in order of rank. `direction` is where the test sees the distribution
-   * move; where it disagrees with the sign of `contributionUs`, a few extreme requests carry the
-   * mean.
+   * Returns one row per mutation, in order of rank. `direction` is where the test sees the distribution move; where it
+   * disagrees with the sign of `contributionUs`, a few extreme requests carry the mean.
    */
   table(): StageTable {
     const { categories } = this.responseTime
@@ -274,8 +271,8 @@ export interface Exemplars {
 }
 
 /**
- * Typical requests of a mutation, nearest the median response time first: of its category after,
- * and of what it was before, which for a structural mutation is the likeliest precursor.
+ * Returns typical requests of a mutation, nearest the median response time first: of its category after, and of its
+ * category before, which for a structural mutation is the likeliest precursor.
  */
 export function exemplars(
   categories: Categories,

@@ -2,7 +2,7 @@
 import { sum } from 'd3-array'
 import { normalP } from '../../stats/distributions.ts'
 
-/** Requests inside a segment, or outside, and what was measured of them. */
+/** Requests inside or outside a segment, and their measures. */
 export interface SegmentSide {
   readonly before: number
   readonly after: number
@@ -27,7 +27,7 @@ export function contrastPs(
   ]
 }
 
-/** Standard error of the difference of shares; half a request is added to each count. */
+/** Returns the standard error of the difference of shares; half a request is added to each count. */
 function errorOf({ before, after, beforeMean, afterMean }: SegmentSide): number {
   const variance = (all: number, share: number) =>
     ((all * share + 0.5) * (all * (1 - share) + 0.5)) / (all + 1) ** 3
@@ -44,13 +44,12 @@ const USUAL = 2
 const ROUNDS = 50
 
 /**
- * Likelihood ratio of a common odds ratio against two: χ² with one degree of freedom. Counts are
- * fitted by their margins (Deming and Stephan 1940). The two or three failures before cannot say
- * that those inside were not the usual ones there, but that is what is likely: shares before are
- * drawn to each other.
+ * Returns the likelihood ratio of a common odds ratio against two: χ² with one degree of freedom. Counts are fitted by
+ * their margins (Deming and Stephan 1940). Two or three failures before cannot rule out that failures inside are as
+ * usual there. That is unlikely, so shares before are drawn to each other.
  */
 function interactionG(inside: SegmentSide, outside: SegmentSide): number {
-  // What never happened before had half a chance to.
+  // An event that never happened before had half a chance to.
   const made = sum([inside, outside], (side) => side.before * side.beforeMean) + 0.5
   const usual = made / (inside.before + outside.before + 1)
   const seen = [inside, outside].flatMap(({ before, after, beforeMean, afterMean }) => [

@@ -20,7 +20,7 @@ import {
 import type { RequestColumns, SpanList } from './request-columns.ts'
 import type { Coded } from './segment-words.ts'
 
-/** Of a service that many call, attributes of all of them would leave no time for other services. */
+/** Most callers of a service whose attributes are read; more would leave no time for other services. */
 const MAX_CALLERS = 3
 
 export interface Divided {
@@ -36,13 +36,13 @@ export class DividingColumns {
   /** Attribute that is measured, which divides nothing. */
   readonly #measure: string
   readonly #called: readonly RequestColumn[]
-  /** By service, how many visits it has from each that calls it. */
+  /** Number of visits of each service, by calling service. */
   readonly #callers = new Map<string, Map<string, number>>()
-  /** By service, how many visits it has, and how many requests visit it. */
+  /** Number of visits of each service, and number of requests that visit it. */
   readonly #visits = new Map<string, [visits: number, requests: number]>()
 
   constructor({ flows, calls }: StepChanges, read: RequestColumns) {
-    // What is called anew is a finding already, not where another is.
+    // A newly called service is a finding already; it does not locate another one.
     const changed = new Set(calls.flatMap((one) => (one.changed ? (one.call?.service ?? []) : [])))
     this.#read = read
     this.#measure = flows.quantity.name
@@ -67,15 +67,15 @@ export class DividingColumns {
     }
   }
 
-  /** Columns that divide the rows of what is measured, each in another way. */
+  /** Returns columns that divide the measured rows, each in a different way. */
   of(measured: Measured): Divided {
     const { step, call, measure } = measured
     const root = this.#ofService(null)
     const service = step?.service ?? (call?.of.service as string)
-    // What differs between the visits of a request divides these: see `searchStepSpans`.
+    // Attributes that differ between the visits of a request divide the visits: see `searchStepSpans`.
     const isOfSpans = measure === 'time' && this.isRepeated(service)
     const own = step?.kind === 'request' || isOfSpans ? [] : this.#ofService(service)
-    // A request that fails, or calls otherwise, calls other things later: that is what became of it.
+    // A request that fails or calls otherwise makes other calls afterwards: these are its outcome.
     const called = measure === 'time' ? this.#called : []
     const others = [...called, ...this.#ofCallers(service)]
     return this.#coded(measured, [...root, ...others, ...own], new Set(others))
@@ -92,7 +92,7 @@ export class DividingColumns {
     return this.#read.ofSpans(spans).columns.length > 0
   }
 
-  /** Columns that divide spans by what they recorded themselves. */
+  /** Returns columns that divide spans by their own attributes. */
   ofSpans(measured: Measured, spans: SpanList): Divided {
     const columns = this.#read.ofSpans(spans).columns.map(withoutMissing)
     return this.#coded(measured, columns, new Set(columns))
@@ -107,7 +107,7 @@ export class DividingColumns {
     return codedOf(measured, all, others)
   }
 
-  /** What was recorded with those that call a service most. */
+  /** Returns the columns of the services that call this one most. */
   #ofCallers(service: string): RequestColumn[] {
     return [...(this.#callers.get(service) ?? [])]
       .sort(([, a], [, b]) => b - a)
@@ -134,7 +134,7 @@ function codedOf(
   const known = new Map<string, Coded>()
   let size = 0
   for (const column of columns) {
-    // How a call ended is what became of it.
+    // The way a call ended is an outcome, not a condition.
     if (saysOutcome(column.attribute)) continue
     if (others.has(column) && !dividesStrata(column, measured)) continue
     const codes = new Uint16Array(units.length)
@@ -150,13 +150,13 @@ function codedOf(
   return { coded: [...known.values()], size }
 }
 
-/** What is missing where another called tells only who did. */
+/** Merges missing with rare values: for a called service, missing only tells that it was not called. */
 const withoutMissing = remembered((column: RequestColumn): RequestColumn => {
   const codes = column.codes.map((code) => (code === MISSING ? RARE : code))
   return { ...column, codes, hasRare: column.hasRare || column.hasMissing, hasMissing: false }
 })
 
-/** Equal for columns that divide rows alike; `null` for those that do not divide them. */
+/** Returns a key that is equal for columns that divide rows the same way; `null` for those that do not divide them. */
 function partitionKey(codes: Uint16Array, size: number): string | null {
   const places = new Uint16Array(size)
   let [one, two, count] = [0, 0, 0]
@@ -177,8 +177,8 @@ function requestsOfShapes({ shapes, shapeOf }: FlowSet): Uint32Array {
 }
 
 /**
- * Columns that tell which requests call a service, of the services that some but not all call, in both
- * periods. Of requests that lost spans it is not known what they do not call.
+ * Returns columns that tell which requests call a service, for services that some but not all requests call, in both
+ * periods. If a request lost spans, the calls that it does not make are unknown.
  */
 function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
   const counts = requestsOfShapes(flows)

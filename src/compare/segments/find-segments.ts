@@ -48,13 +48,16 @@ import { type SegmentTest, testSegment } from './test-segment.ts'
 import { withoutEchoes } from './without-echoes.ts'
 
 const MAX_TRIES = 6
-/** Segments of one step: each is looked for in what those before left over. */
+/** Most segments of one step; each is searched among the rows that the earlier ones left. */
 const MAX_SEGMENTS = 3
-/** A segment holds this share of the change. */
+/** Smallest share of the change that a segment holds. */
 const MIN_HELD = 0.5
-/** And so much more of it than of the requests: what nearly all have in common tells nothing. */
+/**
+ * Smallest ratio of a segment's share of the change to its share of requests: a condition that nearly all meet tells
+ * nothing.
+ */
 const MIN_LIFT = 1.25
-/** A share of requests must change by this much. */
+/** Smallest change of a share of requests. */
 const MIN_SHARE = 0.02
 
 export interface SegmentSources {
@@ -70,18 +73,17 @@ export function segmentSources(call: string, of: SegmentSources): Required<Segme
 }
 
 /**
- * Finds in which requests things changed: conditions, single ones or pairs, under which a step takes
- * another time, requests fail, or an operation calls otherwise, and outside of which they hardly do.
+ * Finds the requests in which something changed: conditions, single ones or pairs, that divide changed from unchanged
+ * requests. A change is another time of a step, another share of failures, or other calls of an operation.
  *
- * Conditions are over attributes and hosts of roots, of the step's spans and of its callers': one
- * value, several values, numbers from or below one, what was recorded or not, services that are called.
- * Spans within a step, calls, and repeated visits of a service are divided one by one, by what they
- * recorded themselves (`Segment.within`).
- * What differs as much before, is merely frequent, or hits all requests alike is none: see
- * `testSegment`. Everything that was looked at is corrected for: Bonferroni within a step, then
- * Benjamini-Hochberg with `findStepChanges`; what that found, by itself, as the next level of a tree.
+ * Conditions are over attributes and hosts of roots, of the step's spans and of its callers': one value, several
+ * values, numbers from or below one, presence of a value, called services. Spans within a step, calls, and repeated
+ * visits of a service are divided one by one, by their own attributes (`Segment.within`). A condition does not count if
+ * it differed as much before, is merely frequent, or if all requests changed equally: see `testSegment`. Corrects for
+ * every test: Bonferroni within a step, then Benjamini-Hochberg together with `findStepChanges`. Steps that are already
+ * known to have changed form a family of their own, as the next level of a tree.
  *
- * @param of a comparison, or what has its `steps`
+ * @param of a comparison, or another object with its `steps`
  * @param options see `SEGMENT_OPTIONS`
  * @returns nothing for traces without spans
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
@@ -117,11 +119,11 @@ export function findSegments(of: SegmentSources, given: Partial<SegmentOptions> 
     ...allMeasured(steps, failed).flatMap((measured) => searched(measured, columns.of(measured))),
     ...searchStepSpans(steps, columns, searched),
   ]
-  // Of several runs, a segment must have changed by more than these differ there.
+  // With several runs, a segment must change by more than it differs between them.
   const held = searches.flatMap(({ found }) => found)
   const shifts = flows.runs.length < 2 ? [] : runShifts(held.map(({ levels }) => levels))
   const ofRuns = new Map(shifts.map((shift, i) => [held[i]!.requests, shift]))
-  // What is sure to have changed is asked only where; the rest may not have changed at all.
+  // Steps known to have changed are only located; the others may not have changed at all.
   const family = [...steps.steps, ...steps.calls].map(({ p }) => p)
   const segments = [true, false]
     .flatMap((sure) => {
@@ -157,7 +159,7 @@ interface SearchOptions extends SegmentOptions {
   readonly hasFailing: Uint8Array
   readonly blocks: TimeBlocks
   readonly usualOf: (request: number) => number
-  /** What changes less in all does not matter. */
+  /** Total change, in µs, below which a segment does not matter. */
   readonly negligibleUs: number
 }
 
@@ -175,14 +177,14 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
       level: options.alpha / (2 * candidate.choices),
       kind: kindsOf(candidate, columns, measured),
     })
-  // Of one operation, its requests outside hardly changed either; else it is the operation that did.
+  // If requests of this operation outside hardly changed either, the change is the operation's.
   const isApartWithin = ({ candidate, isInside }: Tried) => {
     const others = rowsOfOthers(measured, isInside, isOut)
     const isWhole = others === null || isInside.every((is, row) => is === 1 || others[row] === 1)
     return isWhole || isApart(testOf(candidate, isInside, others))
   }
-  // A value that was never seen before may be what changed itself: requests are distinguished by what
-  // they had in common before, if they can be.
+  // A value never seen before may be the change itself, so requests are distinguished by older common values, if
+  // possible.
   for (const withNew of [false, true]) {
     while (found.length < MAX_SEGMENTS) {
       const tried: Tried[] = []
@@ -192,7 +194,7 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
         const isInside = known?.isInside ?? rowsOf(candidate, columns, measured)
         const one = known ?? { candidate, isInside, test: testOf(candidate, isInside) }
         tests.set(key, one)
-        // Ranks, by which candidates are in order, may have changed where times did not.
+        // The ranks that order candidates may have changed although times did not.
         if (isApart(one.test)) tried.push(one)
         if (tried.length === MAX_TRIES) break
       }
@@ -232,8 +234,8 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
 }
 
 /**
- * The same segment within the one operation in which requests inside it changed, where others hardly
- * did, with the conditions that divide this: `db.name = orders` may stand for one kind of query.
+ * Returns the same segment within its only changed operation, if others hardly changed, with the conditions that divide
+ * it: `db.name = orders` may stand for one kind of query.
  */
 function narrowed(
   { candidate, isInside }: Pick<Tried, 'candidate' | 'isInside'>,
@@ -261,7 +263,7 @@ function narrowed(
       const isMet = metBy(condition)
       return codes.subarray(from, to).some((code) => isMet[code] === 0)
     })
-    // Of times, titles tell the operation; of others, it stands for a condition or tells nothing.
+    // For times, titles name the operation. For other measures, it stands for a condition or tells nothing.
     const tells = measure === 'time' || conditions.length < candidate.conditions.length
     if (conditions.length === 0 || !tells) return whole
     return { candidate: { ...candidate, stratum, conditions }, isInside: own }
@@ -275,7 +277,7 @@ interface Tried {
   readonly test: SegmentTest
 }
 
-/** p, and that corrected for the choice among conditions. */
+/** Returns p, and p corrected for the choice among conditions. */
 const chancesOf = remembered(({ candidate, test }: Tried) => {
   const { p, factorP } = test.ps()
   return { p, q: Math.min(1, 2 * Math.max(p * candidate.choices, factorP)) }
@@ -290,7 +292,7 @@ function isApart({ inside, outside }: SegmentTest): boolean {
   )
 }
 
-/** Whether requests inside changed by enough to matter, as steps do: of times, beside what they take. */
+/** Whether requests inside changed by enough to matter, as for steps: for times, relative to their own time. */
 function isLarge(
   { inside }: SegmentTest,
   { measured, isInside }: Pick<Tried, 'isInside'> & { measured: Measured },
@@ -299,7 +301,7 @@ function isLarge(
   const { measure, offsets, requests, recorded, within } = measured
   if (measure !== 'time') return Math.abs(inside.change) > MIN_SHARE
   const own = new Set(requests.filter((_, row) => isInside[row] === 1))
-  // Each request has so many of the calls.
+  // Number of the calls in each request.
   const each = within === undefined ? 1 : sum(isInside) / own.size
   const [sums, counts] = [new Float64Array(2), new Float64Array(2)]
   for (let group = 0; group < offsets.length - 1; group += 2) {
@@ -308,7 +310,7 @@ function isLarge(
       counts[isInside[row]!]!++
     }
   }
-  // Where no request before is inside, those outside stand for them.
+  // If no request before is inside, those outside stand for them.
   const side = counts[1]! > 0 ? 1 : 0
   const stoodFor = recorded === null ? 1 : countAfter(recorded) / countAfter(measured)
   return (
@@ -323,7 +325,7 @@ function shares({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>) {
   return [share('before'), share('after')] as const
 }
 
-/** Share of the change inside; what may be nothing outside counts as nothing. */
+/** Returns the share of the change inside; what may be nothing outside counts as nothing. */
 function heldBy({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>): number {
   const own = Math.abs(inside.change) * inside.after
   const isClear = Math.abs(outside.change) > 2 * outside.error && outside.change * inside.change > 0
@@ -347,7 +349,7 @@ function segmentOf(
   const { inside, outside } = sides
   const found = candidate.conditions
     .map((one) => ({ ...one, rows: columns.find(({ column }) => column === one.column)!.codes }))
-    // Titles tell the operation of times: what holds for all of it says nothing more.
+    // Titles name the operation of times, so a condition that holds for all of it says nothing more.
     .filter(
       ({ codes, rows }) =>
         !isOfTimes || !holdsForAll(codes, rows, { measured, candidate, operation }),

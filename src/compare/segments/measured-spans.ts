@@ -25,20 +25,20 @@ import {
 } from './measured.ts'
 import { NO_PLACE, type SpanList } from './request-columns.ts'
 
-/** Spans of one operation within a step: these are divided by what they recorded themselves. */
+/** Spans of one operation within a step, which are divided by their own attributes. */
 interface StepSpans {
   readonly spans: SpanList
-  /** Their times, and of services that fail more or less often, which of them fail; none of too few. */
+  /** Returns their times and, for services that fail more or less often, their failures; none for too few. */
   readonly measured: () => Measured[]
 }
 
-/** What spans of one operation have in common, in whichever shape. */
+/** Properties shared by spans of one operation, in any shape. */
 interface ItemKind extends Stratum {
   readonly found: Found
   readonly stratum: string
   readonly isCall: boolean
   readonly worker: string
-  /** Whether it is of what receives a message, which nobody waits for. */
+  /** Whether the span belongs to the receiving of a message, which nobody waits for. */
   readonly isReceived: boolean
 }
 
@@ -47,7 +47,7 @@ interface Item {
   /** Span that takes the time, without these. */
   readonly span: number
   readonly others: readonly number[]
-  /** Spans with attributes: what the first did not record, the second may have. */
+  /** Two spans with attributes: the second may have those that the first lacks. */
   readonly own: number
   readonly also: number
   /** Span that tells where it is served, or `NO_PLACE`. */
@@ -65,7 +65,7 @@ interface Found {
   readonly isSure: boolean
   /** Whether they are those that a service is entered by, whose attributes are the service's. */
   readonly isOfEntries: boolean
-  /** Operations of the spans: one, but of what services are entered by. */
+  /** Operations of the spans: only one, except for a service's entry spans. */
   readonly operations: Set<string>
   readonly times: GrowingGroups
   /** `null` where as many fail as before. */
@@ -77,7 +77,7 @@ interface Found {
   readonly waited: ReturnType<typeof growingUint32>
 }
 
-/** What is looked for in spans of more requests is looked for in every so many first. */
+/** Number of spans above which only every n-th request is looked at. */
 const MAX_LOOKED_AT = 20_000
 
 interface Searched {
@@ -87,10 +87,9 @@ interface Searched {
 }
 
 /**
- * Searches the spans of all steps by operation: entries of services that requests visit several
- * times, or that their callers describe, what lies within, and calls. Of more requests than
- * `MAX_LOOKED_AT`, a part is searched first, and all only where that may show something or the step
- * is sure to have changed; the rest counts as tested, with a p of 1.
+ * Searches the spans of all steps by operation: entries of services that requests visit several times or that their
+ * callers describe, spans within, and calls. If there are more requests than `MAX_LOOKED_AT`, a part is searched first,
+ * and all only if that may show something or the step surely changed; the rest counts as tested, with a p of 1.
  */
 export function searchStepSpans<Found extends Searched>(
   changes: Pick<StepChanges, 'flows' | 'steps' | 'errors'>,
@@ -117,7 +116,7 @@ export function searchStepSpans<Found extends Searched>(
 }
 
 interface Choice {
-  /** Requests that are looked at: one of so many. */
+  /** Distance between the requests looked at: one of that many. */
   readonly every: number
   /** Spans that are, by their key. */
   readonly isWanted: (key: string) => boolean
@@ -137,7 +136,7 @@ function stepSpans(
   const random = randomSource(1)
   const spans = spanTimes(flows)
   for (let first = 0; found.size > 0 && first < flows.size; first += every) {
-    // What comes in turn would be alike in every so many.
+    // A random choice, because periodic requests would all look the same at a fixed distance.
     const request = Math.min(first + random.integer(every), flows.size - 1)
     const items = plans[flows.shapeOf[request]!]
     if (items === undefined) continue
@@ -260,7 +259,7 @@ function plansOf(
           }
           continue
         }
-        // What a request records once with a service divides all of it.
+        // An attribute recorded once per request and service divides all of its spans.
         const isRepeated = columns.isRepeated(service)
         for (const span of spans) {
           if (change.part !== undefined && (change.part === 'itself') !== (span === entry)) continue

@@ -21,20 +21,20 @@ export type Measure = 'time' | 'errors' | 'structure'
 
 export interface Measured {
   readonly measure: Measure
-  /** Whether it surely changed, so that only where is asked. */
+  /** Whether it surely changed, so only the place of the change is searched. */
   readonly isSure: boolean
   readonly step: Step | null
   readonly call: CallChoice | null
   /** Operation of the spans that are measured, one by one; empty for several, undefined where requests are. */
   readonly within?: string | undefined
-  /** Of spans, whether requests wait for each, by unit. */
+  /** Whether requests wait for each span, by unit. */
   readonly isWaited?: Uint32Array | undefined
-  /** Operation of each stratum, and what called it; empty for roots. */
+  /** Operation of each stratum, and its caller; empty for roots. */
   readonly strata: readonly Stratum[]
   /** Rows of stratum `s` in period `p` are `offsets[2 s + p]` to `offsets[2 s + p + 1]`. */
   readonly offsets: Uint32Array
   readonly requests: Uint32Array
-  /** What each row's codes are found by in columns: its request, or of spans the number of its span. */
+  /** Key of each row's codes in columns: its request, or for spans the number of its span. */
   readonly units: Uint32Array
   /** Time in µs, or 1 for a failure or a choice taken; ascending within stratum and period. */
   readonly values: Float64Array
@@ -42,8 +42,8 @@ export interface Measured {
   /** Weight of each row; undefined where each counts once. */
   readonly weights?: Float64Array | undefined
   /**
-   * Where requests weigh unequally, all of them with their weights, for what is reported; the rows here
-   * are as many as they are worth, for what is tested.
+   * All requests with their weights, for the report, if weights differ. The rows here are then only as many as the
+   * requests are worth, for the tests.
    */
   readonly recorded: Measured | null
 }
@@ -60,10 +60,10 @@ export interface Stratum {
 const MAX_ELSE = 0.02
 /** Strata with fewer requests in a period are left out. */
 const MIN_STRATUM = 10
-/** What changed in some requests only shows in all of them a little: with a p below this. */
+/** Largest p over all requests at which a change of only some of them may be behind it. */
 export const LIKELY = 0.1
 
-/** Everything that segments are looked for in, the largest times first. */
+/** Returns everything that segments are searched in, the largest times first. */
 export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
   const changed = new Set(steps.changes.map(stepKey))
   const times = steps.times
@@ -85,7 +85,7 @@ export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] 
   ]
 }
 
-/** Whether a call may be made in more, or fewer, of some requests though not surely of all. */
+/** Whether some requests may make a call more, or less, often, though all together do not surely do so. */
 function mayBePartly({ changed, kind, p }: CallChange): boolean {
   return !changed && kind === 'calls' && p < LIKELY
 }
@@ -144,7 +144,7 @@ function measuredFailures(flows: FlowSet, failed: Uint8Array): Measured[] {
   })
 }
 
-/** Of requests that call a service, those in which it fails, whatever becomes of them. */
+/** Measures failures of a service in the requests that call it, whatever becomes of them. */
 function measuredErrors({ flows }: StepChanges, { service, failing }: ErrorChange) {
   const visits = allVisits(flows)
   const doesCall = (one: number) =>
@@ -201,7 +201,7 @@ interface GrowingSample {
   readonly units: number[]
 }
 
-/** The samples of both periods in a stratum, which is added if there is none. */
+/** Returns the samples of both periods in a stratum, which is added if there is none. */
 export function samplesOf(groups: GrowingGroups, key: string, of: Stratum): GrowingSample[] {
   const empty = (): GrowingSample => ({ requests: [], values: [], units: [] })
   const { operation, callingOperation } = of
@@ -301,13 +301,16 @@ function rowsOfGroups(
   }
 }
 
-/** The rows of a sample by value, equal ones by stretch of time. */
+/** Returns the rows of a sample by value, equal ones by stretch of time. */
 function inOrder({ requests, values }: Sample, blockOf: Uint8Array): Uint32Array {
   const blocks = Uint8Array.from(requests, (request) => blockOf[request]!)
   return ascendingOrder(Float64Array.from(values), groupRows(blocks, 256).rows)
 }
 
-/** Whether a column divides an operation: where nearly all of its requests have one value, it is only another name for it. */
+/**
+ * Whether a column divides an operation: where nearly all of its requests have one value, it is only another name for
+ * it.
+ */
 export function dividesStrata(
   { codes, values }: RequestColumn,
   { offsets, units }: Measured,
@@ -322,7 +325,7 @@ export function dividesStrata(
   return false
 }
 
-/** The operation of nearly all calls inside a segment, whoever called it; `null` where it is several. */
+/** Returns the operation of nearly all calls inside a segment, whoever called it; `null` where it is several. */
 export function onlyOperation(
   { measure, strata, offsets }: Measured,
   isInside: Uint8Array,

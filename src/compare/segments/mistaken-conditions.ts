@@ -11,15 +11,15 @@ import type { Candidate } from './scan-conditions.ts'
 import { countAfter, countOf, rowsOf, type Searched as SearchedRows } from './segment-rows.ts'
 import { measureSides } from './test-segment.ts'
 
-/** Requests after of a segment of times fail in no more than this share. */
+/** Largest share of failing requests after in a segment of times. */
 const MAX_FAILED = 0.5
-/** What becomes of requests is met by so many times more of them, or in so many times more of them. */
+/** Smallest ratio of two shares at which an outcome counts as much more frequent. */
 export const MANY_TIMES = 2
-/** What changed by this share of another change is like it; so is how odd places were that moved. */
+/** Smallest share of another change at which two count as similar; also the limit for places that moved. */
 const MIN_ALIKE = 0.5
-/** A place is odd beyond so many standard errors. */
+/** Standard errors beyond which a place is odd. */
 const ODD = 2
-/** A number is another one from so many standard errors on, and this share of its spread. */
+/** Standard errors, and share of the spread, from which a number is another one. */
 const SURE = 3
 const MIN_SHIFT = 0.5
 
@@ -76,8 +76,8 @@ export function isMoved({ candidate }: Tried, { measured, columns }: Searched): 
 }
 
 /**
- * Whether one condition is enough for what two hold: what the second leaves out changed alike. Ranks
- * of what takes long anyway move less, as those of calls that miss a cache.
+ * Whether one condition is enough where two hold: the rows that the second leaves out changed as well. Ranks of slow
+ * calls, such as cache misses, move less in any case.
  */
 export function isEnough(
   { candidate, isInside }: Tried,
@@ -92,7 +92,7 @@ export function isEnough(
   return changeOf(left) / changeOf(two.isInside) > MIN_ALIKE
 }
 
-/** How many rows of each period have a code, and sums of their levels beside those of their stratum. */
+/** Number of rows in each period with a code, and sums of their levels relative to their stratum. */
 interface Level {
   readonly counts: [number, number]
   readonly sums: [number, number]
@@ -128,7 +128,7 @@ function levelsByCode(
   return levels
 }
 
-/** By how much rows with some codes lie above the others of a period. */
+/** Returns the distance of rows with some codes from the others of a period. */
 function oddness(levels: readonly Level[], some: readonly number[], period: Period) {
   const of = (codes: Iterable<number>) => {
     let [count, total, squares] = [0, 0, 0]
@@ -169,8 +169,8 @@ export function tellsFailures(codes: Uint16Array, measured: Measured): boolean {
 }
 
 /**
- * Whether times are of requests that fail, or a value is recorded where calls fail, as fallbacks
- * are: that is what became of them, not which they are.
+ * Whether the times belong to failing requests, or a value is recorded where calls fail, as with fallbacks: that is an
+ * outcome of requests, not a property.
  */
 export function isOfFailures(
   { candidate, isInside }: Tried,
@@ -194,8 +194,8 @@ export function isOfFailures(
 }
 
 /**
- * Whether a number is higher, or lower, in many more requests than before: the change itself, as where
- * queues grow, or what is sent, so that those beyond a limit are merely the most changed.
+ * Whether a number is higher, or lower, in many more requests than before. The number is then the change itself, such
+ * as a growing queue or amount of data, and the requests beyond a limit are merely the most changed.
  */
 export function isOfNumbers({ candidate, isInside }: Tried, { measured, columns }: Searched) {
   if (!isMoreOften(isInside, measured)) return false
@@ -249,12 +249,12 @@ interface Moments {
   readonly variance: number
 }
 
-/** Which requests have spans that failed. */
+/** Marks the requests with spans that failed. */
 export function requestsWithFailing({ size, outcomes }: FlowSet): Uint8Array {
   return new Uint8Array(size).map((_, request) => +((outcomes?.failing(request).length ?? 0) > 0))
 }
 
-/** Share of the rows of a period that are some; of weighted requests, of what these count as. */
+/** Returns the share of selected rows in a period; by weight if requests are weighted. */
 function shareOfRows(
   measured: Measured,
   period: Period,

@@ -10,15 +10,15 @@ import { type CodedRows, FIRST_VALUE, type RequestColumn } from './read-columns.
 import { subjectOf } from './segment-words.ts'
 import type { OtherValues } from './segments.ts'
 
-/** What a value took is known from so many calls before. */
+/** Smallest number of calls before from which a value's time is known. */
 const MIN_KNOWN = 2
 /** Values of which it is not known may be those of this share of the calls. */
 const MAX_UNKNOWN = 0.05
-/** Of pairs of a call before and one after, numbers differ the same way in this share of them. */
+/** Share of pairs of a call before and one after in which numbers differ the same way. */
 const NEARLY_ALL = 0.9
-/** So do those of the first and second half of a period, in this share, where numbers count. */
+/** Share of pairs between the first and second half of a period in which growing numbers differ the same way. */
 const GROWING = 0.75
-/** Calls with the same value changed by less than this share of what all did. */
+/** Largest remaining change of calls with the same value, as a share of the whole change. */
 export const MAX_LEFT = 1 / 3
 
 /**
@@ -61,7 +61,7 @@ export function replacedInVain(measured: Measured, columns: readonly CodedRows[]
   return columns.filter((coded) => isApart(main, coded)).map(({ column }) => column.attribute)
 }
 
-/** The calls of the operation that changed by most in all. */
+/** Returns the calls of the operation that changed by most in all. */
 function mainStratum(measured: Measured): Measured {
   const { strata, offsets, values } = measured
   const most = greatest(strata.keys(), (stratum) => {
@@ -98,8 +98,8 @@ function isApart({ offsets, blocks }: Measured, { column, codes }: CodedRows): b
 }
 
 /**
- * Those that explain what calls take, of all that were tested. What was replaced as well where calls take
- * as long as before explains nothing.
+ * Returns the tested values that surely explain the calls' time. A replaced value explains nothing if the same
+ * replacement left other calls as fast as before.
  */
 export function surely(
   all: readonly OtherValues[],
@@ -177,7 +177,7 @@ function sharesOf({ offsets }: Measured, codes: Uint16Array, period: Period): Ma
   return new Map([...counts].map(([code, count]) => [code, count / all]))
 }
 
-/** The median of binned numbers to two digits, evenly spread within its bin. */
+/** Returns the median of binned numbers to two digits, evenly spread within its bin. */
 function typical({ values }: RequestColumn, shares: ReadonlyMap<number, number>): string {
   const half = sum(shares, ([code, share]) => (code < FIRST_VALUE ? 0 : share)) / 2
   let below = 0

@@ -34,7 +34,7 @@ export interface RequestColumn {
   readonly hasRare: boolean
 }
 
-/** The codes of what is measured, row by row. */
+/** Codes of the measured rows. */
 export interface CodedRows {
   readonly column: RequestColumn
   readonly codes: Uint16Array
@@ -49,7 +49,7 @@ export interface LeftOutAttribute {
   readonly value?: string
 }
 
-/** What was recorded with the spans of one service, with roots, or with the spans of a list. */
+/** Columns of the spans of one service, of roots, or of a list of spans. */
 export interface ColumnsOf {
   /** `null` for roots; of a list, its key. */
   readonly service: string | null
@@ -63,7 +63,7 @@ export interface ColumnsOf {
 export const MIN_REQUESTS = 10
 /** Numbers of more values than this are cut. */
 const MAX_VALUES = 16
-/** Places where they may be cut, evenly spread: which one is used, what is asked decides. */
+/** Evenly spread places where numbers may be cut; the question decides which one is used. */
 const MAX_CUTS = 64
 const MAX_CODES = 4_000
 
@@ -73,9 +73,9 @@ export interface Units {
   readonly size: number
   readonly requestOf: (unit: number) => number
   readonly spanOf: (unit: number) => number | undefined
-  /** Span that is asked for what the first did not record. */
+  /** Span to read for attributes that the first did not record. */
   readonly otherOf?: (unit: number) => number
-  /** Of spans, the one of a service that tells its place, if any; of requests, `spanOf` does. */
+  /** For spans, the service's span that tells its place; for requests, `spanOf` returns it. */
   readonly places?: { readonly service: string; readonly spanOf: (unit: number) => number | null }
 }
 
@@ -128,12 +128,14 @@ export function readColumns(flows: FlowSet, units: Units): ColumnsOf {
 
 interface Coding {
   readonly service: string | null
-  /** How many units were asked. */
+  /** Number of units that were read. */
   readonly units: number
   readonly isBefore: (unit: number) => boolean
 }
 
-/** A column to divide by: numbers of many values in parts, values that few have as one; or why there is none. */
+/**
+ * Returns a column to divide by: numbers of many values in parts, values that few have as one; or why there is none.
+ */
 function codedColumn(
   column: AttributeColumn,
   { service, units, isBefore }: Coding,
@@ -181,7 +183,7 @@ function codedColumn(
   }
 }
 
-/** Where ascending numbers are cut: each part begins with its own. */
+/** Returns the values at which ascending numbers are cut: each part begins with its own. */
 function quantiles(sorted: Float64Array): number[] {
   const { length } = sorted
   return [

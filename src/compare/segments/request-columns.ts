@@ -10,7 +10,7 @@ import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import { type ColumnsOf, readColumns } from './read-columns.ts'
 
-/** Spans that say which lock, queue or other thing that requests share they use: one row a name. */
+/** Spans that name the lock, queue or other shared thing they use: one row a name. */
 export interface ResourceUses {
   readonly request: Uint32Array
   /** Number of the span in its request. */
@@ -21,24 +21,24 @@ export interface ResourceUses {
   readonly names: readonly string[]
 }
 
-/** Spans that are divided by what they recorded themselves. */
+/** Spans that are divided by their own attributes. */
 export interface SpanList {
   /** Service or operation of these spans. */
   readonly key: string
-  /** Requests that it holds the spans of: one of so many. */
+  /** Distance between the requests whose spans it holds: one of that many. */
   readonly every: number
   readonly requests: Uint32Array
-  /** Number of each in its request, and of another that may know what it did not record. */
+  /** Number of each span in its request, and of another span that may know its missing attributes. */
   readonly spans: Uint32Array
   readonly others: Uint32Array
   /** Span that tells the place of each, whose service it is of, or `NO_PLACE`. */
   readonly places: Uint32Array
   readonly service: string
-  /** Whether the service is entered by them: what they recorded is then told as the service's. */
+  /** Whether they are the service's entries: their attributes are then reported as the service's. */
   readonly isOfEntries: boolean
 }
 
-/** In place of the span that tells where a call is served: it is not known, or known of requests. */
+/** Placeholder for the span that tells a call's place: unknown, or known from the request. */
 export const NO_PLACE = 2 ** 32 - 1
 
 /** Codes kept of services. */
@@ -53,7 +53,7 @@ export class RequestColumns {
   #resources: ResourceUses | null
   #entries: ReadonlyMap<string, ReadonlyMap<number, number>> | undefined
 
-  /** @param known what was read before, and resources, where there are no traces to read them from */
+  /** @param known columns read before, and resources, if there are no traces to read them from */
   constructor(
     flows: FlowSet,
     known: readonly ColumnsOf[] = [],
@@ -79,7 +79,7 @@ export class RequestColumns {
         : entries === undefined || isRoot
           ? none
           : this.#read(service, (shape) => entries.get(shape))
-    // Of services, the last ones alone are kept: there may be many.
+    // Keeps only the services read last: there may be many.
     const [oldest] = [...this.#known.keys()].filter((key) => key !== null)
     const kept = sum(this.#known.values(), ({ columns }) => columns.length * this.#flows.size)
     if (oldest !== undefined && kept > MAX_KEPT) this.#known.delete(oldest)
@@ -101,7 +101,7 @@ export class RequestColumns {
     const key = `${of} ${every}`
     const none = { service: key, columns: [], leftOut: [] }
     const known = this.#known.get(key)
-    // Of other requests than it was read for, it has other spans.
+    // Read for other requests, the columns are of other spans.
     if (known !== undefined) return areEqual(known.requests, requests) ? known : none
     if (this.#isWhole) return none
     const { columns } = readColumns(this.#flows, {
@@ -121,7 +121,7 @@ export class RequestColumns {
     return read
   }
 
-  /** Which spans of requests use what can be shared, in the order of requests. */
+  /** Returns which spans of requests use shared resources, in the order of requests. */
   resources(): ResourceUses {
     this.#resources ??= readResources(this.#flows)
     return this.#resources
@@ -144,7 +144,7 @@ export class RequestColumns {
     })
   }
 
-  /** Where services are entered first, by shape. */
+  /** Returns the spans at which services are first entered, by shape. */
   #entriesOf(): ReadonlyMap<string, ReadonlyMap<number, number>> {
     if (this.#entries !== undefined) return this.#entries
     const entries = new Map<string, Map<number, number>>()

@@ -13,9 +13,9 @@ export interface Candidate {
   readonly conditions: readonly Condition[]
   /** Stratum that it is restricted to; `null` for all. */
   readonly stratum: number | null
-  /** How much more they changed than others, in standard errors. */
+  /** Excess of their change over that of others, in standard errors. */
   readonly z: number
-  /** Larger for what is more likely: `z²` less twice the log of `choices`, but for columns. */
+  /** Score of likelihood: `z²` less twice the log of `choices`, except for columns. */
   readonly score: number
   readonly choices: number
 }
@@ -59,8 +59,8 @@ interface GroupedRows {
 }
 
 /**
- * Looks for conditions, single and in pairs, under which what is measured changed more than
- * elsewhere, by ranks within strata and the share of the slowest twentieth.
+ * Finds conditions, single and in pairs, under which the measure changed more than elsewhere, by ranks within strata
+ * and the share of the slowest twentieth.
  */
 export class ConditionScan {
   readonly #measured: Measured
@@ -93,7 +93,7 @@ export class ConditionScan {
     }
   }
 
-  /** What changed otherwise than the rest, likeliest first; `withNew` counts new values. */
+  /** Returns conditions whose requests changed unlike the rest, likeliest first; `withNew` includes new values. */
   candidates(withNew: boolean): Candidate[] {
     const all = this.#columns.length
     const singles = this.#columns.flatMap(({ column }) => this.#singles(column, withNew))
@@ -162,14 +162,14 @@ export class ConditionScan {
       const { z: found, isSwapped } = this.#contrast(sumOf(sums, chosen), all, how)
       const codes = isSwapped ? othersAfter(sums, chosen, column.kind) : chosen
       const z = isSwapped ? this.#contrast(sumOf(sums, codes), all, how).z : found
-      // Within a first condition, only what is inside both counts.
+      // Within a first condition, only rows inside both conditions count.
       if (Math.abs(z) < MIN_Z || (isSwapped && isWithin)) return []
       const score = z * z - 2 * Math.log(choices)
       return [{ conditions: [{ column, codes }], stratum, z: Math.abs(z), score, choices }]
     })
   }
 
-  /** (after − before inside) − (after − before outside) over its standard error, of either score. */
+  /** Returns (after − before inside) − (after − before outside) over its standard error, of either score. */
   #contrast(inside: Sums, all: Sums, { stratum, withNew }: Contrasted) {
     const [inBefore, inAfter, allBefore, allAfter] = [inside[0]!, inside[1]!, all[0]!, all[1]!]
     const [outBefore, outAfter] = [allBefore - inBefore, allAfter - inAfter]
@@ -194,7 +194,10 @@ export class ConditionScan {
     return { z: best, isSwapped }
   }
 
-  /** Sets of values to divide by, each with how many there were to choose from; within a first condition both sides of each, as there only one of them counts. */
+  /**
+   * Sets of values to divide by, each with how many there were to choose from; within a first condition both sides of
+   * each, as there only one of them counts.
+   */
   #partitionsOf(column: RequestColumn, sums: Sums, isWithin: boolean) {
     const size = column.values.length
     const present = range(size).filter(
@@ -205,7 +208,7 @@ export class ConditionScan {
     )
     if (column.kind === 'numbers') {
       const bins = present.filter((code) => code !== MISSING)
-      // Of all numbers below or from one, those of bins that few here have included.
+      // Among ranges below or from a number, takes those of few bins.
       const prefixes = bins.slice(0, -1).map((last) => new Set(range(FIRST_VALUE, last + 1)))
       const isMixed = present.length > bins.length
       const suffixes =
@@ -305,7 +308,7 @@ export class ConditionScan {
     return sums
   }
 
-  /** Sums of the rows that meet a condition, from what was tallied of its column. */
+  /** Returns sums of the rows that meet a condition, from the tallies of its column. */
   #knownSums({ column, codes }: Condition, stratum: number | null): Sums {
     return sumOf(this.#sumsOf(this.#cells.get(column)!, column.values.length, stratum), codes)
   }
@@ -335,8 +338,8 @@ export function metBy({ column, codes }: Condition): Uint8Array {
 }
 
 /**
- * The other values that occur after: those that no longer do are no segment of after, but numbers are
- * below or from one, and where it is not known whether something was called, it was not left out.
+ * Returns the other values that occur after: those that no longer do are no segment of after, but numbers are below or
+ * from one, and where it is not known whether something was called, it was not left out.
  */
 function othersAfter(
   sums: Sums,

@@ -10,7 +10,7 @@ import type { CodedRows } from './read-columns.ts'
 import { type Candidate, MAX_VALUES, metBy } from './scan-conditions.ts'
 import { measureSides, type SegmentTest } from './test-segment.ts'
 
-/** The values that each row has of the columns of a candidate, as a number. */
+/** Returns the values that each row has of the columns of a candidate, as a number. */
 export function kindsOf(
   { conditions }: Candidate,
   columns: readonly CodedRows[],
@@ -25,7 +25,7 @@ export function kindsOf(
   return kinds
 }
 
-/** Which rows meet a candidate. */
+/** Marks the rows that meet a candidate. */
 export function rowsOf(
   { conditions, stratum }: Candidate,
   columns: readonly CodedRows[],
@@ -62,14 +62,14 @@ export function rowsOfOthers(
 /** Outside, requests may have changed by this share of those inside. */
 export const MAX_OUTSIDE = 1 / 3
 
-/** What is searched: rows and what divides them, without those of segments that were found. */
+/** Rows to search and the columns that divide them, without the rows of segments already found. */
 export interface Searched<Column = CodedRows> {
   readonly measured: Measured
   readonly columns: readonly Column[]
   readonly isOut: Uint8Array | null
 }
 
-/** Leaves out values whose own rows surely changed by no more than rows outside may: chance put them with the others. */
+/** Leaves out values whose own rows surely changed by no more than outside rows may: they were included by chance. */
 export function withoutUnchanged(
   { candidate, test }: { readonly candidate: Candidate; readonly test: SegmentTest },
   { measured, columns, isOut }: Searched,
@@ -107,7 +107,7 @@ export function countAfter(measured: Measured): number {
   return sum(measured.strata, (_, stratum) => countOf(measured, 2 * stratum + AFTER))
 }
 
-/** Share of the rows inside after that requests wait for. */
+/** Returns the share of the rows inside after that requests wait for. */
 export function waitedFor({ isWaited, offsets, units }: Measured, isInside: Uint8Array): number {
   let [waited, all] = [0, 0]
   for (let group = 1; group < offsets.length - 1; group += 2) {
@@ -125,7 +125,7 @@ export interface ToldSides {
   readonly requests: readonly number[]
 }
 
-/** What is reported of a segment: of weighted requests, of all that were recorded, by their weights. */
+/** Returns the reported sides of a segment; for weighted requests, those of all recorded ones by weight. */
 export function toldSides(
   {
     candidate,
@@ -174,7 +174,7 @@ export function toldSides(
   return { sides, requests: requestsOf(recorded, own!, out) }
 }
 
-/** Both sides with all of their requests, also those with too few like them to be compared. */
+/** Returns both sides with all of their requests, including those with too few similar ones to compare. */
 function withAll(
   { inside, outside }: ToldSides['sides'],
   { measure, offsets, values, weights, strata }: Measured,

@@ -20,7 +20,9 @@ interface Told {
 
 /** Conditions that share as many of their requests are equivalent. */
 const EQUIVALENT = 0.98
-/** Single conditions that the same requests meet; of versions, which replace others, the same ones after. */
+/**
+ * Returns single conditions that the same requests meet; for versions, which replace others, the same requests after.
+ */
 export function equivalentsOf(
   candidate: Candidate,
   {
@@ -59,7 +61,7 @@ export function equivalentsOf(
     const some = sum(within, ([, [inside]]) => inside)
     const every = sum(within, ([, [, any]]) => any)
     if (some < EQUIVALENT * size || some < EQUIVALENT * every || every === 0) return []
-    // Of what all rows have, nothing is reported.
+    // A value common to all rows is not reported.
     if (within.length === counts.size) return []
     const own = new Set(within.map(([code]) => code))
     const others = [...counts.keys()].filter((code) => !own.has(code))
@@ -132,7 +134,7 @@ export function codesAfter(codes: Uint16Array, { offsets }: Measured): ReadonlyS
   return after
 }
 
-/** Name of a column in conditions. */
+/** Returns the name of a column in conditions. */
 export function subjectOf({ service, attribute }: Pick<Subject, 'service' | 'attribute'>): Subject {
   return { service, attribute, isAttribute: !['host', 'version'].includes(attribute) }
 }

@@ -35,7 +35,7 @@ export interface Segment {
   readonly step: Step | null
   /** Choice that is taken more or less often; `null` but for structure. */
   readonly call: CallChoice | null
-  /** Operation that it is restricted to, and what called it; `null` for all. */
+  /** Operation that it is restricted to, and its caller; `null` for all. */
   readonly operation: string | null
   readonly callingOperation: string | null
   /**
@@ -45,7 +45,7 @@ export interface Segment {
   readonly within: string | null
   /** Share of the calls inside, after, that requests wait for; 1 where requests are inside. */
   readonly waitedFor: number
-  /** Of a finding, operations of other spans that changed alike, where the same holds; `waitedFor` has theirs, too. */
+  /** Operations of other spans that changed the same way under the same condition; `waitedFor` includes theirs. */
   readonly alike?: readonly string[]
   /** All of them hold. */
   readonly conditions: readonly SegmentCondition[]
@@ -58,7 +58,7 @@ export interface Segment {
   readonly outside: SegmentSide
   /** Share of the requests after, of those that have the step; of spans, of these. */
   readonly shareOfRequests: number
-  /** Share of the change, what is less than twice its error outside counted as none. */
+  /** Share of the change; a change outside below twice its error counts as none. */
   readonly shareOfChange: number
   /** Change of a request inside, relative to the average of all. */
   readonly lift: number
@@ -92,7 +92,7 @@ interface SegmentColumns {
   readonly options: SegmentOptions
   /** The largest change first. */
   readonly segments: readonly Segment[]
-  /** What calls that take longer recorded otherwise, which explains it. */
+  /** Changed values that explain why calls take longer. */
   readonly otherValues: readonly OtherValues[]
   /** Attributes that were not looked at, and why. */
   readonly leftOut: readonly LeftOutAttribute[]
@@ -102,9 +102,9 @@ interface SegmentColumns {
   readonly quantity: Quantity
 }
 
-/** In which requests things changed: what {@link findSegments} finds. */
+/** Requests in which something changed, as found by {@link findSegments}. */
 export class Segments extends columnarStage<SegmentColumns>() {
-  /** One row a segment. */
+  /** Returns one row per segment. */
   table(): StageTable {
     return rowTable(this.segments, {
       measure: 'measure',
@@ -123,7 +123,7 @@ export class Segments extends columnarStage<SegmentColumns>() {
     })
   }
 
-  /** One row an attribute that was left out, and why. */
+  /** Returns one row per attribute that was left out, and why. */
   leftOutTable(): StageTable {
     return rowTable(this.leftOut, {
       ...own('attribute service'),

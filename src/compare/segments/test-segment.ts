@@ -22,13 +22,13 @@ export interface SegmentTest {
 interface SegmentPs {
   readonly p: number
   /**
-   * Of shares, p of one factor for all of them, which seems larger where more happened before: no
-   * matter of chance, so the choice among conditions does not count; 0 of times, whose p has it.
+   * For shares, p of one factor for all of them. A common factor looks larger where more happened before; that is not
+   * chance, so the number of conditions does not correct it. 0 for times, whose p includes it.
    */
   readonly factorP: number
 }
 
-/** Rows of what is measured, ascending by value. */
+/** Measured rows, ascending by value. */
 interface Sample {
   readonly values: Float64Array
   readonly blocks: Uint8Array
@@ -43,12 +43,11 @@ const SLOWEST = 0.01
 const TAILS = [0.7, 0.85, 0.91, 0.945, 0.97]
 
 /**
- * Tests whether requests inside a segment changed otherwise than those outside. p is the largest of
- * three null hypotheses in one direction: inside, nothing changed; it changed by the same time as
- * outside; by the same factor. What hits all alike has no segment. Changes outside count with their
- * error. Times are tested by ranks and logs (`moderatedShifts`) and by shares of slow ones
- * (`compareCounts`), whichever is most significant, times how many these are; within strata and
- * values (`kind`), as another mix is no change.
+ * Tests whether requests inside a segment changed differently from those outside. p is the largest of three null
+ * hypotheses in one direction: inside, nothing changed; it changed by the same time as outside; by the same factor. A
+ * change of all requests has no segment. Changes outside count with their error. Times are tested by ranks and logs
+ * (`moderatedShifts`) and by shares of slow ones (`compareCounts`), the most significant of these, times their number.
+ * Tests stay within strata and values (`kind`), because another mix is no change.
  */
 export function testSegment(
   measured: Measured,
@@ -74,7 +73,7 @@ export function testSegment(
 
 type Sides = Pick<SegmentTest, 'inside' | 'outside'>
 
-/** Requests inside a segment and outside, and what they changed by; each as often as it weighs. */
+/** Measures requests inside a segment and outside, and their changes, by weight. */
 export function measureSides(measured: Measured, side: Uint8Array, by: GroupedBy): Sides {
   return sidesOf(measured, groupsOf(measured, side, by))
 }
@@ -131,7 +130,7 @@ function groupsOf(
       ),
     ) as [Group[], Group[]]
     const hadNone = inside.every(([before]) => before.values.length === 0)
-    // What no request had before is compared with all of them.
+    // A segment with no requests before is compared with all of them.
     if (hadNone) all[1].push([together(outside)[0], together(inside)[1]])
     else all[1].push(...merged(inside))
     all[0].push(...merged(outside))
@@ -141,7 +140,7 @@ function groupsOf(
   ) as [Group[], Group[]]
 }
 
-/** The samples of a stratum whose rows begin at `from`, given that of each row. */
+/** Returns the samples of a stratum whose rows begin at `from`, given that of each row. */
 function samplesOf(
   { values, blocks, weights }: Measured,
   sampleOf: Int32Array,
@@ -224,8 +223,8 @@ function timesOf(groups: readonly Group[]): SegmentSide {
 }
 
 /**
- * Mean and variance of ascending values, the slowest hundredth cut or not; how many they count as,
- * and how many they are worth.
+ * Returns the mean and variance of ascending values, the slowest hundredth cut or not; how many they count as, and how
+ * many they are worth.
  */
 function momentsOf({ values, weights }: Pick<Sample, 'values' | 'weights'>, cut = SLOWEST) {
   const count = weights === undefined ? values.length : sum(weights)
@@ -242,7 +241,7 @@ function momentsOf({ values, weights }: Pick<Sample, 'values' | 'weights'>, cut 
   return { count, worth: worthOf(values, weights), mean, variance }
 }
 
-/** The row with which values count as so many. */
+/** Returns the row up to which values have a given total weight. */
 function lastWithin({ values, weights }: Pick<Sample, 'values' | 'weights'>, count: number) {
   if (weights === undefined) return Math.ceil(count) - 1
   return Math.min(bisectLeft(cumsum(weights), count - 1e-9), values.length - 1)
@@ -299,7 +298,7 @@ function timesP(
       }),
     ),
   )
-  // As much as the change outside may be, in the direction of the one inside.
+  // Largest likely change outside, in the direction of the change inside.
   const errors = -normalQuantile(sides.level / 2) * sign
   const shiftUs = sides.outside.change + errors * sides.outside.error
   const factor = Math.exp(logs.change + errors * logs.error)
@@ -349,8 +348,8 @@ function tailsOf([before, after]: Group): number[] {
 }
 
 /**
- * p of the shares inside; how alike requests near in time are is learned outside, where no fault in
- * the segment can hide it.
+ * Returns p of the shares inside. The similarity of requests near in time is learned outside, where no fault in the
+ * segment can hide it.
  */
 function countsP(inside: readonly Counts[], likeness: number): number {
   const counts = inside.map((periods) => {
@@ -369,7 +368,7 @@ function countsP(inside: readonly Counts[], likeness: number): number {
   return weakened(test!.p, Math.sqrt(1 + neighbors * likeness))
 }
 
-/** Correlation of being beyond a limit in the same stretch of time, 0 or more. */
+/** Returns the correlation of being beyond a limit in the same stretch of time, 0 or more. */
 function likenessOf(groups: readonly Group[], limits: readonly number[]): number {
   const sums = new Float64Array(256)
   const isSeen = new Uint8Array(256)

@@ -7,7 +7,7 @@ import type { Segment } from './segments.ts'
 /** Segments with this share of their requests in common are one change. */
 const MIN_SHARED = 0.5
 
-/** Whether another segment tells more closely what one tells: a step of requests, spans of a step. */
+/** Whether another segment shows the same more closely: a step within requests, or spans within a step. */
 function isShownBy({ step, within }: Segment, other: Segment): boolean {
   if (step === null || other.step === null) return false
   if (step.kind === 'request') return other.step.kind !== 'request'
@@ -15,7 +15,7 @@ function isShownBy({ step, within }: Segment, other: Segment): boolean {
   return stepKey(step) === stepKey(other.step)
 }
 
-/** Leaves out what a service, or its spans, show in the same requests. */
+/** Leaves out segments that only repeat those of a service, or its spans, in the same requests. */
 export function withoutEchoes(
   segments: readonly Segment[],
   { period }: FlowSet,
@@ -36,10 +36,13 @@ export function withoutEchoes(
   })
 }
 
-/** Spans changed alike by times that differ by no more than this factor. */
+/** Largest factor between the changes of spans that count as the same. */
 const ALIKE = 2
 
-/** Makes one of segments of spans within one service that changed alike where the same holds: calls of one kind beside each other. */
+/**
+ * Merges segments of spans within one service that changed the same way under the same condition: parallel calls of one
+ * kind.
+ */
 export function togetherAlike(segments: readonly Segment[]): Segment[] {
   const isAlike = (a: Segment, b: Segment) =>
     [a, b].every(({ measure, within }) => measure === 'time' && within !== null && within !== '') &&

@@ -7,7 +7,7 @@ import { median, quantile } from '../../stats/quantile.ts'
 import { compareCounts } from './compare-counts.ts'
 import { type ChoiceCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
-/** Sampling weights alike to this factor are as good as the same. */
+/** Largest factor between sampling weights that count as the same. */
 export const ALIKE_WEIGHT = 1.1
 const US_PER_SECOND = 1e6
 const MIN_REQUESTS = 50
@@ -15,7 +15,7 @@ const MIN_REQUESTS = 50
 const WINDOWS = 20
 /** Pauses longer than these shares of both periods' are counted. */
 const PAUSE_SHARES = [0.9, 0.99, 0.999] as const
-/** How many requests arrive a second. */
+/** Change of the number of requests that arrive per second. */
 export interface RateChange {
   /** Requests a second of each period, samples scaled up where traces say how they were drawn. */
   readonly perSecond: readonly [before: number, after: number]
@@ -26,7 +26,7 @@ export interface RateChange {
   readonly p: number
 }
 
-/** How often nothing arrives for long while no request is under way. */
+/** Change of how often nothing arrives for long while no request is under way. */
 export interface PauseChange {
   /** Median length of a pause, of the period that has more of them, in µs. */
   readonly typicalUs: number
@@ -37,13 +37,13 @@ export interface PauseChange {
   readonly p: number
 }
 
-/** How requests arrive in each period; `null` where there are too few to tell. */
+/** Changes of arrivals between the periods; `null` if there are too few requests. */
 export interface Arrivals {
   readonly rate: RateChange | null
   readonly pauses: PauseChange | null
 }
 
-/** Compares rates and pauses; null hypothesis: rates wander between periods as within them. */
+/** Compares rates and pauses. Null hypothesis: rates drift between periods as they do within them. */
 export function compareArrivals(flows: FlowSet): Arrivals {
   const stretches = timeBlocks(flows)
   const before = arrivalsOf(flows, BEFORE, stretches.of)
@@ -52,7 +52,7 @@ export function compareArrivals(flows: FlowSet): Arrivals {
   const isAlike = Math.abs(Math.log(after.weight / before.weight)) <= Math.log(ALIKE_WEIGHT)
   return {
     rate: compareRates(before, after),
-    // Between requests of a smaller sample there is more time.
+    // In a smaller sample there is more time between requests.
     pauses: isAlike ? comparePauses(before, after, stretches) : null,
   }
 }
@@ -92,7 +92,7 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
       const start = startUs[row]!
       windows[Math.min(WINDOWS - 1, Math.floor((WINDOWS * (start - first)) / ownUs))]!++
       if (i > 0) {
-        // What slow answers make longer is no pause.
+        // A gap that slow answers lengthen is no pause.
         const gapUs = start - startUs[rows[i - 1]!]!
         gapsUs.push(gapUs)
         isPause.push(start - endUs > gapUs / 2)
@@ -115,7 +115,7 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
   return { count, durationUs, dispersion, gaps, pauses, medianUs, blocks, weight }
 }
 
-/** Of requests of one trace the first: of a trace whose root was lost, others may be parts of it. */
+/** Returns the first request of each trace: if the root of a trace was lost, its other requests may be parts of it. */
 function firstOfTraces({ ids }: FlowSet, rows: Uint32Array): Uint32Array {
   const seen = new Set<string>()
   return rows.filter((row) => seen.size < seen.add(ids[row]!).size)
@@ -127,7 +127,7 @@ function isSetOff({ messages, shapes, shapeOf }: FlowSet, row: number): boolean 
   return received?.includes(shapes.labels(shapeOf[row]!)[0]!) ?? false
 }
 
-/** The requests of after, or of each run before, in the order in which they arrived. */
+/** Returns the requests of after, or of each run before, in the order in which they arrived. */
 export function rowsByStart(
   { period, recordedIn, runs, startUs, size }: FlowSet,
   wanted: Period,
@@ -140,7 +140,7 @@ export function rowsByStart(
   return all.map((rows) => ascendingOrder(startUs, Uint32Array.from(rows)))
 }
 
-/** How many requests a recorded one stands for on average; 1 where some do not say. */
+/** Returns the mean number of requests that a recorded one stands for; 1 if some have no weight. */
 function meanWeight(flows: FlowSet, wanted: Period): number {
   const own = flows.weight?.filter((_, row) => flows.period[row] === wanted)
   return own === undefined || own.some(Number.isNaN) ? 1 : (mean(own) ?? 1)
@@ -178,7 +178,7 @@ function comparePauses(
       { perRun, pairs },
     )
   const tests = testsOf(counted)
-  // What slow answers alone make shorter or longer is no change of who sends requests.
+  // If only slow answers change a gap, the clients did not change.
   const arrived = testsOf(counted.map((one) => ({ ...one, of: 'gaps' })))
   const p = tests.map((test, i) =>
     test.difference * arrived[i]!.difference > 0 ? Math.max(test.p, arrived[i]!.p) : 1,

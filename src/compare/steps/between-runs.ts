@@ -58,7 +58,8 @@ function sumsByRun({ before, after }: BlockedStratum, perRun: number, runs: numb
 }
 
 /**
- * The same for how often things are done: `compareCounts`, then between runs. Weighted counts are tested as what they are worth, and told as they are.
+ * Tests shares of choices: `compareCounts`, then between runs. Weighted counts are tested by their worth and reported
+ * as they are.
  */
 export function compareChoices(
   counted: readonly { readonly strata: readonly ChoiceCounts[] }[],
@@ -101,7 +102,7 @@ export function compareChoices(
   return tests.map((test, i) => ({ ...test, p: largerP(test.p, between[i]) }))
 }
 
-/** The same for what is rare and may come in bursts, of one run before (`clusteredCountsTest`). */
+/** Tests rare events that may come in bursts, with one run before (`clusteredCountsTest`). */
 export function compareRare(
   counted: readonly (readonly ChoiceCounts[])[],
   blocks: Omit<TimeBlocks, 'of'>,
@@ -111,7 +112,7 @@ export function compareRare(
   )
 }
 
-/** Share of the level that all of after has, beside its parts. */
+/** Share of the level for the test of all of after; the rest is for its parts. */
 export const WHOLE_LEVEL = 0.92
 /** Parts of after tested by themselves, and their parts of the level: its end, its beginning. */
 const PARTS = [
@@ -128,17 +129,17 @@ export interface PartOfAfter {
 }
 
 /**
- * Tests all of after, and parts of it, whose wander is learned from before: a change within after
- * makes its level wander too far to be sure. The smallest p counts, each by its part of the level.
- * Where all services wander together, before tells too little: of 100 simulated pairs wandering by
- * 10 %, half of which stays, 13 have a finding, 6 without parts.
+ * Tests all of after, and parts of it, with the drift learned from before: a change within after would otherwise count
+ * as drift and make the test unsure. The smallest p counts, each by its part of the level. If all services drift
+ * together, before shows too little drift: of 100 simulated pairs drifting by 10 %, half of which stays, 13 have a
+ * finding, 6 without parts.
  */
 function testPartsOfAfter<Test extends { readonly p: number }>(
   { perRun, runs, pairs }: Omit<TimeBlocks, 'of'>,
   test: (part: PartOfAfter | null) => readonly Test[],
 ): Test[] {
   const whole = test(null)
-  // What happens to both periods at the same time is no difference, so after has no parts of its own.
+  // If both periods run at the same time, an event affects both, so parts of after are not tested.
   if (pairs === 'time') return [...whole]
   const after = runs * perRun
   const stretch = (share: number) => after + Math.round(share * perRun)

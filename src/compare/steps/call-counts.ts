@@ -6,13 +6,12 @@ import type { RootCalls } from './root-types.ts'
 import type { ChoiceCounts, StretchCounts } from './time-blocks.ts'
 
 /**
- * What an operation may do with calls, whatever else it does: `'calls'`: make one; `'next'`: go on
- * with one at any time after another was answered; `'again'`: repeat one once it has failed;
- * `'hedges'`: make one once more while it runs longer than it mostly does; `'outlives'`: not wait for one. Of two calls, whose order in time it may choose:
- * `'together'`: some of theirs overlap; `'in turn'`: none does, and one comes right after the other;
- * `'before'`: the one is over before the other begins. Where logs were loaded, also `'logs'`: log a
- * statement each time that it is called; `'logs next'`: go on with one right after another. Statements
- * then stand for calls.
+ * Choices of an operation about calls, independent of its other choices. `'calls'`: makes a call; `'next'`: goes on
+ * with one at any time after another was answered; `'again'`: repeats a call once it has failed; `'hedges'`: repeats
+ * one while it runs longer than usual; `'outlives'`: does not wait for one. Choices about two calls whose order the
+ * operation may choose: `'together'`: some overlap; `'in turn'`: none overlap, and one comes right after the other;
+ * `'before'`: the one is over before the other begins. With logs, also `'logs'`: logs a statement each time it is
+ * called; `'logs next'`: goes on with one right after another. Statements then stand for calls.
  */
 export const CALL_CHOICES = [
   'calls',
@@ -32,8 +31,8 @@ export interface CallChoice {
   readonly kind: (typeof CALL_CHOICES)[number]
   readonly of: Operation
   /**
-   * Of `'next'`, the call that was answered before; of two calls, the one, which is the first of
-   * `'before'`. `null` for none.
+   * For `'next'`, the call that was answered before; for two calls, one of them (for `'before'`, the first). `null` for
+   * none.
    */
   readonly previous: Operation | null
   /** Call that is made; `null` where the operation makes no further call. */
@@ -62,8 +61,8 @@ export interface CallCounts extends CallChoice {
 }
 
 /**
- * Counts which calls operations make, in what order, given that they were called. Calls of a root
- * that tell types of requests apart are not counted; see `rootCalls`.
+ * Counts the calls that operations make, and their order, given that the operations were called. Leaves out calls of a
+ * root that distinguish types of requests; see `rootCalls`.
  */
 export function callCounts({ sites }: CallSites, roots: RootCalls): readonly CallCounts[] {
   const questions = new Map<string, Question>()
@@ -113,9 +112,9 @@ interface Answer {
 }
 
 interface Choice extends Omit<CallChoice, 'call'> {
-  /** What must be the same for counts to be compared, beside the operation that called. */
+  /** Requirement for comparing counts, in addition to the same calling operation. */
   readonly among?: string
-  /** What tells it from other choices of its kind: calls that were answered, or made. */
+  /** Calls that distinguish this choice from others of its kind: those answered, or made. */
   readonly about: readonly Operation[]
   readonly answers: readonly Answer[]
 }
@@ -152,7 +151,7 @@ function choicesOf(
   ]
 }
 
-/** What comes after a root's calls of all types says nothing but whether it ends there. */
+/** Limits a choice after calls of a root that all types make: it tells only whether the root's calls end there. */
 function ofType(choice: Choice, type: string, common: ReadonlySet<string>): Choice {
   const isCommon = (call: Operation) => common.has(callName(call))
   if (!choice.about.every(isCommon)) return { ...choice, among: type }
@@ -162,7 +161,7 @@ function ofType(choice: Choice, type: string, common: ReadonlySet<string>): Choi
   }
 }
 
-/** What comes after the last calls of each group of callees that overlap. */
+/** Returns the choices after the last calls of each group of overlapping callees. */
 function nextOf({ of, callees, order: { groups } }: CallSite, names: OperationNames): Choice[] {
   return groups.flatMap((group, place): Choice[] => {
     const later = groups.slice(place + 1)
@@ -177,7 +176,7 @@ function nextOf({ of, callees, order: { groups } }: CallSite, names: OperationNa
   })
 }
 
-/** All that is called, once or repeatedly: what takes longer than another call depends on it. */
+/** Returns all that is called, once or repeatedly: what takes longer than another call depends on it. */
 function calledIn({ callees, numbers }: CallSite, names: OperationNames): string {
   if (callees.length > MAX_PAIRED) return ''
   return callees
@@ -190,7 +189,7 @@ function isRepeated(numbers: readonly number[], callee: number): boolean {
   return numbers.indexOf(callee) !== numbers.lastIndexOf(callee)
 }
 
-/** How two callees, or calls of one, lie in time; apart by what else is called. */
+/** Returns how two callees, or calls of one, lie in time, separately by the operation's other calls. */
 function pairsOf(
   { of, callees, numbers, order }: CallSite,
   among: string,
@@ -258,7 +257,7 @@ class Question {
     }
   }
 
-  /** What mostly comes by way of another call is counted there. */
+  /** Returns the counts of each call; one that mostly comes by way of another is counted at that one. */
   counts(): CallCounts[] {
     return [...this.#answers.values()]
       .filter(({ all, direct }) => direct >= MOSTLY * all)

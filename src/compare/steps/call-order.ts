@@ -25,7 +25,7 @@ export function isSameCall(a: Operation | null, b: Operation | null): boolean {
   return a === null || b === null ? a === b : isSame(a, b)
 }
 
-/** What spans have in common that call the same, in whichever shape. */
+/** Kind of caller: spans that make the same calls, in any shape. */
 export interface CallerKind {
   readonly number: number
   readonly of: Operation
@@ -34,7 +34,7 @@ export interface CallerKind {
   readonly isRoot: boolean
   /** Operation that called this one; empty for the root. */
   readonly context: string
-  /** What is called, each once: callees are numbered by their place here. */
+  /** Called operations, each once; their places here are the callees' numbers. */
   readonly callees: readonly Operation[]
   /** Callee of each call. */
   readonly numbers: readonly number[]
@@ -47,7 +47,7 @@ export interface Caller {
   readonly calls: readonly MadeCall[]
 }
 
-/** How the calls of one span lie in time; callees by their numbers. */
+/** Order in time of the calls of one span; callees by their numbers. */
 export interface CallOrder {
   /** Callees whose calls overlap, directly or through others, group after group. */
   readonly groups: readonly (readonly number[])[]
@@ -55,15 +55,15 @@ export interface CallOrder {
   readonly outliving: readonly number[]
   /** Callees that are called again once a call of theirs has failed. */
   readonly again: readonly number[]
-  /** How the calls of two callees lie; of one and itself, those that are made several times. */
+  /** Relation of the calls of two callees; for one and itself, of its repeated calls. */
   readonly relation: (a: number, b: number) => Relation
 }
 
-/** How the calls of two callees lie in time. */
+/** Relation in time of the calls of two callees. */
 export interface Relation {
   /** Some of them overlap. */
   readonly together: boolean
-  /** None does, and one begins with nothing between it and the end of the other. */
+  /** Whether none overlap, and one begins right after the end of the other. */
   readonly inTurn: boolean
   /** All of the first are over before any of the second begins. */
   readonly before: boolean
@@ -104,7 +104,7 @@ export class CallSites {
       this.#offsets[request + 1] =
         this.#offsets[request]! + callers[flows.shapeOf[request]!]!.length
     }
-    // Requests whose latencies are not known have none, nor have callers that lack calls.
+    // Requests with unknown latencies have no sites, nor do callers that lack calls.
     this.#entries = new Uint32Array(this.#offsets[flows.size]!).fill(NO_SITE)
     const siteOf = (kind: CallerKind, like: string, order: string) =>
       getOrInsert(known, `${kind.number}${like} ${order}`, () => {
@@ -115,17 +115,17 @@ export class CallSites {
     const sample = slowSample(flows)
     this.#eachRequest((request, times) => {
       let entry = this.#offsets[request]! - 1
-      // A sample that prefers slow requests has more of what these call.
+      // A sample that prefers slow requests holds more of their calls.
       const isSlow = sample?.keptFor(request) === 'slow'
       const isLost = lostCalls(flows)(request)
       for (const caller of callers[flows.shapeOf[request]!]!) {
         entry++
         const { kind, span, calls } = caller
-        // What is known to lack calls tells nothing of which are made.
+        // A span known to lack calls does not show which are made.
         if (isLost?.(callName(kind.of))) continue
-        // What fails calls otherwise: it is compared with what failed.
+        // A failing caller makes other calls, so it is compared with failing ones.
         const isFailing = flows.outcomes?.failed(request, span) === true
-        // Of one call, the order is known.
+        // A single call has only one order.
         const turns = calls.length > 1 ? turnsOf(caller) : turnsOfKind(kind)
         if (calls.length > 1 && turns.calls === NONE) turns.calls = calls.toSorted(byStart(times))
         const inOrder = calls.length > 1 ? turns.calls : calls
@@ -223,7 +223,7 @@ export class CallSites {
     const slack = this.#flows.options.slackUs * NS
     const startOf = (call: number) => times[2 * calls[call]!.span]!
     const endOf = (call: number) => times[2 * calls[call]!.span + 1]!
-    // Clocks of others may be wrong: what is timed by one must overlap by half of the shorter call.
+    // Other hosts' clocks may be wrong: calls timed by such a clock must overlap by half of the shorter one.
     const slackOf = (a: number, b = a) =>
       calls[a]!.isRemote || calls[b]!.isRemote
         ? Math.max(slack, Math.min(endOf(a) - startOf(a), endOf(b) - startOf(b)) / 2)
@@ -323,7 +323,7 @@ function readOrder(text: string, { callees: { length: size } }: CallerKind): Cal
   }
 }
 
-/** Reads what spans of shapes call; those of one kind share what they have in common. */
+/** Reads the calls of spans, by shape; spans of one kind share their common properties. */
 function callerReader(flows: FlowSet) {
   const { through } = recordedOtherwise(flows)
   const { callOf } = rootCalls(flows)

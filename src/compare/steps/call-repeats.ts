@@ -8,7 +8,7 @@ import { groupRows } from '../../traces/group-rows.ts'
 import type { Caller, CallerKind, CallSites, Operation } from './call-order.ts'
 import { timeBlocks } from './time-blocks.ts'
 
-/** How many times an operation makes a call, each time that it makes it at all. */
+/** Number of calls that an operation makes each time it makes any. */
 export interface CallRepeats {
   readonly of: Operation
   readonly call: Operation

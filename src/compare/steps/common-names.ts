@@ -10,7 +10,7 @@ import { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { MAX_IN_OTHER, MIN_SPANS } from './recorded-otherwise.ts'
 
-/** Attributes that name an operation whatever its span is called: the last of each, and what it belongs to. */
+/** Attributes that name an operation whatever the name of its span: the last of each list, with its context. */
 const NAMING = [
   ['http.route'],
   ['url.template'],
@@ -21,11 +21,13 @@ const NAMING = [
 const METHODS = ['http.request.method', 'http.method']
 /** The method that a name begins with. */
 const VERB = /^(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH)(?= )/
-/** Where this share of the spans has the same names in both periods, as often, nothing is asked. */
+/** Share of spans with the same names in both periods, equally often, from which names are not compared. */
 const MIN_COMMON = 0.95
-/** Names that mean the same are apart where less than this share of a period's spans has names of both. */
+/**
+ * Largest share of a period's spans with names of both periods at which names with the same meaning are different ones.
+ */
 const MAX_COMMON = 0.5
-/** A part of names is an id where it has so many values, each of which is rare. */
+/** Fewest values, all rare, that make a part of names an id. */
 const MANY = 10
 /** The placeholder of an id, as in templates of routes. */
 const ID = '{id}'
@@ -34,18 +36,18 @@ const PARTS = /([/ ])/
 /** A part of a template of a route: `{cart}`, `:cart`, `<int:cart>`, `*`. */
 const TEMPLATE = /^(?:\{.*\}|:\w+|<.*>|\*+|#|\$\w+)$/
 
-/** Spans of a service and kind that are called alike and have the same attributes that name operations. */
+/** Spans of a service and kind with the same name and the same attributes that name operations. */
 interface Named {
-  /** Which of all comes first. */
+  /** Order among all. */
   readonly order: number
   readonly service: string
   readonly operation: string
   readonly method: string
   /** Values of `NAMING`; `undefined` for none. */
   readonly said: readonly (string | undefined)[]
-  /** How many, before and after. */
+  /** Number of spans, before and after. */
   readonly spans: [number, number]
-  /** Its name in both periods; `null` while it keeps its own. */
+  /** Common name in both periods; `null` while it keeps its own. */
   renamed: string | null
 }
 
@@ -57,9 +59,9 @@ interface Renamed {
 }
 
 /**
- * Gives operations one name in both periods where their spans are called otherwise in one, or by names that
- * hold ids: that which an attribute gives (`http.route` …), else what their names have in common without
- * ids. A service's spans of one kind keep their names where these are those of the other period.
+ * Gives operations one name in both periods if their spans have another name in one, or names that contain ids: that of
+ * an attribute (`http.route` …), else the common part of their names without ids. A service's spans of one kind keep
+ * their names where these are those of the other period.
  */
 export function withCommonNames([runs, after]: Periods): Renamed {
   const recordings = [...runs, after].filter((traces) => traces.kind === 'spans')
@@ -142,14 +144,14 @@ function inBoth(counts: Iterable<readonly [number, number]>): boolean {
   return [BEFORE, AFTER].every((period) => all.some((one) => one[period]! > 0))
 }
 
-/** Share of the spans of both periods that have the same names, as often. */
+/** Returns the share of the spans of both periods that have the same names, as often. */
 function commonShare(counts: Iterable<readonly [number, number]>): number {
   const all = [...counts]
   const [before, after] = [BEFORE, AFTER].map((period) => sum(all, (one) => one[period]!))
   return sum(all, ([was, is]) => Math.min(was / before!, is / after!))
 }
 
-/** Names what spans of one service and kind do in both periods, and tells which names are gone. */
+/** Names what spans of one service and kind do in both periods, and lists the lost names. */
 function renamesOf(members: readonly Named[]): (Rename & Pick<Named, 'order'>)[] {
   const renames: (Rename & Pick<Named, 'order'>)[] = []
   const isOpen = ({ renamed }: Named) => renamed === null
@@ -209,7 +211,7 @@ function isRare(counts: readonly [number, number]): boolean {
   return sum(counts) < MIN_SPANS
 }
 
-/** The only name that they have after, or before; a template of a route; else what they have in common. */
+/** Returns the only name after, or before; else a template of a route; else the common part of the names. */
 function nameOf(own: readonly Named[], common: string): string {
   for (const period of [AFTER, BEFORE]) {
     const some = own.filter(({ spans }) => spans[period]! > 0)
@@ -221,7 +223,7 @@ function nameOf(own: readonly Named[], common: string): string {
   return greatest(own.filter(isTemplate), ({ spans }) => sum(spans))?.operation ?? common
 }
 
-/** A name with `{id}` in place of templates, numbers and hashes; of parts of paths, all that have digits. */
+/** Returns a name with `{id}` in place of templates, numbers and hashes; of parts of paths, all that have digits. */
 function withoutIds(name: string): string {
   const parts = name.split(PARTS)
   return parts
@@ -234,7 +236,7 @@ function withoutIds(name: string): string {
     .join('')
 }
 
-/** Names whose parts have many rare values, by what they have in common: `GET /users/{id}`. */
+/** Groups names whose parts have many rare values by their common parts: `GET /users/{id}`. */
 function templatesOf(members: readonly Named[]): Map<string, Named[]> {
   const found = new Map<string, Named[]>()
   const partsOf = new Map(members.map((one) => [one, one.operation.split(PARTS)]))

@@ -9,11 +9,11 @@ import {
 } from '../../stats/moderated-shifts.ts'
 import { BLOCKS, type ChoiceCounts, type WeightSpread } from './time-blocks.ts'
 
-/** How often something was done that could have been, in both periods. */
+/** Test of how often a possible event happened, in both periods. */
 export interface CountsTest {
   readonly made: readonly [before: number, after: number]
   readonly chances: readonly [before: number, after: number]
-  /** How many chances that each count once those are worth: as many, unless weighted. */
+  /** Number of equally weighted chances that these are worth; the same number unless weighted. */
   readonly worth: readonly [before: number, after: number]
   /** Difference of the shares of chances taken, after − before, within strata. */
   readonly difference: number
@@ -22,21 +22,20 @@ export interface CountsTest {
 }
 
 export interface CountsOptions extends StretchOptions {
-  /** How long levels last; default `false`. */
+  /** Duration of levels; default `false`. */
   readonly lasts?: Lasting
 }
 
-/** With fewer chances taken than this to lose, or left to gain, counts are tested exactly. */
+/** Fewest chances taken, or left, for the normal approximation; with fewer, counts are tested exactly. */
 const MIN_EXPECTED = 5
 
 /**
- * Tests of many things whether a larger or smaller share of their chances is taken. Null
- * hypothesis: within strata the share is that of before, wandering as within periods. Fisher's
- * exact test for few chances, else Mantel and Haenszel's with continuity correction; where shares
- * vary more than independent calls would (`designEffects`), the larger p with that variance. As R's
- * `fisher.test` and `mantelhaen.test`, but p = 1 below half a call. How runs differ is for `runShifts`.
- * Sources: Fisher 1922; Mantel and Haenszel 1959; Mantel and Fleiss 1980 (which are too few); Rao
- * and Scott 1992 (design effect of counts).
+ * Tests of many things whether a larger or smaller share of their chances is taken. Null hypothesis: within strata the
+ * share is that of before, and drifts as it does within periods. Fisher's exact test for few chances, else Mantel and
+ * Haenszel's with continuity correction; if shares vary more than independent calls would (`designEffects`), the larger
+ * p with that variance. As R's `fisher.test` and `mantelhaen.test`, but p = 1 below half a call. `runShifts` tests the
+ * differences between runs. Sources: Fisher 1922; Mantel and Haenszel 1959; Mantel and Fleiss 1980 (which are too few);
+ * Rao and Scott 1992 (design effect of counts).
  */
 export function compareCounts(
   all: readonly (readonly ChoiceCounts[])[],
@@ -68,17 +67,17 @@ export function unweighted(counts: ChoiceCounts, perRun: number): ChoiceCounts {
   return { chances: scaled(chances), made: scaled(made) }
 }
 
-/** How many were recorded, and the sums of their weights and of the squares of these. */
+/** Number of recorded values, the sum of their weights, and the sum of the squared weights. */
 export type WeightMoments = [recorded: number, sum: number, squares: number]
 
-/** Weights of what is taken tell how it was sampled if they differ from others by so many standard errors. */
+/** Standard errors by which weights of taken values must differ from the others to tell how they were sampled. */
 const INFORMATIVE = 3
 
 /**
- * How much of a weighted count is worth counting once: shares of so many vary as Σwy / Σw does. Where
- * weights of what is taken, such as failures that are all kept, clearly differ from others, its
- * linearized variance by Σw²(y − p)² of a share p; else weights tell nothing of what is taken, and
- * Kish's size, which few values do not sway.
+ * Returns the worth of a weighted count as a factor: the share of that many unweighted values varies as much as Σwy /
+ * Σw. If the weights of taken values clearly differ from the others (for example because all failures are kept), uses
+ * the linearized variance Σw²(y − p)² of the share p. Otherwise weights tell nothing about taken values, and Kish's
+ * size is used, which a few values do not sway.
  *
  * Sources: Kish 1965, "Survey Sampling", §8.2; Rao and Scott 1992 (ratios of weighted counts);
  * DuMouchel and Duncan 1983, "Using sample survey weights in multiple regression" (whether they tell).

@@ -24,14 +24,14 @@ export interface Corrected extends Pick<EdgeOptions, 'alpha' | 'minimumShare'> {
   readonly q: readonly number[]
 }
 
-/** What failing calls have in common that is tested: all, those of one operation or one message. */
+/** Failing calls that are tested together: all, those of one operation, or those with one message. */
 interface Measure {
   readonly failures: readonly Failure[]
   readonly calls: readonly Calls[]
   readonly said: string | null
 }
 
-/** How much more often calls fail, compared between the periods. */
+/** Change of how often calls fail. */
 export interface ErrorChange extends Place, CountsTest, Tally {
   readonly q: number
   /** Significant among what fails, and large enough to matter. */
@@ -40,11 +40,11 @@ export interface ErrorChange extends Place, CountsTest, Tally {
   readonly operations: readonly string[]
   /** Services whose calls fail; empty but for calls. */
   readonly callers: readonly string[]
-  /** What failing calls say, where only those that say so are counted. */
+  /** Message of the failing calls, if only calls with that message are counted. */
   readonly said: string | null
   /** The call within an operation that nearly all fail with; `null` for none. */
   readonly inner: InnerCall | null
-  /** What they say in all, by how many more do. */
+  /** Messages of all failing calls, by their change. */
   readonly messages: readonly ErrorMessage[]
   /** Requests that have failing calls, by their row. */
   readonly requests: readonly number[]
@@ -52,7 +52,7 @@ export interface ErrorChange extends Place, CountsTest, Tally {
   readonly failing: ReadonlySet<number>
   /** Requests of each period that fail with them. */
   readonly failed: readonly [before: number, after: number]
-  /** Who fails as what it calls does. */
+  /** Callers that fail along with these calls. */
   readonly passedOn: readonly PassedOn[]
 }
 
@@ -60,25 +60,25 @@ export interface ErrorChange extends Place, CountsTest, Tally {
 export interface Tally {
   /** Request of each that fails: as often as it has such. */
   readonly failures: readonly number[]
-  /** How many a request of each shape makes. */
+  /** Number of calls in a request of each shape. */
   readonly ofShape: ReadonlyMap<number, number>
 }
 
 export interface TalliedCalls extends Tally, Pick<CountsTest, 'made' | 'chances' | 'worth'> {}
 
-/** A call within operations, whom it goes to, and how many of all such calls fail. */
+/** Call within operations, its target, and how many of these calls fail. */
 export interface InnerCall extends TalliedCalls {
   readonly operation: string
   readonly peer: string
 }
 
-/** What failing calls say, and how many do. */
+/** Message of failing calls, and their number. */
 export interface ErrorMessage {
   readonly text: string
   readonly made: readonly [before: number, after: number]
 }
 
-/** Calls of an operation that fail as what they call does. */
+/** Calls of an operation that fail along with their own calls. */
 export interface PassedOn extends TalliedCalls {
   readonly of: Operation
 }
@@ -99,15 +99,14 @@ interface TestedPlace {
 const MAX_MEASURES = 30
 
 /**
- * Tests where calls fail more or less often though nothing that they called did, in all, by
- * operation and by message. Requests with failing calls must differ as well: calls of one fail
- * together.
+ * Tests whether calls fail more or less often although none of their own calls did: in total, by operation and by
+ * message.
  */
 export function testErrors(flows: FlowSet): ErrorTests {
   const { outcomes } = flows
   const canFail = outcomes?.kinds.some(({ outcome }) => outcome === 'error')
   const blocks = timeBlocks(flows)
-  // Who fails is no matter of amounts.
+  // Which calls fail does not depend on amounts.
   const isTimed = flows.quantity === TIME
   if (outcomes === undefined || !canFail || !isTimed || !areFromSpans(flows)) {
     return { places: [], tested: [], blocks }
@@ -149,7 +148,7 @@ function measuresOf({ calls: sites, failures }: PlaceCounts): Measure[] {
     ...messages.map(([said, own]): Measure => ({ failures: own, said, calls })),
   ]
   const isOneOperation = new Set(calls.map(({ operation }) => operation)).size < 2
-  // What is the same test as another is left out.
+  // A measure that covers the same calls as another is left out.
   const distinct = parts.filter(({ said, failures: { length } }) =>
     said === null ? !isOneOperation : length < failures.length,
   )
@@ -212,7 +211,7 @@ export function describeErrors(
   })
 }
 
-/** Who fails with these failures, the one of most failures first. */
+/** Returns the callers that fail with these failures, by number of failures. */
 function passedOnOf(
   flows: FlowSet,
   failures: readonly Failure[],
@@ -269,10 +268,10 @@ export function tallied(
   }
 }
 
-/** What has this share of a change is said to be all of it. */
+/** Share of a change that counts as all of it. */
 const NEARLY_ALL = 0.9
 
-/** The most significant test, or that of one operation that has nearly all of what it shows. */
+/** Returns the most significant test, or that of one operation that holds nearly all of its change. */
 function toldOf(tests: TestedPlace['tests'], alpha: number) {
   const [first] = tests.toSorted(
     (a, b) => a.test.p - b.test.p || Math.abs(b.test.difference) - Math.abs(a.test.difference),
@@ -290,7 +289,7 @@ function toldOf(tests: TestedPlace['tests'], alpha: number) {
   return single ?? first
 }
 
-/** Of a call within operations, each one counts, however often an operation makes it. */
+/** Returns the inner call that fails within operations. Each one counts, however often an operation makes it. */
 function innerOf(
   flows: FlowSet,
   { failures, said }: Pick<Measure, 'failures' | 'said'>,
@@ -348,7 +347,7 @@ function failuresByPeriod(flows: FlowSet, failures: readonly Pick<Failure, 'requ
   return countByPeriod(flows, requests)
 }
 
-/** The change that a finding is of, by its services: the one that fails, then those of which calls fail. */
+/** Returns the change that a finding is of, by its services: the one that fails, then those of which calls fail. */
 export function errorChangeOf(
   errors: readonly ErrorChange[],
   [service, ...callers]: readonly string[],

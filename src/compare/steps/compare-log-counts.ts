@@ -16,11 +16,11 @@ import type { CountsTest } from './compare-counts.ts'
 import type { Corrected } from './compare-errors.ts'
 import { type ChoiceCounts, StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
-/** What spans of an operation log, compared between the periods. */
+/** Change of how often spans of an operation log a statement. */
 export interface LogChange extends Omit<LogCounts, 'ofRequests'>, CountsTest {
   /** p corrected over all tests of steps, calls, errors and logs together. */
   readonly q: number
-  /** Significant among what the operation logs, and large enough to matter. */
+  /** Whether the change is significant among the operation's logs, and large enough to matter. */
   readonly changed: boolean
 }
 
@@ -30,12 +30,15 @@ export interface LogTests {
   readonly p: number
 }
 
-/** Of errors any share matters; of others, a share as of calls. */
+/**
+ * Smallest share of requests for a change of statements that are no errors, as for calls. For errors, any share
+ * matters.
+ */
 const MIN_SHARE = 0.05
 
 /**
- * Tests which statements spans log more or less often, and what comes right after each. Requests
- * that have any must differ as well: spans of one log together.
+ * Tests which statements spans log more or less often, and which statements follow each. The requests with any must
+ * differ as well, because the spans of one request log together.
  */
 export function testLogs(flows: FlowSet): LogTests[] {
   const { logs } = flows
@@ -81,7 +84,7 @@ export interface LogCounts extends CallChoice {
   /** By the operation that called this one: spans, and requests that have any. */
   readonly strata: readonly ChoiceCounts[]
   readonly ofRequests: readonly ChoiceCounts[]
-  /** Requests that have a span that does, and those that have one that could. */
+  /** Requests with a span that logs it, and requests with a span that could. */
   readonly doing: ReadonlySet<number>
   readonly able: ReadonlySet<number>
   /** Mean number of records before it in its span. */
@@ -90,7 +93,10 @@ export interface LogCounts extends CallChoice {
   readonly depth: number
 }
 
-/** What fewer spans did, or left out, in both periods together can hardly be told from chance. */
+/**
+ * Smallest number of spans in both periods that log, or do not log, a statement; with fewer, a change can hardly be
+ * told from chance.
+ */
 const MIN_SPANS = 5
 
 class Tally {
@@ -112,14 +118,13 @@ class Tally {
 
 interface Site {
   readonly all: Tally
-  /** By statement, and by one and what comes right after it. */
+  /** Tallies by statement, and by a statement with its successor. */
   readonly did: Map<string, Tally>
 }
 
 /**
- * Counts which statements spans log, and what follows each, given that their operation was called.
- * Left out are requests outside the time of records, as logs may be shorter than traces, and
- * services that log nothing in one period.
+ * Counts which statements spans log, and which follow each, given that their operation was called. Leaves out requests
+ * outside the time of records, because logs may be shorter than traces, and services that log nothing in one period.
  */
 function logCounts(
   flows: FlowSet,
@@ -250,7 +255,7 @@ class OperationLogs {
       const [first = '', next] = one.split(' ')
       const isNext = next !== undefined
       const said = isNext ? next : first
-      // What comes right after a statement has its chances where that was logged.
+      // A statement right after another has its chances at each log of that one.
       const chancesOf = ({ all, did }: Site) => (isNext ? did.get(first) : all) ?? none
       const strata = (of: 'spans' | 'requests') =>
         sites.map((site) => chancesOf(site)[of].choices(site.did.get(one)?.[of]))
@@ -276,7 +281,7 @@ class OperationLogs {
 
 const MAX_NAME_LENGTH = 100
 
-/** A statement by where it stands, else by what it says, as `ERROR ContactsServiceImpl#37`. */
+/** Names a statement by its place, or else by its text, such as `ERROR ContactsServiceImpl#37`. */
 function statementName({ level, source, text }: Statement, service: string): string {
   const isPlace = text === '' || /#\d+$/.test(source)
   const name = isPlace ? source : source === '' || source === service ? text : `${source}: ${text}`

@@ -15,7 +15,7 @@ import { callTimes, type Step, type StepTimes } from './step-times.ts'
 import { type MeasuredMinority, type Minority, minorityOf } from './tail-counts.ts'
 
 export interface TimesTest extends ModeratedShift {
-  /** Of tails alone; `NaN` where there are too few values. */
+  /** p of the tails alone; `NaN` with too few values. */
   readonly tailP: number
 }
 
@@ -47,7 +47,7 @@ interface TestedStep {
   readonly q: number
 }
 
-/** Data that describes steps of flows. */
+/** Returns the data that describing steps of flows needs. */
 export function limitsOf(flows: FlowSet, options: EdgeOptions): Limits {
   return {
     ...options,
@@ -64,8 +64,8 @@ export function limitsOf(flows: FlowSet, options: EdgeOptions): Limits {
 }
 
 /**
- * Tells what became of a step that changed by some of its requests alone: the operations that did,
- * or of strata that are known to have changed, all of them together.
+ * Describes a step that changed in some of its requests only: the operations that did, or of strata that are known to
+ * have changed, all of them together.
  */
 export function describePart(
   change: StepChange,
@@ -109,7 +109,7 @@ export function describePart(
   return isKnown ? { ...told, operations: change.operations } : told
 }
 
-/** Tells what became of a step: by how much its calls changed, or some of them, and what that adds. */
+/** Describes the change of a step: the change of its calls, or of some of them, and its contribution. */
 export function describeStep(
   { step, whole, operations, p, q }: TestedStep,
   options: Limits,
@@ -131,7 +131,7 @@ export function describeStep(
   const all = only ?? describeTimes({ step, strata, test: whole }, significant, options)
   const changed = described.filter((operation) => operation.changed)
   const [first] = changed
-  // Where single operations changed, they say by how much; another operation would dilute it.
+  // If single operations changed, their change is reported; other operations would dilute it.
   const told =
     first === undefined
       ? all
@@ -166,8 +166,8 @@ export function describeStep(
 }
 
 /**
- * What calls took beyond the mean before, a share of the slowest cut: the integral of differences
- * of quantiles, so what all calls changed by, not the typical one.
+ * Returns the excess time of calls over the mean before, with a share of the slowest cut. This is the integral of
+ * quantile differences: the change of all calls, not of the typical one.
  */
 export function excessOf(
   strata: readonly StepStratum[],
@@ -191,7 +191,7 @@ function cappedMoments({ values }: StepSample, cut: number): Moments {
   return moments(values.map((value) => Math.min(most, value)))
 }
 
-/** The slowest hundredth is cut, unless it is much of what changed. */
+/** Returns the share of the slowest calls to cut: a hundredth, unless the change is mostly there. */
 function cutOf(minority: Minority | null): number {
   return minority !== null && minority.share < 3 * SLOWEST ? 0 : SLOWEST
 }
@@ -247,10 +247,10 @@ function describeTimes(
     usualUs += weight * usualOf(request)
     weights += weight
   }
-  // That something changed is sure already: tails, or else means, only say whether it did for some.
+  // The change itself is already certain; tails, or else means, only tell whether it concerns some calls.
   const sureness =
     test.tailP < alpha ? normalQuantile(0.975) : MIN_CLEAR * Math.sqrt(test.designEffect)
-  // Fewer that are slow, by means alone, may be others: only tails tell that some became faster.
+  // A smaller number of slow calls, by means alone, may be different calls: only tails show that some became faster.
   const leastUs = test.tailP < alpha ? Number.NEGATIVE_INFINITY : 0
   const all = { typicalUs: typical.shift * calls, calls, sureness, leastUs, isOfMean, tickUs }
   const isTested = significant && !Number.isNaN(test.tailP)
@@ -273,7 +273,7 @@ function describeTimes(
   const changedCalls = calls * (minority?.share ?? 1)
   const isNegligible = Math.abs(shift * changedCalls) < negligibleUs
   const contribution = contributionOf(strata, { shift, few })
-  // Of calls in parallel, requests only wait for the slowest.
+  // With parallel calls, requests wait only for the slowest.
   const isParallel = minority === null && strata.some((one) => asWaitedFor(one) !== one)
   const addedUs = isParallel ? contribution.contributionUs : shift * calls
   const effect = (addedUs * weights) / Math.max(1, has.length) / usualUs
@@ -293,8 +293,8 @@ function describeTimes(
 }
 
 /**
- * Estimates what a typical call changed by, in µs: the Hodges-Lehmann shift, or that of the mean where
- * it is less than a tick of a coarse clock, which cuts the times of most calls to what they were.
+ * Estimates the change of a typical call, in µs: the Hodges-Lehmann shift, or that of the mean if it is less than a
+ * tick of a coarse clock, which makes the times of most calls equal to those before.
  */
 function typicalShift(strata: readonly StepStratum[], tickUs: number) {
   if (tickUs > 0) {
@@ -312,13 +312,16 @@ function typicalShift(strata: readonly StepStratum[], tickUs: number) {
   return { ...shift, isOfMean: false }
 }
 
-/** Where tails do not tell that some changed, means do from so many standard errors on. */
+/** Standard errors from which means show that some calls changed, if tails do not. */
 const MIN_CLEAR = 3
 
-/** Of a request of so many times as many calls as are slow, these are reported, not the mean of its calls. */
+/**
+ * Largest ratio of a request's calls to its slow ones; beyond it, the slow calls are reported instead of the mean of
+ * all.
+ */
 const MAX_SLOW = 2
 
-/** Some of the calls, if what they changed by is clear and most of what all did; `null` otherwise. */
+/** Returns the changed minority of calls if its change is clear and most of the whole change; `null` otherwise. */
 function fewOf(
   strata: readonly StepStratum[],
   {
@@ -332,9 +335,9 @@ function fewOf(
   }: {
     readonly typicalUs: number
     readonly calls: number
-    /** From how many standard errors of independent calls on a difference of means is clear. */
+    /** Standard errors of independent calls from which a difference of means is clear. */
     readonly sureness: number
-    /** What the change is at least. */
+    /** Smallest size of the change. */
     readonly leastUs: number
     /** Whether the typical change is the mean of all calls, these included. */
     readonly isOfMean: boolean
@@ -346,14 +349,14 @@ function fewOf(
   if (few === null) return null
   const excess: MeasuredMinority['excess'] = (isCritical) => {
     const { us, error } = few.excess(isCritical)
-    // Calls of one request may be alike.
+    // Calls of one request may be similar.
     return { us, error: error * Math.sqrt(eachRequest) }
   }
   const { us, error } = excess(false)
   const { share } = few.minority
   const changed = share * calls
   const width = normalQuantile(0.975) * error
-  // Of means of more calls, fewer are slow, and fewer fast: in all, nothing changed.
+  // Means of more calls have fewer slow and fewer fast values, although nothing changed in all.
   const whole = excessOf(strata, ({ after }) => after.calls, cutOf(few.minority))
   const isClear = [whole, { us, error }].every((one) => Math.abs(one.us) > sureness * one.error)
   const isOfFew = share > 0 && us * whole.us > 0 && us > leastUs
@@ -372,8 +375,8 @@ function fewOf(
 }
 
 /**
- * What a shift adds to all response times after; with the sign of the shift, which is the typical call's. What
- * is faster was waited for as often as before: after, others may end later.
+ * Returns a shift's contribution to all response times after, with the sign of the typical call's shift. For faster
+ * calls, assumes they were waited for as often as before, because others may end later now.
  */
 function contributionOf(
   strata: readonly StepStratum[],
@@ -395,7 +398,7 @@ function contributionOf(
 /** Requests wait for calls in parallel where at least this share of them does. */
 const MIN_WAITING = 0.95
 
-/** Of several calls in parallel, the times of those that requests wait for, the slow ones; else of all. */
+/** Returns only the times of the calls that requests wait for, if calls run in parallel; else all times. */
 function asWaitedFor(stratum: StepStratum): StepStratum {
   const waitedOf = (sample: StepSample) => {
     const { criticalUs, critical, recorded, calls, criticalCalls } = sample

@@ -8,8 +8,8 @@ import { slowSample } from './slow-sample.ts'
 import { StretchCounts, type TimeBlocks } from './time-blocks.ts'
 
 /**
- * Who fails: a service at its own work (`'work'`), or calls to it of which its own side did not fail
- * or was not recorded (`'call'`).
+ * Place of failures: a service's own work (`'work'`), or calls to a service whose own side did not fail or was not
+ * recorded (`'call'`).
  */
 export interface Place {
   readonly kind: 'work' | 'call'
@@ -26,7 +26,7 @@ export interface Failure {
   readonly outcome: Outcome
   /** Operation of the span that fails within that operation; `null` where it is the operation. */
   readonly within: string | null
-  /** Who failed with it, the nearest caller first, and in which span of the request. */
+  /** Callers that failed along with it, the nearest first, each with its span in the request. */
   readonly passedOn: readonly { readonly of: Operation; readonly span: number }[]
   readonly reachesRoot: boolean
 }
@@ -36,7 +36,7 @@ export interface Calls {
   readonly context: string
   readonly calls: StretchCounts
   readonly requests: StretchCounts
-  /** How many a request of each shape makes. */
+  /** Number of calls in a request of each shape. */
   readonly ofShape: Map<number, number>
 }
 
@@ -61,7 +61,7 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
   }
   const size = blocks.perRun * (blocks.runs + 1)
   const requestsOf = new Map<number, StretchCounts>()
-  // Where failing requests are preferred, they are compared with slow ones, which are, too.
+  // If failing requests were kept preferentially, they are compared with slow ones, which were, too.
   const sample = slowSample(flows)
   const isLeftOut = (request: number) =>
     sample?.chanceFails === false && sample.keptFor(request) === 'chance'
@@ -112,7 +112,7 @@ export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBloc
 
 interface Site extends Place, Pick<Failure, 'operation' | 'context' | 'caller'> {}
 
-/** A visit's own work, and its calls to services that have another side. */
+/** Returns a visit's own work, and its calls to services that have another side. */
 function sitesOf({ operations }: ShapeVisits, visit: Visit): Site[] {
   const { service, operation, callingOperation: context, calls } = visit
   return [
@@ -127,7 +127,7 @@ function sitesOf({ operations }: ShapeVisits, visit: Visit): Site[] {
   ]
 }
 
-/** The failures of a request that no other one explains, each of a call once. */
+/** Returns the failures of a request that no other one explains, each of a call once. */
 function originsOf(spans: ShapeVisits, failing: ReadonlySet<number>) {
   const { tree, visitOf, services } = spans
   const found = new Map<

@@ -32,26 +32,26 @@ import { shortStretches, timeBlocks } from './time-blocks.ts'
 
 /** A change of this share of an operation's calls is called one. */
 const MIN_SHARE = 0.05
-/** So is a change of the number of calls by this share. */
+/** Smallest relevant change of the number of calls, as a share. */
 const MIN_TIMES = 0.1
 
 /**
- * Compares services from coarse to fine, of flows from spans: first how long each service works and
- * the way to it takes, and what each operation calls; then, only within what changed, operations.
- * Everything tested at the top shares one correction (Benjamini-Hochberg).
+ * Compares services from coarse to fine, of flows from spans: first the work of each service, the way to it, and the
+ * calls of each operation; then, only within changed ones, single operations. Everything tested at the top shares one
+ * correction (Benjamini-Hochberg).
  *
- * Times are compared within operations and their callers. A step changed if all of its operations
- * together or any of them did, the typical call or some of them; see `moderatedShifts` and `testTails`
- * for the tests of times and `compareCounts` for those of calls. Calls that are all of one request of a
- * period are no test, and do not count among those that p is corrected for. Of several runs before, all must also
- * differ from these by more than they differ from each other; see `runShifts`.
+ * Times are compared within operations and their callers. A step changed if all of its operations together or any of
+ * them did, the typical call or some of them; see `moderatedShifts` and `testTails` for the tests of times and
+ * `compareCounts` for those of calls. If a period has a step's calls in one request only, the step is not tested and
+ * does not count in the correction. With several runs before, a change must also exceed the differences between these
+ * runs; see `runShifts`.
  *
- * @param categories of two periods; of trace points, there are no steps
+ * @param categories categories of two periods; trace points have no steps
  * @param options.alpha level of all tests together; default 0.05
- * @param options.minimumEffect smallest change of a step that is called one, as a share of the mean
- *   response time of the requests that have it, the slowest hundredth cut; default 0.03
- * @param options.minimumShare smallest contribution of a step that is called a change, as a share of
- *   what all requests after would have taken before, the slowest hundredth cut; default 0.001
+ * @param options.minimumEffect smallest reported change of a step, as a share of the mean response time of the requests
+ *   that have it, the slowest hundredth cut; default 0.03
+ * @param options.minimumShare smallest reported contribution of a step, as a share of the time that all requests after
+ *   would have taken before, the slowest hundredth cut; default 0.001
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
  * @example
@@ -212,10 +212,10 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   })
 }
 
-/** Spans that a call shows by: its own and that of what comes before it. */
+/** Spans needed to record a call: its own, and that of its predecessor. */
 const SPANS_OF_CALL = 2
 
-/** A share of calls by more standard errors than this beyond what was lost is no loss. */
+/** Standard errors beyond the share of lost spans from which missing calls are no loss. */
 const SURE = 3
 
 type Change = Pick<TestedChoice, 'kind' | 'of' | 'call' | 'previous' | 'difference' | 'chances'>
@@ -259,7 +259,7 @@ function areOfOneRequest(strata: readonly StepStratum[]): boolean {
   })
 }
 
-/** Work is reported in parts where one changed against it, or though all of it did not. */
+/** Returns whether to report a step's parts: if one changed against the whole, or although the whole did not. */
 function toldParts(steps: readonly StepChange[]): (step: StepChange) => boolean {
   const ofService = group(
     steps.filter(({ kind }) => kind === 'work'),
@@ -279,7 +279,7 @@ function toldParts(steps: readonly StepChange[]): (step: StepChange) => boolean 
   }
 }
 
-/** What most calls do, and tails. */
+/** Tests of each step's times: of most calls, and of tails. */
 const TESTS_OF_TIMES = 2
 /** Times are tested by ranks and by logs. */
 const STATISTICS = 2
@@ -290,10 +290,10 @@ function withTail(shift: ModeratedShift, tailP: number): TimesTest {
 }
 
 /**
- * Level that the typical time of one operation of several is tested at where nothing else changed:
- * its share of `alpha`, beside tails, parts of after, other statistics and all that is tested.
+ * Returns the level for the test of one operation's typical time if nothing else changed: its share of `alpha`, after
+ * tails, parts of after, other statistics and all other tests.
  *
- * @param values of each period; fewer than `MIN_TAIL_VALUES` have no tails to test
+ * @param values number of values of each period; fewer than `MIN_TAIL_VALUES` have no tails to test
  */
 export function levelOfTimes(
   { tested, options: { alpha } }: Pick<StepChanges, 'tested' | 'options'>,
@@ -305,7 +305,7 @@ export function levelOfTimes(
   return (alpha * WHOLE_LEVEL) / ofTimes / STATISTICS / ofOperation / Math.max(1, tested)
 }
 
-/** p of a step: of all operations together, or of the most significant one. */
+/** Returns p of a step: of all operations together, or of the most significant one. */
 function smallest(whole: number, parts: readonly number[]): number {
   if (parts.length < 2) return whole
   return cauchyCombination([whole, cauchyCombination(parts)])
@@ -313,7 +313,7 @@ function smallest(whole: number, parts: readonly number[]): number {
 
 type TestedChoice = CallChoice & Pick<CountsTest, 'made' | 'chances' | 'difference' | 'p'>
 
-/** Of calls that overlap no more, so many must come right after one another, or the reverse. */
+/** Smallest share of formerly overlapping calls that must come right after one another, or the reverse. */
 const MIN_IN_TURN = 0.25
 /** Calls that change places must come right after one another in this share, in either period. */
 const MIN_REORDERED = 0.5
@@ -359,7 +359,7 @@ function callsMadeOtherwise(
   }
 }
 
-/** Whether what comes after a call is only that another, which is made as often, changed places. */
+/** Whether the only change after a call is that another one, made as often, changed places. */
 function isReordered(
   reordered: readonly TestedChoice[],
   { previous, call, difference }: TestedChoice,
@@ -392,7 +392,7 @@ function moveOf(sites: CallSites, of: CallChoice['of'], callees: readonly CallCh
     const [first, second] = [0, 1].map((i) =>
       Float64Array.from(rows, (row) => spanOf(row, i)[1] - spanOf(row, i)[0]).sort(),
     )
-    // How long after the one the other starts, or its caller ends.
+    // Time from the one's start to the other's start, or to the end of their caller.
     const gaps = rows.map((row) => {
       const [[start], other] = [spanOf(row, 0), spanOf(row, 1)]
       return callees.length === 1 ? other[1] - start : other[0] - start

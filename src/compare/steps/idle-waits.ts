@@ -13,7 +13,7 @@ type Periods = readonly [runs: readonly TraceSet[], after: TraceSet]
 
 const OPERATIONS = ['messaging.operation.type', 'messaging.operation', 'messaging.operation.name']
 const WAITING = /^(?:receive|poll)$/i
-/** Names of spans that wait for work where no attribute says so: polls, and reads of Redis that block. */
+/** Names of spans that wait for work, if no attribute says so: polls, and reads of Redis that block. */
 const NAMED = /(?:^|[ ._/])(?:receive|poll|BLPOP|BRPOP|BLMOVE|BZPOPMIN|XREAD|XREADGROUP)$/i
 
 /**
@@ -51,7 +51,7 @@ export function withoutIdleWaits([runs, after]: Periods): {
   return { periods, waits: [...waits.values()] }
 }
 
-/** Roots that wait for what their only child then does. */
+/** Finds roots that wait for the work of their only child. */
 function waitingSpans(traces: SpanTraces): Uint8Array {
   const { parent, kind, startUs, durationUs, operation } = traces.spans
   const is = new Uint8Array(parent.length)

@@ -22,7 +22,7 @@ interface Found extends Layer {
   readonly name: number
 }
 
-/** Spans of one name between a caller and what it calls. */
+/** Spans of one name between a caller and its callee. */
 interface OnWay extends Pick<Layer, 'caller'> {
   spans: number
   allUs: number
@@ -31,15 +31,18 @@ interface OnWay extends Pick<Layer, 'caller'> {
   readonly isOwn: boolean
 }
 
-/** A service of its own is on the way of calls where what it calls takes this share of its time; else it is called. */
+/**
+ * Smallest share of the time of a separate service that its calls take if it is a layer on their way; otherwise it is
+ * their target.
+ */
 const MIN_COVERED = 0.5
 
 const NONE = -1
 const SEVERAL = -2
 
 /**
- * Leaves out layers: spans of a client or a server between a caller and what it calls that are recorded in
- * one period only, as when sidecars or instrumented clients come. Calls are then timed alike in both.
+ * Leaves out layers: spans of a client or a server between a caller and its callee that one period alone records, for
+ * example because sidecars or instrumented clients were added. Both periods then measure calls in the same way.
  */
 export function withoutLayers([runs, after]: Periods): {
   readonly periods: Periods
@@ -138,7 +141,7 @@ function isOnWay({ spans: { kind } }: SpanTraces, span: number): boolean {
   return kind[span] === CLIENT || kind[span] === SERVER
 }
 
-/** The only child of each span; negative for none or several. */
+/** Returns the only child of each span; negative for none or several. */
 function onlyChildren({ spans: { parent } }: SpanTraces): Int32Array {
   const only = new Int32Array(parent.length).fill(NONE)
   for (let span = 0; span < parent.length; span++) {
@@ -148,7 +151,7 @@ function onlyChildren({ spans: { parent } }: SpanTraces): Int32Array {
   return only
 }
 
-/** How often spans of one name are right within spans of another. */
+/** Counts how often spans of one name lie directly within spans of another. */
 function directCalls({ traces, names }: Recording, size: number): Map<number, number> {
   const calls = new Map<number, number>()
   traces.spans.parent.forEach((above, span) => {

@@ -7,14 +7,13 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 
 /**
- * Tells of a request whose calls were lost: of which its trace has the called side apart, or what that
- * called where it was lost itself, though the caller is recorded. `undefined` where nothing was
- * recorded apart.
+ * Returns a test for lost calls of a request: calls whose called side, or whose own calls, appear separately in its
+ * trace, although the caller is recorded. `undefined` if the trace has no separate parts.
  */
 export const lostCalls = remembered((flows: FlowSet) => {
   const shapes = namedShapes(flows)
   const namesOf = (request: number) => shapes.get(flows.shapeOf[request]!)!.names
-  // Of traces in several parts alone: their requests.
+  // Requests of traces that consist of several parts.
   const partsOf = new Map<number, number[]>()
   const firstIn = new Map<number, Map<string, number>>()
   flows.ids.forEach((id, request) => {
@@ -28,7 +27,7 @@ export const lostCalls = remembered((flows: FlowSet) => {
     }
   })
   const callersOf = new Map<string, Set<string>>()
-  // A span within the work of another may be lost itself: what it called stands apart, too.
+  // A span within the work of another may be lost itself; its calls then appear separately, too.
   const aroundOf = new Map<string, Set<string>>()
   const add = (known: typeof callersOf, caller: string, called: string) =>
     getOrInsert(known, called, () => new Set()).add(caller)
@@ -65,7 +64,7 @@ export const lostCalls = remembered((flows: FlowSet) => {
   }
 })
 
-/** Whether spans of a request's trace were lost: what it did not call is not known. */
+/** Whether spans of a request's trace were lost, so missing calls are unknown. */
 export const lostSome = remembered((flows: FlowSet) => {
   const traceOf = (request: number) => `${flows.recordedIn[request]} ${flows.ids[request]}`
   const parts = [...flows.ids.keys()].filter((request) => flows.isPart(request))
@@ -87,8 +86,8 @@ export interface LostShares {
 }
 
 /**
- * Estimates which share of spans was lost, from what stands apart: of all spans, those whose caller's
- * span was lost, so many of all are, if at random; of a service, those of what its spans call.
+ * Estimates the share of lost spans from separate parts. Over all spans: the share whose caller's span was lost, which
+ * equals the share of lost spans if losses are random. For a service: the share among the calls of its spans.
  */
 export const lostShares = remembered((flows: FlowSet): LostShares => {
   const shapes = namedShapes(flows)

@@ -22,18 +22,18 @@ export interface RecordedOnce extends Operation {
   readonly isWhole: boolean
   /** Whether it only hands calls on. */
   readonly isRelay: boolean
-  /** What it is called after, where only its name changed: several names where these tell it apart. */
+  /** New names, if only the name changed; several if they distinguish its kinds. */
   readonly renamed: readonly string[] | null
 }
 
-/** What is recorded in one period only, though it is done in both. */
+/** Operations recorded in one period only, though done in both. */
 export interface RecordedOtherwise {
   readonly operations: readonly RecordedOnce[]
-  /** Names of these: what they call cannot be compared. */
+  /** Names of these operations, whose calls cannot be compared. */
   readonly names: ReadonlySet<string>
   /** Spans among these that only add a layer within a service: calls inside them count as made by their caller. */
   readonly through: ReadonlySet<string>
-  /** Callers whose own work these calls cover in one period only: what they call cannot be compared. */
+  /** Callers whose own work these calls cover in one period only, so their calls cannot be compared. */
   readonly uncovered: ReadonlySet<string>
 }
 
@@ -47,9 +47,12 @@ const SURE = 3
 /** Names that stand for each other differ by no more than this in how often they occur, and how long they take. */
 export const MAX_APART = 0.25
 const SLOWEST = 0.01
-/** What is recorded of all calls of an operation lacks no more than what is lost. */
+/** Smallest share of an operation's calls that must have a record for the rest to count as lost. */
 export const MIN_OF_ALL = 0.95
-/** Steps that take a caller's time anew make it longer by this share of what they take, up to its inverse. */
+/**
+ * Smallest ratio, also of its inverse, of a caller's extra time to the time of newly recorded steps that count as
+ * additional work.
+ */
 const MIN_ADDED = 0.5
 const MIN_SERVICES = 3
 /** A service that stops calling this many others at once is only recorded otherwise. */
@@ -64,12 +67,15 @@ interface Level {
   readonly coveredUs: number
 }
 
-/** Uncovered times of spans, in µs: by all they call; without what is of one period; by what that calls instead. */
+/**
+ * Uncovered times of spans, in µs: by all their calls; without those of one period; by the calls that those make
+ * instead.
+ */
 interface Caller {
   readonly own: Two<number[]>
   readonly without: Two<number[]>
   readonly lifted: Two<number[]>
-  /** By all but steps of one period, and by what these call; and the stretch of time of each. */
+  /** Uncovered times by all except steps of one period, and by the calls of these; and the stretch of time of each. */
   readonly kept: Two<number[]>
   readonly stretches: Two<number[]>
   /** Spans of one period that they call. */
@@ -271,15 +277,14 @@ function newCaller(): Caller {
   return { ...times, called: new Map(), turns: [], isUncovered: false }
 }
 
-/** Whether a span is of the work of its service, but not where that begins, nor its side of a call. */
+/** Whether a span is within the work of its service: neither the entry, nor the service's side of a call. */
 function isWithin({ entry, spans }: Visit, span: number): boolean {
   return span !== entry && spans.includes(span)
 }
 
 /**
- * Names of one period that always lie within the work of their service; `steps` are those that are
- * recorded as nothing but a step of it, as a call to a database is not. Where spans have no kinds, a
- * step is what several services have by one name.
+ * Returns names of one period that always lie within the work of their service; `steps` are those recorded only as a
+ * step of it, unlike a call to a database. If spans have no kinds, a step is a name that several services share.
  */
 function lyingWithin(
   flows: FlowSet,
@@ -287,7 +292,7 @@ function lyingWithin(
   periodOf: ReadonlyMap<string, Period>,
 ) {
   const { periods, recordedIn, shapeOf, spanRows, spanOffsets } = flows
-  // Whose caller was lost may lie within it.
+  // A span whose caller was lost may lie within it.
   const isApart = (request: number, span: number) => span === 0 && flows.isPart(request)
   const kinds = periods.map((traces) => {
     const kind = traces.kind === 'spans' ? traces.spans.kind : []
@@ -315,7 +320,7 @@ function lyingWithin(
   return { within, steps }
 }
 
-/** Steps of one period in all calls of a caller that takes no longer by what they take. */
+/** Returns steps of one period in all calls of a caller whose time does not grow by theirs. */
 function freeSteps(
   { own, kept, stretches, called }: Caller,
   { periodOf, steps }: { periodOf: ReadonlyMap<string, Period>; steps: ReadonlySet<string> },
@@ -391,7 +396,7 @@ function clientsOfOnePeriod(
   return new Set(found.flatMap(([, { names }]) => [...names]))
 }
 
-/** Whether what a caller calls in one period only was there in the other: uncovered, or one level lower. */
+/** Whether calls of one period only were there in the other, too: uncovered, or one level lower. */
 function isOfRecording(
   { own, without, lifted, called }: Caller,
   periodOf: ReadonlyMap<string, Period>,
@@ -410,8 +415,8 @@ function isOfRecording(
 }
 
 /**
- * Operations gone and those come of a service that a caller calls in the same turn, as often, and that
- * cover as much of its time: names that stand in several turns make these one.
+ * Finds lost and new operations of a service that a caller calls in the same turn, equally often, and that cover
+ * equally much of its time: names that stand in several turns make these one.
  */
 function renamesIn(
   { own, turns }: Caller,

@@ -31,17 +31,17 @@ interface OperationCalls extends RootOf, Operation {
   readonly way: ReadonlySet<string>
 }
 
-/** What nearly all spans of an operation say of themselves, by its name. */
+/** Attributes with the same value in nearly all spans of an operation, by its name. */
 type Said = ReadonlyMap<string, ReadonlyMap<string, AttributeValue>>
 
 /** Names that hold ids make thousands: those with the most spans are looked at. */
 const MAX_NAMES = 200
-/** So many spans show what all say. */
+/** Number of spans that show the properties of all. */
 const MAX_ASKED = 200
 
 /**
- * Operations that are called otherwise after. What they call may be called otherwise, too: it counts by its
- * service alone until it is known what it was called.
+ * Finds operations that have another name after. Their callees may be renamed, too: a callee counts by its service
+ * alone until its former name is known.
  */
 export const renamedOperations = remembered((flows: FlowSet): Rename[] => {
   if (!areFromSpans(flows)) return []
@@ -142,7 +142,7 @@ function callsOf(
         calls[up]?.add(nameNow(name))
         found.get(above)?.way.add(name)
         if (one === undefined) continue
-        // How often its own caller makes it says nothing where that is of one recording, too.
+        // If the caller was itself recorded in one period only, its number of calls says nothing.
         if (!isCalled && !found.has(above)) one.callers.add(above)
         isCalled ||= !found.has(above)
         callers.add(nameNow(above))
@@ -220,7 +220,7 @@ function saySame(
   const same = both.filter((key) => says.get(key) === now.get(key))
   const othersOf = (period: number) =>
     [...recorded[period]!.values()].filter(({ name }) => name !== pair[period]!.name)
-  // What a whole service says otherwise, such as its version, tells no operation from another.
+  // Values that changed for a whole service, such as its version, do not distinguish its operations.
   const isOfService = (key: string) =>
     pair.every(({ name, service }, period) => {
       const values = othersOf(period)

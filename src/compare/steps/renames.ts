@@ -13,7 +13,7 @@ export interface RootCalls extends Operation {
   /** By `callName`. */
   readonly name: string
   readonly requests: number
-  /** Of all requests. */
+  /** Share of all requests. */
   readonly share: number
   /** Share of them that make a call, by `callName`. */
   readonly calls: ReadonlyMap<string, number>
@@ -32,7 +32,7 @@ export class Counts extends Map<string, number> {
   }
 }
 
-/** What whole requests of a period begin with, and call. */
+/** Returns the operations that whole requests of a period begin with, and their calls. */
 export function callsOfRoots(flows: FlowSet, period: Period): RootCalls[] {
   if (!areFromSpans(flows)) return []
   const roots = new Map<string, Operation & { requests: number; calls: Counts }>()
@@ -51,7 +51,7 @@ export function callsOfRoots(flows: FlowSet, period: Period): RootCalls[] {
   })
 }
 
-/** How many whole requests of a period have each shape. */
+/** Counts the whole requests of a period by shape. */
 export function wholeOfShapes(flows: FlowSet, period: Period): Map<Named, number> {
   const requests = new Uint32Array(flows.shapes.size)
   flows.shapeOf.forEach((shape, request) => {
@@ -66,7 +66,7 @@ export interface RootOf extends Omit<RootCalls, 'operation'> {
   readonly around?: ReadonlyMap<string, number>
 }
 
-/** What services do in requests of a period: a service is to its requests what their root is. */
+/** Returns the calls of services in requests of a period, as if each service were the root. */
 function callsOfServices(flows: FlowSet, period: Period): RootOf[] {
   if (!areFromSpans(flows)) return []
   const newService = () => ({ requests: 0, calls: new Counts(), around: new Counts() })
@@ -158,7 +158,7 @@ export function oneForSeveral<Root extends RootOf>(
   })
 }
 
-/** What operations do together, as if they had one name. */
+/** Merges operations as if they had one name. */
 function together(own: readonly RootOf[]): RootOf {
   const [{ name, service }] = own as readonly [RootOf]
   const requests = sum(own, (one) => one.requests)

@@ -12,7 +12,10 @@ import { isTestable } from '../../stats/two-sample.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 
 export interface RootTypes {
-  /** Service and operation of the root, without its host; where it has several types, also what is called. */
+  /**
+   * Service and operation of the root, without its host; if it has several types, also the call that distinguishes
+   * them.
+   */
   readonly names: readonly string[]
   readonly typeOf: Uint32Array
   /** Types of requests that end before they show theirs, one a root. */
@@ -69,18 +72,20 @@ export function rootName({ shapes, labels }: FlowSet, shape: number): string {
 }
 
 export interface RootCalls {
-  /** Of each root of several types, by `callName`, the calls that tell these apart. */
+  /** For each root with several types, by `callName`, the calls that distinguish them. */
   readonly telling: ReadonlyMap<string, ReadonlySet<string>>
-  /** Of a root that nearly all requests begin with: calls that all its types make first. */
+  /** If nearly all requests begin with one root: calls that all its types make first. */
   readonly common: ReadonlySet<string>
-  /** Of shapes whose root has several types: the call that tells theirs, `null` where it ends before. */
+  /**
+   * For each shape whose root has several types: the call that tells its type, `null` if the request ends before it.
+   */
   readonly callOf: ReadonlyMap<number, string | null>
 }
 
 /**
- * Tells calls that say what was asked for from those a service chooses: after these, requests go on
- * as most do (a cache that misses), or they are of one period only. What all do alike from the root
- * on leads to them, but what is called first there may have decided.
+ * Separates calls that depend on the request from calls that a service chooses. After a chosen call, requests go on as
+ * most do (a cache that misses), or the call occurs in one period only. Calls common to all from the root on lead to a
+ * choice, but the first call may have decided.
  */
 export const rootCalls = remembered((flows: FlowSet): RootCalls => {
   const telling = new Map<string, ReadonlySet<string>>()
@@ -138,7 +143,7 @@ interface Route {
   readonly requests: readonly [before: number, after: number]
   /** In the order of one request of the shape. */
   readonly calls: readonly string[]
-  /** Where the first call leads. */
+  /** Node that the first call leads to. */
   readonly next: number
 }
 

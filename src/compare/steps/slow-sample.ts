@@ -15,7 +15,10 @@ import { rootTypes } from './root-types.ts'
 
 /** The rarer side of the limit is at most this share of the other, compared with the other period. */
 const MAX_KEPT = 0.5
-/** Requests within these shares of the way from the median to the limit, of logarithms, show whether their number jumps there. */
+/**
+ * Requests within these shares of the way from the median to the limit, of logarithms, show whether their number jumps
+ * there.
+ */
 const NEAR = [1 / 4, 1 / 10] as const
 /** Least gain of log likelihood by a jump there, and over a limit of the time in one role. */
 const MIN_GAIN = 8
@@ -23,15 +26,15 @@ const MIN_GAIN = 8
 const NEARLY_ALL = 0.9
 /** Times on either side of the limit, and how many are near it, are as elsewhere unless p is below this. */
 const ALIKE_LEVEL = 0.01
-/** Fewer than these tell nothing of it. */
+/** Fewest times that show whether they match. */
 const MIN_ALIKE_TIMES = 3
 /** And so they are in types with this share of all requests. */
 const MIN_ALIKE = 0.5
-/** So many types are left out at most: each time the one of so many that differ most that helps most. */
+/** Most types that are left out, and most that are tried each time: those that differ most. */
 const MAX_LEFT_OUT = 20
 const MAX_TRIED = 5
 const MIN_REQUESTS = 10
-/** So many requests, one in so many of each type, tell as much as more of them. */
+/** Most requests that are compared, evenly chosen from each type: more tell hardly more. */
 const MAX_COMPARED = 20_000
 const STEP = 0.01
 const LIMITS = range(STEP, 1, STEP)
@@ -43,7 +46,7 @@ type Times = readonly [before: Float64Array, after: Float64Array]
 interface SlowSample {
   readonly sampled: Period
   readonly limitUs: number
-  /** How many times as many requests are faster, and slower, than the limit as in the other period. */
+  /** Ratio of the requests faster than the limit, and slower, to those of the other period. */
   readonly ratios: readonly [fast: number, slow: number]
   /** Whether failing requests seem to have been kept, too. */
   readonly keepsFailing: boolean
@@ -57,10 +60,10 @@ export const KEPT_FOR = ['chance', 'slow', 'failing'] as const
 export type KeptFor = (typeof KEPT_FOR)[number]
 
 /**
- * Whether slow requests seem to have been kept preferentially in one period: at one limit common to all
- * types their number jumps, compared with the other period, and on either side of it times are alike; of
- * types whose times changed, too, nothing is known. A slowdown moves times across any limit, and
- * none jumps at one; fewer requests, or a sample that knows no times, leave fewer on both sides.
+ * Tests whether one period preferentially kept slow requests: at one limit common to all types, their number jumps
+ * compared with the other period, and times match on either side of the limit. For types whose times changed as well,
+ * nothing is known. A slowdown moves times across any limit, and none jumps at one; fewer requests, or a sample that
+ * knows no times, leave fewer on both sides.
  */
 export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
   if (flows.quantity !== TIME || flows.weight !== undefined) return null
@@ -73,7 +76,7 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
     return { some, found, p }
   }
   let best = limitOf(types)
-  // What became slower, too, may be left out.
+  // Types that also became slower may be left out.
   for (let left = 0; best.found !== null && best.p < ALIKE_LEVEL; left++) {
     const { some, found } = best
     const chances = some.map((one, i) => chanceAlike([one], [found.sides[i]!]))
@@ -95,8 +98,8 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
 })
 
 /**
- * Why requests were kept: as they are slow, or as they fail. The latter only where the number of fast
- * failing requests grew about as that of slow ones did.
+ * Returns why requests were kept: as they are slow, or as they fail. The latter only if the number of fast failing
+ * requests grew about as much as that of slow ones.
  */
 function keptFor(flows: FlowSet, lasted: Float64Array, limitUs: number) {
   const counts = { chance: [0, 0], slow: [0, 0], failing: [0, 0] }
@@ -153,7 +156,7 @@ interface Found {
   readonly found: Limit
 }
 
-/** The time that each request spends in each role, whether it is waited for or not. */
+/** Returns the time that each request spends in each role, whether it is waited for or not. */
 function timesInRoles(flows: FlowSet): Float64Array[] {
   const { roles, ofShape } = rolesByShape(flows, true)
   const [spans, visits] = [spanTimes(flows), allVisits(flows)]
@@ -173,7 +176,7 @@ function timesInRoles(flows: FlowSet): Float64Array[] {
   return spent
 }
 
-/** From the start of each request to the end of its last span, as samplers see it. */
+/** Returns the time from the start of each request to the end of its last span, as samplers see it. */
 function timesLasted(flows: FlowSet): Float64Array {
   const isOfSpans = areFromSpans(flows)
   const times = isOfSpans ? spanTimes(flows) : null
@@ -197,14 +200,14 @@ function timesOfTypes(flows: FlowSet, lasted: Float64Array): Times[] {
       .sort()
       .filter((_, place) => place % every === every >> 1)
   const types = names.map((_, type): Times => [timesOf(2 * type), timesOf(2 * type + 1)])
-  // What only one period has is no sample of the other.
+  // A type of only one period is no sample of the other.
   return types.filter((times) => times.every(({ length }) => length >= MIN_REQUESTS))
 }
 
 /** One limit for all types. */
 interface Limit {
   readonly limitUs: number
-  /** How many requests of each type are faster, and slower, in each period. */
+  /** Number of requests of each type that are faster, and slower, in each period. */
   readonly sides: readonly (readonly [faster: Counts, slower: Counts])[]
   /** The same of all types. */
   readonly counts: readonly [faster: Counts, slower: Counts]
@@ -218,7 +221,7 @@ const shareOf = ([before, after]: Counts) => after / (before + after)
 const gained = (count: number, own: number, all: number) =>
   count === 0 ? 0 : count * Math.log(own / all)
 
-/** What a share of each side adds to the log likelihood of one type, beyond one share of both. */
+/** Returns the gain in the log likelihood of one type from a share per side over one share for both. */
 function gainOf(both: readonly Counts[], shares: readonly number[], usual: number): number {
   return sum(both, ([before, after], side) => {
     const share = shares[side]!
@@ -232,8 +235,8 @@ const added = (all: readonly Counts[]): Counts => [
 ]
 
 /**
- * Whether the number of requests right above a limit is to that right below as all above to all below, and
- * does not rise from there on: what is cut off is a tail, and a sort of slow requests has a peak.
+ * Whether the ratio of requests right above a limit to those right below equals that of all above to all below, and
+ * does not rise from there on: a cut distribution has a tail, whereas a kind of slow requests has a peak.
  */
 function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
   if (min(counts.flat(), Number)! < MIN_ALIKE_TIMES) return false
@@ -269,7 +272,7 @@ function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
   return isAsElsewhere && Math.exp(-rise) >= ALIKE_LEVEL
 }
 
-/** The limit above which requests were likeliest kept at another rate. */
+/** Returns the limit above which requests were likeliest kept at another rate. */
 function likeliestLimit(types: readonly Times[]): Limit | null {
   const all = new Float64Array(sum(types.flat(), ({ length }) => length))
   let length = 0
@@ -302,7 +305,9 @@ function limitAt(types: readonly Times[], limitUs: number): Limit {
   return { limitUs, sides, counts, likelihood: sum(sides, (both) => gainOf(both, shares, usual)) }
 }
 
-/** The lower p of the sides of a limit that times of both periods are alike there; 1 where none can be compared. */
+/**
+ * Returns the lower p, over both sides of a limit, that times of both periods match there; 1 if none can be compared.
+ */
 function chanceAlike(types: readonly Times[], sides: Limit['sides']): number {
   const strataOf = (part: (times: Float64Array, cut: number) => Float64Array) =>
     types.map(([before, after], type) => {

@@ -23,13 +23,13 @@ export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower
   readonly callsEach: number
   /** Shift of a call in µs, positive if slower; 0 unless significant. */
   readonly shiftUs: number
-  /** Where only some of the calls changed, `shiftUs` is theirs; `null` where the typical call did. */
+  /** Changed part of the calls, which `shiftUs` then describes; `null` if the typical call changed. */
   readonly minority: Minority | null
   /** 95 % confidence interval of `shiftUs`. */
   readonly interval: readonly [low: number, high: number]
   /** Shift of a request's time on it, as a share of the mean response time of these requests. */
   readonly effect: number
-  /** What the change adds to the sum of all response times after, in µs, and its standard error. */
+  /** Contribution to the sum of all response times after, in µs, and its standard error. */
   readonly contributionUs: number
   readonly contributionError: number
   /** Significant among the operations of its step, and large enough to matter. */
@@ -46,21 +46,21 @@ export interface StepChange
   /** Factor by which the variance of its shift exceeds that of independent times. */
   readonly designEffect: number
   /**
-   * What the calls that changed took after beyond the mean before, the slowest hundredth cut, in µs,
-   * and its standard error.
+   * Excess of the changed calls' time after over the mean before, in µs, without the slowest hundredth; and its
+   * standard error.
    */
   readonly observedUs: number
   readonly observedError: number
-  /** Its operations, the largest contribution first. */
+  /** Operations of the step, the largest contribution first. */
   readonly operations: readonly OperationChange[]
-  /** Requests of both periods that have what changed, by their row. */
+  /** Requests of both periods with the changed step, by row. */
   readonly requests: readonly number[]
 }
 
 /** Different behavior of an operation, compared between the periods. */
 export interface CallChange extends CallCounts, CountsTest {
   readonly q: number
-  /** Significant among what the operation does, and large enough to matter. */
+  /** Whether the change is significant among the operation's calls, and large enough to matter. */
   readonly changed: boolean
 }
 
@@ -73,7 +73,7 @@ export interface RepeatChange extends Omit<CallRepeats, 'strata'>, ModeratedShif
   readonly changed: boolean
 }
 
-/** How requests arrive, with p corrected over all tests of steps and calls. */
+/** Changes of arrivals, with p corrected over all tests of steps and calls. */
 export interface ArrivalChanges extends Arrivals {
   readonly rateQ: number
   readonly pausesQ: number
@@ -86,19 +86,19 @@ interface StepChangeColumns {
   readonly sites: CallSites | null
   /** All times that steps were compared by. */
   readonly times: readonly StepTimes[]
-  /** What each service does, and what of it no span within covers, where there are such. */
+  /** Own times of each service, and the part that no span within covers, if there are any. */
   readonly ownTimes: readonly StepTimes[]
   /** The work of services, the ways to them, and whole requests, the largest contribution first. */
   readonly steps: readonly StepChange[]
-  /** What operations call, and how their calls lie in time. */
+  /** Changes in calls of operations and in their order in time. */
   readonly calls: readonly CallChange[]
-  /** How many times operations repeat a call. */
+  /** Changes in how many times operations repeat a call. */
   readonly repeats: readonly RepeatChange[]
-  /** How requests arrive. */
+  /** Changes in how requests arrive. */
   readonly arrivals: ArrivalChanges
-  /** Who fails though nothing that it called did. */
+  /** Services that fail though none of their calls did. */
   readonly errors: readonly ErrorChange[]
-  /** What spans log, where logs of both periods were loaded. */
+  /** Changes in logs of spans, if logs of both periods were loaded. */
   readonly logs: readonly LogChange[]
   /** Number of tests that p of each is corrected for. */
   readonly tested: number
@@ -113,7 +113,7 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
     return this.steps.filter(({ changed }) => changed)
   }
 
-  /** One row a step, changed ones first. */
+  /** Returns one row per step, changed ones first. */
   table(): StageTable {
     return rowTable(
       this.steps.toSorted((a, b) => Number(b.changed) - Number(a.changed)),
@@ -131,7 +131,7 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
     )
   }
 
-  /** One row for each service that fails, or calls to which fail, changed ones first. */
+  /** Returns one row per service that fails, or calls to which fail, changed ones first. */
   errorTable(): StageTable {
     return rowTable(this.errors.toSorted(changedFirst), {
       ...own('kind service'),
@@ -148,7 +148,7 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
     })
   }
 
-  /** One row for each thing that an operation may do with calls, or log, changed ones first. */
+  /** Returns one row per thing that an operation may do with calls, or log, changed ones first. */
   callTable(): StageTable {
     const name = (one: Operation | null) => one && `${one.service} ${one.operation}`
     const rows: readonly (CallChange | LogChange)[] = [...this.calls, ...this.logs]
@@ -168,12 +168,12 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
   }
 }
 
-/** What became of a step; `undefined` where it is not compared. */
+/** Returns the change of a step; `undefined` if it is not compared. */
 export function changeOfStep({ steps }: StepChanges, step: Step): StepChange | undefined {
   return steps.find((one) => stepKey(one) === stepKey(step))
 }
 
-/** The strata of what changed of a step: of some of its operations, or of all. */
+/** Returns the strata of a step's change: of its changed operations, or of all. */
 export function changedStrata(
   times: readonly StepTimes[],
   { operations = [], ...step }: Step & Partial<Pick<StepChange, 'operations'>>,

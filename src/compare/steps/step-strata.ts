@@ -17,19 +17,19 @@ interface RequestTimes {
   readonly blocks: Uint8Array
   /** Request of each value. */
   readonly requests: Uint32Array
-  /** How many of its calls are on its critical path, and what these take in all. */
+  /** Number of its calls on its critical path, and their total time. */
   readonly critical: Uint32Array
   readonly criticalUs: Float64Array
 }
 
 /** Values of one period; where weights of requests differ, as many as they are worth (`equalRows`). */
 export interface StepSample extends RequestTimes {
-  /** Of all requests, whatever they are worth. */
+  /** Times of all requests, whatever they are worth. */
   readonly recorded: RequestTimes
   /** Calls in all; the part of them on critical paths. */
   readonly calls: number
   readonly criticalCalls: number
-  /** What the deadlines of the other period take off each value on average, in µs. */
+  /** Mean time that the deadlines of the other period cut off each value, in µs. */
   readonly cutUs: number
 }
 
@@ -39,13 +39,13 @@ export interface StepStratum {
   readonly operation: string
   /** Operation that called; empty for that of a root. */
   readonly callingOperation: string
-  /** Of the way to a called service whose side of it was not recorded: nothing else is its like. */
+  /** Whether it is the way to a called service without a record of its own; it is compared only with its like. */
   readonly isUnanswered: boolean
   readonly before: StepSample
   readonly after: StepSample
 }
 
-/** The part of a stratum that is of some requests; of their calls in all, as many as of an average one. */
+/** Returns the part of a stratum that is of some requests; of their calls in all, as many as of an average one. */
 export function partOfStratum(
   { before, after, ...place }: StepStratum,
   isPart: (request: number) => boolean,
@@ -80,7 +80,7 @@ function partOfSample(
 
 export type Times = readonly [usual: GrowingStratum, failing: GrowingStratum]
 
-/** Failing calls are compared where the share that fails differs no more than chance often does. */
+/** Smallest p of a difference in failures at which failing calls are compared: chance often makes that difference. */
 export const MIN_ALIKE_P = 0.05
 
 /** Calls that did not fail, and those that did unless more or fewer fail now: these are others. */
@@ -102,12 +102,12 @@ export function comparable(strata: readonly Times[], isPart: boolean): readonly 
   ]
 }
 
-/** Of a step's requests, this share must have their like in the other period. */
+/** Smallest share of a step's requests that must have a counterpart in the other period. */
 const MIN_MATCHED = 0.7
 
 /**
- * Returns the strata, or those that only differ in what they call as one where too few match; none of
- * parts, whose limits then lie elsewhere.
+ * Returns the strata; merges those that differ only in their calls if too few match. Returns none for parts, whose
+ * limits would then lie elsewhere.
  */
 function matched(strata: readonly GrowingStratum[], isPart: boolean): readonly GrowingStratum[] {
   const sum = (some: readonly GrowingStratum[]) => some.reduce((all, one) => all + sizeOf(one), 0)
@@ -125,7 +125,7 @@ function matched(strata: readonly GrowingStratum[], isPart: boolean): readonly G
   })
 }
 
-/** What strata have in common that differ in what they call alone. */
+/** Returns a key for strata that differ only in their calls. */
 export function placeOf({
   operation,
   callingOperation,
@@ -138,7 +138,7 @@ function sizeOf({ samples }: GrowingStratum): number {
   return samples[BEFORE].size + samples[AFTER].size
 }
 
-/** Where requests have more or fewer calls than before, by this share, one of each is compared. */
+/** Relative change of the number of calls per request from which only one call of each is compared. */
 const MAX_MORE_CALLS = 0.05
 
 export class GrowingStratum {
@@ -162,7 +162,7 @@ export class GrowingStratum {
     this.isUnanswered = isUnanswered
   }
 
-  /** Adds a call; `isCut` where nobody waited for its end, so that it would have taken longer. */
+  /** Adds a call; `isCut` if nobody waited for its end, so it would have taken longer. */
   add(
     period: Period,
     call: { request: number; valueUs: number; critical: number; isCut: boolean },
@@ -178,11 +178,11 @@ export class GrowingStratum {
     const { operation, callingOperation, isUnanswered } = this
     const [before, after] = this.samples
     const [eachBefore, eachAfter] = [before, after].map((sample) => sample.callsEach)
-    // Where times are skewed, the mean of more calls is typically longer though no call is.
+    // With skewed times, the mean of more calls is typically longer although no call is.
     if (Math.abs(eachAfter! / eachBefore! - 1) > MAX_MORE_CALLS) {
       for (const one of this.samples) one.takeFirst()
     }
-    // Waited for as long as in either period, as other deadlines make calls neither faster nor slower.
+    // Cuts times at the deadlines of both periods, because other deadlines make calls neither faster nor slower.
     const [ofBefore, ofAfter] = [before.deadlines(), after.deadlines()]
     before.cutAt(ofAfter)
     after.cutAt(ofBefore)
@@ -263,8 +263,8 @@ class GrowingSample {
   }
 
   /**
-   * For how long calls are waited for: times at which some were cut, each with the share of calls that
-   * would be by then, whatever they take; none where none was.
+   * Returns how long callers wait: the times at which some calls were cut, each with the share of calls that would be
+   * cut by then, whatever their length; none if no call was cut.
    *
    * Source: Kaplan and Meier 1958, of deadlines, which calls that end before them hide.
    */
@@ -292,7 +292,7 @@ class GrowingSample {
     }
   }
 
-  /** Its values, ascending; it lets go of them. */
+  /** Returns the values, ascending, and releases them. */
   finish(blockOf: Uint8Array, counted: Float64Array | undefined): StepSample {
     const [requests, means] = [this.#requests, this.#sums.subarray(0, this.size)]
     const [criticalOf, criticalUsOf] = [this.#critical, this.#criticalUs]

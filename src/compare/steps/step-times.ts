@@ -12,7 +12,7 @@ import { KEPT_FOR, type KeptFor, slowSample } from './slow-sample.ts'
 import { comparable, GrowingStratum, type StepStratum, type Times } from './step-strata.ts'
 import { timeBlocks } from './time-blocks.ts'
 
-/** What takes time: the work of a service, the way to a called service and back, or a request. */
+/** Kinds of steps: the work of a service, the way to a called service and back, or a whole request. */
 export type StepKind = 'work' | 'call' | 'request'
 
 /** Something that takes time, in whichever operation. */
@@ -22,7 +22,10 @@ export interface Step {
   readonly service: string
   /** Service that calls; `null` but for calls. */
   readonly caller: string | null
-  /** Of work: what no span within it covers, or what such spans do. Of calls: how long messages wait. */
+  /**
+   * For work: `'itself'` is time that no inner span covers, `'within'` the rest. For calls: `'message'` is the wait of
+   * messages.
+   */
   readonly part?: 'itself' | 'within' | 'message'
 }
 
@@ -30,7 +33,7 @@ export function stepKey({ kind, service, caller, part }: Step): string {
   return JSON.stringify([kind, service, caller, part])
 }
 
-/** Whether both are of one step, or one is part of the other: what work is itself, or what lies within. */
+/** Whether both are of one step, or one is part of the other: a service's own work, or the time of the spans within. */
 export function isOfOneStep(one: Step, other: Step): boolean {
   const wholeOf = ({ part, ...step }: Step): Step => (part === 'message' ? { ...step, part } : step)
   return stepKey(wholeOf(one)) === stepKey(wholeOf(other))
@@ -41,7 +44,7 @@ export interface StepTimes extends Step {
   readonly strata: readonly StepStratum[]
 }
 
-/** The strata of a step, of one operation unless none is named. */
+/** Returns the strata of a step, of one operation unless none is named. */
 export function strataOfStep(
   times: readonly StepTimes[],
   { operation = '', ...step }: Step & { readonly operation?: string },
@@ -52,15 +55,14 @@ export function strataOfStep(
 }
 
 /**
- * Collects how long every step took: work where none of its calls covers it; a call beyond the time
- * at its callee, there and back as one. Strata keep operations, callers, called services and
- * failures apart, services only where most requests have their like in the other period. What fails
- * for its time alone, as it timed out or its caller gave it up, is with the usual, as long as it was
- * waited for: without it, what takes long would look short. Calls of the other period count as long as
- * they would have been waited for then. Work that holds spans of its own service,
- * such as calls to a database, is measured in two parts, too, each where the same operations lie
- * within. Messages take from the end of sending to the start of receiving. Work is left out where
- * calls within it were not recorded: beside what was recorded apart, or in one period.
+ * Collects how long every step took: work where none of its calls covers it; a call beyond the time at its callee,
+ * there and back as one. Strata keep operations, callers, called services and failures apart, services only if most
+ * requests have a counterpart in the other period. A call that fails only because of its time (a timeout, or a caller
+ * that gave up) counts with the usual ones, with the time that it was waited for. Without it, slow calls would look
+ * fast. Calls of the other period count as long as they would have been waited for then. Work that holds spans of its
+ * own service, such as calls to a database, is also measured in two parts, each compared between requests with the same
+ * inner operations. Messages take from the end of sending to the start of receiving. Leaves out work whose inner calls
+ * were not recorded: those of lost spans, or recorded in one period only.
  */
 export function stepTimes(flows: FlowSet): readonly StepTimes[] {
   if (!areFromSpans(flows) || flows.latencyUs.length === 0) return []
@@ -69,7 +71,7 @@ export function stepTimes(flows: FlowSet): readonly StepTimes[] {
   return collector.finish()
 }
 
-/** The times of one step, a value a call, not a request. */
+/** Returns the times of one step, a value a call, not a request. */
 export function callTimes(flows: FlowSet, step: Step): StepTimes | undefined {
   const key = stepKey(step)
   const collector = new StepCollector(flows, key)
@@ -84,7 +86,7 @@ interface Item {
   /** `null` for calls. */
   readonly visit: Visit | null
   readonly measureNs: (request: number, untilNs?: number) => number
-  /** Whether it is of what receives a message, or of what that calls: nobody waits for it. */
+  /** Whether it belongs to the receiving of a message, or to a call made there: nobody waits for it. */
   readonly isOfMessage: boolean
   /** Whether it waits for no other service, so that a timeout here is its own. */
   readonly isLeaf: boolean
@@ -96,12 +98,14 @@ interface Item {
 class StepCollector {
   readonly #flows: FlowSet
   readonly #divided: string | undefined
-  /** By shape, and what its requests were kept for, what is timed. */
+  /** Timed items by shape, and by the reason that its requests were kept for. */
   readonly #plans: (readonly Item[])[] = []
   readonly #sample: ReturnType<typeof slowSample>
   readonly #steps = new Map<string, { step: Step; strata: Map<string, Times> }>()
   readonly #spans: SpanTimes
-  /** By the name of the caller's side of a call, what answers it: one whose answer was lost calls the same. */
+  /**
+   * Answering operation by the name of the caller's side of a call: a call whose answer was lost has the same callee.
+   */
   readonly #answers = new Map<string, string>()
 
   /** @param divided step of which each call is kept, others not at all */
@@ -145,7 +149,10 @@ class StepCollector {
     }
   }
 
-  /** Where slow requests are preferred, requests are compared with those kept for the same reason. */
+  /**
+   * Returns the plan of a request. If slow requests were kept preferentially, requests are compared with those kept for
+   * the same reason.
+   */
   #planOf(request: number): number {
     const kept = KEPT_FOR.indexOf(this.#sample?.keptFor(request) ?? 'chance')
     return KEPT_FOR.length * this.#flows.shapeOf[request]! + kept
@@ -181,7 +188,7 @@ class StepCollector {
     }
   }
 
-  /** How long messages that a request received waited, and among which they are compared. */
+  /** Collects the waits of messages that a request received, with the strata that they are compared in. */
   *#messages(request: number) {
     const { messages, labels } = this.#flows
     if (messages === undefined || this.#divided !== undefined) return
@@ -242,7 +249,7 @@ class StepCollector {
       const key = [operation, callingOperation]
       const step = { kind: 'work', service, caller: null } as const
       const callees = [...new Set(called)].sort()
-      // Whoever sends a message does not wait for what its receiver does.
+      // The sender of a message does not wait for its receiver.
       const awaited = visit.calls.flatMap(({ span, isMessage }) => (isMessage ? [] : span))
       const uncoveredBy =
         (others: readonly number[]): Item['measureNs'] =>
@@ -293,7 +300,7 @@ class StepCollector {
       const isUncovered = visit.spans.some((one) => uncovered.has(nameAt(visit, one)))
       const timed = isUncovered ? ways : [work, ...parts, ...ways]
       if (caller !== null) return timed
-      // What was lost is not called first: where more was in one period, that tells no requests apart.
+      // If one period lost more spans, the first recorded call does not distinguish requests.
       const first = lostShares(this.#flows).differ ? undefined : called[0]
       const whole: Item = {
         ...work,

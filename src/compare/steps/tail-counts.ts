@@ -13,7 +13,7 @@ import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 const SUBSET_POWER = 4
 /** A tail of fewer values a period is one value or none. */
 export const MIN_TAIL_VALUES = 20
-/** Far beyond: so many times what this share of the values does not exceed in the faster period. */
+/** Limits far beyond the usual: a multiple of the value that this share does not exceed in the faster period. */
 const FAR_TAILS = [
   { share: 0.95, times: 1.5 },
   { share: 0.95, times: 3 },
@@ -27,11 +27,10 @@ interface Stretches {
 }
 
 /**
- * p of the tails of each measure, corrected for being several. High ranks count far more than others:
- * a minority that changed moves neither ranks nor logs. None of several runs, whose tails differ so
- * that 7 to 9 % of simulations would find changes. Source: Conover and Salsburg 1988, "Locally most
- * powerful tests for detecting treatment effects when only a subset of patients can be expected to
- * respond to treatment".
+ * Returns p of the tails of each measure, corrected for their number. High ranks count far more than others, because a
+ * changed minority moves neither ranks nor logs. Returns none for several runs: their tails differ so much that 7 to 9
+ * % of simulations would find changes. Source: Conover and Salsburg 1988, "Locally most powerful tests for detecting
+ * treatment effects when only a subset of patients can be expected to respond to treatment".
  */
 export function testTails(
   measures: readonly (readonly StepStratum[])[],
@@ -58,7 +57,7 @@ export function testTails(
   return measures.map((strata) => known.get(strata)!)
 }
 
-/** p of tests that were made of all groups together. */
+/** Returns p of tests that were made of all groups together. */
 function inGroups(
   groups: readonly (readonly unknown[])[],
   tests: readonly { readonly p: number }[],
@@ -68,8 +67,8 @@ function inGroups(
 }
 
 /**
- * Counts values far beyond nearly all of a period by short stretch, for `compareRare`: levels that wander
- * hardly bring any there. None of several runs.
+ * Counts values far beyond nearly all of a period by short stretch, for `compareRare`: drifting levels hardly bring any
+ * there. None for several runs.
  */
 function farCounts(strata: readonly StepStratum[], short: TimeBlocks): readonly ChoiceCounts[][] {
   if (short.runs > 1) return []
@@ -101,7 +100,7 @@ function countAbove(
 export interface Minority {
   /** Share of the calls that changed, at least. */
   readonly share: number
-  /** What a typical one of them takes, and a typical call before, in µs. */
+  /** Typical time of a changed call, and of a typical call before, in µs. */
   readonly changedUs: number
   readonly usualUs: number
   /** Requests after that have them. */
@@ -110,22 +109,22 @@ export interface Minority {
 
 /** Each tail that is looked at has this part of the values of the one before. */
 const NEXT_TAIL = 0.85
-/** The slowest calls may be single ones of another reason: so many count as the next. */
+/** Number of slowest calls that count as no slower than the next: they may be single ones with another reason. */
 const MAX_SINGLE = 2
 
-/** A minority, and what all calls, or those on critical paths, take more for it. */
+/** A minority, and the extra time of all calls, or of those on critical paths, because of it. */
 export interface MeasuredMinority {
   readonly minority: Minority
-  /** What a typical one of them takes more, in µs; negative for less. */
+  /** Extra time of a typical changed call, in µs; negative for less. */
   readonly typicalUs: number
   /** Sum in µs after, less for those no longer slow, and its standard error. */
   readonly excess: (isCritical: boolean) => { readonly us: number; readonly error: number }
 }
 
 /**
- * The calls that became slower, or no longer are: those beyond a limit in each stratum in excess of
- * the other period, as a share of what else would lie below it. The limit is that of the tail that
- * differs most surely. Calls take more by what they exceed it by, and it exceeds those below it.
+ * Returns the calls that became slower, or are no longer slow: in each stratum, the excess over the other period beyond
+ * a limit, as a share of the calls otherwise below it. The limit is that of the tail with the surest difference. The
+ * extra time of these calls is their time beyond the limit, plus the distance from calls below to the limit.
  */
 export function minorityOf(strata: readonly StepStratum[]): MeasuredMinority | null {
   const used = comparable(strata)
@@ -186,7 +185,7 @@ export function minorityOf(strata: readonly StepStratum[]): MeasuredMinority | n
   }
 }
 
-/** Of a stratum, which share lies more beyond the limit of a tail, and what a call beyond takes more. */
+/** Returns, for a stratum, the additional share beyond the limit of a tail, and the extra time of calls there. */
 function partOf(
   samples: readonly [before: StepSample, after: StepSample],
   { sign, tail }: { readonly sign: number; readonly tail: number },
@@ -222,7 +221,7 @@ function comparable(strata: readonly StepStratum[]) {
     .map(({ before, after }) => [before, after] as const satisfies readonly StepSample[])
 }
 
-/** What a share of the values of both periods does not exceed. */
+/** Returns the limit that a share of the values of both periods does not exceed. */
 function limitOf([before, after]: readonly [StepSample, StepSample], share: number): number {
   return pooledQuantile(before.values, after.values, share)
 }
@@ -231,7 +230,7 @@ function shareBeyond(values: Float64Array, limit: number): number {
   return (values.length - bisectRight(values, limit)) / values.length
 }
 
-/** Variance of the share of values beyond a limit; half a value is added on both sides of it. */
+/** Returns the variance of the share of values beyond a limit; half a value is added on both sides of it. */
 function varianceBeyond(values: Float64Array, limit: number): number {
   const above = values.length - bisectRight(values, limit)
   return ((above + 0.5) * (values.length - above + 0.5)) / (values.length + 1) ** 3

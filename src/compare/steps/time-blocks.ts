@@ -21,18 +21,18 @@ export interface TimeBlocks {
   /** Stretches that each run has; after has as many. */
   readonly perRun: number
   readonly runs: number
-  /** Which stretches of both periods are compared in pairs: what both share is no difference. */
+  /** Stretches of both periods that are compared in pairs: a common change is no difference. */
   readonly pairs: Pairing
 }
 
 /**
- * Divides after and every run into ten stretches of as many requests, to see how levels wander;
- * periods of the same time, such as a canary, at the same moments. Periods apart, such as this morning and that of
- * yesterday, may both get warm as they begin, or have the same hours: they are compared phase by phase.
+ * Divides after and every run into ten stretches of equally many requests, to measure the drift of levels. Periods of
+ * the same time, such as a canary, are divided at the same moments. Separate periods, such as this morning and
+ * yesterday's, may both warm up as they begin, or cover the same hours: they are compared phase by phase.
  */
 export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => divided(flows, BLOCKS))
 
-/** The same in shorter ones, to see what comes in bursts. */
+/** Divides time into shorter stretches, to find bursts. */
 export const shortStretches = remembered((flows: FlowSet) => divided(flows, SHORT_STRETCHES))
 
 function divided(flows: FlowSet, most: number): TimeBlocks {
@@ -63,8 +63,8 @@ function divided(flows: FlowSet, most: number): TimeBlocks {
 }
 
 /**
- * Periods that adjoin are no phases of each other: a level that still falls in both goes on falling. So the
- * time between them must be as long as the shorter one.
+ * Returns how stretches of both periods are paired. Adjoining periods are no phases of each other: a level that falls
+ * in both simply goes on falling. So phases require a gap as long as the shorter period.
  */
 function pairingOf(flows: FlowSet): Pairing {
   const overlap = periodOverlap(flows)
@@ -73,7 +73,7 @@ function pairingOf(flows: FlowSet): Pairing {
   return overlap.gapUs >= overlap.shorterUs ? 'phase' : null
 }
 
-/** How often an operation could do something and did, by stretch of time; see `TimeBlocks`. */
+/** Number of chances of an operation to do something, and how often it did, by stretch of time; see `TimeBlocks`. */
 export interface ChoiceCounts {
   readonly chances: Float64Array
   readonly made: Float64Array
@@ -81,13 +81,13 @@ export interface ChoiceCounts {
   readonly spread?: { readonly chances: WeightSpread; readonly made: WeightSpread } | undefined
 }
 
-/** How many were recorded, and the sum of the squares of what they count as. */
+/** Number of recorded values, and the sum of their squared weights. */
 export interface WeightSpread {
   readonly recorded: Float64Array
   readonly squares: Float64Array
 }
 
-/** How often something was done by stretch of time, each as often as its request counts. */
+/** Number of times something was done, by stretch of time and by weight of its request. */
 export class StretchCounts {
   readonly counts: Float64Array
   /** `undefined` where each counts once. */
@@ -117,7 +117,7 @@ export class StretchCounts {
     }
   }
 
-  /** What was made of these chances. */
+  /** Returns these chances together with how often they were taken. */
   choices(made = new StretchCounts({ counted: this.#counted }, this.counts.length)): ChoiceCounts {
     const { counts: chances, spread } = this
     return {
@@ -127,7 +127,7 @@ export class StretchCounts {
     }
   }
 
-  /** As many, of which others are counted. */
+  /** Returns a copy, to which other counts can be added. */
   copy(): StretchCounts {
     const copy = new StretchCounts({ counted: this.#counted }, this.counts.length)
     copy.addAll(this)

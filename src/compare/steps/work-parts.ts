@@ -20,7 +20,7 @@ export interface WorkPart {
   readonly meanUs: number
   /** Whether that is of more or fewer calls of it rather than of longer or shorter ones. */
   readonly isOfCalls: boolean
-  /** How often a request after that has it calls it, in the mean. */
+  /** Mean number of calls in a request after that makes any. */
   readonly callsEach: number
 }
 
@@ -29,18 +29,18 @@ type Part = ReturnType<typeof partsOf>[number]
 /** Operations that fewer of the requests of either period have are passed over: they were selected by something. */
 const MIN_HAVING = 0.5
 
-/** What a request spends in an operation of a service, covered by nothing else. */
+/** Time of a request in an operation of a service that no other span covers. */
 export interface OwnTime {
   readonly request: number
   readonly us: number
 }
 
 interface OwnTimes extends OwnTime {
-  /** How often the request has the operation. */
+  /** Number of spans of the operation in the request. */
   readonly spans: number
 }
 
-/** What requests spend in each operation of a service, covered by nothing else, by period. */
+/** Returns the times of requests in each operation of a service that no other span covers, by period. */
 export function ownTimes(
   flows: FlowSet,
   { service, requests }: { readonly service: string; readonly requests: Iterable<number> },
@@ -121,7 +121,7 @@ function isOfCalls(
   return Math.abs((now.each - then.each) * (then.us || now.us)) > Math.abs(longerUs)
 }
 
-/** @param isThrough whether a span is recorded in one period only: what it does is its caller's */
+/** @param isThrough whether a span is recorded in one period only, so its work counts as its caller's */
 function partsOf(shape: ShapeVisits, service: string, isThrough: (span: number) => boolean) {
   return shape.visits
     .filter((visit) => visit.service === service)

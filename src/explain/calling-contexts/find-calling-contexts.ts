@@ -8,15 +8,14 @@ import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.
 import { AFTER, BEFORE, FlowSet, type Period } from '../../flows/flow-set.ts'
 
 /**
- * The calling context tree of all requests of a period, or of two: for every chain of calls the
- * time that requests waited for the work done there.
+ * Finds the calling context tree of all requests of a period, or of two: for every chain of calls, the time that
+ * requests waited for its work.
  *
- * Every moment of a response time belongs to exactly one context: the call whose own work the
- * critical path goes through just then. So contexts add up to the sum of the response times, and
- * what runs beside something longer, or after the reply, adds nothing; its calls are still counted.
- * Where a recorded response time and its critical path differ, the request itself gets the rest.
- * Contexts are called by service and operation, without hosts. With `counts: 'weighted'`, each request
- * counts as often as its sampling weight says.
+ * Every moment of a response time belongs to exactly one context: the call whose own work the critical path goes
+ * through just then. So contexts add up to the sum of the response times. Work that runs in parallel to longer work, or
+ * after the reply, adds nothing; its calls are still counted. If a recorded response time and its critical path differ,
+ * the request itself gets the rest. Contexts are called by service and operation, without hosts. With `counts:
+ * 'weighted'`, each request counts as often as its sampling weight says.
  *
  * @param flows of one period or two
  *
@@ -78,7 +77,7 @@ class ContextTree {
     if (!(wholeUs > 0)) (of(root) as ContextTotals).selfRequests += weight
   }
 
-  /** The contexts with what was called from them added up. */
+  /** Returns the contexts, with the totals of those called from them added up. */
   finish(): CallingContext[] {
     for (const period of [BEFORE, AFTER] as const) {
       for (const context of this.#contexts) {
@@ -132,7 +131,7 @@ const noTotals = (): ContextTotals => ({
   totalRequests: 0,
 })
 
-/** What one period says of a calling context; times are sums over the period's requests. */
+/** Totals of a calling context in one period; times are sums over the period's requests. */
 export interface ContextTotals {
   requests: number
   calls: number
@@ -147,7 +146,7 @@ export interface ContextTotals {
 
 /** A chain of calls: something that was called, and who called it, back to the request. */
 export interface CallingContext {
-  /** Its number; callers come before what they call. */
+  /** Number of the context; callers come before callees. */
   readonly context: number
   /** Number of the context it is called from; -1 for the beginning of requests. */
   readonly parent: number
@@ -159,7 +158,7 @@ export interface CallingContext {
   readonly after: Readonly<ContextTotals>
 }
 
-/** What divides up the requests: their time, or each request counted once, however long it took. */
+/** Measure that divides up the requests: their time, or each request counted once, however long it took. */
 export type ContextMeasure = 'time' | 'requests'
 
 /** The calling context tree of one or two periods: what `findCallingContexts` makes. */
@@ -167,17 +166,17 @@ export class CallingContexts extends columnarStage<{
   readonly contexts: readonly CallingContext[]
   /** Requests in each period; 0 after where there is only one period. */
   readonly requests: readonly [before: number, after: number]
-  /** What times are amounts of: time, unless flows carry another measure. */
+  /** Quantity of the times: time, unless flows carry another measure. */
   readonly quantity: Quantity
 }>() {
-  /** The sum of a period's response times, in µs: what all its contexts add up to. */
+  /** Returns the sum of a period's response times, in µs, which all its contexts add up to. */
   totalUs(period: Period): number {
     return this.contexts.reduce((sum, context) => sum + totals(context, period).selfUs, 0)
   }
 
   /**
-   * What a request of the period spends in a context: µs, or with `'requests'` its share of a
-   * request. Means over all of the period's requests, so that periods of different length compare.
+   * Returns the mean time of the period's requests in a context, in µs, or with `'requests'` the mean share of a
+   * request. Means cover all of the period's requests, so periods of different length compare.
    */
   perRequest(
     context: CallingContext,
@@ -192,8 +191,8 @@ export class CallingContexts extends columnarStage<{
   }
 
   /**
-   * One row a context: caller, name, requests that have it, calls a request, and per request of all
-   * of the period's the time of its own and with all it calls, before, after and the change.
+   * Returns one row per context: caller, name, requests that have it, calls a request, and per request of all of the
+   * period's the time of its own and with all it calls, before, after and the change.
    */
   table(): StageTable {
     const time = (period: Period, part: 'self' | 'total') => (context: CallingContext) =>

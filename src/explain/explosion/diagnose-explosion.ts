@@ -50,14 +50,13 @@ export interface Cluster {
 }
 
 /**
- * Tells whether requests are spread over so many categories that these cannot be tested, which parts
- * of labels and structure tell them apart though they do the same work, and what each remedy would
- * do: to the number of categories, to requests a category, and to the spread of response times
- * within them (C²), which merging must not raise.
+ * Tests whether requests are spread over too many categories to test. Finds the parts of labels and structure that
+ * separate requests doing the same work. Measures each remedy by the number of categories, the requests per category,
+ * and the spread of response times within them (C²), which merging must not raise.
  *
- * Parts are hosts, threads, the order of concurrent siblings, how often something is repeated, and
- * ids in the names of operations. Every remedy is carried out on the requests themselves, which for
- * many requests takes several times as long as categorizing them.
+ * Parts are hosts, threads, the order of concurrent siblings, numbers of repetitions, and ids in the names of
+ * operations. Every remedy is carried out on the requests themselves, which for many requests takes several times as
+ * long as categorizing them.
  *
  * @param source a comparison, or a stage of `categorize`, also of one period
  * @param given see {@link EXPLOSION_OPTIONS}; `cluster` is as `expectedCategories` takes it
@@ -103,7 +102,7 @@ interface DiagnosisContents extends ExplosionCauses, Remedies {
 /** Below this share of requests in testable categories, categories are called too thin. */
 const ENOUGH = 0.5
 
-/** Whether categories are too many to compare, why, and what would help. */
+/** Diagnosis of categories: whether they are too many to compare, the causes, and the remedies. */
 export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
   /** Whether fewer than half of the requests are in categories that can be tested. */
   get thin(): boolean {
@@ -166,7 +165,7 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
     return lines.join('\n')
   }
 
-  /** One row a remedy, the best first, below one for things as they are. */
+  /** Returns one row per remedy, the best first, below one for things as they are. */
   table(): StageTable {
     const rows = [
       { remedy: 'as it is', code: '', gains: '', loses: '', ...this.sizes },
@@ -176,7 +175,7 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
     return rowTable(rows, { remedy: 'remedy', ...sizes, ...own('gains loses code') })
   }
 
-  /** One row a cause, the largest share first. */
+  /** Returns one row per cause, the largest share first. */
   causeTable(): StageTable {
     return rowTable(this.causes, own('part share categoriesWithout categoriesWithOnly detail'))
   }
@@ -197,7 +196,7 @@ function c2Text(c2: number): string {
   return Number.isNaN(c2) ? 'none' : shortNumber(c2)
 }
 
-/** Most requests testable, then the least C², then most categories. */
+/** Sorts by the most testable requests, then the least C², then the most categories. */
 function bestFirst(a: CategorySizes, b: CategorySizes): number {
   return shareOf(b) - shareOf(a) || spreadOf(a) - spreadOf(b) || b.categories - a.categories
 }
@@ -208,7 +207,7 @@ function codeOf(options: OptionAdvice = {}): string {
     .join(', ')
 }
 
-/** What of the two a change makes better, and what worse; both as they are shown, in two digits. */
+/** Returns the measures that a change improves, and those that it worsens, as rounded for display. */
 function effectOf(now: CategorySizes, before: CategorySizes) {
   const changes = [
     { what: 'testable requests', by: shareOf(now) - shareOf(before) },
@@ -226,7 +225,7 @@ function shareOf({ testableShare }: CategorySizes): number {
   return Math.round(100 * (testableShare || 0))
 }
 
-/** C² in hundredths; none is as bad as any. */
+/** Returns C² in hundredths; none is as bad as any. */
 function spreadOf({ medianC2 }: CategorySizes): number {
   return Number.isNaN(medianC2) ? Number.MAX_VALUE : Math.round(medianC2 * 100)
 }
@@ -377,7 +376,7 @@ export class ExplosionVariants {
     this.categories = categories
   }
 
-  /** The same requests by another order, or why that cannot be. */
+  /** Returns the same requests by another order, or why that cannot be. */
   flows({ concurrency }: Pick<Variant, 'concurrency'>): FlowSet | string {
     const { flows } = this.categories
     const own = flows.options.concurrency
@@ -385,7 +384,7 @@ export class ExplosionVariants {
     return getOrInsert(this.#rebuilt, concurrency, () => rebuildFlows(flows, concurrency))
   }
 
-  /** Order first, then labels, then loops: folding needs names that repeat. */
+  /** Categorizes a variant: order first, then labels, then loops, because folding needs names that repeat. */
   categorize({ changes = [], folds = false, ...rebuilt }: Variant): Categories {
     const { flows, options } = this.categories
     const built = this.flows(rebuilt)
@@ -425,7 +424,7 @@ function sameRequests(flows: FlowSet, rebuilt: FlowSet): FlowSet | undefined {
 /** A cause that sets requests with the same work apart. */
 export type ExplosionPart = 'host' | 'thread' | 'concurrency order' | 'loop counts' | 'ids in names'
 
-/** A part of what requests are distinguished by, and how many categories it makes. */
+/** Part of labels or structure that separates requests, with the number of categories it makes. */
 export interface ExplosionCause {
   readonly part: ExplosionPart
   /**
@@ -442,7 +441,7 @@ export interface ExplosionCause {
 }
 
 export interface ExplosionCauses {
-  /** Those that matter, the largest share first. */
+  /** Causes that matter, the largest share first. */
   readonly causes: readonly ExplosionCause[]
   /**
    * Categories when all causes are taken out, each step counted once if loops are one: remedies may
@@ -459,7 +458,7 @@ const LABEL_PARTS: Readonly<Partial<Record<ExplosionPart, LabelChange>>> = {
   'ids in names': withoutIds,
 }
 
-/** The rule of concurrency that takes the order of siblings out, where flows can be rebuilt. */
+/** Returns the rule of concurrency that ignores the order of siblings, if flows can be rebuilt. */
 function orderFree(variants: ExplosionVariants): Concurrency | undefined {
   const { concurrency } = variants.categories.flows.options
   const other = concurrency === 'learned' ? 'none' : 'learned'
@@ -600,7 +599,7 @@ export function categorySizes(categories: Categories): CategorySizes {
   }
 }
 
-/** Where categories are small their number says little: each counts with its requests. */
+/** Returns a median weighted by requests: the number of small categories says little. */
 function medianByRequests(
   variations: readonly { readonly c2: number; readonly requests: number }[],
 ) {

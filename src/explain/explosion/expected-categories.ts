@@ -15,24 +15,23 @@ export interface ExpectedCategories {
 const RARE = 1e-5
 
 /**
- * How many categories to expect when each request chooses R of N hosts at random, in an order that
- * matters, as writes to a replicated file system do.
+ * Returns the number of categories expected if each request chooses R of N hosts at random, in an order that matters,
+ * as writes to a replicated file system do.
  *
  * E = C − C·(1 − 1/C)^k with C = N!/(N − R)!, computed as −C·expm1(k·log1p(−1/C)), which keeps its
  * digits for large C. The variance is that of the number of occupied cells of C after k balls. With
  * no replicas there is one category.
  *
- * Limits: requests that differ only in their hosts, which are all equally likely. Observed numbers
- * lie within two standard deviations 95 % of the time; more categories say that requests differ in
- * something else as well, fewer that hosts are not chosen at random. Where k is below C/100,000, sd
- * is accurate to 1e-5 of itself.
+ * Limits: requests that differ only in their hosts, which are all equally likely. Observed numbers lie within two
+ * standard deviations 95 % of the time. With more categories, requests also differ in something else; with fewer, hosts
+ * are not chosen at random. If k is below C/100,000, the relative error of sd is 1e-5.
  *
  * Source: Sambasivan 2013, §3.5.3 and Table 3.7; Johnson and Kotz 1977, "Urn models and their
  * application", §3.2 (variance).
  *
- * @param hosts N, how many hosts there are to choose from
- * @param replicas R, how many of them a request goes to, one after the other
- * @param requests k, how many such requests there were
+ * @param hosts N, the number of hosts to choose from
+ * @param replicas R, the number of hosts that a request goes to, one after the other
+ * @param requests k, the number of requests
  * @throws OptionError for numbers that are no integers of 0 or more, or more replicas than hosts
  *
  * @example
@@ -60,7 +59,7 @@ function possibleCategories(hosts: number, replicas: number): number {
   return possible
 }
 
-/** Mean and standard deviation of the number of occupied cells, of C, after k balls. */
+/** Returns the mean and standard deviation of the number of occupied cells, of C, after k balls. */
 function occupied(cells: number, balls: number): { expected: number; sd: number } {
   if (balls <= 1 || cells === 1) return { expected: Math.min(balls, 1), sd: 0 }
   if (cells === Number.POSITIVE_INFINITY) return { expected: balls, sd: 0 }
@@ -76,7 +75,7 @@ function occupied(cells: number, balls: number): { expected: number; sd: number 
   return { expected, sd: Math.sqrt(Math.max(0, single + joint)) }
 }
 
-/** Which clusters and how many requests curves are drawn for. */
+/** Clusters and numbers of requests to draw curves for. */
 export interface CategoryCurveOptions {
   /** Cluster sizes, a curve each. */
   readonly hosts: readonly number[]
@@ -90,7 +89,7 @@ export interface CategoryCurveOptions {
 export class ExpectedCategoryCurves extends columnarStage<{
   readonly options: CategoryCurveOptions
 }>() {
-  /** One row a point; `requestsPerCategory` is the mean over categories that have requests. */
+  /** Returns one row per point; `requestsPerCategory` is the mean over categories that have requests. */
   table(): StageTable {
     const { hosts, replicas, requests: range, points } = this.options
     const [fewest, most] = range

@@ -33,7 +33,7 @@ export interface TaughtAnswer {
   readonly at?: string
 }
 
-/** The categories of some data, and what they would be if some of what they differ in were ignored. */
+/** Categories of some data, and the categories that result from ignoring some differences. */
 class Alternatives {
   readonly categories: Categories
   readonly known: readonly Ignorable[]
@@ -74,7 +74,7 @@ class Alternatives {
     return { categories, of }
   }
 
-  /** The smallest sets of parts that make two categories one. */
+  /** Returns the smallest sets of parts that make two categories one. */
   merging(one: number, other: number): Ignorable[][] {
     const found: Ignorable[][] = []
     for (const ignore of subsets(this.known)) {
@@ -90,7 +90,7 @@ function membersOf(categories: Categories, category: number): number[] {
   return [BEFORE, AFTER].flatMap((period) => [...categories.members(category, period)])
 }
 
-/** All sets of at least one part: smaller ones first, milder ones first among them. */
+/** Returns all sets of at least one part: smaller ones first, milder ones first among them. */
 function subsets(parts: readonly Ignorable[]): Ignorable[][] {
   const all = Array.from({ length: 2 ** parts.length - 1 }, (_, i) =>
     parts.filter((_, part) => ((i + 1) >> part) & 1),
@@ -103,18 +103,17 @@ function sideOf(categories: Categories, category: number): AnswerSide {
 }
 
 /**
- * Learns from answers which requests are the same: adds them to what is known, and finds the smallest
- * rule that makes one category of all that are the same and of none that are not. Of equally small
- * rules it is the mildest: ids in names, learned order, threads, repetitions, hosts, any order.
+ * Learns from answers which requests are the same: adds the answers to the knowledge, and finds the smallest rule that
+ * merges all equal requests and no others. Of equally small rules it takes the mildest: ids in names, learned order,
+ * threads, repetitions, hosts, any order.
  *
- * The rule is of general terms, so that it serves other data as well; `compare` applies it with the
- * option `knowledge`.
+ * The rule uses general terms, so it works for other data as well; `compare` applies it with the option `knowledge`.
  *
  * @param source a comparison, or categories, that the answers are about; made without the rule
- * @param taught what is said of categories of `source`, by their numbers; notes and names
- * @param known what was known before; default nothing
- * @throws OptionError for something else than knowledge; FlowdeltaError for a category that there is not, for requests that are called the same though
- *   they differ in the work they do, and where no rule respects all answers
+ * @param taught answers about categories of `source`, by their numbers; notes and names
+ * @param known earlier knowledge; default none
+ * @throws OptionError for something else than knowledge; FlowdeltaError for an unknown category, for requests called
+ *   the same although they do different work, and if no rule respects all answers
  *
  * Source: Sambasivan 2013, §8.2.1, asks for semi-supervised categories; the rules are flowdelta's own.
  *

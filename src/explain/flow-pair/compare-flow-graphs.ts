@@ -27,29 +27,27 @@ export interface FlowComparisonOptions {
   /** Readable names for node labels; default the labels. */
   readonly names?: ReadableNames
   /**
-   * A change of an edge's mean counts, as a change when it is significant, else with the reason why
-   * it may be chance, from this share of the mean response time on; default 0.01. Of more edges than
-   * make up such shares, from an edge's even part of it on.
+   * Smallest share of the mean response time from which a change of an edge's mean counts: as a change if it is
+   * significant, else with the reason why it may be chance. Default 0.01. If more edges exist than shares of that size,
+   * the limit is an edge's even part.
    */
   readonly largeShift?: number
 }
 
 /**
- * Compares two request flows step by step: which nodes are the same, which are on one side only,
- * which latencies changed; and what is the same throughout, so that it need not be shown.
+ * Compares two request flows step by step: finds the nodes that are the same, the nodes on one side only, the changed
+ * latencies, and the identical regions, which need not be shown.
  *
- * The result is plain data for JSON, the model of all three views: side by side, diff, animation.
- * Latencies of shared edges are compared by the test of `responseTime`, at its level, and called
- * changed where p, corrected over the edges (Benjamini-Hochberg), is below it and the shift is
- * large; an edge is tested when it is on the critical path of at least half of
- * the requests of either side. See `FlowComparison` for what each part says, `matchNodes` for how
- * nodes are matched. `ranked` is a stage with a table: what differs, by its share of the change of
- * the mean response time.
+ * The result is plain data for JSON, the model of all three views: side by side, diff, animation. Latencies of shared
+ * edges are compared by the test of `responseTime`, at its level, and called changed where p, corrected over the edges
+ * (Benjamini-Hochberg), is below it and the shift is large; an edge is tested when it is on the critical path of at
+ * least half of the requests of either side. See `FlowComparison` for the meaning of each part, and `matchNodes` for
+ * the matching of nodes. `ranked` is a stage with a table of the differences, by share of the change of the mean
+ * response time.
  *
- * @param pair `{ category }` for a category before and after; `{ mutation, precursors }` for a
- *   structural mutation and its likeliest precursor; a stream of `comparison.moves`, whose differences
- *   and rest add up to what each of its requests takes more; `{ before: { category, period }, after }`
- *   for any two
+ * @param pair `{ category }` for a category before and after; `{ mutation, precursors }` for a structural mutation and
+ *   its likeliest precursor; a stream of `comparison.moves`, whose differences and rest add up to the extra time of
+ *   each of its requests; `{ before: { category, period }, after }` for any two
  * @param options.names a function or a record from labels to readable names; default the labels
  * @param options.largeShift share of the mean response time before; default 0.01
  * @throws FlowdeltaError for a mutation without precursor, RangeError for an unknown category,
@@ -179,7 +177,9 @@ function nameOfLabel(names: ReadableNames | undefined): (label: string) => strin
 
 const SMALLEST = 2
 
-/** Connected parts the same on both sides, as large as closes no cycle as one node. */
+/**
+ * Returns connected parts that are the same on both sides, as large as possible without closing a cycle as one node.
+ */
 function identicalRegions(
   { nodes, edges }: UnionGraph,
   orderChanges: readonly OrderChange[],
@@ -200,7 +200,7 @@ function identicalRegions(
     })
 }
 
-/** Connected parts on one side only; with the identical regions they close no cycle. */
+/** Returns connected parts on one side only; with the identical regions they close no cycle. */
 function oneSidedGroups(union: UnionGraph, regions: readonly FlowGroup[]): FlowGroup[] {
   const drawn = coalesceFlow(union, { groups: regions })
   const side = (node: CoalescedNode | undefined) =>
@@ -221,7 +221,7 @@ function oneSidedGroups(union: UnionGraph, regions: readonly FlowGroup[]): FlowG
     })
 }
 
-/** Connected nodes of one service and host, on either side; none where neither is known. */
+/** Returns connected nodes of one service and host, on either side; none if neither is known. */
 function componentTraversals({ nodes, edges }: UnionGraph): FlowGroup[] {
   const places = nodes.map(placeName)
   const binding = edges.map(({ from, to }) => {

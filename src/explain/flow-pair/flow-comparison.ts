@@ -14,11 +14,11 @@ export interface EdgeLatencies {
   readonly edgeClass: number
   /** Requests with a latency; for an edge into a join, those in which the join waited for it. */
   readonly requests: number
-  /** Of these latencies, in µs; `null` where there are none, or too few for a deviation. */
+  /** Statistics of these latencies, in µs; `null` if there are none, or too few for a deviation. */
   readonly meanUs: number | null
   readonly medianUs: number | null
   readonly sdUs: number | null
-  /** In what share of all requests the edge is on the critical path. */
+  /** Share of all requests with the edge on the critical path. */
   readonly criticalShare: number
   /**
    * Its part of the mean response time, in µs, edges of one class having equal parts; over all edges
@@ -41,7 +41,7 @@ export interface FlowNode {
   /** The empty string where hosts are left out of labels. */
   readonly host: string
   readonly phase: Phase
-  /** Of a reply, requests in which the call failed; 0 where outcomes were not recorded. */
+  /** Number of requests in which the call failed, on its reply; 0 if outcomes were not recorded. */
   readonly failed: number
   readonly structureNode: number
 }
@@ -67,9 +67,9 @@ export interface FlowSide {
 }
 
 /**
- * How sure it is that two nodes are the same step: `'sure'` where their label is unique on both
- * sides or the flows are the same, `'likely'` where it recurs and at least half of their
- * neighbours are matched with each other, else `'doubtful'`.
+ * Certainty that two nodes are the same step: `'sure'` if their label is unique on both sides or the flows are the
+ * same; `'likely'` if the label recurs and at least half of their neighbors are matched with each other; else
+ * `'doubtful'`.
  */
 export type Certainty = 'sure' | 'likely' | 'doubtful'
 
@@ -78,11 +78,11 @@ export interface NodeMatch {
   readonly before: number
   readonly after: number
   readonly certainty: Certainty
-  /** Their label occurs more than once on either side. */
+  /** Whether the label occurs more than once on either side. */
   readonly recurs: boolean
   /**
-   * How many of their neighbours are matched with each other, as a share of the neighbours of the
-   * one that has more; 1 if there are none.
+   * Share of their neighbors that are matched with each other, relative to the node with more neighbors; 1 if there are
+   * none.
    */
   readonly neighbourShare: number
 }
@@ -91,7 +91,7 @@ export interface UnionNode extends Omit<FlowNode, 'structureNode' | 'failed'> {
   readonly id: number
   readonly inBefore: boolean
   readonly inAfter: boolean
-  /** Its place in the nodes of each side; `null` where it is not there. */
+  /** Place in the nodes of each side; `null` if it is missing there. */
   readonly before: number | null
   readonly after: number | null
   /** On each side, requests in which the call that it replies to failed. */
@@ -103,7 +103,7 @@ export interface UnionNode extends Omit<FlowNode, 'structureNode' | 'failed'> {
 /** Why a large change of an edge's mean may be chance. */
 export type QuietReason = 'variance' | 'too few requests' | 'never waited for'
 
-/** What became of the latency of an edge that is on both sides. */
+/** Change of the latency of an edge that is on both sides. */
 export interface EdgeVerdict {
   /** `'changed'` when it is `significant` and `large`. */
   readonly verdict: 'changed' | 'unchanged' | 'untested'
@@ -130,16 +130,16 @@ export interface UnionEdge extends EdgeVerdict {
   readonly to: number
   readonly inBefore: boolean
   readonly inAfter: boolean
-  /** Its latencies on each side; `null` where it is not there. */
+  /** Latencies on each side; `null` if it is missing there. */
   readonly before: EdgeLatencies | null
   readonly after: EdgeLatencies | null
   readonly intoJoin: boolean
 }
 
-/** Nodes of the union that can be shown as one, without hiding what leads where. */
+/** Nodes of the union that can be shown as one without hiding how edges lead. */
 export interface FlowGroup {
   readonly id: number
-  /** What its nodes have in common: the same on both sides; on one side only; at one place; none. */
+  /** Relation of its nodes: the same on both sides, on one side only, at one place, or none. */
   readonly kind: 'identical' | 'added' | 'removed' | 'component' | 'others'
   /** Said of the whole: `23 steps in both`, `4 added steps`, or where the steps happen. */
   readonly name: string
@@ -157,14 +157,14 @@ export interface FlowGroup {
   readonly changedEdges: number
   /** Edges with a large change that may be chance. */
   readonly quietEdges: number
-  /** How long requests whose critical path leads through it are in it, in µs; 0 for none. */
+  /** Time that requests spend in it if their critical path leads through it, in µs; 0 for none. */
   readonly beforeUs: number
   readonly afterUs: number
 }
 
 /**
- * Two flows side by side and as one: what a view needs to draw them beside each other, as a diff,
- * or one turning into the other. Plain data, but for `ranked`, a stage; ids are places in their lists, times in µs.
+ * Two flows side by side and as one: the data to draw them next to each other, as a diff, or one turning into the
+ * other. Plain data, but for `ranked`, a stage; ids are places in their lists, times in µs.
  */
 export interface FlowComparison {
   readonly before: FlowSide
@@ -178,7 +178,7 @@ export interface FlowComparison {
   readonly confidenceText: string
   /** Pairs kept apart because some step would have followed itself. */
   readonly droppedMatches: number
-  /** The union of both flows, such that edges lead from lower to higher ids. */
+  /** Union of both flows, in an order in which edges lead from lower to higher ids. */
   readonly nodes: readonly UnionNode[]
   readonly edges: readonly UnionEdge[]
   /** Steps of both sides that lie otherwise to each other, by ids of the union. */
@@ -186,8 +186,8 @@ export interface FlowComparison {
   /** Connected steps that are the same on both sides and took no other time: two nodes or more. */
   readonly regions: readonly FlowGroup[]
   /**
-   * Connected steps that are on one side only: what was added, what removed. Regions and
-   * differences can be drawn as one node each at the same time; their ids are one sequence.
+   * Connected steps on one side only: added ones and removed ones. Regions and differences can be drawn as one node
+   * each at the same time; their ids are one sequence.
    */
   readonly differences: readonly FlowGroup[]
   /** Traversals of one component, its service and host: every node that has either is in one. */
@@ -201,7 +201,7 @@ export interface FlowComparison {
  * another order, or an edge whose latency changed.
  */
 export interface FlowDifference {
-  /** From 1, the largest change of time on the critical path first. */
+  /** Rank from 1, the largest change of time on the critical path first. */
   readonly rank: number
   readonly kind: 'added' | 'removed' | 'replaced' | 'order' | 'latency'
   /** Ids of the union's nodes that it is about: those that came, went or moved, or an edge's ends. */
@@ -220,24 +220,24 @@ export interface FlowDifference {
   readonly text: string
 }
 
-/** What edges without a difference of their own add to the change. */
+/** Contribution of edges without a difference of their own. */
 export type RestOfChange = Pick<FlowDifference, 'edges' | 'changeUs' | 'share'>
 
 interface Ranked {
   readonly differences: readonly FlowDifference[]
-  /** Mean response time after − before, in µs: what the differences and the rest add up to. */
+  /** Mean response time after − before, in µs; the differences and the rest add up to it. */
   readonly totalUs: number
   readonly rest: RestOfChange
 }
 
 /** Differences between two flows, ranked by their part of the change of the mean response time. */
 export class FlowDifferences extends columnarStage<Ranked>() {
-  /** A row for each difference, the largest change first. */
+  /** Returns a row for each difference, the largest change first. */
   table(): StageTable {
     return rowTable(this.differences, own('rank kind what beforeUs afterUs changeUs share'))
   }
 
-  /** A line for each difference, then what is left. */
+  /** Returns a line for each difference, then the rest. */
   text(): string {
     const { differences, totalUs } = this
     const lines = differences.map(({ rank, text }) => `${rank}. ${text}`)
@@ -294,7 +294,7 @@ const MAX_NAMES = 3
 
 type Union = Pick<FlowComparison, 'nodes' | 'edges'>
 
-/** What a difference is about, without its time. */
+/** Returns the subject of a difference, without its time. */
 function subjectOf({ kind, nodes: about, orders = [] }: Draft, { nodes }: Union): string {
   const nameOf = (node: number) => shortText(nodes[node]?.name ?? '', MAX_NAME)
   if (kind === 'latency') return about.map(nameOf).join(' → ')
@@ -361,7 +361,9 @@ export function chanceOf({ kind, edges: own }: Draft, edges: readonly UnionEdge[
   return kind === 'latency' && edge !== undefined ? `; ${chanceWords(edge)}` : ''
 }
 
-/** Says by how much an edge's time changed, and how its median or what requests wait for it if otherwise. */
+/**
+ * Says by how much an edge's time changed; adds its median, or the wait of requests for it, if these changed otherwise.
+ */
 function latencyWords({ shiftUs, medianShiftUs }: UnionEdge, changeUs: number): string {
   if (shiftUs === null) return moreWords(changeUs)
   const words = moreWords(shiftUs)
@@ -478,9 +480,9 @@ function totalOf(edges: readonly UnionEdge[], side: Side): number {
 }
 
 /**
- * The time of each edge on critical paths. Edges of one class are there one for the other: those of
- * both sides, or else of steps in the place of others, have up to their mean latency of it, and those
- * that are only added beside them, or removed, the rest, which is what they add.
+ * Returns the time of each edge on critical paths. Edges of one class stand in for each other. Edges of both sides, or
+ * else of replacing steps, get up to their mean latency. Edges that are only added or removed get the rest, which is
+ * their contribution.
  */
 function criticalTimes(
   { edges }: ComparedFlows,
@@ -549,7 +551,7 @@ function oneSidedSteps(flows: ComparedFlows, claim: Claim): Draft[] {
   )
 }
 
-/** Added steps between the same neighbors as removed ones are one difference with these. */
+/** Merges added steps with removed ones between the same neighbors into one difference. */
 function replacements(drafts: readonly Draft[], edges: readonly UnionEdge[]): Draft[] {
   const placeOf = ({ nodes }: Draft) => {
     const own = new Set(nodes)
@@ -576,8 +578,8 @@ function replacements(drafts: readonly Draft[], edges: readonly UnionEdge[]): Dr
 }
 
 /**
- * With the free edges of branches beside steps of one side, where these are waited for instead: what
- * steps add is the time of their branch less that of the branch that they displace.
+ * Adds the free edges of parallel branches that requests now wait for instead. The cost of such steps is the time of
+ * their branch less that of the displaced branch.
  */
 function withDisplaced({ edges }: ComparedFlows, draft: Draft, claim: Claim): Draft {
   const { kind, nodes } = draft
@@ -593,7 +595,7 @@ function withDisplaced({ edges }: ComparedFlows, draft: Draft, claim: Claim): Dr
         .filter((edge) => own.has(edge[end]) && !own.has(edge[start]))
         .map((edge) => edge[start]),
     )
-    // What is added on the way is visited too.
+    // Nodes added on the way are visited, too.
     for (const node of found) for (const edge of next.get(node) ?? []) found.add(edge[end])
     return found
   }
@@ -607,8 +609,8 @@ function withDisplaced({ edges }: ComparedFlows, draft: Draft, claim: Claim): Dr
 }
 
 /**
- * With the free edges of branches that are waited for more or less often as an edge takes another
- * time: it costs no more than requests wait for its branch beyond the others.
+ * Adds the free edges of branches that requests wait for more or less often because an edge takes another time. The
+ * edge costs no more than the wait for its branch beyond the others.
  */
 function withSwitched({ nodes, edges }: ComparedFlows, draft: Draft, claim: Claim): Draft {
   const edge = edges[draft.edges[0] ?? -1]
@@ -640,7 +642,7 @@ function movedNodes({ nodes, orderChanges }: ComparedFlows): ReadonlySet<number>
   return new Set(withTwins(nodes, moved))
 }
 
-/** Each step once, after those that moved as they were before. */
+/** Returns each step once, after those that moved as they were before. */
 function withTwins(nodes: readonly UnionNode[], steps: readonly number[]): number[] {
   return [
     ...new Set(
@@ -649,7 +651,7 @@ function withTwins(nodes: readonly UnionNode[], steps: readonly number[]): numbe
   ]
 }
 
-/** The step of the other side that was not matched with `node`, though it is the same. */
+/** Returns the step of the other side that was not matched with `node`, though it is the same. */
 function twinOf(nodes: readonly UnionNode[], node: number): number {
   const { label, inBefore, inAfter } = nodes[node] as UnionNode
   return (

@@ -105,7 +105,7 @@ function endsOf({ from, to }: StreamEnds): { before: FlowChoice; after: FlowChoi
   )
 }
 
-/** Which flows: a category, a mutation of the ranking, a stream, or any two categories with their periods. */
+/** Flows to compare: a category, a mutation of the ranking, a stream, or any two categories with their periods. */
 export type FlowsToCompare =
   | number
   | StreamEnds
@@ -113,7 +113,7 @@ export type FlowsToCompare =
   | { readonly category: number }
   | { readonly before: FlowChoice; readonly after: FlowChoice }
 
-/** The flows to compare: a structural mutation with its likeliest precursor, else with itself. */
+/** Returns the flows to compare: a structural mutation with its likeliest precursor, else with itself. */
 export function chooseFlows(
   { categories, precursors }: { readonly categories: Categories; readonly precursors: Precursors },
   what: FlowsToCompare,

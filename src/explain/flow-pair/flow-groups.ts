@@ -17,8 +17,8 @@ type Union = Pick<FlowComparison, 'nodes' | 'edges'>
 const MAX_OWN = 12
 
 /**
- * Groups for a view of one difference: its steps and those right before and after them stand alone,
- * all else is one with what it is connected to.
+ * Returns groups for a view of one difference: its steps and their direct neighbors stand alone; all other connected
+ * steps form one group each.
  *
  * Source: focus graphs of Sambasivan 2013, §7.5, about a difference instead of a component.
  */
@@ -68,7 +68,7 @@ const MAX_SERVICES = 2
 
 type GroupDraft = Omit<FlowGroup, 'id' | 'kind' | 'name'>
 
-/** Nodes of one part each, with what their edges are of the response time. */
+/** Groups the nodes of each part, with the share of their edges in the response time. */
 export function groupsOf({ nodes, edges }: Union, partOf: ArrayLike<number>): GroupDraft[] {
   const isInner = ({ from, to }: UnionEdge) => partOf[from] === partOf[to]
   const partOfEdge = ({ to }: UnionEdge) => Number(partOf[to])
@@ -86,7 +86,7 @@ export function groupsOf({ nodes, edges }: Union, partOf: ArrayLike<number>): Gr
     }))
 }
 
-/** How long requests are in some steps on average, of those that wait for them. */
+/** Returns the mean time of some steps in the requests that wait for them. */
 function timesThrough({ edges }: Union) {
   const alike = (['before', 'after'] as const).map((side) =>
     rollup(
@@ -217,7 +217,7 @@ function hasWayRound(start: number, end: number, graph: PartGraph): boolean {
 /** A node to draw: one of the union, or a group of them. */
 export interface CoalescedNode {
   readonly id: number
-  /** The same for the same node or group whatever is open: for what moves from view to view. */
+  /** Key that stays the same for a node or group whatever is open, so that views can move it. */
   readonly key: string
   readonly name: string
   /** The group it stands for; `null` for a node. */
@@ -242,26 +242,26 @@ export interface CoalescedEdge {
 
 /** A union with some of its nodes drawn as one; no cycle arises. */
 export interface CoalescedFlow {
-  /** Such that edges lead from what begins earlier to what begins later. */
+  /** Nodes in an order in which edges lead from earlier to later starts. */
   readonly nodes: readonly CoalescedNode[]
   readonly edges: readonly CoalescedEdge[]
-  /** For each node of the union, the id of what it is drawn as. */
+  /** Id of the element that each node of the union is drawn as. */
   readonly nodeOf: readonly number[]
 }
 
 interface CoalesceOptions {
-  /** What is drawn as one: `regions` (default), `components`, or `[...regions, ...differences]`. */
+  /** Elements drawn as one: `regions` (default), `components`, or `[...regions, ...differences]`. */
   readonly groups?: readonly FlowGroup[]
   /** Ids of the groups whose nodes are drawn one by one all the same; default none. */
   readonly opened?: Iterable<number>
 }
 
 /**
- * The union of two flows with groups of its nodes drawn as one: its `regions`, so that what is the
- * same takes no space, or its `components`, to see how components call each other. A group can be
- * opened and closed; whatever is open, there is no cycle. A group of one node is drawn as that node.
+ * Returns the union of two flows with groups of its nodes drawn as one: its `regions`, so that identical parts take no
+ * space, or its `components`, to show how components call each other. A group can be opened and closed; whatever is
+ * open, there is no cycle. A group of one node is drawn as that node.
  *
- * @throws OptionError for a group to open that there is not
+ * @throws OptionError for an unknown group to open
  */
 export function coalesceFlow(
   union: Pick<FlowComparison, 'nodes' | 'edges'> & Partial<Pick<FlowComparison, 'regions'>>,

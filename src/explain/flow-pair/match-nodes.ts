@@ -3,11 +3,11 @@ import type { Certainty, NodeMatch } from './flow-comparison.ts'
 import type { FlowForm, FormEdge } from './flow-form.ts'
 
 /**
- * Matches nodes of equal label such that the union has no cycle: what the shortest edit script of
- * depth-first tokens keeps, nodes below a node of the same label first. Pairs that would close a
- * cycle are parted, the least supported first, and tried again at the end, with nodes left over
- * next to pairs. Exchanged arguments give the result exchanged. Source: Sambasivan et al. 2012,
- * CMU-PDL-12-102, §3.4; cycles, joins and left-over nodes are treated by rules of our own.
+ * Matches nodes of equal label without creating a cycle in the union. Pairs are the tokens that the shortest edit
+ * script of depth-first tokens keeps, nodes below a node of the same label first. Pairs that would close a cycle are
+ * separated, the least supported first, and tried again at the end, together with unmatched neighbors of pairs.
+ * Exchanged arguments give the result exchanged. Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3.4; cycles, joins
+ * and left-over nodes are treated by rules of our own.
  */
 export function matchNodes(before: FlowForm, after: FlowForm) {
   const inOrder = compareForms(before, after) <= 0
@@ -112,7 +112,7 @@ function isSame({ a, b, ofA }: NodePairing): boolean {
   return mapped.join() === names.join()
 }
 
-/** Which of two forms comes first, by what can be read in them; 0 when they are the same. */
+/** Compares two forms by their content, for a fixed order; 0 if they are the same. */
 function compareForms(a: FlowForm, b: FlowForm): number {
   if (a.tokens.length !== b.tokens.length) return a.tokens.length - b.tokens.length
   const differing = a.tokens.findIndex((token, i) => token !== b.tokens[i])
@@ -178,7 +178,7 @@ class NodePairing {
     return other
   }
 
-  /** How many neighbours of `a` and `b`, before and after them, are partners of each other. */
+  /** Counts the neighbors of `a` and `b`, before and after them, that are partners of each other. */
   agreement(a: number, b: number): number {
     const size = this.b.labels.length
     let count = 0
@@ -225,7 +225,7 @@ class NodePairing {
   }
 }
 
-/** Of the pairs that may close a cycle, this share is parted at once, so that many take few rounds. */
+/** Share of the pairs that may close a cycle to part at once, so that many pairs take few rounds. */
 const AT_ONCE = 0.05
 
 /**
@@ -249,7 +249,7 @@ function breakCycles(pairing: NodePairing, recurring: ReadonlySet<string>): Node
   return parted
 }
 
-/** Union nodes of `a` with partners that are left when all is peeled off that is on no cycle. */
+/** Returns the union nodes of `a` with partners that remain after all nodes on no cycle are peeled off. */
 function cyclicNodes(pairing: NodePairing): number[] {
   const { a, b, ofA, unionSize } = pairing
   const below: number[][] = Array.from({ length: unionSize }, () => [])
@@ -300,14 +300,14 @@ export interface EditScript {
 const LARGEST_TABLE = 2 ** 22
 const [KEEP, SUBSTITUTE, DELETE, INSERT] = [0, 1, 2, 3] as const
 const KINDS = ['keep', 'substitute', 'delete', 'insert'] as const
-/** What a kept token is worth between scripts of the same length, its likeness aside. */
+/** Value of a kept token when scripts of the same length are compared, apart from its likeness. */
 const KEPT = 2
 
 /**
- * A shortest edit script, as long as `editDistance`; of these one that keeps many tokens, and those
- * that go together by `likeness`, the same in every run. O(n·m) time, at most 4 MB for the table.
- * Sources: Wagner and Fischer 1974, "The string-to-string correction problem", J. ACM
- * 21(1):168-173; Hirschberg 1975, Comm. ACM 18(6):341-343.
+ * Returns a shortest edit script, of the length `editDistance`. Among these it prefers scripts that keep many tokens
+ * and pair them by `likeness`; the result is the same in every run. O(n·m) time, at most 4 MB for the table. Sources:
+ * Wagner and Fischer 1974, "The string-to-string correction problem", J. ACM 21(1):168-173; Hirschberg 1975, Comm. ACM
+ * 18(6):341-343.
  */
 export function editScript(
   before: ArrayLike<number>,
@@ -338,7 +338,7 @@ export function editScript(
 interface Sequences {
   readonly before: ArrayLike<number>
   readonly after: ArrayLike<number>
-  /** How well equal tokens go together, 0 or 1; decides between scripts of the same length. */
+  /** Score of a pair of equal tokens, 0 or 1; decides between scripts of the same length. */
   readonly likeness: (before: number, after: number) => number
   readonly edit: number
 }

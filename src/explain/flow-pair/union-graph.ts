@@ -64,7 +64,7 @@ const ONE_SIDED: EdgeVerdict = {
   reason: null,
 }
 
-/** The union of two sides, matched nodes being one; nodes in the order of the request's way. */
+/** Returns the union of two sides, matched nodes being one; nodes in the order of the request's way. */
 export function unionGraph(
   responseTime: ResponseTimeMutations,
   sides: Sides,
@@ -312,12 +312,12 @@ function classLatencies(
   })
 }
 
-/** JSON has no NaN. */
+/** Returns `null` for NaN, which JSON does not have. */
 export function orNull(value: number): number | null {
   return Number.isFinite(value) ? value : null
 }
 
-/** How much of the response time each edge class is, and how long joins wait for it. */
+/** Returns each edge class's part of the response time, and the waits of joins for it. */
 function pathTimes(categories: Categories, category: number, period: Period) {
   const times = new ClassTimes(categories, category, { whole: true })
   const { length } = times.waitingUs

@@ -43,15 +43,16 @@ import {
 } from './parameter-table.ts'
 
 /**
- * Explains a change by low-level parameters: which ones separate the requests that changed from
- * what they were, and which ones slow requests have.
+ * Explains a change by low-level parameters: those that separate changed requests from earlier ones, and those of slow
+ * requests.
  *
- * Of a finding about steps, and of an edge, the calls of these steps in all requests are explained,
- * first those that parameters tell apart best (others: `others`), and where the finding holds only in a
- * segment, the calls of that alone, too; of a finding that more or fewer
- * calls fail, which calls do, of the period in which more do; of one that calls are made otherwise,
- * which calls after do; of one about other work, the requests that moved most from one category to
- * another; of any other, those of its largest category.
+ * Compared are, by kind of finding:
+ * - about steps, or for an edge: the calls of these steps in all requests, first the calls that parameters distinguish
+ *   best (the rest are in `others`); if the finding holds in a segment only, the calls of that alone, too;
+ * - more or fewer calls fail: failing calls and the others, in the period with more failures;
+ * - calls are made otherwise: the calls after that are, and the others;
+ * - other work: the requests that moved most from one category to another;
+ * - any other finding: the requests of its largest category.
  *
  * @param comparison from `compare`
  * @param what a mutation of the ranking, a category, two categories with their periods, a finding,
@@ -87,7 +88,7 @@ function explainFinding(
   options: ExplainOptions,
 ): Explanation {
   const { kind, consequences, moves, categories, calls, doing, segment } = finding
-  // Of one that sums up others, what these say.
+  // A finding that sums up others takes their edges.
   const changedEdges =
     finding.changedEdges.length > 0 || moves.length > 0
       ? finding.changedEdges
@@ -95,7 +96,7 @@ function explainFinding(
   if (kind === 'errors') return explainFailures(comparison, finding, options)
   if (doing !== undefined && calls[0] !== undefined) {
     const why = explainChoice(comparison, { of: calls[0].of, doing }, options)
-    // Where nothing after tells some from others, what they did before may.
+    // If nothing distinguishes requests by what they do after, what they did before may.
     if (why.questions.some(({ paths }) => paths.length > 0)) return why
   }
   if (kind === 'latency' && changedEdges.length > 0) {
@@ -114,7 +115,7 @@ function explainFinding(
           isAt(edge as PooledEdge, segment.step) &&
           explainWithin(comparison, edge as PooledEdge, { segment, options: each })
         if (!within) return whole
-        // That no parameter alone tells all calls apart would deny the segment.
+        // Saying that no parameter separates all calls would deny the segment.
         return whole.paths.length === 0 ? within : [whole, within]
       })
       .toSorted((a, b) => separationOf(b) - separationOf(a))
@@ -143,11 +144,10 @@ function separationOf({ questions: [first] }: Explanation): number {
 const MOST_SLOW = 10_000
 
 /**
- * Explains a change by low-level parameters. *What differs?* compares the mutation's requests with
- * its precursor's, those of both periods, on the part of the flow that both have; of one category,
- * requests after with those before; *what is slow?* asks which parameters the
- * slow requests after have. The question that separates better comes first. Source: Sambasivan
- * 2013, §2.6.6; the second question is an addition.
+ * Explains a change by low-level parameters. *What differs?* compares the mutation's requests with its precursor's,
+ * from both periods, on the common part of the flow; for one category, it compares requests after with those before;
+ * *what is slow?* asks which parameters the slow requests after have. The question that separates better comes first.
+ * Source: Sambasivan 2013, §2.6.6; the second question is an addition.
  */
 export function explainMutation(
   comparison: Comparison,
@@ -188,7 +188,7 @@ export function explainMutation(
   }
   const tables = {
     differs: question === 'what-is-slow' ? null : differingTable(),
-    // Of other measures, nothing is slow.
+    // Only times can be slow.
     slow: question === 'what-differs' || categories.flows.quantity !== TIME ? null : slowTable(),
     slowAboveUs: slowFrom(timesOf(before), timesOf(after)),
   }
@@ -210,12 +210,12 @@ export function explainMutation(
 interface ParameterSide {
   readonly requests: readonly number[]
   readonly category: number
-  /** Which of the two groups they are in. */
+  /** Group that they are in, of the two. */
   readonly label: 0 | 1
   readonly positions: readonly number[]
 }
 
-/** The parameters at the places of a template: a row a request, a column a place and attribute. */
+/** Returns the parameters at the places of a template: a row a request, a column a place and attribute. */
 export function tableOf(
   categories: Categories,
   sides: readonly ParameterSide[],
@@ -241,8 +241,8 @@ export function tableOf(
 type TemplateNode = Readonly<Record<'before' | 'after', number>>
 
 /**
- * The part that two structures share, depth first from their roots, up to the first difference on
- * each path. Source: Sambasivan 2013, §2.6.6.
+ * Returns the part that two structures share, depth first from their roots, up to the first difference on each path.
+ * Source: Sambasivan 2013, §2.6.6.
  */
 export function commonTemplate(before: FlowForm, after: FlowForm): TemplateNode[] {
   const seen = [new Set<number>(), new Set<number>()] as const
@@ -281,7 +281,7 @@ export function responseTimes({ responseTimeUs }: FlowSet): RequestTimes {
   return { name: 'response time', of: (request) => responseTimeUs[request] as number }
 }
 
-/** The time in which a change shows most: the edge whose mean moved furthest, or response time. */
+/** Returns the time in which a change shows most: the edge whose mean moved furthest, or response time. */
 function requestTimes(
   { categories, responseTime }: Comparison,
   before: FlowChoice,
@@ -316,13 +316,13 @@ function requestTimes(
   }
 }
 
-/** Calls of an edge that are looked at, drawn at random where there are more. */
+/** Most calls of an edge that are looked at; of more, a random sample. */
 const MAX_CALLS = 10_000
 
 type EdgeNodes = Pick<PooledEdge, 'fromNode' | 'toNode'>
 
 interface EdgeCall {
-  /** Its period; of failures, whether it fails. */
+  /** Period of the request; for failures, whether it fails. */
   readonly label: number
   readonly request: number
   readonly from: number
@@ -331,9 +331,9 @@ interface EdgeCall {
 }
 
 /**
- * Explains a changed edge by parameters recorded at its ends, over all requests that have it,
- * whatever their category; of folded flows by every repetition. *What differs?* looks at one random
- * call of each request, as calls of one are not independent; *what is slow?* at all calls after.
+ * Explains a changed edge by parameters recorded at its ends, over all requests that have it, whatever their category;
+ * for folded flows, over every repetition. *What differs?* looks at one random call of each request, because calls of
+ * one request are not independent; *what is slow?* at all calls after.
  */
 export function explainEdge(
   comparison: Comparison,
@@ -349,7 +349,7 @@ export function explainEdge(
   return explainEdgeCalls(comparison, edge, { calls, title: `Calls of ${edgeName(edge)}`, options })
 }
 
-/** The same of the calls of a segment alone; `null` where a period has none. */
+/** Explains the calls of a segment alone; `null` if a period has none. */
 export function explainWithin(
   comparison: Comparison,
   edge: EdgeNodes,
@@ -407,7 +407,7 @@ function explainEdgeCalls(
   }
   const tables = {
     differs: question === 'what-is-slow' ? null : table(oneEach, true),
-    // Of other measures, nothing is slow.
+    // Only times can be slow.
     slow: question === 'what-differs' || categories.flows.quantity !== TIME ? null : slowTable(),
     slowAboveUs,
   }
@@ -417,8 +417,8 @@ function explainEdgeCalls(
 }
 
 /**
- * Which parameters failing calls of a finding have, of all such calls in the period in which more
- * fail, one a request; where these were not recorded, which ones failing requests have.
+ * Explains the failing calls of a finding by their parameters, among all such calls in the period with more failures,
+ * one per request. If these have no parameters, explains the failing requests by theirs.
  */
 export function explainFailures(
   comparison: Comparison,
@@ -437,7 +437,7 @@ export function explainFailures(
   })
 }
 
-/** Which parameters calls after have that do what a finding says is done otherwise now, one a request. */
+/** Explains the calls after with the changed behavior of a finding by their parameters, one per request. */
 export function explainChoice(
   comparison: Comparison,
   { of: { service, operation }, doing }: Pick<FindingCall, 'of'> & { doing: readonly number[] },
@@ -452,7 +452,7 @@ export function explainChoice(
   })
 }
 
-/** Which parameters calls of some operations have of which something is so, in one period, one a request. */
+/** Explains by parameters which calls of some operations meet a condition, in one period, one per request. */
 function explainCallsOf(
   comparison: Comparison,
   options: ExplainOptions,
@@ -549,12 +549,12 @@ function oneCallEach(calls: readonly EdgeCall[], seed: number): EdgeCall[] {
   return Array.from(ofRequest.values(), (own) => own[random.integer(own.length)] as EdgeCall)
 }
 
-/** The same but for hosts. */
+/** Whether two labels are the same except for hosts. */
 function isSame(a: NodeLabel, b: NodeLabel): boolean {
   return a.service === b.service && a.operation === b.operation && a.phase === b.phase
 }
 
-/** @param withRoot whether what was recorded where requests begin are parameters as well */
+/** @param withRoot whether attributes of the requests' roots are parameters as well */
 function callTable(
   { categories }: Comparison,
   edge: EdgeNodes,

@@ -45,9 +45,9 @@ import {
 export interface ExplanationSubject {
   /** `frontend NFS3 WRITE, category 5, which was category 0`. */
   readonly title: string
-  /** What `timeUs` of the rows is: `response time`, or the edge that changed. */
+  /** Name of the rows' `timeUs`: `response time`, or the edge that changed. */
   readonly time: string
-  /** What a row is: `request` or `call`. */
+  /** Name of a row: `request` or `call`. */
   readonly rows: string
   readonly words: GroupWords
 }
@@ -99,7 +99,7 @@ export class Explanation extends Stage {
     return this.#questions
   }
 
-  /** The answer to one question; undefined if it was not asked. */
+  /** Returns the answer to one question; undefined if it was not asked. */
   question(name: ParameterQuestionName): ParameterQuestion | undefined {
     return this.questions.find(({ question }) => question === name)
   }
@@ -140,10 +140,10 @@ export class Explanation extends Stage {
   }
 
   /**
-   * The same without a parameter and without those that divide the requests alike: what else is
-   * there? `undo()` of the result is this one.
+   * Returns the explanation without a parameter and those that divide the requests in the same way, to show what else
+   * separates them. `undo()` of the result returns this one.
    *
-   * @throws FlowdeltaError for a parameter that is not there
+   * @throws FlowdeltaError for an unknown parameter
    */
   without(column: string, { everywhere = false }: WithoutOptions = {}): Explanation {
     const { tables } = this.#made
@@ -159,7 +159,7 @@ export class Explanation extends Stage {
   }
 
   /**
-   * The same with a parameter that was left out or taken out.
+   * Returns the same with a parameter that was left out or taken out.
    *
    * @throws FlowdeltaError for a parameter that is not there
    */
@@ -172,17 +172,17 @@ export class Explanation extends Stage {
     })
   }
 
-  /** The same with the explanations of other steps of its finding. */
+  /** Returns the same with the explanations of other steps of its finding. */
   beside(others: readonly Explanation[]): Explanation {
     return others.length === 0 ? this : new Explanation(this.subject, { ...this.#made, others })
   }
 
-  /** The explanation that this one was made from by `without` or `including`; itself if by neither. */
+  /** Returns the explanation that this one was made from by `without` or `including`; itself if by neither. */
   undo(): Explanation {
     return this.#made.previous ?? this
   }
 
-  /** The explanations in sentences, the first `limit` of them; of other steps of a finding, the best. */
+  /** Returns the explanations in sentences, the first `limit` of them; of other steps of a finding, the best. */
   text({ limit = 5 }: { readonly limit?: number } = {}): string {
     const { rows, words } = this.subject
     const lines = [titleOf(this)]
@@ -205,7 +205,7 @@ export class Explanation extends Stage {
   /** Names of the parameters that were tried. */
   get tried(): readonly string[] {
     const all = tablesOf(this.#made.tables).flatMap(({ parameters }) => parameters)
-    // Whether a parameter was recorded is tried beside what was.
+    // The presence of a parameter is tried along with its value.
     return [...new Set(all.map(({ name }) => name.replace(/ \(recorded\)$/, '')))]
   }
 
@@ -213,7 +213,7 @@ export class Explanation extends Stage {
     return this.text()
   }
 
-  /** One row an explanation: question, sentence, what it predicts, and how well. */
+  /** Returns one row per explanation: question, sentence, prediction, and its quality. */
   table(): StageTable {
     return rowTable(this.paths, {
       question: 'question',
@@ -222,7 +222,7 @@ export class Explanation extends Stage {
     })
   }
 
-  /** One row a parameter: how its values differ between both groups. */
+  /** Returns one row per parameter: how its values differ between both groups. */
   differenceTable(): StageTable {
     return rowTable(this.differences, {
       parameter: 'column',
@@ -235,7 +235,7 @@ export class Explanation extends Stage {
     })
   }
 
-  /** One row a parameter that does not take part, with the reason. */
+  /** Returns one row per parameter that does not take part, with the reason. */
   leftOutTable(): StageTable {
     return rowTable(this.leftOut, {
       parameter: 'column',
@@ -244,7 +244,7 @@ export class Explanation extends Stage {
   }
 
   /**
-   * The requests that a question was asked of, with all their parameters.
+   * Returns the requests that a question was asked of, with all their parameters.
    *
    * @throws FlowdeltaError for a question that was not asked
    */
@@ -280,7 +280,7 @@ export class Explanation extends Stage {
 
 const MAX_TRIED = 8
 
-/** What explanations say that have no answer to any question, once for all; `null` where one has. */
+/** Returns one text for several explanations that answer no question; `null` if any does. */
 export function unansweredText(given: readonly Explanation[]): string | null {
   const all = given.flatMap((one) => [one, ...one.others])
   if (all.some(({ paths }) => paths.length > 0)) return null
@@ -290,7 +290,7 @@ export function unansweredText(given: readonly Explanation[]): string | null {
   return notTold(all, open).join('\n')
 }
 
-/** What no parameter tells apart, then what was tried for all questions, and what was not. */
+/** Returns the lines on what no parameter separates, on the parameters tried, and on those left out. */
 function notTold(all: readonly Explanation[], open: readonly string[]): string[] {
   const left = all.flatMap(({ leftOut }) =>
     leftOut.filter(({ reason }) => reason !== 'constant' && reason !== 'period'),
@@ -324,7 +324,7 @@ function questionText({ question }: Asked, { time, words }: ExplanationSubject):
   return words.mutation === FAILURE_WORDS.mutation ? 'What fails?' : 'What differs?'
 }
 
-/** `slow calls from others`: what a question asks parameters to tell apart. */
+/** Names the groups that a question asks parameters to separate: `slow calls from others`. */
 function apartText({ question }: Asked, { rows, words }: ExplanationSubject): string {
   if (question === 'what-is-slow') return `slow ${rows}s from others`
   if (words === FAILURE_WORDS || words === CHOICE_WORDS)
@@ -334,7 +334,7 @@ function apartText({ question }: Asked, { rows, words }: ExplanationSubject): st
     : `${rows}s after from ${rows}s before`
 }
 
-/** What is explained; where no parameter does, with the other steps of which none does either. */
+/** Returns the title of the explained steps; if no parameter explains them, together with other unexplained ones. */
 export function titleOf({ subject: { title }, paths, others }: Explanation): string {
   return listed([tooltipText(title), ...(paths.length === 0 ? others.map(nameOf) : [])])
 }
@@ -394,7 +394,7 @@ export function explainSettings(options: ExplainOptions) {
   return { question, sample, seed, choice: { include, exclude }, growth }
 }
 
-/** What the two groups of a question are called. */
+/** Names of the two groups of a question. */
 export type GroupWords = Readonly<Record<Prediction, string>>
 
 export const MUTATION_WORDS: GroupWords = {
@@ -410,14 +410,14 @@ export const PERIOD_WORDS: GroupWords = {
   precursor: 'of the period before',
 }
 
-/** Of requests of one period that fail and those that do not. */
+/** Names for requests of one period that fail, and the others. */
 export const FAILURE_WORDS: GroupWords = {
   ...MUTATION_WORDS,
   mutation: 'failing',
   precursor: 'not failing',
 }
 
-/** Of calls that do what a finding says is done otherwise now, and those that do not. */
+/** Names for calls that show the changed behavior of a finding, and the others. */
 export const CHOICE_WORDS: GroupWords = {
   ...MUTATION_WORDS,
   mutation: 'changed',

@@ -28,7 +28,7 @@ export interface ParameterQuestion {
   readonly paths: readonly ExplainedPath[]
   /** Separation of the best of them, 0 to 1. */
   readonly separation: number
-  /** Of `'what-is-slow'`: from which time on a row is slow, in µs. */
+  /** For `'what-is-slow'`: time from which a row is slow, in µs. */
   readonly slowAboveUs: number | null
 }
 
@@ -39,7 +39,7 @@ export interface TreeChoice extends Pick<ClassificationTreeOptions, 'prune'> {
   readonly alpha: number
 }
 
-/** Which parameters tell mutations from precursors? Pruned, the first split must be significant. */
+/** Finds the parameters that separate mutations from precursors. If pruned, the first split must be significant. */
 export function askWhatDiffers(
   table: ParameterTable,
   {
@@ -67,7 +67,7 @@ export function askWhatDiffers(
   return byGini.separation > byGainRatio.separation + SAME ? byGini : byGainRatio
 }
 
-/** CART is of use where mutations are rare: its paths say what is more frequent than elsewhere. */
+/** Answers by CART, which helps if mutations are rare: its paths tell where they are more frequent than elsewhere. */
 function differingAnswer(
   table: ParameterTable,
   tree: ClassificationTree,
@@ -87,7 +87,7 @@ function differingAnswer(
   return answer({ question, table, tree, slowAboveUs: null }, paths)
 }
 
-/** Which parameters do slow rows have? The better tree of times, or of slow against usual. */
+/** Finds the parameters of slow rows: the better tree of times, or of slow against usual. */
 export function askWhatIsSlow(
   table: ParameterTable,
   { slowAboveUs, prune }: TreeChoice & { readonly slowAboveUs: number },
@@ -163,19 +163,19 @@ function level({ separation }: ExplainedPath): number {
   return Math.round(separation / SAME)
 }
 
-/** What is slow has to be slower by more than nobody would notice. */
+/** Whether a slow path is noticeably slower. */
 function isLarge({ question, times }: ExplainedPath): boolean {
   if (question === 'what-differs' || times === null) return true
   const { hereUs, elsewhereUs } = times
   return Math.abs(hereUs - elsewhereUs) >= LEAST_EFFECT * Math.min(hereUs, elsewhereUs)
 }
 
-/** Of two paths that separate alike, what became of requests is said before what they were. */
+/** Ranks paths that separate equally well: paths to changed or slow requests come before those to earlier ones. */
 function rank({ predicts }: ExplainedPath): number {
   return predicts === 'mutation' || predicts === 'slow' ? 1 : 0
 }
 
-/** From which time a row is slow: the 95th percentile before; without one, the 75th after. */
+/** Returns the time from which a row is slow: the 95th percentile before; without one, the 75th after. */
 export function slowFrom(before: Times, after: Times): number {
   const ascending = ({ values, weights }: Times) => ascendingSample(values, weights)
   const [usual, now] = [ascending(before), ascending(after)]
@@ -194,7 +194,7 @@ interface Times {
 function meanTimes(here: Uint8Array, { rows }: ParameterTable): ExplainedPath['times'] {
   const [sums, counts] = [new Float64Array(2), new Float64Array(2)]
   rows.timeUs.forEach((us, row) => {
-    // A request may lack what is timed.
+    // A request may lack the timed step.
     if (Number.isNaN(us)) return
     const count = rows.weights?.[row] ?? 1
     addAt(sums, here[row] as number, count * us)
@@ -220,7 +220,7 @@ export type Prediction = 'mutation' | 'precursor' | 'slow' | 'usual'
 export interface ExplainedPath
   extends Pick<ClassificationPath, 'support' | 'precision' | 'recall' | 'lift' | 'separation'> {
   readonly question: ParameterQuestionName
-  /** What holds for the rows on it, one condition a column, in the order of the tree. */
+  /** Conditions of the rows on the path, one per column, in the order of the tree. */
   readonly conditions: readonly PathCondition[]
   readonly predicts: Prediction
   /** Rows on it; a part of one where a value is missing. */

@@ -32,19 +32,19 @@ import {
 interface ParameterRows extends RowOrder {
   /** Row of each one's request in `flows`. */
   readonly requests: Uint32Array
-  /** How many rows each counts as; undefined where each once. */
+  /** Number of rows that each counts as; undefined if each counts once. */
   readonly weights?: Float64Array | undefined
-  /** What is asked to be slow or not, in µs; NaN where a row has none. */
+  /** Time to judge as slow or not, in µs; NaN for a row without one. */
   readonly timeUs: Float64Array
 }
 
 /** A request, or a call of it. */
 export interface TableRow {
   readonly request: number
-  /** Which of the two groups it is in. */
+  /** Group that it is in, of the two. */
   readonly label: number
   readonly timeUs: number
-  /** Of each place, the node where it is recorded. */
+  /** Node where each place is recorded. */
   readonly nodes: readonly number[]
   /** Name of the request, where the first place begins requests of several kinds. */
   readonly name?: string
@@ -85,10 +85,10 @@ export interface ParameterChoice {
 
 /** Low-level parameters: a row a request or call, a column each; which are left out, and why. */
 export class ParameterTable extends Stage {
-  /** Those that may separate the rows. */
+  /** Parameters that may separate the rows. */
   readonly parameters: readonly Parameter[]
   readonly leftOut: readonly LeftOutParameter[]
-  /** Those that changed with the period alone: how they differ between the periods. */
+  /** Parameters that changed with the period alone, with their difference between the periods. */
   readonly changedWithPeriod: readonly ParameterDifference[]
   readonly rows: ParameterRows
   readonly #flows: FlowSet
@@ -124,7 +124,7 @@ export class ParameterTable extends Stage {
     return this.rows.requests.length
   }
 
-  /** The same rows with another choice of parameters. */
+  /** Returns the same rows with another choice of parameters. */
   choose(choice: ParameterChoice): ParameterTable {
     return new ParameterTable(this.#flows, { all: this.#all, rows: this.rows }, choice)
   }
@@ -134,19 +134,19 @@ export class ParameterTable extends Stage {
     return this.#all.some(({ name }) => name === column)
   }
 
-  /** A parameter in use together with all that divide the rows alike. */
+  /** Returns a parameter in use together with all that divide the rows in the same way. */
   equalTo(column: string): readonly string[] {
     this.#groups ??= equalPartitions(this.parameters)
     return this.#groups.find((group) => group.includes(column)) ?? [column]
   }
 
-  /** All parameters with the attribute of `column`, wherever in the flow. */
+  /** Returns all parameters with the attribute of `column`, wherever in the flow. */
   sameAttribute(column: string): readonly string[] {
     const attribute = this.#all.find(({ name }) => name === column)?.source.attribute
     return this.#all.filter(({ source }) => source.attribute === attribute).map(({ name }) => name)
   }
 
-  /** One row a request: trace, label (`'precursor'` or `'mutation'`), time, and every parameter. */
+  /** Returns one row per request: trace, label (`'precursor'` or `'mutation'`), time, and every parameter. */
   table(): StageTable {
     const { requests, labels, timeUs } = this.rows
     const own = {
@@ -192,7 +192,7 @@ export function requireColumns(questions: QuestionTables, names: readonly string
   )
 }
 
-/** One column a place and attribute, in their order; places of one name are counted. */
+/** Reads one column per place and attribute, in their order; numbers places of the same name. */
 function readParameters(
   flows: FlowSet,
   places: readonly NodeLabel[],
@@ -222,7 +222,7 @@ function readParameters(
       const source = { node, occurrence, attribute }
       const own = { ...typedColumn(`${place} · ${attribute}`, column), source }
       if (known === rows.length) return [own]
-      // That something was not recorded may be what requests have in common.
+      // Requests may have in common that a value was not recorded.
       const presence = `${attribute}${PRESENCE}`
       const isThere = Int32Array.from(codes, (code) => Math.min(1, code))
       return [
@@ -244,7 +244,7 @@ export function placeName({ service, operation }: NodeLabel): string {
   return [service, what].filter((part) => part !== '').join(' ')
 }
 
-/** A column of a tree: numeric if its values are numbers, else categorical with sorted levels. */
+/** Returns a column of a tree: numeric if its values are numbers, else categorical with sorted levels. */
 export function typedColumn(name: string, column: AttributeColumn): TreeColumn {
   const { codes, values } = column
   const numbers = numbersOf(column)
@@ -270,8 +270,8 @@ const FEWEST = 100
 const SHARE = 0.1
 
 /**
- * The same share of both groups: a tenth but at least 100 (`'tenth'`), a number, or all. Source:
- * Sambasivan 2013, §2.6.6, for the tenth; the groups are sampled apart.
+ * Returns the same share of both groups: a tenth but at least 100 (`'tenth'`), a number, or all. Source: Sambasivan
+ * 2013, §2.6.6, for the tenth; the groups are sampled apart.
  */
 export function sampleRequests<T>(
   groups: readonly (readonly T[])[],
@@ -308,7 +308,7 @@ export interface RowOrder {
   readonly startUs: Float64Array
 }
 
-/** Why a parameter is of no use for telling requests apart; `null` where it may be. */
+/** Returns why a parameter is of no use for telling requests apart; `null` where it may be. */
 export function reasonToLeaveOut(parameter: Parameter, rows: RowOrder): LeftOutReason | null {
   const { attribute } = parameter.source
   if (parameter.kind === 'numeric') {
@@ -335,7 +335,7 @@ function reasonOfNumbers(
   return countsUnits(arrived) ? 'counter' : null
 }
 
-/** Where in the flow a parameter was recorded, and under which name. */
+/** Place in the flow where a parameter was recorded, and its name there. */
 export interface ParameterSource {
   readonly node: NodeLabel
   /** Counts nodes of that label in the template, from 1; 0 where there is only one. */
@@ -353,10 +353,9 @@ export interface ParameterDifference {
   readonly before: ParameterSummary
   readonly after: ParameterSummary
   /**
-   * From 0 (distributed alike) to 1 (nothing in common): of numbers the largest gap between the
-   * shares of both groups below a value (Kolmogorov-Smirnov D); of names the share of requests that
-   * would have to have another one (total variation). Groups count alike, whatever their size;
-   * missing is a value of its own.
+   * Effect size from 0 (same distribution) to 1 (nothing in common). For numbers: the largest gap between the shares of
+   * both groups below a value (Kolmogorov-Smirnov D). For names: the share of requests that would need another name
+   * (total variation). Both groups count equally, whatever their size; missing is a value of its own.
    */
   readonly effect: number
   readonly p: number
@@ -368,16 +367,16 @@ export interface ParameterDifference {
 export interface ParameterSummary {
   readonly known: number
   readonly missing: number
-  /** Of numbers: smallest, quartiles and largest; null without known values, or of names. */
+  /** Smallest, quartiles and largest of numbers; null without known values, or for names. */
   readonly quartiles: readonly [number, number, number, number, number] | null
-  /** Of names: the commonest with their share of the group, missing left out. */
+  /** The commonest names with their share of the group, without missing ones. */
   readonly commonest: readonly (readonly [level: string, share: number])[]
 }
 
 const COMMONEST = 5
-/** What separates worse explains nothing. */
+/** Smallest separation of a parameter that explains something. */
 export const LEAST_SEPARATION = 0.05
-/** Of q, corrected over all parameters. */
+/** Level for q, corrected over all parameters. */
 const LEVEL = 0.05
 
 export function isSignificant({ q }: ParameterDifference): boolean {
@@ -426,10 +425,9 @@ interface ParameterLabels {
 }
 
 /**
- * Returns the parameters that have other values after than before, though in neither period do they
- * tell rows of one label from the other. Where each period has hardly
- * more than one label, as where all requests changed, the period tells as much as anything that
- * changed with it, and none is returned.
+ * Returns the parameters whose values differ between the periods, although in neither period they separate rows of one
+ * label from the other. If each period has hardly more than one label, because all requests changed, the period itself
+ * tells as much as any parameter that changed with it, and none is returned.
  */
 export function changesOfPeriod(
   parameters: readonly Parameter[],
@@ -504,7 +502,7 @@ function compareNames(codes: Int32Array, levels: number, groups: readonly [RowGr
 interface NameCounts {
   readonly counts: Float64Array
   readonly size: number
-  /** As many as the counts are worth. */
+  /** Number of values that the counts are worth. */
   readonly worth: Float64Array
 }
 

@@ -19,7 +19,7 @@ export interface EdgeVariance {
   readonly to: string
   /** Counts edge classes between the same two labels. */
   readonly occurrence: EdgeClass['occurrence']
-  /** Of folded flows: it leads from the round before to the next; see `EdgeClass`. */
+  /** True if the edge of folded flows leads from one round to the next; see `EdgeClass`. */
   readonly fromRoundBefore?: true
   /** Requests that have it on their critical path, and the share of all requests they are. */
   readonly requests: number
@@ -52,16 +52,16 @@ interface CategoryVarianceColumns {
   readonly onePath: boolean
 }
 
-/** Where the variance of one category's response times comes from, in one period: tier 2. */
+/** Sources of the variance of one category's response times, in one period: tier 2. */
 export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
   readonly #covariances = new Map<string, EdgeCovariances>()
 
-  /** What the edges' shares add up to: 1, but for `restShare`; NaN where there are none. */
+  /** Sum of the edges' shares: 1 less `restShare`; NaN if there are none. */
   get accounted(): number {
     return 1 - this.restShare
   }
 
-  /** Whether the shares add up to 1, and if not why; and what to keep in mind when they do. */
+  /** Says whether the shares add up to 1, or why not, and gives caveats. */
   get note(): string {
     const { count, variance } = this.responseTime
     const { period } = this
@@ -79,11 +79,11 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
   }
 
   /**
-   * The edges that covary with one of these, whether or not they are on the critical path: what
-   * makes an edge vary may be another, as a queue waits for what it feeds.
+   * Returns the edges that covary with one of these, whether or not they are on the critical path. Another edge may
+   * cause the variation: a queue, for example, waits for the server that it feeds.
    *
    * @param edge its number, as `edge` in the table
-   * @param options.alpha an edge is called covarying when its q is below this; default 0.05
+   * @param options.alpha an edge counts as covarying if its q is below this; default 0.05
    * @throws FlowdeltaError for a number that no edge class has
    */
   covariances(edge: number, { alpha = 0.05 }: Partial<CovarianceOptions> = {}): EdgeCovariances {
@@ -100,7 +100,7 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
     )
   }
 
-  /** One row an edge that is on the critical path of some request, the largest share first. */
+  /** Returns one row per edge that is on the critical path of some request, the largest share first. */
   table(): StageTable {
     return rowTable(
       this.edges,
@@ -134,7 +134,7 @@ export interface EdgeCovariance
   readonly covarianceUs2: number
   /** Pearson's r, −1 to 1; NaN where either does not vary. */
   readonly correlation: number
-  /** Of a t-test of r = 0; NaN where r is, or for ten requests or fewer. */
+  /** p of a t-test of r = 0; NaN if r is, or for ten requests or fewer. */
   readonly p: number
   /** p corrected over the edges that could be tested (Benjamini-Hochberg). */
   readonly q: number
@@ -142,12 +142,12 @@ export interface EdgeCovariance
   readonly covaries: boolean
 }
 
-/** Fewer pairs than this or as many say nothing of a correlation. */
+/** Largest number of pairs that tell nothing of a correlation. */
 const FEW = 10
 
 /** The edges of a category and how they covary with one of them, in one period. */
 export class EdgeCovariances extends columnarStage<{
-  /** The edge the others are set beside. */
+  /** Edge that the others are compared with. */
   readonly edge: EdgeClass & { readonly edge: number }
   readonly options: CovarianceOptions
   /** Covarying ones first, then by the size of their correlation. */
@@ -158,7 +158,7 @@ export class EdgeCovariances extends columnarStage<{
     return this.others.filter(({ covaries }) => covaries)
   }
 
-  /** One row another edge of the category. */
+  /** Returns one row per other edge of the category. */
   table(): StageTable {
     return rowTable(this.others, {
       ...own('edge from to occurrence requests covarianceUs2 correlation p q covaries'),
@@ -167,8 +167,8 @@ export class EdgeCovariances extends columnarStage<{
 }
 
 /**
- * How other edge classes of a category covary with those of one, in one pass. Null hypothesis:
- * Pearson's correlation is 0; t-test with n − 2 degrees of freedom, for more than ten requests.
+ * Returns the covariance of a category's other edge classes with one of them, in one pass. Null hypothesis: Pearson's
+ * correlation is 0; t-test with n − 2 degrees of freedom, for more than ten requests.
  */
 function findCovariances(
   categories: Categories,
@@ -212,7 +212,7 @@ function strength({ correlation }: EdgeCovariance): number {
   return Number.isNaN(correlation) ? -1 : Math.abs(correlation)
 }
 
-/** P(|r| at least this large) when the true correlation is 0: t = r·√((n − 2)/(1 − r²)). */
+/** Returns P(|r| at least this large) if the true correlation is 0: t = r·√((n − 2)/(1 − r²)). */
 function correlationP({ correlation: r, worth: n }: CoMoments): number {
   if (!(n > FEW) || Number.isNaN(r)) return Number.NaN
   return incompleteBeta((n - 2) / 2, 0.5, (1 - r) * (1 + r), r * r)
@@ -225,7 +225,7 @@ function correlationP({ correlation: r, worth: n }: CoMoments): number {
  */
 export class CoMoments {
   count = 0
-  /** How many requests they stand for. */
+  /** Number of requests that they stand for. */
   mass = 0
   #massSquared = 0
   /** The first values; means count from there. */
@@ -258,7 +258,7 @@ export class CoMoments {
     this.#products += weight * ahead * otherBehind
   }
 
-  /** How many values of equal weight they are worth (Kish 1965, §8.2). */
+  /** Number of equally weighted values that they are worth (Kish 1965, §8.2). */
   get worth(): number {
     return this.mass ** 2 / this.#massSquared
   }
@@ -282,14 +282,14 @@ export class CoMoments {
   }
 }
 
-/** What one request says of the edge classes of its category; the arrays are used again for the next. */
+/** Latencies of one request by edge class of its category; the arrays are reused for the next request. */
 export interface RequestEdges {
   readonly responseTimeUs: number
   readonly weight: number
   /** Time of each class on the critical path of the request, in µs; 0 where it is off it. */
   readonly criticalUs: Float64Array
   readonly criticalCount: Float64Array
-  /** Its row in the flows. */
+  /** Row of the request in the flows. */
   readonly request: number
   /** Latency of each class in µs, as in `ClassTimes`; NaN for joins that did not wait for it. */
   readonly latencyUs: Float64Array

@@ -28,8 +28,8 @@ type SpreadOptions = OptionsOf<typeof SPREAD_OPTIONS>
  * Brown-Forsythe test, corrected over the categories compared, and over all with
  * `compareVariances`.
  *
- * A category can become less predictable while its typical request takes as long as before; a
- * shift alone, with the spread as it was, is no difference here.
+ * A category can become less predictable although its typical request takes the same time. A mere shift, with the same
+ * spread, is no difference here.
  *
  * @param source a comparison, or a stage of `categorize` over two periods
  * @param given see {@link SPREAD_OPTIONS}
@@ -121,7 +121,7 @@ export class SpreadComparison extends columnarStage<{
     return this.tests.filter(({ rejected }) => rejected)
   }
 
-  /** One row a category compared, the smallest p first. */
+  /** Returns one row per category compared, the smallest p first. */
   table(): StageTable {
     const { categories, tests } = this
     const sd = (period: Period) => (test: CategorySpreadTest) =>

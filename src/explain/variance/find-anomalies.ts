@@ -37,11 +37,11 @@ export interface AnomalousEdge extends Pick<EdgeVariance, 'edge' | 'from' | 'to'
   /** Mean time on the critical path, in µs, of the slow requests and of the others. */
   readonly meanUs: number
   readonly usualUs: number
-  /** Its share of what the slow requests take longer. */
+  /** Its share of the slow requests' excess time. */
   readonly share: number
 }
 
-/** Requests of one category and period that are unlike the others, and what sets them apart. */
+/** Requests of one category and period that are unlike the others, with their distinguishing features. */
 export interface Anomaly {
   /** `'slow'`: the slowest of their category; `'rare'`: of a structure that few of their kind have. */
   readonly kind: 'slow' | 'rare'
@@ -49,28 +49,28 @@ export interface Anomaly {
   readonly period: PeriodName
   readonly root: string
   /**
-   * How many they are, and of how many: those of the category, or of all with its root. With
-   * `counts: 'weighted'`, as many as they stand for.
+   * Number of anomalous requests, and of the requests that they are among: those of the category, or all with its root.
+   * With `counts: 'weighted'`, the number that they stand for.
    */
   readonly requests: number
   readonly of: number
   /** Whether they lie beyond the rest rather than at its end; always for a rare structure. */
   readonly farOut: boolean
-  /** Median of their response times and of those they are held against, in µs. */
+  /** Median of their response times, and of those they are compared with, in µs. */
   readonly medianUs: number
   readonly usualUs: number
   /** Total time they take longer, in µs; negative if faster. */
   readonly excessUs: number
-  /** Category they are held against: their own, or the most similar large one with its root. */
+  /** Category they are compared with: their own, or the most similar large one with its root. */
   readonly usual: number
-  /** Of slow ones: where the time goes, the largest share first. */
+  /** Edges with the excess time of slow requests, the largest share first. */
   readonly edges: readonly AnomalousEdge[]
-  /** Of rare ones: nodes that the usual structure has not, or that they lack. */
+  /** Nodes that rare requests have and the usual structure lacks, and the reverse. */
   readonly added: readonly LabelCount[]
   readonly removed: readonly LabelCount[]
   /** Trace ids, the slowest first. */
   readonly exemplars: readonly string[]
-  /** Their attributes against those of the others. */
+  /** Attributes that separate them from the others. */
   readonly explanation: Explanation
 }
 
@@ -81,12 +81,11 @@ const MAX_TOLD = { anomalies: 5, edges: 2, labels: 4 } as const
 const MIN_SHARE = 0.05
 
 /**
- * Finds requests in the tail of their category's response times, and structures that few requests
- * of their kind have. Slow are those far out of a mode of their category, as of hits and of misses of a
- * cache: beyond Tukey's outer fence of its logarithms (upper quartile and three interquartile ranges),
- * and before the next mode. Where there is none, the slowest `tail` of the category. With
- * `counts: 'weighted'`, requests count as often as their sampling weights say; whether a category is
- * large goes by what was recorded.
+ * Finds requests in the tail of their category's response times, and structures that few requests of their kind have. A
+ * request is slow if it is far outside a mode of its category (cache hits and misses are two modes, for example):
+ * beyond Tukey's outer fence of the mode's logarithms (upper quartile and three interquartile ranges), and before the
+ * next mode. If no request is, the slowest `tail` of the category counts. With `counts: 'weighted'`, requests count as
+ * often as their sampling weights say; the size of a category is its number of recorded requests.
  *
  * Source: Sambasivan 2013, §2.4, §6.1.1 and §7.6.1, which ask for tails and rare structures; the
  * fence is our own.
@@ -151,7 +150,7 @@ function slowest(
   })
 }
 
-/** How many of the first requests count as no more than `most`; one at least. */
+/** Returns how many of the first requests count as no more than `most`; at least one. */
 function slowestCount(counts: readonly number[], most: number): number {
   let [first, counted] = [0, 0]
   while (first < counts.length && counted + (counts[first] as number) <= most) {
@@ -308,7 +307,7 @@ export class Anomalies extends columnarStage<{
   /** Far out first, then what takes most time longer. */
   readonly anomalies: readonly Anomaly[]
 }>() {
-  /** One row an anomaly. */
+  /** Returns one row per anomaly. */
   table(): StageTable {
     const { anomalies, categories } = this
     return rowTable(
@@ -322,7 +321,7 @@ export class Anomalies extends columnarStage<{
     )
   }
 
-  /** Tells the first of each kind that are far out, with what sets them apart. */
+  /** Describes the first of each kind that are far out, with their distinguishing features. */
   text(): string {
     const { categories, anomalies, options } = this
     const told = (kind: Anomaly['kind']) =>

@@ -147,7 +147,7 @@ export interface CategorySpread {
   readonly c2: number
   /** Share of the period's response time that the category takes, over all categories. */
   readonly timeShare: number
-  /** C² × `timeShare`: what is unpredictable and matters. NaN without C². */
+  /** C² × `timeShare`: large for unpredictable steps that take much time. NaN without C². */
   readonly importance: number
 }
 
@@ -156,11 +156,11 @@ interface VarianceColumns {
   readonly options: VarianceOptions
   /** Tier 1: the highest C², or importance, first; those without C² last. */
   readonly ranked: readonly CategorySpread[]
-  /** How many categories were too small, in the periods asked for. */
+  /** Number of categories that were too small, in the requested periods. */
   readonly small: number
 }
 
-/** Which kinds of request are unpredictable, and where: what `findVariance` finds. */
+/** Unpredictable kinds of requests and their sources, as found by `findVariance`. */
 export class VarianceSources extends columnarStage<VarianceColumns>() {
   readonly #marked: MarkedEdges
   #unused: readonly VarianceMark[] | undefined
@@ -188,12 +188,12 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
   }
 
   /**
-   * Requests unlike the others of their kind within a period: the slowest of each large category,
-   * and structures that few requests with the same root have, with what sets them apart: edges,
-   * nodes, attributes. `.text()` tells those far out, `.table()` has all.
+   * Finds requests unlike the others of their kind within a period: the slowest of each large category, and structures
+   * that few requests with the same root have. Each comes with its distinguishing edges, nodes and attributes.
+   * `.text()` lists those far out, `.table()` has all.
    *
-   * @param given `tail` (default 0.01): share of a category that is its slowest where none is far
-   *   out, and share of a kind of request below which a structure is rare
+   * @param given `tail` (default 0.01): share of a category that counts as slow if no request is far out, and share of
+   *   a kind of request below which a structure is rare
    * @throws OptionError for a share that is not between 0 and 1
    *
    * Source: Sambasivan 2013, §2.4, §6.1.1 and §7.6.1.
@@ -207,8 +207,8 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
   }
 
   /**
-   * The share of ranked categories whose C² is below 1: those that count as predictable. NaN
-   * where there is none; those without C² do not count.
+   * Returns the share of ranked categories whose C² is below 1: those that count as predictable. NaN where there is
+   * none; those without C² do not count.
    *
    * @param period default: every category in every period counts on its own
    * @throws OptionError for an unknown period
@@ -244,7 +244,7 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
     )
   }
 
-  /** The distribution of C²: one row a step, with the share of categories that are not above it. */
+  /** Returns the distribution of C²: one row a step, with the share of categories that are not above it. */
   distribution(): StageTable {
     const rows = (['before', 'after'] as const).flatMap((period) => {
       const { x, y } = ecdf(this.#c2(period))
@@ -253,7 +253,7 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
     return rowTable(rows, own('period c2 share'))
   }
 
-  /** Tier 1: one row a category and period, in the order asked for. */
+  /** Returns tier 1: one row per category and period, in the requested order. */
   table(): StageTable {
     const columns = own('category period root requests meanUs varianceUs2 c2 timeShare importance')
     return rowTable(this.ranked, columns, this.categories.flows.quantity)
@@ -276,7 +276,7 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
   }
 
   #periodFor(category: number): PeriodName {
-    // Says so where there is no such category.
+    // Throws if the category is unknown.
     this.categories.structure(category)
     const { period } = this.options
     if (period !== 'both') return period
@@ -288,8 +288,8 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
 }
 
 /**
- * Which critical-path edges make response times vary: these add up to it, so their covariances with
- * it add up to its variance. Source: Sambasivan 2013, §5.4.2.
+ * Finds the critical-path edges that make response times vary. The edges add up to the response time, so their
+ * covariances with it add up to its variance. Source: Sambasivan 2013, §5.4.2.
  */
 function localizeVariance(
   categories: Categories,

@@ -16,7 +16,10 @@ export interface Behavior {
   readonly medianUs: number
 }
 
-/** An edge that does one thing in some requests and another in others: instrument it more finely unless a parameter tells which. */
+/**
+ * An edge that does one thing in some requests and another in others: instrument it more finely unless a parameter
+ * tells which.
+ */
 export interface MergedBehaviors extends Pick<EdgeVariance, 'edge' | 'from' | 'to' | 'occurrence'> {
   readonly category: number
   readonly period: PeriodName
@@ -36,15 +39,14 @@ export interface MergedBehaviors extends Pick<EdgeVariance, 'edge' | 'from' | 't
 const ALPHA = 0.05
 /** Edges with less of the variance are tested, but not worth more trace points. */
 const MIN_SHARE = 0.05
-/** A parameter whose values differ between both parts by this share tells which is which. */
+/** Smallest difference of a parameter's values between both parts, as a share, that distinguishes them. */
 const MIN_TOLD = 0.8
 
 /**
- * Edges on critical paths whose latencies have more than one mode (Hartigan's dip test,
- * Benjamini-Hochberg over all edges, level 0.05) and that have at least 5 % of the variance of
- * response times, the largest share first.
+ * Finds edges on critical paths whose latencies have more than one mode (Hartigan's dip test, Benjamini-Hochberg over
+ * all edges, level 0.05) and that have at least 5 % of the variance of response times, the largest share first.
  *
- * Source: Sambasivan 2013, §5.5: variance where behaviors were not told apart; the test is our own.
+ * Source: Sambasivan 2013, §5.5: variance from merged behaviors; the test is our own.
  */
 export function findMergedBehaviors(sources: readonly CategoryVariance[]): MergedBehaviors[] {
   const tested = sources.flatMap((source) => {
@@ -89,7 +91,7 @@ interface CriticalLatencies {
   readonly weights: number[]
 }
 
-/** Which parameter of the requests differs most between latencies below `fromUs` and the others. */
+/** Returns the parameter of the requests that differs most between latencies below `fromUs` and the others. */
 function parameterThatTells(
   { categories: given, category }: CategoryVariance,
   { requests, timesUs }: CriticalLatencies,
@@ -137,7 +139,7 @@ function parts(sample: WeightedSample) {
   }
 }
 
-/** Fewer times are no mode. */
+/** Fewest times that form a mode. */
 export const MIN_REQUESTS = 10
 /** A mode has this share of the requests at least: a few slow ones are a tail. */
 export const MIN_PART = 0.05
@@ -145,8 +147,8 @@ export const MIN_PART = 0.05
 const FENCE = 3
 
 /**
- * Returns the place that divides ascending times, on a logarithmic scale, so that the squares within
- * both parts are least, each time counting as often as it weighs, and each part `least` at least.
+ * Returns the place that divides ascending times, on a logarithmic scale, so that the squares within both parts are
+ * smallest. Times count by weight, and each part has a weight of at least `least`.
  */
 export function placeBetween({ values, weights }: WeightedSample, least: number): number {
   const logs = scaled(values)
@@ -164,7 +166,7 @@ export function placeBetween({ values, weights }: WeightedSample, least: number)
   return at
 }
 
-/** A mode of ascending times, and what lies between it and the next. */
+/** Mode of ascending times, and the values between it and the next. */
 export interface Mode {
   /** Places of the first, and of the first that lies far out: as many as there are where none does. */
   readonly from: number
@@ -174,9 +176,9 @@ export interface Mode {
 }
 
 /**
- * Finds the modes of ascending times, and what lies beyond Tukey's outer fence of each (upper quartile and three
- * interquartile ranges, of logarithms). Times divide in two where the slower half of the slower part is far out
- * of the faster part's last mode; what has less than 5 % of all times is no mode.
+ * Finds the modes of ascending times, and the values beyond Tukey's outer fence of each (upper quartile and three
+ * interquartile ranges, of logarithms). Times divide in two if the slower half of the slower part is far outside the
+ * faster part's last mode; a part with less than 5 % of all times is no mode.
  */
 export function modesOf(sample: WeightedSample): Mode[] {
   const { values } = sample

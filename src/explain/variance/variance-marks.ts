@@ -27,8 +27,8 @@ const KINDS: readonly string[] = ['intentional', 'inadvertent', 'intrinsic']
 const KEYS: readonly string[] = ['from', 'to', 'kind', 'note']
 
 /**
- * The marks with one more, or with another in place of the one on the same edge. Marks are plain
- * data; nothing is changed.
+ * Returns the marks with one more, or with another in place of the one on the same edge. Marks are plain data; nothing
+ * is changed.
  *
  * @param marks none at first: `[]`
  * @param mark from and to as tables of edges print them

@@ -13,7 +13,7 @@ import {
   type SpanTraces,
 } from '../../traces/span-traces.ts'
 
-/** Attributes that tell instances of a service apart where no host is known, the best first. */
+/** Attributes that distinguish instances of a service if no host is known, the best first. */
 const INSTANCE_ATTRIBUTES = ['service.instance.id', 'k8s.pod.name', 'container.id', 'host.id']
 
 const ERROR = SPAN_STATUSES.indexOf('error')
@@ -51,9 +51,9 @@ export interface CallsBetween {
   readonly direction: Float64Array
   /** 1 where the caller's span is the call itself, of kind client or with no other call. */
   readonly isClient: Uint8Array
-  /** How far beyond its caller's a call ends, as recorded; −∞ where the caller did not wait. */
+  /** Time by which the callee's recorded end is later than the caller's; −∞ if the caller did not wait. */
   readonly lateUs: Float64Array
-  /** How far `clock` is ahead of `reference` at least and at most; infinite where nobody waits. */
+  /** Least and greatest possible lead of `clock` over `reference`; infinite if nobody waits. */
   readonly lowUs: Float64Array
   readonly highUs: Float64Array
 }
@@ -63,7 +63,7 @@ const MS_NS = 1_000_000n
 const ROUNDING_US = 1
 const COARSE_ROUNDING_US = 1000
 
-/** Where a greater share of calls takes longer than their callers, these do not wait for them. */
+/** Share of calls longer than their callers above which callers do not wait for them. */
 const MAX_LONGER = 0.05
 
 export function callsBetween(
@@ -131,7 +131,7 @@ export function callsBetween(
         (spans.kind[caller] === INTERNAL && children[period]![caller] === 1)
       const isForward = pairs[pair]!.reference === clock[caller]
       const high = start - callerStart + rounding
-      // No clock makes what is longer than its caller fit: that one gave up, or never waited.
+      // No clock error makes a call longer than its caller fit: the caller gave up, or never waited.
       const late =
         mayWait && !isLonger
           ? start + durationUs[span]! - callerStart - durationUs[caller]! - rounding

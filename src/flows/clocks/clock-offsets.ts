@@ -24,7 +24,7 @@ export interface ClockOffset extends Omit<Stretch, 'first' | 'fromUs' | 'untilUs
 
 export interface SpanClocks {
   readonly clock: Uint32Array
-  /** How far the span's clock is ahead of its caller's, and how far that may be wrong. */
+  /** Lead of the span's clock over its caller's, and its greatest possible error. */
   readonly aheadUs: Float64Array
   readonly doubtUs: Float64Array
 }
@@ -42,7 +42,7 @@ export class ClockOffsets extends columnarStage<ClockColumns>() {
     return this.offsets.filter(({ applied }) => applied)
   }
 
-  /** One row a pair of clocks and stretch of time. */
+  /** Returns one row per pair of clocks and stretch of time. */
   table(): StageTable {
     return rowTable(this.offsets, {
       ...own('clock reference from until offsetUs driftPpm lowUs highUs residualUs calls'),
@@ -62,16 +62,15 @@ interface FoundOffsets {
 export const AS_RECORDED: FoundOffsets = { clocks: undefined, bySpan: [] }
 
 /**
- * Estimates how far the clock of each callee is ahead of its caller's, from calls there and back: a
- * call cannot begin before its caller's span, and where the caller waits, not end after it. Every
- * call so bounds the offset from both sides, whatever share of the way the network takes.
+ * Estimates the lead of each callee's clock over its caller's from calls: a call cannot begin before its caller's span,
+ * and if the caller waits, it cannot end after it. So every call bounds the offset from both sides, whatever share of
+ * the way the network takes.
  *
- * Both periods are one timeline. A stretch is as long as one line, of at most 200 ppm, lies within
- * the bounds of the calls; a row of 16 calls may contradict it before another stretch begins. The
- * second period begins another one where no level line fits both: whoever sets clocks moves them.
- * An offset is applied only where 0 is not possible, 5 calls and 5 % or more of all lie outside their
- * callers, and the correction brings half of them inside. A server that ends its span after it has
- * answered looks like a clock that is ahead, and is treated as one.
+ * Both periods are one timeline. A stretch lasts while one line, of at most 200 ppm, fits the bounds of the calls. One
+ * row of 16 calls may contradict the line; with a second one, another stretch begins. The second period begins another
+ * stretch if no level line fits both, because clocks may have been set. An offset is applied only if 0 is impossible,
+ * at least 5 calls and 5 % of all lie outside their callers, and the correction brings half of them inside. A server
+ * that ends its span after it has answered looks like a clock that is ahead, and is treated as one.
  *
  * Sources: O'Rourke 1981, "An on-line algorithm for fitting straight lines between data ranges";
  * Moon, Skelly and Towsley 1999, "Estimation and removal of clock skew from network delay
@@ -155,14 +154,14 @@ function spansCorrected(
 
 /** Calls that are judged together; the tightest bound of each side may be wrong. */
 const CALLS_IN_A_ROW = 16
-/** Few calls make so many rows, so that they bound a drift as well. */
+/** Fewest rows that calls are divided into, so that few calls bound a drift as well. */
 const MIN_ROWS = 4
-/** Of fewer, all are believed. */
+/** Smallest number of calls of which some may be doubted; fewer are all believed. */
 const MIN_CALLS_TO_DOUBT = 8
 
 /**
- * The second tightest bounds of some calls, seen along a line of such a slope; `undefined` where no
- * line is within them.
+ * Returns the second tightest bounds of some calls, seen along a line of such a slope; `undefined` where no line is
+ * within them.
  */
 function boundsOf(
   { timeUs, lowUs, highUs }: CallsBetween,
@@ -199,12 +198,12 @@ function boundsOf(
 }
 
 export interface Stretch {
-  /** Its first call. */
+  /** First call of the stretch. */
   readonly first: number
   readonly fromUs: number
   readonly untilUs: number
   readonly line: LinesBetween
-  /** How far the offset may be wrong anywhere in the stretch. */
+  /** Greatest error of the offset anywhere in the stretch. */
   readonly residualUs: number
   readonly calls: number
   /** Calls that begin before or end after their caller, as recorded and once corrected. */
@@ -214,9 +213,9 @@ export interface Stretch {
   readonly applied: boolean
 }
 
-/** Correcting is worth it from this share of calls on that lie outside their callers … */
+/** Smallest share of calls outside their callers that is worth a correction … */
 const MIN_OUTSIDE = 0.05
-/** … and of so many. */
+/** … and smallest number of them. */
 const MIN_OUTSIDE_CALLS = 5
 /** The share of them that may stay outside. */
 const MAX_LEFT = 0.5
@@ -263,7 +262,7 @@ export function fitStretches(calls: CallsBetween, pair: number): Stretch[] {
   return begun.map(({ line }, i) => judge(calls, [firsts[i]!, firsts[i + 1] ?? end], line))
 }
 
-/** The first call of the later period where all of the other come before; `end` otherwise. */
+/** Returns the first call of the later period where all of the other come before; `end` otherwise. */
 function startOfSecond({ period }: CallsBetween, begin: number, end: number): number {
   const ofPair = period.subarray(begin, end)
   const changes = ofPair.findIndex((one) => one !== ofPair[0])
@@ -271,7 +270,7 @@ function startOfSecond({ period }: CallsBetween, begin: number, end: number): nu
   return isOnce ? begin + changes : end
 }
 
-/** The call at which the newer line begins to fit better than the older one. */
+/** Returns the call at which the newer line begins to fit better than the older one. */
 function splitOf(
   calls: CallsBetween,
   older: LinesBetween,
@@ -408,7 +407,7 @@ class LinesBetween {
     return this
   }
 
-  /** Where the polygon crosses b = 0. */
+  /** Returns the points where the polygon crosses b = 0. */
   #levels(): number[] {
     return this.#b.flatMap((b, i) => {
       const next = (i + 1) % this.#b.length

@@ -2,22 +2,22 @@
 import { getOrInsert } from '../../core/entries.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 
-/** How coarse a clock is, in µs. */
+/** Resolution of a clock, in µs. */
 export interface Resolution {
   /** The grid that its times lie on. */
   readonly tickUs: number
-  /** By how much calls one after the other may seem to overlap: a tick where starts or durations are cut alone. */
+  /** Apparent overlap of sequential calls: up to a tick, if starts or durations are cut separately. */
   readonly overlapUs: number
 }
 
-/** By service; services with clocks finer than 10 µs are left out. */
+/** Resolution by service; services with clocks finer than 10 µs are left out. */
 export type ClockResolution = ReadonlyMap<string, Resolution>
 
 /** Grids that times may be cut to, in µs, the coarsest first; each holds a tenth of the next finer one. */
 const GRIDS_US = [10_000, 1000, 100, 10]
-/** Of fewer spans it may be chance that their times lie on a grid. */
+/** Smallest number of spans from which a common grid of their times is no chance. */
 const ENOUGH_SPANS = 20
-/** As it may be of fewer different times. */
+/** Fewest different times from which a common grid is no chance. */
 const ENOUGH_TIMES = 3
 /** Nearly all times of a clock lie on its grid. */
 const NEARLY_ALL = 0.99
@@ -33,10 +33,10 @@ export function clockResolution(recordings: readonly SpanTraces[]): ClockResolut
   return commonResolution(recordings).resolution
 }
 
-/** By code of the service: the grid that its times in a recording are to be cut to, in µs; 0 for none. */
+/** Grid that a service's times in a recording are to be cut to, in µs, by code of the service; 0 for none. */
 export type TimeCuts = Float64Array
 
-/** The resolution of clocks, and for each recording how times finer than in another are made as coarse. */
+/** Returns the resolution of clocks, and for each recording how times finer than in another are made as coarse. */
 export function commonResolution(recordings: readonly SpanTraces[]): {
   readonly resolution: ClockResolution
   readonly cuts: readonly (TimeCuts | undefined)[]
@@ -72,7 +72,7 @@ function timesOfServices({ spans, services, epochNs }: SpanTraces): Map<string, 
   return new Map(times.map((one, code) => [services.value(code), one]))
 }
 
-/** How far times of a recording are from those of the wall clock, but for whole seconds, in µs. */
+/** Returns the offset of a recording's times from whole seconds of the wall clock, in µs. */
 export function phaseOf(epochNs: bigint): number {
   return Number(epochNs % 1_000_000_000n) / 1000
 }
@@ -100,7 +100,7 @@ class ServiceTimes {
     return { tickUs, overlapUs: this.#ends.areOn(tickUs) ? 0 : tickUs }
   }
 
-  /** The grid that starts, ends and durations are all cut to; 0 for none. */
+  /** Returns the grid that starts, ends and durations are all cut to; 0 for none. */
   wholeTickUs(): number {
     const tickUs = this.#starts.tickUs()
     const isWhole = tickUs > 0 && tickUs === this.#ends.tickUs() && this.#durations.areOn(tickUs)
@@ -116,7 +116,7 @@ class GridCounts {
   add(us: number): void {
     this.#times++
     if (this.#different.size < ENOUGH_TIMES) this.#different.add(us)
-    // What is on no finer grid is on no coarser one.
+    // A time that lies on no finer grid lies on no coarser one.
     for (let grid = GRIDS_US.length - 1; grid >= 0 && isOn(us, GRIDS_US[grid]!); grid--) {
       this.#onGrid[grid]!++
     }
@@ -136,7 +136,7 @@ class GridCounts {
     return this.#onGrid[GRIDS_US.indexOf(stepUs)]! >= NEARLY_ALL * this.#times
   }
 
-  /** The step of the grid that they are cut to, 0 for none. */
+  /** Returns the step of the grid that they are cut to, 0 for none. */
   tickUs(): number {
     if (this.#times < ENOUGH_SPANS || this.#different.size < ENOUGH_TIMES) return 0
     const grid = GRIDS_US.findIndex((stepUs) => this.areOn(stepUs))

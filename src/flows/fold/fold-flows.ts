@@ -36,29 +36,26 @@ import { RoundTimes, repeatedSteps } from './round-times.ts'
 // Runs once a span, node or edge: the loops index with `!`.
 
 /**
- * Folds what repeats within each flow into one: the portions that go through a replication
- * pipeline, equal branches of a fork, rounds of a loop. A write of 1,024 portions and 15,000 trace
- * points becomes one of 41, in which a portion's steps stand for those of all. How often they were
- * there goes into the root's label (`NEW_BLOCK_CALL ×1024`), so that categories stay one-to-one
- * with the structures that were recorded: what is folded was proven alike in every node and edge.
+ * Folds repetitions within each flow into one: portions in a replication pipeline, equal branches of a fork, rounds of
+ * a loop. A write of 1,024 portions and 15,000 trace points becomes one of 41, in which a portion's steps stand for
+ * those of all. Their number goes into the root's label (`NEW_BLOCK_CALL ×1024`), so categories stay one-to-one with
+ * the recorded structures: repetitions are folded only if they are equal in every node and edge.
  *
- * A folded edge has one latency a request, as drawings and critical paths need: the time that the
- * request's critical path spent on it over all repetitions and on the way from each to the next, so
- * that latencies on the path still add up to the response time (see `LatencyFolder`). Tests of
- * edges, pooled edges, findings and variance read the flows as they were recorded instead: an edge
- * counts once a repetition, with what one takes, and a step from one round to the next is an edge
- * of its own (`fromRoundBefore`), though the acyclic shape cannot hold it. `samples` has all that
- * were recorded.
+ * A folded edge has one latency a request, as drawings and critical paths need: the time that the request's critical
+ * path spent on it over all repetitions and on the way from each to the next, so that latencies on the path still add
+ * up to the response time (see `LatencyFolder`). Tests of edges, pooled edges, findings and variance read the flows as
+ * they were recorded instead: an edge counts once per repetition, with the time of one, and a step from one round to
+ * the next is an edge of its own (`fromRoundBefore`), though the acyclic shape cannot hold it. `samples` has all
+ * recorded values.
  *
  * Structures are folded once a shape.
  *
- * Of a folded node's parameters (attributes, hosts, spans), those of the first repetition stay:
- * `explain` explains by the first round of a loop, say, and does not see that the third was
- * of another size. `unfolded` has all of them; to explain a comparison by them, take
- * `comparison.with({ fold: 'none' })`.
+ * A folded node keeps the parameters (attributes, hosts, spans) of the first repetition. `explain` then sees the first
+ * round of a loop, for example, but not that the third had another size. `unfolded` has all of them; to explain a
+ * comparison by them, take `comparison.with({ fold: 'none' })`.
  *
- * @param source a stage of `buildFlows`; stays as it is. Of flows that are folded already, those
- *   that were recorded are folded anew, by these options
+ * @param source a stage of `buildFlows`; not modified. If its flows are already folded, the recorded ones are folded
+ *   again with these options
  * @param options see `FOLD_OPTIONS`
  * @throws OptionError for a `least` below 2, or not whole; FlowdeltaError for an unknown option, or
  *   something else than flows
@@ -76,7 +73,7 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
   return foldSized(flows, folding, recordedSizes(flows, folding))
 }
 
-/** The same, where sizes of requests are known already: `undefined` for one without. */
+/** Folds flows whose requests' sizes are already known: `undefined` for one without. */
 export function foldSized(
   flows: FlowSet,
   folding: FoldOptions,
@@ -136,7 +133,7 @@ export function foldSized(
   )
 }
 
-/** What roots recorded of their size: `size=320KB`. */
+/** Returns the size that a request's root recorded: `size=320KB`. */
 function recordedSizes(flows: FlowSet, { sizeAttribute, sizeUnit, log2 }: FoldOptions) {
   const records = new NodeRecords(flows)
   return (request: number) => {
@@ -199,8 +196,8 @@ interface SizedGraph {
 }
 
 /**
- * What goes behind each root's label: the size, and a few letters where that does not tell
- * structures apart, so that categories stay one-to-one with those recorded.
+ * Returns the suffix of each root's label: the size, and a few letters if that does not distinguish structures. So
+ * categories stay one-to-one with the recorded ones.
  */
 function rootSuffixes(
   flows: readonly SizedGraph[],
@@ -262,7 +259,7 @@ interface FoldedColumns
 
 type RecordColumns = Pick<FlowSet, 'periods' | 'traceOf' | 'spanRows' | 'spanOffsets'>
 
-/** Keeps what was recorded with the nodes: a folded step has the parameters of its first lane. */
+/** Returns the records of the nodes: a folded step has the parameters of its first lane. */
 function foldedRecords(flows: FlowSet, parts: FoldedColumns): RecordColumns {
   const { periods, spanRows, spanOffsets } = flows
   if (spanRows !== undefined && spanOffsets !== undefined) {
@@ -281,7 +278,7 @@ function foldedRecords(flows: FlowSet, parts: FoldedColumns): RecordColumns {
   }
 }
 
-/** The spans of nodes, two a span; none where folding parted a call from its reply. */
+/** Returns the spans of nodes, two a span; none where folding parted a call from its reply. */
 function spansOfNodes(flows: FlowSet, { nodesOf }: FoldedColumns) {
   const { spanRows, spanOffsets } = flows
   const rows = growingUint32()
@@ -302,7 +299,7 @@ function spansOfNodes(flows: FlowSet, { nodesOf }: FoldedColumns) {
   return { spanRows: rows.finish(), spanOffsets: offsets }
 }
 
-/** The period as if it had been recorded folded; requests keep their order, and only they stay. */
+/** Returns the period as if it had been recorded folded; requests keep their order, and only they stay. */
 function graphsOfPeriod(
   traces: GraphTraces,
   flows: FlowSet,
@@ -349,7 +346,7 @@ interface SizeRule {
   readonly log2: boolean
 }
 
-/** A number of repetitions as a label shows it: `×5`, or with `log2` `×4–7`. */
+/** Returns a number of repetitions as a label shows it: `×5`, or with `log2` `×4–7`. */
 function timesText(times: number, { log2 }: SizeRule): string {
   if (!log2) return `×${times}`
   const least = 2 ** Math.floor(Math.log2(times))
@@ -357,8 +354,8 @@ function timesText(times: number, { log2 }: SizeRule): string {
 }
 
 /**
- * A size in a label: `320KB`, or with `log2` `256KB–512KB`. Bytes are never rounded, so that
- * different sizes look different; without a unit, any other number.
+ * Returns a size in a label: `320KB`, or with `log2` `256KB–512KB`. Bytes are never rounded, so that different sizes
+ * look different; without a unit, any other number.
  */
 function sizeText(
   value: AttributeValue,
@@ -383,7 +380,7 @@ function bytesText(bytes: number): string {
 
 const MAX_NAMED = 6
 
-/** The repetitions of a folded flow as its root shows them, outer before inner: `×3 ×1024`. */
+/** Returns the repetitions of a folded flow as its root shows them, outer before inner: `×3 ×1024`. */
 function repetitionsText(
   graph: FoldedGraph,
   { labelRank, log2 }: SizeRule & { labelRank: Uint32Array },
@@ -435,7 +432,7 @@ function differingSteps(
   return times.differing(similar)
 }
 
-/** Folds flows shape by shape, so that what folding one takes is gone before the next. */
+/** Folds flows shape by shape, so that the memory for one is released before the next. */
 export function foldShapes(flows: FlowSet, rule: FoldRule): FoldedShapes {
   const { relabel, labelRank, least } = rule
   const differing = differingSteps(flows, rule)
@@ -517,7 +514,7 @@ export class LatencyFolder {
   readonly #step: FoldStep
   readonly #plan: WalkPlan
   readonly #walk = new CriticalWalk()
-  /** What the folded graph needs: its nodes in order, and its edges at each. */
+  /** Order of the folded graph's nodes, and the edges at each. */
   readonly #order: Uint32Array
   readonly #above: EdgeRows
   readonly #below: EdgeRows
@@ -592,7 +589,7 @@ export class LatencyFolder {
     return entryUs
   }
 
-  /** Times of steps: behind the step before, by what the path spent going there. */
+  /** Places steps after the previous step, by the time that the path spent going there. */
   #placeForward(entryUs: number): void {
     const { from } = this.#step.after
     const { edges, offsets } = this.#above
@@ -629,7 +626,7 @@ export class LatencyFolder {
     return this.#visits[node]! > 0
   }
 
-  /** Steps are not later than what follows them; those off the path take the room there is. */
+  /** Places steps no later than their successors; those off the path take the room there is. */
   #placeBackward(isEntered: boolean): void {
     const { to } = this.#step.after
     const { edges, offsets } = this.#below
@@ -687,7 +684,7 @@ function planGraph(graph: FoldedGraph, labelRank: Uint32Array): WalkPlan {
 /** Longer lists, in all, are not made: the flow is too tangled. */
 const MAX_ENTRIES = 2 ** 21
 
-/** For each step where branches join, all steps of the lane that lead there, if not too many. */
+/** Returns, for each step where branches join, all steps of the lane that lead there, unless too many. */
 function stepsBeforeJoins({ from, labels }: FoldedGraph, above: EdgeRows, isStep: Uint8Array) {
   const before: (Uint32Array | undefined)[] = new Array(labels.length)
   const seen = new Int32Array(labels.length).fill(-1)

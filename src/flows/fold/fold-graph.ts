@@ -18,13 +18,13 @@ import {
   unfolded,
 } from './folded-graph.ts'
 
-/** How often, in all, a graph's edges are gone through in vain before it is left as it is. */
+/** Largest number of visits to a graph's edges without success before it is left as it is. */
 const PATIENCE = 200
 
 export interface FoldResult {
-  /** Its nodes in the order of those they stand for. */
+  /** Folded graph, with nodes in the order of those they stand for. */
   readonly graph: FoldedGraph
-  /** For each of its nodes the one it stands for, in the graph as it was given. */
+  /** Node of the given graph that each node stands for. */
   readonly sources: Uint32Array
   /** The repetitions folded one after the other; none where nothing repeats. */
   readonly steps: readonly FoldStep[]
@@ -32,10 +32,9 @@ export interface FoldResult {
 }
 
 /**
- * Folds lanes of a pipeline, equal branches and rounds of a loop into one, over and over, if proven
- * alike in every node and edge, so that the graph can be given back. The order of nodes and edges
- * does not matter, `labelRank` decides ties; iterative, as depth does not matter. Source:
- * Sambasivan 2013, §3.5.2.
+ * Folds lanes of a pipeline, equal branches and rounds of a loop into one, over and over, if they are equal in every
+ * node and edge, so the graph can be restored. The order of nodes and edges does not matter; `labelRank` decides ties.
+ * Iterative, so depth is not limited. Source: Sambasivan 2013, §3.5.2.
  */
 export function foldGraph(
   graph: FlowGraph,
@@ -84,7 +83,7 @@ function foldOnce(
   return { patience: left }
 }
 
-/** Two sets of nodes with one key are the same, or near enough to save a search in vain. */
+/** Returns a key for a set of nodes: sets with one key are the same, or similar enough to skip a search. */
 function setKey(nodes: Uint32Array): string {
   let [sum, least] = [0, nodes[0]!]
   for (const node of nodes) {
@@ -114,8 +113,8 @@ function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
 }
 
 /**
- * Sets of nodes that may be one step of each lane, most promising first: a whole kind, those beside
- * one node, a chain, and those whose neighbors are of equal kinds.
+ * Yields sets of nodes that may be one step of each lane, the most promising first: a whole kind, the neighbors of one
+ * node, a chain, and nodes whose neighbors are of equal kinds.
  */
 function* laneAnchors(
   graph: FoldedGraph,
@@ -287,7 +286,7 @@ export class LaneGrower {
     return [...met].sort((a, b) => rank[a]! - rank[b]!)
   }
 
-  /** The one free node of a kind beside each of `nodes`, or `undefined`. */
+  /** Returns the one free node of a kind next to each of `nodes`, or `undefined`. */
   #neighbors(nodes: Uint32Array, { rows, far }: Side, kind: number): Uint32Array | undefined {
     const { offsets, edges } = rows
     const { of } = this.#kinds
@@ -314,8 +313,8 @@ export class LaneGrower {
 }
 
 /**
- * The order of lanes along their edges; first what most wait for, then what is entered and not
- * left, then by color. `undefined` where they wait in a circle.
+ * Returns the order of lanes along their edges: first the lanes that most others wait for, then those entered but not
+ * left, then by color. `undefined` if they wait in a circle.
  */
 export function orderLanes(
   graph: FoldedGraph,
@@ -350,7 +349,7 @@ export function orderLanes(
   return order.length === count ? Uint32Array.from(order) : undefined
 }
 
-/** The edges from lane to lane, and how many lead into each lane from outside, and out of it. */
+/** Returns the edges from lane to lane, and how many lead into each lane from outside, and out of it. */
 function laneSteps({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
   const steps = { from: [] as number[], to: [] as number[] }
   const entered = new Uint32Array(count)
@@ -373,8 +372,9 @@ function laneSteps({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
 export type RepetitionMatch = readonly ReadonlyMap<number, number>[]
 
 /**
- * For each lane, the first lane's repetition for each of its own, or `undefined`: each lies wholly
- * within one lane with its like in all, or holds parts of all alike.
+ * Returns, for each lane, the first lane's repetition that corresponds to each of its own, or `undefined` if there is
+ * none. A repetition must lie within one lane and have a counterpart in all others, or hold the same parts of all
+ * lanes.
  */
 export function matchRepetitions(
   graph: FoldedGraph,
@@ -430,14 +430,14 @@ export interface FoldStep {
   readonly before: FoldedGraph
   readonly after: FoldedGraph
   readonly nodeOf: Uint32Array
-  /** For each node after, the node before: of a lane's step, that of the first lane. */
+  /** Node before that each node after comes from: for a lane's step, that of the first lane. */
   readonly sources: Uint32Array
   readonly edgeOf: Uint32Array
-  /** For each node before, the place of its lane among the lanes; -1 outside. */
+  /** Place of each former node's lane among the lanes; -1 outside. */
   readonly laneOf: Int32Array
 }
 
-/** Folds lanes into one if they prove alike; then only their number is lost, and that is kept. */
+/** Folds lanes into one if they are equal. Only their number is lost, and that is kept. */
 export function foldLanes(
   graph: FoldedGraph,
   lanes: Lanes,
@@ -564,8 +564,8 @@ interface Shifted {
 }
 
 /**
- * An edge to a later lane that leads back in the one lane left is a loop; of several beside each
- * other, the ones to lanes further on.
+ * Marks loops: an edge to a later lane that leads back in the one lane left. Of several parallel ones, marks those to
+ * later lanes.
  */
 function markLoops({ labels, from, to, loops }: Links, shifted: readonly Shifted[]): void {
   if (shifted.length === 0) return
@@ -583,8 +583,8 @@ function markLoops({ labels, from, to, loops }: Links, shifted: readonly Shifted
 }
 
 /**
- * Whether steps outside lead to one another through the folded lane only if they did before: then
- * times can be given such that nothing comes before what it waits for.
+ * Whether steps outside lead to one another through the folded lane only if they did before. Then times exist at which
+ * nothing comes before the steps that it waits for.
  */
 function keepsOrder(
   { before, after, nodeOf, sources }: FoldStep,
@@ -632,7 +632,7 @@ function reachedFrom(
   return reached
 }
 
-/** Edges that become one: what the new repetition says of it, and the edges by lane. */
+/** Edges that become one: their relation to the new repetition, and the edges by lane. */
 export interface EdgeGroup {
   readonly note: EdgeNote
   first: number
@@ -655,8 +655,8 @@ interface Tally {
 }
 
 /**
- * Groups edges if lanes have them alike: steps `offset` lanes on in every lane; to the outside in
- * all lanes, or only in the first or the last of lanes that follow each other.
+ * Groups edges if all lanes have the same: steps `offset` lanes on in every lane; edges to the outside in all lanes, or
+ * only in the first or the last of lanes that follow each other.
  */
 function groupLaneEdges(
   graph: FoldedGraph,
@@ -716,8 +716,8 @@ function groupLaneEdges(
 }
 
 /**
- * Lanes side by side must have all outside edges alike: else two steps with one label would pass
- * for a repetition. Only lanes in a row may be entered at the first and left at the last.
+ * Whether the outside edges allow folding. Lanes side by side must all have the same ones: otherwise two steps with one
+ * label would pass for a repetition. Only lanes in a row may be entered at the first and left at the last.
  */
 function isOneThing(groups: readonly EdgeGroup[]): boolean {
   const said = groups.map(({ note }) => note)
@@ -737,7 +737,7 @@ function noteOf(
   return lastLane === lanes - 1 ? { repetition, side, lanes: 'last' } : undefined
 }
 
-/** Numbers what an edge joins: two roles and how many lanes on, or a node outside and a role. */
+/** Numbers the ends of an edge: two roles and the number of lanes between them, or a node outside and a role. */
 function laneEnds({ from, to, labels }: FoldedGraph, { roles, roleOf, count }: Lanes) {
   const entering = roles.length * roles.length * count
   const leaving = entering + labels.length * roles.length

@@ -60,7 +60,7 @@ interface LogicalEdge {
   readonly to: number
   /** Number among the shape's edges; `null` for a loop, as from one lane to the next. */
   readonly edge: number | null
-  /** How it stands to each repetition it touches, first folded first. */
+  /** Relation to each repetition that the edge touches, first folded first. */
   readonly notes: readonly EdgeNote[]
 }
 
@@ -70,7 +70,7 @@ export interface LoopEnds {
   readonly to: readonly number[]
 }
 
-/** What folding makes of shapes and of the latencies of their requests. */
+/** Folded shapes, and the folded latencies of their requests. */
 export interface FoldedShapes {
   /** By shape; undefined where nothing repeats. */
   readonly graphs: readonly (FoldedGraph | undefined)[]
@@ -120,7 +120,7 @@ export class FoldedFlows extends FlowSet {
   }
 
   /**
-   * Some of the requests, as `selectRequests` needs them.
+   * Returns some of the requests, as `selectRequests` needs them.
    *
    * @param select picks the same ones from recorded flows; asked for when they are looked at, as
    *   these are large
@@ -169,8 +169,8 @@ export class FoldedFlows extends FlowSet {
   }
 
   /**
-   * For each recorded edge of a request its logical edge, as a place in `logicalEdges(request)`;
-   * `undefined` where nothing is folded, so that each is its own.
+   * Returns, for each recorded edge of a request, its logical edge, as a place in `logicalEdges(request)`; `undefined`
+   * if nothing is folded, so each edge is its own.
    */
   logicalOf(request: number): Uint32Array | undefined {
     return this.#result.folded.logicalOf[this.#shape(request)]

@@ -15,7 +15,7 @@ export interface FlowGraph {
 export type WhichLanes = 'all' | 'first' | 'last'
 
 /**
- * What one repetition says of an edge that touches it.
+ * Relation of an edge to one repetition that it touches.
  *
  * `inside`: from lane i to lane i + `offset`, for every i that has such a lane; 0 within a lane,
  * 1 from each lane to the next, as pipelines do. `from` and `to`: only that end is in the
@@ -27,7 +27,7 @@ export type EdgeNote =
 
 /** Lanes of equal structure that were folded into one. */
 export interface Repetition {
-  /** How many lanes there were. */
+  /** Number of lanes. */
   readonly times: number
   /** Repetitions folded before, one in each lane: all of this one's lanes have their own. */
   readonly within: readonly number[]
@@ -66,7 +66,7 @@ export function unfolded({ labels, from, to }: FlowGraph): FoldedGraph {
   }
 }
 
-/** The edges as logical edges are numbered: those of the acyclic graph, then loops. */
+/** Returns the edges as logical edges are numbered: those of the acyclic graph, then loops. */
 export function logicalOrder({ loops }: FoldedGraph): number[] {
   const edges = Array.from(loops, (_, edge) => edge)
   return [
@@ -75,7 +75,7 @@ export function logicalOrder({ loops }: FoldedGraph): number[] {
   ]
 }
 
-/** What was said of an edge, apart from which repetition says it. */
+/** Returns the relations of an edge to repetitions as text, without naming the repetitions. */
 export function noteCode({ notes, loops }: FoldedGraph, edge: number): string {
   const said = notes[edge]!
   if (said.length === 0) return ''
@@ -99,7 +99,7 @@ export function edgeRows(near: Uint32Array, nodes: number, loops: Uint8Array): E
   return { offsets, edges: rows }
 }
 
-/** The nodes such that every edge of the acyclic graph leads forward; `undefined` on a cycle. */
+/** Returns the nodes in an order in which every edge of the acyclic graph leads forward; `undefined` on a cycle. */
 export function forwardOrder(graph: FoldedGraph, below: EdgeRows): Uint32Array | undefined {
   const { to, loops } = graph
   const nodes = graph.labels.length
@@ -123,7 +123,7 @@ export function forwardOrder(graph: FoldedGraph, below: EdgeRows): Uint32Array |
   return found === nodes ? order : undefined
 }
 
-/** Which nodes may stand for each other in lanes, and which kinds come first. */
+/** Nodes that may stand for each other in lanes, and the order of their kinds. */
 export interface NodeKinds {
   readonly of: Uint32Array
   readonly sizes: Uint32Array
@@ -159,12 +159,12 @@ export function refineKinds(
   return { of, sizes, rank: placesIn(order) }
 }
 
-/** What was said of each edge, as numbers: which repetition says it is left out. */
+/** Hashes the relations of each edge to repetitions, without naming the repetitions. */
 function hashNotes(graph: FoldedGraph): Float64Array {
   return Float64Array.from(graph.loops, (_, edge) => hashText(noteCode(graph, edge)))
 }
 
-/** Colors of nodes by what is known of nodes and edges (`said`, `null` without repetitions). */
+/** Returns colors of nodes from the known properties of nodes and edges (`said`, `null` without repetitions). */
 function foldedColors(graph: FoldedGraph, start: Float64Array, said: Float64Array | null) {
   const { from, to, loops, labels } = graph
   const below = edgeRows(from, labels.length, loops)
@@ -193,7 +193,7 @@ export class LazyColors {
     this.#kinds = kinds
   }
 
-  /** One number for a set of nodes: the same for sets that play the same part. */
+  /** Returns one number for a set of nodes: the same for sets that play the same part. */
   ofSet(nodes: Iterable<number>): number {
     this.#known ??= this.#colors()
     let sum = 0
@@ -219,9 +219,9 @@ interface SweptGraph {
 const END = 2 ** 53
 
 /**
- * Colors that say what leads to each node and what follows: refined along edges and against them
- * until no more appear. Hashed below 2^53, the same in every graph. Source: color refinement
- * (1-dimensional Weisfeiler-Leman).
+ * Returns colors that reflect the predecessors and successors of each node: refined along edges and against them until
+ * no more appear. Hashed below 2^53, the same in every graph. Source: color refinement (1-dimensional
+ * Weisfeiler-Leman).
  */
 function sweepColors(graph: SweptGraph, start: Float64Array, said?: Float64Array): Float64Array {
   let colors = start
@@ -238,7 +238,7 @@ function sweepColors(graph: SweptGraph, start: Float64Array, said?: Float64Array
   return colors
 }
 
-/** Each node's color with those of its neighbors on one side, which are swept before it. */
+/** Returns each node's color with those of its neighbors on one side, which are swept before it. */
 function sweep(
   { from, to, order, below, above }: SweptGraph,
   side: number,
@@ -299,11 +299,11 @@ function countDistinct(colors: Float64Array): number {
 
 export interface KeyOptions {
   readonly textOf: (label: number) => string
-  /** How a number of repetitions is reported; `null` to leave out what was folded, and how. */
+  /** Formats a number of repetitions; `null` omits which repetitions were folded, and how. */
   readonly timesOf: ((times: number) => string) | null
 }
 
-/** A 53-bit hash of a folded structure, the same in whatever order of nodes and edges. */
+/** Returns a 53-bit hash of a folded structure, the same in whatever order of nodes and edges. */
 export function structureKey(graph: FoldedGraph, { textOf, timesOf }: KeyOptions): string {
   const { labels, from, to, inside, loops, repetitions } = graph
   const start = Float64Array.from(labels, (label, node) => {

@@ -62,7 +62,7 @@ export class RoundTimes {
   }
 }
 
-/** Kelley's ε²: η² less what chance alone would give. Source: Kelley 1935, PNAS 21(9):554-559. */
+/** Returns Kelley's ε²: η² less its value by chance. Source: Kelley 1935, PNAS 21(9):554-559. */
 function explained(rounds: ReadonlyMap<number, Sums>): number {
   const all = [...rounds.values()]
   const count = sum(all, (one) => one.count)

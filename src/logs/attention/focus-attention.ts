@@ -48,8 +48,8 @@ export function focusAttention(
 }
 
 /**
- * The strongest path of the first graph that has one. All on it differ; timers are on none. Times of events
- * say little of a time since the start, as they are part of it: they come last.
+ * Returns the strongest path of the first graph that has one. All on it differ; timers are on none. Times of events say
+ * little of a time since the start, as they are part of it: they come last.
  */
 function headlineOf(
   graphs: readonly AttentionGraph[],
@@ -158,10 +158,9 @@ function graphOf(
 }
 
 /**
- * Everything that is connected with `root`, and its maximum spanning tree: of all trees that connect
- * it, the one with the largest sum of weights. Of edges equally strong the one with the larger R²
- * is taken, then the first by names. `parentEdge` is, of each variable but the root, the edge of the
- * tree that leads towards the root.
+ * Returns everything that is connected with `root`, and its maximum spanning tree: of all trees that connect it, the
+ * one with the largest sum of weights. Of equally strong edges it takes the one with the larger R², then the first by
+ * names. `parentEdge` is the tree's edge from each variable, except the root, towards the root.
  *
  * Source: Prim 1957, "Shortest connection networks and some generalizations", Bell System Technical
  * Journal 36(6):1389-1401.
@@ -233,7 +232,7 @@ export interface AttentionNode {
   readonly divergence: number
   /** Whether the feature differs significantly between the classes. */
   readonly significant: boolean
-  /** What the variable adds to the score; 0 for performance itself. */
+  /** Contribution of the variable to the score; 0 for performance itself. */
   readonly term: number
 }
 
@@ -256,7 +255,7 @@ export interface AttentionGraph {
    * long is then a smaller share of a longer run, and seems to depend on performance.
    */
   readonly sharesDenominator: boolean
-  /** How many variables its dependencies were not learned from, as there are too many; absent for 0. */
+  /** Number of variables left out when its dependencies were learned, because there are too many; absent for 0. */
   readonly variablesLeftOut?: number
   /** Performance first, then what adds most to the score. */
   readonly nodes: readonly AttentionNode[]
@@ -266,11 +265,11 @@ export interface AttentionGraph {
 /** A path of dependencies that ends at performance. */
 export interface AttentionPath {
   readonly graph: AttentionGraph
-  /** What performance depends on directly first. */
+  /** Path from performance, its direct dependency first. */
   readonly path: readonly AttentionNode[]
 }
 
-/** What to look at first: what `focusAttention` finds. */
+/** Graphs to look at first, as found by `focusAttention`. */
 export class Attention extends columnarStage<{
   readonly options: AttentionOptions
   /**
@@ -278,22 +277,22 @@ export class Attention extends columnarStage<{
    * share their denominator with performance come after all others, unless asked otherwise.
    */
   readonly graphs: readonly AttentionGraph[]
-  /** What the comparison is about, if performance differs and depends on what differs. */
+  /** Main result, if performance differs and depends on a variable that differs. */
   readonly headline: AttentionPath | null
 }>() {
-  /** The graphs of events or of states, best first. */
+  /** Returns the graphs of events or of states, best first. */
   of(kind: VariableKind): readonly AttentionGraph[] {
     return this.graphs.filter((graph) => graph.kind === kind)
   }
 
-  /** The best graph of events or of states; undefined where there is no such variable. */
+  /** Returns the best graph of events or of states; undefined if there is no variable of that kind. */
   best(kind: VariableKind): AttentionGraph | undefined {
     return this.of(kind)[0]
   }
 
   /**
-   * One row a graph, best first, with the variables that add most to its score, and, where there were
-   * too many, how many variables were left out.
+   * Returns one row per graph, best first, with the variables that add most to its score, and, where there were too
+   * many, how many variables were left out.
    */
   table(): StageTable {
     const leftOut = ({ variablesLeftOut = 0 }: AttentionGraph) => variablesLeftOut
@@ -311,7 +310,7 @@ export class Attention extends columnarStage<{
     })
   }
 
-  /** One row a graph and variable. */
+  /** Returns one row per graph and variable. */
   nodeTable(): StageTable {
     const rows = this.graphs.flatMap(({ kind, featureType: feature, nodes }) =>
       nodes.map((node) => ({ ...node, kind, feature, variable: node.name })),
@@ -319,7 +318,7 @@ export class Attention extends columnarStage<{
     return rowTable(rows, own('kind feature variable t significant divergence term'))
   }
 
-  /** One row a graph and dependency. */
+  /** Returns one row per graph and dependency. */
   edgeTable(): StageTable {
     const rows = this.graphs.flatMap(({ kind, featureType: feature, edges }) =>
       edges.map((edge) => ({ ...edge, kind, feature })),
@@ -328,7 +327,7 @@ export class Attention extends columnarStage<{
   }
 }
 
-/** The spanning tree of a graph, depth first; what adds more to the score comes first. */
+/** Returns the spanning tree of a graph, depth first; what adds more to the score comes first. */
 export function attentionTree({ metric, nodes, edges }: AttentionGraph) {
   const links = edges
     .filter(({ inTree }) => inTree)

@@ -97,7 +97,7 @@ function strongestFirst(one: UndirectedSplit, other: UndirectedSplit): number {
   return other.mass - one.mass || other.r2 - one.r2
 }
 
-/** The columns of a network, performance among them, in the order of their names. */
+/** Returns the columns of a network, performance among them, in the order of their names. */
 function columnsOf({ kind, featureType }: NetworkKey, source: NetworkSource, members: Members) {
   const { logs, metric, weights: given } = source
   const features = logs.features(kind)
@@ -118,8 +118,8 @@ function columnsOf({ kind, featureType }: NetworkKey, source: NetworkSource, mem
 }
 
 /**
- * When each variable happened; undefined for what has no time. Performance is a number of its own
- * in every network: beside other features it is brought to their scale here.
+ * Returns the times of each variable; undefined for variables without times. Performance has a number of its own in
+ * every network, which is scaled to the other features here.
  */
 function timesOf(
   { featureType }: NetworkKey,
@@ -204,7 +204,7 @@ export const DEPENDENCY_OPTIONS = defineOptions({
 })
 export type DependencyOptions = OptionsOf<typeof DEPENDENCY_OPTIONS>
 
-/** Which network: a feature of all variables of a kind, in one class of logs. */
+/** Key of a network: a feature of all variables of a kind, in one class of logs. */
 export interface NetworkKey {
   readonly kind: VariableKind
   readonly class: LogClass
@@ -227,15 +227,15 @@ export interface DependencyEdge {
   readonly directed: boolean
 }
 
-/** How the variables of one kind depend on each other, and on performance, by one feature. */
+/** Dependencies of one kind of variables on each other and on performance, by one feature. */
 export interface DependencyNetwork extends NetworkKey {
   /** The name of the node that stands for performance. */
   readonly metric: string
   /** Variables that it was learned from, performance among them, ascending. */
   readonly names: readonly string[]
-  /** How many more could have taken part, but for `mostVariables`. */
+  /** Number of further variables left out because of `mostVariables`. */
   readonly variablesLeftOut: number
-  /** How many instances of the class have performance. */
+  /** Number of instances of the class that have performance. */
   readonly instances: number
   /** Σ of their weights: their number where all count the same. */
   readonly mass: number
@@ -256,8 +256,8 @@ interface NetworkColumns {
 }
 
 /**
- * How variables depend on each other: a network for each kind, feature and class, learned when it
- * is first asked for. What `learnDependencies` gives.
+ * Dependencies between variables, as found by `learnDependencies`: a network for each kind, feature and class, learned
+ * on first use.
  */
 export class DependencyNetworks extends columnarStage<NetworkColumns>() {
   readonly #learned: LearnedNetworks
@@ -267,7 +267,7 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
     this.#learned = learned
   }
 
-  /** How many instances of each class are left out because they have no performance. */
+  /** Number of instances of each class that are left out because they have no performance. */
   get leftOut(): Readonly<Record<LogClass, number>> {
     const { metric, logs } = this
     const without = (code: number) =>
@@ -275,12 +275,12 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
     return { before: without(0), after: without(1) }
   }
 
-  /** What `minSplit` can be raised to, and lowered to again, without learning anything anew. */
+  /** Lowest `minSplit` that needs no new learning; higher values only prune. */
   get grownAt(): number {
     return this.#learned.grownAt
   }
 
-  /** One network. */
+  /** Returns one network. */
   network(key: NetworkKey): DependencyNetwork {
     const name = networkName(key)
     const { known, learn } = this.#learned
@@ -290,7 +290,7 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
     return { ...whole, edges: whole.edges.filter(({ weight }) => weight >= least) }
   }
 
-  /** All networks of a class: a feature of events each, then of states. None without variables. */
+  /** Returns all networks of a class: a feature of events each, then of states. None without variables. */
   of(logClass: LogClass): readonly DependencyNetwork[] {
     const { events, states } = this.logs
     return VARIABLE_KINDS.flatMap((kind) => {
@@ -301,8 +301,8 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
   }
 
   /**
-   * The same networks with only the dependencies that are there when nodes of fewer instances are
-   * not split. Nothing is learned anew.
+   * Returns the same networks with only the dependencies that are there when nodes of fewer instances are not split.
+   * Nothing is learned anew.
    *
    * @param minSplit share of the instances of a class, `grownAt` or more
    */
@@ -312,7 +312,7 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
     return new DependencyNetworks(changed, this.#learned)
   }
 
-  /** One row a dependency, network by network. */
+  /** Returns one row per dependency, network by network. */
   table(): StageTable {
     const rows = LOG_CLASSES.flatMap((each) => this.of(each)).flatMap((network) =>
       network.edges.map((edge) => ({ ...network, ...edge, feature: network.featureType })),
@@ -325,7 +325,7 @@ export function networkName({ kind, class: logClass, featureType }: NetworkKey):
   return `${kind} ${logClass} ${featureType}`
 }
 
-/** The least weight of a node that is split; a third of 120 is 40, whatever rounding makes of it. */
+/** Returns the least weight of a node that is split; a third of 120 is 40, whatever rounding makes of it. */
 export function leastMass(minSplit: number, mass: number): number {
   return minSplit * mass * (1 - 1e-12)
 }
@@ -399,11 +399,11 @@ interface BestCut {
   readonly lastLeft: number
   /** Midway to the next value. */
   readonly threshold: number
-  /** Where instances without a value go: to the side that has more weight. */
+  /** Whether instances without a value go left: to the side with more weight. */
   readonly missingLeft: boolean
-  /** How much less the weighted sum of squares is. */
+  /** Decrease of the weighted sum of squares. */
   readonly gain: number
-  /** How many cuts of all columns there were to choose from. */
+  /** Number of cuts of all columns to choose from. */
   readonly cuts: number
 }
 
@@ -442,10 +442,10 @@ function targetSums(rows: Int32Array, target: Float64Array, weights: Float64Arra
 }
 
 /**
- * The best of all cuts between two values of a column that leave `minLeaf` instances with a value on
- * either side. Of columns that gain the same, the one that correlates more with the target in the node
- * (r² over instances with a value): what variables are called decides only after that. Of equal cuts
- * of a column the lowest. Undefined where there is none that gains.
+ * Returns the best of all cuts between two values of a column that leave `minLeaf` instances with a value on either
+ * side. Of columns that gain the same, the one that correlates more with the target in the node (r² over instances with
+ * a value): what variables are called decides only after that. Of equal cuts of a column the lowest. Undefined where
+ * there is none that gains.
  */
 function bestCut(
   { values, weights }: DependencyColumns,
@@ -515,8 +515,8 @@ function bestCut(
 interface TreeNode {
   readonly rows: Int32Array
   /**
-   * Of column c those of `rows` that have a value of it, ascending by it, stand from `starts[c]` to
-   * before `ends[c]`. Nodes of one tree share the array: each has stretches of its own.
+   * Rows of each column, ascending by its values: for column c, those of `rows` with a value stand from `starts[c]` to
+   * before `ends[c]`. Nodes of one tree share the array, with stretches of their own.
    */
   readonly orders: Int32Array
   readonly starts: Int32Array
@@ -534,7 +534,7 @@ function rootNode(columns: DependencyColumns, target: Float64Array): TreeNode {
   return dividedNode(root, isKept, columns.scratch)[1]
 }
 
-/** Of each row of a node, whether a cut puts it on the left. */
+/** Returns, for each row of a node, whether a cut puts it on the left. */
 function leftRows(
   { values }: DependencyColumns,
   { rows }: TreeNode,
@@ -550,8 +550,8 @@ function leftRows(
 }
 
 /**
- * Both parts of a node, right and left, by what `isLeft` says of each row; either keeps the order of
- * its rows. Orders are written to `scratch`, where those of a node that was divided before are lost.
+ * Returns both parts of a node, right and left, as `isLeft` says of each row; either part keeps the order of its rows.
+ * Orders are written to `scratch`, which overwrites those of nodes divided before.
  */
 function dividedNode(
   { rows, orders, starts, ends }: TreeNode,
@@ -584,16 +584,16 @@ function dividedNode(
 
 interface Selection extends NetworkSource {
   readonly members: Members
-  /** Of the members. */
+  /** Pulls of the members. */
   readonly pulls: Float64Array
   readonly weights: Float64Array
 }
 
 /**
- * The columns of a network: all, if they are at most `mostVariables`. Else those that can be part of
- * one, as they vary and so many instances have them that they can be split; of too many of these,
- * those that differ most between the classes (|t|) and those that correlate most with performance (r²,
- * by its F), in turn. `leftOut`: how many variables could have taken part, and were too many.
+ * Returns the columns of a network: all, if they are at most `mostVariables`. Else those that can be part of one, as
+ * they vary and so many instances have them that they can be split; of too many of these, those that differ most
+ * between the classes (|t|) and those that correlate most with performance (r², by its F), in turn. `leftOut`: how many
+ * variables could have taken part, and were too many.
  */
 function selectColumns(
   all: readonly number[],
@@ -608,7 +608,7 @@ function selectColumns(
   return { chosen, leftOut: able.length - chosen.length }
 }
 
-/** Without so many values on either side a column neither splits others nor is split. */
+/** Whether both sides can have that many values; otherwise a column neither splits others nor is split. */
 function canBeSplit(values: Float64Array, minLeaf: number): boolean {
   const present = values.filter((value) => !Number.isNaN(value))
   return present.length >= 2 * minLeaf && present.some((value) => value !== present[0])
@@ -634,7 +634,7 @@ function mostTelling(
   return [...inTurn].slice(0, options.mostVariables).sort((a, b) => a - b)
 }
 
-/** F of the straight line that predicts performance: r² of three instances is worth less. */
+/** Returns F of the straight line that predicts performance: r² of three instances is worth less. */
 function correlation(values: Float64Array, pulls: Float64Array, weights: Float64Array): number {
   const rows = Int32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
   const share = rows.length < 3 ? 0 : explainedShare(values, pulls, { rows, weights })
@@ -645,7 +645,7 @@ export function picked(values: Float64Array, members: Members): Float64Array {
   return Float64Array.from(members, (instance) => Number(values[instance]))
 }
 
-/** Infinite ones are equal: their difference would be none. */
+/** Compares in descending order. Infinite values are equal, because their difference would be NaN. */
 function descending(a: number, b: number): number {
   return a === b ? 0 : b - a
 }
@@ -660,8 +660,8 @@ export interface DependencyColumns {
   /** A value an instance; NaN where it is missing. */
   readonly values: readonly Float64Array[]
   /**
-   * Of each column, the instances that have a value, ascending by it: those of column c from
-   * `c * instances` on, as many as `counts[c]` says.
+   * Instances of each column that have a value, ascending by it: those of column c start at `c * instances`, and
+   * `counts[c]` is their number.
    */
   readonly orders: Int32Array
   readonly counts: Int32Array
@@ -696,14 +696,14 @@ export function dependencyColumns(
 function ascending(values: Float64Array): Int32Array {
   const present = Int32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
   present.sort((i, j) => values[i]! - values[j]! || i - j)
-  // What never changes splits nothing: without rows it is passed over.
+  // A constant column splits nothing: without rows it is passed over.
   const varies = values[present[0]!] !== values[present[present.length - 1]!]
   return varies ? present : new Int32Array(0)
 }
 
 /**
- * Pearson's r² between a column and a target over some rows: the share of the target's variance that
- * a straight line would explain. 0 where either does not vary.
+ * Returns Pearson's r² between a column and a target over some rows: the share of the target's variance that a straight
+ * line would explain. 0 where either does not vary.
  */
 export function explainedShare(
   values: Float64Array,

@@ -24,9 +24,9 @@ import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights
 import { performanceMetric } from '../performance/performance-metric.ts'
 
 /**
- * Finds what differs between two sets of logs: Welch's t-test of every feature of every variable.
- * Null hypothesis: the feature has the same mean before and after; positive t: later, more or larger after.
- * Of few instances no p counts as less than that of a permutation test could be.
+ * Finds differences between two sets of logs by Welch's t-test of every feature of every variable. Null hypothesis: the
+ * feature has the same mean before and after; positive t: later, more or larger after. With few instances, p is at
+ * least the smallest p of a permutation test.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.2.
  */
@@ -66,7 +66,7 @@ function instanceGroups(logs: LogSet, weights: Float64Array | undefined) {
   return { before, after, weights: { beforeWeights, afterWeights } }
 }
 
-/** The values of a group, in its own room: what was picked before is lost. */
+/** Returns the values of a group, in its own buffer: earlier picks are overwritten. */
 function picked(values: Float64Array, { members, values: room }: Group): Float64Array {
   for (let i = 0; i < members.length; i++) room[i] = Number(values[Number(members[i])])
   return room
@@ -74,7 +74,7 @@ function picked(values: Float64Array, { members, values: room }: Group): Float64
 
 type OpenTest = { -readonly [K in keyof FeatureTest]: FeatureTest[K] }
 
-/** There may be a million of them: no spreading, which takes several times the memory. */
+/** Tests one feature. There may be a million tests, so it avoids spreading, which takes several times the memory. */
 function openTest(
   feature: Feature,
   values: Float64Array,
@@ -111,7 +111,7 @@ function variablesOf(
       const test = openTest(feature, values, groups)
       const most = Math.max(test.beforeCount, test.afterCount)
       if (test.tested || feature !== 'mean' || most < 2 || isOfEvent(logs, variable)) return test
-      // What hardly any instance of a class has is nothing in the others: a wait for what did not come is none.
+      // If hardly any instance of a class has it, the others count as 0: a message that did not come was not awaited.
       values.forEach((value, i) => {
         if (Number.isNaN(value)) values[i] = 0
       })
@@ -175,7 +175,7 @@ function gravityOf(name: string, level: Level | undefined): number {
   return Math.max(0, LEVELS.indexOf(level ?? 'info') - LEVELS.indexOf('info'))
 }
 
-/** p-values made comparable with α; NaN stays NaN and counts in no family. */
+/** Returns p-values that are comparable with α; NaN stays NaN and counts in no family. */
 function corrected(p: Float64Array, correction: DivergenceOptions['correction']): Float64Array {
   if (correction === 'none') return p
   if (correction === 'bh') return benjaminiHochberg(p)
@@ -183,7 +183,7 @@ function corrected(p: Float64Array, correction: DivergenceOptions['correction'])
   return p.map((value) => Math.min(1, value * performed))
 }
 
-/** The least p of a permutation test: of all ways to deal the values out, two are as extreme. */
+/** Returns the least p of a permutation test: of all ways to deal the values out, two are as extreme. */
 function leastP({
   beforeCount,
   afterCount,
@@ -206,7 +206,7 @@ function mostDivergentFirst(a: VariableDivergence, b: VariableDivergence): numbe
   return bySize || byPresence(a, b)
 }
 
-/** What is new after tells more than what is missing. */
+/** Ranks presence: a new variable tells more than a missing one. */
 function place({ presence: { onlyIn } }: VariableDivergence): number {
   return onlyIn === 'after' ? 0 : onlyIn === 'before' ? 1 : 2
 }
@@ -214,7 +214,7 @@ function place({ presence: { onlyIn } }: VariableDivergence): number {
 function presences(logs: LogSet, kind: VariableKind): (variable: number) => Presence {
   const { counts } = logs
   const features = logs.features(kind)
-  // Of many variables most are in one instance: few tests are different ones.
+  // Most variables are in a single instance, so few tests differ: results are kept.
   const known = new Map<string, number>()
   const test = (before: number, after: number) => {
     const key = `${before} ${after}`
@@ -241,7 +241,7 @@ function presences(logs: LogSet, kind: VariableKind): (variable: number) => Pres
   }
 }
 
-/** 0 where all instances have it, or none. */
+/** Returns the separation of the classes: 0 if all instances have it, or none. */
 function separation(before: number, after: number, counts: LogSet['counts']): number {
   const [all, having] = [counts.before + counts.after, before + after]
   const spread = having * (all - having) * counts.before * counts.after
@@ -254,7 +254,7 @@ interface Occurrences {
   messages: number
 }
 
-/** In how many instances before and after a variable occurs. */
+/** Counts the instances before and after in which a variable occurs. */
 function presentIn(
   classOf: Uint8Array,
   features: VariableFeatures,
@@ -290,7 +290,7 @@ export const DIVERGENCE_OPTIONS = defineOptions({
 })
 export type DivergenceOptions = OptionsOf<typeof DIVERGENCE_OPTIONS>
 
-/** In which instances of each class a variable was logged at all. */
+/** Instances of each class in which a variable was logged at all. */
 export interface Presence {
   readonly before: number
   readonly after: number
@@ -299,7 +299,7 @@ export interface Presence {
   readonly afterMessages: number
   /** Fisher's exact test of whether a class has it in more of its instances, two-sided; uncorrected. */
   readonly p: number
-  /** How well it tells the classes apart: the squared correlation of having it and being of a class. */
+  /** How well it separates the classes: the squared correlation of having it and being of a class. */
   readonly separation: number
   /** The only class that has it; `null` where both do. */
   readonly onlyIn: 'before' | 'after' | null
@@ -315,7 +315,7 @@ export interface FeatureTest extends Pick<WelchResult, 'df' | 'p' | 'beforeMean'
   readonly significant: boolean
   /** Whether two instances of each class have the feature. */
   readonly tested: boolean
-  /** How many instances of the class have the feature. */
+  /** Number of instances of the class that have the feature. */
   readonly beforeCount: number
   readonly afterCount: number
 }
@@ -323,7 +323,7 @@ export interface FeatureTest extends Pick<WelchResult, 'df' | 'p' | 'beforeMean'
 /** Whether performance itself differs: a family of one test. */
 export type PerformanceTest = Omit<FeatureTest, 'feature'>
 
-/** How far one variable diverges. */
+/** Divergence of one variable. */
 export interface VariableDivergence {
   readonly name: string
   readonly kind: VariableKind
@@ -335,7 +335,7 @@ export interface VariableDivergence {
    * run time divided by a period. Null for all others.
    */
   readonly idle: 'constant' | 'timer' | null
-  /** How grave its messages are: 0 for what only tells, then warnings, errors, and what was thrown. */
+  /** Gravity of its messages: 0 for plain ones, then warnings, errors, and thrown exceptions. */
   readonly gravity: number
   readonly features: readonly FeatureTest[]
 }
@@ -344,17 +344,17 @@ interface DivergenceColumns {
   readonly logs: LogSet
   readonly options: DivergenceOptions
   /**
-   * The most divergent first, events and states together, but before them events that most instances
-   * of one class have and hardly any of the other; constants and timers after all others that differ. Of those without a significant difference
-   * come first what was logged only after, then what was logged only before: events before states,
-   * the gravest first, then those in more instances and more messages. Then what differs most.
+   * The most divergent first, events and states together, but before them events that most instances of one class have
+   * and hardly any of the other; constants and timers after all others that differ. Among those without a significant
+   * difference, variables logged only after come first, then those logged only before: events before states, the
+   * gravest first, then those in more instances and more messages. The others follow by difference.
    */
   readonly variables: readonly VariableDivergence[]
   /** Whether performance differs. */
   readonly performance: PerformanceTest
 }
 
-/** What differs between two sets of logs: what `findDivergence` finds. */
+/** Differences between two sets of logs, as found by `findDivergence`. */
 export class Divergence extends columnarStage<DivergenceColumns>() {
   readonly #byKind = group(this.variables, ({ kind }) => kind)
   readonly #byName = index(
@@ -367,27 +367,30 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
     return this.#byKind.get(kind) ?? []
   }
 
-  /** How many tests were performed of variables of a kind: the family they are corrected for. */
+  /** Returns the number of tests of variables of a kind: the family that they are corrected for. */
   tests(kind: VariableKind): number {
     return sum(this.#ofKind(kind), ({ features }) => features.filter(({ tested }) => tested).length)
   }
 
-  /** One variable; undefined where there is none of that name. */
+  /** Returns one variable; undefined if there is none of that name. */
   variable(kind: VariableKind, name: string): VariableDivergence | undefined {
     return this.#byName.get(kind)?.get(name)
   }
 
-  /** What only one class logged: new messages, or missing ones. Events come first, the gravest first, then those in more instances and messages. */
+  /**
+   * Returns the variables that only one class logged: new messages, or missing ones. Events come first, the gravest
+   * first, then those in more instances and messages.
+   */
   onlyIn(logClass: LogClass): readonly VariableDivergence[] {
     return this.variables.filter(({ presence }) => presence.onlyIn === logClass).sort(byPresence)
   }
 
-  /** The largest finite |t| of a kind, over all features; 0 where there is none. */
+  /** Returns the largest finite |t| of a kind, over all features; 0 where there is none. */
   largest(kind: VariableKind): number {
     return max(this.#ofKind(kind), largestFinite) ?? 0
   }
 
-  /** One row a variable, the most divergent first, with the feature that differs most. */
+  /** Returns one row per variable, the most divergent first, with the feature that differs most. */
   table(): StageTable {
     const rows = this.variables.map(({ features, presence, ...variable }) => {
       const strongest = largestT(features.filter(({ tested }) => tested))
@@ -409,7 +412,7 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
     })
   }
 
-  /** One row a feature of a variable, in the order of `table`. */
+  /** Returns one row per feature of a variable, in the order of `table`. */
   featureTable(): StageTable {
     const rows = this.variables.flatMap(({ name, kind, features }) =>
       features.map((test) => ({ ...test, variable: name, kind })),
@@ -421,7 +424,7 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
   }
 }
 
-/** From here on an event accounts for most of what tells the classes apart. */
+/** Smallest separation at which an event accounts for most of the difference between the classes. */
 const SEPARATES = 0.5
 
 /** Events that tell the classes apart by whether they came, the surest first, before all else. */
@@ -447,7 +450,7 @@ export function byPresence(a: VariableDivergence, b: VariableDivergence): number
 }
 
 /**
- * The significant feature of a variable with the largest |t|; undefined where none is. A time as a share of the
+ * Returns the significant feature of a variable with the largest |t|; undefined where none is. A time as a share of the
  * run also differs where the run alone does, and tells only where nothing else does.
  */
 export function strongestDifference({ features }: VariableDivergence): FeatureTest | undefined {
@@ -456,12 +459,12 @@ export function strongestDifference({ features }: VariableDivergence): FeatureTe
   return largestT(differing.filter((test) => !isShare(test))) ?? largestT(differing)
 }
 
-/** The largest finite |t| of a variable; 0 where there is none. */
+/** Returns the largest finite |t| of a variable; 0 where there is none. */
 export function largestFinite({ features }: VariableDivergence): number {
   return max(features, ({ t }) => (Number.isFinite(t) ? Math.abs(t) : 0)) ?? 0
 }
 
-/** Of equally large ones the mean, which is said most plainly, else the first. */
+/** Returns the test with the largest t; of equal ones the mean, which is easiest to state, else the first. */
 function largestT(tests: readonly FeatureTest[]): FeatureTest | undefined {
   return tests.reduce<FeatureTest | undefined>((best, each) => {
     const [known, size] = [best === undefined ? -1 : Math.abs(best.t), Math.abs(each.t)]
@@ -477,9 +480,9 @@ const MAX_SPREAD = 0.15
 const MIN_FITTING = 0.75
 
 /**
- * Whether an event is a timer: it comes at even gaps, which are the same in all instances of a class, for as
- * long as they run. What does a fixed piece of work at even gaps comes equally often in all instances; what a
- * slow disk paces comes at other gaps in the other class.
+ * Whether an event is a timer: it comes at even gaps, which are the same in all instances of a class, while they run.
+ * Unlike a timer, a fixed amount of work at even gaps logs equally often in all instances, and messages paced by a slow
+ * disk have other gaps in the other class.
  */
 export function isTimer({ events, runTimeUs, classOf }: LogSet, event: number): boolean {
   if (!events.types.includes('count')) return false

@@ -10,13 +10,13 @@ export interface RunPhase {
   readonly from: string | null
   /** The event that it ends with; null for the end of the run. */
   readonly to: string | null
-  /** Of a stretch in which one event comes again and again, how often it does, on average. */
+  /** Mean number of times that an event repeats in a stretch of repetitions. */
   readonly counts?: { readonly before: number; readonly after: number }
   readonly beforeUs: number
   readonly afterUs: number
   /** Whether another event goes on and on meanwhile: what stands between two others is no phase then. */
   readonly isMixed: boolean
-  /** Of Welch's t; NaN where there are too few instances. */
+  /** p of Welch's t-test; NaN with too few instances. */
   readonly p: number
 }
 
@@ -31,14 +31,14 @@ interface Point {
 
 /** Share of the instances in which messages must follow each other in one order. */
 const MIN_IN_ORDER = 0.9
-/** Fewer messages have no pace. */
+/** Fewest messages that have a pace. */
 const MIN_PACED = 3
-/** Share of the change of performance that one phase must account for, to be what it comes from. */
+/** Smallest share of the change of performance for which one phase counts as its source. */
 const MIN_SHARE = 0.5
 
 /**
- * Cuts runs at the messages that all instances have in one order, up to performance, where that is a time
- * since the start; `[]` where it is none, or where fewer than two messages follow each other.
+ * Cuts runs at the messages that all instances have in one order, up to performance, if that is a time since the start;
+ * `[]` where it is none, or where fewer than two messages follow each other.
  */
 export function runPhases(logs: LogSet, metric: PerformanceMetric): readonly RunPhase[] {
   if (metric.unit !== 'absolute time') return []
@@ -103,7 +103,7 @@ function meanOf(values: ArrayLike<number>, instances: readonly number[]): number
   return mean(instances, (i) => values[i]) ?? Number.NaN
 }
 
-/** First and last messages of the events that all instances have; several at one time are one. */
+/** Returns the first and last messages of the events that all instances have; several at one time are one. */
 function pointsOf(logs: LogSet, having: readonly number[]): Point[] {
   const { events } = logs
   return events.names.flatMap((event, variable): Point[] => {
@@ -122,7 +122,7 @@ function pointsOf(logs: LogSet, having: readonly number[]): Point[] {
 }
 
 /**
- * The phase that accounts for most of a change of performance, and for half of it at least; undefined where
+ * Returns the phase that accounts for most of a change of performance, and for half of it at least; undefined where
  * none does, where chance may do it, or where phases overlap: messages of several events are mixed there.
  */
 export function changedPhase(

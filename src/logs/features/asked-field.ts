@@ -4,15 +4,15 @@ import type { InstanceFeatures } from './open-instance.ts'
 
 /** The units in which a time or a size may stand once more. */
 const SCALES = [1, 1e3, 1e-3, 1e6, 1e-6]
-/** What is hardly more than its own rounding may be equal by chance. */
+/** Smallest multiple of its rounding unit at which equal values are hardly chance. */
 const MIN_UNITS = 10
 
 /**
- * Makes the states of a field that divides instances one where several events have it: each instance has
- * what it was judged by. Left out are these and what repeats them: the same number of the same event in
- * all instances, but for unit and rounding, as a template of a text has it.
+ * Merges the states of a field that divides instances, if several events have it, into one that holds the value each
+ * instance was judged by. Lists the merged states as to be left out, and states that repeat them: the same number of
+ * the same event in all instances, except for unit and rounding, such as the number in a text's template.
  *
- * @returns the states of all instances, the name of that state, if any, and what to leave out
+ * @returns the states of all instances, the name of that state, if any, and the states to leave out
  */
 export function joinAsked(
   states: readonly InstanceFeatures[],

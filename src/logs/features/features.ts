@@ -23,10 +23,12 @@ export const STATE_FEATURES = [
   'threeQuartersRelative',
 ] as const
 
-/** What is known of an event besides, and not tested: between messages the median gap, and how far gaps spread. */
+/** Further properties of an event, which are not tested: median gap between messages, and spread of the gaps. */
 export const EVENT_SUMMARIES = ['gap', 'gapSpread'] as const
 
-/** What is known of a state variable besides, and not tested: its records, their median and their 99th percentile. */
+/**
+ * Further properties of a state variable, which are not tested: its records, their median and their 99th percentile.
+ */
 export const STATE_SUMMARIES = ['records', 'median', 'p99'] as const
 
 export type Summary = (typeof EVENT_SUMMARIES)[number] | (typeof STATE_SUMMARIES)[number]
@@ -38,14 +40,13 @@ export const COLUMNS = {
 } as const
 
 /**
- * What is kept of the messages of one event in one instance. Absolute times are microseconds since
- * the instance's start, relative ones shares of its run time; both NaN without a message. `count`
- * is 0 then.
+ * Features of the messages of one event in one instance. Absolute times are microseconds since the instance's start,
+ * relative ones shares of its run time; both are NaN without a message. `count` is 0 then.
  */
 export type EventFeature = (typeof EVENT_FEATURES)[number]
 
 /**
- * What is kept of the values of one state variable in one instance; NaN without a message.
+ * Features of the values of one state variable in one instance; NaN without a message.
  *
  * `quarter`, `half` and `threeQuarters` are the value that held when that share of the instance's
  * own run had passed: the last one logged until then, NaN before the first. `Relative` is the same
@@ -60,7 +61,7 @@ export type LogClass = (typeof LOG_CLASSES)[number]
 /** Begins the names of states that say how long after the message before it an event came. */
 export const WAIT_NAME = 'ms until '
 
-/** How grave a message is, the least first. */
+/** Levels of messages, the least grave first. */
 export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 export type Level = (typeof LEVELS)[number]
 

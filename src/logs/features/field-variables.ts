@@ -15,7 +15,7 @@ import type { LogClass } from './features.ts'
 import type { LogBuilder } from './log-builder.ts'
 import type { FieldLeftOut } from './log-report.ts'
 
-/** A field of a message that is part of what it says. */
+/** Field of a message, as part of its content. */
 export type LogField = readonly [key: string, value: string | number | boolean]
 
 /** A text of more values than this is no kind of anything. */
@@ -30,7 +30,7 @@ const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 class Column {
   readonly reason: LeftOutReason | null
   readonly example: string
-  /** Its values, in whatever event, an instance each. */
+  /** Values of the field, in any event, one per instance. */
   readonly run: FieldRun
   /** Messages that have it. */
   known = 0
@@ -56,10 +56,9 @@ interface EventFields {
 }
 
 /**
- * Makes variables of the fields of messages. A number is a state `event.field`. A text of few values, or a
- * number that is a code, is a facet of its event: `event · field=value` is an event of its own. What is an id, a
- * time, an address or another text in each message is left out, and listed; so is what never varies, and what
- * names the instance or the class of a message.
+ * Makes variables of the fields of messages. A number is a state `event.field`. A text of few values, or a number that
+ * is a code, is a facet of its event: `event · field=value` is an event of its own. Leaves out and lists ids, times,
+ * addresses, other texts that differ in each message, constants, and names of the instance or the class of a message.
  */
 export class FieldVariables {
   readonly #builder: LogBuilder
@@ -86,7 +85,7 @@ export class FieldVariables {
       }
       if (column.reason !== null && !FEW_TELL.has(column.reason)) continue
       column.run.take(value, instance)
-      // What was a facet before is none of a number.
+      // A facet seen before is not one of numbers.
       const known = typeof value === 'string' ? column.values?.get(value) : undefined
       if (known !== undefined) {
         this.#builder.facet(instance, known, timeUs)
@@ -128,7 +127,7 @@ export class FieldVariables {
     this.#builder.facet(instance, code, timeUs)
   }
 
-  /** All messages were taken: takes back what turned out to be no variable, and facets that were `asked` for. */
+  /** Ends after the last message: removes fields that proved to be no variables, and facets that were `asked` for. */
   finish(asked: readonly string[] = []): void {
     const leftOut = new Map<string, FieldLeftOut>()
     const identities = this.#identities(asked)
@@ -177,7 +176,7 @@ export class FieldVariables {
   }
 }
 
-/** Why a field has no facets: '' if that is nothing to tell; `null` if it has them. */
+/** Returns why a field has no facets: '' if that is nothing to tell; `null` if it has them. */
 function reasonOf({ reason, values, known }: Column, messages: number): string | null {
   if (reason !== null && !FEW_TELL.has(reason)) return LEFT_OUT_WORDS[reason]
   const isFew = values !== null && namesFew(values.size, known)
@@ -189,7 +188,7 @@ function reasonOf({ reason, values, known }: Column, messages: number): string |
   return found === null ? null : LEFT_OUT_WORDS[found]
 }
 
-/** A number as text has it, also a duration, in milliseconds; NaN for any other text. */
+/** Returns a number as text has it, also a duration, in milliseconds; NaN for any other text. */
 export function numberIn(value: string | boolean): number {
   if (typeof value !== 'string' || value.trim() === '') return Number.NaN
   return IS_NUMBER.test(value) ? Number(value) : readDuration(value) / 1e3
@@ -198,7 +197,7 @@ export function numberIn(value: string | boolean): number {
 /** Digits behind a leading zero are no number. */
 const IS_NUMBER = /^[-+]?(?:0|[1-9]\d*|(?=\.))(?:\.\d+)?(?:[eE][-+]?\d+)?$/
 
-/** How many of the first values are kept, and of the last. */
+/** Number of first and of last values that are kept. */
 const KEPT_TEXTS = 3
 
 interface RunIdentity {
@@ -214,7 +213,7 @@ class FieldRun {
   varies = false
   /** Messages that have it. */
   messages = 0
-  /** By instance: which value it has. */
+  /** Value of each instance. */
   readonly values: number[] = []
   /** The first values and the last, which are of both classes. */
   readonly #texts = new Map<number, string>()

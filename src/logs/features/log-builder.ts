@@ -18,7 +18,7 @@ import { LogReport, ReadingNotes, thinnedVariables } from './log-report.ts'
 import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
 import { type ClosedInstance, cutWindows, OpenInstance, type Row } from './open-instance.ts'
 
-/** What a builder makes of variables besides. */
+/** Further variables that a builder makes. */
 interface BuilderOptions {
   /** States that are computed from the features of an instance. */
   readonly derive?: DerivedStates | undefined
@@ -68,7 +68,7 @@ export class LogBuilder {
     event: new Dictionary(),
     state: new Dictionary(),
   }
-  /** What reading left out, for the report. */
+  /** Omissions of the reading, for the report. */
   readonly notes = new ReadingNotes()
   #current = -1
   /** Messages of each instance that only tell others apart. */
@@ -78,7 +78,7 @@ export class LogBuilder {
   readonly #options: BuilderOptions
   #badBy: { readonly field: string; readonly feature: StateFeature } | undefined
   #metric: string | undefined
-  /** By event, as ranks. */
+  /** Levels by event, as ranks. */
   readonly #levels: number[] = []
   readonly #dropped = { event: new Set<number>(), state: new Set<number>() }
   readonly #droppedInstances = new Set<number>()
@@ -88,8 +88,8 @@ export class LogBuilder {
   }
 
   /**
-   * Says what the messages to come are of. May be called again for an instance, which then goes on;
-   * the same id in the other class is another instance.
+   * Sets the instance of the following messages. May be called again for an instance, to continue it; the same id in
+   * the other class is another instance.
    *
    * @param options.startUs when the instance started; default, and at the latest: its first message
    * @throws OptionError for an unknown class or a start that is no finite number
@@ -100,7 +100,7 @@ export class LogBuilder {
   }
 
   /**
-   * Something happened in the instance set last.
+   * Logs an event in the instance set last.
    *
    * @throws FlowdeltaError before any instance was set, or when it is closed
    */
@@ -109,7 +109,7 @@ export class LogBuilder {
   }
 
   /**
-   * What a variable was in the instance set last.
+   * Logs the value of a variable in the instance set last.
    *
    * @throws FlowdeltaError before any instance was set, or when it is closed
    */
@@ -117,7 +117,7 @@ export class LogBuilder {
     this.state(this.#requireCurrent(name), this.stateCode(name), timeUs, value)
   }
 
-  /** The number of an instance, which is added if it is new; see `setInstance`. */
+  /** Returns the number of an instance, which is added if it is new; see `setInstance`. */
   instanceCode(logClass: LogClass, id: string): number {
     return getOrInsert(this.#codes, `${codeOfClass(logClass)} ${id}`, () => {
       this.#classOf.push(codeOfClass(logClass))
@@ -134,7 +134,7 @@ export class LogBuilder {
     return this.#names.state.code(name)
   }
 
-  /** An event message, by numbers; of an event's levels the gravest is kept. */
+  /** Adds an event message, by numbers; keeps the gravest of an event's levels. */
   event(instance: number, code: number, timeUs: number, level?: Level): void {
     if (level !== undefined) {
       const rank = LEVELS.indexOf(level)
@@ -144,14 +144,14 @@ export class LogBuilder {
     else this.#refuse('event', { instance, code }, `time ${timeUs}`)
   }
 
-  /** A state message, by numbers. */
+  /** Adds a state message, by numbers. */
   state(instance: number, code: number, timeUs: number, value: number): void {
     if (Number.isFinite(timeUs) && Number.isFinite(value)) {
       this.#open(instance).state(code, timeUs, value)
     } else this.#refuse('state', { instance, code }, `time ${timeUs}, value ${value}`)
   }
 
-  /** An event message that only tells a message of another event apart: it is not counted as one. */
+  /** Adds a message that only distinguishes a message of another event: it does not count as one. */
   facet(instance: number, code: number, timeUs: number): void {
     this.event(instance, code, timeUs)
     this.#facetCodes.add(code)
@@ -179,7 +179,7 @@ export class LogBuilder {
     this.#classOf[instance] = codeOfClass(logClass)
   }
 
-  /** Of which class an instance is; undefined for one that is left out. */
+  /** Returns the class of an instance; undefined if it is left out. */
   classOf(instance: number): LogClass | undefined {
     const isLeftOut = this.#droppedInstances.has(instance)
     return isLeftOut ? undefined : LOG_CLASSES[this.#classOf[instance] ?? 0]
@@ -210,17 +210,17 @@ export class LogBuilder {
     this.#badBy = { field, feature }
   }
 
-  /** Says what the performance of instances is, where nothing else does. */
+  /** Sets the metric of performance, unless something else does. */
   performanceIs(metric: string): void {
     this.#metric = metric
   }
 
-  /** The instances that are not left out. */
+  /** Returns the instances that are not left out. */
   kept(): number[] {
     return [...this.#ids.keys()].filter((i) => !this.#droppedInstances.has(i))
   }
 
-  /** The features of all instances. Messages may still be added afterwards, to open instances. */
+  /** Returns the features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
     const rows = this.kept().map((i): Row => {
       const each = this.#instances[i]!
@@ -318,8 +318,8 @@ export class LogBuilder {
 }
 
 /**
- * States by name, and how each is computed: from features of variables, by default a
- * state's mean and an event's number; NaN for what an instance has not, but for `'count'`.
+ * States by name, with the function that computes each from features of variables. The default feature is a state's
+ * mean and an event's number. A feature that an instance lacks is NaN, except `'count'`.
  */
 export type DerivedStates = Readonly<
   Record<string, (of: (variable: string, feature?: Feature) => number) => number>

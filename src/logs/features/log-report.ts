@@ -6,7 +6,7 @@ import type { LogClass, VariableKind } from './features.ts'
 import type { ClosedInstance } from './open-instance.ts'
 
 export interface SkippedLine extends Place {
-  /** The line, or as much of it as says what it is. */
+  /** Line, or enough of it to recognize it. */
   readonly text: string
 }
 
@@ -21,16 +21,16 @@ interface RefusedMessages {
   readonly kind: VariableKind
   readonly name: string
   readonly count: number
-  /** The first one: what it held, and in which instance. */
+  /** First field left out: its value and its instance. */
   readonly example: string
 }
 
-/** A variable with so many messages in an instance that not all of them were kept. */
+/** Variable with too many messages in an instance to keep them all. */
 export interface ThinnedVariable {
   readonly kind: VariableKind
   readonly name: string
   readonly instances: number
-  /** At worst, one of so many messages was kept. */
+  /** Largest distance between kept messages: one of that many was kept. */
   readonly stride: number
 }
 
@@ -41,7 +41,7 @@ export interface FieldLeftOut {
   /** Messages that have it. */
   readonly messages: number
   readonly example: string
-  /** Of what names the run, some values of each class, if the classes share none. */
+  /** Some values of each class, for names of the run that the classes do not share. */
   readonly byClass?: Readonly<Record<LogClass, readonly string[]>>
 }
 
@@ -65,14 +65,14 @@ interface LogReportData {
   readonly fieldsLeftOut: readonly FieldLeftOut[]
 }
 
-/** What reading two sets of logs left out or simplified. Counts are exact. */
+/** Omissions and simplifications while reading two sets of logs. Counts are exact. */
 export class LogReport extends columnarStage<LogReportData>() {
-  /** How many lines gave no message. */
+  /** Number of lines that gave no message. */
   get skippedLines(): number {
     return this.skipped.reduce((sum, { count }) => sum + count, 0)
   }
 
-  /** One row a thing left out or simplified: what, how often, and the first example. */
+  /** Returns one row per thing left out or simplified: what, how often, and the first example. */
   table(): StageTable {
     const onlyFirst = (issue: string, effect: string, examples: readonly string[]) =>
       examples.slice(0, 1).map((example) => ({ issue, effect, count: examples.length, example }))

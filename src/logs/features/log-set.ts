@@ -34,9 +34,9 @@ interface LogSetData {
   readonly instances: readonly string[]
   /** `BEFORE` or `AFTER`, an instance each. */
   readonly classOf: Uint8Array
-  /** From its start to its last message, an instance each; NaN without messages. */
+  /** Time from its start to its last message, one per instance; NaN without messages. */
   readonly runTimeUs: Float64Array
-  /** What made instances of one source bad, where that is a number: their performance, if nothing else is said. */
+  /** Numeric measure that divided instances of one source into good and bad; the default measure of performance. */
   readonly metric?: string | { readonly variable: string; readonly feature: StateFeature }
   /** The same messages in windows, where each class is one long log. */
   readonly windows?: { readonly lengthUs: number; readonly logs: LogSet }
@@ -48,7 +48,7 @@ interface LogSetData {
   readonly levels?: ReadonlyMap<string, Level>
   readonly events: VariableFeatures<EventFeature>
   readonly states: VariableFeatures<StateFeature>
-  /** What was left out or simplified. */
+  /** Omissions and simplifications. */
   readonly report: LogReport
 }
 
@@ -58,7 +58,7 @@ interface LogSetData {
  */
 export class LogSet extends columnarStage<LogSetData>() {
   static readonly madeBy: string = 'logs: what loadLogs returns'
-  /** The class of an instance. */
+  /** Returns the class of an instance. */
   classNameOf(instance: number): LogClass {
     return LOG_CLASSES[this.classOf[instance] as 0 | 1]
   }
@@ -67,18 +67,18 @@ export class LogSet extends columnarStage<LogSetData>() {
     return (kind === 'event' ? this.events : this.states) as VariableFeatures
   }
 
-  /** The unit of a state variable, if its name or its texts say it. */
+  /** Returns the unit of a state variable, if its name or its texts say it. */
   unitOf(state: string): Unit | undefined {
     return this.durations?.has(state) ? DURATION_UNIT : unitOfName(state)
   }
 
-  /** How many instances of each class there are. */
+  /** Number of instances of each class. */
   get counts(): Readonly<Record<LogClass, number>> {
     const after = this.classOf.reduce((sum, code) => sum + code, 0)
     return { before: this.instances.length - after, after }
   }
 
-  /** One row an instance: its class, its run time, and how many events and states it has. */
+  /** Returns one row per instance: its class, its run time, and how many events and states it has. */
   table(): StageTable {
     const sums = () => new Float64Array(this.instances.length)
     const [events, eventMessages, states] = [sums(), sums(), sums()]
@@ -99,12 +99,12 @@ export class LogSet extends columnarStage<LogSetData>() {
     })
   }
 
-  /** One row an instance and event variable, with all its features. */
+  /** Returns one row per instance and event variable, with all its features. */
   eventTable(): StageTable {
     return this.#featureTable(this.events)
   }
 
-  /** One row an instance and state variable, with all its features. */
+  /** Returns one row per instance and state variable, with all its features. */
   stateTable(): StageTable {
     return this.#featureTable(this.states)
   }
@@ -136,7 +136,7 @@ function eachEntry<F extends Feature>(
 interface VariableEntries<F extends Feature = Feature> {
   /** Ascending. */
   readonly instances: Int32Array
-  /** One feature, beside `instances`. */
+  /** Values of one feature, parallel to `instances`. */
   readonly values: (type: F | Summary) => Float64Array
 }
 
@@ -185,8 +185,8 @@ export class VariableFeatures<F extends Feature = Feature> {
   }
 
   /**
-   * One feature of all variables in all instances: that of variable v in instance i at
-   * `v * instances + i`. Made when asked for; see `of` and `entries` for one variable.
+   * Returns one feature of all variables in all instances: that of variable v in instance i at `v * instances + i`.
+   * Made on each call; see `of` and `entries` for one variable.
    */
   values(type: F): Float64Array {
     const all = new Float64Array(this.names.length * this.instances)
@@ -197,8 +197,8 @@ export class VariableFeatures<F extends Feature = Feature> {
   }
 
   /**
-   * One feature of one variable, a number an instance: where it was not logged NaN, and 0 of the
-   * number of messages.
+   * Returns one feature of one variable, a number per instance: NaN if it was not logged, but 0 for the number of
+   * messages.
    */
   of(variable: number, type: F | Summary): Float64Array {
     const found = new Float64Array(this.instances)
@@ -206,7 +206,7 @@ export class VariableFeatures<F extends Feature = Feature> {
     return found
   }
 
-  /** As `of`, into an array that is there: for those who go through all variables. */
+  /** Works as `of`, but writes into a given array, for callers that go through all variables. */
   copy(variable: number, type: F | Summary, target: Float64Array): void {
     const { starts, instances } = this.#places
     const values = this.#column(type)
@@ -215,7 +215,7 @@ export class VariableFeatures<F extends Feature = Feature> {
     for (let at = starts[variable]!; at < end; at++) target[instances[at]!] = values[at]!
   }
 
-  /** One variable, only where it was logged; views, no copies. */
+  /** Returns one variable, only for the instances that logged it; views, no copies. */
   entries(variable: number): VariableEntries<F> {
     const { starts, instances } = this.#places
     const [start, end] = [starts[variable], starts[variable + 1]]
@@ -225,7 +225,7 @@ export class VariableFeatures<F extends Feature = Feature> {
     }
   }
 
-  /** The number of the variable called `name`; undefined where there is none. */
+  /** Returns the number of the variable called `name`; undefined where there is none. */
   indexOf(name: string): number | undefined {
     this.#indexes ??= new Map(this.names.map((each, index) => [each, index]))
     return this.#indexes.get(name)

@@ -22,7 +22,7 @@ export interface ClosedInstance extends Run {
 }
 
 export class OpenInstance {
-  // By code: what comes first in one instance comes early in most.
+  // Indexed by code: codes that come first in one instance come early in most.
   readonly #events: EventSeries[] = []
   readonly #states: StateSeries[] = []
   /** When it is known to have started; its first message may have been earlier. */
@@ -52,7 +52,7 @@ export class OpenInstance {
     if (timeUs > this.#lastUs) this.#lastUs = timeUs
   }
 
-  /** From its start to its last message. */
+  /** Time from its start to its last message. */
   get spanUs(): number {
     return this.#lastUs - this.#startedUs
   }
@@ -61,7 +61,7 @@ export class OpenInstance {
     return Math.min(this.startUs, this.#firstUs)
   }
 
-  /** The same messages as instances of so long each, without the end that is no whole one. */
+  /** Returns the same messages as instances of a given length, without an incomplete last one. */
   windows(lengthUs: number): readonly OpenInstance[] {
     const windows = Array.from({ length: Math.floor(this.spanUs / lengthUs) }, (_, i) => {
       const window = new OpenInstance()
@@ -70,7 +70,7 @@ export class OpenInstance {
     })
     const at = (timeUs: number) => windows[Math.floor((timeUs - this.#startedUs) / lengthUs)]
     for (const [code, { times, kept, stride }] of present(this.#events)) {
-      // Of a sample each stands for several.
+      // In a sample each time stands for several.
       for (let i = 0; i < kept * stride; i++) {
         const timeUs = times[Math.floor(i / stride)]!
         at(timeUs)?.event(code, timeUs)
@@ -108,7 +108,7 @@ export class OpenInstance {
     }
   }
 
-  /** How long after the message before it each message came, in ms; none where only a sample was kept. */
+  /** Returns the time between each message and the one before it, in ms; none if only a sample was kept. */
   #waits(waitCode: (event: number) => number): Coded<StateSeries> {
     const messages = present(this.#events).flatMap(([event, { times, kept, stride }]) => {
       const code = waitCode(event)
@@ -152,7 +152,7 @@ function featuresOf<S>(series: Coded<S>, features: (series: S, i: number) => num
   }
 }
 
-/** How many messages of one name in one instance are kept; of more, every second, fourth, … one. */
+/** Most messages of one name that are kept in one instance; with more, every second, fourth, … one. */
 export const MAX_KEPT = 65_536
 
 const FIRST_CAPACITY = 4
@@ -164,9 +164,9 @@ const FIRST_CAPACITY = 4
  */
 class EventSeries {
   times = new Float64Array(FIRST_CAPACITY)
-  /** How many of `times` are in use. */
+  /** Number of `times` in use. */
   kept = 0
-  /** Every so many-th message is kept: a power of two. */
+  /** Distance between kept messages: a power of two. */
   stride = 1
   count = 0
   first = Number.POSITIVE_INFINITY
@@ -198,10 +198,10 @@ class EventSeries {
   }
 }
 
-/** What one state variable was in one open instance, and when. */
+/** Values of one state variable in one open instance, and their times. */
 class StateSeries {
   readonly moments = new EventSeries()
-  /** The value of each message kept, beside `moments.times`. */
+  /** Value of each kept message, parallel to `moments.times`. */
   values = new Float64Array(FIRST_CAPACITY)
   minimum = Number.POSITIVE_INFINITY
   maximum = Number.NEGATIVE_INFINITY
@@ -225,7 +225,7 @@ class StateSeries {
     this.values[place] = value
   }
 
-  /** Of all messages. Exactly the value of a variable that never changes, whatever its count. */
+  /** Mean of all messages. For a variable that never changes it is exactly its value, whatever its count. */
   get mean(): number {
     return this.#origin + this.#sum / this.moments.count
   }
@@ -246,7 +246,7 @@ interface Run {
   readonly runTimeUs: number
 }
 
-/** The numbers of one event in one instance, in the order of `COLUMNS`. */
+/** Returns the numbers of one event in one instance, in the order of `COLUMNS`. */
 function eventFeatures(series: EventSeries, { startUs, runTimeUs }: Run): number[] {
   const kept = series.times.subarray(0, series.kept)
   const times = series.ascending ? kept : kept.toSorted()
@@ -256,11 +256,14 @@ function eventFeatures(series: EventSeries, { startUs, runTimeUs }: Run): number
   return [...absolute, ...shares, series.count, ...gapsOf(series, times)]
 }
 
-/** Fewer gaps say nothing about their spread. */
+/** Fewest gaps that show their spread. */
 const MIN_GAPS = 3
 const MAX_GAPS = 256
 
-/** The median gap between messages, and the middle half of gaps as a share of it; of many messages, of the first. */
+/**
+ * Returns the median gap between messages, and the middle half of gaps as a share of it; of many messages, of the
+ * first.
+ */
 function gapsOf({ stride }: EventSeries, times: Float64Array): [gap: number, spread: number] {
   if (times.length <= MIN_GAPS || stride > 1) return [Number.NaN, Number.NaN]
   const gaps = times
@@ -273,7 +276,7 @@ function gapsOf({ stride }: EventSeries, times: Float64Array): [gap: number, spr
 
 const SNAPSHOTS = [0.25, 0.5, 0.75]
 
-/** The numbers of one state variable in one instance, in the order of `COLUMNS`. */
+/** Returns the numbers of one state variable in one instance, in the order of `COLUMNS`. */
 function stateFeatures(
   series: StateSeries,
   { startUs, runTimeUs }: Run,
@@ -327,8 +330,8 @@ const LENGTHS_S = [
 ]
 
 /**
- * Where each class is one log whose messages are still there, the windows of both; undefined otherwise, and
- * where the shorter one is too short, or the longer one far too long.
+ * Returns the windows of both classes, if each class is one log whose messages are still kept; undefined otherwise, and
+ * if the shorter one is too short, or the longer one far too long.
  */
 export function cutWindows(
   rows: readonly Row[],

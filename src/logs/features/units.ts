@@ -1,10 +1,10 @@
 import { formatDuration, grouped, shortNumber } from '../../core/words.ts'
 import { WAIT_NAME } from './features.ts'
 
-/** What a number of a log is in. */
+/** Unit of a number in a log. */
 export interface Unit {
   readonly text: string
-  /** Of a time, its microseconds. */
+  /** Length of a unit of time, in microseconds. */
   readonly us?: number
 }
 
@@ -27,7 +27,7 @@ const UNITS: ReadonlyMap<string, Unit> = new Map(
 )
 
 /**
- * The unit of a state variable, by its name: `wait_us`, `sizeBytes`, `took (ms)`, or the word behind its
+ * Returns the unit of a state variable, by its name: `wait_us`, `sizeBytes`, `took (ms)`, or the word behind its
  * wildcard in `read <num> bytes in <num> ms #2`. Undefined where the name does not say.
  */
 export function unitOfName(name: string): Unit | undefined {
@@ -48,7 +48,7 @@ export function unitOfName(name: string): Unit | undefined {
 /** A duration that text says with its unit is read in ms. */
 export const DURATION_UNIT = MS
 
-/** A number with its unit. */
+/** Returns a number with its unit. */
 export function quantityText(value: number, unit: Unit | undefined): string {
   if (unit?.us !== undefined) return formatDuration(value * unit.us)
   const number = Math.abs(value) >= 100 ? grouped(value) : shortNumber(value)

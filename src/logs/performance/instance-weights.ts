@@ -6,9 +6,9 @@ import type { LogSet } from '../features/log-set.ts'
 import { METRIC_OPTIONS, type Metric, performanceMetric } from './performance-metric.ts'
 
 /**
- * How much instances count: `'none'` all the same, `'latency'` by ⌊w^latency⌋ of the performance
- * metric with a w chosen from it, `{ doublingMs: 150 }` with one of your own (see `latencyWeights`),
- * `{ doubling: 150 }` in the metric's own unit, or numbers of your own, one an instance.
+ * Weights of instances: `'none'` weights all the same, `'latency'` weights by ⌊w^latency⌋ of the performance metric
+ * with a w chosen from it, `{ doublingMs: 150 }` does so with a given w (see `latencyWeights`), and `{ doubling: 150 }`
+ * gives it in the metric's own unit. Also takes a list of weights, one per instance.
  */
 export type LogWeights =
   | 'none'
@@ -38,7 +38,7 @@ export const WEIGHT_OPTIONS = defineOptions({
   }),
 })
 
-/** A weight an instance, or undefined where all are the same. NaN for those without performance. */
+/** Returns a weight an instance, or undefined where all are the same. NaN for those without performance. */
 export function instanceWeights(
   logs: LogSet,
   { weights, metric }: { readonly weights: LogWeights; readonly metric: Metric },
@@ -100,7 +100,7 @@ export type LatencyWeightOptions = OptionsOf<typeof LATENCY_WEIGHT_OPTIONS>
 /** Share of the largest latency that doubles a weight: of 1 s 150 ms, the paper's choice. */
 const DOUBLING_SHARE = 0.15
 
-/** What doubles the weight of a latency (or other number) if nothing else is said. */
+/** Returns the default increase of a latency (or another number) that doubles its weight. */
 export function usualDoubling(latencies: ArrayLike<number>): number {
   return DOUBLING_SHARE * (max(Array.from(latencies).filter(Number.isFinite)) ?? 1)
 }

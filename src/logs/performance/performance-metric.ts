@@ -17,13 +17,13 @@ import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 import type { Unit } from '../features/units.ts'
 
 /**
- * What is meant by performance, a number an instance: `'runTime'` (from its start to its last
- * message), the name of an event (when it last happened, since the start), of a state variable or of a
- * field of several events (the mean of its values), or any feature of a variable.
+ * Measure of performance, a number per instance: `'runTime'` (from its start to its last message), the name of an event
+ * (its last time since the start), of a state variable or of a field of several events (the mean of its values), or any
+ * feature of a variable.
  */
 export type Metric = string | { readonly variable: string; readonly feature: Feature }
 
-/** Option of every stage that needs to know what performance is. */
+/** Option of every stage that needs the measure of performance. */
 export const METRIC_OPTIONS = defineOptions({
   metric: custom<Metric>({
     default: 'runTime',
@@ -36,7 +36,7 @@ export const METRIC_OPTIONS = defineOptions({
 })
 
 export interface PerformanceMetric {
-  /** What its node is called in graphs: never the name of another variable. */
+  /** Name of its node in graphs, which no variable has. */
   readonly name: string
   /** An instance each; NaN where it has none. */
   readonly values: Float64Array
@@ -45,14 +45,14 @@ export interface PerformanceMetric {
    * time; `'value'` for everything else.
    */
   readonly unit: 'absolute time' | 'relative time' | 'value'
-  /** What values are in, if they are no times since the start and their name or text says it. */
+  /** Unit of the values, if they are no times since the start and their name or text gives one. */
   readonly quantity?: Unit
   /** The variable it is a feature of, which explains nothing then; none for the run time. */
   readonly variable?: {
     readonly kind: VariableKind
     readonly name: string
     readonly feature: Feature
-    /** Where it is a field of several events, the states that have it, or its number once more. */
+    /** States that have it, if it is a field of several events, or states that repeat its number. */
     readonly states?: readonly string[]
   }
 }
@@ -126,9 +126,9 @@ function unlike(name: string, others: readonly string[]): string {
 }
 
 /**
- * The variable that is meant by what its name ends with behind its class or event: `duration_ms` is
- * `request completed.duration_ms` if no other name ends so. Otherwise the number that `duration_ms=` stands
- * before in a text, or the event of a text as the log has it. Other names stay as they are.
+ * Returns the full name of the variable whose name ends like the given one after its class or event: `duration_ms` is
+ * `request completed.duration_ms` if no other name ends so. Otherwise returns the number after `duration_ms=` in a
+ * text, or the event of a text as in the log. Other names stay as they are.
  */
 export function fullName(logs: LogSet, name: string): string {
   const { events, states } = logs
@@ -141,14 +141,14 @@ export function fullName(logs: LogSet, name: string): string {
   return only !== undefined && more.length === 0 ? only : name
 }
 
-/** What stands before the wildcard of a state of a template, as `took` in `done took=<num> #1`. */
+/** Returns the key before the wildcard of a template's state, such as `took` in `done took=<num> #1`. */
 function keyOf(state: string): string | undefined {
   const [, template = '', place] = /^(.*) #(\d+)$/s.exec(state) ?? []
   const before = place === undefined ? '' : template.split(/<[^<>\s]+>/)[Number(place) - 1]
   return /([A-Za-z_][\w.]*)=$/.exec(before ?? '')?.[1]
 }
 
-/** The texts that a template is of, with its class or without. */
+/** Returns the texts that a template is of, with its class or without. */
 function textsOf(event: string): RegExp {
   const escaped = event.replace(/[\\^$.|?+()[\]{}*]/g, '\\$&')
   const any = escaped.replace(/<[^<>\s]+>|…/g, '.+?').replace(/^([\w$.]+: )/, '(?:$1)?')
@@ -164,7 +164,7 @@ function endingIn({ events, states }: LogSet, name: string): string[] {
   )
 }
 
-/** The states of a field that several events have, which are one metric by the field's name; else none. */
+/** Returns the states of a field that several events have, which are one metric by the field's name; else none. */
 export function statesOfField(logs: LogSet, field: string): string[] {
   const meant = endingIn(logs, field)
   const isField = meant.length > 1 && meant.every((name) => name.endsWith(`.${field}`))
@@ -176,7 +176,7 @@ function quantityOf(logs: LogSet, state: string): Pick<PerformanceMetric, 'quant
   return quantity === undefined ? {} : { quantity }
 }
 
-/** A field of several events: its largest or least value of an instance, or the mean of all. */
+/** Returns a field of several events: its largest or least value of an instance, or the mean of all. */
 function fieldOfEvents(
   logs: LogSet,
   {
@@ -289,7 +289,7 @@ export function metricTail(
   return new MetricTail({ metric, tails })
 }
 
-/** What `metricTail` finds. */
+/** Result of `metricTail`. */
 export class MetricTail extends columnarStage<{
   readonly metric: PerformanceMetric
   /** Before, after, and both together. */
@@ -306,7 +306,7 @@ export class MetricTail extends columnarStage<{
     return found
   }
 
-  /** What to do about it, in a sentence; empty where no tail is heavy. */
+  /** Suggestion for a heavy tail, in a sentence; empty without one. */
   get suggestion(): string {
     const heavy = this.tails.find((tail) => tail.isHeavy)
     if (heavy === undefined) return ''
@@ -320,7 +320,7 @@ export class MetricTail extends columnarStage<{
     return `${grouped(outliers)} of ${grouped(count)} instances${whose} (${percent(fraction)}) have a ${shortText(name, MAX_NAME_LENGTH)} beyond three standard deviations, and averages do not show them; ${weigh}.`
   }
 
-  /** One row a class, and one for both together. */
+  /** Returns one row per class, and one for both together. */
   table(): StageTable {
     return rowTable(this.tails, {
       class: 'class',
@@ -331,7 +331,7 @@ export class MetricTail extends columnarStage<{
   }
 }
 
-/** Where a normal distribution has 0.27 % of its values: four times that is a heavy tail. */
+/** Distance beyond which a normal distribution has 0.27 % of its values: four times that is a heavy tail. */
 const FAR_SD = 3
 const HEAVY_SHARE = 0.011
 /** One value beyond 3σ is 1.1 % of 90 and says nothing about a tail. */
@@ -355,9 +355,11 @@ export function heavyTail(sample: ArrayLike<number>) {
 /** A metric that is logged many times, in one class. */
 export interface MetricRecords {
   readonly count: number
-  /** Of all records. */
+  /** Mean of all records. */
   readonly mean: number
-  /** Of the records of an instance, on average over instances; NaN of a field of several events. */
+  /**
+   * Median and 99th percentile of an instance's records, averaged over instances; NaN for a field of several events.
+   */
   readonly median: number
   readonly p99: number
 }
@@ -367,14 +369,14 @@ export interface MetricPart {
   readonly state: string
   readonly beforeMean: number
   readonly afterMean: number
-  /** Its part of the change, had each event as many records before as after. */
+  /** Share of the change, if each event had as many records before as after. */
   readonly share: number
 }
 
-/** Part of the change of a metric that the records of one event must hold, to be what it comes from. */
+/** Smallest part of the change of a metric for which the records of one event count as its source. */
 const MIN_SHARE = 0.5
 
-/** The states of a metric that is a mean, with the records of each instance; `[]` for other metrics. */
+/** Returns the states of a metric that is a mean, with the records of each instance; `[]` for other metrics. */
 function recordColumns(logs: LogSet, { variable }: PerformanceMetric) {
   if (variable?.kind !== 'state' || variable.feature !== 'mean') return []
   const { name, states = [name] } = variable
@@ -402,7 +404,7 @@ function ofClass(rows: readonly RecordRow[], code: number) {
   return { own, count, mean: sum(own, ({ total }) => total) / count }
 }
 
-/** What the records of a metric come to in each class; undefined where no instance has several. */
+/** Returns the statistics of a metric's records in each class; undefined if no instance has several. */
 export function metricRecords(
   logs: LogSet,
   metric: PerformanceMetric,
@@ -422,8 +424,8 @@ export function metricRecords(
 }
 
 /**
- * The event whose own records account for most of the change of a metric that several events have, and for
- * half of it at least; undefined where none does: then it is another mix of events, or all of them.
+ * Returns the event whose own records account for most of the change of a metric that several events have, and for half
+ * of it at least; undefined where none does: then it is another mix of events, or all of them.
  */
 export function changedPart(logs: LogSet, metric: PerformanceMetric): MetricPart | undefined {
   const columns = recordColumns(logs, metric)

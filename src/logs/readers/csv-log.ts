@@ -8,7 +8,7 @@ import type { Pair } from './logfmt.ts'
 
 const DELIMITERS = [',', ';', '\t']
 
-/** The delimiter that divides a header line into most columns. */
+/** Returns the delimiter that divides a header line into most columns. */
 export function delimiterOf(header: string): string {
   const columns = (delimiter: string) => header.split(delimiter).length
   return DELIMITERS.reduce((best, next) => (columns(next) > columns(best) ? next : best))
@@ -49,12 +49,12 @@ export async function readCsvLog(
   sink.countLines(Math.max(last, open ?? 0))
 }
 
-/** The names of columns, without the zone that Azure puts behind `TimeGenerated [UTC]`. */
+/** Returns the names of columns, without the zone that Azure puts behind `TimeGenerated [UTC]`. */
 export function columnNames(fields: readonly string[]): readonly string[] {
   return fields.map((field) => field.replace(/^\uFEFF|"| \[\w+\]"?$/g, '').trim())
 }
 
-/** Which columns there are that say when and what, by their names or by what they were said to be. */
+/** Whether there are columns for the time and the event, by their names or by the options. */
 export function hasColumn(
   header: readonly string[],
   wanted: 'time' | 'name',

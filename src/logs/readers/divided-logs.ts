@@ -15,10 +15,10 @@ import type { LogClass } from '../features/log-set.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
 import { levelOf, roleOf } from './field-roles.ts'
 
-/** How one stream of messages is divided into instances and classes. */
+/** Division of one stream of messages into instances and classes. */
 export type Division = NonNullable<ReturnType<typeof readDivision>>
 
-/** Fewer windows are all kept, whole or not. */
+/** Number of windows below which all are kept, whole or not. */
 const MIN_WINDOWS = 5
 /** Share of a window that its log may miss at either end. */
 const MAX_MISSED = 0.1
@@ -75,7 +75,7 @@ function slowestOf(badIf: string) {
 
 const SOME_DAY_US = Date.UTC(2020, 0, 1) * 1000
 
-/** What must hold in a message for a condition on its instance, and whether none may. */
+/** Operator to test on single messages for a negated one: no message of the instance may meet it. */
 const POSITIVE: Partial<Record<ConditionOp, ConditionOp>> = {
   'is not': 'is',
   'not recorded': 'recorded',
@@ -100,9 +100,9 @@ export class DividedLogs {
   readonly #division: Division
   readonly #builder: LogBuilder
   readonly #tests: readonly { readonly asked: Condition; readonly isNegated: boolean }[]
-  /** Which conditions held in a message, an instance each, as bits. */
+  /** Conditions that held in a message of each instance, as bits. */
   readonly #held: number[] = []
-  /** Fields of conditions that some message has; the others ask for what instances come to. */
+  /** Fields of conditions that some message has; the others name totals of instances. */
   readonly #known = new Set<number>()
   readonly #streams = new Map<string, Stream>()
   #splitUs = Number.NaN
@@ -172,7 +172,7 @@ export class DividedLogs {
     this.#held[instance] = held
   }
 
-  /** Which instances meet the conditions on their performance: run time, an event's time or a state. */
+  /** Returns which instances meet the conditions on their performance: run time, an event's time or a state. */
   #byPerformance(): (instance: number) => boolean {
     const { slowest, text } = this.#division
     const open = this.#tests.filter((_, i) => !this.#known.has(i))
@@ -192,7 +192,7 @@ export class DividedLogs {
     const tests = open.map(({ asked, isNegated }) => {
       const { values, unit, quantity } = metricOf(asked.attribute)
       const [limit = ''] = asked.values
-      // What has a unit is compared in ms.
+      // Values with a unit are compared in ms.
       const isDuration = !/^[-+.\de]+$/i.test(limit)
       const us = unit === 'absolute time' ? 1 : isDuration ? quantity?.us : undefined
       const scale = us === undefined ? 1 : us / 1000
@@ -215,7 +215,7 @@ export class DividedLogs {
     return (i) => [...tests, ...most].every((test) => test(i))
   }
 
-  /** All messages were read: classes are settled, and windows left out that the log covers in part. */
+  /** Ends after the last message: settles classes, and leaves out windows that the log covers only in part. */
   finish(): void {
     const { windowUs, isByBad } = this.#division
     const isSlow = this.#byPerformance()
@@ -237,7 +237,10 @@ export class DividedLogs {
   }
 }
 
-/** A level is read as one of six, however its field is called and its words are written. */
+/**
+ * Whether a field is the level that a condition asks for: a level is one of six, whatever its field's name and its
+ * spelling.
+ */
 function isLevelOf({ attribute }: Condition, key: string): boolean {
   return key === 'level' && roleOf(attribute).role === 'level'
 }

@@ -1,13 +1,13 @@
 import { LEVELS, type Level } from '../features/features.ts'
 
-/** What a field of a record is for. `line` may hold a line of another format. */
+/** Role of a field in a record. `line` may hold a line of another format. */
 export type Role = keyof typeof NAMES | 'context'
 
 /**
- * Names of fields, in lower case and without what `WRAPPERS` match, by what they are for; of several in one
- * record the first counts. They are those of Logstash, ECS, GELF, journald, Docker, Kubernetes, Loki, Fluent
- * Bit, CloudWatch, GCP, Azure, OpenTelemetry, MongoDB, and of pino, winston, bunyan, zap, zerolog,
- * logrus, slog, structlog, logback, log4j2, Serilog and .NET.
+ * Names of fields by role, in lower case and without the matches of `WRAPPERS`; the first of several in one record
+ * counts. They come from Logstash, ECS, GELF, journald, Docker, Kubernetes, Loki, Fluent Bit, CloudWatch, GCP, Azure,
+ * OpenTelemetry, MongoDB, and of pino, winston, bunyan, zap, zerolog, logrus, slog, structlog, logback, log4j2, Serilog
+ * and .NET.
  */
 const NAMES = {
   time: 'time timestamp ts @timestamp datetime @t t.$date instant timemillis asctime timeunixnano eventtime event_time time_iso8601 time_local timegenerated timegenerated_[utc] __realtime_timestamp _time written_at log_time logtime date observedtimeunixnano receivetimestamp requesttime start_time ingestiontime @ingestiontime',
@@ -31,7 +31,7 @@ const NAMES = {
     'err.message error.message exception.message thrown.message exc_value exception.exc_value',
 }
 
-/** Where something was written: instances, but nothing that a message is about. */
+/** Fields on the place of a record: they name instances, but no subjects of messages. */
 const CONTEXT: Readonly<Record<string, string>> = {
   pod: 'pod pod_name podname kubernetes.pod_name kubernetes.pod.name k8s.pod.name labels.pod resource.labels.pod_name service.instance.id service.node.name',
   container:
@@ -53,17 +53,17 @@ const WRAPPERS =
   /^(?:jsonpayload|attributes|properties|fields|_source|result|attr|state|additional|contextmap|mdc|extra|customdimensions|log_processed|context|_(?=[a-z]+$))\.?/
 
 export interface FieldRole {
-  /** `undefined` for what is only a field. */
+  /** Role of the field; `undefined` for a mere field. */
   readonly role: Role | undefined
-  /** Of several fields of one role the first counts: smaller is earlier. */
+  /** Order among several fields of one role: the smallest counts. */
   readonly rank: number
-  /** What it is called as a variable or an instance. */
+  /** Name as a variable or an instance. */
   readonly key: string
 }
 
 const ROLES = new Map<string, FieldRole>()
 for (const [role, names] of Object.entries(NAMES)) {
-  // In the very letters comes before in others.
+  // An exact spelling comes before other capitals.
   for (const [i, key] of names.split(' ').entries())
     ROLES.set(key, { role: role as Role, rank: 2 * i, key })
 }
@@ -74,7 +74,7 @@ for (const [key, names] of Object.entries(CONTEXT)) {
   }
 }
 
-/** What the field at a path of a record is for. */
+/** Returns the role of the field at a path of a record. */
 export function roleOf(path: string): FieldRole {
   const lower = path.toLowerCase()
   const known = ROLES.get(lower)
@@ -111,8 +111,8 @@ const OF_SYSLOG: readonly Level[] = [
 const OF_AZURE: readonly Level[] = ['trace', 'info', 'warn', 'error', 'fatal']
 
 /**
- * The level that a text or a number stands for; `undefined` for none. Numbers are syslog's from 0 to 7
- * (of a priority, what facilities leave over), else those of pino and Python, 10 to 60; by their names those of
+ * Returns the level that a text or a number stands for; `undefined` for none. Numbers are syslog's from 0 to 7 (in a
+ * priority, the rest after the facility), else those of pino and Python, 10 to 60; by their names those of
  * OpenTelemetry, 1 to 24, and of Application Insights, 0 to 4.
  */
 export function levelOf(value: unknown, field = ''): Level | undefined {

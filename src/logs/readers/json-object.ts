@@ -1,9 +1,8 @@
 import { parsedJson } from '../../traces/readers/json-values.ts'
 
 /**
- * A JSON object; `undefined` for text that is none. `NaN` and `Infinity`, which Python writes though
- * JSON does not have them, are texts: no numbers, and the line's other fields can be read. Fluent Bit
- * writes `{"key"=>value}`.
+ * Returns a JSON object; `undefined` for text that is none. `NaN` and `Infinity`, which Python writes though JSON does
+ * not have them, are texts: no numbers, and the line's other fields can be read. Fluent Bit writes `{"key"=>value}`.
  */
 export function parsedObject(text: string): Record<string, unknown> | undefined {
   const value =

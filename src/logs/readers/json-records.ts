@@ -14,7 +14,7 @@ const LISTS = (
   'records events logEvents entries logs hits data result results streams values tables rows items'
 ).split(' ')
 const IS_LIST = new Set(LISTS)
-/** What stands around a list and says where its records are from. */
+/** Fields around a list that name the source of its records. */
 const AROUND = ['resource', 'stream', 'labels', 'logStream', 'logStreamName'] as const
 
 /** Reads records of JSON: a list, one object around lists, or several objects, on however many lines. */
@@ -79,7 +79,7 @@ function* recordsIn(value: unknown, around: JsonObject = {}): Generator<JsonObje
 function listIn(value: JsonObject): string | undefined {
   const keys = Object.keys(value)
   const key = keys.find((one) => IS_LIST.has(one) && holdsObjects(value[one]))
-  // What has a time is a record, whatever lists it has.
+  // An object with a time is a record, whatever lists it has.
   return key === undefined || keys.some((one) => roleOf(one).role === 'time') ? undefined : key
 }
 
@@ -88,14 +88,14 @@ function holdsObjects(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && typeof value[0] === 'object'
 }
 
-/** A row of CloudWatch Insights. */
+/** Whether a list is a row of CloudWatch Insights. */
 function isCells(value: readonly unknown[]): value is { field: string; value: unknown }[] {
   return (
     value.length > 0 && value.every((one) => isJsonObject(one) && 'field' in one && 'value' in one)
   )
 }
 
-/** Loki: the time in nanoseconds, the line, and maybe further labels. */
+/** Returns a record of Loki: the time in nanoseconds, the line, and maybe further labels. */
 function lokiRecord(entry: unknown, around: JsonObject): JsonObject {
   const [time, line, labels] = entry as unknown[]
   const { stream, ...rest } = around

@@ -5,12 +5,12 @@ export const NEWLINE = 10
 const MINUS = 45
 const POINT = 46
 const ZERO = 48
-/** Numbers of so many digits may be exact; 10²² is the last exact power. */
+/** Most digits of numbers that may be exact; 10²² is the last exact power. */
 const EXACT_DIGITS = 16
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 const decoder = new TextDecoder()
 
-/** Where in a text something stands. */
+/** Place of a part of a text. */
 export type Span = readonly [start: number, end: number]
 
 /** One line of a file, as bytes that are ASCII wherever they are read: one object for all lines. */
@@ -36,7 +36,7 @@ export class LineBytes {
     this.isAscii = false
   }
 
-  /** What stands from one place of the line to another. */
+  /** Returns the text between two places of the line. */
   text(from: number, to: number): string {
     const piece = this.bytes.subarray(this.start + from, this.start + to)
     return to - from < MAX_SHORT
@@ -44,7 +44,7 @@ export class LineBytes {
       : decoder.decode(piece)
   }
 
-  /** The number that stands there; NaN for none. */
+  /** Returns the number that stands there; NaN for none. */
   number(from: number, to: number): number {
     const { bytes, start } = this
     const isNegative = bytes[start + from] === MINUS

@@ -2,33 +2,31 @@ import { memoized } from '../../core/remembered.ts'
 import { datePattern, KNOWN_TIMES } from './log-clock.ts'
 import type { Pair } from './logfmt.ts'
 
-/** How lines of one format are made. */
+/** Layout of the lines of one format. */
 export interface LineLayout {
   readonly name: string
-  /** What each part of a line is. */
+  /** Roles of the parts of a line. */
   readonly groups: readonly string[]
   /** The parts of a line, in the order of `groups`; `null` if it is made otherwise. */
   readonly read: (text: string) => readonly (string | undefined)[] | null
-  /** Behind an envelope stands another line. */
+  /** Whether it is an envelope that another line follows. */
   readonly isEnvelope: boolean
-  /** Whether other layouts come first, even where it is usual: it takes what they have. */
+  /** Whether other layouts come first, although this one is common: it would take their lines. */
   readonly isLast: boolean
-  /** Of a message of several lines: those before the last, the first that there may be first. */
+  /** Patterns of the lines before the last of a message of several lines, in order. */
   readonly heads: readonly RegExp[]
 }
 
 /**
- * Layouts of text, the more special before the more general: a name, two blanks and what it is made of, to
- * the end of the line. This is a regular expression in which
- * `{name}` stands for a part of that name and `{name=expression}` for one of its own; a blank is any
- * white space. Groups without a name are not kept.
+ * Layouts of text, the more special before the more general: a name, two blanks, and a pattern to the end of the line.
+ * The pattern is a regular expression in which `{name}` stands for a part of that name and `{name=expression}` for one
+ * of its own; a blank is any white space. Groups without a name are not kept.
  *
- * `time`, `level`, `logger`, `thrown` and `message` mean what they say; `text` is a message behind which
- * fields may stand, as `key=value` or JSON; `line` is a line within the line, read by itself. `head` stands before
- * a message and has the time, and `rest` behind all that is known: `readHead` and `readRest` read them. Of several
- * lines those in `(?:…)?` with the end of theirs may be missing. `pod`,
- * `container`, `host`, `program` and other names of `CONTEXT` say where it was written. All other names are
- * fields.
+ * `time`, `level`, `logger`, `thrown` and `message` have their usual meaning; `text` is a message that fields may
+ * follow, as `key=value` or JSON; `line` is a line within the line, read by itself. `head` precedes a message and holds
+ * the time; `rest` follows all known parts: `readHead` and `readRest` read them. In a layout of several lines, those in
+ * `(?:…)?` with their line end may be missing. `pod`, `container`, `host`, `program` and other names of `CONTEXT` say
+ * where it was written. All other names are fields.
  */
 const LAYOUTS: readonly (readonly [name: string, pattern: string])[] = String.raw`
 # What carries lines of others.
@@ -197,12 +195,15 @@ export const lineLayouts = memoized((dateFormat: string): readonly LineLayout[] 
   })
 })
 
-/** The parts that an expression names are what it finds. */
+/** Returns a reader whose parts are the groups of an expression. */
 function readerOf(expression: RegExp): LineLayout['read'] {
   return (text) => expression.exec(text)?.slice(1) ?? null
 }
 
-/** Where a time ends that begins at a place of a line, or −1: the layouts ask for the same again and again. */
+/**
+ * Returns a function for the end of a time that begins at a place of a line, or −1: layouts ask for the same one
+ * repeatedly.
+ */
 export function timeFinder(dateFormat: string): TimeFinder {
   const expression = new RegExp(`${timeSource(dateFormat)}${TIME_ENDS}`, 'y')
   let known = { text: '', at: 0, end: -1 }
@@ -214,7 +215,10 @@ export function timeFinder(dateFormat: string): TimeFinder {
   }
 }
 
-/** Reads what stands before a message in whatever order: all that there is of it, or up to what is known. */
+/**
+ * Reads the head of a message, whose parts may have any order: all of it, or its beginning up to the first unknown
+ * part.
+ */
 function readerWithHead(pattern: string, endOfTime: TimeFinder): LineLayout['read'] | undefined {
   const [, own, rest = ''] = /^\{head(?:=([^}]*))?\}(.*)$/.exec(pattern) ?? []
   if (own === undefined) {
@@ -260,7 +264,7 @@ function readerAroundTime(
 const MIN_PARTS = 2
 
 /**
- * The layout that lines follow furthest on average, if it is for two parts: its name, and where the first of
+ * Returns the layout that lines follow furthest on average, if it is for two parts: its name, and where the first of
  * them leaves it.
  */
 export function closestLayout(lines: readonly string[], dateFormat: string): string | undefined {
@@ -279,7 +283,7 @@ export function closestLayout(lines: readonly string[], dateFormat: string): str
   return `closest is ${best.name}, but for ${JSON.stringify(best.rest.slice(0, 40))}`
 }
 
-/** What stands up to each part from the time on, but for parts within groups. */
+/** Returns patterns of a line's beginning up to each part from the time on, except parts within groups. */
 function beginningsOf(pattern: string, time: string): { parts: number; source: RegExp }[] {
   const ends = Array.from(pattern.matchAll(PART), (found) => found.index + found[0].length)
   return ends.flatMap((end, i) => {
@@ -298,7 +302,7 @@ function timeSource(dateFormat: string): string {
   return `(?:${dates}|${EPOCH}|${UPTIME})`
 }
 
-/** What each line of several before the last is made of. */
+/** Returns the patterns of the lines before the last. */
 function headsOf(pattern: string, time: string): RegExp[] {
   const lines = pattern.replace(/\(\?:((?:[^()]|\([^()]*\))*\\n)\)\?/g, '$1').split('\\n')
   return lines.slice(0, -1).map((line) => new RegExp(`^(?:${compiled(line, time, [])})$`))
@@ -321,17 +325,17 @@ function withParts(pattern: string, time: string, groups: string[]): string {
   })
 }
 
-/** Where a time ends that begins at a place of a line, or −1. */
+/** Returns the end of a time that begins at a place of a line, or −1. */
 export type TimeFinder = (text: string, at: number) => number
 
 const PAIR_KEY = '[A-Za-z_][\\w.@/-]*'
 /** A value; of a list, as nginx writes it for a request that was tried again, all of it. */
 const VALUE =
   '"(?:[^"\\\\]|\\\\.)*"|[^\\s",;\\])}]*(?:(?:, ?| : )[^\\s=",;\\])}]+(?=[\\s,;\\])}-]|$))*'
-/** As `took=5` or, in Elasticsearch's slow logs, `took[5], id[]`. */
+/** Pairs as `took=5` or, in Elasticsearch's slow logs, `took[5], id[]`. */
 const PAIR = new RegExp(`(${PAIR_KEY})(?:=(${VALUE})|\\[(.*?)\\](?=,(?:\\s|$)|$))`, 'y')
 
-/** The pair at a place of a line, and where it ends. */
+/** Returns the pair at a place of a line, and where it ends. */
 function pairAt(text: string, at: number): { readonly said: Pair; readonly end: number } | null {
   PAIR.lastIndex = at
   const [whole, key = '', plain, boxed = ''] = PAIR.exec(text) ?? []
@@ -341,7 +345,7 @@ function pairAt(text: string, at: number): { readonly said: Pair; readonly end: 
     : { said: [key, value.replace(/^"(.*)"$/s, '$1')], end: at + whole.length }
 }
 
-/** The value of a key that a text has: `req=77`, `req: 77` or `"req":"77"`. */
+/** Returns the value of a key that a text has: `req=77`, `req: 77` or `"req":"77"`. */
 export function pairIn(text: string, key: string): string | undefined {
   const at = text.indexOf(key)
   if (at < 0 || (at > 0 && /[\w.]/.test(text[at - 1] as string))) return undefined
@@ -358,8 +362,8 @@ const TOKEN = /"((?:[^"\\]|\\.)*)"|\[([^\]]*)\]|[^\s"[\]]+/y
 const PLAIN = /^[\w.:@/%+-]*$/
 
 /**
- * Reads what stands behind the parts of a line that are known: pairs by their keys, all else by its place, as
- * `rest 1`. Of what is none of these, nothing is known: `isWhole` is false.
+ * Reads the rest of a line behind its known parts: pairs by their keys, everything else by its place, as `rest 1`. If
+ * something is neither, `isWhole` is false.
  */
 export function readRest(text: string): { readonly said: readonly Pair[]; isWhole: boolean } {
   const said: Pair[] = []
@@ -389,7 +393,7 @@ const LEVEL = new RegExp(`(?:${WORDS})(?![\\w.=/@])`, 'y')
 const BOX = /\[([^\]]*)\]|\(([^)]*)\)|\{([^}]*)\}|<([^>]*)>/y
 const WORD = /[^\s|[\]{}<>="]+/y
 const SEPARATORS = /(?:[\s|:,;>\])}-]|<(?=\s))*/y
-/** As Java and its relatives name classes, and what calls: `a.b.App`, `App.java:12`, `App:12`. */
+/** Names of classes and of callers, as in Java and its relatives: `a.b.App`, `App.java:12`, `App:12`. */
 const QUALIFIED = /^[A-Za-z_$][\w$]*(?:[.:]{1,2}[\w$*]+)+$|^[A-Z][\w$]*$/
 const CALL = /^([\w$.]+)\.[\w$<>]+\([\w$]+\.\w+:\d+\)$/
 const CALLER = /^(?:.*\.\w+|[A-Z][\w$]*):\d+$/
@@ -467,7 +471,7 @@ export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
       at = BOX.lastIndex
     } else if (word === '') break
     else if (hasLevel) {
-      // Behind the level a class and what calls there still belong to the head, and not to the message.
+      // After the level, a class and a caller still belong to the head, not to the message.
       const logger = CALL.exec(word)?.[1]
       const isCell = NAME.test(word) && /^\s*\|/.test(text.slice(start + word.length))
       if (isCell) said.push(['thread', word])
@@ -486,7 +490,7 @@ export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
   return { said, end: messageStart(text, at) }
 }
 
-/** A word without the signs at its end; of several that colons divide, the first. */
+/** Returns a word without the signs at its end; of several that colons divide, the first. */
 function wordIn(text: string): string {
   const word = text.replace(/[:,;-]+$/, '')
   const isWhole = [CALL, CALLER, QUALIFIED, IS_ID].some((form) => form.test(word))

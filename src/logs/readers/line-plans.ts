@@ -5,7 +5,7 @@ import type { LineBytes, Span } from './line-bytes.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
-/** Something that a line says: always the same, or what stands at a place of it. */
+/** Part of a line's content: a constant, or the text at a place of the line. */
 export interface Said {
   readonly text: string | number | boolean
   readonly at: Span | undefined
@@ -13,7 +13,7 @@ export interface Said {
   readonly isNumber: boolean
 }
 
-/** What lines of one form say, and where. */
+/** Content of the lines of one form, and the places of its parts. */
 export interface LinePlan {
   readonly time: Said
   readonly name: Said
@@ -22,13 +22,13 @@ export interface LinePlan {
   readonly fields: readonly (readonly [key: string, said: Said])[]
   readonly level: LogDraft['level']
   readonly component: string
-  /** Where in a text masks match: what stands there may differ. */
+  /** Places where masks match in a text: their content may vary. */
   readonly free: readonly Span[]
   readonly isText: boolean
   readonly stream: string
   /** Characters that must be as they were in the line that the plan was made of. */
   readonly literals: { readonly at: Int32Array; readonly codes: Int32Array }
-  /** Where numbers of JSON begin, of several digits: what begins with 0 is none. */
+  /** Places where numbers of JSON with several digits begin: a leading 0 is not allowed. */
   readonly numbers: readonly number[]
 }
 
@@ -38,16 +38,16 @@ type Outputs = ReturnType<typeof outputsOf>
 type Reader = (text: string) => Outputs | undefined
 
 const MAX_FORMS = 1 << 16
-/** A plan costs as much as reading so many lines by themselves, and more. */
+/** Fewest lines for a plan, which costs as much as reading that many lines by themselves, or more. */
 const MIN_LINES = 4
 const MAX_VARIANTS = 4
 const MAX_RUNS = 200
 const MAX_LENGTH = 4_000
-/** From so many characters on, letters up to f with digits among them are an id. */
+/** Fewest characters of an id of letters up to f and digits. */
 const MIN_HEX = 8
-/** By how much characters are changed to see what they are part of. */
+/** Shifts of characters that show which part of the content they belong to. */
 const SHIFTS = [1, 5] as const
-/** In place of the part that a run belongs to: none, and it may change; or it must stay as it is. */
+/** Placeholders for the part that a run belongs to: none and it may change, or none and it must stay as it is. */
 const FREE = -1
 const NOTHING = -2
 const IS_DIGIT = 1
@@ -59,12 +59,12 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
 /** Digits and letters up to f, and no others. */
 const HEX = 3
 const DIGIT = 48
-/** Bytes, with digits alike. */
+/** Bytes with all digits folded into one. */
 const FOLD = Uint8Array.from({ length: 256 }, (_, code) =>
   KINDS[code] === IS_DIGIT ? DIGIT : code,
 )
 
-/** What `LinePlans` makes of a line: the plan; none; or that it should be told of one. */
+/** Result of `LinePlans` for a line: the plan, none, or a request to be told of one. */
 export type Found = LinePlan | 'none' | 'learn'
 
 interface Form {
@@ -75,27 +75,27 @@ interface Form {
 }
 
 /**
- * Tells what lines say from lines of the same form that were read before. Two lines are of one form if they
- * are the same but for their digits, and but for hexadecimal ids. Which of these a time, a text or a field is
- * made of is found by trying: each is changed in turn, and the line read again. What changes anything else
- * must be the same in each line that the plan is used for.
+ * Reads the content of lines by earlier lines of the same form. Two lines are of one form if they are the same but for
+ * their digits, and but for hexadecimal ids. Which of these a time, a text or a field is made of is found by trying:
+ * each is changed in turn, and the line read again. What changes anything else must be the same in each line that the
+ * plan is used for.
  *
  * Source: none; lines of a log have few forms (69 in 514,163 lines of a file written by log4j).
  */
 export class LinePlans {
   readonly #masker = new Masker(DEFAULT_MASKS)
   readonly #forms = new Map<number, Form>()
-  /** What was folded in the line scanned last. */
+  /** Folded runs of the line scanned last. */
   readonly #runs: Span[] = []
   #key = 0
   #check = 0
   #bits = 0
   #hasIds = false
 
-  /** The plan for a line. What comes a few times is not worth one. */
+  /** Returns the plan for a line. What comes a few times is not worth one. */
   find(line: LineBytes): Found {
     if (line.length > MAX_LENGTH) return 'none'
-    // Where the line before had ids, this one may have some too; of lines without, both hashes are the same.
+    // If the previous line had ids, this one may have some, too; for lines without, both hashes are equal.
     let form = this.#hasIds ? undefined : this.#formOf(line, line.end)
     form ??= this.#formOf(line, line.start)
     if (!line.isAscii) return 'none'
@@ -194,7 +194,7 @@ export class LinePlans {
     return form?.check === this.#check ? form : undefined
   }
 
-  /** Computes two numbers for a line, in which digits are alike, and ids of equal length from a place on. */
+  /** Computes two numbers for a line that ignore digits, and from a place on also ids of equal length. */
   #hash(line: LineBytes, idsFrom: number): void {
     const { bytes, start, end } = line
     this.#hasIds = false
@@ -202,7 +202,7 @@ export class LinePlans {
     this.#check = 0
     this.#bits = 0
     let folded = start
-    // An id has one of so many bytes that follow each other.
+    // An id covers at least one of the bytes at this distance.
     for (let at = idsFrom + MIN_HEX - 1; at < end; at += MIN_HEX) {
       if ((KINDS[bytes[at]!]! & HEX) === 0) continue
       let kinds = 0
@@ -252,7 +252,7 @@ export class LinePlans {
     this.#bits = bits
   }
 
-  /** Notes what is folded in a line: digits, and ids whole. */
+  /** Records the folded parts of a line: digits, and whole ids. */
   #scan(text: string): void {
     this.#runs.length = 0
     for (const { 0: found, index } of text.matchAll(FOLDED)) {
@@ -282,13 +282,13 @@ function isNotation(text: string, [start, end]: Span): boolean {
 
 const plansOf = remembered((_: ReadSettings) => memoized((_: string) => new LinePlans()))
 
-/** The plans for lines of all files in a format; none where expressions of others may tell digits apart. */
+/** Returns the plans for lines of all files in a format; none where expressions of others may tell digits apart. */
 export function plansFor(settings: ReadSettings, format: string): LinePlans | undefined {
   if (settings.template.length > 0 || settings.mining.masks !== DEFAULT_MASKS) return undefined
   return plansOf(settings)(format)
 }
 
-/** A line with the digits and letters at a place changed to others of their kind. */
+/** Returns a line with the digits and letters at a place changed to others of their kind. */
 function perturbed(text: string, [start, end]: Span, by: number): string {
   const changed = text.slice(start, end).replace(/[0-9a-f]/gi, (char) => {
     const kind = char <= '9' ? '0123456789' : char <= 'F' ? 'ABCDEF' : 'abcdef'
@@ -299,7 +299,7 @@ function perturbed(text: string, [start, end]: Span, by: number): string {
   return text.slice(0, start) + changed + text.slice(end)
 }
 
-/** What a draft says, each part by itself, and the rest, which must not change. */
+/** Returns the content of a draft, each part by itself, and the rest, which must not change. */
 export function outputsOf(draft: LogDraft) {
   const { time, name = '', instance, value, fields, isText, level, logger, stream } = draft
   const keys = fields.map(([key]) => key)
@@ -326,7 +326,7 @@ export function outputsOf(draft: LogDraft) {
   }
 }
 
-/** Where a value stands of which runs are parts; `undefined` if it is not there as it is. */
+/** Returns the place of a value that some runs are parts of; `undefined` if it does not occur literally. */
 function saidIn(text: string, value: Said['text'], runs: readonly Span[]): Said | undefined {
   const [first] = runs
   const last = runs.at(-1)

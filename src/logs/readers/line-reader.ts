@@ -26,11 +26,11 @@ import { mayBeThrown } from './thrown.ts'
 /** Formats of which no line is a record. */
 const TEXTS: ReadonlySet<string> = new Set(['text', 'log4j'])
 export const BEGINS_WITH_PAIR = /^[A-Za-z_@][\w.@/-]*=/
-/** What a line within a record may have, and what a message in words has not. */
+/** Matches lines that may be a line within a record, unlike a message in words. */
 const MAY_BE_LINE = /^\s*[{<[]|\d:\d\d|\d{9}|=|^[A-Za-z]{4,8}[:[]|^[A-Z]+ \//
 const TELLS_TIME = new Set(['time', 'head', 'uptime_ms'])
 const MAX_DEPTH = 5
-/** Docker cuts lines at so many bytes, and leaves their end open. */
+/** Length in bytes at which Docker cuts lines, leaving their end open. */
 const DOCKER_CUT = 16_384
 /** Colors and other controls of a terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
@@ -45,12 +45,12 @@ export class LineReader {
   readonly #streams: MessageStreams
   #draft: LogDraft
   readonly #layouts: readonly LineLayout[]
-  /** Those of several lines. */
+  /** Layouts of several lines. */
   readonly #longLayouts: readonly LineLayout[]
-  /** Layouts that lines had so far, in their order. */
+  /** Layouts of earlier lines, in their order. */
   #usual: readonly LineLayout[] = []
   readonly #plans: LinePlans | undefined
-  /** What `bytes` found for the line that comes next. */
+  /** Result of `bytes` for the next line. */
   #found: Found = 'none'
   readonly #endOfTime: TimeFinder
   /** Columns that a line `#Fields:` names. */
@@ -103,7 +103,7 @@ export class LineReader {
     this.#finish(this.#object(object, 0), { line, text: () => JSON.stringify(object) })
   }
 
-  /** Takes a record of fields beside each other; `text` is what it was read from. */
+  /** Takes a record given as a list of fields; `text` is its original text. */
   pairs(pairs: readonly Pair[], place: Place): void {
     this.#draft = new LogDraft(this.#options.settings)
     this.#finish(this.#pairs(pairs, 0), place)
@@ -117,12 +117,12 @@ export class LineReader {
     }
   }
 
-  /** All lines were taken. */
+  /** Ends after the last line. */
   end(): void {
     this.#streams.end()
   }
 
-  /** Reads a line, and what is asked of its text; whether it begins a message. */
+  /** Reads a line, and the asked fields in its text; returns whether it begins a message. */
   #message(text: string): boolean {
     this.#draft = new LogDraft(this.#options.settings)
     const isMessage = this.#read(text, 0)
@@ -130,7 +130,7 @@ export class LineReader {
     return isMessage
   }
 
-  /** What instances go by may stand anywhere in a text: `handled req=77 in 3 ms`. */
+  /** Asks for the key of instances, which may stand anywhere in a text: `handled req=77 in 3 ms`. */
   #askText(key: string): void {
     const draft = this.#draft
     const { isText, name = '', fields, instance } = draft
@@ -159,7 +159,7 @@ export class LineReader {
       return false
     }
     if (depth === 0 && this.#columns.length > 0 && this.#row(text)) return true
-    // What begins with a pair is more likely made of them than in a layout.
+    // A line that begins with a pair more likely consists of pairs than follows a layout.
     if (BEGINS_WITH_PAIR.test(text) && this.#logfmt(text, depth, false)) return true
     if (this.#layouts.length > 0 && (this.#several(text) || this.#layout(text, depth))) return true
     return format === 'logfmt' && this.#logfmt(text, depth, true)
@@ -173,7 +173,7 @@ export class LineReader {
     return this.#pairs(pairs, depth)
   }
 
-  /** Several lines make one message; of those before the last nothing is reported yet. */
+  /** Collects several lines into one message; those before the last report nothing yet. */
   #several(text: string): boolean {
     const stream = this.#stream()
     const before = stream.head
@@ -196,7 +196,7 @@ export class LineReader {
     return false
   }
 
-  /** A row of a log whose columns a line `#Fields:` names. */
+  /** Returns a row of a log whose columns a line `#Fields:` names. */
   #row(text: string): boolean {
     const values = text.split(/[ \t]+/)
     if (values.length !== this.#columns.length) return false
@@ -219,8 +219,8 @@ export class LineReader {
   }
 
   /**
-   * Reads what a record says as a line by itself; where it is none, it stays what the record says. False if
-   * the record goes on with a message before it.
+   * Reads the text of a record as a line by itself; if it is no such line, it stays the record's text. Returns false if
+   * the record continues an earlier message.
    */
   #within(line: string | undefined, depth: number): boolean {
     if (line === undefined) return true
@@ -228,7 +228,7 @@ export class LineReader {
     const { isCarried } = draft
     const stream = this.#stream()
     const text = withoutControls(line)
-    // What ends as an object does is whole.
+    // A line that ends like an object is whole.
     if (isCarried && text.length >= DOCKER_CUT && !/[\n}]$/.test(text)) {
       stream.partial += text
       draft.isPartial = true
@@ -282,7 +282,7 @@ export class LineReader {
     return true
   }
 
-  /** Takes what a layout found, and returns the line that it carries. */
+  /** Takes the parts that a layout found, and returns the line that it carries. */
   #groups(groups: readonly string[], found: readonly (string | undefined)[]): string {
     const draft = this.#draft
     let line = ''

@@ -20,7 +20,7 @@ import { adviceFor, LogWriter, skipText } from './log-sink.ts'
 import { logfmtPairs } from './logfmt.ts'
 import { hasFreeText, readLogFile, recognizeLogFormat } from './read-log-file.ts'
 
-/** The logs to compare: of what went well, and of what did not; `[]` where there are none. */
+/** Logs to compare: those of good runs, and those of bad ones; `[]` if there are none. */
 export interface LogsToCompare {
   readonly before: LogPaths
   readonly after: LogPaths
@@ -98,11 +98,11 @@ export async function loadLogs(
   return built
 }
 
-/** What free text is named by; `undefined` where there is none. */
+/** Names of free text; `undefined` if there is none. */
 type Naming = LogTemplates | 'none' | undefined
 type ClassedInput = readonly [logClass: LogClass, input: LogInput]
 
-/** What a file is called, whichever folder it is in. */
+/** Returns the name of a file without its folder. */
 function sourceOf({ name }: LogInput['files'][number]): string {
   return name.replace(/^.*[\\/]/, '')
 }
@@ -137,13 +137,13 @@ function inputReader(
   const to = { builder, fields, divided, matcher }
   return {
     async read([logClass, { id, files, isFile }]: ClassedInput): Promise<void> {
-      // Where paths are divided, the number only says that they are what is.
+      // If paths are divided, the number only tells that the path names the instance.
       const isDivided = divided !== undefined
       const pathInstance =
         instance !== undefined ? -1 : isDivided ? 0 : builder.instanceCode(logClass, id)
       for (const source of files) {
         const file = source.name
-        // Of files that share their windows, each message says which it is of.
+        // If files share their windows, each message names its file.
         const whose = isShared ? { id: '', ...(areSame && { source: sourceOf(source) }) } : { id }
         if (isShared) builder.notes.sharedFiles.push(file)
         const sink = new LogWriter({ ...to, ...whose, logClass, file, pathInstance })
@@ -151,9 +151,9 @@ function inputReader(
       }
       if (instance === undefined && !isDivided && !isOpen) builder.close(pathInstance)
     },
-    /** All inputs were read. */
+    /** Ends after the last input. */
     finish(): void {
-      // Which class an instance is of tells what names it.
+      // The class of an instance tells which field names it.
       divided?.finish()
       fields.finish(division?.badIf.map(({ attribute }) => attribute))
     },
@@ -241,7 +241,7 @@ async function requireMessages(
       !Number.isNaN(runTimeUs) && (isDivided || logs.classNameOf(instance) === logClass),
   )
   if (hasMessage || inputs.length === 0) return
-  // Read once more, alone: what was noted of both classes does not say whose lines they were.
+  // Reads again, alone: notes on both classes do not tell which class's lines they concern.
   const builder = new LogBuilder()
   const reader = inputReader(builder, { ...settings, division: null }, templates)
   for (const input of inputs) await reader.read([logClass, input])
@@ -261,7 +261,7 @@ async function requireMessages(
   )
 }
 
-/** The fields of the first file, and its format where that is not the one that was said. */
+/** Returns the fields of the first file, and its format if it differs from the given one. */
 async function lookAt(
   inputs: readonly LogInput[],
   settings: ReadSettings,

@@ -14,7 +14,7 @@ const US_PER: Readonly<Record<Exclude<TimeUnit, 'auto'>, number>> = {
   ns: 1e-3,
 }
 const NUMBER = /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i
-/** As the kernel and Java's garbage collector write seconds since a start. */
+/** Seconds since a start, as the kernel and Java's garbage collector write them. */
 const UPTIME = /^\d{1,8}\.\d{3}(?:\d{3})?$/
 const MS_PER_DAY = 86_400_000
 const US_PER_DAY = MS_PER_DAY * 1000
@@ -32,11 +32,11 @@ export interface ClockOptions {
 /**
  * Reads the times of one file, in microseconds since 1970 or since whatever its numbers count from.
  *
- * The unit of numbers is known by their size: where the first is below 10⁸ they are no times since 1970
- * and taken for microseconds; else they are seconds, from 10¹¹ milliseconds, from 10¹⁴ microseconds,
- * from 10¹⁷ nanoseconds. Text with a point and three or six digits behind it, below 10⁸, is seconds
- * (`12.345678`, as the kernel writes them). Dates without a year begin in 2000, and times without a date on 1970-01-01; when
- * they run backwards by more than half a year or half a day, the next year or day has begun.
+ * The unit of numbers is known by their size: where the first is below 10⁸ they are no times since 1970 and taken for
+ * microseconds; else they are seconds, from 10¹¹ milliseconds, from 10¹⁴ microseconds, from 10¹⁷ nanoseconds. Text with
+ * a point and three or six digits behind it, below 10⁸, is seconds (`12.345678`, as the kernel writes them). Dates
+ * without a year begin in 2000, and times without a date on 1970-01-01; when they run backwards by more than half a
+ * year or half a day, the next year or day has begun.
  */
 export class LogClock {
   readonly #patterns: readonly DatePattern[]
@@ -48,7 +48,7 @@ export class LogClock {
   #month = 0
   #day = 0
   #lastOfDay = 0
-  /** Of the last time on a line: its bytes up to the fraction and behind it, and what these say, in µs. */
+  /** Parts of the last time on a line: its bytes before the fraction and after it, and their value, in µs. */
   readonly #head = new Uint8Array(HEAD_LENGTH)
   #tail: readonly number[] = []
   #headUs = Number.NaN
@@ -74,7 +74,7 @@ export class LogClock {
     return Number(digits.slice(0, -3)) + Number(digits.slice(-3)) / 1000
   }
 
-  /** Microseconds of a time that is text: a number or a date. NaN for what is neither. */
+  /** Returns the microseconds of a time as text: a number or a date. NaN for other text. */
   text(text: string): number {
     const trimmed = text.trim()
     if (NUMBER.test(trimmed)) {
@@ -92,7 +92,7 @@ export class LogClock {
     return Number.NaN
   }
 
-  /** As `text`, of a time on a line. Of one in the same second as the last, only the fraction is read. */
+  /** Works as `text`, for a time on a line. If it lies in the same second as the last, only the fraction is read. */
   onLine(line: LineBytes, from: number, to: number): number {
     const us = this.#headUs + this.#fraction(line.bytes, line.start + from, line.start + to)
     if (!Number.isNaN(us)) return us
@@ -104,7 +104,7 @@ export class LogClock {
     return this.text(text)
   }
 
-  /** What stands between the head and the tail of the time before, in µs; NaN where they differ. */
+  /** Returns the fraction between the same head and tail as the time before, in µs; NaN if they differ. */
   #fraction(bytes: Uint8Array, start: number, end: number): number {
     const head = this.#head
     const tail = this.#tail
@@ -149,7 +149,7 @@ export class LogClock {
   }
 }
 
-/** An ISO time up to the fraction, and what stands behind it. */
+/** ISO time up to the fraction, and the text after it. */
 const ISO_TIME = /^([\d-]{10}.[\d:]{8}[.,])\d+(.*)$/
 
 function bytesOf(ascii: string): number[] {
@@ -165,7 +165,7 @@ function unitOf(time: number): number {
   return time < 1e17 ? US_PER.us : US_PER.ns
 }
 
-/** Midnight of a day in UTC; NaN for days that are not in the calendar. */
+/** Returns the midnight of a day in UTC; NaN for days that are not in the calendar. */
 function dayMs(year: number, month: number, day: number): number {
   const ms = Date.UTC(year, month - 1, day)
   const date = new Date(ms)
@@ -174,7 +174,7 @@ function dayMs(year: number, month: number, day: number): number {
 
 const MS_PER_HOUR = 3_600_000
 const OFFSET = /^([+-])(\d\d):?(\d\d)?(?::(\d\d))?$/
-/** How far a clock on the wall is ahead of UTC, in milliseconds, when it shows `wallMs`. */
+/** Returns the lead of a wall clock over UTC, in milliseconds, when it shows `wallMs`. */
 type ZoneOffset = (wallMs: number) => number
 
 /** `Z`, `UTC`, `CET` or `+02:00` in milliseconds ahead of UTC; `undefined` for anything else. */
@@ -188,8 +188,8 @@ function fixedOffset(zone: string): number | undefined {
 }
 
 /**
- * The offset of a time zone: fixed, or by name (`Europe/Berlin`), for which it is asked once an hour
- * that occurs. In the hour that a change of clocks repeats, the earlier reading is taken.
+ * Returns the offset of a time zone: fixed, or by name (`Europe/Berlin`), for which it is asked once an hour that
+ * occurs. In the hour that a change of clocks repeats, the earlier reading is taken.
  *
  * @throws OptionError for a zone that is not known
  */
@@ -220,14 +220,14 @@ function namedZone(zone: string): (ms: number) => number {
   }
 }
 
-/** A date and time of day as they were written; what was not written is missing. */
+/** Date and time of day as written; parts that were not written are missing. */
 export type DateFields = NonNullable<ReturnType<typeof fieldsOf>>
 
 export interface DatePattern {
   /** A regular expression without groups. */
   readonly source: string
   readonly hasZone: boolean
-  /** What `text` says, `undefined` if it is not written this way. */
+  /** Reads the fields of a date, `undefined` if `text` is not written this way. */
   read(text: string): DateFields | undefined
 }
 
@@ -265,10 +265,10 @@ const LETTERS: Readonly<Record<string, readonly [group: string, source: string]>
   Z: ['zone', ZONE],
 }
 
-/** A letter run, a quoted text, the fraction with what stands before it, white space, or the rest. */
+/** Letter run, quoted text, fraction with the character before it, white space, or the rest. */
 const PARTS = /'([^']*)'|[.,]S+|([yMdEHhamsSZ])\2*|\s+|[\s\S]/g
 
-/** How zerolog writes times to a console. */
+/** Format of times in zerolog's console output. */
 const KITCHEN = 'h:mma'
 
 /**
@@ -384,7 +384,7 @@ export const KNOWN_PATTERNS: readonly DatePattern[] = [
   'HH:mm:ss.SSS',
 ].map(datePattern)
 
-/** What the first of the known patterns come to, in one. */
+/** Number of the first known patterns that one expression covers. */
 const ISO_PATTERNS = 6
 const ISO_SOURCE = `\\d{4}-\\d\\d-\\d\\d(?:T|\\s+)\\d\\d:\\d\\d:\\d\\d${FRACTION.replace('?<fraction>', '?:')}(?:${ZONE}|\\s+${LONE_ZONE})?(?!\\s+[AaPp][Mm]\\b)`
 

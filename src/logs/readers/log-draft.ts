@@ -24,7 +24,7 @@ const MAX_DEPTH = 6
 /** A longer text in a field is not read as JSON. */
 const MAX_NESTED = 1 << 16
 
-/** What fields are for, by their paths and by what was said of them. */
+/** Roles of fields, by their paths and by the given settings. */
 const rolesOf = remembered(({ time, name, value, numbers, instance }: ReadSettings) =>
   memoized((path: string): DraftRole => {
     const found = roleOf(path)
@@ -51,37 +51,37 @@ const rolesOf = remembered(({ time, name, value, numbers, instance }: ReadSettin
 )
 
 /**
- * What the layers of one line say about it. An inner layer has the last word, except that a time of day
- * does not replace a date.
+ * Content of one line, from all its layers. An inner layer has priority, except that a time of day does not replace a
+ * date.
  */
 export class LogDraft {
   time: unknown
-  /** Of an outer layer, if that of the inner one cannot be read. */
+  /** Time of an outer layer, if that of the inner one cannot be read. */
   outerTime: unknown
   level: Level | undefined
   logger: string | undefined
   instance: string | undefined
-  /** What kind of message it is, or what it says. */
+  /** Kind of message, or its text. */
   name: string | undefined
   isText = false
   value: unknown
   readonly fields: LogField[] = []
-  /** What a message that has a name says besides. */
+  /** Further text of a message that has a name. */
   said: string | undefined
   /** Text of an exception, maybe with its stack. */
   thrown: string | undefined
   thrownType: string | undefined
   thrownMessage: string | undefined
-  /** Whether what was read last has no time of its own. */
+  /** Whether the part read last has no time of its own. */
   isTimeless = false
   /** Whether it ends in a form that is not known. */
   isHalf = false
-  /** Of a line that begins no message: what it says without what carries it, and whose it is. */
+  /** Content of a line that begins no message, without its wrapping, and its stream. */
   inner: { readonly text: string; readonly stream: string } | undefined
-  /** Which of the streams that are mixed here it is of. */
+  /** Stream that it belongs to, of those mixed here. */
   stream = ''
   isPartial = false
-  /** Whether what the last layer says is a line that it carries, and not a message of its own. */
+  /** Whether the last layer holds a carried line and no message of its own. */
   isCarried = false
 
   readonly #settings: ReadSettings
@@ -109,7 +109,7 @@ export class LogDraft {
     }
   }
 
-  /** OTLP's attributes, journald's bytes and structlog's exceptions; of other lists their sum and length. */
+  /** Takes a list: OTLP's attributes, journald's bytes, structlog's exceptions; of other lists their sum and length. */
   #list(path: string, list: readonly unknown[], depth: number): void {
     const { role } = this.#roleOf(path)
     const attributes = [...otlpAttributes(list)]
@@ -129,7 +129,7 @@ export class LogDraft {
     }
   }
 
-  /** What was done several times, as a request that was tried again: how long in all, and how often. */
+  /** Takes the times of something repeated, such as a retried request: their sum and their number. */
   #numbers(path: string, list: readonly number[]): void {
     if (list.length === 0) return
     this.#plain(path, Number(list.reduce((sum, one) => sum + one, 0).toPrecision(12)))
@@ -178,7 +178,7 @@ export class LogDraft {
     }
   }
 
-  /** A layer is complete: what it says counts. Returns the line within it that is to be read by itself. */
+  /** Completes a layer, whose content then counts. Returns the line within it that is to be read by itself. */
   endLayer(): string | undefined {
     const slots = this.#slots
     const text = (slot: Slot) => {
@@ -226,7 +226,7 @@ export class LogDraft {
 /** A year, or seconds since 1970; behind a point digits are a fraction. */
 const HAS_DATE = /^[^.,]*\d{4}|^\w+, \d|^\d{6} /
 
-/** What was asked for, without its query: `GET /cart`. */
+/** Returns the requested path, without its query: `GET /cart`. */
 function requestOf(verb: string | undefined, path: string | undefined): string | undefined {
   if (path === undefined) return undefined
   const route = path.replace(/ HTTP\/[\d.]+$/, '').replace(/[?#].*/s, '')

@@ -6,16 +6,16 @@ import {
   type TraceSource,
 } from '../../traces/trace-source.ts'
 
-/** Where logs come from: paths of files or directories, URLs of them, or content in memory. */
+/** Sources of logs: paths of files or directories, URLs of them, or content in memory. */
 export type LogSource = TraceSource
 export type LogPaths = LogSource | readonly LogSource[]
 
-/** What one path names: a file, or all files below a directory. */
+/** Input of one path: a file, or all files below a directory. */
 export interface LogInput {
   /** The path, without a slash at its end. */
   readonly id: string
   readonly files: readonly OpenableSource[]
-  /** Whether somebody asked for just this file, rather than for what is in a directory. */
+  /** Whether the user named this file, rather than its directory. */
   readonly isFile: boolean
   /** Whether it is a path, and not content in memory. */
   readonly isPath: boolean

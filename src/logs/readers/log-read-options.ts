@@ -165,7 +165,7 @@ export function readSettings(given: LogReadOptions) {
     instance: instance === 'path' ? undefined : instance,
     /** Whether a table without that field cannot be read. */
     needsInstance: true,
-    /** What divides messages into instances and classes, if anything does. */
+    /** Division of messages into instances and classes, if any. */
     division,
     /** Whether each path is a log of its own, whatever windows it is cut into. */
     isByPath: options.instance === 'path',
@@ -181,11 +181,11 @@ export function readSettings(given: LogReadOptions) {
     name: fields.name,
     /** The field that makes a state message. */
     value: isOneValue ? value : undefined,
-    /** Fields that are state variables beside an event. */
+    /** Fields that are state variables in addition to an event. */
     numbers: isOneValue ? [] : value,
     templates: templates ?? 'mined',
     mining: readOptions(MINING_OPTIONS, options.mining, 'mining.'),
-    /** Whether what a field of this name holds is free text. */
+    /** Whether a field of this name holds free text. */
     isText: (field: string) =>
       FREE_TEXT.has(field) || (templates !== null && field === fields.name),
   }
@@ -211,7 +211,7 @@ function templatesOf(template: Required<LogReadOptions>['template']): readonly R
 
 function compiledTemplate(template: RegExp | string): RegExp {
   if (template instanceof RegExp) {
-    // With these flags a match would begin where the one of the line before ended.
+    // With these flags a match would begin where that of the previous line ended.
     return new RegExp(template.source, template.flags.replace(/[gy]/g, ''))
   }
   try {

@@ -12,7 +12,7 @@ import type { LineBytes } from './line-bytes.ts'
 import type { LinePlan } from './line-plans.ts'
 import type { LogFormat } from './log-read-options.ts'
 
-/** What one message says, as the reader of a format found it. */
+/** Content of one message, as the reader of a format found it. */
 export interface LogRecord {
   readonly line: number
   readonly timeUs: number
@@ -23,17 +23,17 @@ export interface LogRecord {
   readonly name: string
   /** Whether `name` is free text, of which a template is the name. */
   readonly isText: boolean
-  /** What wrote the text, if known: goes before the template. */
+  /** Writer of the text, if known: it precedes the template. */
   readonly component?: string | undefined
   readonly value?: number | undefined
   readonly level?: Level | undefined
-  /** What else it says, its level among them. */
+  /** Further fields, including its level. */
   readonly fields?: readonly LogField[] | undefined
-  /** Of an exception, what else the message says that told of it. */
+  /** Fields of the message that reported an exception. */
   readonly of?: readonly LogField[] | undefined
 }
 
-/** Takes what the reader of a format finds in one file. */
+/** Receiver of everything that the reader of a format finds in one file. */
 export interface LogSink {
   record(record: LogRecord): void
   /** Takes a message that a plan tells; without it, `record` takes it. */
@@ -46,12 +46,12 @@ export interface LogSink {
   countLines(count: number): void
 }
 
-/** A sink that only looks at messages. */
+/** Returns a sink that only looks at messages. */
 export function onlyMessages(record: LogSink['record'], count?: LogSink['count']): LogSink {
   return { record, ...(count && { count }), skip() {}, skipFile() {}, countLines() {} }
 }
 
-/** One open file, and what reads it. */
+/** Open file with its reader. */
 export interface LogFile {
   readonly name: string
   readonly chunks: AsyncIterable<Uint8Array>
@@ -76,7 +76,7 @@ export const SKIPPED = {
 
 type LogAdvice = ReturnType<typeof advise>
 
-/** A sentence without its full stop, `''` where nothing can be done; options are named between backticks. */
+/** Returns a sentence without its full stop, `''` where nothing can be done; options are named between backticks. */
 function advise(text: string) {
   const names = Array.from(text.matchAll(/`([\w.]+)`/g), ([, name = '']) => name)
   return { text, options: Object.fromEntries(names.map((name) => [name, null])) }
@@ -97,13 +97,13 @@ const ADVICE: Readonly<Record<string, string>> = {
   [SKIPPED.broken]: 'Look at the line, or give another `format`',
 }
 
-/** What to do about lines that gave no message for a reason; an empty text if nothing helps. */
+/** Returns advice about lines that gave no message for a reason; an empty text if nothing helps. */
 export function skipAdvice(reason: string): LogAdvice {
-  // Behind a semicolon stands what is so of some files only.
+  // The part after a semicolon applies to some files only.
   return advise(ADVICE[reason.split(';', 1)[0] ?? ''] ?? '')
 }
 
-/** Why lines were skipped, how many, and which was the first: `has no time … (3, as in a.log:7)`. */
+/** Returns why lines were skipped, how many, and which was the first: `has no time … (3, as in a.log:7)`. */
 export function skipText({ reason, count, first }: SkippedLines): string {
   const place = describePlace({ ...first[0] }).replace(/: $/, '')
   return `a line ${reason} (${grouped(count)}${place === '' ? '' : `, as in ${place}`})`
@@ -114,7 +114,7 @@ export function isLost(reason: string): boolean {
   return reason !== SKIPPED.continuation && reason !== SKIPPED.half
 }
 
-/** What to do where the logs have certain fields, and maybe another format than was said. */
+/** Returns advice for logs with certain fields, and maybe of another format than given. */
 export function adviceFor(
   reason: string,
   { fields, format }: { readonly fields: readonly string[]; readonly format?: LogFormat },
@@ -133,7 +133,7 @@ export function adviceFor(
 interface WriterOptions {
   readonly builder: LogBuilder
   readonly fields: FieldVariables
-  /** What says which instance a message is of, where it is not only the path or a field. */
+  /** Rule for the instance of a message, if the path or a field is not enough. */
   readonly divided?: DividedLogs | undefined
   /** The path, where `divided` asks for it. */
   readonly id?: string
@@ -141,7 +141,7 @@ interface WriterOptions {
   readonly source?: string
   readonly logClass: LogClass
   readonly file: string
-  /** The instance that the path is, −1 where a field says it. */
+  /** Instance given by the path, −1 if a field gives it. */
   readonly pathInstance: number
   /** `'none'` where text is a name as it stands; absent where no file has any, as far as is known. */
   readonly matcher: TemplateMatcher | 'none' | undefined
@@ -149,7 +149,7 @@ interface WriterOptions {
 
 type Taker = (record: LogRecord, line: LineBytes) => void
 
-/** Hands what is found in one file on to a `LogBuilder`. */
+/** Hands the content of one file on to a `LogBuilder`. */
 export class LogWriter implements LogSink {
   readonly #options: WriterOptions
   readonly #instances = new Map<string, number>()
@@ -163,7 +163,7 @@ export class LogWriter implements LogSink {
     getOrInsert(this.#takers, plan, () => this.#takerOf(plan))(record, line)
   }
 
-  /** What takes messages of a plan: names are looked up now, and not for each of them. */
+  /** Returns the function that takes messages of a plan: names are looked up now, not for each message. */
   #takerOf({ name: said, isText, free, component }: LinePlan): Taker {
     const { builder, matcher } = this.#options
     const text = String(said.text)
@@ -250,7 +250,7 @@ export class LogWriter implements LogSink {
     return getOrInsert(this.#instances, instance, () => builder.instanceCode(logClass, instance))
   }
 
-  /** The codes of the states of a template, which are given with its event's when it is first met. */
+  /** Returns the codes of the states of a template, which are given with its event's when it is first met. */
   #statesOf(match: TemplateMatch): readonly number[] {
     const { builder } = this.#options
     if (match.states.length === match.wildcards.length) return match.states

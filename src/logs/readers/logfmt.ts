@@ -1,12 +1,12 @@
-/** What a part of a line says: what it is called, and its value. */
+/** Part of a line: its name and its value. */
 export type Pair = readonly [key: string, value: string]
 
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"'
 const LOGFMT = new RegExp(`[ \\t]*([^= "]+)(=(?:${QUOTED}|([^ "][^ ]*))?)?`, 'sy')
 
 /**
- * The pairs of a logfmt line: `level=info msg="took long" flag`. A value may be in double quotes, with
- * `\"` and `\\`; a key without a value is `true`. Undefined for a line that is not made so.
+ * Returns the pairs of a logfmt line: `level=info msg="took long" flag`. A value may be in double quotes, with `\"` and
+ * `\\`; a key without a value is `true`. Undefined for a line that is not made so.
  */
 export function logfmtPairs(line: string): readonly Pair[] | undefined {
   const pairs: Pair[] = []

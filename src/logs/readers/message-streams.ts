@@ -14,14 +14,14 @@ export interface LineOptions {
   readonly sink: LogSink
   readonly settings: ReadSettings
   readonly clock: LogClock
-  /** What lines are made of: anything, or only JSON, pairs, or text. */
+  /** Format of the lines: any, or only JSON, pairs, or text. */
   readonly format: LogFormat
 }
 
 /** Lines of one origin, such as a container, among those of others. */
 export class Stream {
   readonly stack = new StackFollower()
-  /** What further lines belong to. */
+  /** Message that further lines belong to. */
   message: Pick<LogRecord, 'timeUs' | 'instance' | 'origin' | 'fields'> | undefined
   /** The beginning of a line that was cut. */
   partial = ''
@@ -53,10 +53,10 @@ function withLevel(fields: readonly LogField[], level: Level | undefined): reado
 }
 
 /**
- * Hands on what the lines of a file say: messages, and the exceptions that they and the lines behind them
- * name. A line that begins no message belongs to the one before it in its stream. Whatever a message or its
- * stack trace says was thrown is an event of its own, once a message: `threw java.io.IOException: No space
- * left`. So one cause has one name, whoever tells of it.
+ * Hands on the content of a file's lines: messages, and the exceptions that these and the lines after them name. A line
+ * that begins no message belongs to the previous message in its stream. Each thrown exception in a message or its stack
+ * trace is an event of its own, once per message: `threw java.io.IOException: No space left`. So one cause has one
+ * name, whoever reports it.
  */
 export class MessageStreams {
   readonly #options: LineOptions
@@ -65,7 +65,7 @@ export class MessageStreams {
   #messages = 0
   /** Lines that begin no message, and look like no stack either. */
   #unread = 0
-  /** Those of them that were not counted as skipped yet. */
+  /** Number of these that do not count as skipped yet. */
   #doubtful = 0
   readonly #examples: { readonly line: number; readonly text: string }[] = []
 
@@ -77,7 +77,7 @@ export class MessageStreams {
     return getOrInsert(this.#streams, name, () => new Stream())
   }
 
-  /** A message is complete. One that is `isTimeless` has the time of the one before it. */
+  /** Takes a complete message. If `isTimeless`, it gets the time of the one before it. */
   take(draft: LogDraft, { line, text }: Place): void {
     const { sink, settings } = this.#options
     const { instance, isText, name, level, logger, fields } = draft
@@ -86,7 +86,7 @@ export class MessageStreams {
       return
     }
     const timeUs = draft.time === undefined && draft.isTimeless ? this.#lastUs : this.#timeUs(draft)
-    // Of free text, a value is a field as others are.
+    // In free text, a value is a field like others.
     const isState = draft.value !== undefined && (!isText || settings.value !== 'value')
     const value = isState ? numberOf(draft.value) : undefined
     if (!isState && draft.value !== undefined) fields.push(['value', String(draft.value)])
@@ -175,7 +175,7 @@ export class MessageStreams {
       const [message = ''] = thrownMessage.split('\n', 1)
       this.#threw(stream, stack.add({ className: thrownType, message }), line)
     }
-    // What is called an error, and names no type.
+    // An error without a type.
     if (thrown === undefined || stack.hasFound) return
     this.#threw(stream, stack.add(thrownIn(thrown.split('\n', 1)[0] ?? '')), line)
   }
@@ -193,7 +193,7 @@ export class MessageStreams {
     this.#options.sink.record({ ...record, level: 'error', fields: withLevel([], 'error') })
   }
 
-  /** A line that begins no message, and says `inner` in its stream. */
+  /** Takes a line that begins no message, with its text `inner` in its stream. */
   goOn(stream: Stream, inner: string, { line, text }: Place): void {
     const { sink, format, settings } = this.#options
     const isRecords = RECORDS.has(format)
@@ -215,7 +215,7 @@ export class MessageStreams {
     }
   }
 
-  /** All lines were taken. Where most begin no message, they are none that belong to one. */
+  /** Ends after the last line. If most lines begin no message, they do not belong to messages either. */
   end(): void {
     const { sink, settings } = this.#options
     const examples = this.#examples
@@ -229,7 +229,7 @@ export class MessageStreams {
     }
   }
 
-  /** The time of a message; `undefined` if it has none, NaN if that cannot be read. */
+  /** Returns the time of a message; `undefined` if it has none, NaN if that cannot be read. */
   #timeUs({ time, outerTime }: LogDraft): number | undefined {
     if (time === undefined) return undefined
     const { clock } = this.#options

@@ -64,7 +64,7 @@ function formatOf(head: string, settings: ReadSettings): LogFormat | undefined {
   return settings.format === 'auto' ? recognizeLogFormat(head, settings) : settings.format
 }
 
-/** Each file has a clock of its own: what it learnt of one says nothing of the next. */
+/** Reads a file in its format. Each file has a clock of its own, because files may differ. */
 async function readInFormat(
   format: LogFormat,
   file: LogFile,
@@ -100,7 +100,7 @@ function unknownFormat(head: string, file: string, { dateFormat }: ReadSettings)
 
 const LINES = 50
 
-/** The format of a file that begins with `head`, `undefined` if it is in none that is known. */
+/** Returns the format of a file that begins with `head`, `undefined` if it is in none that is known. */
 export function recognizeLogFormat(head: string, settings: ReadSettings): LogFormat | undefined {
   const text = head.replace(/^\uFEFF/, '')
   const lines = linesOf(text)
@@ -110,7 +110,7 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
   if (/^\s*(?:\{|\[\s*(?:\{|$))/.test(text)) {
     const first = objects.find((one) => one !== undefined)
     const isRecord = first !== undefined && !holdsRecords(first)
-    // What is cut off, or on several lines, or around records.
+    // JSON that is cut off, on several lines, or around records.
     if (!isRecord || !most((line) => objects[lines.indexOf(line)] !== undefined)) {
       if (first !== undefined || JSON_KEY.test(text)) return isRecord ? 'jsonl' : 'json'
     }
@@ -118,7 +118,7 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
   if (most((line) => parsedObject(line) !== undefined)) return 'jsonl'
   const columns = columnNames(header.split(delimiterOf(header)))
   const has = (wanted: 'time' | 'name') => hasColumn(columns, wanted, settings)
-  // Where a column was named that is not there, the error should be that, and not another format's.
+  // If a named column is missing, the error should say that, rather than another format's problem.
   const isNamed = settings.time !== null || settings.name !== null
   if (columns.length > 1 && (isNamed ? has('time') || has('name') : has('time') && has('name')))
     return 'csv'
@@ -136,7 +136,7 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
 
 const JSON_KEY = /^\s*(?:\[\s*)?\{\s*"/
 
-/** The first lines that are not blank. The last of a long text may be cut off in the middle. */
+/** Returns the first lines that are not blank. The last of a long text may be cut off in the middle. */
 function linesOf(text: string): string[] {
   const end = text.length * 4 < HEAD_BYTES ? -1 : text.lastIndexOf('\n')
   return (end < 0 ? text : text.slice(0, end))

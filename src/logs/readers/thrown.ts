@@ -15,7 +15,7 @@ const QUALIFIED = new RegExp(
 const MENTION = /Exception|Error|Throwable|Failure|Fault/
 const NAME = '(?:[A-Za-z_$][\\w$]*(?:\\.|::))*[A-Za-z_$][\\w$]*'
 
-/** Lines that name what was thrown, whatever stands around them. */
+/** Lines that name a thrown exception, in any surroundings. */
 const BEGINNINGS: readonly RegExp[] = [
   new RegExp(
     `^\\s*(?:Exception in thread "[^"]*" )?(?<class>(?:[A-Za-z_$][\\w$]*\\.)*[A-Z][\\w$]*${KINDS})(?:: (?<text>.*)|:?\\s*$)`,
@@ -31,7 +31,7 @@ const BEGINNINGS: readonly RegExp[] = [
   /^\S+:\d+:in [`'][^`']*': (?<text>.*) \((?<class>[A-Z][\w:]*)\)$/,
   /^(?:PHP )?Fatal error: +Uncaught (?<class>[\w\\]+): (?<text>.*?)(?: in \S+:\d+)?$/,
 ]
-/** What may have been thrown if a stack follows: a name at the beginning, or a usual one further on. */
+/** Candidates for a thrown class if a stack follows: a name at the beginning, or a usual one further on. */
 const CANDIDATES: readonly RegExp[] = [
   new RegExp(`^(?:Uncaught |Unhandled )?(?<class>${NAME})(?: \\[\\w+\\])?(?:: (?<text>.*))?$`),
   new RegExp(`(?<![\\w.$])(?<class>${NAME}${KINDS}|Error|Exception)(?: \\[\\w+\\])?: (?<text>.*)$`),
@@ -44,20 +44,20 @@ const GO_FRAME =
 const PHRASES =
   /^(?:goroutine \d+ \[|During handling of the above exception|The above exception was the direct cause|\s+\.\.\. \d+ more|--- End of|Stack trace:|#\d+ |note: run with|Node\.js v)/
 
-/** What a line behind a message is: part of a stack trace or not, and what it is the first to name. */
+/** Result for a line behind a message: whether it is part of a stack trace, and the exceptions it names first. */
 interface Followed {
   readonly isStack: boolean
   readonly thrown?: readonly Thrown[]
 }
 
 /**
- * Follows the lines behind one message, and finds what they say was thrown: by the form of stack traces
- * of Java, .NET, Node, Python, Go, Rust, Ruby and PHP, whatever the types are called.
+ * Follows the lines after one message and finds the exceptions they name: by the form of stack traces of Java, .NET,
+ * Node, Python, Go, Rust, Ruby and PHP, whatever the names of the types.
  */
 export class StackFollower {
-  /** The line before the first frame of a stack may name what was thrown. */
+  /** Line before the first frame of a stack, which may name the thrown exception. */
   #before = ''
-  /** Where it stands, as long as nobody asked for it. */
+  /** Bytes of `#before` until somebody asks for its text. */
   #bytes: Uint8Array | undefined
   #from = 0
   #to = 0
@@ -65,14 +65,14 @@ export class StackFollower {
   #isGo = false
   readonly #known: string[] = []
 
-  /** A message begins; returns what its text names. */
+  /** Begins a message; returns the exception that its text names. */
   begin(text: string): Thrown | undefined {
     const mentioned = lastMentioned(text)
     this.#start(mentioned === undefined ? text : '', undefined)
     return this.add(mentioned)
   }
 
-  /** A message begins that names nothing, and whose text stands at a place of a line. */
+  /** Begins a message that names no exception and whose text stands at a place of a line. */
   beginPlain(line: LineBytes | undefined, [from, to]: readonly [start: number, end: number]): void {
     this.#start('', line?.bytes)
     this.#from = (line?.start ?? 0) + from
@@ -91,7 +91,7 @@ export class StackFollower {
     return new TextDecoder().decode(this.#bytes.subarray(this.#from, this.#to))
   }
 
-  /** Returns what is reported of the message, unless that is known. */
+  /** Returns the exception to report for the message, unless it is known. */
   add(thrown: Thrown | undefined): Thrown | undefined {
     if (thrown === undefined) return undefined
     const key = `${thrown.className}: ${thrown.message}`
@@ -100,7 +100,7 @@ export class StackFollower {
     return thrown
   }
 
-  /** A line that is not known to begin a message. */
+  /** Follows a line that may not begin a message. */
   follow(line: string): Followed {
     const isIndented = /^\s/.test(line)
     if (TRACEBACK.test(line)) {
@@ -131,7 +131,7 @@ export class StackFollower {
     return { isStack: PHRASES.test(line) || (this.#isGo && GO_FRAME.test(line)) }
   }
 
-  /** What was followed is whole: no line behind it belongs to a stack in it. */
+  /** Ends the followed message: later lines belong to no stack in it. */
   close(): void {
     this.#isPython = false
     this.#isGo = false
@@ -142,7 +142,7 @@ export class StackFollower {
     return this.#isPython || this.#isGo
   }
 
-  /** Whether a line that may stand by itself goes on with what was told before. */
+  /** Whether a line that may stand by itself continues the previous message. */
   continues(line: string, isWhole: boolean): boolean {
     if (this.#isPython || /^\s/.test(line) || (this.#isGo && GO_FRAME.test(line))) return true
     if (TRACEBACK.test(line) || PHRASES.test(line)) return true
@@ -171,13 +171,13 @@ export function mayBeThrown(text: string): boolean {
   return MENTION.test(text)
 }
 
-/** What a line begins with, as the first line of a stack trace. */
+/** Returns the exception that a line begins with, if it can be the first line of a stack trace. */
 function thrownAtStart(line: string): Thrown | undefined {
   const found = firstOf(BEGINNINGS, line)
   return found === undefined ? undefined : (lastMentioned(found.message) ?? found)
 }
 
-/** What a text that is called an error says was thrown. */
+/** Returns the exception that an error's text names. */
 export function thrownIn(text: string): Thrown {
   const found = thrownAtStart(text) ?? firstOf(CANDIDATES, text)
   return found !== undefined && isType(found) ? found : { className: 'error', message: text.trim() }
@@ -192,14 +192,14 @@ function firstOf(patterns: readonly RegExp[], line: string): Thrown | undefined 
   return undefined
 }
 
-/** One word in small letters is no type. */
+/** Whether a name is a type: a single lower-case word is none. */
 function isType({ className }: Thrown): boolean {
   return /[A-Z]/.test(className)
 }
 
 /**
- * The exception that a message names; of several, as in
- * `FSError: java.io.IOException: No space left`, the last, which caused the others.
+ * Returns the exception that a message names; of several, as in `FSError: java.io.IOException: No space left`, the
+ * last, which caused the others.
  */
 function lastMentioned(text: string): Thrown | undefined {
   if (!MENTION.test(text)) return undefined
@@ -210,7 +210,10 @@ function lastMentioned(text: string): Thrown | undefined {
   return { className: last[0], message: rest.startsWith(':') ? messageOf(rest.slice(1)) : '' }
 }
 
-/** Behind a semicolon comes advice, such as where to read more; a bracket may have opened before. */
+/**
+ * Returns the message without the advice after a semicolon, such as where to read more; a bracket may have opened
+ * before.
+ */
 function messageOf(text: string): string {
   const end = text.search(/;(?:\s|$)/)
   const message = (end < 0 ? text : text.slice(0, end)).trim()

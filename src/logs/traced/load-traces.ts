@@ -22,23 +22,21 @@ import { readLogFile } from '../readers/read-log-file.ts'
  * A trace or span that cannot be used is left out, counted and listed in `.quality()` of the
  * result.
  *
- * Parameters in CSV have a header line: `spanId` and `traceId` (which may be absent), or `node`,
- * the node id as it stands in the DOT file (or `breadcrumb` and `timestamp`, its halves), name what a
- * row is about, in any capitals; every other column is a parameter. Empty fields and NULL are missing.
- * `.quality()` counts rows about nothing in the traces (`unused-parameters`), rows that more than
- * one trace has (`ambiguous-parameters`), contradictions (`repeated-parameter`), and trace points
- * or spans without a row (`no-parameters`).
+ * Parameters in CSV have a header line: `spanId` and `traceId` (which may be absent), or `node`, the node id as it
+ * stands in the DOT file (or `breadcrumb` and `timestamp`, its halves), name the subject of a row, in any capitals;
+ * every other column is a parameter. Empty fields and NULL are missing. `.quality()` counts rows about nothing in the
+ * traces (`unused-parameters`), rows that more than one trace has (`ambiguous-parameters`), contradictions
+ * (`repeated-parameter`), and trace points or spans without a row (`no-parameters`).
  *
- * Logs (option `logs`) may be in any format that `loadLogs` reads: OTLP, JSON lines, CSV, text, within
- * what carries them or not. Records whose fields or text name a trace id (`trace_id`, `TraceID`) become
- * trace points of that request, within the span that they name; else the shortest one under way of the
- * service, host or pod that their fields or their file name, or of all. The comparison of two periods that
- * both have logs tells which statements spans log no more, or anew. Records that name no trace count for the
- * service that a field, a pod, a host or the file is named after: findings tell what their service logs anew,
- * more often or more seldom.
- * `.quality()` counts records that name no trace (`log-without-id`), one that was not loaded
- * (`log-without-trace`), no span of it and no place that it passed (`log-without-span`), lines without a
- * record (`unread-log`), and logs of which no record was laid to a trace (`unused-logs`).
+ * Logs (option `logs`) may be in any format that `loadLogs` reads: OTLP, JSON lines, CSV, text, also wrapped in records
+ * of a collector. Records whose fields or text name a trace id (`trace_id`, `TraceID`) become trace points of that
+ * request, within the span that they name; else the shortest one under way of the service, host or pod that their
+ * fields or their file name, or of all. If both periods have logs, their comparison tells which statements spans no
+ * longer log, or newly log. Records that name no trace count for the service that a field, a pod, a host or the file is
+ * named after: findings tell which statements their service logs newly, more often or less often. `.quality()` counts
+ * records that name no trace (`log-without-id`), one that was not loaded (`log-without-trace`), no span of it and no
+ * place that it passed (`log-without-span`), lines without a record (`unread-log`), and logs without any record that
+ * belongs to a trace (`unused-logs`).
  *
  * @param options see `LOAD_OPTIONS`
  *
@@ -86,7 +84,7 @@ async function readTracedLogs(
   quality: QualityLog,
 ): Promise<LogRecords> {
   const collector = new RecordCollector(quality)
-  // Where a record was written is the instance that it is of.
+  // The place where a record was written is its instance.
   const settings = { ...readSettings({ instance: 'host' }), needsInstance: false }
   for (const { files, isFile } of await logInputs(logs)) {
     for (const file of files) {
@@ -166,7 +164,9 @@ class RecordCollector {
 const NAMES_SERVICE =
   /(?:service|app|application|container|pod|deployment|job|program|process)(?:[._-]?name)?$/i
 
-/** Class and line that text begins with, as of Logback's `%logger#%line`, and what comes behind them. */
+/**
+ * Returns the class and line at the beginning of a text, such as Logback's `%logger#%line`, and the text after them.
+ */
 function sourceOf(text: string): [source: string, rest: string] {
   const [whole, source = ''] = SOURCE.exec(text) ?? ['']
   return [classOf(source), text.slice(whole.length)]
@@ -174,7 +174,7 @@ function sourceOf(text: string): [source: string, rest: string] {
 
 const SOURCE = /^((?:[A-Za-z_$[/][\w$[\]/-]*\.)+[\w$.[\]/-]*#\d+|[A-Z]\w+#\d+)[:,]?\s+/
 
-/** The id of a kind that fields hold, else that stands in the text; empty for none. */
+/** Returns the id of a kind that fields hold, else that stands in the text; empty for none. */
 function idIn(kind: keyof typeof ID_FIELDS, fields: readonly LogField[], text: string): string {
   const field = fields.find(([key, value]) => {
     const letters = key.toLowerCase().replace(/[^a-z]/g, '')

@@ -9,7 +9,7 @@ export interface Statement {
   readonly level: string
   /** Class or service that logs it, with the line where that is known: `ContactsServiceImpl#34`. */
   readonly source: string
-  /** Template of what it says. */
+  /** Template of its text. */
   readonly text: string
 }
 
@@ -26,9 +26,9 @@ interface Known {
 }
 
 /**
- * Names what was logged in several recordings alike. Where records say the line of code, that is the
- * statement; a line that only before has and one that only after has are one, moved, if they log the
- * same at the same level. Else templates, mined from all recordings together, are statements.
+ * Names log statements consistently over several recordings. If records give the line of code, that line is the
+ * statement; a line found only before and one found only after are one moved statement if they log the same text at the
+ * same level. Otherwise statements are templates, mined from all recordings together.
  */
 export function nameStatements(
   recordings: readonly Logged[],
@@ -37,7 +37,7 @@ export function nameStatements(
   const tree = new DrainTree(readOptions(MINING_OPTIONS, {}))
   const known = new Map<string, Known>()
   const keyOf = new Map<string, string>()
-  // Groups depend on what came first, which must not depend on which recording is first.
+  // Groups depend on the order of messages, which must not depend on the order of recordings.
   const all = new Set(recordings.flatMap(({ statements }) => statements.values))
   const grouped = [...all].sort(ascending).map((said) => {
     const { level, source, text } = statementParts(said)
@@ -73,7 +73,7 @@ export function nameStatements(
   }
 }
 
-/** For lines that only before has, the line that logs the same after, if it is another. */
+/** Returns, for lines found only before, the line that logs the same after, if it is another. */
 function movedLines(
   known: ReadonlyMap<string, Known>,
   before: ReadonlySet<string>,

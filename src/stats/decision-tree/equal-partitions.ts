@@ -4,13 +4,13 @@ import { denseRanks } from './grow-node.ts'
 import { requireTreeColumns, type TreeColumn } from './tree.ts'
 
 /**
- * Groups of columns that divide the rows alike, so that any one of them explains what the others
- * do: whoever takes one out wants all of them out.
+ * Groups columns that divide the rows in the same way. Each column of a group explains the same as the others, so they
+ * are excluded together.
  *
- * Two columns divide the rows alike if rows with the same value in one have the same value in the
- * other; missing is a value here. Names and units do not matter, nor the kind: sizes may agree with
- * names. Numbers of which no two are the same are alike only if they order the rows the same way,
- * forwards or backwards, since otherwise all continuous parameters were one.
+ * Two columns divide the rows in the same way if rows with the same value in one have the same value in the other;
+ * missing is a value here. Names and units do not matter, nor the kind: sizes may agree with names. Columns of distinct
+ * numbers match only if they order the rows the same way, forwards or backwards; otherwise all continuous parameters
+ * would be one group.
  *
  * Every column is in one group, by name; groups and names in the order of the columns.
  *
@@ -50,14 +50,16 @@ export function equalPartitions(columns: readonly TreeColumn[]): string[][] {
   return groups.map(({ names }) => names)
 }
 
-/** Each row's block, numbered as they occur: the same for columns that divide alike. */
+/**
+ * Returns each row's block, numbered by first occurrence: the same for columns that divide the rows in the same way.
+ */
 function partitionOf(column: TreeColumn): Int32Array {
   if (column.kind === 'categorical') return byFirstRow(column.codes, column.levels.length)
   const { ranks, distinct } = denseRanks(column.values)
   let known = 0
   for (let row = 0; row < ranks.length; row++) if (ranks[row]! >= 0) known++
   if (distinct.length < known || known < 3) return byFirstRow(ranks, distinct.length)
-  // Of both directions the one in which the first two rows ascend; told apart from blocks by a shift.
+  // Takes the direction in which the first two rows ascend. A shift distinguishes these numbers from blocks.
   const [one, two] = ranks.filter((rank) => rank >= 0)
   const turned = one! > two!
   return ranks.map((rank) => (rank < 0 ? -1 : known + (turned ? known - 1 - rank : rank)))
@@ -75,7 +77,7 @@ function byFirstRow(codes: Int32Array, size: number): Int32Array {
   return partition
 }
 
-/** FNV-1a over whole numbers: only to compare few columns in full. */
+/** Hashes whole numbers by FNV-1a, so that only few columns are compared in full. */
 function hashOf(partition: Int32Array): number {
   let hash = 0x811c9dc5
   for (let row = 0; row < partition.length; row++) {

@@ -34,10 +34,10 @@ export interface ClassificationTreeOptions extends TreeOptions {
   /** Least weight of rows in two branches of a split; 2. */
   readonly minLeaf?: number | undefined
   /**
-   * Exactly C4.5, also where it hides what is looked for: both sides of a threshold need a
-   * twentieth of the node's rows (25 at most), so that a few mutations among many precursors cannot
-   * be isolated; values less than 1e-5 apart are one even where all are as small; and a row with a
-   * missing value is divided without end. False. Only for `'gain-ratio'`.
+   * Follows C4.5 exactly, even where that hides a result: both sides of a threshold need a twentieth of the node's rows
+   * (25 at most), so a few mutations among many precursors cannot be isolated; values less than 1e-5 apart are equal
+   * even if all are that small; and a row with a missing value is divided without end. Default false. Only for
+   * `'gain-ratio'`.
    */
   readonly c45Strict?: boolean | undefined
   /**
@@ -55,29 +55,28 @@ const OPTIONS = 'criterion minLeaf c45Strict prune confidence alpha exclude maxD
 const MIN_WEIGHT = 0.01
 
 /**
- * Grows a decision tree that tells mutations from precursors by their parameters.
+ * Grows a decision tree that separates mutations from precursors by their parameters.
  *
  * `columns` have one value a row; `labels[row]` is 0 for a precursor, 1 for a mutation. Neither the
  * order of rows nor that of columns matters, except that the first of equally good columns is taken
  * (`tied` has the others); exchanging the two classes mirrors the tree.
  *
- * `'gain-ratio'` follows C4.5 release 8: information gain over split information among columns that
- * gain at least the average; log2(number of thresholds)/N off the gain of a threshold; thresholds
- * shown as values from the data; a categorical column with more values than 0.3 times the rows left
- * out unless all are so; rows with a missing value divided among all branches; subtrees replaced by
- * leaves that are expected to err no more, but not raised. `'gini'` grows as CART, with missing
- * values as above, columns compared after the cost of choosing among their cuts, and a test of
- * every split instead of pruning: pruning by errors would lose what makes a rare class more
- * frequent but not most frequent.
+ * `'gain-ratio'` follows C4.5 release 8: information gain over split information among columns that gain at least the
+ * average; the gain of a threshold is reduced by log2(number of thresholds)/N; thresholds shown as values from the
+ * data; a categorical column with more values than 0.3 times the rows left out unless all are so; rows with a missing
+ * value divided among all branches; subtrees replaced by leaves that are expected to err no more, but not raised.
+ * `'gini'` grows as CART, with missing values as above, columns compared after the cost of choosing among their cuts,
+ * and a test of every split instead of pruning: pruning by errors would lose splits that make a rare class more
+ * frequent but not the most frequent.
  *
- * Limits: greedy. What two columns only show together (an exclusive or) is not found. Without rows
- * the tree is a leaf that predicts nothing.
+ * Limits: greedy. Does not find effects that two columns show only together (an exclusive or). Without rows the tree is
+ * a leaf that predicts nothing.
  *
  * Sources: Quinlan 1993, "C4.5: programs for machine learning"; Quinlan 1996, Journal of Artificial
  * Intelligence Research 4:77-90; Breiman, Friedman, Olshen and Stone 1984, "Classification and
  * regression trees"; for the use, Sambasivan 2013, §2.6.6.
  *
- * @throws FlowdeltaError for two columns of one name, or a name to exclude that is not there.
+ * @throws FlowdeltaError for two columns of one name, or an unknown name to exclude.
  * @throws OptionError for columns of another length than labels, a label that is not 0 or 1, values
  *   out of range, or options out of range.
  *
@@ -189,19 +188,19 @@ function requireLabels(labels: Uint8Array): void {
   throw new OptionError(`labels[${wrong}]`, labels[wrong], '0 (precursor) or 1 (mutation)')
 }
 
-/** How far below the average a gain may be (C4.5). */
+/** Distance below the average gain that is still accepted (C4.5). */
 const BELOW_AVERAGE = 1e-3
 const SAME = 1e-9
 
 interface GainRatioOptions {
   readonly minLeaf: number
-  /** With C4.5's larger minimum for both sides of a threshold. */
+  /** Whether both sides of a threshold need C4.5's larger minimum. */
   readonly strict: boolean
 }
 
 /**
- * C4.5's choice: the highest gain ratio of columns that gain about the average. Gain alone would
- * favor many values, the ratio alone cutting off a few rows. Undefined if none gains.
+ * Returns C4.5's choice: the column with the highest gain ratio among those that gain about the average. Gain alone
+ * would favor columns with many values, and the ratio alone cuts that separate a few rows. Undefined if none gains.
  */
 export function chooseByGainRatio(
   scorer: GainRatioScorer,
@@ -233,7 +232,7 @@ export function chooseByGainRatio(
 
 /** Values closer than this are one (C4.5); in columns spanning less than 1, this share. */
 const MIN_GAP = 1e-5
-/** What rounding may add to a sum of weights that are fractions. */
+/** Largest rounding error in a sum of fractional weights. */
 const ROUNDING = 1e-9
 
 interface ColumnScore {
@@ -241,7 +240,7 @@ interface ColumnScore {
   readonly admissible: boolean
   /** Bits of information gained for a row of the node. */
   readonly rawGain: number
-  /** What the choice among `cuts` costs, in the same unit; 0 for a categorical column. */
+  /** Cost of choosing among `cuts`, in the same unit; 0 for a categorical column. */
   readonly penalty: number
   /** Bits for a row to say which branch it is in, missing being one of them. */
   readonly splitInfo: number
@@ -400,7 +399,7 @@ function isWithinRun(first: Float64Array, second: Float64Array, group: number): 
   return first[group]! + first[group + 1]! === 0 || second[group]! + second[group + 1]! === 0
 }
 
-/** Below this, values are one to C4.5; not so where all values are as small. */
+/** Returns the gap below which values are equal: fixed for C4.5, otherwise smaller if all values are small. */
 function leastGap(values: Float64Array, strict: boolean): number {
   const span = values.length === 0 ? 0 : values[values.length - 1]! - values[0]!
   return strict ? MIN_GAP : MIN_GAP * Math.min(1, span)
@@ -408,7 +407,7 @@ function leastGap(values: Float64Array, strict: boolean): number {
 
 export type ClassCounts = ReturnType<typeof classCounts>
 
-/** The weight of each row of a node, in the array of its class and 0 in the other. */
+/** Returns the weight of each row of a node, in the array of its class and 0 in the other. */
 export function classCounts({ rows, weights }: NodeRows, labels: ArrayLike<number>) {
   const precursors = new Float64Array(rows.length)
   const mutations = new Float64Array(rows.length)
@@ -427,7 +426,7 @@ export function classCounts({ rows, weights }: NodeRows, labels: ArrayLike<numbe
   return { precursors, mutations, weights: [first, second] as const }
 }
 
-/** x·log2 x, and 0 for 0; whole numbers are looked up, as counts mostly are whole. */
+/** Returns a function for x·log2 x, and 0 for 0; it looks up whole numbers, because counts mostly are whole. */
 function xLogX(most: number): (x: number) => number {
   const direct = (x: number) => (x > 0 ? x * Math.log2(x) : 0)
   const table = Float64Array.from({ length: most + 1 }, (_, x) => direct(x))

@@ -17,13 +17,13 @@ import {
   type TreeSplit,
 } from './tree.ts'
 
-/** What is known of rows: their columns, and numbers that a criterion looks at. */
+/** Columns of the rows, and the numbers that a criterion reads. */
 export interface TreeData {
   readonly columns: readonly CodedColumn[]
   readonly values: readonly ArrayLike<number>[]
 }
 
-/** What makes a tree the tree of one criterion. */
+/** The parts of a tree that depend on its criterion. */
 interface Criterion<Content> {
   /** Leave out columns with nearly as many values as rows (C4.5). */
   readonly limitValues: boolean
@@ -31,11 +31,11 @@ interface Criterion<Content> {
   readonly leastWeight: number
   /** One value a row in each; the first is the target. */
   readonly values: readonly [target: ArrayLike<number>, ...others: ArrayLike<number>[]]
-  /** Says of rows what a node keeps of them, and how to split them, if at all. */
+  /** Returns the content that a node keeps of its rows, and how to split them, if at all. */
   readonly lookAt: (admitted: readonly CodedColumn[], all: NodeRows) => LookAt<Content>
   readonly prune: (root: TreeNode<Content>) => TreeNode<Content>
   readonly weightOf: (content: Content) => number
-  /** The content with weights so many times as large. */
+  /** Returns the content with weights multiplied by `scale`. */
   readonly scaled: (content: Content, scale: number) => Partial<Content>
 }
 
@@ -67,7 +67,7 @@ export function growTree<Content extends object>(
   const { columns, leftOut } = admittedColumns(given, target.length, exclude, criterion.limitValues)
   const all: NodeRows = {
     rows: Int32Array.from({ length: target.length }, (_, row) => row),
-    // In these proportions as many as they are worth.
+    // Weights in the same proportions that add up to their worth.
     weights: weights && worthWeights(weights),
   }
   const growth = { lookAt: criterion.lookAt(columns, all), maxDepth, leastWeight }
@@ -138,18 +138,18 @@ function knownShares({ rows, weights }: NodeRows, { codes, childOf, width }: Spl
 /** The rows that reach a node. A row whose value was missing on the way is in several, in part. */
 export interface NodeRows {
   readonly rows: Int32Array
-  /** How much of each row is here, and counts; all of each, once, if undefined. */
+  /** Part of each row that is here, times its count; undefined if all rows are here in full and count once. */
   readonly weights: Float64Array | undefined
 }
 
-/** How a split divides rows: a code's child, −1 for codes that no row of the node has. */
+/** Division of rows by a split: the child of each code, −1 for codes that no row of the node has. */
 interface Division {
   readonly codes: Int32Array
   readonly childOf: (code: number) => number
   readonly shares: readonly number[]
 }
 
-/** The same tree with other contents of its nodes. */
+/** Returns the same tree with other contents of its nodes. */
 function withContents<Content extends object>(
   node: TreeNode<Content>,
   change: (content: Content) => Partial<Content>,
@@ -163,8 +163,8 @@ function withContents<Content extends object>(
 }
 
 /**
- * The rows of each child; missing values go to all, as known rows are divided (C4.5's fractional
- * cases). Parts below `leastWeight` go to the largest child.
+ * Returns the rows of each child; missing values go to all, as known rows are divided (C4.5's fractional cases). Parts
+ * below `leastWeight` go to the largest child.
  */
 function divideRows(node: NodeRows, division: Division, leastWeight: number): NodeRows[] {
   const { rows, weights } = node
@@ -221,8 +221,8 @@ export interface SplitChoice extends Omit<TreeSplit<never>, 'kind' | 'children'>
 type CodeDivision = Pick<SplitChoice, 'test' | 'codes' | 'childOf' | 'width'>
 
 /**
- * Up to `lastCode` and above. The threshold shown is the largest value seen up to the middle of the
- * gap, which later data next to it do not overturn.
+ * Divides into values up to `lastCode` and those above. The threshold shown is the largest value seen up to the middle
+ * of the gap, so later data near it do not invalidate it.
  */
 export function divideByThreshold(
   { codes, values }: CodedColumn,
@@ -264,8 +264,8 @@ function byTable({ codes, size }: CodedColumn, children: readonly (readonly numb
 const MANY_VALUES = 0.3
 
 /**
- * The columns that may be split on, coded, and why others may not: with `limitValues`, no names of
- * more values than 0.3 times the rows, unless all are so (Quinlan's rule).
+ * Returns the columns that may be split on, coded, and why others may not: with `limitValues`, no names of more values
+ * than 0.3 times the rows, unless all are so (Quinlan's rule).
  */
 function admittedColumns(
   all: readonly TreeColumn[],
@@ -309,7 +309,7 @@ export interface CodedColumn {
   readonly size: number
   /** Codes that occur. */
   readonly present: number
-  /** Of a numeric column the value of each code, ascending; of a categorical one nothing. */
+  /** Value of each code of a numeric column, ascending; empty for a categorical column. */
   readonly values: Float64Array
 }
 
@@ -328,7 +328,7 @@ export function codeColumn(column: TreeColumn): CodedColumn {
   return { name, kind, codes, size: levels.length, present, values: new Float64Array(0) }
 }
 
-/** Returns the column for some rows alone, in their order; codes mean what they did. */
+/** Returns the column for some rows alone, in their order; codes keep their meaning. */
 function narrowColumn(column: CodedColumn, rows: Int32Array): CodedColumn {
   const codes = new Int32Array(rows.length)
   for (let i = 0; i < rows.length; i++) codes[i] = column.codes[rows[i]!]!
@@ -353,9 +353,9 @@ export function denseRanks(values: Float64Array) {
   return { ranks, distinct: distinct.slice(0, rank + 1) }
 }
 
-/** Above so many codes a row, sorting the rows is faster than walking through all codes. */
+/** Number of codes per row above which sorting the rows is faster than walking through all codes. */
 const SPARSE = 4
-/** More than there are rows. */
+/** Limit above the number of rows. */
 const POSITIONS = 2 ** 26
 
 /**
@@ -478,7 +478,7 @@ interface BinaryOptions {
   readonly minLeaf: number
   /** Highest p of a split, over all cuts of all columns; no test if undefined. */
   readonly alpha: number | undefined
-  /** Converts squared error for each row into what is reported as the gain. */
+  /** Factor from squared error per row to the reported gain. */
   readonly gainScale: number
 }
 
@@ -489,13 +489,13 @@ interface Candidate {
 }
 
 /**
- * Returns the column whose best cut in two separates best, after what the choice among its cuts
- * costs; of several the first. With `alpha` the best one that chance does not explain.
+ * Returns the column whose best cut in two separates best, less the cost of choosing among its cuts; of several the
+ * first. With `alpha`, returns the best one that chance does not explain.
  *
- * The cost is that of C4.5's thresholds: to say which of m cuts was taken needs log2 m bits, and k
- * levels can be divided in two in 2^(k−1) − 1 ways. Without it a column with many values beats the
- * column with few that is behind it. The separation counts ½·(n − 1)·R² / ln 2 bits, the
- * information of small differences (R² = 1 − squared error after / before).
+ * The cost is that of C4.5's thresholds: to say which of m cuts was taken needs log2 m bits, and k levels can be
+ * divided in two in 2^(k−1) − 1 ways. Without it, a column with many values would beat the column with few values that
+ * causes the effect. The separation counts ½·(n − 1)·R² / ln 2 bits, the information of small differences (R² = 1 −
+ * squared error after / before).
  */
 export function chooseBinary(
   columns: readonly CodedColumn[],
@@ -540,7 +540,7 @@ export function chooseBinary(
 
 /** Cuts this much apart, relative to the better one, are equally good. */
 const SAME_CUT = 1e-12
-/** What rounding may add to a sum of weights that are fractions. */
+/** Largest rounding error in a sum of fractional weights. */
 const ROUNDING = 1e-9
 
 interface BinaryCut {
@@ -559,9 +559,9 @@ interface BinaryCut {
 }
 
 /**
- * The cut in two that leaves the least squared error, the rows of a node added up in `groups` as
- * weights and weighted targets; undefined if no cut leaves `minLeaf` on both sides. For targets 0
- * and 1 the squared error is half the Gini impurity.
+ * Returns the cut in two that leaves the least squared error, the rows of a node added up in `groups` as weights and
+ * weighted targets; undefined if no cut leaves `minLeaf` on both sides. For targets 0 and 1 the squared error is half
+ * the Gini impurity.
  *
  * Levels of a categorical column are put in the order of their means: the best of all divisions in
  * two sets is one that cuts this order. Levels of the same mean stay together.
@@ -587,7 +587,7 @@ function bestBinaryCut({ kind }: CodedColumn, groups: ValueGroups, minLeaf: numb
   return { ...cut, log2Cuts, lastCode: -1, nextCode: -1, sets: setsOf(groups, order, at) }
 }
 
-/** Best cut along an order of the groups, after its element `at`; ascending codes if undefined. */
+/** Finds the best cut along an order of the groups, after its element `at`; ascending codes if undefined. */
 function scanCuts(
   { size, first, second }: ValueGroups,
   order: Int32Array | undefined,
@@ -656,17 +656,17 @@ function setsOf({ keys }: ValueGroups, order: Int32Array, at: number) {
 }
 
 /**
- * How likely chance alone would separate the rows of a node as well by the best cut of one column.
+ * Returns the probability that chance alone would separate a node's rows as well by the best cut of one column.
  *
- * Null hypothesis: the values of the column are dealt to the rows at random. `gap` is the
- * difference of the two sides' means, one degree of freedom for a cut that was fixed before; see
- * `standardizedGap`. As the best of many cuts was taken, p is the smaller of two bounds. Both: p of
- * one cut times the number of cuts (Bonferroni). Thresholds: the tail of the maximum over all of
- * them (Miller and Siegmund). Sets: the tail of all k levels together, k − 1 degrees of freedom, as
- * no division in two separates better than all levels apart (Scheffé).
+ * Null hypothesis: the values of the column are dealt to the rows at random. `gap` is the difference of the two sides'
+ * means, with one degree of freedom for a fixed cut; see `standardizedGap`. The cut is the best of many, so p is the
+ * smaller of two bounds. For both kinds of cut, one bound is p of one cut times the number of cuts (Bonferroni). For
+ * thresholds, the other is the tail of the maximum over all of them (Miller and Siegmund). For sets, the other is the
+ * tail of all k levels together, with k − 1 degrees of freedom, because no division in two separates better than all
+ * levels apart (Scheffé).
  *
- * Where scores are labels, 0 and 1, p is raised by as much as Fisher's exact p of the cut exceeds
- * that of the normal distribution.
+ * If scores are labels, 0 and 1, p is raised by the excess of Fisher's exact p of the cut over that of the normal
+ * distribution.
  *
  * Limits: otherwise asymptotic. Rows with missing values count by their weight as if they were
  * whole rows.
@@ -690,13 +690,13 @@ function selectedCutP(
     sets === undefined
       ? maximumP(Math.sqrt(statistic), range)
       : gammaQ((present - 1) / 2, statistic / 2)
-  // 0 · ∞: so many levels that the number of sets overflows.
+  // 0 · ∞: the number of sets overflows for very many levels.
   const selected = Math.min(1, joint, Number.isNaN(bonferroni) ? 1 : bonferroni)
   if (!labels || single === 0) return selected
   return Math.min(1, Math.max(selected, (exactP(gap) * selected) / single))
 }
 
-/** P of one cut for scores 0 and 1: a normal tail takes small counts for rarities. */
+/** Returns P of one cut for scores 0 and 1: a normal tail would take small counts for rarities. */
 function exactP({ sizes, sums }: Gap): number {
   const cells = [0, 1].map((side) => {
     const hits = wholeRows(Number(sums[side]))
@@ -712,7 +712,7 @@ function wholeRows(weight: number): number {
   return Math.max(0, Math.round(weight - 1e-6))
 }
 
-/** P of the largest standardized difference over cuts with left shares in `range`. */
+/** Returns P of the largest standardized difference over cuts with left shares in `range`. */
 function maximumP(largest: number, [low, high]: readonly [number, number]): number {
   // The approximation is one of the tail.
   if (largest < 1.5) return 1
@@ -728,7 +728,7 @@ interface Gap {
   readonly sums: readonly [number, number]
 }
 
-/** The squared difference of mean scores over its variance if values were dealt at random. */
+/** Returns the squared difference of mean scores over its variance if values were dealt at random. */
 function standardizedGap(
   { codes }: CodedColumn,
   childOf: (code: number) => number,

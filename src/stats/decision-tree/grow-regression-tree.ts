@@ -15,11 +15,11 @@ export interface RegressionTreeOptions extends TreeOptions {
   /** Least weight of rows on both sides of a split; a hundredth of the rows, 5 at least. */
   readonly minLeaf?: number | undefined
   /**
-   * What the squares are of: `'values'` (default) finds what costs most; `'ranks'`, the order of
-   * the targets alone, is not drawn to a few extreme ones.
+   * Scale of the squares: `'values'` (default) finds the largest costs; `'ranks'`, the order of the targets alone, is
+   * not affected by a few extreme ones.
    */
   readonly scale?: 'values' | 'ranks' | undefined
-  /** No split whose `p` exceeds `alpha`; true. */
+  /** Whether to drop splits whose `p` exceeds `alpha`; default true. */
   readonly prune?: boolean | undefined
 }
 
@@ -136,7 +136,7 @@ function nodeTarget(
   const weighted = new Float64Array(rows.length)
   // Distances from the mean, so that squares do not drown in the level of the target.
   for (let i = 0; i < rows.length; i++) weighted[i] = weights[i]! * (explained[rows[i]!]! - mean)
-  // Equal targets have a mean that rounding sets beside them.
+  // Rounding moves the mean of equal targets off their value.
   const settled = squares <= 1e-20 * weight * mean * mean ? 0 : squares
   return { weights, weighted, weight, squares: settled, scores, labels: false }
 }

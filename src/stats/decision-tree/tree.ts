@@ -68,9 +68,9 @@ function requireLength(where: string, length: number, rows: number): void {
 }
 
 /**
- * What a split asks of a row. `threshold`: the first child has the values up to `value`, which is
- * one from the data, the second those above. `branches`: child i has the level `codes[i]`. `set`:
- * child i has the levels `codes[i]`. Levels that occur in no row of the node are in no child.
+ * Test of a row at a split. `threshold`: the first child has the values up to `value`, which is one from the data, the
+ * second those above. `branches`: child i has the level `codes[i]`. `set`: child i has the levels `codes[i]`. Levels
+ * that occur in no row of the node are in no child.
  */
 export type SplitTest =
   | { readonly kind: 'threshold'; readonly value: number }
@@ -84,16 +84,15 @@ export interface TreeSplit<Node> {
   readonly test: SplitTest
   readonly children: readonly Node[]
   /**
-   * What the split gains for a row of the node: bits of information, less the correction for the
-   * choice of a threshold (`gain-ratio`); the decrease of Gini impurity (`gini`); the decrease of
-   * the target's variance (regression).
+   * Gain of the split per row of the node: bits of information, less the correction for the choice of a threshold
+   * (`gain-ratio`); the decrease of Gini impurity (`gini`); the decrease of the target's variance (regression).
    */
   readonly gain: number
   /** `gain` in shares of the information in the split itself; only with `gain-ratio`. */
   readonly gainRatio?: number
   /**
-   * How likely the best split of any column would separate as well if no column mattered; only with
-   * `gini` and regression.
+   * Probability that the best split of any column would separate as well if no column mattered; only with `gini` and
+   * regression.
    */
   readonly p?: number
   /** Other columns that would have been as good: the first in the order of columns was taken. */
@@ -109,7 +108,7 @@ export type TreeNode<Content> =
 export type ClassLabel = 0 | 1
 
 export interface ClassContent {
-  /** How many precursors and mutations there are; whole numbers where no value was missing, unless weighted. */
+  /** Numbers of precursors and mutations; whole numbers if no value was missing, unless weighted. */
   readonly weights: readonly [number, number]
   /**
    * The class of most rows; of equally many the one of which there are fewer in the whole tree;
@@ -119,9 +118,9 @@ export interface ClassContent {
 }
 
 export interface TargetContent {
-  /** How many rows there are; a whole number where no value was missing, unless weighted. */
+  /** Number of rows; a whole number if no value was missing, unless weighted. */
   readonly weight: number
-  /** Of the target, in its unit; NaN without rows. */
+  /** Mean of the target, in its unit; NaN without rows. */
   readonly mean: number
   /** Standard deviation of the target, dividing by the weight; NaN without rows. */
   readonly sd: number
@@ -154,8 +153,8 @@ export interface TreeOptions {
   /** Most splits on the way to a leaf; 30. */
   readonly maxDepth?: number | undefined
   /**
-   * How many rows each stands for; 1. Shares and means are those of all that rows stand for; tests, pruning
-   * and `minLeaf` count as many as rows are worth, (Σw)² / Σw².
+   * Number of rows that each stands for; default 1. Shares and means cover all rows that these stand for; tests,
+   * pruning and `minLeaf` count the worth of the rows, (Σw)² / Σw².
    */
   readonly weights?: Float64Array | undefined
 }
@@ -181,7 +180,7 @@ export function columnInfo(column: TreeColumn): TreeColumnInfo {
 }
 
 interface Path {
-  /** In the order of the splits, one a column; empty if the tree is a leaf. */
+  /** Conditions in the order of the splits, one per column; empty if the tree is a leaf. */
   readonly conditions: readonly PathCondition[]
   /** The child taken at each split from the root. */
   readonly steps: readonly number[]
@@ -219,7 +218,7 @@ export interface RegressionPath extends Path {
   readonly weight: number
   /** Share of all rows for which the conditions hold. */
   readonly support: number
-  /** Of the target, in its unit. */
+  /** Mean and standard deviation of the target, in its unit. */
   readonly mean: number
   readonly sd: number
   /** Mean here less the mean of all other rows; 0 if there are none. */
@@ -285,7 +284,7 @@ function classificationPaths(
     const [share0, share1] = [shareOf(weights[0], whole[0]), shareOf(weights[1], whole[1])]
     const lifted = Math.abs(share1 - share0) <= 1e-9 ? leaf.predicts : share1 > share0 ? 1 : 0
     const predicts = predict === 'lift' ? lifted : leaf.predicts
-    // Where no class is predicted both give the same numbers.
+    // If no class is predicted, both give the same numbers.
     const own = predicts ?? 1
     const precision = shareOf(weights[own], weight)
     const separation = whole[0] === 0 || whole[1] === 0 ? 0 : Math.abs(share1 - share0)
@@ -320,7 +319,7 @@ function bestFirst<P extends { readonly separation: number }>(paths: readonly P[
   return paths.toSorted((a, b) => b.separation - a.separation)
 }
 
-/** 0 of nothing is nothing. */
+/** Returns a share; 0 of nothing is 0. */
 function shareOf(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole
 }
@@ -349,7 +348,7 @@ function leavesOf<Content>(root: TreeNode<Content>, columns: readonly TreeColumn
   return leaves
 }
 
-/** What a path says of one column, all its splits on it taken together. */
+/** Condition of a path on one column, from all its splits on it. */
 export type PathCondition =
   /** `above < value <= atMost`; either end may be missing, not both. */
   | {
@@ -366,7 +365,7 @@ export type PathCondition =
       readonly levels: readonly string[]
     }
 
-/** The conditions of a path one step further; of one column, the narrower is kept in place. */
+/** Returns the conditions of a path one step further; of one column, the narrower is kept in place. */
 export function withStep(
   conditions: readonly PathCondition[],
   column: TreeColumnInfo,

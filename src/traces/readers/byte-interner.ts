@@ -8,7 +8,7 @@ export class ByteInterner {
   #ints = new Int32Array(this.#bytes.buffer)
   #words = new Float64Array(this.#bytes.buffer)
   #used = 0
-  /** Where each begins, in words. */
+  /** Start of each, in words. */
   readonly #starts = growingUint32()
   readonly #lengths = growingUint32()
   readonly #hashes = growingUint32()
@@ -54,7 +54,7 @@ export class ByteInterner {
     }
   }
 
-  /** Where the bytes of a number that stand at `start` end, -1 where others stand. */
+  /** Returns the end of a number's bytes at `start`, -1 if others stand there. */
   endOf(number: number, source: DataView, start: number): number {
     const end = start + this.#lengths.values[number]!
     if (end > source.byteLength) return -1
@@ -141,7 +141,7 @@ export function sameBytes(
   return true
 }
 
-/** A hash of bytes: of four at a time, then of the one to three that are left. */
+/** Returns a hash of bytes: of four at a time, then of the one to three that are left. */
 function hashBytes(source: DataView, start: number, end: number): number {
   let hash = 0
   let at = start

@@ -63,7 +63,7 @@ export class CsvRows {
       let field = ''
       while (text[at] === '"') {
         const close = text.indexOf('"', at + 1)
-        // What follows a closing quote tells whether it is one.
+        // The character after a quote tells whether the quote closes the field.
         if (close < 0 || (close + 1 === text.length && !ended)) return undefined
         const part = text.slice(at + 1, close)
         for (const char of part) if (char === '\n') lines++
@@ -154,7 +154,7 @@ export async function readCsvRecords(
 
 const COLUMN_NAME = /^\s*"?[@\w][\w .@/[\]():$-]{0,60}"?\s*$/
 
-/** What separates the names of a header line, if there is one. */
+/** Returns the separator of the names in a header line, if there is one. */
 export function delimiterOf(head: string, given?: string): string | undefined {
   const line = /^\uFEFF?([^\r\n]*)/.exec(head)?.[1] ?? ''
   const delimiters = given === undefined ? [',', '\t', ';', '|'] : [given]

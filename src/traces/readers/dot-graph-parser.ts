@@ -28,7 +28,7 @@ export class DotGraphParser {
   readonly #labelBytes = new ByteInterner()
   readonly #ids = new NodeIdTable()
   readonly #usual = new UsualLines(this.#ids)
-  /** Where the last declared node's id begins in the source, and how long it is. */
+  /** Start and length in the source of the last declared node's id. */
   readonly #lastId = { start: 0, length: 0 }
   readonly #labelLines: number[] = []
   #statementLine = 0
@@ -198,7 +198,7 @@ export class DotGraphParser {
     return this.#label(tokenStart, tokenEnd)
   }
 
-  /** Trace point and semantic label, which a literal `\\n` separates, become one name. */
+  /** Reads a label: trace point and semantic label, which a literal `\\n` separates, become one name. */
   #label(start: number, end: number, hash?: number): number {
     const scanner = this.#scanner
     const label = this.#labelBytes.intern(this.#usual.view, start, end, hash)
@@ -241,7 +241,7 @@ export class DotGraphParser {
     for (const attribute of this.attributes) attribute[0] = numbers[attribute[0]]!
   }
 
-  /** The root is the first declared node that nothing leads to. */
+  /** Puts the root first: the first declared node that nothing leads to. */
   #putRootFirst(): void {
     const { nodeCount, edgeCount, from, to } = this
     const numbers = this.#numbers
@@ -257,7 +257,7 @@ export class DotGraphParser {
     }
   }
 
-  /** Where the id of a node of the graph that was read last stands in the source. */
+  /** Returns the place in the source of a node's id, in the graph read last. */
   idOf(node: number): { view: DataView; range: readonly [start: number, end: number] } {
     const declared = this.#numbers.subarray(0, this.nodeCount).indexOf(node)
     return { view: this.#usual.view, range: this.#ids.range(declared) }

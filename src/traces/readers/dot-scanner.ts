@@ -115,13 +115,13 @@ export class DotScanner {
     return DECODER.decode(this.#source.subarray(start, end)).replace(/\\(["\\])/g, '$1')
   }
 
-  /** A range of the source as the lines that a literal `\\n` cuts it into. */
+  /** Returns a range of the source as the lines that a literal `\\n` cuts it into. */
   lines(start: number, end: number): string[] {
     const text = DECODER.decode(this.#source.subarray(start, end))
     return text.replace(/\\(["\\n])/g, (_, kept) => (kept === 'n' ? '\n' : kept)).split('\n')
   }
 
-  /** The first number in the last token (`R: 4.38 us` is 4.38); `NaN` where there is none. */
+  /** Returns the first number in the last token (`R: 4.38 us` is 4.38); `NaN` where there is none. */
   tokenNumber(): number {
     return Number(NUMBER.exec(this.text())?.[0] ?? Number.NaN)
   }
@@ -137,7 +137,7 @@ export class DotScanner {
     )
   }
 
-  /** The bytes as text from `position` on: only ends of chunks are decoded, usual lines never. */
+  /** Returns the bytes as text from `position` on: only ends of chunks are decoded, usual lines never. */
   #textFrom(): string {
     if (this.#text === undefined || this.position < this.#textStart) {
       this.#textStart = this.position

@@ -55,7 +55,7 @@ export class UsualLines {
     return end + 3
   }
 
-  /** Where the name at `start` ends. What it shares with the last id needs no second look. */
+  /** Returns the end of the name at `start`. The part shared with the last id needs no second look. */
   #idEnd(start: number, limit: number, last: { start: number; length: number }): number {
     const { source, view } = this
     let at = start
@@ -67,7 +67,7 @@ export class UsualLines {
     return at
   }
 
-  /** Where the label that begins at `start` ends, -1 where it does not; hashes it on the way. */
+  /** Returns the end of the label that begins at `start`, -1 if it does not end; hashes it on the way. */
   #labelEnd(start: number, limit: number): number {
     const { source, view } = this
     let at = start
@@ -84,7 +84,7 @@ export class UsualLines {
     return at < limit ? at : -1
   }
 
-  /** Reads an edge line between known nodes whose ids are so long; gives the position behind it, or -1. */
+  /** Reads an edge line between known nodes with ids of this length; returns the position behind it, or -1. */
   edge(start: number, limit: number, idLength: number): number {
     const { source, view } = this
     const fromEnd = start + idLength

@@ -11,7 +11,7 @@ const HEADER_START = /^[ \t]*#[^\n]*\bR:/m
 const NEXT_HEADER = /\n[ \t]*#[^\n]*\bR:/
 /** Space and comments. Each alternative ends where the next begins, or long lines take for ever. */
 const NOTHING = /^\s*(?:(?:#|\/\/)[^\n]*(?:\n\s*|$)|\/\*[\s\S]*?\*\/\s*)*$/
-/** A closing brace, or what may hold one that closes nothing: a string or a comment. */
+/** Closing brace, or a string or comment, whose braces close nothing. */
 const BRACE_OR_SKIPPED =
   /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|$)|(?:#|\/\/)[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|\}/g
 const DECODER = new TextDecoder()
@@ -202,7 +202,7 @@ function readHeader(text: string) {
   return { id, responseTimeUs, startUs }
 }
 
-/** The id in the first header of a text, for messages about a graph that cannot be read. */
+/** Returns the id in the first header of a text, for messages about a graph that cannot be read. */
 function headerId(text: string): string | undefined {
   return /#\s*(\S+)\s+R:/.exec(text)?.[1]
 }

@@ -8,12 +8,12 @@ async function fetched(path: string | URL, method: 'GET' | 'HEAD'): Promise<Resp
   throw new FlowdeltaError(`${path} cannot be fetched (${problem}). Check the address.`)
 }
 
-/** Size in bytes as the server says it, 0 where it does not. */
+/** Returns the size in bytes as the server says it, 0 where it does not. */
 export async function fileSize(path: string | URL): Promise<number> {
   return Number((await fetched(path, 'HEAD')).headers.get('content-length') ?? 0)
 }
 
-/** At least 1 for a file that is there: servers may be silent about its size. */
+/** Returns the size of a file, at least 1 if it exists: servers may not tell its size. */
 export function fileBytes(path: string): Promise<number> {
   return fileSize(path).then(
     (bytes) => bytes || 1,
@@ -49,7 +49,7 @@ export async function* gunzip(
   }
 }
 
-/** Not every browser can loop over a stream. */
+/** Yields the chunks of a stream: not every browser can loop over it. */
 async function* chunksOf(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
   const reader = stream?.getReader()
   for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
@@ -70,7 +70,7 @@ export async function openSlices(path: string) {
   }
 }
 
-/** The web has no folders. */
+/** Stands in for listing a folder: the web has none. */
 export function namesWithin(_path: string | URL): Promise<readonly string[] | undefined> {
   return Promise.resolve(undefined)
 }

@@ -11,11 +11,11 @@ export const CLOSE_ARRAY = 93
 export const OPEN_OBJECT = 123
 export const CLOSE_OBJECT = 125
 
-/** In place of a byte behind the end. */
+/** Placeholder for a byte behind the end. */
 const NOTHING = 0
 export const NEWLINE = 10
 const SPACE = new Set([9, NEWLINE, 13, 32])
-/** 1 for the bytes that end a text, or what is plain of it: quotes, backslashes, control characters. */
+/** 1 for the bytes that end a text, or its plain part: quotes, backslashes, control characters. */
 const ENDS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte < 32 || byte === QUOTE || byte === BACKSLASH ? 1 : 0,
 )
@@ -24,7 +24,7 @@ const ENDS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
 export class Keys {
   /** Each key with the quote behind it. */
   readonly #keys: readonly DataView[]
-  /** Which key came behind each last time: it mostly does so again. The last entry is of the first. */
+  /** Key that followed each key last time: it mostly does so again. The last entry is for the first key. */
   readonly #next: Uint8Array
 
   constructor(...names: readonly string[]) {
@@ -33,7 +33,7 @@ export class Keys {
     this.#next = new Uint8Array(names.length + 1)
   }
 
-  /** The number of the key that begins at `at`, -1 for any other; `last` came before it. */
+  /** Returns the number of the key that begins at `at`, -1 for any other; `last` came before it. */
   find(view: DataView, at: number, last: number): number {
     const place = last < 0 ? this.#keys.length : last
     const expected = this.#next[place]!
@@ -57,17 +57,17 @@ export class Keys {
   }
 }
 
-/** Bytes of values that repeat, kept with what they mean; beyond, all are forgotten. */
+/** Most bytes of repeating values kept with their meanings; beyond it, all are forgotten. */
 export const MAX_REMEMBERED_BYTES = 1 << 23
 
-/** What values mean that repeat span after span, by their bytes: of equal ones only the first is parsed. */
+/** Meanings of values that repeat in many spans, by their bytes: of equal values only the first is parsed. */
 export class Remembered<T> {
   readonly #prepare: (json: string) => string
   readonly #meaning: (value: unknown) => T
   #interner = new ByteInterner()
   #meanings: (T | undefined)[] = []
   #expected = 0
-  /** By the bytes at two places in them: which value came last, -1 for none. */
+  /** Latest value by the bytes at two places in it, -1 for none. */
   readonly #guesses = new Int32Array(1024).fill(-1)
   #place = 0
   #otherPlace = 0
@@ -80,18 +80,18 @@ export class Remembered<T> {
     this.#meaning = meaning
   }
 
-  /** How many different values it has met. */
+  /** Number of different values met so far. */
   get size(): number {
     return this.#meanings.length
   }
 
-  /** The end of the value at `start` if it is the one that is expected, else -1. */
+  /** Returns the end of the value at `start` if it is the one that is expected, else -1. */
   expectedEnd(view: DataView, start: number): number {
     this.#expected = this.#guesses[this.#cell(view, start)]!
     return this.#expected < 0 ? -1 : this.#interner.endOf(this.#expected, view, start)
   }
 
-  /** What the expected value means. */
+  /** Returns the meaning of the expected value. */
   expected(): T | undefined {
     return this.#meanings[this.#expected]
   }
@@ -119,7 +119,7 @@ export class Remembered<T> {
     this.#guesses[this.#cell(view, start)] = number
   }
 
-  /** What bytes `start` to `end` mean; `undefined` for what is not JSON. */
+  /** Returns the meaning of bytes `start` to `end`; `undefined` if they are not JSON. */
   at(view: DataView, start: number, end: number): T | undefined {
     if (this.#interner.bytesUsed > MAX_REMEMBERED_BYTES) {
       this.#interner = new ByteInterner()
@@ -148,7 +148,7 @@ export function textAt({ buffer, byteOffset }: DataView, start: number, end: num
   return DECODER.decode(new Uint8Array(buffer as ArrayBuffer, byteOffset + start, end - start))
 }
 
-/** A way through JSON in bytes; what it passes is checked by its brackets and quotes, or parsed. */
+/** Moves through JSON in bytes; skipped parts are checked by their brackets and quotes, or parsed. */
 export class JsonCursor {
   bytes: Uint8Array = new Uint8Array()
   view: DataView = new DataView(this.bytes.buffer)
@@ -171,7 +171,7 @@ export class JsonCursor {
     return this.at >= this.end || (byte === NEWLINE && this.inLine)
   }
 
-  /** The byte behind space, which is skipped; `NOTHING` at the end. */
+  /** Returns the byte behind space, which is skipped; `NOTHING` at the end. */
   next(): number {
     for (; this.at < this.end; this.at++) {
       const byte = this.bytes[this.at]!
@@ -225,10 +225,10 @@ export class JsonCursor {
     return true
   }
 
-  /** What the value here means, which is skipped; `undefined` where it is not JSON. */
+  /** Skips the value here and returns its meaning; `undefined` if it is not JSON. */
   value<T>(remembered: Remembered<T>): T | undefined {
     const start = this.at
-    // Where lines matter, their ends have to be seen.
+    // If lines matter, their ends have to be seen.
     const isOff = this.inLine && remembered.hasLines
     const expectedEnd = isOff ? -1 : remembered.expectedEnd(this.view, start)
     if (expectedEnd > 0 && !isWordByte(this.bytes[expectedEnd] ?? COMMA)) {

@@ -6,7 +6,7 @@ interface JsonElement {
   readonly value: object
   /** 1-based line the element starts on; in a piece, its first own element. */
   readonly line: number
-  /** Of a piece: the key of the array that was cut to make it. */
+  /** Key of the array that was cut to make the piece. */
   readonly cutAt?: string
 }
 
@@ -17,8 +17,8 @@ interface JsonElementsOptions {
   /** Keys of the arrays that may be cut, `''` for arrays that are no object's. */
   readonly cutAt: readonly string[]
   /**
-   * Reads the text of an element, or of a piece of one, that starts at `from` and ends with `bytes`,
-   * or with its line, without parsing it: all of it up to what it returns, or nothing if that is -1.
+   * Reads the text of an element, or of a piece of one, that starts at `from` and ends with `bytes`, or with its line,
+   * without parsing it: everything up to the returned position, or nothing if that is -1.
    */
   readonly readBytes?:
     | ((bytes: Uint8Array, from: number, place: { line: number; inLine: boolean }) => number)
@@ -49,14 +49,14 @@ export class JsonElements {
   readonly #scanner: JsonScanner
   readonly #queue = new ByteQueue()
   #line = 1
-  /** Length of what is copied from piece to piece before the first own element. */
+  /** Length of the beginning that is copied from piece to piece, before the first own element. */
   #head = 0
   #cutAt: string | undefined
   #scanning = false
   #inLines = false
   /** Line of the end of the last value, if it was all on one line. */
   #lastSingleLine = 0
-  /** No whole line ends before this many bytes of the queue. */
+  /** Number of bytes of the queue in which no whole line ends. */
   #searched = 0
 
   constructor(options: JsonElementsOptions) {
@@ -142,7 +142,7 @@ export class JsonElements {
     return true
   }
 
-  /** Follows the value being scanned; whether to go on with what is in the queue. */
+  /** Follows the value being scanned; returns whether to go on with the queue. */
   #scanValue(ended: boolean): boolean {
     const { bytes, length } = this.#queue
     if (this.#scanner.scan(bytes, length)) {
@@ -204,7 +204,7 @@ export class JsonElements {
     single.end()
   }
 
-  /** Hands one text on; gives what is wrong with it. */
+  /** Hands one text on; returns the problem with it, if any. */
   #readText(bytes: Uint8Array, closers: string): string | undefined {
     const text = closers === '' ? bytes : joined(bytes, closers)
     const read = this.#options.readBytes?.(text, 0, { line: this.#line, inLine: false }) ?? -1

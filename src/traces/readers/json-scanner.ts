@@ -1,5 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
-/** How deep inside a value arrays may be cut, and positions are remembered. */
+/** Largest depth inside a value at which arrays may be cut and positions are remembered. */
 const TRACKED = 8
 const DEEPEST = 10_000
 
@@ -22,7 +22,7 @@ function tableOf(...bytes: number[]): Uint8Array {
   return table
 }
 
-/** Where an unfinished value can be cut: an open array with finished elements before `comma`. */
+/** Place where an unfinished value can be cut: an open array with finished elements before `comma`. */
 export interface JsonCut {
   readonly depth: number
   readonly open: number
@@ -121,7 +121,7 @@ export class JsonScanner {
         return true
       }
       if (byte === NEWLINE) break
-      // A backslash and what it escapes are looked at together, so not before both are there.
+      // A backslash and the next character are read together, so both must be there.
       if (at + 1 === end) break
       if (bytes[++at] === NEWLINE) break
     }
@@ -165,7 +165,7 @@ export class JsonScanner {
     this.moved(comma - open, depth + 1)
   }
 
-  /** Everything seen, or what belongs to depth `from` and deeper, moved `by` bytes forward. */
+  /** Returns all positions seen, or those of depth `from` and deeper, moved `by` bytes forward. */
   moved(by: number, from = 0): void {
     for (let depth = from; depth <= Math.min(this.#depth, TRACKED); depth++) {
       this.#open[depth] = this.#open[depth]! - by

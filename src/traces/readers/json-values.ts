@@ -32,7 +32,7 @@ export function objectsIn(value: unknown): readonly JsonObject[] {
   return value.every(isJsonObject) ? value : value.filter(isJsonObject)
 }
 
-/** A string as it is, a number as its digits, anything else as the empty string. */
+/** Returns a string as it is, a number as its digits, anything else as the empty string. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
 }
@@ -42,7 +42,7 @@ export function numberOf(value: unknown): number {
   return text === '' ? Number.NaN : Number(text)
 }
 
-/** A low-level parameter from any JSON value: arrays and objects become JSON text. */
+/** Returns a low-level parameter from any JSON value: arrays and objects become JSON text. */
 export function attributeOf(value: unknown): AttributeValue {
   return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'
     ? value
@@ -67,15 +67,15 @@ export function eventEntries(
 const TRACE_KEY =
   /"(resourceSpans|resource_spans|scopeSpans|scope_spans|instrumentationLibrarySpans|batches|traceID|spanID|processes|traceId|localEndpoint)"\s*:/
 
-/** The first key by which formats are distinguished: names further in may be anybody's. */
+/** Returns the first key by which formats are distinguished: names further in may be anybody's. */
 export function firstTraceKey(head: string): string | undefined {
   return /^[\s\uFEFF]*[[{]/.test(head) ? TRACE_KEY.exec(head)?.[1] : undefined
 }
 
-/** Code of the note about what a server answered instead of traces. */
+/** Code of the note about an error that a server answered instead of traces. */
 export const SERVER_ERROR = 'server-error'
 
-/** Returns what a server says of an error, in its own words: `{"message": …}`, or all of it. */
+/** Returns a server's error in its own words: `{"message": …}`, or all of it. */
 export function saidBy(error: JsonObject): string {
   const { message, msg, error: inner } = error
   return printable(textOf(message) || textOf(msg) || textOf(inner) || JSON.stringify(error))

@@ -24,20 +24,20 @@ export interface CsvColumns {
   readonly status?: string
 }
 
-/** How to read spans from a CSV file with a header line, one span a row. */
+/** Options for reading spans from a CSV file with a header line, one span per row. */
 export interface CsvOptions {
   readonly columns: CsvColumns
   /** Columns to keep as low-level parameters. Default: none. */
   readonly attributes?: readonly string[]
-  /** Unit of `start` and `end`. Default: what the size of the times says. */
+  /** Unit of `start` and `end`. Default: derived from the size of the times. */
   readonly timeUnit?: TimeUnit
   /** Unit of `duration`. Default: `'us'`. */
   readonly durationUnit?: TimeUnit
-  /** Parent ids of a root, beside empty ones, `root`, `-1` and zeros. */
+  /** Parent ids of a root, in addition to empty ones, `root`, `-1` and zeros. */
   readonly rootIds?: readonly string[]
-  /** The service, from what its column holds. Default: as it is. */
+  /** Returns the service from the text of its column. Default: the text. */
   readonly serviceOf?: (text: string) => string
-  /** Default: what the header line has: a comma, tab, semicolon or bar. */
+  /** Delimiter. Default: that of the header line: a comma, tab, semicolon or bar. */
   readonly delimiter?: string
 }
 
@@ -64,7 +64,7 @@ const CSV_OPTIONS = [
   'delimiter',
 ]
 
-/** What options say of how spans are read. */
+/** Returns how to read spans, from the options. */
 export function readingOf({
   format,
   csv,
@@ -83,7 +83,7 @@ export function readingOf({
   return named === undefined ? {} : { formats: [named], isOnly: true }
 }
 
-/** The format that `trace=tid,start=begin:ms` says; other roles are found by their names. */
+/** Returns the format that `trace=tid,start=begin:ms` says; other roles are found by their names. */
 function columnsFormat(text: string, named: SpanFormat | undefined): SpanFormat {
   const columns: { [role in Role]?: string } = {}
   for (const part of text.split(/,(?=\s*[a-z]+=)/)) {

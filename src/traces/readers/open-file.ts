@@ -9,7 +9,7 @@ export { hasWorker, readInWorker } from './read-in-worker.ts'
 
 const CHUNK_BYTES = 1 << 20
 
-/** Size in bytes of the file at `path`, which is thereby known to be one that can be read. */
+/** Returns the size in bytes of the file at `path`, which is thereby known to be one that can be read. */
 export async function fileSize(path: string | URL): Promise<number> {
   try {
     const found = await stat(path)
@@ -88,8 +88,8 @@ export async function namesWithin(path: string | URL): Promise<readonly string[]
 }
 
 /**
- * The files below a directory, at any depth, by path in the order of code units; `undefined` for
- * what is no directory. Links to files count as files; links to directories are not followed.
+ * Returns the files below a directory, at any depth, by path in the order of code units; `undefined` if it is no
+ * directory. Links to files count as files; links to directories are not followed.
  */
 export async function filesBelow(path: string | URL): Promise<string[] | undefined> {
   const name = path instanceof URL ? fileURLToPath(path) : path

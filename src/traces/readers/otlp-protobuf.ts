@@ -51,16 +51,16 @@ const WIRE: Readonly<Record<Kind, number>> = {
   hex: 2,
 }
 
-/** What stands before a message: four bytes of length, a length as varint, or the tag of field 1. */
+/** Framing before each message: four bytes of length, a length as varint, or the tag of field 1. */
 type Framing = 'bytes' | 'varint' | 'field'
 
 const MAX_MESSAGE = 1 << 28
 const LINE_FEED = 0x0a
 
 /**
- * How OTLP messages are divided in a file: four bytes of length before each, as the collector's
- * exporter writes protobuf, zstd or JSON; a bare request is a row of fields 1 that begin with 0A or
- * 12. `undefined` for other files.
+ * Returns the framing of OTLP messages in a file: four bytes of length before each, as the collector's exporter writes
+ * protobuf, zstd or JSON; a bare request is a row of fields 1 that begin with 0A or 12. Returns `undefined` for other
+ * files.
  */
 export function otlpFraming(head: Uint8Array): Framing | undefined {
   const [a = 0, b = 0, c = 0, d = 0] = head
@@ -79,7 +79,7 @@ function isRequest(bytes: Uint8Array): boolean {
   return bytes[0] === LINE_FEED && (inner === LINE_FEED || inner === 0x12)
 }
 
-/** A number of up to 49 bits, and where it ends; `undefined` if there is none so short. */
+/** Returns a number of up to 49 bits, and where it ends; `undefined` if there is none so short. */
 function varint(bytes: Uint8Array, from: number): { value: number; end: number } | undefined {
   let value = 0
   for (let at = from, unit = 1; at < Math.min(from + 7, bytes.length); at++, unit *= 128) {
@@ -245,7 +245,7 @@ class Decoder {
     throw new RangeError('varint')
   }
 
-  /** A varint of 64 bits with a sign; a text where a number cannot hold it. */
+  /** Returns a varint of 64 bits with a sign; a text where a number cannot hold it. */
   #integer(): number | string {
     const first = this.#bytes[this.#at] ?? 128
     if (first < 128) return this.#number()

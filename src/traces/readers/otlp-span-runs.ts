@@ -27,15 +27,15 @@ const KEY_COUNT = 16
 export const [TRACE_ID, SPAN_ID, PARENT_ID, NAME, START, END] = [0, 1, 2, 3, 4, 5]
 const [KIND, ATTRIBUTES, STATUS, LINKS, TRACE_STATE] = [6, 7, 8, 10, 11]
 export const EVENTS = 9
-/** In place of a key: the span ends, or nothing was read. */
+/** Placeholders for a key: the span ends, or nothing was read. */
 export const CLOSED = 31
 const NOTHING = -1
-/** What every usual span has: both ids, name and times. */
+/** Fields of every usual span: both ids, name and times. */
 export const NEEDED = (1 << TRACE_ID) | (1 << SPAN_ID) | (1 << NAME) | (1 << START) | (1 << END)
-/** What hardly two spans have alike. */
+/** Fields that hardly two spans share. */
 const VARIED = NEEDED | (1 << PARENT_ID) | (1 << EVENTS)
 
-/** All between two values of a span that vary, and what it says: of a span like others, most. */
+/** Bytes between two varying values of a span, with their meaning; most of these bytes repeat in similar spans. */
 export class Run {
   /** The key of the value that it ends before. */
   key = NOTHING
@@ -57,7 +57,7 @@ export class SpanName extends KnownText {
 
 const NONE = () => false
 
-/** What a value of a key says of its span, where that is anything; it has to be JSON anyhow. */
+/** Functions that read facts about a span from the value of a key; any value must be JSON. */
 const SAID: { readonly [key: number]: (value: unknown) => Partial<Run> } = {
   [KIND]: (value) => ({ kind: SPAN_KINDS.indexOf(otlpKind(value)) }),
   [TRACE_STATE]: (value) => ({ probability: traceStateProbability(value) }),
@@ -70,7 +70,7 @@ const SAID: { readonly [key: number]: (value: unknown) => Partial<Run> } = {
   },
 }
 
-/** Reads what is between the ids, names and times of spans, where it repeats by its bytes alone. */
+/** Reads the bytes between the ids, names and times of spans by comparison, if they repeat. */
 export class SpanRuns {
   readonly #texts = new ByteInterner()
   readonly #attributes: UsualAttributes
@@ -123,7 +123,7 @@ export class SpanRuns {
       }
     }
     const { bytes, view, at, inLine } = cursor
-    // Where lines matter, their ends have to be seen.
+    // If lines matter, their ends have to be seen.
     const isOneLine = inLine || !bytes.subarray(start, at).includes(NEWLINE)
     if (isOneLine && this.#texts.bytesUsed < MAX_REMEMBERED_BYTES) {
       run.text = this.#texts.intern(view, start, at)

@@ -28,7 +28,7 @@ const STRING_VALUE = 0
 const INT_VALUE = 1
 /** Longer numbers may be more than a double holds. */
 const MAX_SAFE_DIGITS = 15
-/** A key varies if it has at least so many values, and they repeat less than this often. */
+/** Fewest values of a varying key, and how often they repeat at most. */
 const MIN_VALUES = 64
 const MAX_REPEATS = 4
 
@@ -96,7 +96,7 @@ export class UsualAttributes {
     }
   }
 
-  /** The key of the attribute here, if it comes first in it. */
+  /** Returns the key of the attribute here, if it comes first in it. */
   #readKey(cursor: JsonCursor): AttributeKey | undefined {
     if (cursor.bytes[cursor.at] !== OPEN_OBJECT) return undefined
     cursor.at++
@@ -123,7 +123,7 @@ export class UsualAttributes {
   }
 }
 
-/** The value of bytes `start` to `end`; `undefined` where it takes another way to read. */
+/** Returns the value of bytes `start` to `end`; `undefined` where it takes another way to read. */
 function plainValue(
   { bytes, view }: JsonCursor,
   type: number,

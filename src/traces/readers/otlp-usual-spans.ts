@@ -29,7 +29,7 @@ import {
 import { knownAttribute } from './otlp-usual-attributes.ts'
 import { otlpAttributes, otlpEvents, type Reporter, reporterOf } from './otlp-values.ts'
 
-/** By byte: the value of a small hex digit, -1 for any other byte. */
+/** Value of a small hex digit by its byte, -1 for any other byte. */
 const HEX = Int8Array.from({ length: 256 }, (_, byte) =>
   byte >= 48 && byte <= 57 ? byte - 48 : byte >= 97 && byte <= 102 ? byte - 87 : -1,
 )
@@ -71,12 +71,12 @@ export class UsualSpans extends JsonCursor {
   readonly #taker: SpanTaker
   readonly #resources: Remembered<KnownResource>
   readonly #names = new Remembered(withNanosAsText, (value) => new SpanName(textOf(value)))
-  /** Values that say nothing of interest, but have to be JSON. */
+  /** Irrelevant values, which have to be JSON, however. */
   readonly #others = new Remembered(withNanosAsText, () => true)
   readonly #runs = new SpanRuns(withNanosAsText)
   /** Has the runs that come before names. */
   readonly #unnamed = new SpanName('')
-  /** Spans of the text so far; the objects are used again for the next one. */
+  /** Spans of the current text; the objects are reused for the next one. */
   #found: FoundSpan[] = []
   #resource: KnownResource | undefined
   /** The last trace id, and where its digits are. */
@@ -150,7 +150,7 @@ export class UsualSpans extends JsonCursor {
     return true
   }
 
-  /** Reads the span here; whether nothing of it is unusual. */
+  /** Reads the span here; returns whether it has nothing unusual. */
   #isUsual(span: FoundSpan): boolean {
     let events: readonly AttributeEntry[] | undefined
     let name: SpanName = this.#unnamed
@@ -229,7 +229,7 @@ export class UsualSpans extends JsonCursor {
     return true
   }
 
-  /** 32 small hex digits; spans of one trace mostly come one after the other. */
+  /** Reads 32 small hex digits; spans of one trace mostly come one after the other. */
   #readTraceId(): boolean {
     const { bytes, view } = this
     const start = this.at + 1
@@ -243,7 +243,7 @@ export class UsualSpans extends JsonCursor {
     return true
   }
 
-  /** 16 small hex digits, as two 32-bit integers: no other numbers are as cheap to keep. */
+  /** Reads 16 small hex digits, as two 32-bit integers: no other numbers are as cheap to keep. */
   #readSpanId(): boolean {
     const bytes = this.bytes
     const start = this.at + 1
@@ -280,7 +280,7 @@ export class UsualSpans extends JsonCursor {
   }
 }
 
-/** What a span is read into. */
+/** Buffer that a span is read into. */
 class FoundSpan implements UsualSpan {
   traceId = ''
   idHigh = 0

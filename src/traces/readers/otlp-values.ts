@@ -29,7 +29,7 @@ const PLACES = [
 const BASE64 = /^[0-9A-Za-z+/_-]+$/
 const HEX = /^[0-9a-f]+$/i
 
-/** An OTLP id in lower-case hex; of base64, as general converters write it, too. */
+/** Returns an OTLP id in lower-case hex; of base64, as general converters write it, too. */
 export function otlpId(value: unknown, size: 8 | 16): string {
   if (typeof value !== 'string') return ''
   if (value.length === size * 2) return value.toLowerCase()
@@ -50,7 +50,7 @@ export function otlpKind(value: unknown): SpanKind {
   return SPAN_KINDS.find((kind) => kind === name) ?? SPAN_KINDS[Number(name) - 1] ?? 'internal'
 }
 
-/** As exporters to other formats call it. */
+/** Name of the status description in exports to other formats. */
 export const STATUS_DESCRIPTION = 'otel.status_description'
 
 /** `{ code: 2 }`, `{ code: "STATUS_CODE_ERROR" }`, `"Error"` and the like. */
@@ -73,7 +73,7 @@ export function otlpAttributes(list: unknown): AttributeEntry[] {
   return entries
 }
 
-/** What the events of a span say, as attributes of it. */
+/** Returns the events of a span as attributes of it. */
 export function otlpEvents(list: unknown): AttributeEntry[] {
   return objectsIn(list).flatMap(({ name, attributes }) =>
     eventEntries(textOf(name), otlpAttributes(attributes)),
@@ -85,7 +85,7 @@ export function otlpText(list: unknown, key: string): string {
   return value === undefined || value === null ? '' : String(attributeOf(value))
 }
 
-/** An OTLP AnyValue as a plain value. 64-bit integers that a double cannot hold stay text. */
+/** Returns an OTLP AnyValue as a plain value. 64-bit integers that a double cannot hold stay text. */
 export function otlpValue(value: unknown): unknown {
   if (!isJsonObject(value)) return value
   for (const field in value) {
@@ -129,7 +129,7 @@ function numeric(content: unknown): unknown {
   return /^-?\d+$/.test(content) && !Number.isSafeInteger(value) ? content : value
 }
 
-/** What a resource, or a process, says of all its spans. */
+/** Facts that a resource, or a process, gives for all its spans. */
 export interface Reporter {
   readonly service: string
   readonly host: string
@@ -138,8 +138,8 @@ export interface Reporter {
 }
 
 /**
- * Reads what a resource, or a process, says of its spans; the host is the first of `hostKeys`. Of
- * its attributes, those that say where it runs, or all to `keep`.
+ * Reads the facts that a resource, or a process, gives for its spans; the host is the first of `hostKeys`. Keeps the
+ * attributes that describe its place, or all to `keep`.
  */
 export function reporterOf(
   entries: readonly AttributeEntry[],
@@ -153,7 +153,7 @@ export function reporterOf(
     readonly keep?: boolean | undefined
   } = {},
 ): Reporter {
-  // Of several with one key, the first counts.
+  // The first of several entries with one key counts.
   const texts = new Map(entries.toReversed().map(([key, value]) => [key, String(value)]))
   const textOf = (key: string) => texts.get(key) ?? ''
   const firstOf = (keys: readonly string[]) => keys.find((key) => textOf(key) !== '') ?? ''

@@ -31,18 +31,16 @@ import {
 } from './otlp-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
-/** Keys of arrays inside what one resource reports. */
+/** Keys of arrays inside the report of one resource. */
 const IN_RESOURCE = ['scopeSpans', 'scope_spans', 'spans']
 
 /**
- * OTLP JSON, whole, in arrays or lines, or its protobuf (see `otlpFraming`); hex or base64, numbers
- * or names, camelCase or snake_case. The host is `host.name`, else `k8s.node.name`: pods and
- * containers are new at every start, and would make every flow another one. Attributes and events
- * become parameters; of resources, those that say where a service runs, or all with
- * `resourceAttributes`; `service.version` is counted,
- * trace state says the probability. A link that repeats the parent with `opentracing.ref_type` =
- * `follows_from` says that nobody waits. A root's first link to another trace can be joined; all
- * links of consumers say what they received.
+ * OTLP JSON, whole, in arrays or lines, or its protobuf (see `otlpFraming`); hex or base64, numbers or names, camelCase
+ * or snake_case. The host is `host.name`, else `k8s.node.name`: pods and containers are new at every start, and would
+ * make every flow another one. Attributes and events become parameters; of resources, those that describe where a
+ * service runs, or all with `resourceAttributes`. Versions (`service.version`) are counted, and the trace state gives
+ * the sampling probability. A link that repeats the parent with `opentracing.ref_type` = `follows_from` means that
+ * nobody waits. A root's first link to another trace can be joined; links of consumers name the messages they received.
  */
 export const otlpReader: TraceReader = {
   format: 'otlp',
@@ -102,7 +100,7 @@ function usualReader(sink: ReadSink, file: string) {
   }
 }
 
-/** Reads what flowdelta alone wrote: which traces were missing, and what was logged. */
+/** Reads data that only flowdelta writes: missing traces, and logs. */
 export function readBeside(own: unknown, { quality, spans }: ReadSink, file: string): void {
   if (!isJsonObject(own)) return
   for (const { message } of objectsIn(own['missing'])) {

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { type PackedTraces, unpackTraces } from '../pack-traces.ts'
 import type { TraceSet } from '../trace-set.ts'
 
-/** How far a load has come. */
+/** Progress of a load. */
 export interface LoadProgress {
   readonly file: string
   /** Bytes read of all files so far, as they are on disk. */
@@ -17,7 +17,7 @@ export type WorkerMessage =
   | { readonly kind: 'traces'; readonly packed: PackedTraces }
   | { readonly kind: 'failed' }
 
-/** Beside the built library; sources that run as they are have none and read in their own thread. */
+/** Worker next to the built library; unbuilt sources have none and read in their own thread. */
 const WORKER = new URL('./trace-worker.js', import.meta.url)
 
 export function hasWorker(): boolean {

@@ -9,7 +9,7 @@ import { CsvRows } from './csv-rows.ts'
 const SQL =
   /^\uFEFF?\s*(?:--|\/\*|(?:PRAGMA|BEGIN|START\s+TRANSACTION|SET|USE|DROP|CREATE|INSERT)\s)/i
 
-/** Reads the tables of parameters beside the traces of a period. */
+/** Reads the tables of parameters of a period's traces. */
 export async function readParameters(
   sources: readonly OpenableSource[],
   {
@@ -89,7 +89,7 @@ function tableUnder(
   )
 }
 
-/** What is no CSV may have anything for a first line. */
+/** Shortens the first line, which may be anything if the file is no CSV. */
 function shortened(names: readonly string[]): string {
   const text = names.join(', ').replace(/[^\P{C}\s]|\uFFFD/gu, '·')
   return text.length > 200 ? `${text.slice(0, 200)}…` : text
@@ -103,7 +103,7 @@ function openQuote(file: string, line: number): TraceFormatError {
   )
 }
 
-/** Where the columns stand that say what a row is about; -1 where there is none. */
+/** Positions of the columns that name a row's subject; -1 if there is none. */
 interface KeyColumns {
   readonly kind: 'node' | 'span'
   readonly id: number
@@ -187,7 +187,7 @@ class ParameterRows {
   }
 }
 
-/** A field as number, truth value or text; `undefined` for empty or NULL. */
+/** Returns a field as number, truth value or text; `undefined` for empty or NULL. */
 function parameterValue(field: string): AttributeValue | undefined {
   if (field === '' || field === 'NULL') return undefined
   if (isNumberText(field)) {

@@ -11,7 +11,7 @@ import { SpanTraces } from '../span-traces.ts'
 import { closeChunks, type OpenableSource } from '../trace-source.ts'
 import { CsvRows } from './csv-rows.ts'
 
-/** What a monitor recorded, such as CPU or the length of a queue, of one host or of all of them. */
+/** Recording of a monitor, such as CPU or the length of a queue, of one host or of all of them. */
 export interface Series {
   readonly name: string
   /** Names that the host may have; none for a series of all hosts. */
@@ -21,7 +21,7 @@ export interface Series {
   readonly values: readonly number[]
 }
 
-/** A value holds for so many times a wide step of its series: nine of ten are not wider. */
+/** Most wide steps of its series that a value holds for: nine of ten steps are not wider. */
 const MAX_STEPS = 3
 const WIDE_STEP = 0.9
 
@@ -131,7 +131,7 @@ function prometheusSeries(text: string, file: string): Series[] {
   })
 }
 
-/** µs since 1970: of ISO 8601, or of a number whose size tells its unit. */
+/** Returns µs since 1970: from ISO 8601, or from a number whose size tells its unit. */
 function timeUs(text: string): number {
   const count = Number(text)
   if (text.trim() === '' || Number.isNaN(count)) return 1000 * Date.parse(text)
@@ -140,8 +140,8 @@ function timeUs(text: string): number {
 }
 
 /**
- * Makes series attributes of spans, `series.NAME`, by host and time: the last value up to a span's begin, if that is not
- * older than three wide steps.
+ * Makes series attributes of spans, `series.NAME`, by host and time: the last value up to a span's begin, if that is
+ * not older than three wide steps.
  *
  * @throws TraceFormatError where no span has a value, a name is that of an attribute, or a host has two
  */
@@ -193,7 +193,7 @@ export function withSeries(
   return new SpanTraces(traces.name, columns, quality.finish(traces.size))
 }
 
-/** The series of a host, by name, and those of all hosts. */
+/** Returns the series of a host, by name, and those of all hosts. */
 function seriesOfHost(all: readonly Series[], host: string) {
   const own = all.filter(({ hosts }) => hosts.length === 0 || hosts.includes(host))
   const repeated = own.find(({ name }, i) => own.findIndex((one) => one.name === name) < i)

@@ -6,7 +6,9 @@ import type { TraceReader } from './trace-reader.ts'
 
 export const HEAD_BYTES = 1 << 16
 
-/** The reader for a file that begins with `head`, decompressed; else says what it is instead. */
+/**
+ * Returns the reader for a file that begins with `head`, decompressed; else throws an error that says what the file is.
+ */
 export function recognizeFormat(
   head: Uint8Array,
   readers: readonly TraceReader[],

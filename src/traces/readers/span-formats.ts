@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, objectsIn, textOf } from './json-values.ts'
 
-/** What fields of a record of a span can stand for. */
+/** Role of a field in a record of a span. */
 export type Role =
   | 'trace'
   | 'span'
@@ -22,7 +22,7 @@ export type Role =
   | 'links'
   | 'tracestate'
 
-/** A record of spans, and what is around it. */
+/** Record of spans, and the records around it. */
 export interface Enclosed {
   readonly record: JsonObject
   readonly around: Enclosed | null
@@ -34,7 +34,7 @@ type Columns = { readonly [role in Role]?: string | readonly string[] }
 /** One row of the table of formats. */
 export interface SpanFormat {
   readonly name: string
-  /** Who writes it, for the table in docs/formats.md. */
+  /** Writers of the format, for the table in docs/formats.md. */
   readonly by: string
   /** Paths of fields that records have, by which the format is recognized. */
   readonly has: readonly string[]
@@ -129,7 +129,7 @@ export const MAPS = new Set([
   ...['custommeasurements', 'measurements', 'annotations', 'metadata', 'fields', 'data'],
 ])
 
-/** Lists of what happened within a span. */
+/** Names of lists of events within a span. */
 export const EVENTS = new Set(['events', 'logs', 'annotations'])
 
 /** A pod's name without the hashes of replica set and pod, or the number of an instance. */
@@ -172,7 +172,7 @@ const ZIPKIN: Pick<SpanFormat, 'attributes' | 'mayLackDuration'> & { readonly co
 
 const SKYWALKING: Pick<SpanFormat, 'operationOf'> = { operationOf: withVerb }
 
-/** Formats of spans, the first that fits counts; others are read by what their fields look like. */
+/** Formats of spans; the first that fits counts. Other records are read by the look of their fields. */
 export const SPAN_FORMATS = [
   {
     name: 'jaeger',
@@ -492,7 +492,7 @@ export const SPAN_FORMATS = [
 
 export type SpanFormatName = (typeof SPAN_FORMATS)[number]['name']
 
-/** A Jaeger span with the process that its trace has under its id. */
+/** Returns a Jaeger span with the process that its trace has under its id. */
 function withProcess(
   span: { [key: string]: unknown },
   around: Enclosed | null,
@@ -509,7 +509,7 @@ function withProcess(
   return [span]
 }
 
-/** A Zipkin client with the service that it calls as tag `peer.service`. */
+/** Returns a Zipkin client with the service that it calls as tag `peer.service`. */
 function withPeer(span: JsonObject): readonly JsonObject[] {
   const { kind, remoteEndpoint, tags } = span
   const called = isJsonObject(remoteEndpoint) ? textOf(remoteEndpoint['serviceName']) : ''
@@ -522,7 +522,7 @@ const HALVES = [
   ['SERVER', 'sr', 'ss'],
 ] as const
 
-/** The client's and the server's half of a Zipkin v1 call, as spans of v2. */
+/** Returns the client's and the server's half of a Zipkin v1 call, as spans of v2. */
 function halvesOfCall(span: JsonObject): readonly JsonObject[] {
   const annotations = objectsIn(span['annotations'])
   const noted = (value: string) => annotations.find((one) => one['value'] === value)
@@ -555,7 +555,7 @@ function halvesOfCall(span: JsonObject): readonly JsonObject[] {
   })
 }
 
-/** A SkyWalking span with the parent that is in another segment. */
+/** Returns a SkyWalking span with the parent that is in another segment. */
 function segmentSpan(span: JsonObject): readonly JsonObject[] {
   const { segmentId, parentSpanId, refs } = span
   if (Number(parentSpanId) >= 0) return [span]
@@ -574,7 +574,7 @@ function segmentSpan(span: JsonObject): readonly JsonObject[] {
   ]
 }
 
-/** An X-Ray segment, or a subsegment, with the service that it is part of. */
+/** Returns an X-Ray segment, or a subsegment, with the service that it is part of. */
 function segment(record: JsonObject, around: Enclosed | null): readonly JsonObject[] {
   const { name, namespace, http, in_progress: _, ...others } = record
   let own = around

@@ -24,12 +24,12 @@ import {
 
 type Path = readonly string[]
 
-/** Where a role is found: at a path, or at several whose texts are joined. */
+/** Place of a role: at a path, or at several whose texts are joined. */
 export interface Field {
   readonly name: string
   readonly paths: readonly Path[]
   readonly unit: TimeUnit
-  /** How the unit is known, for people. */
+  /** Source of the unit, in words. */
   readonly how: string
 }
 
@@ -39,9 +39,9 @@ export type NamedColumns = { readonly [role in Role]?: string }
 /** Roles that people can name. */
 export const ROLES = Object.keys(NAMES) as Role[]
 
-/** Roles that what is around a record can tell of it. */
+/** Roles that a record can inherit from those around it. */
 const INHERITED: ReadonlySet<Role> = new Set(['trace', 'service', 'resource', 'host', 'version'])
-/** Roles of which a second field is read where the first is empty. */
+/** Roles with a second field, which is read if the first is empty. */
 const HAVE_SECONDS: ReadonlySet<Role> = new Set([
   'trace',
   'span',
@@ -53,14 +53,14 @@ const HAVE_SECONDS: ReadonlySet<Role> = new Set([
 /** Names of a parent that may be seen late in a file. */
 const LATE_PARENTS = ['parentId', 'parent_id', 'parentSpanId', 'parent_span_id', 'ParentSpanId']
 
-/** A value as it is; the only one of a list. */
+/** Returns a value as it is; the only one of a list. */
 export function plainValue(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 && typeof value[0] !== 'object'
     ? value[0]
     : value
 }
 
-/** What is at a path, `undefined` where nothing is. */
+/** Returns the value at a path, `undefined` if there is none. */
 export function valueAt(record: JsonObject, path: Path): unknown {
   if (path.length === 1) return plainValue(record[path[0] as string])
   let value: unknown = record
@@ -91,7 +91,7 @@ const ACCEPTS: { readonly [role in Role]?: (value: unknown) => boolean } = {
   links: isList,
 }
 
-/** Paths of a record and what is at each, fields within fields included, lists not. */
+/** Returns the paths of a record with their values, including fields within fields, but not lists. */
 function fieldsOf(record: JsonObject, prefix: Path = []): [path: Path, value: unknown][] {
   return Object.entries(record).flatMap(([key, value]) => {
     const path = [...prefix, key]
@@ -110,7 +110,7 @@ function namedFields(record: JsonObject): Sample['own'] {
   return new Map(fieldsOf(record).map((field) => [field[0].join('.'), field]))
 }
 
-/** Finds out which format records have, or what their fields stand for. */
+/** Finds the format of records, or the roles of their fields. */
 export class LayoutLearner {
   readonly #formats: readonly SpanFormat[]
   readonly #isOnly: boolean
@@ -126,7 +126,7 @@ export class LayoutLearner {
     this.#formats = isOnly ? named : [...named, ...SPAN_FORMATS]
   }
 
-  /** Takes a record; whether it is a span by its looks, and what is within it is no further record. */
+  /** Takes a record; returns whether it looks like a span, so that objects within it are no further records. */
   take(enclosed: Enclosed): boolean {
     const sample = { enclosed, own: namedFields(enclosed.record) }
     const around = new Set<string>()
@@ -166,7 +166,7 @@ export class LayoutLearner {
     return this.#fitting.size === 0 && this.#others.every(isList)
   }
 
-  /** The layout of the records, once enough are seen. */
+  /** Returns the layout of the records, once enough are seen. */
   learn(file: string): SpanLayout {
     const format = this.#formats.find((one) => this.#fitting.has(one))
     if (format !== undefined) {
@@ -251,7 +251,7 @@ const NAMES_IN_MAPS: ReadonlySet<Role> = new Set([
 ])
 
 const TIMES = ['start', 'end', 'duration'] as const
-/** Of these, a record of a known format has two. */
+/** A record of a known format has at least two of these roles. */
 const TELLING = ['span', 'operation', ...TIMES] as const
 
 function hasAny(record: JsonObject, fields: readonly Field[]): boolean {
@@ -261,12 +261,12 @@ function hasAny(record: JsonObject, fields: readonly Field[]): boolean {
   return false
 }
 
-/** What the fields of the records of a file stand for. */
+/** Roles of the fields in a file's records. */
 export class SpanLayout {
   readonly format: SpanFormat
   readonly isGuess: boolean
   readonly fields: { readonly [role in Role]: readonly Field[] }
-  /** What is unlikely about it. */
+  /** Unlikely properties of the layout. */
   readonly doubts: readonly string[]
 
   constructor(format: SpanFormat, samples: readonly Sample[], isGuess: boolean) {
@@ -338,7 +338,7 @@ export class SpanLayout {
     return false
   }
 
-  /** What stands for what, in words. */
+  /** Describes the roles of fields in words. */
   describe(): string {
     return ROLES.flatMap((role) => {
       const [field] = this.fields[role]
@@ -358,7 +358,7 @@ function outerPath(name: string, samples: readonly Sample[]): Path | undefined {
   return undefined
 }
 
-/** What a record inherits by the name of a field around it. */
+/** Guesses the field of an enclosing record that a record inherits. */
 function outerGuess(role: Role, samples: readonly Sample[]): string[] {
   const [first] = samples
   for (let outer = first?.enclosed.around ?? null; outer !== null; outer = outer.around) {
@@ -379,7 +379,7 @@ export function inheritedValue(role: Role, { record, around }: Enclosed, path: P
   return undefined
 }
 
-/** Finds out the units of times, and says what is unlikely. */
+/** Finds the units of times, and returns unlikely properties. */
 function withUnits(fields: { [role in Role]: Field[] }, records: readonly Enclosed[]): string[] {
   const doubts: string[] = []
   const valuesOf = (role: Role, { paths }: Field) =>
@@ -430,7 +430,7 @@ function withUnits(fields: { [role in Role]: Field[] }, records: readonly Enclos
   return doubts
 }
 
-/** A moment in µs, as exact as it takes to compare. */
+/** Returns a moment in µs, as exact as it takes to compare. */
 function roughMicros(value: unknown, { unit }: Field): number {
   if (isNumeric(value)) return Number(value) * inMicros(unit)
   const [seconds = Number.NaN, nanos = 0] = momentOf(String(value)) ?? []
@@ -441,7 +441,7 @@ const MIN_PAIRS = 3
 /** Share of children that begin while their parents last, in the unit that is right. */
 const MIN_WITHIN = 0.95
 
-/** The unit of durations that their values say, against starts and ends. */
+/** Returns the unit of durations that their values say, against starts and ends. */
 function durationUnit(
   {
     start: [start],
@@ -491,7 +491,7 @@ function distance(ratio: number, unit: TimeUnit): number {
   return Math.abs(Math.log(ratio / inMicros(unit)))
 }
 
-/** JSON within a text, as tables have it. */
+/** Reads JSON within a text, as tables have it. */
 export function innerJson(value: unknown): unknown {
   return typeof value === 'string' && /^\s*[[{]/.test(value) ? (parsedJson(value) ?? value) : value
 }

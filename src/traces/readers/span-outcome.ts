@@ -5,7 +5,7 @@ import { SPAN_KINDS } from '../span-traces.ts'
 import { type AttributeEntry, isJsonObject, textOf } from './json-values.ts'
 
 const MAX_KIND_LENGTH = 40
-/** What kinds of spans are called elsewhere. */
+/** Names of the kinds of spans in other formats. */
 const KIND_WORDS: Readonly<Record<string, SpanKind>> = {
   entry: 'server',
   request: 'server',
@@ -26,7 +26,7 @@ const kindOfWord = memoized((text: string): SpanKind | undefined => {
   return SPAN_KINDS.find((kind) => kind === word) ?? KIND_WORDS[word]
 })
 
-/** The kind that a word or number says, if it says one. */
+/** Returns the kind that a word or number says, if it says one. */
 export function kindNamed(value: unknown, internal = 1): SpanKind | undefined {
   const text = textOf(value)
   if (text.length === 1) return SPAN_KINDS[Number(text) - internal]
@@ -38,7 +38,7 @@ const OK_WORDS = /^(?:ok|success|succeeded|1)$/
 const HTTP_CODE = 'http.response.status_code'
 const GRPC_CODE = 'rpc.grpc.status_code'
 
-/** The status that a word or code says; a code of HTTP or gRPC is an attribute, too. */
+/** Returns the status that a word or code says; a code of HTTP or gRPC is an attribute, too. */
 export function statusNamed(value: unknown, attributes: AttributeEntry[]): SpanStatus {
   const code = isJsonObject(value) ? value['code'] : value
   const word = textOf(code)

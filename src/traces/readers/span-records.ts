@@ -36,7 +36,7 @@ import type { ReadSink, TraceReader } from './trace-reader.ts'
 const CHILDREN = new Set(['children', 'childspans', 'subsegments', 'nested'])
 /** JSON is looked through so deep. */
 const MAX_DEPTH = 64
-/** Records that are looked at before it is decided what their fields stand for. */
+/** Number of records that are looked at to learn the roles of their fields. */
 const SAMPLED = 150
 /** Whole numbers that a double does not hold, outside of texts. */
 const LARGE = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+])-?(?:9\d{15}|\d{17,})(?![\d.eE])/g
@@ -45,7 +45,7 @@ const NO_PARENT = /^(?:0*|-1|root|none|null|nil|nan|undefined)$/i
 const HOST_KEYS = ['hostname', 'host.name', 'k8s.node.name', 'ip']
 const UNKNOWN: Reporter = { service: '', host: '', version: '', attributes: [] }
 
-/** How spans are read whose format, or columns, somebody named. */
+/** Way to read spans whose format, or columns, the user named. */
 export interface SpanReading {
   /** Formats that are looked for first. */
   readonly formats?: readonly SpanFormat[]
@@ -105,7 +105,7 @@ function withLargeAsText(json: string): string {
   return json.replace(LARGE, (found) => (found.startsWith('"') ? found : `"${found}"`))
 }
 
-/** What the console of Node shows, as JSON. */
+/** Turns the output of Node's console into JSON. */
 async function* consoleJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -134,7 +134,7 @@ async function* consoleJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<U
 
 interface Visitor {
   isSpan(enclosed: Enclosed): boolean
-  /** Takes what stands in a list with spans, or with what has spans, and has none. */
+  /** Takes records without spans that stand in a list with spans, or next to spans. */
   others?(records: readonly JsonObject[]): void
 }
 
@@ -156,7 +156,7 @@ function visit(value: unknown, around: Enclosed | null, visitor: Visitor, depth 
   const rows = rowsOf(value)
   if (rows !== undefined) return visit(rows, around, visitor, depth + 1)
   const enclosed = { record: value, around }
-  // What lists its spans is a trace.
+  // An object that lists its spans is a trace.
   if (!Array.isArray(value['spans']) && visitor.isSpan(enclosed)) {
     let found = 1
     for (const key in value) {
@@ -177,7 +177,7 @@ function visit(value: unknown, around: Enclosed | null, visitor: Visitor, depth 
   return found
 }
 
-/** Rows of a table in JSON as records: a data frame, or columns beside rows. */
+/** Returns the rows of a table in JSON as records: a data frame, or columns and rows in separate lists. */
 function rowsOf(value: JsonObject): JsonObject[] | undefined {
   const { schema, data, fields, columns, meta, rows } = value
   if (!schema && !fields && !columns && !meta) return undefined
@@ -214,7 +214,7 @@ class SpanRecords {
   #layout: SpanLayout | undefined
   #taken: Taken = new Map()
   #line = 0
-  /** What was said of the last resources: each stands in many spans, or in one. */
+  /** Reporters of the last resources: each appears in many spans, or in one. */
   #reporters: { readonly of: object; readonly reporter: Reporter }[] = []
   readonly #unfinished = new Map<string, number>()
   readonly #warned = new Map<string, { count: number; first: unknown; line: number }>()
@@ -266,7 +266,7 @@ class SpanRecords {
     if (this.#sampled >= SAMPLED) this.#learn()
   }
 
-  /** Ends; gives the name of the format that the spans were in. */
+  /** Ends, and returns the name of the format that the spans were in. */
   end(): string | undefined {
     if (this.#layout === undefined && this.#waiting.length > 0) this.#learn()
     const { quality } = this.#sink
@@ -287,7 +287,7 @@ class SpanRecords {
     try {
       this.#layout = this.#learner.learn(this.#file)
     } catch (error) {
-      // What a server answered says more than what its answer has not.
+      // An error in a server's answer tells more than the fields that the answer lacks.
       if (quality.firstIn(this.#file) === undefined && !this.#learner.isEmpty) throw error
       return
     }
@@ -426,7 +426,7 @@ class SpanRecords {
     return { file: this.#file, line: this.#line }
   }
 
-  /** A duration in µs; undefined where a span has neither an end nor a duration. */
+  /** Returns a duration in µs; undefined if a span has neither an end nor a duration. */
   #durationOf(
     first: (role: Role) => readonly [unknown, Field | undefined],
     startUs: number,
@@ -643,14 +643,14 @@ function addColumnarEvents(record: JsonObject, entries: AttributeEntry[]): void 
   })
 }
 
-/** What attributes say of the span itself. */
+/** Facts about the span itself that its attributes give. */
 interface Told {
   kind?: SpanKind | undefined
   status?: SpanStatus | undefined
   probability?: number | undefined
 }
 
-/** Reads, and takes out, attributes that say of the span itself what other formats have fields for. */
+/** Reads, and removes, attributes on the span itself for which other formats have fields. */
 function toldBy(entries: AttributeEntry[]): Told {
   const told: Told = {}
   let sampler: unknown

@@ -23,7 +23,7 @@ export function requireTimeUnit(option: string, unit: string): void {
   if (!isTimeUnit(unit)) throw new OptionError(option, unit, 'ns, us, ms or s')
 }
 
-/** A time in digits as nanoseconds, which a double would not hold; `''` for anything else. */
+/** Returns a time in digits as nanoseconds, which a double would not hold; `''` for anything else. */
 export function nanosOfDigits(text: string, unit: TimeUnit): string {
   const [, whole, fraction = ''] = /^\s*(\d+)(?:\.(\d*))?\s*$/.exec(text) ?? []
   if (whole === undefined) return ''
@@ -63,7 +63,7 @@ const DATE =
 const AMERICAN_DATE =
   /^\s*(\d\d?)\/(\d\d?)\/(\d{4}),?\s+(\d\d?):(\d\d):(\d\d)(?:\.(\d+))?\s*(AM|PM)?\s*$/i
 
-/** Whole seconds since 1970 of a date as text, and nanoseconds behind them. */
+/** Returns the whole seconds since 1970 of a date as text, and the remaining nanoseconds. */
 export function momentOf(text: string): readonly [seconds: number, nanos: number] | undefined {
   const nanosIn = (fraction = '') => Number(fraction.slice(0, 9).padEnd(9, '0'))
   const date = DATE.exec(text)
@@ -91,7 +91,7 @@ export function isDate(value: unknown): boolean {
   return typeof value === 'string' && momentOf(value) !== undefined
 }
 
-/** The offset of a moment: a date, seconds and nanoseconds, or a number in `unit` since 1970. */
+/** Returns the offset of a moment: a date, seconds and nanoseconds, or a number in `unit` since 1970. */
 export function offsetOf(value: unknown, unit: TimeUnit, clock: EpochClock): number {
   if (typeof value === 'number') {
     return unit === 'us'
@@ -112,7 +112,7 @@ export function offsetOf(value: unknown, unit: TimeUnit, clock: EpochClock): num
 
 const CLOCK_TIME = /^(?:(\d+)\.)?(\d+):(\d\d):(\d\d(?:\.\d+)?)$/
 
-/** A duration in µs: a number in `unit`, `00:00:00.027`, `27.7ms`, or seconds and nanoseconds. */
+/** Returns a duration in µs: a number in `unit`, `00:00:00.027`, `27.7ms`, or seconds and nanoseconds. */
 export function microsOf(value: unknown, unit: TimeUnit): number {
   const [places, inUs] = UNITS[unit]
   if (typeof value === 'number') return places === 0 ? value / 1e3 : value * inUs
@@ -136,7 +136,7 @@ const SMALLEST: readonly (readonly [above: number, unit: TimeUnit])[] = [
   [1e11, 'ms'],
 ]
 
-/** The unit of a time since 1970, by its size. */
+/** Returns the unit of a time since 1970, by its size. */
 export function unitBySize(time: number): TimeUnit {
   return SMALLEST.find(([above]) => time > above)?.[1] ?? 's'
 }

@@ -17,9 +17,9 @@ const KEYS: readonly string[] = ['X-Trace', 'Edge', 'Label', 'Agent', 'Host', 'T
 const NEXT_STEP = 'Correct the report, or load without `strict` to leave it out'
 
 /**
- * X-Trace reports (Fonseca et al., NSDI 2007), in any order; a task becomes a graph of nodes
- * `host__agent__label`, edges as long as timestamps differ; other keys are parameters. A request
- * ends with the last event on the host where it began.
+ * X-Trace reports (Fonseca et al., NSDI 2007), in any order; a task becomes a graph of nodes `host__agent__label`,
+ * edges take the difference of the timestamps; other keys are parameters. A request ends with the last event on the
+ * host where it began.
  */
 export const xtraceReader: TraceReader = {
   format: 'xtrace',
@@ -166,7 +166,7 @@ const OPTIONS = 4
 const LONG_OPERATION_ID = 8
 const NEWEST_VERSION = 1
 
-/** Reads X-Trace metadata, or says what is wrong (X-Trace Metadata Format 2.1.1, §2 and §3). */
+/** Reads X-Trace metadata, or throws an error that names the problem (X-Trace Metadata Format 2.1.1, §2 and §3). */
 export function parseXtraceMetadata(
   text: string,
 ): { readonly task: string; readonly operation: string } | string {
@@ -192,7 +192,7 @@ function isZeros(id: string): boolean {
   return /^0*$/.test(id)
 }
 
-/** What was reported of an event: operation ids tell events of a task apart. */
+/** Report of an event: operation ids distinguish the events of a task. */
 interface Report {
   readonly operation: string
   readonly fathers: readonly string[]

@@ -24,7 +24,7 @@ export async function* unzstd(
     }
     return ready
   }
-  // What is pushed is kept for longer than a chunk is good.
+  // The decoder keeps pushed bytes for longer than a chunk is valid.
   for await (const chunk of chunks) yield* push(chunk.slice(), false)
   yield* push(new Uint8Array(), true)
 }

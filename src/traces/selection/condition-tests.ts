@@ -12,7 +12,7 @@ import type { AttributeValue } from '../attributes.ts'
 import { isoTime, readMoment } from '../epoch-clock.ts'
 import { ANY_SERVICE, builtIn, type Condition, condition, type Subject } from './condition.ts'
 
-/** Returns what is known of the request of a trace: nothing, one value, or those of several spans. */
+/** Returns the values of a subject for a trace's request: none, one, or those of several spans. */
 export type Reader = (trace: number) => readonly AttributeValue[]
 
 /** A moment: text as on the command line, a `Date`, or µs since 1970. */
@@ -22,7 +22,7 @@ export interface Recorded {
   readonly name: string
   readonly size: number
   readonly epochNs: bigint
-  /** Reads what a condition asks for; `undefined` where nothing that was recorded is called so. */
+  /** Returns a reader for a condition's subject; `undefined` if nothing recorded has that name. */
   reader(subject: Subject): Reader | undefined
   /** Reads which requests call a service, or an operation; `undefined` where there is none such. */
   callers(called: Subject): ((trace: number) => boolean) | undefined
@@ -57,7 +57,7 @@ export function conditionTest(recorded: Recorded, asked: Condition) {
   return { holds, isKnown, isRecorded: orNotRecorded ? always : isRecorded }
 }
 
-/** What is compared with a number, by how it is written. */
+/** Properties that are compared with a number, with the notation of their values. */
 const ORDERED = {
   duration: { needs: "a number with a unit, as '500ms'", read: readDuration },
   time: { needs: "a time, as '2026-10-01T11:15Z'", read: () => Number.NaN },
@@ -96,7 +96,7 @@ function isOneOf(texts: readonly string[]): (value: AttributeValue) => boolean {
   })
 }
 
-/** When a moment is, µs since 1970, a time of day from `notBeforeUs` on; throws for none. */
+/** Returns a moment in µs since 1970, a time of day from `notBeforeUs` on; throws if it is none. */
 export function requireMoment(
   recorded: Recorded,
   moment: Moment,
@@ -109,7 +109,7 @@ export function requireMoment(
   )
 }
 
-/** As `requireMoment`, but `null` for what is no moment. */
+/** Works as `requireMoment`, but returns `null` for other values. */
 export function momentUs(
   { epochNs }: Recorded,
   moment: unknown,
@@ -122,7 +122,7 @@ export function momentUs(
   return typeof us === 'number' && Number.isFinite(us) ? us : null
 }
 
-/** Returns the values of what a condition asks for, and how many traces have each, frequent ones first. */
+/** Returns the values of a condition's subject, and the number of traces with each, frequent ones first. */
 export function valuesOf(recorded: Recorded, subject: Subject): [value: string, traces: number][] {
   const read = recorded.reader(subject)
   const counts = new Map<string, number>()
@@ -211,7 +211,7 @@ function valuesText(recorded: Recorded, asked: Condition): string {
   return `${name} is ${firstOf(all, { most: MAX_LISTED })}.${called ?? hint}`
 }
 
-/** Of what is no root's service or operation but some call's: the condition that was meant. */
+/** Suggests the condition that was meant if no root but some call has that service or operation. */
 function calledInstead(recorded: Recorded, asked: Condition): string | undefined {
   const name = builtIn(asked)
   if (asked.service !== null || (name !== 'service' && name !== 'operation')) return undefined
@@ -223,7 +223,7 @@ function calledInstead(recorded: Recorded, asked: Condition): string | undefined
   return ` That matches only roots; write ${meant}.`
 }
 
-/** Of what no root has but the first span of some service: the condition on that service. */
+/** Suggests the condition on a service if no root but the first span of that service meets it. */
 function ofServiceInstead(recorded: Recorded, asked: Condition): string | undefined {
   const name = builtIn(asked)
   if (asked.service !== null || asked.op === 'is not' || name === 'duration' || name === 'time') {

@@ -2,7 +2,7 @@ import { FlowdeltaError, show } from '../../core/errors.ts'
 import { QUOTED, quoted, unquoted } from '../../core/quoted.ts'
 import { printable } from '../../core/words.ts'
 
-/** How conditions hold what is known of a request against values. */
+/** Operators that compare a property of a request with values. */
 export const CONDITION_OPS = [
   'is',
   'is not',
@@ -18,7 +18,7 @@ export const CONDITION_OPS = [
 
 export type ConditionOp = (typeof CONDITION_OPS)[number]
 
-/** Whose value a condition asks for. */
+/** Subject whose value a condition asks for. */
 export interface Subject {
   /** Attribute, one of `BUILT_IN`, or a service or operation that is called. */
   readonly attribute: string
@@ -36,13 +36,13 @@ export interface Condition extends Subject {
    */
   readonly op: ConditionOp
   readonly values: readonly string[]
-  /** Whether requests that have no such value count as if they had one of `values`. */
+  /** Whether requests without the value count as if they had one of `values`. */
   readonly orNotRecorded: boolean
-  /** In words, as `parseConditions` reads it: `tenant.tier = enterprise`. */
+  /** Text of the condition, as `parseConditions` reads it: `tenant.tier = enterprise`. */
   readonly text: string
 }
 
-/** What is known of every request beside attributes. A name between quotes is always an attribute. */
+/** Properties of every request besides attributes. A name between quotes is always an attribute. */
 export const BUILT_IN = [
   'service',
   'operation',
@@ -55,7 +55,7 @@ export const BUILT_IN = [
 
 export type BuiltIn = (typeof BUILT_IN)[number]
 
-/** In place of a service before an operation that is called: whichever service has it. */
+/** Placeholder for a service before a called operation: any service that has it. */
 export const ANY_SERVICE = 'operation'
 
 /** Names of OpenTelemetry for the same. */
@@ -65,7 +65,7 @@ const ALSO: Readonly<Record<string, BuiltIn>> = {
   'service.version': 'version',
 }
 
-/** Which of `BUILT_IN` a subject asks for; `null` for an attribute. */
+/** Returns the member of `BUILT_IN` that a subject asks for; `null` for an attribute. */
 export function builtIn({ attribute, isAttribute }: Subject): BuiltIn | null {
   if (isAttribute) return null
   return BUILT_IN.find((name) => name === (ALSO[attribute] ?? attribute)) ?? null
@@ -94,7 +94,7 @@ const SIGN_OF = {
   'up to': '≤',
 } as const
 
-/** Each condition by what holds where it does not. */
+/** Operator that holds if and only if the given one does not. */
 const OPPOSITES: Readonly<Record<ConditionOp, ConditionOp>> = {
   is: 'is not',
   'is not': 'is',
@@ -233,7 +233,7 @@ export function conditionsText(conditions: readonly Condition[]): string {
   return conditions.map(({ text }) => text).join(' and ')
 }
 
-/** What holds of those requests for which conditions do not, in words. */
+/** Returns the condition, in words, of the requests that do not meet the given ones. */
 export function oppositeText(conditions: readonly Condition[]): string {
   const [first] = conditions
   if (first === undefined || conditions.length > 1) return `not (${conditionsText(conditions)})`

@@ -19,19 +19,19 @@ export const SAMPLE_OPTIONS = defineOptions({
 
 /** A request by its root, and how it ended. */
 interface Trace {
-  /** The same of all with as many spans of each operation that ended alike. */
+  /** Key shared by all traces with the same number of spans of each operation and outcome. */
   readonly key: number
   readonly root: string
   readonly failed: boolean
 }
 
-/** What is drawn together: a trace, or all that are linked to each other, those of the least key first. */
+/** Unit of drawing: a trace, or all traces that are linked to each other, those of the least key first. */
 interface Lot {
   readonly rows: readonly number[]
   readonly startUs: number
 }
 
-/** Lots whose traces are alike. */
+/** Lots with the same kinds of traces. */
 interface Kind {
   readonly traces: readonly Trace[]
   readonly lots: readonly Lot[]
@@ -40,9 +40,9 @@ interface Kind {
 export interface DrawnSample {
   /** Traces that were drawn, in order. */
   readonly rows: Uint32Array
-  /** How many requests each of them stands for. */
+  /** Number of requests that each of them stands for. */
   readonly weight: Float64Array
-  /** What they were drawn of, the most frequent first. */
+  /** Groups that they were drawn from, the most frequent first. */
   readonly groups: readonly RequestGroup[]
 }
 
@@ -91,12 +91,12 @@ export function drawSample(
   }
 }
 
-/** The largest share of traces that are linked to each other, directly or through others. */
+/** Returns the largest share of traces that are linked to each other, directly or through others. */
 export function mostLinked(traces: SpanTraceColumns): number {
   return (max(linkedTraces(traces), ({ length }) => length) ?? 0) / traces.ids.length
 }
 
-/** Traces by what they are linked to, directly or through others. */
+/** Groups traces by their links, direct or through others. */
 function linkedTraces({ ids, links = new Uint32Array(), spanOffsets }: SpanTraceColumns) {
   const above = Uint32Array.from(ids.keys())
   const firstOf = (trace: number) => {
@@ -157,7 +157,10 @@ function scrambled(hash: number): number {
   return (mixed ^ (mixed >>> 15)) >>> 0
 }
 
-/** What is too rare to be due a lot of the sample counts with others of its roots, or with all that ended alike. */
+/**
+ * Groups kinds for drawing. A kind too rare for a lot of the sample joins others of its roots, or all with the same
+ * outcomes.
+ */
 function groupsOf(kinds: readonly Kind[], share: number): Kind[][] {
   const isDue = (some: readonly Kind[]) => sum(some, ({ lots }) => lots.length) * share >= 1
   const often = kinds.filter((kind) => isDue([kind])).map((kind) => [kind])

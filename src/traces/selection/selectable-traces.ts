@@ -47,7 +47,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
     return this.ids.length
   }
 
-  /** What was left out of this load, and why. */
+  /** Returns the omissions of this load, and their reasons. */
   quality(): Quality {
     return this.#quality
   }
@@ -61,7 +61,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
     as?: { readonly name?: string; readonly selected?: Selected },
   ): this
 
-  /** Saves the traces; see `SpanTraces.save`. Trace-point graphs have no such form. */
+  /** Saves the traces; see `SpanTraces.save`. Trace-point graphs cannot be saved. */
   async save(path: string): Promise<void> {
     throw new FlowdeltaError(
       `${this.name} has trace-point graphs, which ${path} cannot hold. Keep their DOT or X-Trace files; traces with spans can be saved.`,
@@ -69,19 +69,18 @@ export abstract class SelectableTraces extends Stage implements Recorded {
   }
 
   /**
-   * Returns the traces of requests for which conditions hold: `'tenant.tier = enterprise and
-   * duration > 500ms'`. What a finding prints after "only where" can stand here.
+   * Returns the traces of requests for which conditions hold: `'tenant.tier = enterprise and duration > 500ms'`.
+   * Accepts the text that a finding prints after "only where".
    *
-   * A condition asks for one of `service`, `operation`, `host`, `version`, `duration`, `outcome`
-   * (`ok`, `error` or `unset`), `time`, or an attribute: of the root where any root has it, else of
-   * any span. With a service before it, it asks for the first span, by time, with which a request
-   * enters that service: `database db.shard = 7`. `is not` also holds where nothing was recorded.
-   * Traces with several roots are selected by the first. `quality().selected` counts what was left
-   * out.
+   * A condition asks for one of `service`, `operation`, `host`, `version`, `duration`, `outcome` (`ok`, `error` or
+   * `unset`), `time`, or an attribute: of the root if any root has it, else of any span. With a service before it, it
+   * asks for the first span, by time, with which a request enters that service: `database db.shard = 7`. `is not` also
+   * holds if nothing was recorded. Traces with several roots are selected by the first. `quality().selected` counts the
+   * traces left out.
    *
    * @param conditions see `parseConditions` for all forms
-   * @throws FlowdeltaError for text of another form, a name that nothing recorded has (with the one
-   *   that was probably meant), and where nothing is left (with the values that there are)
+   * @throws FlowdeltaError for text of another form, a name that nothing recorded has (with the one that was probably
+   *   meant), and if nothing is left (with the values present)
    *
    * @example
    * before.where('duration > 1us').size
@@ -92,12 +91,12 @@ export abstract class SelectableTraces extends Stage implements Recorded {
   }
 
   /**
-   * Returns the traces of requests that arrived from one moment on, up to but without another.
+   * Returns the traces of requests that arrived from one moment (inclusive) to another (exclusive).
    *
    * @param from text (`'2026-10-01T10:00Z'`, `'10:00Z'`, `'5min'` after the recording began; UTC
    *   unless it says otherwise), a `Date`, or µs since 1970; `null` for the beginning
    * @param to the same; `null` for the end
-   * @throws FlowdeltaError for what is no moment, and where no request arrived
+   * @throws FlowdeltaError for a value that is no moment, and if no request arrived
    *
    * @example
    * before.between('0s', '10min').size
@@ -200,7 +199,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
     )
   }
 
-  /** The first requests by time, and the last. */
+  /** Returns the first requests by time, and the last. */
   #groupsOfEnds(first: number, last: number): Group[] {
     if (first === 0 || last === 0 || first + last > this.size) {
       throw new FlowdeltaError(
@@ -216,7 +215,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
     ]
   }
 
-  /** Where conditions do not hold though they could, and where they do. */
+  /** Divides traces by whether conditions hold, among those where they could. */
   #bothSides(conditions: readonly Condition[]): Group[] {
     this.requireKnown(conditions)
     const inside = this.matching(conditions)
@@ -245,7 +244,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
     return values.sort(naturally).map((value) => this.#group([condition(subject, 'is', [value])]))
   }
 
-  /** What a text without comparison names; `null` for other text. */
+  /** Returns the subject that a text without comparison names; `null` for other text. */
   #subjectOf(by: string): Subject | null {
     if (/[=<>!≠≤≥|]|\sis\s/.test(by)) return null
     const asked = parseConditions(`${by} is recorded`)
@@ -270,7 +269,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
   }
 }
 
-/** The base of traces whose columns are their fields; see `columnarStage`. */
+/** Returns the base of traces whose columns are their fields; see `columnarStage`. */
 export function columnarTraces<Columns extends { readonly ids: readonly string[] }>() {
   abstract class ColumnarTraces extends SelectableTraces {
     declare readonly ids: Columns['ids']

@@ -11,14 +11,14 @@ import type { Reader } from './condition-tests.ts'
 
 type SpanReader = (span: number) => AttributeValue | undefined
 
-/** Row of the span that stands for the request of a trace: its first root. */
+/** Returns the row of the span that stands for the request of a trace: its first root. */
 export function rootOf({ spans, spanOffsets }: SpanTraceColumns, trace: number): number {
   const first = spanOffsets[trace] ?? 0
   const root = spans.parent.subarray(first, spanOffsets[trace + 1] ?? first).indexOf(NO_PARENT)
   return first + Math.max(root, 0)
 }
 
-/** Reads what a condition asks for of each trace; `undefined` where nothing recorded is called so. */
+/** Returns a reader of a condition's subject for each trace; `undefined` if nothing recorded has that name. */
 export function spanValues(traces: SpanTraceColumns, subject: Subject): Reader | undefined {
   const read = spanReader(traces, subject)
   if (read === undefined) return undefined
@@ -78,7 +78,7 @@ function named(codes: Uint32Array, names: Dictionary): SpanReader {
   return (span) => names.value(codes[span]!) || undefined
 }
 
-/** The first span of each request in a service, of equal ones nearest the root; -1 for none. */
+/** Returns the first span of each request in a service, of equal ones nearest the root; -1 for none. */
 function entriesOf({ ids, spans, spanOffsets }: SpanTraceColumns, service: number): Int32Array {
   const { parent, startUs } = spans
   const depthOf = (span: number) => {
@@ -126,7 +126,7 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
   chosen.forEach((trace, i) => {
     const moved = offsets[i]! - spanOffsets[trace]!
     for (let at = offsets[i]!; at < offsets[i + 1]!; at++) {
-      // What is negative says why there is no parent.
+      // A negative number tells why there is no parent.
       const own = spans.parent[kept[at]!]!
       parent[at] = own < 0 ? own : own + moved
     }
@@ -145,7 +145,7 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
   }
 }
 
-/** All traces without some of their spans: what these call is called by their callers. */
+/** Returns all traces without some of their spans: what these call is called by their callers. */
 export function withoutSpans(
   traces: SpanTraceColumns,
   isLeftOut: (span: number) => boolean,
@@ -180,7 +180,7 @@ function spansOnly(traces: SpanTraceColumns, kept: Uint32Array, parent: Int32Arr
   }
 }
 
-/** Where each of `size` rows is among those that are kept, -1 for nowhere. */
+/** Returns the place of each of `size` rows among the kept ones, -1 for none. */
 function placesOf(kept: Uint32Array, size: number): (row: number) => number {
   const places = new Int32Array(size).fill(-1)
   kept.forEach((row, place) => {

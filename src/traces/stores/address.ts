@@ -12,7 +12,7 @@ import { parseConditions } from '../selection/condition.ts'
 import { nodeFiles, type TraceSource } from '../trace-source.ts'
 import type { StoreKind, StoreLocation, StoreQuery, TraceStore } from './store.ts'
 
-/** Kinds of stores: how their addresses begin, and what loads one when an address names it. */
+/** Kinds of stores: the form of their addresses, and the function that loads the kind when an address names it. */
 const KINDS: Readonly<Record<string, readonly [form: string, load: () => Promise<StoreKind>]>> = {
   jaeger: ['jaeger://host:16686', async () => (await import('./jaeger.ts')).jaegerStore],
   tempo: ['tempo://host:3200', async () => (await import('./tempo.ts')).tempoStore],
@@ -76,12 +76,14 @@ function storeAddress(source: string): StoreAddress | undefined {
   return { kind, name, location: url, where, between, parameters }
 }
 
-/** An address without its password: neither a `#` nor a `/` ends it, as either may stand in one. */
+/**
+ * Returns an address without its password. Neither a `#` nor a `/` ends the password, because either may occur in one.
+ */
 function shownAddress(address: string): string {
   return address.replace(/^((?:[a-z]+=)?[a-z]+:\/\/).*@/i, '$1')
 }
 
-/** Which requests are loaded. */
+/** Selection of the requests to load. */
 export interface Selection {
   /** Conditions of `where`. */
   readonly where: string | null
@@ -92,9 +94,9 @@ export interface Selection {
 }
 
 /**
- * Reads which requests are loaded, from options or the only address.
+ * Reads the selection of requests from options or the only address.
  *
- * @throws FlowdeltaError for what is neither conditions nor a stretch of time
+ * @throws FlowdeltaError for a selection that is neither conditions nor a stretch of time
  */
 export function selectionOf(
   files: readonly TraceSource[],
@@ -117,13 +119,13 @@ function addressOf(source: TraceSource): StoreAddress | undefined {
   return typeof source === 'string' ? storeAddress(source) : undefined
 }
 
-/** Files that may hold traces beside Parquet; what a block of Tempo says of itself is none. */
+/** Files besides Parquet that may hold traces; the metadata of a Tempo block does not. */
 const OTHER_TRACES = /^(?!meta\.json).*\.(jsonl?|ndjson|csv|dot|pb|binpb|otlp)(\.gz|\.zst)?$/i
 
 /**
  * Returns the address of a folder that holds Parquet files.
  *
- * @throws FlowdeltaError where other files of traces are beside them
+ * @throws FlowdeltaError if the folder also holds other files of traces
  */
 async function folderAddress(source: TraceSource): Promise<StoreAddress | undefined> {
   if (typeof source !== 'string') return undefined
@@ -140,7 +142,7 @@ async function folderAddress(source: TraceSource): Promise<StoreAddress | undefi
   return address && { ...address, name: source }
 }
 
-/** @throws FlowdeltaError for what is written like an address, but of no kind that is known */
+/** @throws FlowdeltaError for an address of an unknown kind */
 async function rejectUnknownKind(source: TraceSource): Promise<void> {
   if (typeof source !== 'string') return
   const [, scheme = '', sign, rest] = SCHEME.exec(source) ?? []
@@ -229,7 +231,7 @@ function readStretch(between: string | null): Omit<Selection, 'where'> {
   return Number.isNaN(fromUs) || Number.isNaN(toUs) ? moments : { from: fromUs, to: toUs }
 }
 
-/** µs since 1970, `NaN` where the text does not say so much; `null` for no text. */
+/** Returns µs since 1970, `NaN` if the text is no moment; `null` for no text. */
 function momentOf(text: string | null, sinceUs: number): number | null {
   if (text === null) return null
   const isDuration = !Number.isNaN(readDuration(text))

@@ -5,7 +5,7 @@ import { SERVER_ERROR } from '../readers/json-values.ts'
 import type { ReadSink, TraceReader } from '../readers/trace-reader.ts'
 import { type Answer, notJson } from './http.ts'
 
-/** Notes of readers that mean that an answer is not what it should be. */
+/** Notes of readers that mean that an answer is broken. */
 const BROKEN = new Set(['not-spans', SERVER_ERROR])
 
 /** Collects notes about traces, and throws for a damaged answer. */
@@ -27,7 +27,7 @@ class AnswerQuality extends QualityLog {
 export class AnsweredTraces {
   readonly #sink: ReadSink
   readonly #file: string
-  /** Of each trace, the ids of its spans so far, in one text, each between spaces. */
+  /** Ids of each trace's spans so far, in one text, each between spaces. */
   readonly #seen = new Map<string, string>()
 
   constructor(sink: ReadSink, file: string) {
@@ -68,7 +68,7 @@ export class AnsweredTraces {
       await reader.read(once(bytes), into, this.#file)
     } catch (error) {
       if (!(error instanceof FlowdeltaError)) throw error
-      // What to do about a file is no advice about a server.
+      // Advice about files does not help with a server.
       const problem = error instanceof TraceFormatError ? error.problem : error.message
       throw new FlowdeltaError(`sent an answer that cannot be used: ${problem}`)
     }
@@ -76,7 +76,7 @@ export class AnsweredTraces {
       records.filter(([{ traceId, spanId }]) => !this.#seen.get(traceId)?.includes(` ${spanId} `)),
       ([{ traceId }]) => traceId,
     )
-    // What was noted about a trace that came before is known, unless it has new spans.
+    // Notes about a trace that came before are known, unless it has new spans.
     for (const note of answered.notes) {
       const { trace = '' } = note[1]
       if (added.has(trace) || !this.#seen.has(trace)) quality.note(...note)

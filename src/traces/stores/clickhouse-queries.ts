@@ -28,7 +28,7 @@ export function inOperator({ isDistributed }: FoundTable): string {
   return isDistributed ? 'GLOBAL IN' : 'IN'
 }
 
-/** The `WHERE` of a query, with what it asks for. */
+/** Returns the `WHERE` of a query, with its conditions. */
 export async function conditionOf(
   server: Queried,
   {
@@ -70,7 +70,7 @@ export async function conditionOf(
     parameters['root'] = root
     own.push(`${service} = {root:String}`)
   }
-  // One span has what is asked of the root; others are of the other services.
+  // One span meets the conditions on the root; others are of the other services.
   const within = own.length === 0 ? [] : [own]
   const literal = (text: string) => {
     const key = `text${Object.keys(parameters).length}`
@@ -99,7 +99,7 @@ export async function conditionOf(
   return { where, parameters }
 }
 
-/** What answers queries row by row. */
+/** Connection that answers queries row by row. */
 interface Queried {
   query(
     sql: string,
@@ -135,7 +135,7 @@ export async function drawSample(
       FROM (${due}) GROUP BY r_group, floor((r_nth - 1) * r_due / r_recorded)`
   const weights = new Map<string, number>()
   let all = 0
-  // In an order, as an answer that breaks off is asked for again from where it did.
+  // Ordered, because the query is repeated from the point where an answer breaks off.
   const listed = `SELECT one.1, one.2, one.3 FROM (${drawn}) ORDER BY one.1`
   await server.query(listed, parameters, (row) => {
     const [trace, spans, weight] = row
@@ -145,7 +145,7 @@ export async function drawSample(
   return { weights, spans: all, ids: `SELECT one.1 FROM (${drawn})` }
 }
 
-/** One row a request that is asked for, as SQL. */
+/** Returns one row per request that is asked for, as SQL. */
 export function requestsOf(
   table: FoundTable,
   { traceId, service, time, duration, parts }: SpanTable,

@@ -7,17 +7,17 @@ export interface SpanTable {
   readonly service: string
   /** `DateTime64(9)` at which a span began. */
   readonly time: string
-  /** How long it took, in ns. */
+  /** Duration, in ns. */
   readonly duration: string
   /** Texts of an attribute of a span, whose name is SQL as well; empty where it has none. */
   readonly attribute: (name: string) => readonly string[]
   /** Other condition that holds from `{from:Int64}` on, for a table that is ordered by it. */
   readonly alsoFrom?: string
-  /** What is read, in the order of `SPAN_PARTS`; a part that is left out is empty. */
+  /** Expressions to read, in the order of `SPAN_PARTS`; a missing part is empty. */
   readonly parts: { readonly [part in SpanPart]?: string }
 }
 
-/** What is read of a span beside id of its trace, service, time and duration. */
+/** Parts of a span to read, besides the id of its trace, service, time and duration. */
 export const SPAN_PARTS = [
   'spanId',
   'parentId',

@@ -45,7 +45,7 @@ export const CLICKHOUSE_OPTIONS = defineOptions({
   seed: SAMPLE_OPTIONS.seed,
 })
 
-/** Traces that are read where conditions leave none, to say what there is instead. */
+/** Number of traces that are read if conditions leave none, to name the values present. */
 const TRACES_INSTEAD = 2000
 
 type Client = import('@clickhouse/client').ClickHouseClient
@@ -197,7 +197,7 @@ class ClickHouse {
       `toString(${duration})`,
       ...SPAN_PARTS.map((part) => {
         const sql = isThere(parts[part]) ? (parts[part] as string) : "''"
-        // As text it is compared with those before.
+        // Text can be compared with earlier rows.
         return part === 'resource' ? `toJSONString(${sql})` : sql
       }),
     ]
@@ -240,7 +240,7 @@ class ClickHouse {
         format: 'JSONCompactEachRow',
         ...(this.#signal !== null && { abort_signal: this.#signal }),
       })
-      // What came before an answer broke off is not taken again.
+      // Skips rows taken from an answer that broke off.
       let at = 0
       for await (const rows of answer.stream()) {
         for (const row of rows) {
@@ -281,7 +281,7 @@ function isServers(error: unknown): boolean {
   return (error as Error).name === 'ClickHouseError' || /^\d+$/.test(codeOf(error))
 }
 
-/** What is read of a span, in this order. */
+/** Fields of a span in a row, in this order. */
 const ROW = ['traceId', 'service', 'startNs', 'duration', ...SPAN_PARTS] as const
 type Row = Record<Exclude<(typeof ROW)[number], 'attributes' | 'events' | 'links'>, string> &
   Record<'attributes' | 'events' | 'links', unknown>
@@ -310,7 +310,7 @@ function spanAdder(
       events: pairsOf(events).map(([head, own]) => [textOf(head), entriesOf(own, false)] as const),
       resourceKey: resource,
       resource: () => entriesOf(JSON.parse(resource), isTyped),
-      // A sample stands for others as often as what it was drawn of does.
+      // A sample inherits the weight of the traces it was drawn from.
       sampleRate: weight === null ? rate : weight * Math.max(rate, 1),
     })
   }

@@ -22,12 +22,12 @@ export const DUCKDB_OPTIONS = defineOptions({
 })
 
 /**
- * Spans in flat columns in files of any size (Parquet, CSV, JSON with a span a line or element, a
- * database of DuckDB), read by DuckDB in this process. Of each period it hands over a sample of
- * whole traces at one rate: requests are grouped by how many spans of each service and operation they
- * have and by how they ended; each group in order of arrival is cut into as many stretches as it is
- * due requests of the sample, and of each stretch one is drawn. The weights of a group's requests add
- * up to its exact number where all of it was recorded at one rate. `quality().groups` has the groups, with exact numbers and quantiles.
+ * Spans in flat columns in files of any size (Parquet, CSV, JSON with a span a line or element, a database of DuckDB),
+ * read by DuckDB in this process. Of each period it hands over a sample of whole traces at one rate: requests are
+ * grouped by how many spans of each service and operation they have and by how they ended; each group in order of
+ * arrival is cut into as many stretches as it is due requests of the sample, and of each stretch one is drawn. The
+ * weights of a group's requests add up to its exact number where all of it was recorded at one rate. `quality().groups`
+ * has the groups, with exact numbers and quantiles.
  */
 export const duckdbStore = storeKind({
   parameters: DUCKDB_OPTIONS,
@@ -114,23 +114,23 @@ async function openEngine(
   }
 }
 
-/** What SQL says of the columns of spans. */
+/** SQL for the columns of spans. */
 interface Spans {
-  /** What stands behind `FROM`. */
+  /** Source after `FROM`. */
   readonly source: string
   /** Columns that are handed over in another form. */
   readonly changed: string
   readonly trace: string
-  /** What spans of a trace are ordered by, so that a sample is always the same. */
+  /** Order of a trace's spans, so that a sample is always the same. */
   readonly order: string
-  /** How many requests a span stands for already. */
+  /** Number of requests that a span already stands for. */
   readonly rate: string
   /**
    * One row a span: trace, isRoot, name (of its service and operation), isError, startNs, durationNs,
    * test0 and so on. Only traces that have a span in the time that is asked for.
    */
   readonly rows: string
-  /** How many conditions `test0` and so on hold a span against. */
+  /** Number of conditions that `test0` and so on apply to a span. */
   readonly tests: number
 }
 
@@ -195,7 +195,7 @@ async function spansIn(
       : `${numberIn(duration)} * ${inNanos(durationUnit(duration, start, times.unit))}`
   const rate = named('sampleRate')
   const ofEach = rate === undefined ? '1' : `coalesce(nullif(s.${quoted(rate)}, 0), 1)`
-  // Of a column that is compared as it is stored, parts of a file are passed over.
+  // If a column is compared as it is stored, parts of a file can be skipped.
   const [own, of] = times.of === undefined ? [times.ns, nanosOf] : [times.own, times.of]
   const during = [
     ...(fromUs === null ? [] : [`${own} >= ${of(Math.floor(fromUs) - 1)}`]),
@@ -288,7 +288,7 @@ async function drawSample(
        coalesce(max(durationNs) FILTER (isRoot), max(startNs + durationNs) - min(startNs)) AS tookNs
      FROM (${rows}) GROUP BY trace${having.length === 0 ? '' : ` HAVING ${having.join(' AND ')}`}`,
   )
-  // What is too rare to be due a request of the sample counts with others of its root, or with all.
+  // A kind too rare for a request of the sample joins others of its root, or all.
   await engine.rows(
     `CREATE TEMP TABLE kinds AS
      WITH counted AS (

@@ -22,7 +22,7 @@ import { asHex, asText, type FromBytes, type Leaf, type ParquetFile } from './pa
 import type { Wanted } from './pushed-conditions.ts'
 import { rowAdder } from './span-rows.ts'
 
-/** What columns may be called beside the names of roles, as `plainName` makes them; the best first. */
+/** Names of columns besides those of roles, as `plainName` makes them; the best first. */
 const NAMES = {
   ...ROLE_NAMES,
   sampleRate: ['samplerate'],
@@ -48,7 +48,7 @@ export function isFlatSpans(file: ParquetFile): boolean {
   return REQUIRED.every((part) => parts[part] !== undefined)
 }
 
-/** What lists and maps call the levels within them. */
+/** Names of the levels within lists and maps. */
 const LEVELS = new Set(['list', 'element', 'key_value', 'key', 'value'])
 
 function partsOf({ leaves }: ParquetFile): Parts {
@@ -89,7 +89,7 @@ export async function readFlatSpans(
   return groups.length - kept.length
 }
 
-/** Row groups with spans of requests that can be asked for: spans may stand in any order. */
+/** Returns the row groups with spans of requests that can be asked for: spans may stand in any order. */
 async function wantedGroups(
   file: ParquetFile,
   parts: Parts,
@@ -223,7 +223,7 @@ function nanosOf(values: ArrayLike<unknown>, leaf: Leaf, file: string) {
   return { nanos, unit }
 }
 
-/** A time as it is stored, 0 for none; @throws TraceFormatError for one that is no integer */
+/** Returns a time as it is stored, 0 for none; @throws TraceFormatError for one that is no integer */
 export function wholeTime(value: unknown, column: string, file: string): bigint {
   try {
     return BigInt((value as number | bigint | null | undefined) ?? 0)
@@ -242,7 +242,7 @@ function unitOf({ element, path }: Leaf): TimeUnit | undefined {
   return UNITS[unit] ?? plainName(path[0]!).unit
 }
 
-/** The unit of a column of durations, where columns of starts are in `startUnit`. */
+/** Returns the unit of a column of durations, where columns of starts are in `startUnit`. */
 export function durationUnit(column: string, start: string, startUnit: TimeUnit): TimeUnit {
   // The collector's exporter counts durations in ns, whatever became of its timestamps.
   return plainName(column).unit ?? (start === 'Timestamp' ? 'ns' : startUnit)
@@ -306,7 +306,9 @@ function jsonEntries(json: string, file: string): Texts {
   return Object.entries(parsed).map(([key, value]) => [key, String(attributeOf(value))])
 }
 
-/** Attributes as what they were: as the file's own column says, else numbers where they look so. */
+/**
+ * Returns attributes with their original types: those of the file's own column, else numbers if they look like numbers.
+ */
 function typed(entries: Texts, types: string): AttributeEntry[] {
   return entries.map(([key, text], i) => {
     const known = ATTRIBUTE_TYPES[types[i] ?? '']

@@ -31,7 +31,7 @@ interface HttpOptions {
   readonly tries: number
 }
 
-/** What a server answered: `null` for a 404. */
+/** Answer of a server: `null` for a 404. */
 export type Answer = { readonly bytes: Uint8Array; readonly url: string } | null
 
 const ASK_LESS =
@@ -190,7 +190,7 @@ export class HttpServer {
     return new Refusal(`${this.#said(url, said)} ${next}`)
   }
 
-  /** A sentence about an answer, without secrets that a server may repeat. */
+  /** Returns a sentence about an answer, without secrets that a server may repeat. */
   #said(url: URL, problem: string): string {
     const asked = `${url.pathname}${url.search}`
     return this.#cleared(`${this.name} ${problem.replace(/\.$/, '')} (asked for ${asked}).`)
@@ -229,7 +229,7 @@ export async function retried<T>(
   }
 }
 
-/** Says how often something went wrong; nothing of a single time. */
+/** Says how often something went wrong; empty for a single time. */
 export function inARow(tries: number): string {
   return tries === 1 ? '' : ` This happened ${counted(tries, 'time')} in a row.`
 }
@@ -237,14 +237,14 @@ export function inARow(tries: number): string {
 /** An answer that asking again will not change. */
 class Refusal extends FlowdeltaError {}
 
-/** The error for a server that does not know what it is asked for. */
+/** Returns the error for a server that does not know the requested resource. */
 export function notThere({ name }: { readonly name: string }, kind: string, what: string): Refusal {
   return new Refusal(
     `${name} has no ${what} (status 404): this may not be the address of ${kind}. Check host, port and prefix.`,
   )
 }
 
-/** Returns the URL of a server; @throws FlowdeltaError for what is none */
+/** Returns the URL of a server; @throws FlowdeltaError for an invalid one */
 export function requireUrl({ location, name }: StoreLocation, kind: string): URL {
   const url = URL.canParse(location) ? new URL(location) : undefined
   if (/%(?![0-9a-f]{2})/i.test(`${url?.username}${url?.password}`)) {
@@ -256,7 +256,7 @@ export function requireUrl({ location, name }: StoreLocation, kind: string): URL
   )
 }
 
-/** How long a server asks to wait, in ms. */
+/** Returns how long a server asks to wait, in ms. */
 function pauseOf(retryAfter: string | null): number | undefined {
   if (retryAfter === null) return undefined
   const seconds = Number(retryAfter)
@@ -281,7 +281,7 @@ export function jsonOf({ bytes }: Exclude<Answer, null>): Readonly<Record<string
   throw new FlowdeltaError(notJson(text))
 }
 
-/** Says what an answer is that should be JSON. */
+/** Describes an answer that should be JSON and is not. */
 export function notJson(text: string): string {
   if (text.trim() === '') return 'answered with nothing'
   const isPage = /^\s*<(!doctype|html|head|body)/i.test(text)

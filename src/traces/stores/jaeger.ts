@@ -63,9 +63,9 @@ const APIS = {
 } as const
 
 /**
- * Jaeger, or what speaks its HTTP API, as VictoriaTraces does
- * (`jaeger://host:10428/select/jaeger`). Traces are searched by service: each one that a condition
- * does not rule out is asked for. An answer has a limit and no cursor; see `SlicedReading`.
+ * Jaeger, or another server with its HTTP API, such as VictoriaTraces (`jaeger://host:10428/select/jaeger`). Traces are
+ * searched by service, for each service that no condition rules out. An answer has a limit and no cursor; see
+ * `SlicedReading`.
  */
 export const jaegerStore = storeKind({
   parameters: JAEGER_OPTIONS,
@@ -82,7 +82,7 @@ export const jaegerStore = storeKind({
       const version = api === 'auto' ? await versionOf(server) : api
       const { path, reader, search, isEmpty404 } = APIS[version]
       const wanted = service ?? rootService(query.conditions)
-      // Of another service than the root's, a span may be shorter than the request.
+      // A span of another service than the root's may be shorter than the request.
       const leastUs = service === null ? leastDurationUs(query.conditions) : 0
       const services = wanted === null ? await servicesOf(server, version) : [wanted]
       const traces = new AnsweredTraces(sink, location.name)
@@ -107,7 +107,7 @@ export const jaegerStore = storeKind({
   }),
 })
 
-/** What a search asks for beside the time. */
+/** Parameters of a search besides the time. */
 interface Search extends Slice {
   readonly service: string
   readonly limit: number
@@ -115,7 +115,7 @@ interface Search extends Slice {
   readonly leastUs: number
 }
 
-/** What knows no API v3 says so, or shows its web page. */
+/** Returns the version of the API: a server without API v3 says so, or shows its web page. */
 async function versionOf(server: HttpServer): Promise<keyof typeof APIS> {
   return server.get('/api/v3/services', {}, (answer) =>
     answer !== null && /^\s*\{/.test(new TextDecoder().decode(answer.bytes)) ? 'v3' : 'v1',
@@ -135,7 +135,7 @@ async function servicesOf(
   })
 }
 
-/** A time in µs since 1970 as the API takes it. */
+/** Returns a time in µs since 1970 as the API takes it. */
 function rfc3339(us: number): string {
   const micros = String(us % 1e6).padStart(6, '0')
   return `${new Date(Math.floor(us / 1e6) * 1e3).toISOString().slice(0, -5)}.${micros}Z`

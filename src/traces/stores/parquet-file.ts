@@ -30,14 +30,14 @@ export interface ParquetFile {
   readonly metadata: FileMetaData
   readonly leaves: readonly Leaf[]
   /**
-   * Returns what the folder of a block says of it (Tempo's `meta.json`), `null` where there is none.
+   * Returns the metadata in the folder of a block (Tempo's `meta.json`), `null` if there is none.
    *
    * @throws TraceFormatError for a file of that name that is not JSON
    */
   readonly meta: () => unknown
   /** Values of a column in a row group, one a row, arrays below what repeats; times as stored. */
   read(group: RowGroup, leaf: Leaf, fromBytes?: FromBytes): Promise<ArrayLike<unknown>>
-  /** What was said of the file under a key when it was written. */
+  /** Returns the file's metadata under a key, as it was written. */
   said(key: string): string | undefined
   /** @throws TraceFormatError for a file with a checksum that has other bytes now */
   requireIntact(): Promise<void>
@@ -54,10 +54,10 @@ export const asHex = (bytes: Uint8Array): string =>
 export const asText: FromBytes = (bytes) => decoder.decode(bytes)
 
 /**
- * Opens the Parquet files at a path: a file, a folder of such files, a block of Tempo
- * (`data.parquet` beside `meta.json`), or a folder of blocks.
+ * Opens the Parquet files at a path: a file, a folder of such files, a block of Tempo (`data.parquet` with
+ * `meta.json`), or a folder of blocks.
  *
- * @throws FlowdeltaError where there are none; TraceFormatError for one that is damaged
+ * @throws FlowdeltaError if there are none; TraceFormatError for one that is damaged
  */
 export async function openParquet(location: string): Promise<ParquetFile[]> {
   const { openSlices, readTextIfThere } = await nodeFiles()
@@ -209,7 +209,7 @@ async function opened(
   }
 }
 
-/** Row groups in which rows are missing would be passed over. */
+/** Returns the row groups in which rows are missing would be passed over. */
 function withAllRows(metadata: FileMetaData): FileMetaData {
   const rows = metadata.row_groups.reduce((sum, { num_rows }) => sum + num_rows, 0n)
   if (rows === metadata.num_rows) return metadata
@@ -222,7 +222,7 @@ function joined(pages: readonly ArrayLike<unknown>[]): unknown[] {
   return all
 }
 
-/** Takes off the arrays that stand for what is optional. */
+/** Removes the arrays that stand for optional values. */
 function bare(value: unknown, levels: readonly string[], depth = 0): unknown {
   if (depth === levels.length || !Array.isArray(value)) return value
   if (levels[depth] === 'OPTIONAL')
@@ -230,7 +230,7 @@ function bare(value: unknown, levels: readonly string[], depth = 0): unknown {
   return value.map((each) => bare(each, levels, depth + 1))
 }
 
-/** Numbers and times stay what is stored: making a `Date` of each would lose its nanoseconds. */
+/** Keeps numbers and times as stored: a `Date` for each would lose the nanoseconds. */
 function asStored(element: SchemaElement): SchemaElement {
   if (element.type === undefined || element.type === 'BYTE_ARRAY') return element
   const { logical_type: _, converted_type: __, ...stored } = element

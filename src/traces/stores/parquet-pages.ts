@@ -8,7 +8,7 @@ import type {
   SchemaElement,
 } from 'hyparquet'
 
-/** What flowdelta says of a file that it wrote, as JSON. */
+/** Key of the JSON metadata in files that flowdelta wrote. */
 export const SAVED_KEY = 'flowdelta'
 /** The number of bytes before the footer, and their CRC-32: pages that others write have none of their own. */
 export const CHECKSUM_KEY = 'flowdelta-crc32'
@@ -24,7 +24,7 @@ function crcAfter(before: number, bytes: Uint8Array): number {
   return crc
 }
 
-/** The CRC-32 of bytes, in hex digits. */
+/** Returns the CRC-32 of bytes, in hex digits. */
 export async function checksumOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   let crc = -1
   for await (const bytes of chunks) crc = crcAfter(crc, bytes)
@@ -55,7 +55,7 @@ function hyparquetParts(): ReturnType<typeof loaded> {
  * Checks the pages of a column chunk, since hyparquet writes out as many values as a damaged count
  * says: 2³¹, or without end. Pages that are compressed are checked by the decompressors returned.
  *
- * @throws Error for a page that cannot be what its column says
+ * @throws Error for a page that contradicts its column
  */
 export async function checkPages(
   chunk: ArrayBuffer,
@@ -89,13 +89,13 @@ class PageCheck {
     const { compressors, parquetHeader } = this.#hyparquet
     const { codec, num_values } = this.#column
     const reader = readerOf(new Uint8Array(chunk))
-    /** By the byte that a page's values begin with. */
+    /** Checks by the byte that a page's values begin with. */
     const checks = new Map<number, (values: Uint8Array) => void>()
     let seen = 0
     while (reader.offset < chunk.byteLength - 1 && !(this.#isFlat && seen >= num_values)) {
       const start = reader.offset
       const header = parquetHeader(reader)
-      // A field of a negative length leads back to what was read.
+      // A field of negative length would lead back to bytes already read.
       requireThat(reader.offset > start, 'a page whose header ends before it begins')
       const size = header.compressed_page_size
       const left = chunk.byteLength - reader.offset

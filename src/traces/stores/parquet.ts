@@ -62,7 +62,7 @@ export const parquetStore = storeKind({
   },
 })
 
-/** Whether values that are not what the file's own schema says they are came as far as this. */
+/** Whether an error comes from values that contradict the file's own schema. */
 function isOfData(error: unknown): error is Error {
   return [RangeError, SyntaxError, TypeError].some((kind) => error instanceof kind)
 }

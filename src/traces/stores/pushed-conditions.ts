@@ -40,7 +40,7 @@ export function leastDurationUs(conditions: readonly Condition[]): number {
   }, 0)
 }
 
-/** How an engine says what conditions ask of a span. */
+/** An engine's SQL for conditions on a span. */
 export interface SpanSql {
   readonly service: string
   readonly operation: string
@@ -50,7 +50,7 @@ export interface SpanSql {
   /** Whether a condition holds for any root in the time asked for; where roots have an attribute, theirs count. */
   readonly someRootHas: (condition: string) => Promise<boolean>
   readonly literal: (text: string) => string
-  /** The number that a text is, NULL where it is none. */
+  /** Returns the number in a text, NULL if it is none. */
   readonly number: (text: string) => string
   readonly matches: (text: string, pattern: string) => string
 }
@@ -63,13 +63,13 @@ const SIGNS: Readonly<Record<string, string>> = {
   below: '<',
   'up to': '<=',
 }
-/** Texts that are printed otherwise than they are recorded. */
+/** Texts whose printed form differs from the recorded one. */
 const PRINTED_OTHERWISE = '[^ -~]|^ | $'
 
 /**
- * Returns what some span has of every request for which conditions hold, each as SQL of one span:
- * services, operations and attributes. Conditions that also hold without a value say nothing, and
- * what SQL cannot decide counts as if it held.
+ * Returns necessary conditions, each as SQL about one span: every request that meets the given conditions has a span
+ * that meets it. They cover services, operations and attributes. Conditions that also hold without a value give none,
+ * and a part that SQL cannot decide counts as met.
  */
 export async function spanTests(
   conditions: readonly Condition[],
@@ -123,15 +123,15 @@ function attributeTest(
   return `${number(text)} ${sign} ${limit} OR (${number(text)} IS NULL AND ${text} <> '')`
 }
 
-/** What is asked for, as far as the times and services of spans say it. */
+/** Conditions that the times and services of spans can express. */
 export interface Wanted {
-  /** What `seen` gives for all spans of a request together if it can be asked for. */
+  /** Value of `seen` for all spans of a request together if it meets them. */
   readonly all: number
   /** One bit for each thing asked for that spans of these services between these times have. */
   seen(startUs: number, endUs: number, services: readonly string[]): number
 }
 
-/** Returns what a query asks for as far as times and services say it; `null` for everything. */
+/** Returns the conditions of a query that times and services can express; `null` for everything. */
 export function wantedBy({
   fromUs,
   toUs,

@@ -19,9 +19,9 @@ export interface Savable {
 }
 
 /**
- * Writes traces as OTLP JSON lines, one trace a line, compressed where the path ends in `.gz`; see
- * `SpanTraces.save`. What is there under that name is replaced once all is written. The first line
- * says which traces are missing, and each what was logged, under a key that other programs pass over.
+ * Writes traces as OTLP JSON lines, one trace a line, compressed if the path ends in `.gz`; see `SpanTraces.save`. An
+ * existing file of that name is replaced once everything is written. The first line lists the missing traces, and each
+ * line its logs, under a key that other programs ignore.
  *
  * @throws FlowdeltaError for a file that cannot be written
  */
@@ -53,7 +53,10 @@ export async function replaceFile(
   }
 }
 
-/** What flowdelta alone reads of traces `from` to `to`: with the first which are missing, and what was logged. */
+/**
+ * Returns the data of traces `from` to `to` that only flowdelta reads: their logs, and with the first ones also the
+ * missing traces.
+ */
 export function savedBeside(traces: SpanTraceColumns, quality: Quality, from: number, to: number) {
   const missing = quality.issues.filter(({ code }) => from === 0 && code === MISSING_TRACES)
   const logs = savedLogs(traces, from, to)
@@ -69,7 +72,7 @@ function* linesOf(traces: SpanTraceColumns, quality: Quality): Generator<string>
   }
 }
 
-/** The spans of a trace in their order: neighbors of one service, host and version together. */
+/** Returns the spans of a trace in their order: neighbors of one service, host and version together. */
 function resourceSpansOf(traces: SpanTraceColumns, trace: number): object[] {
   const { spans, spanOffsets, services, hosts, versionNames } = traces
   const resources: object[] = []
@@ -126,7 +129,7 @@ function spanOf(traces: SpanTraceColumns, trace: number, row: number): object {
   }
 }
 
-/** The id of a parent by its row; one that is missing has an id that no span has. */
+/** Returns the id of a parent by its row; one that is missing has an id that no span has. */
 export function parentIdOf(parent: number): string {
   return parent === NO_PARENT ? '' : parent < 0 ? 'f'.repeat(16) : savedSpanId(parent + 1)
 }
@@ -155,7 +158,7 @@ function anyValue(value: AttributeValue): object {
   return { doubleValue: Number.isFinite(value) ? value : String(value) }
 }
 
-/** The share of traces that were rejected, as `traceStateProbability` reads it. */
+/** Returns the share of traces that were rejected, as `traceStateProbability` reads it. */
 function threshold(probability: number): string {
   const rejected = 2n ** 56n - BigInt(Math.round(probability * 2 ** 56))
   return rejected.toString(16).padStart(14, '0').replace(/0+$/, '') || '0'

@@ -7,11 +7,11 @@ import { SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-column
 import { CHECKSUM_KEY, checksumOf, SAVED_KEY } from './parquet-pages.ts'
 import { parentIdOf, replaceFile, type Savable, savedBeside, sendersOf } from './save-otlp.ts'
 
-/** Spans of one row group: what a reader holds of larger ones outlives its first collections of garbage. */
+/** Spans of one row group: with larger groups, a reader's buffers outlive its first garbage collections. */
 const SPANS_PER_GROUP = 2000
 
 type Unnamed = Partial<SchemaElement>
-/** A column, which is named when it is written, and what lies within it. */
+/** Column, which gets its name when it is written, and the elements within it. */
 type Elements = readonly [Unnamed, ...SchemaElement[]]
 
 const TEXT: Unnamed = { type: 'BYTE_ARRAY', converted_type: 'UTF8' }
@@ -21,7 +21,7 @@ const MAP: Elements = [
   { ...TEXT, name: 'key', repetition_type: 'REQUIRED' },
   { ...TEXT, name: 'value', repetition_type: 'REQUIRED' },
 ]
-/** Columns as the collector's exporter for ClickHouse calls them, then what it has no column for. */
+/** Columns with the names of the collector's exporter for ClickHouse, then columns that it does not have. */
 const COLUMNS: Readonly<Record<string, Elements>> = {
   Timestamp: [
     { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'NANOS' } },
@@ -47,10 +47,10 @@ const LIST: Elements = [
   { name: 'list', num_children: 1, repetition_type: 'REPEATED' },
   { ...TEXT, name: 'element', repetition_type: 'REQUIRED' },
 ]
-/** What consumers received, for other programs, and for files that are read together. */
+/** Links of consumers, for other programs, and for files that are read together. */
 const LINKS: typeof COLUMNS = { 'Links.TraceId': LIST, 'Links.SpanId': LIST }
 
-/** Of columns for which a choice by their values is slower to read. */
+/** Encodings of columns that a dictionary would make slower to read. */
 const ENCODINGS: Readonly<Record<string, Encoding>> = {
   Timestamp: 'PLAIN',
   Duration: 'PLAIN',
@@ -95,7 +95,7 @@ async function writeParquet(path: string, { quality, traces }: Savable): Promise
     const columnData = columnsOf(traces, traceOf, from, to)
     writer.write({ columnData, rowGroupSize: SPANS_PER_GROUP })
   }
-  // Writes what it still holds, so that the file can be read up to here.
+  // Writes the remaining data, so that the file can be read up to here.
   out.finish()
   const written = createReadStream(path)
   const checksum = await checksumOf(written)

@@ -21,10 +21,9 @@ interface Asked {
 }
 
 /**
- * Asks for stretches of time until no answer is cut: one that has as many traces as a server gives
- * at most is asked for again in halves. Of the fullest answer the halves are asked for in any case:
- * where they have more traces than the whole, the server has a lower limit than it was asked for,
- * which counts from then on.
+ * Asks for stretches of time until no answer is cut: one that has as many traces as a server gives at most is asked for
+ * again in halves. Of the fullest answer the halves are asked for in any case: if they have more traces than the whole,
+ * the server has a lower limit than the requested one, which then counts.
  */
 export class SlicedReading {
   readonly #leastUs: number
@@ -93,7 +92,9 @@ export class SlicedReading {
     quality.note(MISSING_TRACES, { file }, message)
   }
 
-  /** The halves of a stretch; none, which is remembered, if it is too short or both have what it has. */
+  /**
+   * Returns the halves of a stretch; none, which is remembered, if it is too short or both halves contain all of it.
+   */
   async #divided(slice: Slice, ids: ReadonlySet<string>, ask: Ask): Promise<Required<Asked>[]> {
     const halves: Required<Asked>[] = []
     for (const half of this.#halves(slice)) halves.push({ slice: half, ids: await ask(half) })

@@ -24,15 +24,15 @@ interface SpanRow {
   /** Text or number of OTLP. */
   readonly kind: unknown
   readonly status: unknown
-  /** Of the status. */
+  /** Message of the status. */
   readonly message: string
   readonly traceState: string
-  /** By the clock of the spans. */
+  /** Start by the clock of the spans. */
   readonly startUs: number
   readonly durationUs: number
   readonly followsFrom: boolean
   readonly links: readonly SpanLink[]
-  /** Its own, to which others are added. */
+  /** Own attributes, to which others are added. */
   readonly attributes: AttributeEntry[]
   readonly events: readonly (readonly [name: string, attributes: readonly AttributeEntry[]])[]
   /** Equal for equal resources; their attributes are read once. */

@@ -24,15 +24,15 @@ export interface StoreQuery {
 
 /** Somewhere that traces are kept. */
 export interface TraceStore {
-  /** What messages call it: its address without passwords and parameters. */
+  /** Name in messages: the address without passwords and parameters. */
   readonly name: string
   /**
-   * Hands over whole traces: at least those of all requests that `query` asks for. It may use
-   * conditions to hand over fewer, and must not where that could change which requests are
-   * selected: `loadTraces` applies time and conditions once more to what it gets.
+   * Hands over whole traces: at least those of all requests that `query` asks for. It may use conditions to hand over
+   * fewer, but not if that could change which requests are selected: `loadTraces` applies time and conditions once more
+   * to the traces it gets.
    *
-   * What a store may not hand over, such as traces beyond a server's limit, it notes in
-   * `sink.quality` with the code `incomplete-answer`.
+   * If a store cannot hand over some traces, such as those beyond a server's limit, it notes that in `sink.quality`
+   * with the code `incomplete-answer`.
    *
    * @throws FlowdeltaError if the store cannot be reached, or does not answer as it should
    */
@@ -49,7 +49,7 @@ export interface StoreKind<Table extends OptionTable = OptionTable> {
 }
 
 export interface StoreLocation {
-  /** What messages call it. */
+  /** Name in messages. */
   readonly name: string
   /** A path, or a URL with its user and password, without parameters. */
   readonly location: string
@@ -77,7 +77,7 @@ export async function readOrInstead(
   groups.length = length
 }
 
-/** A group of requests from a row that says its root, whether they failed, their kinds and so on. */
+/** Returns a group of requests from a row that says its root, whether they failed, their kinds and so on. */
 export function requestGroup(row: readonly unknown[]): RequestGroup {
   const [root, failed, structures, spans, requests, sampled, meanUs, quantiles] = row
   const [p50Us = 0, p95Us = 0, p99Us = 0] = (quantiles as unknown[]).map(Number)
@@ -96,7 +96,7 @@ export function requestGroup(row: readonly unknown[]): RequestGroup {
 }
 
 /**
- * Returns the time that a query is about, in whole µs outwards, up to now where it has no end.
+ * Returns the time of a query, in whole µs outwards, up to now if it has no end.
  *
  * @throws OptionError for a query without a beginning
  */

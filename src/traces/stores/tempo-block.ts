@@ -16,7 +16,7 @@ const EVENT = `${SPAN}Events.list.element.`
 const LINK = `${SPAN}Links.list.element.`
 const ATTRIBUTES = 'Attrs.list.element.'
 
-/** Columns that hold one attribute each, and what it is called. */
+/** Columns that hold one attribute each, and its name. */
 const WELL_KNOWN: Readonly<Record<string, string>> = {
   Cluster: 'cluster',
   Namespace: 'namespace',
@@ -193,8 +193,8 @@ async function attributeSet(
 }
 
 /**
- * What dedicated columns hold: the first of a block's list for spans is in `String01` of spans, and
- * so on; scope `span` and type `string` are left out of the list.
+ * Returns a function that names the attribute in a dedicated column. The first attribute of a block's list for spans is
+ * in `String01` of spans, and so on; the list leaves out scope `span` and type `string`.
  */
 function dedicatedNames(file: ParquetFile, prefix: string): (column: string) => string | undefined {
   const scope = prefix === RESOURCE ? 'resource' : prefix === SPAN ? 'span' : 'event'

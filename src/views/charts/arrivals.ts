@@ -214,7 +214,7 @@ function overview(window: ArrivalWindow, period: Period): TimePanel {
   }
 }
 
-/** How many of the requests in the window arrive when. */
+/** Draws when the requests in the window arrive. */
 function density(window: ArrivalWindow, period: Period): TimePanel {
   const words = counted(window.inside[period].length, 'request')
   const title = 'time since the start of the period'
@@ -292,7 +292,7 @@ type Arrival = ReturnType<typeof arrivals>[number]
 
 type ArrivalWindow = ReturnType<typeof arrivalWindow>
 
-/** All requests, or the longest stretch from the first arrival with at most `limit` a period. */
+/** Returns all requests, or the longest stretch from the first arrival with at most `limit` a period. */
 function arrivalWindow(
   source: FlowSet | Categories,
   { category, rangeUs, limit }: OptionsOf<typeof ARRIVALS_CHART_OPTIONS>,
@@ -321,7 +321,7 @@ function arrivalWindow(
     toUs,
     /** Whether a stretch that was asked for has too many to draw one by one. */
     isDense,
-    /** From the first arrival (or 0, where that is near) to the last reply of both periods. */
+    /** Range from the first arrival (or 0, if that is near) to the last reply of both periods. */
     firstUs,
     lastUs,
     all: [before, after] as const,

@@ -14,7 +14,7 @@ export interface DurationExtent {
   readonly lowUs: number
   readonly highUs: number
   readonly title: string
-  /** What is drawn instead of durations; its unit stands behind the title. Default: time. */
+  /** Quantity drawn instead of durations; its unit stands behind the title. Default: time. */
   readonly of?: Quantity
   readonly ticks?: number
   readonly nice?: boolean
@@ -56,10 +56,10 @@ function titleIn(title: string, { unit }: Quantity): string {
   return unit === null || title === '' ? title : `${title} (${unit})`
 }
 
-/** Of an axis, beside the longest bar. */
+/** Share of an axis for text beside the longest bar. */
 const TEXT_ROOM = 0.2
 
-/** A linear axis of durations around 0 with room for a text beside the bar that ends at either end. */
+/** Returns a linear axis of durations around 0 with room for a text at either end of a bar. */
 export function durationAxisWithRoom(
   endsUs: readonly number[],
   extent: Omit<DurationExtent, 'lowUs' | 'highUs'>,
@@ -82,14 +82,14 @@ export function logDurationAxis({ lowUs, highUs, title, of = TIME }: DurationExt
   return { ...axis, axis: { ...plain, labelExpr: LOG_DURATIONS } }
 }
 
-/** An axis of durations: logarithmic where the longest is more than `wide` times the shortest. */
+/** Returns an axis of durations: logarithmic where the longest is more than `wide` times the shortest. */
 export function durationAxis({ lowUs, highUs, ...rest }: DurationExtent, wide: number): Axis {
   return lowUs > 0 && highUs / lowUs > wide
     ? logDurationAxis({ lowUs: lowUs / 1.1, highUs: highUs * 1.1, ...rest })
     : linearDurationAxis({ lowUs, highUs, ...rest })
 }
 
-/** A linear axis that ends where its domain does. */
+/** Returns a linear axis that ends where its domain does. */
 export function plainAxis(domain: Axis['domain'], axis: SpecPart): Axis {
   return { domain, scale: { domain: [...domain], nice: false }, axis }
 }
@@ -113,7 +113,7 @@ export function logTicks(low: number, high: number): number[] {
 
 const BELOW_ZERO = -0.4
 
-/** A nearly logarithmic axis of counts from 0 to `largest`, with a place for 0. */
+/** Returns a nearly logarithmic axis of counts from 0 to `largest`, with a place for 0. */
 export function countAxis(largest: number, title: string): Axis {
   const high = Math.max(2, largest) * 1.25
   const values = [0, ...logTicks(1, high)]
@@ -139,7 +139,7 @@ export type NumberExtent = ReturnType<typeof numberExtent>
 const WIDE = 100
 const MARGIN = 0.03
 
-/** What numbers span; 0 to 1 without any. */
+/** Returns the range of numbers; 0 to 1 without any. */
 export function numberExtent(values: readonly number[]) {
   const isWhole = values.every(Number.isInteger)
   const [least, most] = extent(values)

@@ -22,7 +22,7 @@ export function quantity(field: string): SpecPart {
   return { field, type: 'quantitative' }
 }
 
-/** The channel of rows named by `label`, in the order of the data; `hidden` in panels beside the first. */
+/** Returns the channel of rows named by `label`, in the order of the data; `hidden` in panels beside the first. */
 export function rowNames({ hidden = false, grid = false } = {}): SpecPart {
   const axis = { title: null, domain: false, ticks: false, labelPadding: 6, labelLimit: 520, grid }
   const shown = hidden ? { ...axis, labels: false } : axis
@@ -87,13 +87,13 @@ export function ruleAt(value: number, mark: SpecPart = { color: PALETTE.rule }):
 /** Multiples of these fill a square evenly, however many there are (Roberts' sequence). */
 const SPREAD = [0.7548776662466927, 0.5698402909980532] as const
 
-/** Where a dot stands beside the middle of its lane, in which dots of one value would hide each other. */
+/** Returns the offset of a dot from the middle of its lane, where dots of one value would hide each other. */
 export function spread(row: number, axis: 0 | 1 = 0): number {
   // JSON has no -0, which adding 0 makes 0.
   return Math.round((((row * SPREAD[axis]) % 1) - 0.5) * 1000) / 1000 + 0
 }
 
-/** The channel of what {@link spread} gives. */
+/** Returns the channel for the output of {@link spread}. */
 export function apart(field: string): SpecPart {
   return { field, type: 'quantitative', scale: { domain: [-0.7, 0.7] } }
 }
@@ -153,12 +153,12 @@ interface Bars extends Panel {
   readonly y?: SpecPart
 }
 
-/** Nothing below the sentences that say why there is nothing. */
+/** Returns an empty view for below the sentences that say why there is nothing. */
 export function emptyView(width: number): SpecPart {
   return { width, height: 1, data: { values: [] }, mark: 'point' }
 }
 
-/** Ranked bars; a waterfall where each begins at a field of its own; of no rows, nothing. */
+/** Draws ranked bars; a waterfall if each begins at a field of its own; nothing for no rows. */
 export function bars({ rows, axis, to, from, text, ...look }: Bars): SpecPart {
   const { color, tooltip: fields, y = rowNames(), width = 380, isShared, over = [] } = look
   if (rows.length === 0) return emptyView(width)
@@ -286,7 +286,7 @@ export function curves({ curves: all, x, y, fields, ...look }: Curves): SpecPart
   }
 }
 
-/** What {@link matrix} draws: a cell a row, at `column` of the row `label`. */
+/** Content of {@link matrix}: a cell per row, at `column` of the row `label`. */
 interface Matrix {
   readonly rows: readonly Row[]
   readonly labels: readonly string[]

@@ -31,7 +31,7 @@ type Sentences = string | false | readonly (string | false)[]
 export interface Heading {
   readonly title: string
   readonly subtitle: Sentences
-  /** What was left out or thinned to keep the chart small; empty when it holds everything. */
+  /** Parts left out or thinned to keep the chart small; empty if it holds everything. */
   readonly omissions?: Sentences
   readonly width: number
 }
@@ -80,7 +80,7 @@ const CONFIG = {
   },
 } as const
 
-/** A chart that looks like all the others; omissions stand below the subtitle. */
+/** Returns a chart that looks like all the others; omissions stand below the subtitle. */
 export function framedChart(
   { title, subtitle, omissions = [], width }: Heading,
   view: SpecPart,
@@ -110,7 +110,7 @@ export function framedChart(
   return new Chart(spec, { title, description: sentences.join(' ') })
 }
 
-/** A framed chart whose plots have another width; its titles are broken into lines for `whole`. */
+/** Returns a framed chart whose plots have another width; its titles are broken into lines for `whole`. */
 export function sizedSpec(spec: VegaLiteSpec, width: number, whole: number): VegaLiteSpec {
   const broken = (lines: string | readonly string[], size: number) =>
     brokenInto([lines].flat().join(' '), (whole - 4 * PADDING) / size)

@@ -64,7 +64,7 @@ export class Chart extends Picture {
   /** The plain Vega-Lite specification, to be copied or changed. */
   readonly spec: VegaLiteSpec
 
-  /** Its SVG needs a renderer, which the Node entry point registers. */
+  /** The SVG needs a renderer, which the Node entry point registers. */
   constructor(spec: VegaLiteSpec, text: ChartText) {
     super(() => renderSvg({ description: text.description, ...spec }), text)
     this.spec = spec
@@ -128,7 +128,7 @@ export class Drawing extends Picture {
 
 const GEOMETRY = /( (?:d|transform|x|y|x1|x2|y1|y2|width|height)=")([^"]*)/g
 
-/** An SVG without words for readers of each mark, and with places to a hundredth of a pixel. */
+/** Returns an SVG without words for readers of each mark, and with places to a hundredth of a pixel. */
 export function bareSvg(svg: string): string {
   return svg
     .replace(/ (?:aria-[a-z]+|role)="[^"]*"/g, '')

@@ -6,7 +6,7 @@ import type {
 
 export type DiagnosisRow = ReturnType<typeof diagnosisRows>[number]
 
-/** The best `limit` scenarios and what they lie within, each below its parent, best first. */
+/** Returns the best `limit` scenarios and those that contain them, each below its parent, best first. */
 export function diagnosisRows({ ranked }: LatencyDiagnosis, limit: number) {
   const kept = new Set<number>()
   for (const { rank } of ranked.slice(0, limit)) {

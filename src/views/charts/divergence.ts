@@ -13,7 +13,7 @@ import { bars, colorBy, distinctTexts } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
 import { tText, valueText } from './log-values.ts'
 
-/** How much longer a bar is that stands for an infinite score. */
+/** Length of a bar for an infinite score, relative to the longest other one. */
 const BEYOND = 1.1
 const LOOKS = [
   { name: 'later, more or larger after', color: PALETTE.after },

@@ -6,7 +6,7 @@ const MAX_STEPS = 500
 
 export type Point = readonly [x: number, share: number]
 
-/** About `MAX_STEPS` steps of a curve within an axis, nowhere further than 1 / `MAX_STEPS` from it. */
+/** Returns about `MAX_STEPS` steps of a curve within an axis, nowhere further than 1 / `MAX_STEPS` from it. */
 export function stepsBetween(curve: Ecdf, [low, high]: readonly [number, number]): Point[] {
   if (curve.count === 0) return []
   const steps = thinnedSteps(curve, MAX_STEPS).map(([x, share]): Point => [Math.max(x, low), share])
@@ -28,7 +28,7 @@ export function thinnedSteps({ x, y }: Pick<Ecdf, 'x' | 'y'>, limit: number): Po
   return steps
 }
 
-/** The share at or below `x`: 0 before the first step. */
+/** Returns the share at or below `x`: 0 before the first step. */
 export function shareAt({ x: values, y }: Ecdf, x: number): number {
   return y[bisectRight(values, x) - 1] ?? 0
 }

@@ -49,13 +49,16 @@ export const edgeChangesChart = defineChart(SHIFT_OPTIONS, (edges: EdgeChanges, 
   drawShifts(edges, [], options),
 )
 
-/** Draws the same of a comparison, with what findings tell beside: steps of which no edge changed. */
+/** Draws the shifts of a comparison, including steps from findings of which no edge changed. */
 export const shiftsChart = defineChart(SHIFT_OPTIONS, (comparison: Comparison, options) => {
   const { edges } = comparison
   return drawShifts(edges, stepsWithoutEdges(comparison), options)
 })
 
-/** An edge also holds what runs meanwhile, and is compared within categories: a step may be surer. */
+/**
+ * Returns changed steps of which no edge changed: an edge also contains concurrent work and is compared within
+ * categories, so a step may be surer.
+ */
 function stepsWithoutEdges({ findings, edges, steps }: Comparison): StepChange[] {
   const told = findings.findings.flatMap((finding) => finding.steps)
   const { changes } = edges
@@ -70,7 +73,7 @@ function isSameStep(a: Step, b: Step): boolean {
   return a.kind === b.kind && a.service === b.service && a.caller === b.caller
 }
 
-/** What a row shows: an edge or a step. */
+/** Content of a row: an edge or a step. */
 type Shift = Pick<
   EdgeChange,
   'shiftUs' | 'interval' | 'changed' | 'probabilitySlower' | 'afterRequests' | 'q'
@@ -158,7 +161,7 @@ function rowOf(shift: Shift, label: string, of: Quantity) {
     highUs,
     shift: signedAmount(shiftUs, of),
     interval: `${signedAmount(lowUs, of)} to ${signedAmount(highUs, of)}`,
-    // Of steps of which some calls changed, the typical one says nothing.
+    // If only some calls of a step changed, the typical call says nothing.
     slower: Number.isNaN(probabilitySlower) ? 'unknown' : percent(probabilitySlower),
     requests: afterRequests,
     chance: pValue(q, 'q'),

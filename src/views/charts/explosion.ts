@@ -15,8 +15,8 @@ import { curves, digits, distinctTexts, moves, on, ruleAt, tooltip } from './bui
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
 /**
- * Draws what each remedy does to the number of categories, their requests, and the share of
- * requests that can be tested; best first. Source: Sambasivan 2013, §3.5.3; the drawing is our own.
+ * Draws the effect of each remedy on the number of categories, their requests, and the share of testable requests; best
+ * first. Source: Sambasivan 2013, §3.5.3; the drawing is our own.
  */
 export const explosionChart = defineChart({}, (diagnosis: ExplosionDiagnosis) => {
   const rows = rowsOf(diagnosis)
@@ -176,7 +176,7 @@ interface SizeRow {
   readonly foldedMean: number
 }
 
-/** How many categories requests turned out to be in. */
+/** Observed number of categories of requests. */
 export interface ObservedCategories {
   readonly hosts: number
   readonly requests: number
@@ -291,7 +291,7 @@ function curveRows(stage: ExpectedCategoryCurves) {
 
 function pointOf({ hosts, requests, categories, name = '' }: ObservedCategories, replicas: number) {
   const { expected, sd } = expectedCategories(hosts, replicas, requests)
-  // Where the number cannot vary, what is rounded away is no difference.
+  // If the number cannot vary, a rounding error is no difference.
   const isOutside = Math.abs(categories - expected) > SDS * sd + 1e-9 * expected
   const label = shortText(name, MAX_POINT_NAME_LENGTH)
   const said = `${short(expected)} ± ${short(sd)}`

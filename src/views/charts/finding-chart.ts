@@ -6,7 +6,7 @@ import { errorsChart } from './over-time.ts'
 import { responseTimesChart, stepTimesChart } from './response-times.ts'
 import { ribbonChart } from './ribbon.ts'
 
-/** The picture of a finding, and what it shows. */
+/** Picture of a finding, with a description. */
 export interface FindingChart {
   readonly chart: Chart
   readonly of: 'step' | 'requests' | 'path' | 'errors' | 'arrivals'

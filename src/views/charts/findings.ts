@@ -30,7 +30,7 @@ const LOOKS = [
   { name: 'observed change', color: PALETTE.rest },
 ]
 
-/** Draws findings as a waterfall up to the observed change, with what they leave over. */
+/** Draws findings as a waterfall up to the observed change, with the rest. */
 export const findingsChart = defineChart({}, (stage: Findings) => {
   const rows = rowsOf(stage)
   const of = stage.quantity
@@ -66,7 +66,7 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
       text: 'amount',
       // Beside names of findings, within 800 pixels.
       width: 300,
-      // Rows say what they are.
+      // Rows name their own meaning.
       color: { ...colorBy(LOOKS, rows), legend: null },
       tooltip: {
         finding: 'label',
@@ -108,7 +108,7 @@ function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
     return {
       ...row,
       label: labels[i] as string,
-      // What costs no time, or none that can be told, has no bar.
+      // A change without a cost in time, or of unknown cost, has no bar.
       amount: spoken([
         row.endUs !== row.startUs && signedAmount(row.endUs - row.startUs, quantity),
         failures,
@@ -159,7 +159,7 @@ export const interferenceChart = defineChart(
   },
 )
 
-/** Says what was looked at and not found. */
+/** Says what was tested without a result. */
 function nothingCompared({
   step,
   slowCalls,
@@ -206,7 +206,7 @@ const CONTRIBUTION_LOOKS = [
 ]
 const MAX_PRECURSORS = 5
 
-/** Draws bars by rank of what each mutation adds. Source: Sambasivan 2013, §2.6.5. */
+/** Draws the contribution of each mutation as a bar, by rank. Source: Sambasivan 2013, §2.6.5. */
 export const contributionsChart = defineChart(
   { limit: most(20, 'mutations', 'Maximum number of mutations drawn, best first') },
   (ranking: Ranking, { limit }) => {

@@ -17,7 +17,7 @@ export function largestInFlowOrder(
     .sort((a, b) => depth(a) - depth(b) || a.edge - b.edge)
 }
 
-/** The longest way, in edges, from the root to where each edge class begins. */
+/** Returns the longest way, in edges, from the root to where each edge class begins. */
 export function flowDepths(flow: Pick<DrawnFlow, 'labels' | 'from' | 'to' | 'classOf'>): number[] {
   const { labels, from, to, classOf } = flow
   const depth = graphDepths(labels.length, from, to)
@@ -39,7 +39,7 @@ export function edgeName(
 }
 
 function ownWords(other: string, label: string): string {
-  // A cut is as good as the whole: only so much of a label is ever shown.
+  // A cut label is as good as the whole: only a limited part is ever shown.
   const words = label.slice(0, 1000).split(' ')
   const known = other.slice(0, 1000).split(' ')
   let same = 0

@@ -19,7 +19,7 @@ export function valueText(feature: Feature, value: number, quantity?: Unit | und
   return unit === 'share' ? percent(value) : quantityText(value, quantity).replace('-', '−')
 }
 
-/** Welch's t in three digits; two constants that differ are infinitely far apart. */
+/** Returns Welch's t in three digits; two constants that differ are infinitely far apart. */
 export function tText(t: number): string {
   const size = Number.isFinite(t) ? String(Number(Math.abs(t).toPrecision(3))) : '∞'
   return `${t < 0 ? '−' : ''}${size}`
@@ -34,7 +34,7 @@ export function testText({ tested, t, p, significant }: FeatureTest): string {
   return `t = ${tText(t)}, ${pValue(p)}${significant ? '' : ', not significant'}`
 }
 
-/** How many instances do not have a feature, class by class: `3 of 40 after have none`. */
+/** Returns the number of instances without a feature, class by class: `3 of 40 after have none`. */
 export function missingText(
   { beforeCount, afterCount }: Pick<FeatureTest, 'beforeCount' | 'afterCount'>,
   totals: Readonly<Record<LogClass, number>>,

@@ -22,8 +22,8 @@ const LOOKS = [
 type Move = Stream & { readonly from: number; readonly to: number }
 
 /**
- * Draws which categories requests went to: bands as wide as there are requests, with what each adds to
- * response times in all.
+ * Draws the moves of requests between categories: the width of a band is its number of requests, and a label gives its
+ * contribution to the total of response times.
  */
 export const movesChart = defineChart(
   { limit: most(12, 'streams', 'Maximum number of streams drawn, largest change of time first') },

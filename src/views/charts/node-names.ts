@@ -27,7 +27,7 @@ function nodeName(categories: Categories, { category, node, longest }: NamedNode
   }
 }
 
-/** The name of a node of a flow as it is drawn; one that begins the next round says so. */
+/** Returns the name of a node of a flow as it is drawn; one that begins the next round says so. */
 export function drawnName(categories: Categories, flow: DrawnFlow, named: NamedNode) {
   const { node } = named
   const own = nodeName(categories, { ...named, node: flow.nodeOf[node] as number })
@@ -73,8 +73,8 @@ function methodName(name: string): string {
 export type DrawnFlow = ReturnType<typeof drawnFlow>
 
 /**
- * A category's flow as drawn. In folded flows a further node stands for the beginning of the next
- * round: a step from round to round would close a cycle.
+ * Returns a category's flow as drawn. In folded flows a further node stands for the beginning of the next round: a step
+ * from round to round would close a cycle.
  */
 export function drawnFlow(structure: CategoryStructure) {
   const { labels, from, to, classOf, classFrom, classTo } = structure
@@ -91,7 +91,7 @@ export function drawnFlow(structure: CategoryStructure) {
     from: Uint32Array.from([...from, ...loops.map((loop) => loop.from)]),
     to: Uint32Array.from([...to, ...loops.map((loop) => loop.to)]),
     classOf: Uint32Array.from([...classOf, ...loops.map(({ number }) => number)]),
-    /** For each node drawn the one it is, or stands for where it begins the next round. */
+    /** Node that each drawn node is, or stands for if it begins the next round. */
     nodeOf: [...labels.keys(), ...again],
     /** Nodes from this number on stand for the beginning of the next round. */
     nextRound: labels.length,

@@ -26,8 +26,8 @@ const LOOKS = PERIODS.map((period) => ({
 }))
 
 /**
- * Draws which share of requests failed when, and which had the failing call of a finding: of as
- * many requests each, with exact 95 % intervals, and marks of what began when.
+ * Draws the share of requests that failed over time, and the share with the failing call of a finding. Each share
+ * covers equally many requests and has an exact 95 % interval; marks show when changes began.
  */
 export const errorsChart = defineChart(
   {
@@ -163,7 +163,7 @@ function ratesOf(flows: FlowSet, failures: readonly Failure[], period: Period) {
   })
 }
 
-/** How many requests failed, of how many, and how many these are worth. */
+/** Counts the failed requests, all requests, and their worth. */
 function countFailures(flows: FlowSet, own: readonly Failure[]) {
   const counts = own.map(({ request }) => flows.countOf(request))
   return {

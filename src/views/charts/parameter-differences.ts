@@ -211,7 +211,7 @@ export const QUESTION_WORDS: Readonly<Record<ParameterQuestionName, string>> = {
   'what-is-slow': 'What is slow?',
 }
 
-/** The answer to a question, by default to the one whose parameters separate better. */
+/** Returns the answer to a question, by default to the one whose parameters separate better. */
 export function answerTo(
   explanation: Explanation,
   name?: ParameterQuestionName,
@@ -251,7 +251,10 @@ export function groupSizes(
   return names.map((name, group) => counted(sizes[group] as number, name, name)).join(' and ')
 }
 
-/** Each parameter of a question; of what is slow, `before` is the usual rows, `after` the slow. */
+/**
+ * Returns the differences of each parameter of a question; for slow requests, `before` is the usual rows and `after`
+ * the slow ones.
+ */
 export function differencesOf(
   explanation: Explanation,
   question: ParameterQuestion,
@@ -265,7 +268,7 @@ export function differencesOf(
       )
 }
 
-/** How much a parameter differs, as one reads it: dashes where one of the groups is empty. */
+/** Returns the difference of a parameter as text; dashes if one of the groups is empty. */
 export function effectTexts({ effect, q }: ParameterDifference): { effect: string; q: string } {
   if (Number.isNaN(q)) return { effect: '–', q: '–' }
   return { effect: effect.toFixed(2), q: pValue(q, 'q').replace(/^q (= )?/, '') }

@@ -28,10 +28,10 @@ export type ParameterShares =
       readonly missing: SharePair
     }
 
-/** Numbers of at most so many values are shown value by value. */
+/** Most values of numbers that are shown value by value. */
 const FEW_VALUES = 6
 const BINS = 24
-/** What this share of a group lies beyond does not stretch the axis. */
+/** Share of a group at the ends that does not stretch the axis. */
 const TAIL = 0.01
 /** Bins are equal in ratio where the largest value is this many times the smallest. */
 const WIDE = 100

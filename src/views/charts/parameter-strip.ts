@@ -24,15 +24,15 @@ const LANE = 90
 const TIME_HEIGHT = 280
 const LEVEL = 18
 const MAX_LEVELS = 60
-/** Numbers of so many values are spread over this share of the axis. */
+/** Number of values below which numbers are spread over this share of the axis. */
 const FEW_VALUES = 12
 const APART_SHARE = 0.025
 const MAX_LINES = 5
 const WIDE_TIMES = 8
 
 /**
- * Draws every request as a dot along one parameter, colored by its group, with lines where the tree
- * divides the values; in what is slow, time is the other axis.
+ * Draws every request as a dot along one parameter, colored by its group, with lines where the tree divides the values;
+ * for slow requests, time is the other axis.
  */
 export const parameterStripChart = defineChart(
   {
@@ -140,7 +140,7 @@ export const parameterStripChart = defineChart(
   },
 )
 
-/** The parameter a strip shows if none is named: the root of the tree, or the most different. */
+/** Returns the parameter a strip shows if none is named: the root of the tree, or the most different. */
 function parameterOf(explanation: Explanation, question: ParameterQuestion, name?: string) {
   const { table, tree } = question
   const rootColumn = tree.root.kind === 'split' ? tree.root.column : undefined
@@ -162,7 +162,7 @@ type Rows = readonly { readonly timeUs: number }[]
 
 function splitsOn(root: Node, column: string): Split[] {
   const found: Split[] = []
-  // A list goes on with what is added to it on the way.
+  // The loop also visits nodes added on the way.
   const nodes = [root]
   for (const node of nodes) {
     if (node.kind === 'leaf') continue

@@ -188,7 +188,7 @@ function everyTimes(categories: Categories, category: number, edge: number): Sam
 interface Distributions {
   readonly title: string
   readonly amounts: string
-  /** What requests did by a time. */
+  /** Words for what requests did by a time. */
   readonly ended: string
   readonly counted: string
   readonly quantity: Quantity

@@ -30,7 +30,7 @@ type Level = (step: AccountStep) => Place
 
 const OPERATIONS: Level = (step) => ({ place: placeOf(step), operation: step.operation })
 
-/** From fine to coarse: operations, services and the ways to them, services with the ways to them. */
+/** Levels from fine to coarse: operations, services and the ways to them, services with the ways to them. */
 const LEVELS: readonly Level[] = [
   OPERATIONS,
   (step) => ({ place: placeOf(step), operation: '' }),
@@ -78,7 +78,7 @@ export function ribbonParts({ steps }: Pick<Account, 'steps'>, wanted: Wanted): 
   })
 }
 
-/** The largest changes at a level, and the share of all change that they hold. */
+/** Returns the largest changes at a level, and the share of all change that they hold. */
 function changedAt(steps: readonly TimedStep[], level: Level, limit: number) {
   const all = Array.from(
     group(steps, (step) => JSON.stringify(named(level, step))).values(),
@@ -94,7 +94,7 @@ function changedAt(steps: readonly TimedStep[], level: Level, limit: number) {
   return { changed, share: sum(changed, ({ changeUs }) => changeUs) / (wholeUs || 1) }
 }
 
-/** Where trace points have no place, a step stands for itself. */
+/** Names the place of a step; a trace point without a place stands for itself. */
 function named(level: Level, step: AccountStep): Place {
   const known = level(step)
   return known.place === '' ? { place: '', operation: step.operation || 'unnamed' } : known
@@ -113,7 +113,7 @@ function textOf({ place, operation }: Place): string {
   return spoken([place, operation && operationName({ operation })]).join(': ')
 }
 
-/** Says who works, or who calls whom, and in which operation. */
+/** Names the working service, or caller and callee, and the operation. */
 export function stepName(step: AccountStep): string {
   return step.kind === 'other' ? 'other steps' : textOf(named(OPERATIONS, step))
 }

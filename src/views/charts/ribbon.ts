@@ -23,7 +23,7 @@ const LIMIT = most(5, 'parts', 'Maximum number of changed parts named, the large
 const WIDTH = count({ default: 1160, min: 640, unit: 'pixels', sentence: 'Width of the picture' })
 const ACCOUNT_OPTIONS = defineOptions({ limit: LIMIT, width: WIDTH })
 
-/** A ribbon as wide as its place, and its parts, which its marks name by number. */
+/** Returns a ribbon as wide as its place, and its parts, which its marks name by number. */
 export function ribbonOf(account: Account, look: Pick<Look, 'isClear' | 'whose'>) {
   const { chart, parts } = drawn(account, { ...readOptions(ACCOUNT_OPTIONS, {}), ...look })
   return { spec: chart.spec, parts }
@@ -62,7 +62,7 @@ export function ribbonIsClear({ findings }: Comparison): boolean {
   return findings.findings.length > 0 || findings.changeIsClear || findings.unexplainedShare > 0
 }
 
-/** Accounts for the requests of a category or a finding, and what they were before; else for all. */
+/** Accounts for the requests of a category or a finding, and their former categories; else for all. */
 export function accountFor(
   comparison: Comparison,
   category: number | null,
@@ -79,7 +79,7 @@ export function accountFor(
     throw new OptionError('category', category, `a category from 0 to ${categories.size - 1}`)
   }
   const wanted = new Set(finding?.categories ?? [category])
-  // What these requests were before.
+  // Categories that these requests were in before.
   const was = new Set([...wanted, ...(finding?.moves ?? []).map(({ from }) => from)])
   const { categoryOf, flows } = categories
   return accountOf(categories, (request) =>
@@ -101,7 +101,7 @@ const NAMES = [46, 36] as const
 /** Smallest share of the change at which the mix is mentioned. */
 const MIN_MIX = 0.1
 
-/** The mean of what a finding is about. */
+/** Name of the mean request that a finding is about. */
 export const AFFECTED = 'A mean affected request'
 
 const COLORS = { more: PALETTE.change, less: PALETTE.less, little: PALETTE.faint } as const
@@ -110,14 +110,14 @@ interface Look {
   readonly limit: number
   readonly width: number
   readonly isClear: boolean
-  /** Which request is drawn: the subject of the title. */
+  /** Request that is drawn: the subject of the title. */
   readonly whose: string
 }
 
 function drawn(account: Account, { limit, ...look }: Look): { chart: Chart; parts: RibbonPart[] } {
   const cut = (longest: number) =>
     ribbonParts(account, { limit: look.isClear ? limit : 0, longest })
-  // As many labels as there is room for, with shorter names rather than fewer.
+  // Names as many labels as there is room for, with shorter names rather than fewer labels.
   for (let named = limit; ; named--) {
     for (const longest of NAMES) {
       const parts = cut(longest)
@@ -185,7 +185,7 @@ function picture(account: Account, { parts, labels, width, isClear, whose }: Dra
     const far = side === 'above' ? edge - row * ROW : edge + row * ROW
     const way = side === 'above' ? -1 : 1
     const middle = far + way * (ROW / 2 + 2)
-    // Under a text in the middle of its line ends that, beside another it goes on.
+    // Below a text in the middle of its line, the line ends; next to another text it goes on.
     const end = label.align === 'center' ? far + way * (row === 0 ? 4 : 3) : middle
     return {
       ...label,
@@ -366,7 +366,7 @@ interface Label {
 
 const ALIGNS = ['center', 'left', 'right'] as const
 const MAX_ROWS = 5
-/** Between two texts, between a text and the line of another, and between a text and its own line. */
+/** Distances between two texts, between a text and the line of another, and between a text and its own line. */
 const GAP = 12
 const CLEAR = 3
 const BESIDE = 6
@@ -374,8 +374,8 @@ const BESIDE = 6
 const MAX_TRIES = 20_000
 
 /**
- * Places the labels of parts, the largest change first, each in the nearest row where it touches no
- * other, however wide the page is; `null` where there is no such arrangement.
+ * Places the labels of parts, the largest change first, each in the nearest row where it touches no other, whatever the
+ * width of the page; `null` if there is no such arrangement.
  */
 function placeLabels(
   parts: readonly RibbonPart[],

@@ -80,7 +80,7 @@ function segmentRows(segments: readonly Segment[], quantity: Quantity) {
         ...shared,
         kind: 'share of the change',
         share: shareOfChange,
-        // Below the name of its segment stands what was measured; spaces make labels distinct.
+        // The measured values stand below the name of their segment; spaces make labels distinct.
         label: `${sides.inside} (others ${sides.outside})${' '.repeat(i)}`,
         amount: `${percent(shareOfChange)} of the change`,
       },

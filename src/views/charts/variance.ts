@@ -26,7 +26,7 @@ const VARIANCE_WATERFALL_CHART_OPTIONS = defineOptions({
   ),
 })
 
-/** Less of the variance than this is rounding. */
+/** Share of the variance below which it is a rounding error. */
 const MIN_SHARE = 1e-6
 
 const LOOKS = [
@@ -235,7 +235,7 @@ const TOOLTIP = {
   'requests with both': ['requests', ',d'],
 } as const
 
-/** Every two edges, with q over all pairs drawn: the stage's own is over the others of one edge. */
+/** Returns every two edges, with q over all pairs drawn: the stage's own q is over the others of one edge. */
 function pairsOf(found: CategoryVariance, edges: readonly EdgeVariance[]) {
   const pairs = edges.flatMap((edge, i) => {
     const { others } = found.covariances(edge.edge)

@@ -31,8 +31,8 @@ const MIN_SPAN = 0.02
 const CHANCE = 'may be chance'
 
 /**
- * Draws a diagnosis: the scenarios that were tried, each indented below the one it refines, how far
- * each leaves the profile from the target, and what it makes of p50 and p99.
+ * Draws a diagnosis: the tried scenarios, each indented below the one it refines, with the remaining distance of the
+ * profile from the target, and the new p50 and p99.
  *
  * Source: Ostrowski, Mann and Sandler 2011, §4; the drawing is flowdelta's own.
  */

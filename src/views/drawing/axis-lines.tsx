@@ -18,7 +18,7 @@ interface Axis {
   readonly box: PlotBox
 }
 
-/** An axis below; `title` says what the numbers are, where nothing else does. */
+/** Draws an axis below the plot; `title` names the numbers if nothing else does. */
 export function BottomAxis({ scale, box, title }: Axis & { readonly title?: string }) {
   const ink = useInk()
   const bottom = box.top + box.height
@@ -90,7 +90,7 @@ export function curvePath(
     .join('')
 }
 
-/** How far numbers may stand out to the right of the plot. */
+/** Largest overhang of numbers to the right of the plot. */
 const BEYOND = 13
 const FONT_SIZE = 11
 

@@ -3,7 +3,7 @@ import { DURATION_UNITS, formatDuration, grouped, shortNumber } from '../../core
 
 export interface AxisScale {
   readonly ticks: readonly { readonly value: number; readonly text: string }[]
-  /** Where a value lies; the nearer end where it is beyond the axis. */
+  /** Place of a value; the nearer end if it is beyond the axis. */
   readonly share: (value: number) => number
   readonly value: (share: number) => number
 }
@@ -34,7 +34,7 @@ export function timeScale(
   }
 }
 
-/** A time as an axis that spans others would write it: `12.35 s`. */
+/** Returns a time as an axis that spans others would write it: `12.35 s`. */
 export function timeText(timeUs: number, span: readonly [number, number]): string {
   const [factor, unit] = timeUnit(span)
   const number = Number((timeUs / factor).toPrecision(6))
@@ -65,7 +65,7 @@ function tickText(us: number): string {
   return us < MINUTE ? formatDuration(us) : `${grouped(us / 1e6)} s`
 }
 
-/** Positive values between round numbers, with as many ticks a decade as there is room for. */
+/** Returns an axis of positive values between round numbers, with as many ticks a decade as there is room for. */
 function logScale({ low, high, ticks: most, text }: LogExtent): AxisScale {
   const [from, to] = [roundDown(low), Math.max(roundUp(high), roundUp(roundDown(low) * 1.5))]
   const scale = evenScale(Math.log(from), Math.log(to))

@@ -9,7 +9,7 @@ export function Button(props: JSX.ButtonHTMLAttributes) {
 interface ChoiceProps<V extends string> {
   readonly name: string
   readonly help?: string
-  /** Of buttons whose name only screen readers say; default: it stands before them. */
+  /** Class of buttons whose name only screen readers say; by default the name stands before them. */
   readonly class?: string
   readonly value: V | null
   readonly values: Readonly<Record<V, string>>
@@ -61,7 +61,7 @@ interface SelectProps<V> {
   readonly onChoose: (value: V) => void
 }
 
-/** One of a list, below each other; `Choice` shows all of few beside each other. */
+/** Select list for many values; `Choice` shows a few next to each other. */
 export function Select<V extends string | number>(props: SelectProps<V>) {
   const { label, class: look, value, values, textOf = String, onChoose } = props
   return (
@@ -86,7 +86,7 @@ interface FoldProps {
   readonly children: ComponentChildren
 }
 
-/** A line that opens into more, which is drawn only then. */
+/** Draws a line that opens into more, which is drawn only then. */
 export function Fold({ title, children }: FoldProps) {
   const [isOpen, setOpen] = useState(false)
   return (

@@ -28,7 +28,7 @@ export interface DataColumn<Row> {
   readonly stillTitle?: string | CellDrawing
   readonly head?: ComponentChildren
   readonly th?: ComponentChildren
-  /** What a click on the head sorts by; `NaN` for none. */
+  /** Value that a click on the head sorts by; `NaN` for none. */
   readonly value?: (row: Row) => number | string
 }
 
@@ -42,7 +42,7 @@ export function textColumn<Row>(
   return { title, cell, ...look }
 }
 
-/** Numbers rows by their rank, which opens and closes them; `thing` is what a row is. */
+/** Numbers rows by their rank, which opens and closes them; `thing` names a row. */
 export function rankColumn<Row extends { readonly rank: number }>(
   thing: string,
   isOpen: (row: Row) => boolean,
@@ -77,7 +77,7 @@ interface DataTableProps<Row> {
   readonly rowKey?: (row: Row) => number | string
   readonly rowProps?: (row: Row, place: number) => JSX.HTMLAttributes<HTMLTableRowElement>
   readonly under?: ComponentChildren
-  /** What a row has opened into, across all columns below it; `null` while it is closed. */
+  /** Details of an opened row, across all columns below it; `null` while it is closed. */
   readonly opened?: (row: Row) => ComponentChildren
   readonly class?: string
   readonly scroller?: JSX.HTMLAttributes<HTMLDivElement>

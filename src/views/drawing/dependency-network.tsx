@@ -152,7 +152,7 @@ export function dependencyLayout(graph: AttentionGraph, limit: number) {
     { rankdir: 'LR', ranksep: 64, nodesep: 8, edgesep: 8, marginx: MARGIN, marginy: MARGIN },
   )
   const strongest = Math.max(...edges.map(({ weight }) => weight))
-  // From where to where names of a column reach, by the middle of the column.
+  // Range of the names of a column, by the middle of the column.
   const columns = rollup(
     layered.nodes,
     (boxes): Extent => [
@@ -183,7 +183,7 @@ export function dependencyLayout(graph: AttentionGraph, limit: number) {
 
 type Extent = readonly [left: number, right: number]
 
-/** A line that passes every column straight, between its names, and bends only between columns. */
+/** Returns a line that passes every column straight, between its names, and bends only between columns. */
 function wayBetween(
   [start, end]: readonly [PlacedBox, PlacedBox],
   between: readonly Point[],
@@ -198,7 +198,7 @@ function wayBetween(
   ]
 }
 
-/** The metric, and the variables that add most to the score with all that lead from them to it. */
+/** Returns the metric, and the variables that add most to the score with all that lead from them to it. */
 export function tellingVariables(graph: AttentionGraph, limit: number): ReadonlySet<string> {
   const kept = new Set(graph.nodes.map(({ name }) => name))
   const links = graph.edges.filter(({ inTree }) => inTree)
@@ -209,7 +209,7 @@ export function tellingVariables(graph: AttentionGraph, limit: number): Readonly
   const near = group(ends, ({ name }) => name)
   const isLeaf = (name: string) =>
     (near.get(name) ?? []).filter(({ other }) => kept.has(other)).length < 2
-  // Those that add least first; the metric, which stands first in a graph, always stays.
+  // Smallest contributions first; the metric, which stands first in a graph, always stays.
   const rising = graph.nodes.slice(1).toReversed()
   while (kept.size > limit) {
     const leaf = rising.find(({ name }) => kept.has(name) && isLeaf(name))
@@ -244,7 +244,7 @@ function dependencyWords({ nodes, edges, class: logClass }: AttentionGraph) {
   return [`Learned from the ${logClass} period.`, ...readingSentences({ nodes, edges })]
 }
 
-/** How to read the drawing: what letters, lines and arrows say. */
+/** Explains how to read the letters, lines and arrows of the drawing. */
 export function readingSentences({ nodes, edges }: Pick<AttentionGraph, 'nodes' | 'edges'>) {
   return [
     'Larger letters: differs more between before and after. Thicker lines: depends more strongly.',

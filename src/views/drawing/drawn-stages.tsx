@@ -94,7 +94,7 @@ export const focusDrawing = defineChart(
   (graph: FocusGraph, { limit }) => drawingOf(focusPicture(graph, limit)),
 )
 
-/** Draws what an operation calls and what waits for what. Source: Ostrowski et al. 2011, §2.2. */
+/** Draws the calls of an operation and the waits between them. Source: Ostrowski et al. 2011, §2.2. */
 export const executionModelDrawing = defineChart(
   {
     id: count({ default: 0, min: 0, sentence: 'Number of the model' }),
@@ -238,7 +238,7 @@ function startsOf(groups: readonly number[]): number[] {
   return groups.length === 0 ? [0] : groups.map((group) => group + 1)
 }
 
-/** The time from one end to the next start: `+2 ms`, of several calls `+2 ms to 4 ms`. */
+/** Returns the time from one end to the next start: `+2 ms`, of several calls `+2 ms to 4 ms`. */
 function waitText(timesUs: readonly number[]): string {
   return `+${rangeText(timesUs.map((us) => Math.max(0, us)))}`
 }

@@ -7,7 +7,7 @@ export type StillPart =
   | { readonly width: number; readonly height: number; readonly children: ComponentChildren }
   | { readonly parts: readonly StillPart[]; readonly direction: 'row' | 'column' }
 
-/** Where a view is drawn: in a page, or in a still, a picture without controls or scripts. */
+/** Medium of a view: a page, or a still, which is a picture without controls or scripts. */
 export interface Medium {
   readonly isStill: boolean
   /** Collects the marked parts of a view; `null` in pages and within marked parts. */

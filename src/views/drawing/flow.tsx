@@ -67,7 +67,7 @@ const KINDS = {
 } as const satisfies Record<string, { text: string; look: LineLook }>
 type LineKind = keyof typeof KINDS
 
-/** What lines mean where all edges are marked that the test rejects. */
+/** Meaning of lines if all edges that the test rejects are marked. */
 const REJECTED: { readonly [kind in LineKind]?: { readonly text: string } } = {
   changed: { text: 'latency changed significantly, by however little' },
   unchanged: { text: 'no significant change' },
@@ -265,7 +265,7 @@ function changesText(
 interface FlowGap {
   readonly from: number
   readonly to: number
-  /** How many nodes stand on the ways between the two that meet no other drawn node. */
+  /** Number of nodes on the ways between the two that meet no other drawn node. */
   readonly nodes: number
 }
 
@@ -280,7 +280,7 @@ interface PartOptions {
   readonly limit: number
 }
 
-/** At most `limit` nodes: the root and the ends of edges in `order`; gaps join what follows. */
+/** Returns at most `limit` nodes: the root and the ends of edges in `order`; gaps join the rest. */
 export function flowPart(flow: Flow, { order, limit }: PartOptions) {
   const nodes = flow.size <= limit ? range(flow.size) : endsOf(flow, { order, limit })
   const drawn = new Set(nodes)
@@ -328,7 +328,7 @@ function gapsOf(
   })
   for (const gap of gaps) next.get(gap.from)?.add(gap.to)
   const followers = (node: number) => [...(next.get(node) ?? [])]
-  // Where another way leads from one end of a gap to the other, the gap says nothing new.
+  // If another way leads from one end of a gap to the other, the gap tells nothing new.
   return gaps.filter((gap) => {
     const others = followers(gap.from).filter((node) => node !== gap.to)
     return !reachable(others, followers).has(gap.to)
@@ -337,7 +337,7 @@ function gapsOf(
 
 function reachable(start: readonly number[], nextOf: (node: number) => readonly number[]) {
   const found = new Set(start)
-  // What is added on the way is visited too.
+  // Nodes added on the way are visited, too.
   for (const node of found) for (const next of nextOf(node)) found.add(next)
   return found
 }

@@ -15,7 +15,7 @@ const WIDTH = { min: 1.2, max: 7 }
 /** A change of less than this share of the largest is drawn as none. */
 const LITTLE = 0.05
 
-/** A service between who calls it and whom it calls: lines are as wide as their part of a mean request. */
+/** Returns a service between who calls it and whom it calls: lines are as wide as their part of a mean request. */
 export function focusPicture(graph: FocusGraph, limit: number): Picture {
   const { service, itself, quantity } = graph
   const drawn = (['caller', 'callee'] as const).map((direction) => {

@@ -60,12 +60,12 @@ export function LegendRows({ entries, width }: LegendProps) {
   )
 }
 
-/** An entry with a mark that is drawn 24 pixels wide and 18 high. */
+/** Returns an entry with a mark that is drawn 24 pixels wide and 18 high. */
 export function marked(text: string, mark: ComponentChildren): LegendEntry {
   return { text, width: 24, sign: () => <g transform="translate(0 -9)">{mark}</g> }
 }
 
-/** An entry with a bar of its color, 24 pixels wide. */
+/** Returns an entry with a bar of its color, 24 pixels wide. */
 export function swatch(text: string, bar: JSX.SVGAttributes<SVGRectElement>): LegendEntry {
   return marked(text, <rect width="24" {...bar} />)
 }

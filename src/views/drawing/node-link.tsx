@@ -34,7 +34,7 @@ export interface GraphLine {
   readonly tooltip?: string
   readonly look: LineLook
   readonly isChanged?: boolean
-  /** What it is laid over, such as a broad faint stroke for what is selected. */
+  /** Look of a line below it, such as a broad faint stroke for a selected line. */
   readonly halo?: LineLook
 }
 
@@ -50,7 +50,7 @@ export function boxSize(name: string, detail: string) {
   return { width: Math.min(MAX_WIDTH, PADDING + widest), height: detail === '' ? 26 : 36 }
 }
 
-/** Places boxes in layers; `notes` reserves room for a second line of text beside lines. */
+/** Places boxes in layers; `notes` reserves room for a second line of text next to lines. */
 export function layOutGraph(
   boxes: readonly GraphBox[],
   lines: readonly Pick<GraphLine, 'from' | 'to' | 'text'>[],

@@ -34,14 +34,14 @@ interface DrawnTree {
 const BARS = { width: 90, height: 20 }
 const BAR = 8
 const INDENT = 22
-/** Of a still: names of parameters are long. */
+/** Smallest width of a still: names of parameters are long. */
 const MIN_WIDTH = 920
 
 /** Shows each node below the one it splits, with the share of either group that is there. */
 export function ParameterTree({ explanation, question, groups, rows, onTakeOut }: DrawnTree) {
   const ink = useInk()
   const medium = useContext(MediumContext)
-  // What is slow is all of the period after.
+  // All slow requests are from the period after.
   const colors =
     question.question === 'what-differs' ? [ink.before, ink.after] : [ink.soft, ink.change]
   const conditionOf = ({ depth, condition }: TreeRow) =>
@@ -161,7 +161,7 @@ function SplitButton({ explanation: { questions }, column, text, onTakeOut }: Sp
 /** A node of a tree as one row of its drawing, indented by its depth. */
 export interface TreeRow {
   readonly depth: number
-  /** What the way here says of the column that the row above splits on: `is at most 4,096`. */
+  /** Condition of the way here on the column that the row above splits on: `is at most 4,096`. */
   readonly condition: string
   readonly wholeCondition: string
   readonly column: string | null
@@ -169,7 +169,7 @@ export interface TreeRow {
   readonly counts: readonly [number, number]
   /** Mean time of the rows here, in µs; null where the tree is not one of times. */
   readonly meanUs: number | null
-  /** Of a leaf: what is said of its rows, and of which share that is true. */
+  /** Prediction of a leaf for its rows, and the share of them for which it is true. */
   readonly says: { readonly predicts: Prediction; readonly precision: number } | null
   readonly isBest: boolean
   readonly hidden: number
@@ -185,7 +185,7 @@ interface Branch extends Omit<TreeRow, 'hidden'> {
 /** Splits with more branches have the smaller ones drawn as one. */
 const MOST_BRANCHES = 8
 
-/** A tree as at most about `limit` rows: those near the root and the way to the best leaf. */
+/** Returns a tree as at most about `limit` rows: those near the root and the way to the best leaf. */
 export function treeRows(question: ParameterQuestion, { limit }: { limit: number }): TreeRow[] {
   const way = { depth: 0, condition: '', wholeCondition: '' }
   const root = branchOf(question, question.tree.root, [], way)
@@ -267,7 +267,7 @@ function countsOf(
   return counts
 }
 
-/** The largest branches, and the leaves among the others as one; never the best. */
+/** Returns the largest branches, and the leaves among the others as one; never the best. */
 function summedUp(children: readonly Branch[]): readonly Branch[] {
   if (children.length <= MOST_BRANCHES) return children
   const leaves = children.filter(({ isBest, column }) => !isBest && column === null)
@@ -293,7 +293,7 @@ export function treeHidden(rows: readonly TreeRow[]): number {
   return sum(rows, ({ hidden }) => hidden)
 }
 
-/** What a leaf says: `→ mutations (100 %)`; nothing where there is no telling. */
+/** Returns the text of a leaf: `→ mutations (100 %)`; empty if it predicts nothing. */
 function leafText({ says }: TreeRow, { words }: { readonly words: GroupWords }): string {
   return says === null ? '' : `→ ${words[says.predicts]} (${percent(says.precision)})`
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 
 export interface Picture {
   readonly title: string
-  /** What to look for and what it says, sentence by sentence; `false` for nothing. */
+  /** Sentences on how to read the picture and what it shows; `false` for none. */
   readonly subtitle: readonly (string | false)[]
   readonly omissions: readonly (string | false)[]
   readonly width: number

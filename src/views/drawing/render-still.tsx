@@ -71,7 +71,7 @@ function renderSvg(svg: VNode): string {
     : text.replace('<svg', '<svg xmlns="http://www.w3.org/2000/svg"')
 }
 
-/** HTML writes an empty attribute as its name alone, and leaves `]]>` in texts: XML knows neither. */
+/** Makes HTML well-formed XML: HTML writes an empty attribute as its name alone, and leaves `]]>` in texts. */
 function wellFormed(html: string): string {
   return html
     .replaceAll(']]>', ']]&gt;')

@@ -3,10 +3,10 @@ import { textWidth } from '../charts/text-width.ts'
 
 export { textWidth } from '../charts/text-width.ts'
 
-/** Fewer, `lo…re`, say nothing. */
+/** Fewest characters of a shortened text: `lo…re` would say nothing. */
 const MIN_CHARACTERS = 8
 const MAX_CHARACTERS = 300
-/** How much wider than other narrow characters `…` is in some fonts, in ems. */
+/** Extra width of `…` over other narrow characters in some fonts, in ems. */
 const ELLIPSIS = 0.4
 
 /** Returns as much of a text as fits, its middle left out; `''` where there is too little room. */

@@ -73,7 +73,7 @@ interface TimeGridProps {
   readonly range: StretchUs
   readonly width: number
   readonly lines: readonly [top: number, bottom: number]
-  /** Where the times stand; lines alone without it. */
+  /** Position of the times; without it, only lines are drawn. */
   readonly textY?: number
 }
 

@@ -31,7 +31,7 @@ async function showChart(id: string, data: PageData): Promise<void> {
     await replacePicture(place, spec)
 }
 
-/** The picture stays where it is until the chart is drawn beside it, and for good if it fails. */
+/** Keeps the picture in place until the chart is drawn next to it, and for good if that fails. */
 async function replacePicture(place: HTMLElement, given: VisualizationSpec): Promise<void> {
   const view = document.createElement('div')
   place.append(view)
@@ -45,7 +45,7 @@ async function replacePicture(place: HTMLElement, given: VisualizationSpec): Pro
   }
 }
 
-/** A chart that fits its place takes the width there is, up to its own. */
+/** Fits a chart to the room there is, up to its own width. */
 function fitted(spec: VisualizationSpec, room: number): VisualizationSpec {
   if (!('autosize' in spec && 'width' in spec && typeof spec.width === 'number')) return spec
   return { ...spec, width: Math.min(spec.width, room || spec.width) }

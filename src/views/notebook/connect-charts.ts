@@ -11,7 +11,7 @@ export function connectCharts(): void {
   )
 }
 
-/** The path of a built file, whether `dist/` itself or the sources under a test runner runs. */
+/** Returns the path of a built file, whether `dist/` itself or the sources under a test runner runs. */
 export function builtFile(name: string): string {
   const candidates = [`./${name}`, `../../../dist/${name}`].map((relative) =>
     fileURLToPath(new URL(relative, import.meta.url)),

@@ -17,7 +17,7 @@ export function connectNotebook(): void {
   setDisplaySink(tslabSink(complete) ?? denoSink(complete))
 }
 
-/** Deno's kernel asks values for their bundle itself; only `show` has to send one. */
+/** Returns a sink for Deno's kernel, which asks values for their bundle itself: only `show` has to send one. */
 function denoSink(complete: BundleCompleter): DisplaySink | undefined {
   const jupyter = denoJupyter()
   if (jupyter === undefined) return undefined
@@ -30,7 +30,7 @@ function denoSink(complete: BundleCompleter): DisplaySink | undefined {
   }
 }
 
-/** Of Deno's kernel; elsewhere Deno throws when it is asked for. */
+/** Returns the API of Deno's kernel; elsewhere Deno throws on access. */
 function denoJupyter(): DenoJupyter | undefined {
   const { Deno: deno } = globalThis as { Deno?: { jupyter?: DenoJupyter } }
   try {
@@ -61,7 +61,7 @@ interface TslabJupyter {
 
 const TSLAB_JUPYTER = /[\\/]tslab[\\/]dist[\\/]jupyter\.js$/
 
-/** A sink for the tslab kernel this process is, or `undefined` if it is none. */
+/** Returns a sink for the tslab kernel this process is, or `undefined` if it is none. */
 function tslabSink(complete: BundleCompleter): DisplaySink | undefined {
   const jupyter = findTslab()
   if (jupyter === undefined) return undefined
@@ -78,7 +78,7 @@ function tslabSink(complete: BundleCompleter): DisplaySink | undefined {
   }
 }
 
-/** A running kernel has loaded its `jupyter.js`, so that it stands in Node's module cache. */
+/** Finds tslab: a running kernel has loaded its `jupyter.js`, which is then in Node's module cache. */
 function findTslab(): TslabJupyter | undefined {
   const { cache } = createRequire(import.meta.url)
   for (const [path, module] of Object.entries(cache)) {
@@ -93,8 +93,8 @@ function isTslabJupyter(loaded: unknown): loaded is TslabJupyter {
 }
 
 /**
- * tslab prints a cell's last value by `console.log` right after asking for its text: `show`
- * replaces that write if it is the text alone.
+ * Replaces the next write by `show` if it is the text alone: tslab prints a cell's last value by `console.log` right
+ * after asking for its text.
  */
 function replaceNextPrint(text: string, show: () => void): void {
   const { stdout } = process

@@ -7,7 +7,7 @@ import { closedLoader } from '../page/draw-chart.ts'
 
 export type CompiledChart = ReturnType<typeof compileChart>
 
-/** What Vega measures while it lays a view out, and offers only asynchronous public access to. */
+/** Measures of a view that Vega lays out, for which its public access is asynchronous only. */
 interface LaidOutView {
   readonly _viewWidth: number
   readonly _viewHeight: number
@@ -25,7 +25,7 @@ const { SVGStringRenderer } = vega as unknown as {
   SVGStringRenderer: new (loader: unknown) => StringRenderer
 }
 
-/** How wide Vega takes text to be; without a canvas to ask, it guesses far too wide. */
+/** Width of text as Vega measures it; without a canvas, it guesses far too wide. */
 interface TextMetrics {
   width(item: { text?: unknown; fontSize?: number }, text?: unknown): number
 }
@@ -84,7 +84,7 @@ function collectingLogger(warnings: string[]): LoggerInterface {
   return logger
 }
 
-/** Two SVGs in one document must not share the names of their clip paths and gradients. */
+/** Gives an SVG its own ids: two SVGs in one document must not share the names of clip paths and gradients. */
 function withOwnIds(svg: string, spec: string): string {
   const prefix = `v${fingerprint(spec)}-`
   return svg.replace(/( id="|url\(#)(clip|gradient_|pattern_)/g, `$1${prefix}$2`)

@@ -1,6 +1,6 @@
 import type { Scheme } from './palette.ts'
 
-/** What front-ends write their theme into: JupyterLab, VS Code, and pages of documentation. */
+/** Attributes that hold the theme of front-ends: JupyterLab, VS Code, and pages of documentation. */
 export const THEME_ATTRIBUTES = [
   'class',
   'data-jp-theme-light',
@@ -15,7 +15,7 @@ export function schemeOf(element: Element): Scheme {
   return schemeBehind(element) ?? (colorScheme.includes('dark') ? schemeOfSystem() : 'light')
 }
 
-/** The scheme of a widget, which has a background of its own: that of its page, else of the reader's system. */
+/** Returns the scheme of a widget, which has a background of its own: that of its page, else of the reader's system. */
 export function schemeOfWidget(place: Element): Scheme {
   const { jpThemeLight, vscodeThemeKind } = document.body.dataset
   const isLight = jpThemeLight === 'true' || vscodeThemeKind?.endsWith('light')
@@ -27,7 +27,7 @@ function schemeOfSystem(): Scheme {
   return matchMedia(IS_DARK).matches ? 'dark' : 'light'
 }
 
-/** The scheme of the nearest background behind an element; `undefined` for none. */
+/** Returns the scheme of the nearest background behind an element; `undefined` for none. */
 function schemeBehind(element: Element): Scheme | undefined {
   for (let at: Element | null = element; at !== null; at = parentOf(at)) {
     const [red = 0, green = 0, blue = 0, opacity = 1] = numbersIn(
@@ -44,7 +44,7 @@ function numbersIn(color: string): number[] {
   return Array.from(color.matchAll(/[\d.]+/g), ([number]) => Number(number))
 }
 
-/** Out of shadow roots, too. */
+/** Returns the parent of an element, also out of shadow roots. */
 function parentOf(element: Element): Element | null {
   const root = element.getRootNode()
   return element.parentElement ?? (root instanceof ShadowRoot ? root.host : null)

@@ -6,8 +6,8 @@ const GLOBALS: Readonly<Record<RuntimeName, string>> = {
 }
 
 /**
- * An expression for a promise in the page that the runtime fulfills by `.ready(runtime)`, whichever
- * comes first. Without runtime, outputs keep their picture.
+ * Returns an expression for a promise in the page that the runtime fulfills by `.ready(runtime)`, whichever comes
+ * first. Without runtime, outputs keep their picture.
  */
 export function pagePromise(runtime: RuntimeName): string {
   const name = GLOBALS[runtime]
@@ -36,10 +36,10 @@ export interface DrawnChart {
   remove(): void
 }
 
-/** What of each field is inside an interval that a reader has dragged; empty without one. */
+/** Part of each field inside an interval that a reader has dragged; empty without one. */
 export type Frame = Readonly<Record<string, readonly [number, number]>>
 
-/** What a chart in a page tells of what readers do with it. */
+/** Events of a chart in a page when readers use it. */
 export interface ChartActs {
   readonly onFrame?: ((frame: Frame) => void) | undefined
   /** Gets the datum of the mark that is clicked. */
@@ -55,7 +55,7 @@ export const RUNTIME_MARKS: Readonly<Record<RuntimeName, string>> = {
   widgets: 'data-flowdelta-widget',
 }
 
-/** The places of an output, each given away once; looks again, as scripts may run before them. */
+/** Returns the places of an output, each given away once; looks again, as scripts may run before them. */
 export async function waitForPlaces(mark: string, id: string): Promise<HTMLElement[]> {
   const selector = `[${mark}="${id}"]:not([data-flowdelta-live])`
   for (let attempt = 0; attempt < 50; attempt++) {

@@ -36,7 +36,7 @@ const DARK: Readonly<Record<keyof typeof PALETTE, string>> = {
 /** Several things of one kind, as steps or sets: the palette's, and others of Okabe and Ito. */
 export const SERIES = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#8C6BB1', '#7F7F7F'] as const
 
-/** Those of drawings, light and dark. */
+/** Colors of drawings, light and dark. */
 export const DRAWING_COLORS = {
   text: ['#222222', '#E8E8E8'],
   soft: ['#5F5F5F', '#A8A8A8'],
@@ -52,11 +52,11 @@ export const DRAWING_COLORS = {
   selected: ['#E3EFF7', '#1F3647'],
 } as const
 
-/** From pink to green, for numbers below and above 0; letters of `title` can be read on each. */
+/** Colors from pink to green, for numbers below and above 0; letters of `title` can be read on each. */
 export const DIVERGING = ['#DE77AE', '#EEB9D5', '#F7F7F7', '#C1DF9F', '#7FBC41'] as const
 const DARK_DIVERGING = ['#8A2F63', '#5C2E4A', '#2B2F35', '#334A25', '#3F6B1E'] as const
 
-/** What stands for each color of a chart or drawing on a dark page, but for a chart's page, which is white. */
+/** Dark counterpart of each color of a chart or drawing, except for a chart's page, which is white. */
 export const DARK_COLORS: ReadonlyMap<string, string> = new Map<string, string>([
   ...Object.values(DRAWING_COLORS),
   ...(Object.keys(PALETTE) as (keyof typeof PALETTE)[]).map(
@@ -65,7 +65,7 @@ export const DARK_COLORS: ReadonlyMap<string, string> = new Map<string, string>(
   ...DIVERGING.map((color, i) => [color, String(DARK_DIVERGING[i])] as const),
 ])
 
-/** Colors that Vega takes where a spec names none. */
+/** Colors that Vega takes if a spec names none. */
 const DEFAULTS: Readonly<Record<string, object>> = {
   text: { color: PALETTE.text },
   rule: { color: PALETTE.rule },
@@ -84,7 +84,7 @@ export type Scheme = 'light' | 'dark'
 const PAGE = 'white'
 const DARK_PAGE = '#1B1B1B'
 
-/** A chart for a page of a color scheme, whose background it shows. */
+/** Returns a chart for a page of a color scheme, whose background it shows. */
 export function themedSpec(spec: Readonly<Record<string, unknown>>, scheme: Scheme): object {
   const own = (spec['config'] ?? {}) as Readonly<Record<string, object>>
   const names = [...new Set([...Object.keys(DEFAULTS), ...Object.keys(own)])]
@@ -99,7 +99,7 @@ export function themedSpec(spec: Readonly<Record<string, unknown>>, scheme: Sche
   return { ...(whole as object), background: 'transparent' }
 }
 
-/** Every color of a spec as it is on a dark page; data stay as they are. */
+/** Replaces every color of a spec by its dark counterpart; data stay as they are. */
 function darkened(value: unknown): unknown {
   if (typeof value === 'string')
     return value === PAGE ? DARK_PAGE : (DARK_COLORS.get(value) ?? value)

@@ -98,7 +98,7 @@ function titleOf(all: Findings, shifts: readonly WholeShift[], requestsAfter: st
   }
   const { measure, beforeUs, afterUs, shiftUs } = clear
   const way = moreText(shiftUs, of)
-  // No test of a step or a kind of request bears it out.
+  // No test of a step or a kind of request confirms it.
   const isUnsure = findings.length === 0 && all.unexplainedShare > 0
   const [take, takes] = isUnsure ? ['may take', 'may take'] : ['take', 'takes']
   const said =

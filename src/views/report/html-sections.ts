@@ -23,17 +23,17 @@ import { detectableText, type Power, powerNote } from './power.ts'
 
 export type Part = ReturnType<typeof accounting>['observed']
 
-/** Adds up what the findings contribute, against how much longer all requests took after. */
+/** Adds up the contributions of findings, for comparison with the extra time of all requests after. */
 export function accounting({ account, findings, flows }: Comparison) {
   const observedUs = findings.observedChangeUs
   const mixUs = account.mixUs * flows.countedIn(AFTER)
   const part = (rank: number | null, name: string, totalUs: number) => ({
-    /** Of the finding; `null` where it is none. */
+    /** Rank of the finding; `null` if it is none. */
     rank,
     name,
     totalUs,
     perRequestUs: totalUs / Math.max(1, flows.countedIn(AFTER)),
-    /** Of the observed change; `NaN` where that may as well be 0. */
+    /** Share of the observed change; `NaN` if that may be 0. */
     share: findings.changeIsClear ? totalUs / observedUs : Number.NaN,
   })
   const left = findings.omitted > 0 ? `, ${findings.omitted} smaller findings included` : ''
@@ -41,7 +41,7 @@ export function accounting({ account, findings, flows }: Comparison) {
     findings: findings.findings.map(({ rank, title, contributionUs }) =>
       part(rank, title, contributionUs),
     ),
-    /** With the findings, they add up to what was observed. */
+    /** Together with the findings, they add up to the observed change. */
     others: [
       ...(mixUs === 0 ? [] : [part(null, 'changed request mix', mixUs)]),
       part(null, `unexplained${left}`, observedUs - mixUs - findings.attributedUs),
@@ -61,7 +61,7 @@ const NO_INTERVAL = [Number.NaN, Number.NaN] as const
 function mutationRow(comparison: Comparison, mutation: RankedMutation) {
   const { categories, responseTime, structural } = comparison
   const { rank, kind, category, requests, contributionUs, precursors } = mutation
-  // Other work is compared with what the requests most likely did before.
+  // Changed work is compared with the likeliest earlier requests.
   const origin = kind === 'structural' ? precursors[0]?.category : category
   const median = (of: number, [first, other]: readonly [Period, Period]) => {
     const period = categories.count(of, first) > 0 ? first : other
@@ -83,7 +83,7 @@ function mutationRow(comparison: Comparison, mutation: RankedMutation) {
 }
 
 const MAX_STEPS = 10
-/** Of a page of a report. */
+/** Width of a ribbon on a page of a report. */
 const RIBBON_WIDTH = 950
 const MAX_MUTATIONS = 12
 

@@ -18,7 +18,7 @@ export type HtmlValue = Html | string | number | readonly HtmlValue[]
 /** Names from traces can be megabytes long. */
 const MAX_TEXT_LENGTH = 2000
 
-/** Markup with values in it: text is escaped and cut, so names from traces cannot be markup. */
+/** Returns markup with values in it: text is escaped and cut, so names from traces cannot be markup. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return new Html(
     parts.map((part, i) => part + (i < values.length ? markupOf(values[i] ?? '') : '')).join(''),
@@ -78,19 +78,19 @@ export function traceIds(ids: readonly string[], template: string | undefined): 
   )
 }
 
-/** An address is not to be cut like a name; it is percent-encoded but for these. */
+/** Escapes an address for an attribute. It must not be cut like a name, and is otherwise percent-encoded. */
 function attribute(url: string): string {
   return url.replace(/&/g, '&amp;').replace(/"/g, '%22').replace(/'/g, '%27').replace(/</g, '%3C')
 }
 
 export function figure(chart: Picture, howToRead: string): Html {
   return html`<figure><div class="chart" role="img" aria-label="${`${chart.title}. ${chart.description}`}">${trusted(
-    // What readers who hear the page get is said once, around the picture.
+    // Text for readers who hear the page stands once, around the picture.
     bareSvg(chart.svg()).replace('<svg ', '<svg aria-hidden="true" focusable="false" '),
   )}</div><figcaption><b>How to read this.</b> ${howToRead}</figcaption></figure>`
 }
 
-/** Nothing runs and nothing is fetched, even if an escape were missing. */
+/** Policy that runs and fetches nothing, even if an escape were missing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 export function reportPage(title: string, content: Html): string {

@@ -13,7 +13,7 @@ import { differenceOf, differences, isWait, newErrors } from './log-words.ts'
 const MAX_TITLE_LENGTH = 120
 const MAX_METRIC_LENGTH = 60
 
-/** What the comparison comes to, in a sentence. */
+/** Returns the result of the comparison in a sentence. */
 export function logsTitle(compared: LogComparison): string {
   const [error] = newErrors(compared)
   if (error !== undefined) return `Logged only after: ${shortText(error.name, MAX_TITLE_LENGTH)}`
@@ -41,7 +41,9 @@ function waitText({ name, features }: VariableDivergence): string {
   return `${event} comes ${is} after the previous message (before: ${was})`
 }
 
-/** Why performance differs: what it depends on, or else the phase of the run that changed; undefined otherwise. */
+/**
+ * Says why performance differs: the variable it depends on, or else the changed phase of the run; undefined otherwise.
+ */
 export function causeText(compared: LogComparison): string | undefined {
   const { attention, divergence, tail } = compared
   const { beforeMean, afterMean } = divergence.performance
@@ -59,8 +61,8 @@ export function causeText(compared: LogComparison): string | undefined {
 }
 
 /**
- * The phase that the headline is about: times of events and what is awaited are parts of a time, and say no more
- * than it does.
+ * Returns the phase of the headline. If the headline is a time of events or a wait, these are parts of a time, and the
+ * phase says no more.
  */
 function leadingPhase({ attention, changedPhase }: LogComparison): RunPhase | undefined {
   const { graph, path = [] } = attention.headline ?? {}
@@ -80,7 +82,7 @@ function phaseText({ from, to, counts, beforeUs, afterUs }: RunPhase, { tail }: 
   return `${ends} comes ${is} after ${from === null ? 'the start' : titleName({ name: from })} (before: ${was})`
 }
 
-/** The metric of one of the events that have it. */
+/** Returns the metric of one of the events that have it. */
 function partText({ state, beforeMean, afterMean }: MetricPart, { logs, tail }: LogComparison) {
   const { quantity, name } = tail.metric
   const event = logs.events.names.find((one) => state === `${one}.${name}`) ?? state
@@ -111,7 +113,7 @@ function movedText(
   return `${name} ${verb} from ${was} to ${is} (${featureText(feature)})`
 }
 
-/** How much of the change the phase of the headline accounts for. */
+/** Returns the share of the change that the phase of the headline explains. */
 export function phaseShareText(compared: LogComparison): string | undefined {
   const phase = leadingPhase(compared)
   if (phase === undefined) return undefined
@@ -126,7 +128,7 @@ export function phaseShareText(compared: LogComparison): string | undefined {
   return tested ? said : `${said} With one log each, no test can say how sure this is.`
 }
 
-/** A mean run from message to message, before and after, on one scale; no lines where it may be chance. */
+/** Returns a mean run from message to message, before and after, on one scale; no lines where it may be chance. */
 export function phaseLines(compared: LogComparison, width: number): string[] {
   const { phases, options, changedPhase } = compared
   if (changedPhase === undefined) return []
@@ -141,7 +143,7 @@ export function phaseLines(compared: LogComparison, width: number): string[] {
   return blockLines(parts, { width, amount: formatDuration, signed })
 }
 
-/** Why the variable that differs most is no cause; undefined where it may be one. */
+/** Returns why the variable that differs most is no cause; undefined where it may be one. */
 export function decoyText(compared: LogComparison): string | undefined {
   const { attention, divergence } = compared
   const most = greatest(divergence.variables, ({ score }) => score)
@@ -151,7 +153,7 @@ export function decoyText(compared: LogComparison): string | undefined {
   return why === undefined ? undefined : `${titleName(most)} differs most, but ${why}.`
 }
 
-/** Why performance does not come from a variable that differs; undefined where it may. */
+/** Returns why performance does not come from a variable that differs; undefined where it may. */
 function idleText(variable: VariableDivergence, compared: LogComparison): string | undefined {
   const { attention, tail } = compared
   const { kind, name, idle } = variable
@@ -167,7 +169,7 @@ function idleText(variable: VariableDivergence, compared: LogComparison): string
   return isReached ? undefined : `${titleName(tail.metric)} does not depend on it`
 }
 
-/** What a variable that differs has to do with performance. */
+/** Returns how a differing variable relates to performance. */
 export function relationText(variable: VariableDivergence, compared: LogComparison): string {
   const { attention, divergence, tail } = compared
   const metric = shortText(tail.metric.name, MAX_METRIC_LENGTH)
@@ -183,7 +185,7 @@ export function relationText(variable: VariableDivergence, compared: LogComparis
   return `${metric} depends on it${names === '' ? '' : `, through ${names}`}`
 }
 
-/** How many instances would do where there are too few to learn dependencies from, and none was found. */
+/** Returns how many instances would be enough, if there are too few to learn dependencies from and none was found. */
 export function fewText({
   attention,
   divergence,

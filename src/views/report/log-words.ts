@@ -47,7 +47,10 @@ export function newErrors({ divergence }: LogComparison): readonly VariableDiver
   return newEvents(divergence).filter(({ gravity }) => gravity >= GRAVE)
 }
 
-/** What only the period after logged, the gravest first; of an event that is new, not what tells its messages apart. */
+/**
+ * Returns the events that only the period after logged, the gravest first; for a new event without the variants of its
+ * messages.
+ */
 export function newEvents(divergence: LogComparison['divergence']): readonly VariableDivergence[] {
   const all = divergence.onlyIn('after').filter(({ kind }) => kind === 'event')
   const names = new Set(all.map(({ name }) => name))
@@ -61,12 +64,12 @@ export function newnessText(
   return `${grouped(after)} of ${counted(logs.counts.after, 'instance')}, ${counted(afterMessages, 'message')}`
 }
 
-/** Whether what is new comes first: where tests cannot speak, or errors are new. */
+/** Whether new messages come first: if tests find nothing, or errors are new. */
 export function newComesFirst(compared: LogComparison): boolean {
   return differences(compared).told.length === 0 || newErrors(compared).length > 0
 }
 
-/** A wait that changed by less than this share of what another one changed by is of no account. */
+/** Smallest change of a wait that matters, as a share of another wait's change. */
 const MIN_WAIT_SHARE = 0.01
 
 /**
@@ -99,7 +102,7 @@ export function differences(compared: LogComparison) {
   }
 }
 
-/** What the headline names comes first, constants and timers last. */
+/** Places the variables of the headline first, constants and timers last. */
 function placeOf(
   { name, kind, idle }: VariableDivergence,
   leading: readonly VariableDivergence[],
@@ -112,8 +115,8 @@ function placeOf(
 const SD_PER_MAD = 1.4826
 
 /**
- * Events with another number of messages than chance, how unevenly instances have them, and what other
- * events changed by account for, though no test of instances says so, which takes many.
+ * Returns events whose number of messages changed beyond chance, allowing for how unevenly instances have them and for
+ * the changes of other events. A test of instances may not find them, because it needs many.
  */
 function changedByNumber({ divergence: { variables, options }, logs }: LogComparison) {
   const events = variables.filter(({ kind }) => kind === 'event')
@@ -174,7 +177,10 @@ export function differenceOf(
   return { what: `${featureText(feature)} ${was} → ${is}`, t: tText(t) }
 }
 
-/** What hardly any instance of one period has: how much of it the others have, and what share of their extra time it is. */
+/**
+ * Describes a variable that hardly any instance of one period has: its amount in the other period, and its share of
+ * these instances' extra time.
+ */
 function amountText(
   { name, presence: { before, after, onlyIn } }: VariableDivergence,
   { logs, tail: { metric } }: LogComparison,
@@ -231,7 +237,7 @@ export function leftOutSentences(
   ])
 }
 
-/** What was read: instances, messages, and what is no variable. */
+/** Describes the input: instances, messages, and fields that are no variables. */
 export function inputText({ logs, whole }: LogComparison): string {
   const { before, after } = logs.counts
   const { messages, fieldsLeftOut, sharedFiles } = whole.report
@@ -253,7 +259,7 @@ export function inputText({ logs, whole }: LogComparison): string {
   return `${read}${shared} Not used as variables: ${firstOf(leftOut, { most: MAX_FIELDS })}.`
 }
 
-/** What many records of performance come to: `300 records before, 302 after; median 99 → 405, p99 …`. */
+/** Summarizes many records of performance: `300 records before, 302 after; median 99 → 405, p99 …`. */
 function recordsText(
   { before, after }: NonNullable<LogComparison['records']>,
   text: (value: number) => string,
@@ -312,8 +318,8 @@ export function performanceSentences(compared: LogComparison): string[] {
 }
 
 /**
- * What to look at first, of each kind of variables: the best graph with a variable that differs, and the
- * next with one that was in none before it. The kind of what differs most comes first.
+ * Returns the graphs to look at first, of each kind of variables: the best graph with a variable that differs, and the
+ * next with one that no earlier graph had. The kind with the largest difference comes first.
  */
 export function tellingGraphs(compared: LogComparison): readonly AttentionGraph[] {
   const { told } = differences(compared)
@@ -338,7 +344,7 @@ export function tellingGraphs(compared: LogComparison): readonly AttentionGraph[
   })
 }
 
-/** What a graph is of: `states by mean value (score 0.9). In the after period run time depends on`. */
+/** Returns the title of a graph: `states by mean value (score 0.9). In the after period run time depends on`. */
 export function graphTitle(graph: AttentionGraph, { attention }: LogComparison): string {
   const { kind, featureType, score, metric, class: of } = graph
   const { headline } = attention
@@ -347,7 +353,7 @@ export function graphTitle(graph: AttentionGraph, { attention }: LogComparison):
   return `${names === '' ? '' : `${names}: `}${kind}s by ${featureText(featureType)} (score ${score.toPrecision(2)}). In the ${of} period ${shortText(metric, MAX_VARIABLE_LENGTH)} depends on`
 }
 
-/** A graph as lines: below each variable what leads there. */
+/** Returns a graph as lines: below each variable what leads there. */
 export function graphLines(graph: AttentionGraph, { divergence }: LogComparison): string[] {
   const { order, depth, parentEdge } = attentionTree(graph)
   const nodeOf = new Map(graph.nodes.map((node) => [node.name, node]))

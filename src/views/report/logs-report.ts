@@ -23,7 +23,7 @@ import {
 import { markdownTable, written } from './markdown-text.ts'
 
 const MAX_NAME_LENGTH = 160
-/** Of sentences in Markdown, which name several variables. */
+/** Most characters of a sentence in Markdown that names several variables. */
 const MAX_SENTENCE_LENGTH = 1200
 
 function performanceLead(compared: LogComparison): string[] {
@@ -43,7 +43,7 @@ interface Part {
   readonly notes: readonly string[]
 }
 
-/** What only after logged, and what differs, in the order in which they tell. */
+/** Returns the messages that only after logged, and the differences, the most informative first. */
 function partsOf(compared: LogComparison, maxRows: number): readonly Part[] {
   const news = newEvents(compared.divergence)
   const found = differences(compared)
@@ -73,7 +73,7 @@ function partsOf(compared: LogComparison, maxRows: number): readonly Part[] {
   return parts.filter(({ lead, rows }) => lead !== '' || rows.length > 0)
 }
 
-/** A comparison of logs as a page: what only after logged, what differs, what performance depends on. */
+/** Returns a comparison of logs as a page: messages only after, differences, and dependencies of performance. */
 export function logsPage(
   compared: LogComparison,
   { madeBy, periods }: { readonly madeBy: string; readonly periods: Html | string },

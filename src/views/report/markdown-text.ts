@@ -28,7 +28,7 @@ export function written(text: string, longest: number): string {
   return escapeMarkdown(shortText(text, longest))
 }
 
-/** The same, but what stands between backticks stays code where it is a plain expression. */
+/** Escapes text for Markdown, but keeps plain expressions between backticks as code. */
 export function markdownWithCode(text: string): string {
   return text
     .split(/(`[^`]*`)/)
@@ -48,7 +48,7 @@ export function markdownLink(text: string, url: string): string {
   return `[${text}](${address})`
 }
 
-/** A table; the cells are Markdown already, the first column to the left, the others as `align` says. */
+/** Returns a table; the cells are Markdown already, the first column to the left, the others as `align` says. */
 export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],

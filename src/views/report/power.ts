@@ -6,7 +6,7 @@ import { counted, grouped, percent } from '../../core/words.ts'
 
 export type Power = ReturnType<typeof power>
 
-/** The slowdown of frequent kinds of requests that four comparisons of five find. */
+/** Returns the slowdown of frequent kinds of requests that four comparisons of five find. */
 export function power({ flows, steps, edges }: Comparison, limit: number) {
   const all = detectableShifts(steps, edges)
   const testable = all.filter((kind) => kind.testable)
@@ -17,7 +17,7 @@ export function power({ flows, steps, edges }: Comparison, limit: number) {
     isOfRuns: flows.runs.length > 1,
     testableKinds: testable.length,
     allKinds: all.length,
-    /** Of the requests after. */
+    /** Share of the requests after. */
     testableShare: after(testable) / Math.max(1, after(all)),
   }
 }

@@ -66,8 +66,8 @@ export type ReportOptions = Partial<OptionsOf<typeof REPORT_OPTIONS>>
 const MAX_KINDS = 5
 
 /**
- * A comparison as one HTML page to attach to an incident: what got slower, by how much, how sure,
- * and where to look, with pictures. The page needs no network and no script.
+ * Returns a comparison as one HTML page to attach to an incident: what got slower, by how much, how sure, and where to
+ * look, with pictures. The page needs no network and no script.
  *
  * @param comparison from `compare` or `compareLogs`
  * @param options see {@link ReportOptions}
@@ -146,7 +146,7 @@ function shiftTable(shifts: readonly WholeShift[], of: Quantity): Html {
 
 const MAX_FILES = 3
 
-/** When the periods were, where that is known, and which files were compared. */
+/** Returns the times of the periods, if known, and the compared files. */
 function periods(
   files: OptionsOf<typeof REPORT_OPTIONS>['files'],
   times: Partial<ReturnType<typeof periodTimes>> = {},
@@ -159,7 +159,7 @@ function periods(
   return lines.length === 0 ? '' : html`<dl class="periods">${lines}</dl>`
 }
 
-/** The files of logs: of one source that was divided, its own. */
+/** Returns the files of logs: of one source that was divided, its own. */
 function logFiles(files: OptionsOf<typeof REPORT_OPTIONS>['files']): Html | string {
   const isOne = files !== null && files.before.join() === files.after.join()
   if (!isOne) return periods(files)
@@ -210,7 +210,7 @@ ${chartOf(finding, chart)}
 </article>`
 }
 
-/** The edges that changed, unless those that could be tested stand for few of the requests. */
+/** Returns the edges that changed, unless those that could be tested stand for few of the requests. */
 function stepsTable(finding: Finding, of: Quantity): Html | string {
   const tested = finding.changedEdges.filter((edge) => !Number.isNaN(edge.probabilitySlower))
   const steps = [...group(tested, stepKey).values()]
@@ -250,7 +250,7 @@ function stepsTable(finding: Finding, of: Quantity): Html | string {
   )}${more(steps.length, 'step')}`
 }
 
-/** What the same step on another host has too. */
+/** Returns a key that the same step on another host shares. */
 function stepKey({ fromNode, toNode, kind }: EdgeChange): string {
   const ends = [fromNode, toNode].map((node) => [place(node), node.operation, node.phase])
   return JSON.stringify([ends, kind])

@@ -38,9 +38,9 @@ const MAX_WARNING_LENGTH = 600
 const MAX_NAME_LENGTH = 60
 
 /**
- * A comparison as GitHub-flavoured Markdown for a pull request, at most 65 lines long (80 with `whatIf`): what got
- * slower, by how much, how sure, and where to look; details folded. No name from a trace can
- * mention anybody, refer to an issue or become markup.
+ * Returns a comparison as GitHub-flavoured Markdown for a pull request, at most 65 lines long (80 with `whatIf`): what
+ * got slower, by how much, how sure, and where to look; details folded. No name from a trace can mention anybody, refer
+ * to an issue or become markup.
  *
  * @param comparison from `compare` or `compareLogs`
  * @param options see {@link ReportOptions}
@@ -84,10 +84,10 @@ export function reportMarkdown(
   return lines.join('\n')
 }
 
-/** Comments show neither SVG nor pictures that they carry: blocks of text are seen everywhere. */
+/** Draws the ribbon as text: comments show neither SVG nor embedded pictures, but text is shown everywhere. */
 function picture(comparison: Comparison): string[] {
   const lines = ribbonLines(comparison, WIDTH)
-  // Nothing that is mentioned or referred to, even where that counts within code.
+  // Breaks mentions and references, which some hosts find even within code.
   const plain = lines.map((line) => line.replace(/[@#](?=\w)/g, '$&\u200b'))
   return lines.length === 0 ? [] : ['```', ...plain, '```', '']
 }
@@ -192,7 +192,7 @@ function seen(known: Power): string[] {
   ]
 }
 
-/** Nothing for no lines. */
+/** Folds lines below a summary; returns nothing for no lines. */
 function folded(summary: string, lines: readonly string[]): string[] {
   if (lines.length === 0) return []
   return [`<details><summary>${summary}</summary>`, '', ...lines, '', '</details>', '']

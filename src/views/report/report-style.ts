@@ -1,6 +1,6 @@
 import { DARK_COLORS, PALETTE } from '../page/palette.ts'
 
-/** What charts draw in, and in what where the reader wants a dark page. */
+/** Colors of charts, with their counterparts on a dark page. */
 const DARK_CHART = [['white', '#1b1e23'], ...DARK_COLORS]
 
 const darkCharts = DARK_CHART.map(

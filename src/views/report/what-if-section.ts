@@ -21,7 +21,7 @@ const HEADS = [
   'finding',
 ] as const
 
-/** One row a significant cause, the best first; before and after as they were recorded, around them. */
+/** Returns one row per significant cause, the best first; before and after as they were recorded, around them. */
 function whatIfRows(
   { base, target, ranked }: LatencyDiagnosis,
   explained: readonly ExplainedFinding[],

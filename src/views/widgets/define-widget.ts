@@ -27,14 +27,14 @@ export interface ViewProps<Data, Options> {
 
 /** All there is to know about a widget; see `src/views/widgets/README.md`. */
 export interface WidgetDefinition<Stage, Table extends OptionTable, Data> {
-  /** Its entry in the page runtime; its style is scoped to `.fd-NAME`. */
+  /** Entry in the page runtime; the style is scoped to `.fd-NAME`. */
   readonly name: string
   readonly title: string | ((data: Data, options: OptionsOf<Table>) => string)
   /** Says in one sentence what there is to see and to do. */
   readonly description: (data: Data, options: OptionsOf<Table>) => string
   /** Options, and with them the state that is written back as code. */
   readonly options: Table
-  /** What the view needs: plain data that survives JSON. */
+  /** Returns the data for the view: plain data that survives JSON. */
   readonly data: (stage: Stage, options: OptionsOf<Table>) => Data
   /** Options as the page starts with them, where those given name things of the stage. */
   readonly initial?: (stage: Stage, options: OptionsOf<Table>) => OptionsOf<Table>
@@ -42,7 +42,7 @@ export interface WidgetDefinition<Stage, Table extends OptionTable, Data> {
   readonly view: FunctionComponent<ViewProps<Data, OptionsOf<Table>>>
   /** CSS rules, each scoped to the widget. */
   readonly style?: string
-  /** Colors of its own, beside `INK`. */
+  /** Further colors of the widget, besides `INK`. */
   readonly palettes?: readonly Palette[]
   /** Whether it draws Vega-Lite charts, so that its page carries their runtime. */
   readonly hasCharts?: boolean
@@ -72,8 +72,8 @@ export function setWidgetStyle(next: CSSStyleSheet): void {
 }
 
 /**
- * Draws a widget in place of what an element of this page shows. It is drawn into a shadow root,
- * which no style of the page reaches: front ends of notebooks style every table and summary.
+ * Draws a widget in place of an element's content in this page. It is drawn into a shadow root, which no style of the
+ * page reaches: front ends of notebooks style every table and summary.
  */
 export function drawWidget({ name, view }: AnyWidget, props: AnyProps, place: HTMLElement): void {
   const host = document.createElement('div')
@@ -111,7 +111,7 @@ export function useWidgetOptions<Table extends OptionTable>(
   }
 }
 
-/** The call of `explore` that shows a state; `more` are options given as code. */
+/** Returns the call of `explore` that shows a state; `more` are options given as code. */
 export function exploreCode<Table extends OptionTable>(
   { name: _, ...table }: Table,
   options: Partial<OptionsOf<Table>>,

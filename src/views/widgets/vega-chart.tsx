@@ -24,7 +24,7 @@ const FRAME = { params: [{ name: 'frame', select: 'interval', views: [FRAMED] }]
 export function VegaChart(props: ChartProps) {
   const { parts, isStill, width } = useContext(MediumContext)
   const { spec } = props
-  // What fits its place says so.
+  // Charts that fit their place declare it.
   if (parts !== null)
     parts.push(stillChart('autosize' in spec ? sizedSpec(spec, width, width) : spec))
   return isStill ? null : <LiveChart {...props} />
@@ -32,7 +32,7 @@ export function VegaChart(props: ChartProps) {
 
 /** A scrollbar that comes or goes is no reason to draw anew. */
 const MIN_CHANGE = 24
-/** Wider than any title, so that only what stands beside the plots adds to it. */
+/** Trial width beyond any title, so that only the content next to the plots adds to it. */
 const TRIAL = 4000
 
 /** Draws a chart as wide as its place: once to learn what its axes take, then in the room left. */

@@ -13,7 +13,7 @@ import { type AnyProps, type AnyWidget, drawWidget } from './define-widget.ts'
  * else text.
  */
 export class Widget extends Picture {
-  /** Which of the runtime's views shows it. */
+  /** View of the runtime that shows it. */
   readonly view: string
   /** All that the view needs, as JSON. */
   readonly data: unknown

@@ -28,26 +28,25 @@ import {
   type TriedScenario,
 } from './latency-diagnosis.ts'
 
-/** More calls than this, and trees are 3 levels deep instead of 5. */
+/** Number of calls above which trees are 3 levels deep instead of 5. */
 const MAX_DEEP_CALLS = 100_000
 
-/** How far a diagnosis has come. */
+/** Progress of a diagnosis. */
 export interface DiagnosisProgress {
-  /** How many scenarios were tried … */
+  /** Number of scenarios tried … */
   readonly tried: number
-  /** … of how many that are known so far; each level of the tree adds some. */
+  /** … of how many known; each level of the tree adds some. */
   readonly planned: number
   /** Level of the tree that is being tried, from 1. */
   readonly depth: number
-  /** What was tried last. */
+  /** Title of the scenario tried last. */
   readonly scenario: string
   /** The diagnosis so far; `.state` says whether it goes on. */
   readonly diagnosis: LatencyDiagnosis
 }
 
 /**
- * Finds the single change that best explains why latency differs from before, or that would make it
- * what it should be.
+ * Finds the single change that best explains why latency differs from before, or that would bring it to a wished value.
  *
  * Each scenario changes one thing about the requests of before (a service's own time, the time in its
  * server, the network to it, the mix of requests, or one kind of call that is slower than others),
@@ -60,11 +59,11 @@ export interface DiagnosisProgress {
  * of `factors`. Scenarios keep the calls that are made, but may change their order; scenarios of the mix
  * of requests and of calls stand for requests that take other flows.
  *
- * Scenarios are ordered by how surely that which they change did change between the periods (KS test,
- * tails, χ² of kinds), times the root of how far that moves the mean response time towards the target's;
- * a cause comes before what it lies within. Their divergence says how much of the change they explain.
- * `significant` tells a cause from chance. A change of load or concurrency may also be a consequence of
- * slowness. Towards a histogram or a wish, the nearest comes first.
+ * Scenarios are ordered by the certainty that the quantity they change did change between the periods (KS test, tails,
+ * χ² of kinds), times the root of the distance that they move the mean response time towards the target's. A cause
+ * comes before a scenario that contains it. Their divergence says how much of the change they explain. `significant`
+ * distinguishes a cause from chance. A change of load or concurrency may also be a consequence of slowness. Towards a
+ * histogram or a wish, the nearest comes first.
  *
  * A wish `{ quantile: 0.99, belowUs: 300_000 }` becomes a profile with the base's latencies up to the
  * median, and those above moved towards it by one factor.
@@ -72,8 +71,8 @@ export interface DiagnosisProgress {
  * @param before traces of spans: the base
  * @param target traces of spans, a histogram `{ edges, counts }` (µs), or a wish
  * @param options see {@link DIAGNOSIS_OPTIONS}
- * @throws FlowdeltaError for traces without spans, or no traces; OptionError for a value that an option
- *   does not take, a bad histogram, or a wish that is met already
+ * @throws FlowdeltaError for traces without spans, or no traces; OptionError for a value that an option does not take,
+ *   a bad histogram, or a wish that the base already meets
  *
  * Source: Ostrowski, Mann and Sandler 2011, §4. Bins, pruning, the order and the tests are choices of
  * ours.
@@ -130,7 +129,7 @@ export async function* diagnoseLatencyStepwise(
       planned: last?.planned ?? 0,
       depth: last?.depth ?? 0,
       scenario: last?.candidate.title ?? '',
-      // What is found later does not belong to it.
+      // A copy: scenarios found later do not belong to it.
       diagnosis: new LatencyDiagnosis(subject, tried.slice(), state),
     }
   }
@@ -230,7 +229,7 @@ export function prepareDiagnosis(
   return { subject, base, target, evaluator }
 }
 
-/** At most `size` traces of a period, each as likely as the others, in their order. */
+/** Draws at most `size` traces of a period, all equally likely, in their order. */
 function sampleTraces(traces: SpanTraces, size: number, seed: number): SpanTraces {
   if (traces.size <= size) return traces
   const random = randomSource(seed)
@@ -249,11 +248,11 @@ export interface HistogramTarget {
   readonly counts: readonly number[]
 }
 
-/** What the latency is to become. */
+/** Wished latency. */
 export interface WishTarget {
-  /** Which quantile, above 0 and below 1: 0.99 for p99. */
+  /** Quantile, above 0 and below 1: 0.99 for p99. */
   readonly quantile: number
-  /** What it is to be at most, µs. */
+  /** Largest wished latency, in µs. */
   readonly belowUs: number
 }
 
@@ -262,13 +261,13 @@ export interface KnownTarget {
   readonly title: string
 }
 
-/** What the base is to come close to: the traces of another period, a histogram, or a wish. */
+/** Target that the base should come close to: the traces of another period, a histogram, or a wish. */
 export type LatencyTarget = TraceSet | HistogramTarget | WishTarget
 
 /**
- * The profile of a histogram, whose latencies are spread evenly within a bin, or of a wish.
+ * Returns the profile of a histogram, whose latencies are spread evenly within a bin, or of a wish.
  *
- * @throws OptionError for what is neither, a histogram that is none, and as of `wishTarget`
+ * @throws OptionError for any other goal, an invalid histogram, and as in `wishTarget`
  */
 export function knownTarget(base: LatencyProfile, goal: HistogramTarget | WishTarget): KnownTarget {
   if ('quantile' in goal) return wishTarget(base, goal)
@@ -281,9 +280,9 @@ export function knownTarget(base: LatencyProfile, goal: HistogramTarget | WishTa
 }
 
 /**
- * The profile that a wish makes of the base: latencies up to the median stay, those above are moved
- * towards it by one factor, such that the wished quantile is met exactly. Where the wish lies below
- * the median, or is about a quantile below it, all latencies are scaled by one factor.
+ * Returns the profile of a wish: latencies of the base up to the median stay, and those above are moved towards it by
+ * one factor, so that the wished quantile is met exactly. If the wish lies below the median, or concerns a quantile
+ * below it, all latencies are scaled by one factor.
  *
  * @throws OptionError for a quantile outside 0 to 1, a latency that is not above 0, or a wish that
  *   the base meets already.

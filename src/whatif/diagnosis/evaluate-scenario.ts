@@ -45,18 +45,18 @@ interface Measurement {
 }
 
 /**
- * What comes first: `'evidence'`, what surely changed and moves response times far; `'divergence'`, what
- * comes closest to the target, whatever changed.
+ * Orders of scenarios: `'evidence'` puts sure changes that move response times far first; `'divergence'` puts those
+ * closest to the target first, whatever changed.
  */
 export const SCENARIO_ORDERS = ['evidence', 'divergence'] as const
 export type ScenarioOrder = (typeof SCENARIO_ORDERS)[number]
 
-/** What one scenario comes to: its response times in the base's order, and how close they are. */
+/** Result of one scenario: its response times in the base's order, and their distance to the target. */
 export interface Evaluation extends WeighedLatencies, ScenarioCounts {
   readonly profile: LatencyProfile
-  /** From the target. */
+  /** Divergence from the target. */
   readonly divergence: number
-  /** By how much requests would still have to move on average to be the target's, µs (Wasserstein). */
+  /** Mean distance that requests would still have to move to match the target, in µs (Wasserstein). */
   readonly distanceUs: number
   /**
    * By how much the scenario moves the mean response time, µs: of requests before that become as after,
@@ -64,27 +64,30 @@ export interface Evaluation extends WeighedLatencies, ScenarioCounts {
    */
   readonly impactUs: number
   /**
-   * What of the impact leads towards the target, µs: all of it where the means of both periods may be
-   * alike, else negative where it leads away. Of what cannot be undone no more than it comes closer, as
-   * it may go too far.
+   * Part of the impact that leads towards the target, in µs. All of it if the means of both periods may be equal;
+   * otherwise negative if it leads away. A scenario that cannot be undone counts only as far as it comes closer,
+   * because it may go too far.
    */
   readonly towardUs: number
-  /** How well it explains the change: more is better. */
+  /** Score of how well it explains the change: more is better. */
   readonly key: number
   /** The same, or that of the best of the calls below it. */
   readonly promise: number
-  /** How many requests those whose response time or weight differs stand for. */
+  /** Number of requests whose response time or weight changes, by the requests that they stand for. */
   readonly touched: number
   /**
-   * KS statistic of what it changes, before against after: 0 to 1. NaN where there is nothing to
-   * compare, and for kinds of requests.
+   * KS statistic of the changed quantity, before against after: 0 to 1. NaN if there is nothing to compare, and for
+   * kinds of requests.
    */
   readonly statistic: number
-  /** How surely what it changes did change, in units of the KS statistic's spread: orders as p does, also where p is too small for a number. */
+  /**
+   * Certainty that the changed quantity did change, in units of the KS statistic's spread. It orders as p does, even if
+   * p is too small for a number.
+   */
   readonly strength: number
 }
 
-/** More is better; below 0, and by divergence, for what cannot be compared. */
+/** Returns the score by evidence: more is better. Below 0, and by divergence, for scenarios that cannot be compared. */
 function evidenceKey({
   strength,
   towardUs,
@@ -98,7 +101,7 @@ function evidenceKey({
 export interface Evaluator {
   readonly unchanged: Evaluation
   evaluate(candidate: Candidate): Evaluation
-  /** What several scenarios come to that are made at once, which nothing was measured of. */
+  /** Evaluates several scenarios made at once, for which nothing was measured. */
   evaluateTogether(scenarios: readonly Scenario[]): Evaluation
 }
 
@@ -145,7 +148,7 @@ export function makeEvaluator(measurement: Measurement): Evaluator {
         ? UNTESTED
         : testChange(candidate.evidence(base, target), { base, target, stretches })),
     }
-    // What comes nearest to a wish may be anything: nothing below it says more.
+    // Anything may come closest to a wish, so scenarios below it say no more.
     const below = target === null ? [] : candidate.below()
     const key = keyOf(own)
     const promise = Math.max(key, ...below.map((each) => evaluate(each).promise))
@@ -167,7 +170,7 @@ export function makeEvaluator(measurement: Measurement): Evaluator {
 /** Standard errors by which means must differ to have a direction. */
 const CLEARLY = 2
 
-/** 1 where the mean became more, −1 where it became less, 0 where that may be chance. */
+/** Returns 1 if the mean became more, −1 if it became less, 0 if that may be chance. */
 function directionOf(base: LatencyProfile, target: LatencyProfile): number {
   const error = ({ latencyUs, weight }: LatencyProfile) =>
     (moments(latencyUs, weight).variance || 0) / worthOf(latencyUs, weight)
@@ -191,7 +194,7 @@ const UNTESTED: Evidence = {
   strength: Number.NaN,
 }
 
-/** Did what the scenario changes change between the periods? */
+/** Tests whether the quantity that the scenario changes did change between the periods. */
 function testChange(
   { measured, before, after, share = 1, mayFollow = false }: ScenarioEvidence,
   { base, target, stretches }: { base: RequestModel; target: RequestModel; stretches: Stretches },
@@ -233,7 +236,7 @@ function testChange(
   }
 }
 
-/** The values of two samples, and how many requests each counts as. */
+/** Returns the values of two samples, and how many requests each counts as. */
 function countedValues(
   { values: before, requests: ofBefore }: EvidenceSample,
   { values: after, requests: ofAfter }: EvidenceSample,
@@ -247,7 +250,7 @@ function countedValues(
   ]
 }
 
-/** The KS statistic of samples whose requests count as much as they stand for, and the effective sizes. */
+/** Returns the KS statistic of samples whose requests count as much as they stand for, and the effective sizes. */
 function largestGap(before: EvidenceSample, after: EvidenceSample, stretches: Stretches) {
   const [own, theirs] = countedValues(before, after, stretches)
   const isUneven = differ(own.counts) || differ(theirs.counts)
@@ -256,12 +259,15 @@ function largestGap(before: EvidenceSample, after: EvidenceSample, stretches: St
   return { statistic, n1: sum(own.counts), n2: sum(theirs.counts) }
 }
 
-/** The KS statistic in units of its spread that is as unlikely: p = 2 exp(−2s²); `beyond` where p is too small for a number. */
+/**
+ * Returns the KS statistic in units of its spread that is as unlikely: p = 2 exp(−2s²); `beyond` where p is too small
+ * for a number.
+ */
 function strengthOf(p: number, beyond: number): number {
   return p > 0 ? Math.sqrt(Math.max(0, -Math.log(p / 2)) / 2) : beyond
 }
 
-/** A share of some values, evenly spaced. */
+/** Returns a share of some values, evenly spaced. */
 function thinned({ values, requests }: EvidenceSample, share: number): EvidenceSample {
   const isKept = (_: number, i: number) => Math.floor((i + 1) * share) > Math.floor(i * share)
   return { values: values.filter(isKept), requests: requests.filter(isKept) }
@@ -275,9 +281,9 @@ function timesOf({ recorded }: RequestModel, { requests }: EvidenceSample): Evid
 }
 
 /**
- * How far a profile is from the target: `'kl'` Kullback-Leibler divergence over bins that are equally
- * wide on a log axis, `'wasserstein'` by how much requests would have to move on average (µs),
- * `'ks'` the largest gap between the two distribution functions.
+ * Distance of a profile from the target: `'kl'` Kullback-Leibler divergence over bins of equal width on a log axis,
+ * `'wasserstein'` the mean distance that requests would have to move (µs), `'ks'` the largest gap between the two
+ * distribution functions.
  */
 export type DivergenceName = 'kl' | 'wasserstein' | 'ks'
 
@@ -291,7 +297,7 @@ export function divergenceText(name: DivergenceName, value: number): string {
 /** Measures how far a profile is from one target. */
 export type TargetDivergence = (profile: LatencyProfile) => number
 
-/** What the bins of all profiles are made of. */
+/** Range of the bins common to all profiles. */
 interface DivergenceRange {
   readonly base: LatencyProfile
   /** Number of requests that the number of bins is to suit: of the smaller of the two. */
@@ -299,8 +305,8 @@ interface DivergenceRange {
 }
 
 /**
- * The divergence from anything to `target`. All profiles are measured with the same bins, over the
- * range of base and target; what is beyond counts in the outermost.
+ * Returns a function for the divergence of a profile from `target`. All profiles have the same bins, over the range of
+ * base and target; values beyond count in the outermost bins.
  */
 export function divergenceTo(
   target: LatencyProfile,
@@ -315,8 +321,8 @@ export function divergenceTo(
 }
 
 /**
- * The area between the distribution functions of two profiles, by how much requests would have to
- * move on average to get from one to the other, µs; and the largest gap between them.
+ * Returns the area between the distribution functions of two profiles, by how much requests would have to move on
+ * average to get from one to the other, µs; and the largest gap between them.
  */
 export function profileGaps(one: LatencyProfile, other: LatencyProfile) {
   let [i, j, own, theirs, gap] = [0, 0, 0, 0, 0]
@@ -334,14 +340,14 @@ export function profileGaps(one: LatencyProfile, other: LatencyProfile) {
   return { wasserstein, ks }
 }
 
-/** The least time above 0, and the largest; times ascend. */
+/** Returns the least time above 0, and the largest; times ascend. */
 function positiveRange(samples: readonly Float64Array[]): [low: number, high: number] {
   const high = max(samples, (sample) => sample.at(-1)) ?? 0
-  // Requests that all took no time are all alike.
+  // If all requests took no time, all are the same.
   return high > 0 ? [min(samples, (sample) => sample.find((us) => us > 0))!, high] : [1, 1]
 }
 
-/** Where tails begin: a change of few calls shows beyond these quantiles, and hardly anywhere else. */
+/** Shares where tails begin: a change of few calls shows beyond these quantiles, and hardly anywhere else. */
 const TAILS = [0.9, 0.98]
 
 /** Values of one period, and how many requests each counts as. */
@@ -350,7 +356,10 @@ export interface CountedValues {
   readonly counts: Float64Array
 }
 
-/** p of the same share of two samples being in the tails of both together, corrected for their number. */
+/**
+ * Returns p of the hypothesis that equal shares of two samples lie in the tails of both together, corrected for their
+ * number.
+ */
 export function tailsP(before: CountedValues, after: CountedValues): number {
   const isPlain = [before, after].every(({ counts }) => counts.every((count) => count === 1))
   const ps = TAILS.map((share) =>
@@ -361,7 +370,7 @@ export function tailsP(before: CountedValues, after: CountedValues): number {
   return Math.min(1, TAILS.length * Math.min(...ps))
 }
 
-/** As `tailTest`, of requests that count unequally: Fisher's test of the nearest whole counts. */
+/** Tests tails as `tailTest` does, for requests with unequal weights: Fisher's test of the nearest whole counts. */
 function countedTailP(samples: readonly [CountedValues, CountedValues], share: number): number {
   const profiles = samples.map(({ values, counts }) => LatencyProfile.ofRequests(values, counts))
   const beyond = LatencyProfile.ofRequests(
@@ -385,7 +394,7 @@ interface ChangeTest {
 }
 
 /**
- * Is the base's profile another than one that is known exactly, as a histogram or a wish? p is the
+ * Tests whether the base's profile differs from one that is known exactly, such as a histogram or a wish. p is the
  * share of samples drawn from it, of as many as the base is worth, that are at least as far from it.
  */
 export function knownChangeP(
@@ -417,7 +426,7 @@ function shareAtLeast(observed: number, draw: () => number): number {
 interface CountedPeriod {
   /** The stretch of time that each request began in; those of after follow on those of before. */
   readonly stretch: Uint8Array
-  /** How much each counts: 1, or by sampling weights, which sum to the effective number of requests. */
+  /** Weight of each: 1, or by sampling weights, which sum to the effective number of requests. */
   readonly counts: Float64Array
 }
 
@@ -446,7 +455,7 @@ export function stretchesOf(base: RequestModel, target: RequestModel): Stretches
   }
 }
 
-/** When each request began, µs; on the clock of its period. */
+/** Returns when each request began, µs; on the clock of its period. */
 function startsUs({ forest }: RequestModel): Float64Array {
   const epochUs = Number(forest.traces.epochNs / 1000n)
   return requestStartsUs(forest).map((us) => epochUs + us)
@@ -455,7 +464,7 @@ function startsUs({ forest }: RequestModel): Float64Array {
 /** Quantiles of both periods together: how many values lie beyond each is compared. */
 const LIMITS = [0.1, 0.3, 0.5, 0.7, 0.9, 0.98]
 
-/** How many times lie beyond some limits, by stretch of time. */
+/** Counts the times beyond some limits, by stretch of time. */
 export function countTimes(
   before: EvidenceSample,
   after: EvidenceSample,
@@ -470,7 +479,7 @@ export function countTimes(
   return limits.map((limit) => counted([before, after], stretches, (value) => value > limit))
 }
 
-/** How many are of each kind, by stretch of time. */
+/** Counts the requests of each kind, by stretch of time. */
 export function countKinds(
   before: EvidenceSample,
   after: EvidenceSample,
@@ -498,36 +507,35 @@ function counted(
   return counts
 }
 
-/** What tells whether a scenario's change did happen; empty where that cannot be compared. */
+/** Counts that tell whether a scenario's change happened; empty if it cannot be compared. */
 export interface ScenarioCounts {
-  /** What it changes: times beyond some limits or kinds, counted by stretch of time. */
+  /** Times beyond some limits, or kinds, that the scenario changes, counted by stretch of time. */
   readonly counts: readonly ChoiceCounts[]
   /** The response times of requests that have it. */
   readonly responseCounts: readonly ChoiceCounts[]
-  /** Whether it goes by time alone, as load does: then it does not say how far all else wanders. */
+  /** Whether it depends on time alone, as load does: then it does not show the drift of other measures. */
   readonly isOfTime: boolean
 }
 
 export interface ScenarioTests {
   /** p of the response times of all requests being as before. */
   readonly changeP: number
-  /** By scenario: p of what it changes being as before. */
+  /** p by scenario that the quantity it changes is as before. */
   readonly ps: readonly number[]
-  /** By scenario: p of the response times of requests that have it being as before. */
+  /** p by scenario that the response times of requests that have it are as before. */
   readonly responsePs: readonly number[]
 }
 
 /**
- * Tests whether the response times of two periods differ, and whether what each scenario changes
- * does. Requests that follow each other are alike, so whole stretches of time are compared.
+ * Tests whether the response times of two periods differ, and whether the quantity that each scenario changes does.
+ * Consecutive requests are similar, so whole stretches of time are compared.
  *
- * Null hypothesis of each: the share of values beyond a limit, or of a kind, is that of before, wandering
- * from stretch to stretch of time as it does within the periods (`compareChoices`, whose variances rest on
- * all scenarios together). A change within after is no wander: its parts are held against that of before
- * alone. The smallest p of several limits or kinds counts, times their number.
- * Sampled requests count by their weights.
+ * Null hypothesis of each: the share of values beyond a limit, or of a kind, is that of before, and drifts from stretch
+ * to stretch of time as it does within the periods (`compareChoices`, whose variances rest on all scenarios together).
+ * A change within after does not count as drift: parts of after are compared with the drift of before alone. The
+ * smallest p of several limits or kinds counts, times their number. Sampled requests count by their weights.
  *
- * Limits: a drift as long as both periods is a difference; what changes within before counts as wander.
+ * Limits: a drift as long as both periods counts as a difference; a change within before counts as drift.
  */
 export function testScenarios(
   periods: readonly Pick<RequestModel, 'recorded'>[],
@@ -558,7 +566,7 @@ export function testScenarios(
   ])
   const ofTime = test(tried.map(({ counts, isOfTime }) => (isOfTime ? counts : [])))
   const ps = tried.map(({ isOfTime }, i) => (isOfTime ? ofTime[i] : ofOthers[2 * i])!)
-  // Where no limit divides the times, all are the same.
+  // If no limit divides the times, all are the same.
   const changeP = ofAll === undefined || Number.isNaN(ofAll) ? 1 : ofAll
   return { changeP, ps, responsePs: tried.map((_, i) => ofOthers[2 * i + 1]!) }
 }

@@ -40,18 +40,18 @@ import {
 } from './evaluate-scenario.ts'
 
 export interface DiagnosisSubject {
-  /** Of the periods as sampled: the base, and the target where it is traces. */
+  /** Models of the sampled periods: the base, and the target if it consists of traces. */
   readonly models: ExecutionModels
   readonly evaluator: Pick<Evaluator, 'unchanged' | 'evaluateTogether'>
   readonly target: LatencyProfile
   readonly targetTitle: string
-  /** Whether the target is traces, which what a scenario changes can be compared with. */
+  /** Whether the target consists of traces, so changed quantities can be compared with it. */
   readonly isOfTraces: boolean
   readonly test: (tried: readonly Evaluation[]) => ScenarioTests
   readonly options: DiagnosisOptions
 }
 
-/** Which scenarios bring the base's latency profile how close to the target's. */
+/** Diagnosis: scenarios, with how close each brings the base's latency profile to the target's. */
 export class LatencyDiagnosis extends Stage {
   readonly options: DiagnosisOptions
   /** The execution models of the traces that were looked at. */
@@ -60,7 +60,7 @@ export class LatencyDiagnosis extends Stage {
   readonly base: LatencyProfile
   readonly target: LatencyProfile
   readonly targetTitle: string
-  /** From the base as it is to the target. */
+  /** Divergence from the unchanged base to the target. */
   readonly divergence: number
   /** Whether all was tried: `'running'` while it goes on, `'interrupted'` where it was stopped. */
   readonly state: 'running' | 'interrupted' | 'complete'
@@ -86,21 +86,21 @@ export class LatencyDiagnosis extends Stage {
     this.state = state
   }
 
-  /** How many scenarios were tried, the same in different places of the tree counted once. */
+  /** Number of scenarios tried; the same one in different places of the tree counts once. */
   get size(): number {
     return this.ranked.length
   }
 
   /**
-   * p of the hypothesis that base and target have one latency profile, but for what wanders within
-   * them: see `testScenarios`; by samples drawn from a target that is no traces, 0.002 at least. How
-   * far levels wander is learned from all that was tried, so p differs with `finding`, which tries less.
+   * Returns p of the hypothesis that base and target have one latency profile, except for drift within them: see
+   * `testScenarios`. If the target is no traces, samples are drawn from it, and p is at least 0.002. Drift is learned
+   * from all tried scenarios, so p differs with `finding`, which tries fewer.
    */
   get changeP(): number {
     return this.#all.changeP
   }
 
-  /** The call of which the requests that make it changed most surely, with the p of all such; `null` where that may be chance. */
+  /** Call whose callers' requests changed most surely, with its p among all calls; `null` if that may be chance. */
   get changedCallers(): ChangedCallers | null {
     return this.#all.changedCallers
   }
@@ -137,9 +137,9 @@ export class LatencyDiagnosis extends Stage {
   }
 
   /**
-   * For each finding of a comparison of the same periods, the best significant cause that is about the
-   * same thing: the work of the same service, the way between the same two, the calls that the same
-   * operation makes. Findings of trace points, and causes that tell something else, stand alone.
+   * Returns, for each finding of a comparison of the same periods, the best significant cause about the same thing: the
+   * work of the same service, the way between the same two, the calls that the same operation makes. Findings of trace
+   * points, and causes that tell something else, stand alone.
    *
    * @example
    * const [first] = diagnoseLatency(before, after).explains(comparison.findings)
@@ -156,8 +156,8 @@ export class LatencyDiagnosis extends Stage {
   }
 
   /**
-   * Puts causes together, the most likely first, as long as a further one explains clearly more. What lies
-   * within another, or around it, is no cause beside it.
+   * Combines causes, the most likely first, while a further one explains clearly more. A scenario within or around a
+   * chosen one is no further cause.
    *
    * Source: Ostrowski, Mann and Sandler 2011, §3.2, equation 4 (scenarios of scenarios); the greedy order is
    * a choice of ours.
@@ -186,7 +186,7 @@ export class LatencyDiagnosis extends Stage {
     return chosen
   }
 
-  /** Whether a scenario lies within another one, anywhere in the tree or by what calls it. */
+  /** Whether a scenario lies within another one, anywhere in the tree or by its callers. */
   #isWithin(
     { rank, scenario: { path } }: DiagnosedScenario,
     { rank: outer, scenario: around }: DiagnosedScenario,
@@ -209,7 +209,7 @@ export class LatencyDiagnosis extends Stage {
   }
 
   /**
-   * The profile under the scenario of a rank, from 1, between base and target.
+   * Returns the profile under the scenario of a rank, from 1, between base and target.
    *
    * @throws OptionError for a rank that no scenario has.
    */
@@ -229,7 +229,10 @@ export class LatencyDiagnosis extends Stage {
     })
   }
 
-  /** One row a scenario, best first; `parent` is the rank of what it lies within, 0 of those tried first. */
+  /**
+   * Returns one row per scenario, best first; `parent` is the rank of the scenario that it lies within, 0 for those
+   * tried first.
+   */
   table(): StageTable {
     return rowTable(this.ranked, {
       ...own('rank depth'),
@@ -255,7 +258,7 @@ interface Growing extends DiagnosedScenario {
 
 type DiagnosisNodes = Pick<LatencyDiagnosis, 'ranked' | 'tree' | 'changeP' | 'changedCallers'>
 
-/** Orders what was tried, tells chance apart, and ties the tree together. */
+/** Orders the tried scenarios, separates chance, and ties the tree together. */
 function diagnosedScenarios(
   tried: readonly TriedScenario[],
   subject: DiagnosisSubject,
@@ -275,7 +278,8 @@ function diagnosedScenarios(
     const p = Math.max(q[row] as number, responsePs[row] as number)
     return p < options.alpha && evaluation.towardUs > 0 && (isNearer || isLess)
   })
-  // What may be chance never stands before what is not. Towards a wish nothing can be compared: the nearest counts.
+  // A scenario that may be chance never comes before a sure one. For a wish nothing can be compared, so the closest
+  // comes first.
   const byCause = causesFirst(firsts, nodesOf)
   const order = isOfTraces
     ? [
@@ -329,9 +333,9 @@ function diagnosedScenarios(
 const NEARLY = { within: 0.8, given: 0.95 }
 
 /**
- * The order of scenarios, best first, as rows: one that says nearly as much as another that it lies within
- * comes before that, and so does one that is as after before one that is as other calls are, and one
- * about what requests bring with them before one about what the system made of them.
+ * Returns the order of scenarios, best first, as rows. A scenario that explains nearly as much as one that contains it
+ * comes before that one. So does "as after" before "as other calls", and a property that requests bring along before
+ * one that the system gave them.
  */
 function causesFirst(
   firsts: readonly TriedScenario[],
@@ -389,15 +393,15 @@ function scoresOf(tried: readonly TriedScenario[]): Map<TriedScenario, number> {
 
 /** Causes that are put together at most. */
 const MAX_CAUSES = 4
-/** How many of the most likely causes are tried. */
+/** Most causes that are tried, the most likely first. */
 const MAX_TRIED = 12
 /** A further cause must explain at least this share of the difference. */
 const MIN_GAIN = 0.1
 
-/** A cause that explains more of the change beside others. */
+/** Cause that explains more of the change, along with others. */
 export interface ExplainedTogether extends ProfileQuantiles {
   readonly cause: DiagnosedScenario
-  /** With it and those before it at once, from the target. */
+  /** Divergence from the target with it and those before it applied together. */
   readonly divergence: number
   /** Share of the base's divergence that they explain together. */
   readonly gain: number
@@ -407,35 +411,34 @@ export interface ExplainedTogether extends ProfileQuantiles {
 export interface DiagnosedScenario
   extends ProfileQuantiles,
     Pick<Evaluation, 'divergence' | 'distanceUs' | 'statistic' | 'touched'> {
-  /** Of what it changes being as before; see `testScenarios`. */
+  /** p that the changed quantity is as before; see `testScenarios`. */
   readonly p: number
   /** Place among all scenarios, from 1, the best; the same wherever it stands in the tree. */
   readonly rank: number
   readonly scenario: Scenario
   /** 1 for those that are tried first. */
   readonly depth: number
-  /** What it lies within; null for those that are tried first. */
+  /** Scenario that it lies within; null for those tried first. */
   readonly parent: DiagnosedScenario | null
-  /** What lies within it and was tried, best first. */
+  /** Scenarios within it that were tried, best first. */
   readonly children: readonly DiagnosedScenario[]
   /** Place among its siblings: 0 the best, 1 the worst; 0 where there are none. */
   readonly score: number
-  /** By which share of the base's divergence it is closer to the target; negative where it is further. */
+  /** Reduction of the base's divergence, as a share; negative if it is further from the target. */
   readonly gain: number
   /** `p` corrected over all scenarios (Benjamini and Hochberg). */
   readonly q: number
   /**
-   * Whether it explains a change, beyond chance: base and target differ; so does what it changes
-   * (q below `alpha`), and the response times of requests that have it (their p); it moves the mean response time towards the
-   * target's (not away, where that may be alike), and the profile closer by its divergence or by how far
-   * requests have to move. A target that is no traces has nothing to compare what changes with: there
-   * it must come closer by both.
+   * Whether it explains a change beyond chance. Base and target must differ, and so must the changed quantity (q below
+   * `alpha`) and the response times of requests that have it (their p). It must move the mean response time towards the
+   * target's (not away, if the means may be equal), and bring the profile closer, by divergence or by the distance that
+   * requests move. If the target is no traces, changes cannot be compared: then it must come closer by both.
    */
   readonly significant: boolean
   readonly evaluation: Evaluation
 }
 
-/** A finding of `compare`, and what of a diagnosis is about the same. */
+/** Finding of `compare`, with the scenarios of a diagnosis about the same. */
 export interface ExplainedFinding {
   readonly finding: Finding
   /** The best significant cause that is about the same; `null` for none. */
@@ -478,9 +481,9 @@ export interface TriedScenario {
   readonly evaluation: Evaluation
   /** 1 for those that are tried first. */
   readonly depth: number
-  /** What it lies within; null for those that are tried first. */
+  /** Scenario that it lies within; null for those tried first. */
   readonly parent: TriedScenario | null
-  /** How many scenarios are known to be tried so far, this and earlier ones included. */
+  /** Number of scenarios known to be tried so far, including this and earlier ones. */
   readonly planned: number
 }
 
@@ -523,13 +526,14 @@ export function* growDiagnosis(
   }
 }
 
-/** What lies within the most promising scenarios of a level. */
+/** Returns the scenarios within the most promising ones of a level. */
 function furtherOf(
   tried: readonly (readonly TriedScenario[])[],
   unchanged: Evaluation,
   { beam, pruning, minimumGain }: GrowthOptions,
 ): Siblings[] {
-  // With a thousand requests, chance moves the divergence by more than most changes do: a smaller distance counts as well.
+  // With a thousand requests, chance moves the divergence by more than most changes do: a smaller distance counts as
+  // well.
   const isCloser = (own: Evaluation) =>
     (['divergence', 'distanceUs'] as const).some(
       (measure) => own[measure] <= unchanged[measure] * (1 - minimumGain),
@@ -554,12 +558,11 @@ function furtherOf(
 }
 
 /**
- * The order of scenarios, best first, as rows of `evaluations`: by how surely that which they change did
- * change between the periods, times the root of how far that moves response times towards the target.
- * What cannot be compared between the periods comes last, nearest to the target first.
+ * Returns the order of scenarios, best first, as rows of `evaluations`. The score is the certainty that the changed
+ * quantity changed between the periods, times the root of the distance that it moves response times towards the target.
+ * Scenarios that cannot be compared between the periods come last, nearest to the target first.
  *
- * Divergence alone rewards whatever changes much; how sure a change is alone, changes that nobody waits
- * for.
+ * Divergence alone rewards any large change; certainty alone rewards changes that nobody waits for.
  */
 export function rankScenarios(evaluations: readonly Evaluation[]): number[] {
   const keys = evaluations.map(({ key }) => key)
@@ -569,8 +572,8 @@ export function rankScenarios(evaluations: readonly Evaluation[]): number[] {
 }
 
 /**
- * Scores of siblings, by row: (k − 1)/(n − 1) for the k-th best of n, 0 for the best and 1 for the
- * worst; those that are alike share the mean of their ranks.
+ * Scores of siblings, by row: (k − 1)/(n − 1) for the k-th best of n, 0 for the best and 1 for the worst; equal ones
+ * share the mean of their ranks.
  */
 export function scoreSiblings(evaluations: readonly Evaluation[]): Float64Array {
   return siblingPercentiles(evaluations.map(({ promise }) => -promise))
@@ -582,7 +585,7 @@ export interface ChangedCallers extends Pick<Scenario, 'service' | 'operation'> 
   readonly p: number
 }
 
-/** Of the server times that were tried, that whose time and requests changed most surely; `null` where this may be chance. */
+/** Returns the tried server time whose times and requests changed most surely; `null` if this may be chance. */
 export function changedCallers(
   tried: readonly TriedScenario[],
   { ps, responsePs, alpha }: Omit<ScenarioTests, 'changeP'> & { readonly alpha: number },

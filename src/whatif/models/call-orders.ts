@@ -9,17 +9,17 @@ import { intervalPredecessors } from '../../flows/precedence.ts'
 const MAX_NODES = 256
 
 /**
- * One way in which calls to something ran: which children they waited for and in what order these
- * ran, as far as one call shows it (its maximal model). Thousands of calls share few of them.
+ * Order of calls to an operation: the children they waited for, and the order of these, as far as one call shows it
+ * (its maximal model). Thousands of calls share few of them.
  */
 export interface CallOrder {
-  /** What was called: a name of `CallPaths`. */
+  /** Called operation: a name of `CallPaths`. */
   readonly name: number
   /** The same number for the same name and nodes, in all periods. */
   readonly key: number
-  /** What the awaited children are, ascending; a name that comes twice is numbered by start. */
+  /** Names of the awaited children, ascending; several children of one name are numbered by start. */
   readonly nodes: readonly number[]
-  /** Which node came before which, closed; `null` for more than 256 nodes. */
+  /** Order of nodes, closed; `null` for more than 256 nodes. */
   readonly precedence: Precedence | null
 }
 
@@ -33,8 +33,8 @@ export interface PeriodOrders {
 }
 
 /**
- * Finds out how every call ran: all orders that occur, each once, and which call has which. A call waits for a child that is over by its reply, give or take
- * `slackUs`, or the millisecond to which starts of one of the two were cut.
+ * Finds out how every call ran: all orders that occur, each once, and which call has which. A call waits for a child
+ * that is over by its reply, give or take `slackUs`, or the millisecond to which starts of one of the two were cut.
  */
 export function findCallOrders(
   { paths, forests, resolutionUs }: IndexedCalls,
@@ -100,8 +100,8 @@ export function findCallOrders(
 }
 
 /**
- * The observed order of very many calls, in O(n log n) and the size of the lists that differ. Nodes
- * that wait for the same ones share one list.
+ * Returns the observed order of very many calls, in O(n log n) and the size of the lists that differ. Nodes that wait
+ * for the same ones share one list.
  *
  * Pairs that only a chain of overlaps within the slack would imply are kept.
  */
@@ -128,7 +128,7 @@ export function wideOrder(
   return { order, predecessors, returnPredecessors: rows.filter((node) => !followed.has(node)) }
 }
 
-/** Which of some calls, numbered from 0, come before which. */
+/** Order of some calls, numbered from 0: which come before which. */
 export class Precedence {
   readonly nodes: number
   /** Bit a of row b says that a is over before b begins; a row has whole words. */
@@ -154,7 +154,7 @@ export class Precedence {
     const found = new Precedence(startUs.length)
     for (let b = 1; b < startUs.length; b++) {
       const beginsUs = startUs[b]! + slackUs
-      // Latest first: what one of them waited for is known already and need not be looked at.
+      // Latest first: calls that one of them waited for are already known.
       for (let a = b - 1; a >= 0; a--) {
         if (endUs[a]! <= beginsUs && !found.has(a, b)) found.#addChain(a, b)
       }
@@ -210,10 +210,7 @@ export class Precedence {
     )
   }
 
-  /**
-   * Returns the calls such that each comes after all that come before it; `null` where pairs run in
-   * circles. Needs no closure.
-   */
+  /** Returns the calls in an order that respects all pairs; `null` if pairs run in circles. Needs no closure. */
   order(): Uint32Array | null {
     const { nodes, bits } = this
     const words = this.#words
@@ -279,12 +276,12 @@ function ones(word: number): number {
 }
 
 /**
- * Who waits for whom, ready to be computed: nodes with the same predecessors share one set of them,
- * a synchronisation point, so that k calls after k others cost 2k steps and not k².
+ * Waits between nodes, ready to be computed: nodes with the same predecessors share one set of them, a synchronisation
+ * point, so that k calls after k others cost 2k steps and not k².
  */
 export interface WaitPlan {
   readonly nodes: number
-  /** Nodes such that each comes after its predecessors. */
+  /** Nodes in an order in which each comes after its predecessors. */
   readonly order: Uint32Array
   /** The set that each node waits for, −1 for none. */
   readonly waitsFor: Int32Array
@@ -295,14 +292,14 @@ export interface WaitPlan {
   readonly setNodes: Uint32Array
 }
 
-/** Who waits directly for whom, and an order in which every node comes after those it waits for. */
+/** Direct waits between nodes, and an order in which every node comes after those it waits for. */
 export interface WaitGraph {
   readonly order: Uint32Array
   readonly predecessors: readonly (readonly number[])[]
   readonly returnPredecessors: readonly number[]
 }
 
-/** The graph of a precedence that is closed and free of circles. */
+/** Returns the graph of a precedence that is closed and free of circles. */
 export function waitGraph(precedence: Precedence): WaitGraph {
   const order = precedence.order()
   if (order === null)
@@ -335,7 +332,7 @@ export function mostNodes(plans: readonly WaitPlan[]): number {
   return plans.reduce((most, { nodes }) => Math.max(most, nodes), 0)
 }
 
-/** When the last node of a set is over; 0, the caller's start, of no set. */
+/** Returns when the last node of a set is over; 0, the caller's start, of no set. */
 export function setEnd(plan: WaitPlan, set: number, endUs: Float64Array): number {
   if (set < 0) return 0
   const end = plan.setOffsets[set + 1]!
@@ -347,18 +344,18 @@ export function setEnd(plan: WaitPlan, set: number, endUs: Float64Array): number
   return last
 }
 
-/** What every call of a period spends itself, under its model. */
+/** Own time of every call of a period, under its model. */
 export interface OwnTimes {
-  /** From the end of the last call it waits for, or its caller's start, to its start, µs. */
+  /** Time from the end of the last call it waits for, or its caller's start, to its start, in µs. */
   readonly preprocessingUs: Float64Array
-  /** From the end of the last call it waits for, or its own start, to its reply, µs. */
+  /** Time from the end of the last call it waits for, or its own start, to its reply, in µs. */
   readonly replyUs: Float64Array
 }
 
 export interface PeriodPlans {
   readonly planOf: Uint32Array
   readonly plans: readonly WaitPlan[]
-  /** As of `PeriodOrders`. */
+  /** Calls of nodes, as in `PeriodOrders`. */
   readonly nodeCalls: Uint32Array
 }
 
@@ -393,7 +390,7 @@ export function ownTimes(forest: CallForest, period: PeriodPlans, slackUs: numbe
   return { preprocessingUs, replyUs }
 }
 
-/** The latest of the first `nodes` ends that is not after `byUs`; 0, the caller's start, if none is. */
+/** Returns the latest of the first `nodes` ends that is not after `byUs`; 0, the caller's start, if none is. */
 function lastOverBy(endUs: Float64Array, nodes: number, byUs: number): number {
   let last = 0
   for (let node = 0; node < nodes; node++) {

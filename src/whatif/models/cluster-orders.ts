@@ -19,12 +19,12 @@ interface OrderCluster {
   readonly members: readonly number[]
   /** The pairs that (nearly) all calls of its orders have, closed; `null` for very wide calls. */
   readonly precedence: Precedence | null
-  /** Those of `members` that do not have all of these pairs: they keep their own order. */
+  /** Orders among `members` that lack some of these pairs: they keep their own order. */
   readonly violators: readonly number[]
   readonly calls: number
 }
 
-/** Beyond so many orders of one kind, or so many words to compare, leaders take the place of pairs. */
+/** Limits of orders of one kind, and of words to compare, beyond which leaders take the place of pairs. */
 const MAX_ORDERS = 2000
 const MAX_WORK = 2e8
 const MAX_LEADERS = 256
@@ -78,8 +78,8 @@ function similarGroups(orders: WeighedOrders, cut: number): Group[] {
 }
 
 /**
- * Average linkage by chains of nearest neighbours: two that are nearest to each other are joined at
- * once, which gives the same groups as always joining the nearest two of all. O(m²).
+ * Groups by average linkage with chains of nearest neighbors: two that are nearest to each other are joined at once,
+ * which gives the same groups as always joining the nearest two of all. O(m²).
  *
  * Source: Murtagh 1983, "A survey of recent advances in hierarchical clustering algorithms", The
  * Computer Journal 26(4):354-359.
@@ -154,7 +154,7 @@ function aroundLeaders({ precedences, calls }: WeighedOrders, cut: number): Grou
   return groups
 }
 
-/** The group with most calls first; members in order. */
+/** Returns the group with most calls first; members in order. */
 function sortedGroups(groups: readonly Group[], calls: readonly number[]): Group[] {
   const total = (group: Group) => sum(group, (i) => calls[i])
   return groups
@@ -163,8 +163,8 @@ function sortedGroups(groups: readonly Group[], calls: readonly number[]): Group
 }
 
 /**
- * The pairs in nearly all of a group's calls, and those that all but a few calls wait for, closed;
- * those in all calls, should these run in a circle.
+ * Returns the pairs in nearly all of a group's calls, and those that all but a few calls wait for, closed; those in all
+ * calls, should these run in a circle.
  */
 function commonPrecedence(
   orders: WeighedOrders,
@@ -186,7 +186,7 @@ function commonPrecedence(
   return common
 }
 
-/** A cluster, and of what: an operation, and the children that its calls wait for. */
+/** Cluster with its key: an operation, and the children that its calls wait for. */
 export interface KeyedCluster extends OrderCluster {
   readonly name: number
   readonly key: number
@@ -221,7 +221,7 @@ export function clusterCalls(
     .sort((a, b) => a.name - b.name || b.calls - a.calls || a.members[0]! - b.members[0]!)
 }
 
-/** So many calls tell how much a time varies. */
+/** Most calls read to measure the variation of a time. */
 const MAX_SAMPLED = 1000
 
 /** The calls that follow each order, and when the calls that they wait for ran. */
@@ -229,11 +229,11 @@ export interface TimedPeriod extends PeriodOrders {
   readonly forest: CallForest
 }
 
-/** When the nodes of orders ran in some period: tells waiting from chance. */
+/** Times of the nodes of orders in a period: they distinguish waiting from chance. */
 export class OrderTimes {
   readonly #period: TimedPeriod
   readonly #calls: GroupedRows
-  /** What a call is worth of those that it stands for: 1 unless requests are weighted. */
+  /** Worth of a call, relative to the calls that it stands for: 1 unless requests are weighted. */
   readonly worth: number
 
   /**
@@ -248,13 +248,12 @@ export class OrderTimes {
   }
 
   /**
-   * How much the time from the end of node `a` to the start of node `b` varies, as a share of how
-   * much the time to the start of `b` varies from all else that it waits for: the ratio of their
-   * interquartile ranges. Near 0 where `b` waits for `a`; near 1 and above where `a` was over by
-   * chance.
+   * Returns the ratio of two interquartile ranges: that of the time from the end of node `a` to the start of node `b`,
+   * and that of the time from the end of everything else that `b` waits for to its start. Near 0 if `b` waits for `a`;
+   * near 1 and above if `a` was over by chance.
    *
    * @param members orders that have the pair
-   * @param others what else comes before what
+   * @param others the other pairs, in which one node comes before the other
    */
   spread(
     members: readonly number[],
@@ -300,7 +299,7 @@ function interquartileRange(all: Float64Array, counts?: Float64Array): number {
   return quantile(values, 0.75, weights) - quantile(values, 0.25, weights)
 }
 
-/** Fewer calls than this do not show that calls wait for each other. */
+/** Fewest calls that show that calls wait for each other. */
 const MIN_CALLS = 30
 /** Nor do those of a smaller share of a cluster. */
 const MIN_SHARE = 0.05
@@ -311,7 +310,7 @@ const MAX_PAIRS = 64
 
 /** Orders of one name and the same nodes, and how many calls have each. */
 export interface WeighedOrders {
-  /** Numbers of orders; the arrays beside are parallel to it. */
+  /** Numbers of orders; the arrays below are parallel to it. */
   readonly members: readonly number[]
   readonly precedences: readonly Precedence[]
   readonly calls: readonly number[]
@@ -345,14 +344,14 @@ export function pairsWhere(
   return kept
 }
 
-/** Calls of a group, how many are enough to be a flow, and how surely they wait for a call. */
+/** Measures of a group: its calls, the number that makes a flow, and the certainty that they wait for a call. */
 function measured(orders: WeighedOrders, group: Group, times: OrderTimes) {
   const { members, precedences, calls } = orders
   const total = sum(group, (i) => calls[i])
   const least = Math.max(MIN_CALLS / times.worth, MIN_SHARE * total)
   let others: Precedence | undefined
   const spread = ({ a, b }: HeldPair) => {
-    // A few stray ones say nothing of what the rest waits for.
+    // A few stray orders do not show what the rest waits for.
     others ??= pairsWhere(orders, group, ({ held }) => held >= (1 - MIN_SHARE) * total)
     const holders = group.filter((i) => precedences[i]!.has(a, b))
     return times.spread(
@@ -364,13 +363,13 @@ function measured(orders: WeighedOrders, group: Group, times: OrderTimes) {
 }
 
 /**
- * Divides a group of similar orders where some of its calls wait for a call that others do not wait
- * for: these are different flows, however alike their pairs are. That a call was over before another
- * began is waiting, and not chance, where the time between them varies much less than the time that
- * went by since all else that the latter waits for. At least 30 calls and 5 % must be on each side.
+ * Divides a group of similar orders if some of its calls wait for a call that others do not wait for: these are
+ * different flows, however similar their pairs are. If a call was over before another began, the other waited for it,
+ * unless by chance. It is no chance if the time between them varies much less than the time since everything else that
+ * the latter waits for. At least 30 calls and 5 % must be on each side.
  *
- * Without this, work that is done one after the other in most calls and at once in the others would
- * be recomputed as done at once in all.
+ * Without this, work that is sequential in most calls and parallel in the others would be recomputed as parallel in
+ * all.
  */
 export function splitByWaiting(orders: WeighedOrders, group: Group, times: OrderTimes): Group[] {
   if (group.length < 2) return [group]
@@ -400,8 +399,8 @@ export function splitByWaiting(orders: WeighedOrders, group: Group, times: Order
 }
 
 /**
- * The pairs that all but a few calls of a group wait for: too few for a flow of their own, which is
- * no reason to forget the pair in the others. Not closed.
+ * Returns the pairs that all but a few calls of a group wait for: too few for a flow of their own, which is no reason
+ * to forget the pair in the others. Not closed.
  */
 export function usuallyAwaited(orders: WeighedOrders, group: Group, times: OrderTimes): Precedence {
   const { total, least, spread, isEnough } = measured(orders, group, times)
@@ -413,7 +412,7 @@ export function usuallyAwaited(orders: WeighedOrders, group: Group, times: Order
   })
 }
 
-/** What comes before what in the calls of some orders, and when these ran. */
+/** Order of the nodes in the calls of some orders, and the times of these calls. */
 export interface TimedOrders {
   readonly precedence: Precedence
   readonly members: readonly number[]
@@ -421,7 +420,7 @@ export interface TimedOrders {
   readonly times: OrderTimes
 }
 
-/** Returns whether neither waits for what the other does not wait for. */
+/** Returns whether neither waits for a node that the other does not wait for. */
 export function waitAlike(one: TimedOrders, other: TimedOrders): boolean {
   return !waitsForMore(one, other) && !waitsForMore(other, one)
 }
@@ -432,7 +431,7 @@ function waitsForMore({ precedence, members, calls, times }: TimedOrders, other:
   if (order === null) return false
   const others = precedence.and(other.precedence)
   let left = MAX_PAIRS
-  // What is waited for is waited for directly; chains of it vary with what lies between.
+  // Only direct waits count: chains of waits vary with the steps in between.
   return precedence.direct(order).some((before, b) =>
     before.some((a) => {
       if (other.precedence.has(a, b) || left-- <= 0) return false

@@ -48,7 +48,7 @@ type ModelNode = CallName & { readonly occurrence: number }
 
 /** Calls that an execution model makes and nobody waits for. */
 export interface UnawaitedCalls extends CallName {
-  /** How many such calls there are under all calls that follow the model. */
+  /** Number of these calls under all calls that follow the model. */
   readonly calls: number
 }
 
@@ -59,25 +59,25 @@ export interface UnawaitedCalls extends CallName {
  * Source: Ostrowski, Mann and Sandler 2011, §3.3.
  */
 export interface ExecutionModel extends CallName {
-  /** Its place among all models. */
+  /** Place among all models. */
   readonly id: number
   readonly period: 0 | 1
-  /** What is called: a name of `CallPaths`. */
+  /** Called operation: a name of `CallPaths`. */
   readonly name: number
-  /** The same number for models of the two periods that are the same flow: alike, of the same calls. */
+  /** Number of the flow: equal for models of the two periods with the same calls in a similar order. */
   readonly flow: number
   readonly nodes: readonly ModelNode[]
-  /** Of each node, the nodes it waits for directly. */
+  /** Nodes that each node waits for directly. */
   readonly predecessors: readonly (readonly number[])[]
   /** The nodes that the reply waits for directly. */
   readonly returnPredecessors: readonly number[]
-  /** What it calls without waiting: detached, or over only after the reply. Most calls first. */
+  /** Calls that it does not wait for: detached, or over only after the reply. Most calls first. */
   readonly asynchronous: readonly UnawaitedCalls[]
-  /** How many calls follow it, each as many as its request stands for … */
+  /** Number of calls that follow it, weighted by the requests that each stands for … */
   readonly calls: number
   /** … and how many of these break its order somewhere and are recomputed by their own. */
   readonly ownCalls: number
-  /** Its share among its period's calls of the operation. */
+  /** Share among its period's calls of the operation. */
   readonly probability: number
 }
 
@@ -125,7 +125,7 @@ export interface LearnedPeriod extends PeriodPlans {
   readonly modelOf: Uint32Array
   /** Number of each call's own order, among `ExecutionModels.orders`. */
   readonly orderOf: Uint32Array
-  /** What its models were made of. */
+  /** Clusters that its models were made of. */
   readonly clusters: readonly LearnedCluster[]
 }
 
@@ -154,7 +154,7 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
   }
 
   /**
-   * The number of each call's flow, by row of the period's forest: as `LearnedPeriod.modelOf`, but the same in
+   * Returns the number of each call's flow, by row of the period's forest: as `LearnedPeriod.modelOf`, but the same in
    * both periods, so that their proportions compare. Computed once.
    */
   flowOf(period: number): Uint32Array {
@@ -162,34 +162,34 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
     return this.#flowOf[period]
   }
 
-  /** Preprocessing and reply time of each call under its model. Computed once. */
+  /** Returns the preprocessing and reply time of each call under its model. Computed once. */
   ownTimes(period: number): OwnTimes {
     const learned = this.period(period)
     this.#ownTimes[period] ??= ownTimes(learned.forest, learned, this.options.slackUs)
     return this.#ownTimes[period]
   }
 
-  /** How the calls of a period wait for each other; for recomputation. */
+  /** Returns how the calls of a period wait for each other; for recomputation. */
   period(period: number): LearnedPeriod {
     const learned = this.#periods[period]
     if (learned === undefined) throw new InternalError(`no period ${period} was learned`)
     return learned
   }
 
-  /** The rows of the calls that follow a model. */
+  /** Returns the rows of the calls that follow a model. */
   callsOf({ id, period }: ExecutionModel): Uint32Array {
     this.#callsOf[period] ??= groupRows(this.period(period).modelOf, this.models.length)
     const { offsets, rows } = this.#callsOf[period]
     return rows.subarray(offsets[id], offsets[id + 1])
   }
 
-  /** The rows of what these calls make as the node of that number. */
+  /** Returns the rows of the children of these calls at a node. */
   nodeCalls(model: ExecutionModel, node: number): Uint32Array {
     const { forest, nodeCalls } = this.period(model.period)
     return this.callsOf(model).map((call) => nodeCalls[forest.childOffsets[call]! + node]!)
   }
 
-  /** Ascending times from the end of the last call waited for: by node, the reply's last, µs. */
+  /** Returns ascending times from the end of the last call waited for, by node, the reply's last, in µs. */
   preprocessing(model: ExecutionModel): WeightedSample[] {
     const { preprocessingUs, replyUs } = this.ownTimes(model.period)
     return [
@@ -200,7 +200,7 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
     ]
   }
 
-  /** Ascending times of some calls of a model's period, with what these stand for. */
+  /** Returns ascending times of some calls of a model's period, with the number of calls that each stands for. */
   ascending({ period }: ExecutionModel, timesUs: Float64Array, calls: Uint32Array): WeightedSample {
     const { forest } = this.period(period)
     return ascendingSample(
@@ -210,8 +210,8 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
   }
 
   /**
-   * One row a model: what it is of, how many calls it waits for in which order, how many calls
-   * follow it, and how many calls these make without waiting (`asynchronous`).
+   * Returns one row per model: its operation, the number and order of calls it waits for, the number of calls that
+   * follow it, and the number of calls that these make without waiting (`asynchronous`).
    */
   table(): StageTable {
     const { models, forests } = this
@@ -230,8 +230,8 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
   }
 
   /**
-   * One row a node of a model, and one for its reply: what it waits for and how long it then takes
-   * to begin (`preprocessingUs`: the median; p10 and p90 beside it).
+   * Returns one row per node of a model, and one for its reply: the nodes it waits for, and its delay after them
+   * (`preprocessingUs`: the median; p10 and p90 in further columns).
    */
   nodeTable(): StageTable {
     const rows = this.models.flatMap((model) => {
@@ -284,7 +284,8 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
  *   on average, by Jaccard's distance, are different flows; 0 keeps all apart. `share` (default 0.99):
  *   in which share of a cluster's calls a pair must hold, above 0.5. `service`, `operation`, `caller`:
  *   these calls are the requests, instead of those from outside.
- * @throws FlowdeltaError for an unknown option, traces that are not of spans, or none; OptionError for one out of range.
+ * @throws FlowdeltaError for an unknown option, traces that are not of spans, or none; OptionError for one out of
+ *   range.
  *
  * @example
  * const { nodes, probability } = learnExecutionModels([before, after]).models[0]
@@ -359,7 +360,7 @@ function learnPeriod(
   const plans: WaitPlan[] = []
   const graphOf = (precedence: Precedence | null, order: number): WaitGraph => {
     if (precedence !== null) return waitGraph(precedence)
-    // No two very wide calls share their order.
+    // No two very wide calls share an order.
     const first = forest.childOffsets[orderOf.indexOf(order)]!
     const calls = nodeCalls.subarray(first, first + orders[order]!.nodes.length)
     const startUs = Float64Array.from(calls, (child) => forest.offsetUs[child]!)
@@ -407,7 +408,10 @@ function learnPeriod(
   return { forest, plans, nodeCalls, orderOf, modelOf, planOf, clusters }
 }
 
-/** The nearest of some earlier models that is the same flow: neither waits for what the other does not. */
+/**
+ * Returns the nearest of some earlier models with the same flow: neither waits for a node that the other does not wait
+ * for.
+ */
 function sameFlow(
   cluster: LearnedCluster,
   candidates: readonly number[],
@@ -429,7 +433,7 @@ function sameFlow(
   return near.find(({ isSame }) => isSame())?.model
 }
 
-/** By model: what its calls call without waiting, most first. */
+/** Returns, by model, the calls that its calls make without waiting, most first. */
 function unawaitedCalls(
   { forest, orderOf, nodeCalls, modelOf }: TimedPeriod & { readonly modelOf: Uint32Array },
   paths: CallPaths,

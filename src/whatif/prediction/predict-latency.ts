@@ -56,7 +56,7 @@ export function evaluatePrediction(
 
 const WAYS = ['model', 'regression', 'criticalPath'] as const
 
-/** How far each prediction was off, and how many calls were not predicted. */
+/** Errors of the predictions, and the number of calls that were not predicted. */
 interface Tally extends Record<(typeof WAYS)[number], number[]> {
   unlike: number
 }
@@ -73,7 +73,7 @@ function errorsOf(tallies: readonly Tally[]): PredictionErrors {
   }
 }
 
-/** 1 for the calls of a random half of requests. */
+/** Returns 1 for the calls of a random half of requests. */
 function halfOf({ request, requestTrace }: CallForest, seed: number): Uint8Array {
   const random = randomSource(seed)
   const order = random.shuffle(Array.from(requestTrace.keys()))
@@ -112,40 +112,40 @@ function predictPeriod(
   }
 }
 
-/** How far predictions of calls to one operation, or to all, are off: medians of |predicted / recorded − 1|. */
+/** Errors of predictions for calls to one operation, or to all: medians of |predicted / recorded − 1|. */
 interface PredictionErrors {
   /** Calls that were predicted: those that wait for children. */
   readonly calls: number
   /** Calls that were not, as none with the same children was among those learned from. */
   readonly unlike: number
-  /** By the nearest execution model and its usual preprocessing times. */
+  /** Error of the nearest execution model with its usual preprocessing times. */
   readonly model: number
-  /** By linear regression on the latencies of children. */
+  /** Error of linear regression on the latencies of children. */
   readonly regression: number
-  /** By the sum of latencies along the call's critical path. */
+  /** Error of the sum of latencies along the call's critical path. */
   readonly criticalPath: number
 }
 
-/** How well execution models predict latencies of callers, beside simpler ways. */
+/** Accuracy of execution models in predicting latencies of callers, compared with simpler ways. */
 export class PredictionEvaluation extends columnarStage<{
   /** Over all operations. */
   readonly all: PredictionErrors
-  /** Of each operation, most calls first. */
+  /** Errors by operation, most calls first. */
   readonly operations: readonly (CallName & PredictionErrors)[]
 }>() {
-  /** One row an operation, `all` first. */
+  /** Returns one row per operation, `all` first. */
   table(): StageTable {
     const rows = [{ service: 'all', operation: '', ...this.all }, ...this.operations]
     return rowTable(rows, own('service operation calls unlike model regression criticalPath'))
   }
 }
 
-/** More columns than this are of no use to a regression; children beyond them count with the last. */
+/** Most columns for a regression; further children count with the last. */
 const MAX_COLUMNS = 100
 
 /**
- * Linear regression of the server time of one operation's calls on the latencies of their children:
- * a column for each operation and occurrence, 0 where it was not called.
+ * Fits a linear regression of the server time of one operation's calls on the latencies of their children: a column for
+ * each operation and occurrence, 0 where it was not called.
  *
  * @param calls all that are to be predicted, and `learned`, those to learn from
  */
@@ -183,8 +183,8 @@ function regressionOf(
 }
 
 /**
- * The latencies of the children on a call's own critical path, added up: of the one that its reply
- * waited for last, of the one that this one waited for last, and so on.
+ * Returns the latencies of the children on a call's own critical path, added up: of the one that its reply waited for
+ * last, of the one that this one waited for last, and so on.
  */
 function criticalPathSum(models: ExecutionModels, period: number, call: number): number {
   const { forest, nodeCalls, orderOf } = models.period(period)
@@ -222,7 +222,7 @@ function learnHeldOut(
   const callsOf = Uint32Array.from(orders, (_, order) => offsets[order + 1]! - offsets[order]!)
   const times = new OrderTimes(learned, orders.length, training)
 
-  /** Plans a cluster, with medians of what its calls spent themselves: by node, the reply's last. */
+  /** Plans a cluster, with the median own times of its calls: by node, the reply's last. */
   const timed = (precedence: Precedence, members: readonly number[]) => {
     const plan = waitPlan(waitGraph(precedence))
     const calls = members.flatMap((order) => [...rows.subarray(offsets[order], offsets[order + 1])])

@@ -7,7 +7,7 @@ import { valueAtWeight } from '../../stats/quantile.ts'
 import { differ } from '../../stats/weighted-sample.ts'
 import { rowsWhere } from '../../traces/group-rows.ts'
 
-/** By how many values a bin of a histogram is represented, evenly spaced within it. */
+/** Number of values that represent a bin of a histogram, evenly spaced within it. */
 const VALUES_PER_BIN = 16
 
 /** The response time of each request of a period, µs, and how many requests it stands for. */
@@ -32,7 +32,7 @@ export interface ProfileSummary extends ProfileQuantiles {
 export class LatencyProfile implements WeighedLatencies {
   /** Ascending, µs. */
   readonly latencyUs: Float64Array
-  /** How many requests each latency stands for; more than 0. */
+  /** Number of requests that each latency stands for; more than 0. */
   readonly weight: Float64Array
   /** Sum of weights. */
   readonly requests: number
@@ -48,7 +48,7 @@ export class LatencyProfile implements WeighedLatencies {
   }
 
   /**
-   * The profile of requests, in any order.
+   * Returns the profile of requests, in any order.
    *
    * @param weight how many requests each stands for; 1 each when left out. Requests of weight 0
    *   are left out.
@@ -86,12 +86,12 @@ export class LatencyProfile implements WeighedLatencies {
   }
 
   /**
-   * A profile that is known only as a histogram. Within a bin, latencies are taken as evenly spread.
+   * Returns a profile that is known only as a histogram. Within a bin, latencies are taken as evenly spread.
    *
    * @param edgesUs ascending, one more than there are counts
    * @param counts requests in each bin
-   * @throws OptionError for edges that do not ascend, counts that are negative or all 0, and numbers
-   *   of edges and counts that do not fit.
+   * @throws OptionError for edges that do not ascend, counts that are negative or all 0, and numbers of edges and
+   *   counts that do not match.
    *
    * @example
    * LatencyProfile.fromHistogram([0, 100, 200], [1, 3]).requests // 4
@@ -116,7 +116,7 @@ export class LatencyProfile implements WeighedLatencies {
     return new LatencyProfile(profile.latencyUs, profile.weight, true)
   }
 
-  /** The same latencies with other weights, some above 0; those of weight 0 are left out. */
+  /** Returns the same latencies with other weights, some above 0; those of weight 0 are left out. */
   withWeight(weight: Float64Array): LatencyProfile {
     return new LatencyProfile(
       this.latencyUs.filter((_, i) => weight[i]! > 0),
@@ -125,8 +125,8 @@ export class LatencyProfile implements WeighedLatencies {
   }
 
   /**
-   * The `q`-quantile, µs, each latency as often as its weight says: Hazen's rule (type 5 of Hyndman and
-   * Fan), the outermost latencies beyond.
+   * Returns the `q`-quantile, µs, each latency as often as its weight says: Hazen's rule (type 5 of Hyndman and Fan),
+   * the outermost latencies beyond.
    *
    * @throws OptionError for a q outside 0 to 1.
    */
@@ -138,9 +138,9 @@ export class LatencyProfile implements WeighedLatencies {
   }
 
   /**
-   * Share of the requests that take at most so long, 0 to 1.
+   * Returns the share of requests that take at most that long, 0 to 1.
    *
-   * @throws OptionError for what is no time
+   * @throws OptionError for an invalid time
    *
    * @example
    * LatencyProfile.ofRequests([30, 10, 20, 40]).shareWithin(20) // 0.5
@@ -156,7 +156,7 @@ export class LatencyProfile implements WeighedLatencies {
     return this.latencyUs.reduce((sum, us, i) => sum + us * this.weight[i]!, 0) / this.requests
   }
 
-  /** Weight in each of `bins`. */
+  /** Returns the weight in each of `bins`. */
   histogram(bins: LogBins): Float64Array {
     const counts = new Float64Array(bins.count)
     this.latencyUs.forEach((us, i) => {

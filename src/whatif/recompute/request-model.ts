@@ -14,8 +14,8 @@ import type { ExecutionModels } from '../models/execution-models.ts'
 import type { WeighedLatencies } from './latency-profile.ts'
 
 /**
- * What is different about some calls, as a what-if gives it; all else is as recorded or follows from
- * it. The arrays are parallel to `calls`; one that is left out changes nothing, nor does a `NaN`.
+ * Change of some calls in a what-if scenario; everything else is as recorded or follows from it. The arrays are
+ * parallel to `calls`; an omitted array or a `NaN` changes nothing.
  */
 export interface LatencyChange {
   /** Rows of calls of one period, ascending, each once. */
@@ -29,25 +29,24 @@ export interface LatencyChange {
   /** New time from the end of the last call it waits for (or its own start) to its reply, µs. */
   readonly replyUs?: Float64Array
   /**
-   * How the times above come of the recorded ones. Where several changes are made at once, it is
-   * applied to what the others leave: to what earlier ones made of the same time, and to the server
-   * processing that results from changes below the call.
+   * Computes the times above from the recorded ones. If several changes are made at once, it gets the results of
+   * earlier changes to the same time, and the server processing that results from changes below the call.
    */
   readonly newTime?: (us: number) => number
   /**
-   * In which order each call makes its own calls, null for the recorded one. The preprocessing times
-   * of these, and its reply time, then count from what they wait for in the new order.
+   * Order in which each call makes its own calls, null for the recorded one. The preprocessing times of these, and the
+   * reply time, then count from the calls they wait for in the new order.
    */
   readonly orders?: readonly (WaitPlan | null)[]
 }
 
-/** What a scenario makes of one period's requests. */
+/** Effect of a scenario on one period's requests. */
 export interface ScenarioEffect {
   /** A call in several of them takes each of its times from the last that gives one. */
   readonly changes: readonly LatencyChange[]
   /** New weight of each request; null where weights stay. */
   readonly weight: Float64Array | null
-  /** What a prediction rests on, and how far it can be trusted. */
+  /** Basis of a prediction, and limits of its reliability. */
   readonly limits?: string
 }
 
@@ -76,10 +75,9 @@ function checkChange(change: LatencyChange, size: number): void {
 /**
  * One period's requests, ready to be recomputed after any change to their calls.
  *
- * A call begins its preprocessing time after the last of the calls it waits for has ended, or after
- * its caller began; a reply likewise. Everything is computed as shifts of what was recorded: without
- * a change, every shift is 0 and every time exactly the recorded one. No duration becomes negative:
- * what would is 0.
+ * A call begins its preprocessing time after the last of the calls it waits for has ended, or after its caller began; a
+ * reply likewise. Everything is computed as shifts of the recorded times: without a change, every shift is 0 and every
+ * time exactly the recorded one. A duration that would be negative becomes 0.
  *
  * Source: Ostrowski, Mann and Sandler 2011, §3.3.
  *
@@ -136,8 +134,9 @@ export class RequestModel {
   }
 
   /**
-   * The response time of every request after the changes, µs. Where several change the same of one
-   * call, the last one counts, unless it says what it makes of the others (`newTime`). Only changed calls and those above them are computed.
+   * Returns the response time of every request after the changes, in µs. If several change the same time of one call,
+   * the last one counts, unless it builds on the others (`newTime`). Only changed calls and those above them are
+   * computed.
    *
    * @throws OptionError for calls that are not ascending rows of this period, arrays that are not
    *   parallel to them, and infinite times.
@@ -170,7 +169,7 @@ export class RequestModel {
     }
   }
 
-  /** By how much one call takes longer, the shifts of all that it calls being known. */
+  /** Returns how much longer one call takes, given the shifts of all its calls. */
   #shift(call: number): number {
     const { latencyUs, serverUs } = this.forest
     const staged = this.#staged
@@ -185,7 +184,7 @@ export class RequestModel {
     return Math.max(serverShiftUs + staged.networkShiftUs[call]!, -latencyUs[call]!)
   }
 
-  /** By how much the last call that the reply waits for ends later. */
+  /** Returns how much later the last call that the reply waits for ends. */
   #shiftChildren(call: number): number {
     const { childOffsets, offsetUs: recordedUs, latencyUs } = this.forest
     const { plans, planOf, nodeCalls } = this.#plans
@@ -208,7 +207,7 @@ export class RequestModel {
     return this.#setShift(plan, plan.replyWaitsFor)
   }
 
-  /** The same in another order than the recorded one: all starts are computed anew. */
+  /** Returns the same in another order than the recorded one: all starts are computed anew. */
   #reorderChildren(call: number, plan: WaitPlan, order: WaitPlan): number {
     const { childOffsets, latencyUs } = this.forest
     const { preprocessingShiftUs } = this.#staged
@@ -223,7 +222,7 @@ export class RequestModel {
     return setEnd(order, order.replyWaitsFor, newEndUs) - recordedUs
   }
 
-  /** By how much the last of a set ends later; asked for only when all of them are known. */
+  /** Returns how much later the last of a set ends; all of them must be known. */
   #setShift(plan: WaitPlan, set: number): number {
     if (set < 0) return 0
     const known = this.#setShiftUs[set]!
@@ -234,7 +233,7 @@ export class RequestModel {
   }
 }
 
-/** How many requests those whose response time or weight differs stood for. */
+/** Counts the requests whose response time or weight differs, by the requests that they stood for. */
 export function countTouched(before: WeighedLatencies, after: WeighedLatencies): number {
   let touched = 0
   after.latencyUs.forEach((us, i) => {
@@ -247,7 +246,7 @@ export function countTouched(before: WeighedLatencies, after: WeighedLatencies):
 
 type NewTime = (us: number) => number
 
-/** What some changes make of single calls: shifts by row of the forest, 0 at rest. */
+/** Shifts of single calls from staged changes: by row of the forest, 0 at rest. */
 class StagedChanges {
   /** 1 for changed calls and those above them. */
   readonly affected: Uint8Array
@@ -256,9 +255,9 @@ class StagedChanges {
   readonly networkShiftUs: Float64Array
   /** New server time whatever is below the call; NaN where none is given. */
   readonly serverUs: Float64Array
-  /** What is to be made of the server time of a call that results from those below it. */
+  /** Changes to apply to the server time of a call that results from those below it. */
   readonly serverTimes = new Map<number, NewTime[]>()
-  /** The order in which a call makes its own, where it is another than recorded. */
+  /** Order in which a call makes its own calls, if it differs from the recorded one. */
   readonly orders = new Map<number, WaitPlan>()
   readonly #forest: CallForest
   readonly #ownTimes: OwnTimes
@@ -281,7 +280,7 @@ class StagedChanges {
    * @throws OptionError as of `RequestModel.responseTimes`
    */
   stage(changes: readonly LatencyChange[]): { first: number; last: number } {
-    // A change alone has made of the recorded times what it makes of them.
+    // A single change has already applied its `newTime` to the recorded times.
     for (const change of changes)
       this.#stage(change, changes.length > 1 ? change.newTime : undefined)
     const { values, length } = this.#touched

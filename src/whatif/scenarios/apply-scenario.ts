@@ -75,15 +75,15 @@ export function applyScenario(
 
 interface ScenarioProfileFields {
   readonly title: string
-  /** As recorded. */
+  /** Profile as recorded. */
   readonly before: LatencyProfile
   /** Under the scenario. */
   readonly profile: LatencyProfile
-  /** What was aimed at, where there is such a thing. */
+  /** Target of the scenario, if there is one. */
   readonly target: LatencyProfile | null
   /** Requests whose response time or weight is different. */
   readonly touched: number
-  /** What the prediction rests on, where it was learned from load; else null. */
+  /** Limits of a prediction that was learned from load; else null. */
   readonly limits: string | null
 }
 
@@ -100,11 +100,11 @@ export class ScenarioProfile extends columnarStage<ScenarioProfileFields>() {
   }
 
   /**
-   * Shares of the requests that take at most so long, as recorded and under the scenario: whether a
+   * Returns the shares of requests that take at most that long, as recorded and under the scenario: they show whether a
    * target is met.
    *
    * @param us the target, µs
-   * @throws OptionError for what is no time
+   * @throws OptionError for an invalid time
    *
    * @example
    * const [slow] = before.services.values
@@ -116,7 +116,7 @@ export class ScenarioProfile extends columnarStage<ScenarioProfileFields>() {
     return { before: this.before.shareWithin(us), scenario: this.profile.shareWithin(us) }
   }
 
-  /** One row each for p50, p90, p99 and the mean: as recorded, under the scenario, the change, the target. */
+  /** Returns one row per for p50, p90, p99 and the mean: as recorded, under the scenario, the change, the target. */
   table(): StageTable {
     const read = (profile: LatencyProfile): number[] => Object.values(profileSummary(profile))
     const beforeUs = read(this.before)

@@ -42,7 +42,7 @@ import { pathsAt, placesOf } from './finding-places.ts'
 import { orderCandidates, partitionCandidates } from './order-candidates.ts'
 import { type Candidate, type EvidenceSample, NO_SAMPLE, type ScenarioKind } from './scenario.ts'
 
-/** Of a group of more parts than this, those of most calls are looked at singly. */
+/** Largest number of parts of a group that are tried singly, those with the most calls first. */
 const MAX_PARTS = 24
 
 /** One thing about calls that can be different. */
@@ -56,8 +56,8 @@ interface CallChange {
 }
 
 /**
- * The first candidates of a diagnosis: what the requests' first call does itself, the calls it makes,
- * whole services wherever they are called, and requests as a whole.
+ * Returns the first candidates of a diagnosis: the own time of the requests' first call, the calls it makes, whole
+ * services wherever they are called, and requests as a whole.
  */
 export function firstCandidates(
   context: CandidateContext,
@@ -66,7 +66,7 @@ export function firstCandidates(
   const { paths } = context
   const roots = callGroup(paths, rootPaths(paths))
   const kinds = groupsByName(paths, roots.paths)
-  // Of a call that calls nothing, own time is all of its time: an answer where it is all there is.
+  // Requests without calls have only their own time as a candidate.
   const inside = calledBy(paths, roots).length === 0 ? ownCandidates : insideCandidates
   return distinct([
     ...inside(context, roots),
@@ -78,8 +78,8 @@ export function firstCandidates(
 }
 
 /**
- * The first candidates of a diagnosis that begins at what a finding tells: the way to the calls, or these
- * as a whole and all that is within them. None where no request has such calls, or it is of trace points.
+ * Returns the first candidates of a diagnosis that begins at a finding: the way to its calls, or these as a whole and
+ * everything within them. None if no request has these calls, or the finding is about trace points.
  */
 export function candidatesAt(context: CandidateContext, finding: Finding): Candidate[] {
   const { paths } = context
@@ -96,7 +96,7 @@ export function candidatesAt(context: CandidateContext, finding: Finding): Candi
   )
 }
 
-/** What a call does and calls: its own time, every call it makes, and the network to all of these. */
+/** Returns candidates within a call: its own time, every call it makes, and the network to all of these. */
 function insideCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
   const { paths, twoSided } = context
   const called = calledBy(paths, group)
@@ -120,7 +120,7 @@ function insideCandidates(context: CandidateContext, group: CallGroup): Candidat
   ]
 }
 
-/** What a call does itself: before each of its calls, and before it replies. */
+/** Returns candidates for a call's own time: before each of its calls, and before it replies. */
 function ownCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
   const { paths } = context
   const called = calledBy(paths, group)
@@ -185,7 +185,7 @@ function serverCandidates(context: CandidateContext, whole: CallGroup): Candidat
   })
 }
 
-/** A group in smaller ones: by operation, or else path by path. */
+/** Returns a group in smaller ones: by operation, or else path by path. */
 function partsOf({ paths, base }: CandidateContext, group: CallGroup): CallGroup[] {
   const parts = dividedGroup(paths, group)
   if (parts.length <= MAX_PARTS) return parts
@@ -193,7 +193,7 @@ function partsOf({ paths, base }: CandidateContext, group: CallGroup): CallGroup
   return parts.sort((a, b) => calls(b) - calls(a)).slice(0, MAX_PARTS)
 }
 
-/** One candidate that makes it as it is in the target, or one a factor where there is none. */
+/** Returns one candidate that makes a time as in the target, or one per factor if there is no target. */
 function candidates({ target, factors }: CandidateContext, change: CallChange): Candidate[] {
   const { kind, what, group, parts, within = () => [], below = () => [] } = change
   const key = parts.map((each) => `${each.part} ${each.paths}`).join(';')
@@ -233,8 +233,8 @@ function distinct(all: readonly Candidate[]): Candidate[] {
 }
 
 /**
- * For each feature by which requests divide: what if they came in the target's proportions? Without
- * the other period's traces: what if those of one part came twice as often, or half as often?
+ * Returns, for each feature that divides requests, the scenario in which they come in the target's proportions. Without
+ * the other period's traces, returns scenarios in which those of one part come twice as often, or half as often.
  * (Ostrowski, Mann and Sandler 2011, §4.1, second type)
  */
 function reweightCandidates(context: CandidateContext): Candidate[] {
@@ -259,7 +259,7 @@ function reweightCandidates(context: CandidateContext): Candidate[] {
   })
 }
 
-/** Parts too small to weigh by themselves become the last; both periods are divided alike. */
+/** Merges parts that are too small to weigh into the last one; both periods are divided in the same way. */
 function onlyLarge({ names, codes }: Partition, kept: readonly string[]): Partition {
   const numbers = names.map((name) => (kept.includes(name) ? kept.indexOf(name) : kept.length - 1))
   return { names: kept, codes: codes.map((code) => numbers[code] ?? -1) }
@@ -298,7 +298,7 @@ function mixCandidate(
     weight({ forest: { weight } }, target) {
       const sizes = [...partSizes(before, weight)]
       const wanted = [...partSizes(after, target?.forest.weight)]
-      // What only one period has cannot be weighed against the other.
+      // A part of only one period cannot be weighed against the other.
       const both = sizes.map((size, part) => size > 0 && (wanted[part] as number) > 0)
       const sum = (of: readonly number[]) =>
         of.reduce((all, size, part) => all + (both[part] ? size : 0), 0)
@@ -337,22 +337,21 @@ function frequencyCandidate(
   })
 }
 
-/** Callers that make more calls than this are alike, where it is tested whether numbers changed. */
+/** Callers with more calls than this count as the same when numbers of calls are tested. */
 const MAX_COUNT = 16
 
 interface Callees {
-  /** Who calls. */
+  /** Callers of these calls. */
   readonly group: CallGroup
   readonly callees: CallGroup
 }
 
 /**
- * What if the calls of a group called something as often as in the target: six times instead of once,
- * again after a failure, newly, or no longer? None where no number of calls differs.
+ * Returns scenarios in which the calls of a group called something as often as in the target: six times instead of
+ * once, again after a failure, newly, or no longer. None if no number of calls differs.
  *
- * Callers pair by the rank of how often they call, as often as they weigh. What a call that makes more calls takes longer is
- * what its partner in the target would gain without the last of them; what one that makes fewer takes
- * less is what it gains without its own last ones.
+ * Callers pair by the rank of their number of calls, weighted. If a call makes more calls, its extra time is what its
+ * partner in the target would save without the last of them. If it makes fewer, it saves the time of its own last ones.
  */
 export function countCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
   const { paths } = context
@@ -401,7 +400,7 @@ function countWords(
   const share = (counts: CallCounts, holds: (count: number) => boolean) =>
     callersOf(counts, holds) / sum(counts.callers)
   const whole = (part: number) => `${Math.round(100 * part)} %`
-  /** Whether so many callers do something, instead of so many. */
+  /** Returns the shares of callers before and after that do something. */
   const shift = (holds: (count: number) => boolean) => {
     const [was, now] = [share(before, holds), share(after, holds)]
     return {
@@ -435,7 +434,7 @@ function countWords(
   return `calls ${name} ${now} times on average instead of ${was}`
 }
 
-/** How often each caller calls, and how many callers it stands for. */
+/** Number of calls of each caller, and the number of callers it stands for. */
 type CallCounts = ReturnType<typeof countsOf>
 
 function callersOf({ values, callers }: CallCounts, holds: (count: number) => boolean): number {
@@ -458,7 +457,7 @@ function timesText(count: number): string {
   return count === 0 ? 'not at all' : count === 1 ? 'once' : `${count} times`
 }
 
-/** Rows of what each caller calls of `callees`, in the order of their starts. */
+/** Returns the rows of each caller's calls to `callees`, in the order of their starts. */
 function calleesOf({ forest }: RequestModel, { callees }: Callees): (call: number) => number[] {
   const { children, childOffsets, path } = forest
   const paths = new Set(callees.paths)
@@ -503,7 +502,7 @@ function isRetry(model: RequestModel, divided: Callees): boolean {
   return sum(repeats.filter(failed), countOf) > 0.5 * sum(repeats, countOf)
 }
 
-/** What the callers of one period save without some of what they call: by caller, µs. */
+/** Returns the time that callers of one period save without some of their calls, by caller, in µs. */
 function savedUs(
   model: RequestModel,
   left: ReadonlyMap<number, readonly number[]>,
@@ -515,7 +514,7 @@ function savedUs(
   return saved
 }
 
-/** Calls that take no time, nor does what goes by before them. */
+/** Returns a change in which calls, and the delays before them, take no time. */
 function withoutCalls(left: readonly number[]): LatencyChange {
   const calls = Uint32Array.from(left).sort()
   const none = new Float64Array(calls.length)
@@ -529,7 +528,7 @@ function countedAs(base: RequestModel, target: RequestModel, divided: Callees): 
       .map((call) => ({ call, callees: calleesOfCall(call) }))
       .sort((a, b) => a.callees.length - b.callees.length)
   }
-  /** Sums of what callers stand for, up to and with each. */
+  /** Returns cumulative weights of callers, up to and including each. */
   const upToEach = ({ forest }: RequestModel, all: ReturnType<typeof ranked>) =>
     cumsum(all, ({ call }) => callCounter(forest)(call))
   const [own, theirs] = [ranked(base), ranked(target)]
@@ -542,7 +541,7 @@ function countedAs(base: RequestModel, target: RequestModel, divided: Callees): 
     fewer.push(...callees.slice(partner.callees.length))
     return partner.callees.length > kept ? [{ call, kept, partner }] : []
   })
-  // Callers that make different numbers of calls may share a partner, which then has other surplus.
+  // Callers with different numbers of calls may share a partner, whose surplus then differs.
   const addedUs = new Map<number, number>()
   for (const [kept, alike] of groupBy(pairs, (pair) => pair.kept)) {
     const surplus = alike.map(({ partner }) => [partner.call, partner.callees.slice(kept)] as const)

@@ -36,7 +36,7 @@ export function groupsByName(paths: CallPaths, members: Iterable<number>): CallG
   return Array.from(byName.values(), (each) => callGroup(paths, each))
 }
 
-/** For each service, all calls into it from other services. */
+/** Returns, for each service, all calls into it from other services. */
 export function groupsByService(paths: CallPaths): CallGroup[] {
   const entries = paths.all().filter((path) => isEntry(paths, path) && paths.parent(path) >= 0)
   const byService = groupBy(entries, (path) => paths.service(path))
@@ -47,15 +47,15 @@ export function rootPaths(paths: CallPaths): number[] {
   return paths.all().filter((path) => paths.parent(path) < 0)
 }
 
-/** What the calls of `group` call themselves. */
+/** Returns the direct calls of the calls of `group`. */
 export function calledBy(paths: CallPaths, group: CallGroup): number[] {
   const callers = new Set(group.paths)
   return paths.all().filter((path) => callers.has(paths.parent(path)))
 }
 
 /**
- * What the calls of `group` call, and what they call of other services through steps of their own
- * service, which only pass on.
+ * Returns the direct calls of the calls of `group`, and their calls to other services through steps of their own
+ * service that only pass on.
  */
 export function reachedBy(paths: CallPaths, group: CallGroup): number[] {
   const direct = new Set(group.paths)
@@ -78,10 +78,9 @@ export function dividedGroup(paths: CallPaths, group: CallGroup): CallGroup[] {
 }
 
 /**
- * Which calls a group has, in as few words as tell them from other calls of the same name: `cart GET`
- * where it has all of them, `cart GET called by checkout` where one service makes them, `cart GET
- * called by checkout POST /order` where one operation of it does, `cart GET in web GET /order` where
- * they have something further up in common.
+ * Returns the title of a group, in as few words as distinguish its calls from others of the same name: `cart GET` if it
+ * has all of them, `cart GET called by checkout` where one service makes them, `cart GET called by checkout POST
+ * /order` where one operation of it does, `cart GET in web GET /order` where they have something further up in common.
  */
 export function groupTitle(paths: CallPaths, group: CallGroup): string {
   const place = group.service === '' ? '' : placeOf(paths, group)
@@ -105,7 +104,10 @@ function placeOf(paths: CallPaths, { paths: members, service, operation }: CallG
     : `along ${members.length} of ${alike.length} chains of calls`
 }
 
-/** What may tell a path from others, and how that is said: its caller first, then what is further up, from the root down. */
+/**
+ * Returns the places that may distinguish a path from others, with their text: its caller first, then the places
+ * further up, from the root down.
+ */
 function placesOf(paths: CallPaths, path: number) {
   const above = paths.above(path)
   const parent = above.at(-1)

@@ -14,7 +14,7 @@ import {
 } from './features.ts'
 import type { Candidate } from './scenario.ts'
 
-/** What candidates of a diagnosis are made of. */
+/** Sources of a diagnosis's candidates. */
 export interface CandidateContext {
   readonly paths: CallPaths
   readonly base: RequestModel
@@ -23,11 +23,11 @@ export interface CandidateContext {
   readonly features: readonly Feature[]
   /** Parts of fewer requests, or calls, are not looked at by themselves. */
   readonly minimumPartition: number
-  /** Factors that are tried where there is no other period to take times from. */
+  /** Factors to try if there is no other period to take times from. */
   readonly factors: readonly number[]
   /** Calls of the base along each path. */
   readonly callsOf: Uint32Array
-  /** Paths whose time is recorded a second time beside them; see `shadowPaths`. */
+  /** Paths whose time is also recorded by a second path; see `shadowPaths`. */
   readonly shadows: ReadonlySet<number>
   /** Paths of which some call was recorded by both client and server. */
   readonly twoSided: ReadonlySet<number>
@@ -77,7 +77,7 @@ export function candidateContext(
   }
 }
 
-/** A candidate but for what most have in common. */
+/** Candidate without the properties that most have in common. */
 export interface CandidateSketch extends Pick<Candidate, 'kind' | 'key' | 'title' | 'evidence'> {
   /** The calls that change; without, requests change as a whole. */
   readonly group?: CallGroup
@@ -93,7 +93,7 @@ export interface CandidateSketch extends Pick<Candidate, 'kind' | 'key' | 'title
   readonly weight?: (base: RequestModel, target: RequestModel | null) => Float64Array
 }
 
-/** Completes a candidate: what is left out does not change, and nothing lies within it. */
+/** Completes a candidate: by default, nothing changes and nothing lies within it. */
 export function candidate(sketch: CandidateSketch): Candidate {
   const {
     group,
@@ -127,15 +127,14 @@ export function candidate(sketch: CandidateSketch): Candidate {
 
 /** Share of a path's calls that must be shadows. */
 const NEARLY_ALWAYS = 0.9
-/** How far apart a shadow and what casts it may begin and end: a share of its duration, and µs. */
+/** Largest difference between the ends of a call and those of its shadow: a share of its duration, and µs. */
 const APART = { share: 0.05, us: 2000 }
 
 /**
- * Paths of steps that only wait, beside what they wait for: a step of the caller's own service that
- * calls nothing and, in nine of ten calls, begins and ends with another call that its caller makes
- * and that does call something (within 5 % of its duration, or 2 ms where that is more). A
- * reactive gateway records itself so: its handler and the call it awaits are siblings. Such a step's
- * time is recorded twice, and is no cause by itself.
+ * Returns paths of steps that only wait for a sibling: a step of the caller's own service without calls that, in nine
+ * of ten calls, begins and ends with another call of its caller that has calls itself (within 5 % of its duration, or 2
+ * ms if that is more). A reactive gateway records itself in this way: its handler and the call it awaits are siblings.
+ * Such a step's time is recorded twice, and is no cause by itself.
  */
 export function shadowPaths(forest: CallForest, paths: CallPaths): Set<number> {
   const isShadowPath = (path: number) => {

@@ -14,13 +14,13 @@ export interface ChangedPart {
   readonly paths: readonly number[]
 }
 
-/** What becomes of a time, µs. */
+/** Computes the new time from the old one, in µs. */
 export type NewTime = (us: number) => number
 
-/** One of the times that make up a call; `reply` is what its server does after the last call of its own. */
+/** One of the times that make up a call; `reply` is the work of its server after its own last call. */
 type CallPart = 'server' | 'network' | 'preprocessing' | 'reply'
 
-/** Which field of a `LatencyChange` gives a part its new time. */
+/** Field of a `LatencyChange` that gives a part its new time. */
 const CHANGE_FIELD = {
   server: 'serverUs',
   network: 'networkUs',
@@ -28,7 +28,7 @@ const CHANGE_FIELD = {
   reply: 'replyUs',
 } as const satisfies Record<CallPart, string>
 
-/** One time of every call of a period, by row, µs. */
+/** Returns one time of every call of a period, by row, in µs. */
 function partUs(model: RequestModel, part: CallPart): (call: number) => number {
   const { latencyUs, serverUs } = model.forest
   if (part === 'network') return (call) => latencyUs[call]! - serverUs[call]!
@@ -75,7 +75,7 @@ const mapsTo = remembered((_target: RequestModel) =>
   remembered((_base: RequestModel) => new Map<string, QuantileMap | null>()),
 )
 
-/** Maps one path's times in `base` to those in `target`; null where one of the two has no such calls. */
+/** Maps one path's times in `base` to those in `target`; null if one of the two has none of these calls. */
 function pathMap(base: RequestModel, target: RequestModel, one: ChangedPart): QuantileMap | null {
   return getOrInsert(mapsTo(target)(base), `${one.part} ${one.paths}`, () => {
     const timesOf = (model: RequestModel) =>
@@ -110,12 +110,12 @@ export function timesAt(
   return { values: Float64Array.from(calls, timeOf), weights: callWeights(forest, calls) }
 }
 
-/** How many calls one stands for. */
+/** Returns the number of calls that one stands for. */
 export function callCounter({ weight, request }: CallForest): (call: number) => number {
   return (call) => weight[request[call]!]!
 }
 
-/** How many calls some stand for. */
+/** Counts the calls that some stand for. */
 export function countCalls(forest: CallForest, calls: Iterable<number>): number {
   return sum(calls, callCounter(forest))
 }
@@ -134,8 +134,8 @@ export function takeCalls(forest: CallForest, calls: number[], most: number): Ui
 }
 
 /**
- * One call of each request that has any among `calls` (rows, ascending): those of one request are
- * not independent of each other. Which one depends only on the request's number.
+ * Returns one call of each request that has any among `calls` (rows, ascending): those of one request are not
+ * independent of each other. Which one depends only on the request's number.
  */
 function onePerRequest({ request }: CallForest, calls: Uint32Array): Uint32Array {
   const chosen: number[] = []
@@ -147,7 +147,7 @@ function onePerRequest({ request }: CallForest, calls: Uint32Array): Uint32Array
   return Uint32Array.from(chosen)
 }
 
-/** A value of one call of each request that has any among `calls` (rows, ascending). */
+/** Returns a value of one call of each request that has any among `calls` (rows, ascending). */
 export function samplePerRequest(
   forest: CallForest,
   calls: Uint32Array,
@@ -161,8 +161,8 @@ export function samplePerRequest(
 }
 
 /**
- * Of each request, the time that changes, µs: of one of its calls, or in all where it is of several
- * kinds.
+ * Returns, for each request, the time that changes, in µs: that of one of its calls, or the sum if the changed part is
+ * of several kinds.
  */
 export function timesPerRequest(
   model: RequestModel,
@@ -189,8 +189,8 @@ const rowsByPath = remembered(({ path }: CallForest) =>
 )
 
 /**
- * The calls of one period that were made along some paths: rows, ascending. Paths that the period
- * does not have, have none.
+ * Returns the calls of one period that were made along some paths: rows, ascending. Paths that the period does not
+ * have, have none.
  */
 export function callRows(forest: CallForest, paths: readonly number[]): Uint32Array {
   const { offsets, rows } = rowsByPath(forest)
@@ -210,12 +210,12 @@ export function callRows(forest: CallForest, paths: readonly number[]): Uint32Ar
 /** Knuth's multiplier: spreads numbers over 32 bits. */
 const SPREAD = 2654435761
 
-/** A number's place in an order that has nothing to do with it. */
+/** Returns a number's place in an order that has nothing to do with it. */
 function spread(number: number): number {
   return Math.imul(number + 1, SPREAD) >>> 0
 }
 
-/** Some rows in an order that has nothing to do with what they are of, always the same. */
+/** Returns rows in a fixed order that is unrelated to their content. */
 export function spreadOrder(rows: readonly number[]): number[] {
   return rows.toSorted((a, b) => spread(a) - spread(b))
 }

@@ -25,7 +25,7 @@ export const ATTRIBUTE = 'attribute:'
 export const PRESENCE = 'has:'
 export const EVENT = 'event:'
 
-/** A feature that counts other requests, each as often as it weighs, in powers of two. */
+/** Returns a feature that counts other requests, each as often as it weighs, in powers of two. */
 function countFeature(
   name: string,
   unit: string,
@@ -51,7 +51,7 @@ function countFeature(
 /** µs before a request within which others count as its load. */
 const LOAD_WINDOW_US = 1e6
 
-/** How many began in the second up to each, itself included; `order` is by when they begin. */
+/** Counts, for each request or call, those that began in the second up to it, including itself; `order` is by start. */
 function recent(
   order: Uint32Array,
   startUs: Float64Array,
@@ -68,14 +68,14 @@ function recent(
 }
 
 /**
- * How busy the system was: requests that began in the second up to a request's start, itself
- * included, in powers of two. Requests that were not recorded count as those that stand for them.
+ * Load of the system: requests that began in the second up to a request's start, including itself, in powers of two.
+ * Unrecorded requests count through those that stand for them.
  */
 const loadFeature = countFeature('load', '/s', ({ weight }, order, startUs) =>
   recent(order, startUs, (request) => weight[request]!),
 )
 
-/** Of each call, how many to the same service began in the second up to its start. */
+/** Returns the number of calls to the same service that began in the second up to each call's start. */
 const serviceLoads = remembered(({ forest, models: { paths } }: RequestModel) => {
   const loads = new Float64Array(forest.path.length)
   const startUs = callStartsUs(forest)
@@ -89,13 +89,13 @@ const serviceLoads = remembered(({ forest, models: { paths } }: RequestModel) =>
   return loads
 })
 
-/** How busy a service was: calls to it that began in the second up to a call's start. */
+/** Load of a service: calls to it that began in the second up to a call's start. */
 const serviceLoadFeature = callFeature('serviceLoad', (model) => {
   const loads = serviceLoads(model)
   return (call) => `${powerOfTwo(loads[call]!)}/s`
 })
 
-/** How many requests were under way when a request began, itself included, in powers of two. */
+/** Number of requests under way when a request began, including itself, in powers of two. */
 const concurrencyFeature = countFeature('concurrency', '', (forest, order, startUs) => {
   const { requestOffsets, serverUs, weight } = forest
   const endUs = startUs.map((us, request) => us + serverUs[requestOffsets[request]!]!)
@@ -116,15 +116,15 @@ function powerOfTwo(count: number): string {
   return low === 1 ? '1' : `${low}-${2 * low - 1}`
 }
 
-/** Where a request, or a call, was served: its host. Nothing where none was recorded. */
+/** Host that served a request or a call; none if it was not recorded. */
 const hostFeature = callFeature('host', ({ forest }) => {
   const { spans, hosts } = forest.traces
   return (call) => hosts.value(spans.host[forest.serverSpan[call]!]!) || undefined
 })
 
 /**
- * What a request, or a call, calls and in which order: the flow its execution model belongs to. A
- * cache hit takes another flow than a miss.
+ * Calls of a request or a call, and their order: the flow of its execution model. A cache hit takes another flow than a
+ * miss.
  */
 const callsFeature = callFeature('calls', ({ models, period }) => {
   const flowOf = models.flowOf(period)
@@ -132,7 +132,7 @@ const callsFeature = callFeature('calls', ({ models, period }) => {
   return (call) => names.get(flowOf[call]!)
 })
 
-/** Flows by what they call; numbered too where only the order tells those of one operation apart. */
+/** Names of flows by their calls; numbered if only the order distinguishes those of one operation. */
 const flowNames = remembered((models: ExecutionModels) => {
   const flowsOf = new Map<string, Set<number>>()
   const keyOf = ({ name, nodes }: ExecutionModel) => `${name} ${flowText(nodes)}`
@@ -159,7 +159,7 @@ function flowText(nodes: ExecutionModel['nodes']): string {
   return steps.length === 0 ? 'nothing' : steps.sort().join(', ')
 }
 
-/** Which operation a request asked for. */
+/** Operation that a request asked for. */
 const operationFeature: Feature = {
   name: 'operation',
   ofRequests: ({ models, forest }) =>
@@ -170,11 +170,11 @@ const operationFeature: Feature = {
 }
 
 /**
- * What requests are divided by: `'host'` that served them; `'operation'` they asked for; `'calls'`, what they call in turn; `'load'`,
- * requests in the second before; `'serviceLoad'`, calls to the
- * same service in the second before; `'concurrency'`, requests under way; `'attribute:KEY'`, the value of
- * an attribute; `'has:KEY'`, whether it has one; `'event:NAME'`, whether such an event happened in it;
- * or `{ attribute, pattern }`, whether an attribute's value fits a pattern.
+ * Feature that divides requests: `'host'` that served them; `'operation'` they asked for; `'calls'`, the calls that
+ * they make; `'load'`, requests in the second before; `'serviceLoad'`, calls to the same service in the second before;
+ * `'concurrency'`, requests under way; `'attribute:KEY'`, the value of an attribute; `'has:KEY'`, whether it has one;
+ * `'event:NAME'`, whether such an event happened in it; or `{ attribute, pattern }`, whether an attribute's value fits
+ * a pattern.
  */
 export type FeatureChoice =
   | 'host'
@@ -188,7 +188,7 @@ export type FeatureChoice =
   | `event:${string}`
   | { readonly attribute: string; readonly pattern: RegExp }
 
-/** Features that all traces have, and that are looked at where none is chosen. */
+/** Features that all traces have; they are tried if none is chosen. */
 export const BUILT_IN_FEATURES: readonly Feature[] = [
   hostFeature,
   operationFeature,
@@ -197,14 +197,14 @@ export const BUILT_IN_FEATURES: readonly Feature[] = [
   concurrencyFeature,
 ]
 
-/** What names of features begin with, and what each makes of the rest. */
+/** Prefixes of names of features, with the function that makes a feature of the rest of the name. */
 const PREFIXES: readonly (readonly [prefix: string, featureOf: (name: string) => Feature])[] = [
   [ATTRIBUTE, (key) => attributeFeature(key)],
   [PRESENCE, presenceFeature],
   [EVENT, (name) => presenceFeature(EVENT + name)],
 ]
 
-/** @throws OptionError for what is no feature. */
+/** @throws OptionError for an invalid feature. */
 export function chooseFeature(by: FeatureChoice, option = 'by'): Feature {
   if (typeof by === 'object' && by !== null && by.pattern instanceof RegExp) {
     return attributeFeature(by.attribute, { pattern: by.pattern })
@@ -235,7 +235,7 @@ function isMonitored(name: string): boolean {
   return name.startsWith(ATTRIBUTE + SERIES)
 }
 
-/** What something is divided by, in words: `what they call`, `cache.hit`. */
+/** Returns a feature's name in words: `what they call`, `cache.hit`. */
 export function featureWords(feature: string): string {
   if (feature === 'calls') return 'what they call'
   if (feature === 'concurrency') return 'how many are under way'
@@ -246,7 +246,7 @@ export function featureWords(feature: string): string {
 }
 
 /**
- * What one part has in common, in words that follow what it is a part of: `on host web-0`,
+ * Returns what the requests of a part have in common, in words that follow the name of the whole: `on host web-0`,
  * `with cache.hit = true`, `calling cart GET, price GET`.
  */
 export function partWords(feature: string, part: string): string {
@@ -260,7 +260,7 @@ export function partWords(feature: string, part: string): string {
     return `${part === PRESENT ? 'with' : 'without'} ${what}`
   }
   const key = featureWords(feature)
-  // Of a pattern the feature is called `KEY~PATTERN`, and its parts are three.
+  // The feature of a pattern is named `KEY~PATTERN` and has three parts.
   const at = key.indexOf('~')
   const [name, source] = [key.slice(0, at), key.slice(at + 1)]
   if (at >= 0 && part === 'fits') return `whose ${name} fits /${source}/`
@@ -279,15 +279,15 @@ export interface Feature {
   readonly ofCalls: ((model: RequestModel, calls: Uint32Array) => Partition) | null
 }
 
-/** What is divided by some feature: requests, or calls. */
+/** Division of requests or calls by a feature. */
 export interface Partition {
-  /** Number of the part each belongs to, −1 where the feature says nothing. */
+  /** Number of the part that each belongs to, −1 without a value. */
   readonly codes: Int32Array
-  /** What the parts are called. */
+  /** Names of the parts. */
   readonly names: readonly string[]
 }
 
-/** Divides `count` things by what they are called; `undefined` where nothing is known. */
+/** Divides `count` things by their names; `undefined` if nothing is known. */
 export function partitionBy(count: number, nameOf: (row: number) => string | undefined): Partition {
   const known = new Map<string, number>()
   const codes = Int32Array.from({ length: count }, (_, row) => {
@@ -298,7 +298,7 @@ export function partitionBy(count: number, nameOf: (row: number) => string | und
   return { codes, names: [...known.keys()] }
 }
 
-/** Weight in each part; 1 each where `weight` is left out. */
+/** Returns the weight in each part; 1 each without `weight`. */
 export function partSizes({ codes, names }: Partition, weight?: Float64Array): Float64Array {
   const sizes = new Float64Array(names.length)
   codes.forEach((code, row) => {
@@ -307,7 +307,7 @@ export function partSizes({ codes, names }: Partition, weight?: Float64Array): F
   return sizes
 }
 
-/** More parts than this of one feature are not each looked at. */
+/** Most parts of one feature that are tried singly. */
 export const MAX_FEATURE_PARTS = 12
 
 /** Parts of at least `least` members, numbers of them. */
@@ -315,7 +315,7 @@ export function largeParts(partition: Partition, least: number): number[] {
   return [...partSizes(partition)].flatMap((size, part) => (size >= least ? [part] : []))
 }
 
-/** A feature of single calls, which requests have by their first one. */
+/** Returns a feature of single calls, which requests have by their first one. */
 export function callFeature(
   name: string,
   namesOf: (model: RequestModel) => (call: number) => string | undefined,
@@ -331,8 +331,6 @@ export function callFeature(
   }
 }
 
-/** What names of features of attributes, of their presence, and of events begin with. */
-
 /** Parts of a feature of presence. */
 export const PRESENT = 'present'
 export const ABSENT = 'absent'
@@ -347,7 +345,7 @@ const MAX_KEYS = 24
 /** Cuts one after the other at which a measurement is divided: into four parts at most. */
 const MAX_CUTS_DEEP = 2
 
-/** What the calls of a period recorded, by name; events as `event:NAME`. */
+/** Values recorded by the calls of a period, by name; events as `event:NAME`. */
 const recordedIn = remembered((forest: CallForest): ReadonlyMap<string, AttributeColumn> => {
   const { serverSpan, clientSpan, traces } = forest
   const { attributes } = traces
@@ -368,9 +366,9 @@ const recordedIn = remembered((forest: CallForest): ReadonlyMap<string, Attribut
 })
 
 /**
- * Finds what divides requests: attributes of at least two and at most 16 values that `least` requests of
- * a period have each; numbers, cut where they tell slow calls from fast ones; and what some calls of an
- * operation have and others lack. At most 24 by value and 24 by presence, those that most requests have.
+ * Finds features that divide requests: attributes with 2 to 16 values that at least `least` requests of a period have
+ * each; numbers, cut where they separate slow calls from fast ones; and attributes that some calls of an operation have
+ * and others lack. At most 24 by value and 24 by presence, those that most requests have.
  */
 export function attributeFeatures(forests: readonly CallForest[], least: number): Feature[] {
   const values: KnownFeature[] = []
@@ -392,7 +390,7 @@ export function attributeFeatures(forests: readonly CallForest[], least: number)
       )
     if (!having.some((paths) => [...paths].some(([path, has]) => has >= least && lacks(path))))
       continue
-    // What the same calls have is one feature.
+    // Attributes of the same calls make one feature.
     const mark = own
       .map(({ codes, known }) =>
         codes.reduce(
@@ -408,7 +406,7 @@ export function attributeFeatures(forests: readonly CallForest[], least: number)
 
 interface KnownFeature {
   readonly feature: Feature
-  /** How many requests have it. */
+  /** Number of requests that have it. */
   readonly requests: number
 }
 
@@ -436,14 +434,14 @@ function tallied(of: Iterable<number>): Map<number, number> {
   )
 }
 
-/** Of each request that has an attribute: the code of its first call that has it. */
+/** Returns, for each request that has an attribute, the code of its first call with it. */
 function firstCodes(forest: CallForest, codes: Uint32Array): Uint32Array {
   return forest.requestTrace
     .map((_, request) => codes[firstCall(forest, codes, request)] ?? 0)
     .filter((code) => code > 0)
 }
 
-/** The first call of a request that has an attribute; -1 where none has. */
+/** Returns the first call of a request that has an attribute; -1 where none has. */
 function firstCall({ requestOffsets }: CallForest, codes: Uint32Array, request: number): number {
   const end = requestOffsets[request + 1]!
   for (let call = requestOffsets[request]!; call < end; call++) if (codes[call]! > 0) return call
@@ -481,9 +479,9 @@ export function valueFeature(
 }
 
 /**
- * Where a number tells slow calls from fast ones, as a regression tree cuts it: in the period, and of the
- * times (the calls' own, and their requests') of which it tells most. Nowhere where it tells none, or is an
- * id: whole numbers, each another.
+ * Returns the values at which a number separates slow calls from fast ones, as a regression tree cuts it: in the
+ * period, and for the times (the calls' own, or their requests'), where it separates best. Returns none if it separates
+ * nothing, or is an id: whole numbers, all different.
  */
 function cutsOf(
   forests: readonly CallForest[],
@@ -526,7 +524,7 @@ function cutsOf(
   return [...new Set(edges)].sort((a, b) => a - b)
 }
 
-/** Logarithms of times of calls, beside the mean of all calls along the same path. */
+/** Logarithms of times of calls, relative to the mean of all calls along the same path. */
 function timesByPath(
   { path }: CallForest,
   calls: Uint32Array,
@@ -548,9 +546,8 @@ function thresholds(node: RegressionNode): number[] {
 }
 
 /**
- * The value of an attribute: of a call, on its own spans; of a request, on the first of its calls
- * that has it. With a pattern, whether the value (as text) fits it: `fits`, `fits not`, or
- * `absent`.
+ * Returns the value of an attribute: of a call, on its own spans; of a request, on the first of its calls that has it.
+ * With a pattern, whether the value (as text) fits it: `fits`, `fits not`, or `absent`.
  */
 export function attributeFeature(
   key: string,
@@ -599,7 +596,7 @@ function recordedFeature(
   }
 }
 
-/** `≤ 10`, `> 10 and ≤ 20`, `> 20`; undefined for what is no number. */
+/** Returns the bin of a value: `≤ 10`, `> 10 and ≤ 20`, `> 20`; undefined for NaN. */
 function binName(value: number, edges: readonly number[]): string | undefined {
   if (Number.isNaN(value)) return undefined
   const at = edges.findIndex((edge) => value <= edge)
@@ -608,5 +605,5 @@ function binName(value: number, edges: readonly number[]): string | undefined {
   return ends.filter((end) => end !== '').join(' and ')
 }
 
-/** What `binName` begins with. */
+/** Prefix of the names from `binName`. */
 export const BIN = /^[>≤] /

@@ -8,11 +8,11 @@ export interface Place {
   /** Service that works, is called, makes other calls, or takes the request first. */
   readonly service: string
   readonly operation: string
-  /** Who calls, of a way; what is called, of calls. */
+  /** Caller of a way, or the callee of calls. */
   readonly other: string
 }
 
-/** What each kind of scenario may be about; the first is what it is about alone. */
+/** Places that each kind of scenario may be about, its own kind of place first. */
 const ABOUT: Readonly<Partial<Record<ScenarioKind, readonly Place['what'][]>>> = {
   preprocessing: ['work'],
   server: ['request', 'work'],
@@ -24,14 +24,14 @@ const ABOUT: Readonly<Partial<Record<ScenarioKind, readonly Place['what'][]>>> =
   load: ['load'],
 }
 
-/** What calls are made, and in which order. */
+/** Changes in the number of calls, and in their order. */
 const COUNTED: readonly FindingCall['kind'][] = ['calls', 'next', 'again', 'hedges', 'repeats']
 const ORDERED: readonly FindingCall['kind'][] = ['together', 'in turn', 'before', 'outlives']
 
-/** What a finding rests on: the steps, or the calls, that it tells; none of trace points. */
+/** Returns the places of a finding: its steps or its calls; none for trace points. */
 export function placesOf({ kind, steps, calls }: Finding): Place[] {
   if (kind === 'load') return [{ what: 'load', service: '', operation: '', other: '' }]
-  // No request waits for messages, so that no scenario changes how long these take.
+  // No request waits for messages, so no scenario changes their waits.
   const waitedFor = steps.filter(({ part }) => part !== 'message')
   const ofSteps = waitedFor.map((step): Place => {
     const { service, operation, caller } = step
@@ -46,7 +46,7 @@ export function placesOf({ kind, steps, calls }: Finding): Place[] {
   return [...ofSteps, ...ofCalls]
 }
 
-/** Whether a scenario changes what a finding tells. */
+/** Whether a scenario changes the subject of a finding. */
 export function isAbout(
   scenario: Scenario & Partial<Candidate>,
   place: Place,
@@ -57,7 +57,7 @@ export function isAbout(
   if (place.what === 'load') return true
   const isOf = kind === 'children' ? place.other : place.service
   if (service !== isOf || (kind !== 'children' && !isSame(operation, place.operation))) return false
-  // What a call waits for is not its own work.
+  // The wait for a call is not the caller's own work.
   if (place.what === 'work' && kind !== 'preprocessing') return !isCaller(scenario, paths)
   if (kind === 'count') return isSame(callee, place.other)
   if (kind !== 'network' || path === null) return true

@@ -41,9 +41,9 @@ import {
 } from './scenario.ts'
 
 /**
- * What if the calls of a group made their own calls in the order they do in the target: one after
- * the other, say, instead of all at once? Of calls with the same children as many take each order as
- * do there. None where nothing about the order is different.
+ * Returns scenarios in which the calls of a group make their own calls in the target's order: one after the other, for
+ * example, instead of all at once. Among calls with the same children, each order gets its share in the target. None if
+ * the order is the same.
  */
 export function orderCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
   const { paths, base, target, minimumPartition: least } = context
@@ -79,8 +79,8 @@ interface SwitchedCalls {
 }
 
 /**
- * The changes that give calls another order. What waits for something else than before takes the
- * same quantile of the time that goes by before it in the target; all else keeps its own time.
+ * Returns the changes that give calls another order. What waits for something else than before takes the same quantile
+ * of the time that goes by before it in the target; all else keeps its own time.
  */
 function reordered(
   base: RequestModel,
@@ -131,7 +131,7 @@ function usualPlan({ models, period, forest }: RequestModel, calls: Uint32Array)
   return usual === undefined ? null : plans[usual[0]]!
 }
 
-/** What some calls call as their `node`-th, ascending. */
+/** Returns the calls at a node under some calls, ascending. */
 function childrenOf({ models, period, forest }: RequestModel, calls: Uint32Array, node: number) {
   const { nodeCalls } = models.period(period)
   return calls.map((call) => nodeCalls[forest.childOffsets[call]! + node]!).sort()
@@ -141,7 +141,7 @@ function haveSameNodes(one: readonly number[] = [], other: readonly number[] = [
   return one.length === other.length && one.every((node, i) => node === other[i])
 }
 
-/** The kinds of calls, by what they call, of which there are several orders. */
+/** Returns the kinds of calls, by their children, that occur in several orders. */
 function keysInSeveralOrders(models: readonly RequestModel[], group: CallGroup): Set<number> {
   const orderOfKey = new Map<number, number>()
   const several = new Set<number>()
@@ -176,8 +176,8 @@ function keyOf({ models, period }: RequestModel, call: number): number {
 }
 
 /**
- * Which calls have to change their order such that, of those that make the same calls, as many follow
- * each order as in `target`, by what they stand for. Calls that both periods have fewer than `least` of stay as they are.
+ * Returns the calls that must change their order so that, among calls with the same children, each order has its share
+ * in `target`, weighted. Calls that both periods have fewer than `least` of stay as they are.
  */
 function switchedCalls(
   base: RequestModel,
@@ -198,7 +198,7 @@ function switchedCalls(
     const scale =
       sum(ofModels.values(), (calls) => countCalls(forest, calls)) /
       sum(wanted.values(), (calls) => countCalls(target.forest, calls))
-    // By class: how many calls too many it has, or, if negative, how many too few.
+    // Surplus of calls by class, negative for a lack.
     const spare = new Map<number, number>()
     const add = (model: ExecutionModel, calls: number) => {
       const own = classes[model.id]!
@@ -223,7 +223,7 @@ function switchedCalls(
 
 const lengthOf = ({ length }: ArrayLike<unknown>) => length
 
-/** By what calls call, then by their model, rows. */
+/** Groups rows by their calls, then by their model. */
 function callsByModel({ models, period, forest }: RequestModel, { paths }: CallGroup) {
   const { orderOf, modelOf } = models.period(period)
   const orderOfCall = (call: number) => models.orders[orderOf[call]!]!
@@ -236,9 +236,9 @@ function callsByModel({ models, period, forest }: RequestModel, { paths }: CallG
 }
 
 /**
- * By model, the number of the order that its calls make theirs in: the same for models, of either
- * period, of which none waits for what another does not wait for. Models may differ by what was over
- * by chance, more often so where it became faster; that is no other order.
+ * Returns, by model, the number of its order: the same for models, of either period, if none waits for a node that
+ * another does not wait for. Models may differ in nodes that were over by chance, which happens more often if these
+ * became faster; that is no other order.
  */
 export const orderClasses = remembered((models: ExecutionModels): Uint32Array => {
   const classes = Uint32Array.from(models.models, ({ id }) => id)
@@ -269,9 +269,9 @@ interface DividedGroup {
 }
 
 /**
- * For each feature by which the calls of a group divide: what if the calls of one part were served
- * as fast as the others are? (Ostrowski, Mann and Sandler 2011, §4.1, first type) And, where there is
- * another period: what if those of one part, of one host, say, were served as they are there?
+ * Returns, for each feature that divides the calls of a group, scenarios in which the calls of one part are served as
+ * fast as the others (Ostrowski, Mann and Sandler 2011, §4.1, first type). If there is another period, also returns
+ * scenarios in which those of one part, such as one host, are served as they are there.
  */
 export function partitionCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
   const { base, target, features, minimumPartition } = context
@@ -298,7 +298,7 @@ interface OnePart extends DividedGroup {
   readonly name: string
 }
 
-/** One part as fast as the others, and as it is in the target. */
+/** Returns candidates for one part as fast as the others, and as it is in the target. */
 function partCandidates({ paths, base, target }: CandidateContext, one: OnePart): Candidate[] {
   const { group, feature, name } = one
   const place = `${feature.name}=${name} ${group.paths}`
@@ -318,7 +318,7 @@ function partCandidates({ paths, base, target }: CandidateContext, one: OnePart)
       return [servedAs(model, inside, serverTimes(model, outside))]
     },
   })
-  // Of whole requests, each part as after would explain its share of any change.
+  // For whole requests, every part set to its times after would explain its share of any change.
   const isWhole = group.paths.every((path) => paths.parent(path) < 0)
   if (target === null || (isWhole && !standsOut(base, target, one))) return [asOthers]
   const asAfter = candidate({
@@ -334,7 +334,7 @@ function partCandidates({ paths, base, target }: CandidateContext, one: OnePart)
   return [asOthers, asAfter]
 }
 
-/** The calls take the same quantile of given server times. */
+/** Gives calls the same quantile of given server times. */
 function servedAs(model: RequestModel, calls: Uint32Array, to: CallTimes): LatencyChange {
   return { calls, serverUs: timesAs(serverTimes(model, calls), to) }
 }
@@ -344,8 +344,8 @@ function serverTimes(model: RequestModel, calls: Uint32Array): CallTimes {
 }
 
 /**
- * Of one part, the times before, and those after without what changed about all calls alike: that is
- * not about this part. Nor is the part a cause where it is as fast as before, however others changed.
+ * Returns a part's times before, and its times after without the change common to all calls, which is not about this
+ * part. A part that is as fast as before is no cause either, however others changed.
  */
 function partEvidence(base: RequestModel, target: RequestModel, one: OnePart): ScenarioEvidence {
   const [own, others] = timesOfParts(base, one)
@@ -357,7 +357,7 @@ function partEvidence(base: RequestModel, target: RequestModel, one: OnePart): S
   const alone = { ...ownAfter, values: ownAfter.values.map(undo) }
   const change = (after: WeighedSample) => ksOf(own, after).statistic
   if (change(alone) >= change(ownAfter)) return { measured: 'times', before: own, after: ownAfter }
-  // What is undone is known from samples too: as much less is known of what remains.
+  // The undone change is estimated from samples, too, so the rest is less certain.
   const shareOf = ({ values: of }: EvidenceSample, { values: part }: EvidenceSample) =>
     of.length / (of.length + part.length)
   const share = Math.min(shareOf(others, own), shareOf(othersAfter, alone))
@@ -386,7 +386,7 @@ function ksOf(before: WeighedSample, after: WeighedSample) {
   return ksTwoSample(before.values, after.values, weights)
 }
 
-/** How far from its ends a sample's quantiles are known well. */
+/** Distance from the ends of a sample, as a share, from which its quantiles are known well. */
 const EDGE = 0.05
 
 /**
@@ -408,7 +408,7 @@ function undoing(after: CallTimes, before: CallTimes): (us: number) => number {
   return (us) => (us < low.us ? us * low.factor : us > high.us ? us * high.factor : map(us))
 }
 
-/** Server times of one call of each request, within a part and outside of it. */
+/** Returns server times of one call of each request, within a part and outside of it. */
 function timesOfParts(model: RequestModel, one: OnePart) {
   const { inside, outside } = dividedCalls(model, one)
   const timesOf = (calls: Uint32Array) =>
@@ -419,7 +419,7 @@ function timesOfParts(model: RequestModel, one: OnePart) {
   return [timesOf(inside), timesOf(outside)] as const
 }
 
-/** The calls of one part, and those of all other parts: the mixture of these has their own sizes. */
+/** Returns the calls of one part, and those of all other parts: the mixture of these has their own sizes. */
 function dividedCalls(model: RequestModel, { name, ...divided }: OnePart) {
   const { calls, codes, names } = namedCalls(model, divided)
   const part = names.indexOf(name)
@@ -429,12 +429,12 @@ function dividedCalls(model: RequestModel, { name, ...divided }: OnePart) {
   }
 }
 
-/** By model and feature: every part of a group, and each scenario of it, divides the same calls. */
+/** Caches divisions by model and feature: every part of a group, and each scenario of it, divides the same calls. */
 const dividedBy = remembered((_: RequestModel) =>
   remembered((_: Feature) => new Map<string, Partition & { readonly calls: Uint32Array }>()),
 )
 
-/** The calls of a group, and the part that each belongs to. */
+/** Returns the calls of a group, and the part that each belongs to. */
 function namedCalls(model: RequestModel, { group, feature }: DividedGroup) {
   return getOrInsert(dividedBy(model)(feature), group.paths.join(), () => {
     const calls = callRows(model.forest, group.paths)
@@ -448,11 +448,11 @@ interface CallMix extends DividedGroup {
 }
 
 /**
- * What if as many calls of a group were of each kind as in the target: cache misses instead of hits,
- * say? Calls that become another kind take the same quantile of the server times of that kind, as
- * they were before. Unlike the mix of requests, this keeps all else about each request.
+ * Returns the scenario in which a group has the target's mix of kinds of calls: cache misses instead of hits, for
+ * example. Calls that become another kind take the same quantile of that kind's server times before. Unlike the mix of
+ * requests, this keeps everything else about each request.
  *
- * None for requests as a whole, where it would be the mix of requests.
+ * None for whole requests, because that would be the mix of requests.
  */
 function callMixCandidates({ paths, target }: CandidateContext, mix: CallMix): Candidate[] {
   const { group, feature } = mix
@@ -507,7 +507,7 @@ function mixedAs(base: RequestModel, target: RequestModel, mix: CallMix): Latenc
   return changes
 }
 
-/** The kind of one call of each request. */
+/** Returns the kind of one call of each request. */
 function kindsOf(model: RequestModel, mix: CallMix): EvidenceSample {
   const { calls, codes, names } = namedCalls(model, mix)
   const kinds = codes.map((code) => mix.parts.indexOf(names[code] ?? ''))

@@ -24,24 +24,23 @@ const LOAD = new RegExp(
 const ATTRIBUTE = 'attribute:'
 
 /**
- * A scenario as it is written on the command line.
+ * Reads a scenario as it is written on the command line.
  *
- * `[PART:]SERVICE[ OPERATION]*FACTOR` makes a service's calls so many times as long,
- * `[PART:]SERVICE[ OPERATION]+10ms` (or `-10ms`; units `us`, `ms`, `s`) so much longer or shorter;
- * PART is `server`, `network` or `preprocessing`, as of `scaleCalls`. `FEATURE=VALUE:90%` makes such
- * requests 90 % of all; FEATURE is `host`, `calls`, `load`, `concurrency` or `attribute:KEY`.
+ * `[PART:]SERVICE[ OPERATION]*FACTOR` makes a service's calls so many times as long, `[PART:]SERVICE[ OPERATION]+10ms`
+ * (or `-10ms`; units `us`, `ms`, `s`) so much longer or shorter; PART is `server`, `network` or `preprocessing`, as of
+ * `scaleCalls`. `FEATURE=VALUE:90%` makes requests with that value 90 % of all; FEATURE is `host`, `calls`, `load`,
+ * `concurrency` or `attribute:KEY`.
  *
- * `load*1.5` is so many times the mean load (`load:SERVICE*1.5` of one service), `load=500/s` so many
- * requests a second; how long they then take is learned from busier and less busy times of the same
- * period. A load that did not occur fails. A service that is called `load` goes between double quotes.
+ * `load*1.5` is so many times the mean load (`load:SERVICE*1.5` of one service), `load=500/s` so many requests a
+ * second; how long they then take is learned from busier and less busy times of the same period. A load that did not
+ * occur fails. A service named `load` goes between double quotes.
  *
  * A name that could be read as part of a form goes between double quotes, service and operation each
  * for itself: `"network:ads" "GET /a*2"*0.5`, `attribute:"k:=v"="a:5%":90%`. Within them `\"`, `\\` and
  * `\n` are a quote, a backslash and a new line.
  *
- * @throws OptionError for what is no text; FlowdeltaError for text of none of these forms; when the
- *   scenario is applied, OptionError for a service, an operation or a value that does not occur, with
- *   those that do.
+ * @throws OptionError for a value that is no text; FlowdeltaError for text of none of these forms; when the scenario is
+ *   applied, OptionError for a service, an operation or a value that does not occur, with a list of those that do.
  *
  * @example
  * parseScenario('inventory*0.5').title // 'inventory × 0.5'
@@ -91,7 +90,10 @@ function loadScenario(text: string): Scenario | null {
 
 type Part = NonNullable<ScaleOptions['part']>
 
-/** Which service and operation are meant shows when it is known which there are. */
+/**
+ * Returns a scenario that splits a name into service and operation when it is applied, because the names are known only
+ * then.
+ */
 function named(name: string, change: Omit<ScaleOptions, 'service' | 'operation'>): Scenario {
   const whole = scaleCalls({ service: name, ...change })
   return {
@@ -101,7 +103,7 @@ function named(name: string, change: Omit<ScaleOptions, 'service' | 'operation'>
   }
 }
 
-/** A name that is no service is a service and its operation, with a space between them. */
+/** Splits a name that is no service into a service and its operation, at a space. */
 function resolved(paths: CallPaths, name: string): { service: string; operation?: string } {
   const services = new Set(paths.all().map((path) => paths.service(path)))
   if (services.has(name)) return { service: name }
@@ -113,9 +115,9 @@ function resolved(paths: CallPaths, name: string): { service: string; operation?
 }
 
 /**
- * A scenario, or one as it is written on the command line.
+ * Returns the scenario, or reads one as it is written on the command line.
  *
- * @throws OptionError for what is neither, FlowdeltaError for text of no known form
+ * @throws OptionError for any other value, FlowdeltaError for text of no known form
  */
 export function requireScenario(scenario: Scenario | string, option: string): Scenario {
   if (typeof scenario === 'string') return parseScenario(scenario)
@@ -124,12 +126,12 @@ export function requireScenario(scenario: Scenario | string, option: string): Sc
 }
 
 /**
- * Several scenarios at once. Those of `scaleCalls` build on each other: what a service takes is
- * scaled together with what changed below it, and `+5 ms` twice is 10 ms. Of others that give the same
- * time of the same call, the later one counts; weights multiply.
+ * Combines several scenarios into one. Those of `scaleCalls` build on each other: a service's time is scaled together
+ * with the changes below it, and `+5 ms` twice is 10 ms. If others change the same time of the same call, the later one
+ * counts; weights multiply.
  *
  * @param given scenarios, or some as `parseScenario` reads them
- * @throws OptionError for none, and for what is no scenario.
+ * @throws OptionError for none, and for a value that is no scenario.
  *
  * @example
  * combineScenarios(

@@ -79,12 +79,12 @@ function requireShares(shares: readonly (readonly [string, number])[]): void {
   }
 }
 
-/** What the option of a kind is called in messages. */
+/** Returns the name of a kind's option in messages. */
 function shareOf(name: string): string {
   return `shares.${shortText(name, MAX_NAME_LENGTH)}`
 }
 
-/** The part of that name, or an error that lists those there are. */
+/** Returns the part of that name; throws an error that lists the existing ones if there is none. */
 function requirePart({ names }: Partition, name: string): number {
   const part = names.indexOf(name)
   if (part >= 0) return part

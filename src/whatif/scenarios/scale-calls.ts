@@ -83,12 +83,12 @@ function change({ factor, addUs }: Scaling): { newTime: NewTime; words: string }
   if (addUs === null || factor !== null) {
     throw new OptionError('factor', factor ?? undefined, 'either factor or addUs')
   }
-  // What is below 0 already comes of clocks that differ, and stays comparable to itself.
+  // A time below 0 comes from differing clocks already, and stays comparable to itself.
   const newTime: NewTime = (us) => Math.max(us + addUs, Math.min(us, 0))
   return { newTime, words: addUs === 0 ? `+${formatDuration(0)}` : signedDuration(addUs) }
 }
 
-/** @throws OptionError where there is none, with those that there are */
+/** @throws OptionError if there is none, with a list of the existing ones */
 export function matchingPaths(
   paths: CallPaths,
   { service, operation }: Pick<Scaling, 'service' | 'operation'>,

@@ -12,19 +12,19 @@ import { isEntry } from './call-group.ts'
 import { matchingPaths } from './scale-calls.ts'
 import type { Scenario } from './scenario.ts'
 
-/** What becomes of the load: of all requests, or of one service's calls where one is named. */
+/** Change of the load: of all requests, or of the calls to the named service. */
 type LoadChange = { readonly service?: string } & (
   | { readonly factor: number }
   | { readonly perSecond: number }
 )
 
 /**
- * Describes a scenario in which requests come at another rate, the same at all times: `factor` times the
- * mean rate, or `perSecond`. How long calls take at which load is learned from the same period
- * (`predictAtLoad`); what a call takes longer is added to its reply.
+ * Describes a scenario in which requests come at another rate, the same at all times: `factor` times the mean rate, or
+ * `perSecond`. The times of calls at each load are learned from the same period (`predictAtLoad`); the extra time of a
+ * call is added to its reply.
  *
- * @throws OptionError for a load that is not above 0; when applied, for a service that no call has;
- *   FlowdeltaError, when applied, for a load that did not occur, or where nothing can be predicted
+ * @throws OptionError for a load that is not above 0; when applied, for a service that no call has; FlowdeltaError,
+ *   when applied, for a load that did not occur, or if nothing can be predicted
  *
  * @example
  * scaleLoad({ factor: 2 }).title // 'load × 2'
@@ -60,7 +60,7 @@ export function scaleLoad(change: LoadChange): Scenario {
   }
 }
 
-/** Requests, or the calls of a service that come from elsewhere; ascending. */
+/** Returns requests, or the calls of a service that come from elsewhere; ascending. */
 function callsOf({ forest, models }: RequestModel, service: string): Uint32Array {
   if (service === '') return forest.requestOffsets.slice(0, -1)
   const { paths } = models
@@ -83,20 +83,20 @@ interface LoadGroup {
   readonly calls: Uint32Array
   readonly seconds: number
   readonly perSecond: number
-  /** At `SHARES`, µs. */
+  /** Quantiles at `SHARES`, in µs. */
   readonly quantilesUs: readonly number[]
 }
 
-/** How long calls would take at another load. */
+/** Predicted times of calls at another load. */
 interface LoadPrediction {
-  /** By how much each call would take longer, µs. */
+  /** Extra time of each call, in µs. */
   readonly shiftUs: Float64Array
-  /** From what it was learned, and how far it can be trusted. */
+  /** Basis of the prediction, and limits of its reliability. */
   readonly limits: string
 }
 
 const SHARES = [0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99] as const
-/** Those that held-out groups are compared at: the median and the 95th percentile. */
+/** Quantiles at which held-out groups are compared: the median and the 95th percentile. */
 const JUDGED = [2, 5] as const
 const MIN_WINDOW_CALLS = 100
 const MAX_WINDOWS = 40
@@ -173,7 +173,7 @@ function rate(perSecond: number): string {
   return String(Number(perSecond.toPrecision(3)))
 }
 
-/** Groups of windows, by load, ascending. Calls beside a hole between recordings belong to none. */
+/** Groups windows by load, ascending. Calls next to a gap between recordings belong to none. */
 function groupsOf({ startUs, timeUs, weight }: LoadedCalls): LoadGroup[] {
   const order = Uint32Array.from(startUs.keys()).sort((a, b) => startUs[a]! - startUs[b]! || a - b)
   const size = Math.max(MIN_WINDOW_CALLS, Math.ceil(order.length / MAX_WINDOWS))
@@ -220,7 +220,7 @@ function timesAtLoad(groups: readonly LoadGroup[]): Curve {
   return (perSecond) => fitted.map((timeAt) => timeAt(perSecond))
 }
 
-/** By what part the median or the 95th percentile of held-out groups is missed, whichever more. */
+/** Returns the relative error for the median or the 95th percentile of held-out groups, whichever is larger. */
 function errorOf(curve: Curve, heldOut: readonly LoadGroup[]): number {
   const missed = (share: number) =>
     mean(heldOut, ({ perSecond, quantilesUs }) =>
@@ -229,7 +229,7 @@ function errorOf(curve: Curve, heldOut: readonly LoadGroup[]): number {
   return Math.max(...JUDGED.map((share) => Math.abs(Math.expm1(-missed(share)))))
 }
 
-/** Straight lines between points; beyond them, the value of the nearest. */
+/** Interpolates by straight lines between points; beyond them, returns the value of the nearest. */
 function between(points: readonly number[], values: Iterable<number>): (at: number) => number {
   return scaleLinear(points, values).clamp(true)
 }

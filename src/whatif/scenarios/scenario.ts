@@ -25,7 +25,7 @@ export const NO_SAMPLE: EvidenceSample = {
   requests: new Uint32Array(0),
 }
 
-/** What was measured before and after of that which a scenario changes. */
+/** Measurements before and after of the quantity that a scenario changes. */
 export interface ScenarioEvidence {
   /** Times in µs, or numbers of kinds, whose order means nothing. */
   readonly measured: 'times' | 'kinds'
@@ -40,19 +40,19 @@ export interface ScenarioEvidence {
 /** A hypothesis: one thing about the system is different. */
 export interface Scenario {
   readonly kind: ScenarioKind
-  /** What is different, in words. */
+  /** The change in words. */
   readonly title: string
   /** The service whose calls change; empty where requests change as a whole. */
   readonly service: string
   /** The operation that changes; empty where several do. */
   readonly operation: string
-  /** The path of the calls that change, null where several or none do. */
+  /** Path of the calls that change, null if several or none do. */
   readonly path: number | null
-  /** What is different about `base`; `target` is the other period, where there is one. */
+  /** Returns the change of `base`; `target` is the other period, if there is one. */
   apply(base: RequestModel, target: RequestModel | null): ScenarioEffect
 }
 
-/** A scenario of the diagnosis tree: it also knows narrower ones, and what speaks for it. */
+/** Scenario of the diagnosis tree, which also knows narrower ones, and the evidence for it. */
 export interface Candidate extends Scenario {
   /** The same for candidates that change the same thing in the same way. */
   readonly key: string
@@ -60,7 +60,7 @@ export interface Candidate extends Scenario {
   readonly callee: string
   /** Whether it can be undone: requests of after can be made as before by it. */
   readonly isTwoWay: boolean
-  /** Whether it is about what requests bring with them, which nothing in the system can be the cause of. */
+  /** Whether it is about a property that requests bring along, which nothing in the system can have caused. */
   readonly isGiven: boolean
   /** Candidates that change less: what lies within. */
   within(): readonly Candidate[]
@@ -72,7 +72,7 @@ export interface Candidate extends Scenario {
 
 export const MAX_NAME_LENGTH = 80
 
-/** A share that was given, as it was given: `12.5 %`, `99.9 %`. */
+/** Returns a share that was given, as it was given: `12.5 %`, `99.9 %`. */
 export function exactPercent(share: number): string {
   return `${Number((100 * share).toPrecision(12))} %`
 }

@@ -47,7 +47,7 @@ const SINGLE_CHANGES_OPTIONS = defineOptions({
 })
 export type SingleChangesOptions = OptionsOf<typeof SINGLE_CHANGES_OPTIONS>
 
-/** What becomes of all requests if one service took another time. */
+/** Effect on all requests of another time of one service. */
 export interface SingleChange {
   readonly service: string
   /** Empty where all of the service's calls change. */
@@ -56,15 +56,15 @@ export interface SingleChange {
   readonly effects: readonly ProfileSummary[]
 }
 
-/** What changes of single services, each by itself, would do to the response times. */
+/** Effects of single services' changes on response times, each by itself. */
 export class SingleChanges extends columnarStage<{
-  /** As recorded. */
+  /** Profile as recorded. */
   readonly before: ProfileSummary
-  /** Those that move the mean furthest first. */
+  /** Changes, those that move the mean furthest first. */
   readonly changes: readonly SingleChange[]
   readonly options: SingleChangesOptions
 }>() {
-  /** One row a change and factor: p50, p90, p99 and mean, and by how much each is another than before. */
+  /** Returns one row per change and factor: p50, p90, p99 and mean, and by how much each is another than before. */
   table(): StageTable {
     const { before, changes, options } = this
     const rows = changes.flatMap(({ service, operation, effects }) =>
@@ -127,7 +127,7 @@ export function findSingleChanges(
   return new SingleChanges({ before, changes, options: chosen })
 }
 
-/** The services that are called, or their operations, each once, as they are numbered. */
+/** Returns the services that are called, or their operations, each once, as they are numbered. */
 function changeables(paths: CallPaths, by: SingleChangesOptions['by']): CallName[] {
   const found = new Map<string, CallName>()
   for (const path of paths.all()) {

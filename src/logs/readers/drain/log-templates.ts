@@ -5,18 +5,18 @@ import { own, rowTable, Stage, type StageTable } from '../../../core/stage.ts'
 
 /** Messages of one form. */
 interface LogPattern {
-  /** What writes it: a class, a service, `threw` and an exception; `''` if that is not known. */
+  /** Writer of the message: a class, a service, `threw` and an exception; `''` if unknown. */
   readonly component: string
-  /** With wildcards: `<*>` for one token, `<num>` and the like for what a mask matches. */
+  /** Text with wildcards: `<*>` for one token, `<num>` and the like for the matches of masks. */
   readonly text: string
 }
 
-/** One kind of message in free text, and what it is called. */
+/** Kind of message in free text, and its name. */
 interface LogTemplate {
   readonly id: number
   /** The name of its event, and the beginning of those of its state variables. */
   readonly name: string
-  /** What it matches; several where templates were merged. */
+  /** Patterns that it matches; several if templates were merged. */
   readonly patterns: readonly LogPattern[]
   /** Messages it was mined from. */
   readonly count: number
@@ -35,8 +35,8 @@ interface TemplatesData {
 }
 
 /**
- * The templates that free text in logs is named by, as `mineLogTemplates` finds them. Immutable:
- * what edits them gives others, which option `templates` of `loadLogs` takes.
+ * The templates that free text in logs is named by, as `mineLogTemplates` finds them. Immutable: editing returns new
+ * ones, which option `templates` of `loadLogs` takes.
  *
  * @example
  * const log = { name: 'node.log', bytes: '2015-10-17 21:47:48 sent 5 kB\n2015-10-17 21:47:49 sent 7 kB' }
@@ -48,7 +48,7 @@ interface TemplatesData {
  * logs.states.names // [ 'send #1' ]
  */
 export class LogTemplates extends Stage {
-  /** By number of messages, most first, as long as nothing was edited. */
+  /** Templates by number of messages, most first, unless edited. */
   readonly templates: readonly LogTemplate[]
   readonly masks: readonly LogMask[]
 
@@ -65,7 +65,7 @@ export class LogTemplates extends Stage {
     return this.templates.length
   }
 
-  /** One row a template: id, template (its name), count of messages, and the first of them. */
+  /** Returns one row per template: id, template (its name), count of messages, and the first of them. */
   table(): StageTable {
     return rowTable(this.templates, { id: 'id', template: 'name', ...own('count example') })
   }
@@ -104,7 +104,7 @@ export class LogTemplates extends Stage {
     return this.#with(kept.map((one) => (one === first ? whole : one)))
   }
 
-  /** What `JSON.stringify` keeps; `LogTemplates.fromJSON` makes templates of it again. */
+  /** Returns the data for `JSON.stringify`; `LogTemplates.fromJSON` restores the templates. */
   toJSON(): TemplatesData {
     return {
       templates: this.templates,
@@ -144,7 +144,7 @@ export class LogTemplates extends Stage {
   }
 }
 
-/** The name of a template that nobody has named. */
+/** Returns the name of a template that nobody has named. */
 export function templateName(component: string, text: string): string {
   if (component === '') return text === '' ? '(empty)' : text
   return text === '' ? component : `${component}: ${text}`
@@ -156,7 +156,7 @@ export interface LogMask {
   readonly name: string
   /** Without named groups. */
   readonly pattern: RegExp
-  /** Whether what it matches is a number, and so a state variable. Default: `false`. */
+  /** Whether its matches are numbers, and so state variables. Default: `false`. */
   readonly isNumber?: boolean
 }
 
@@ -185,7 +185,7 @@ export const DEFAULT_MASKS: readonly LogMask[] = [
   mask('path', '(?<![\\w<>/.*])(?:[A-Za-z]:)?(?:[\\\\/][\\w.+@%=~$-]+){2,}[\\\\/]?'),
   mask('hex', `\\b(?:0x${HEX}+|(?=${HEX}*[0-9])(?=${HEX}*[a-fA-F])${HEX}{8,})\\b`),
   mask('version', '(?<![\\w.])\\d+(?:\\.\\d+){2,}(?:[-+]\\w+)?(?![\\w])'),
-  // What numbers are joined to by "-" or "_" says what they are ids of.
+  // Text joined to a number by "-" or "_" names the thing that the number identifies.
   mask('id', '(?<=[A-Za-z][_-])\\d[0-9A-Za-z]*(?:[_.-]\\d[0-9A-Za-z]*)*(?::\\d+\\b)?'),
   // Up to three letters of a unit may follow.
   {
@@ -204,10 +204,10 @@ function mask(name: string, source: string): LogMask {
 /** Replaces what `masks` match, from left to right; where several match, the first of them. */
 export class Masker {
   readonly shown: readonly string[]
-  /** How masks are shown whose matches are numbers. */
+  /** Names of masks whose matches are numbers. */
   readonly numbers: ReadonlySet<string>
   readonly #pattern: RegExp | undefined
-  /** The group of each mask, and that of what would come after them. */
+  /** Group of each mask, and of the one after the last. */
   readonly #groups: readonly number[]
 
   /** @throws OptionError for a mask without a name or with a named group */
@@ -234,7 +234,7 @@ export class Masker {
       masks.length === 0 ? undefined : new RegExp(sources.join('|'), isInsensitive ? 'gi' : 'g')
   }
 
-  /** The text with what masks match replaced, and what stood in place of each. */
+  /** Returns the text with the matches of masks replaced, and these matches. */
   mask(text: string): { readonly text: string; readonly values: readonly string[] } {
     let masked = ''
     let from = 0
@@ -247,7 +247,7 @@ export class Masker {
     return { text: from === 0 ? text : masked + text.slice(from), values }
   }
 
-  /** Where in a text masks match. */
+  /** Returns the places in a text where masks match. */
   spans(text: string): [start: number, end: number][] {
     const spans: [number, number][] = []
     for (let found = this.#next(text, 0); found !== null; ) {
@@ -258,7 +258,7 @@ export class Masker {
     return spans
   }
 
-  /** The next match that is not empty. */
+  /** Returns the next match that is not empty. */
   #next(text: string, from: number): RegExpExecArray | null {
     const pattern = this.#pattern
     if (pattern === undefined) return null
@@ -314,10 +314,10 @@ const MAX_KNOWN = 1 << 16
 const SHOWN = /<(?:\*|\w+)>/g
 const PUNCTUATION = /[,;:.)\]}]*$/
 
-/** What a template has where its messages differ. */
+/** Placeholder where the messages of a template differ. */
 export const WILDCARD = '<*>'
 
-/** The tokens of a text: what stands between white space. */
+/** Returns the tokens of a text: what stands between white space. */
 export function tokensOf(text: string): string[] {
   const trimmed = text.trim()
   return trimmed === '' ? [] : trimmed.split(/\s+/)
@@ -325,9 +325,9 @@ export function tokensOf(text: string): string[] {
 
 export interface TemplateMatch {
   readonly name: string
-  /** Of each value of the masked text: which wildcard of the template it stands for, 0 for no number. */
+  /** Wildcard that each value of the masked text stands for, 0 for none with a number. */
   readonly wildcards: readonly number[]
-  /** Codes of the state variables, beside `wildcards`, which whoever asks gives it. */
+  /** Codes of the state variables, parallel to `wildcards`; the caller sets them. */
   readonly states: number[]
 }
 
@@ -343,7 +343,7 @@ interface Candidate {
  */
 export class TemplateMatcher {
   readonly #masker: Masker
-  /** By component and number of tokens, fewest wildcards first. */
+  /** Candidates by component and number of tokens, fewest wildcards first. */
   readonly #candidates = new Map<string, Candidate[]>()
   readonly #known = new Map<string, TemplateMatch | null>()
 
@@ -360,7 +360,7 @@ export class TemplateMatcher {
     for (const candidates of this.#candidates.values()) candidates.sort((a, b) => a.wild - b.wild)
   }
 
-  /** The template of a text, and what stood in place of its masks; undefined if none matches. */
+  /** Returns the template of a text, and the values in place of its masks; undefined if none matches. */
   match(
     component: string,
     text: string,
@@ -376,7 +376,7 @@ export class TemplateMatcher {
     return match === null ? undefined : { match, values: masked.values }
   }
 
-  /** Where the masks stand in a text. */
+  /** Returns the places of the masks in a text. */
   spans(text: string): [start: number, end: number][] {
     return this.#masker.spans(text)
   }
@@ -388,7 +388,7 @@ export class TemplateMatcher {
       ?.find((one) => one.tokens.every((token, i) => token === WILDCARD || token === tokens[i]))
     if (found === undefined) return null
     const wildcards = this.#wildcardsOf(found.tokens, tokens)
-    // Text that only looks like a mask would shift what stands for what.
+    // Text that only looks like a mask would shift the values.
     const isSure = wildcards.length === values
     return { name: found.name, wildcards: isSure ? wildcards : [], states: [] }
   }
@@ -414,7 +414,7 @@ export class TemplateMatcher {
 
 interface MessageGroup {
   readonly component: string
-  /** What all of them have in common, with wildcards for the rest. */
+  /** Tokens common to all of them, with wildcards for the rest. */
   tokens: string[]
   count: number
   readonly example: string
@@ -422,18 +422,18 @@ interface MessageGroup {
 
 interface Node {
   readonly children: Map<string, Node>
-  /** Of a leaf. */
+  /** Groups of a leaf. */
   readonly groups: MessageGroup[]
 }
 
 /**
- * Groups messages by their form as they come: a tree of fixed depth leads, by component, number of
- * tokens and the first tokens, to a few groups, of which the most similar takes the message or, if
- * none is similar enough, a new one; its template keeps the tokens that are the same.
+ * Groups messages by their form as they come. A tree of fixed depth leads, by component, number of tokens and the first
+ * tokens, to a few groups. The most similar one takes the message, or a new group if none is similar enough. The
+ * template of a group keeps the common tokens.
  *
- * Differs from the paper in two points: messages of different components (classes, services) or
- * levels (`INFO`, `[WARN]`) are never one group, and a level neither leads through the tree nor counts
- * as a token in common: it says nothing of what the message is about.
+ * Differs from the paper in two points: messages of different components (classes, services) or levels (`INFO`,
+ * `[WARN]`) are never one group, and a level neither leads through the tree nor counts as a common token, because it
+ * does not describe the message's subject.
  *
  * Source: P. He, J. Zhu, Z. Zheng and M. R. Lyu, Drain: an online log parsing approach with fixed
  * depth tree, ICWS 2017.
@@ -447,7 +447,7 @@ export class DrainTree {
     this.#options = options
   }
 
-  /** The group of a message; `undefined` if it needs one more than there may be. */
+  /** Returns the group of a message; `undefined` if it needs one more than there may be. */
   add(component: string, tokens: readonly string[], example: string): MessageGroup | undefined {
     const level = levelIn(tokens)
     const leaf = this.#leafOf(component, tokens, level)
@@ -475,7 +475,7 @@ export class DrainTree {
     return node
   }
 
-  /** Tokens with digits are variables most likely; they and what finds no room share a child. */
+  /** Tokens with digits are most likely variables; they share a child with tokens that find no room. */
   #childOf({ children }: Node, token: string): Node {
     const known = children.get(token)
     if (known !== undefined) return known
@@ -490,7 +490,7 @@ function newNode(): Node {
   return { children: new Map(), groups: [] }
 }
 
-/** The group with most tokens in common; of equal ones, that with most wildcards. */
+/** Returns the group with most tokens in common; of equal ones, that with most wildcards. */
 function mostSimilar(
   groups: readonly MessageGroup[],
   tokens: readonly string[],
@@ -519,7 +519,7 @@ function mostSimilar(
 
 const LEVEL =
   /^(?:[[(<](?:trace|debug|info|notice|warn|warning|error|severe|critical|fatal|TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)[\])>]|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)):?$/
-/** How many tokens are searched for a level: it may stand behind a host or a thread. */
+/** Number of first tokens searched for a level: it may stand behind a host or a thread. */
 const LEVEL_TOKENS = 3
 
 /** Returns the place of the level that a message begins with, or −1. */

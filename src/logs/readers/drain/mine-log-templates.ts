@@ -47,7 +47,7 @@ export async function mineInputs(
     (message) => miner.add(message),
     (plan) => miner.count(plan),
   )
-  // Groups depend on what came first, which must not depend on which class is called before.
+  // Groups depend on the order of messages, which must not depend on the names of classes.
   const sorted = inputs.toSorted((a, b) => ascending(a.id, b.id))
   for (const { files, isFile } of sorted) {
     for (const file of files) await readLogFile(file, { settings, sink, isRequired: isFile })
@@ -91,7 +91,7 @@ class TemplateMiner {
     this.#known.set(key, group)
   }
 
-  /** Counts a message of a plan: it has the text of others but for what masks match. */
+  /** Counts a message of a plan: its text equals others except for the matches of masks. */
   count(plan: LinePlan): void {
     if (!plan.isText) return
     const known = this.#planned.get(plan)
@@ -106,7 +106,7 @@ class TemplateMiner {
     if (group !== undefined) this.#planned.set(plan, group)
   }
 
-  /** The templates, most messages first. Groups that came to the same are one. */
+  /** Returns the templates, most messages first. Groups that came to the same are one. */
   finish(): LogTemplates {
     const named = this.#tree.groups.map(({ component, tokens, count, example }) => {
       const pattern = { component, text: tokens.join(' ') }

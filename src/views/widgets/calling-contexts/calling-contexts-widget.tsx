@@ -361,7 +361,7 @@ export function largestContexts(all: CallingContexts, limit: number): CallingCon
     ),
   )
   const sizeOf = (context: number) => size[context] ?? 0
-  // No called context may come before its caller, as rounding would have it.
+  // Rounding must not place a called context before its caller.
   all.contexts.forEach(({ parent }, i) => {
     if (parent >= 0) size[i] = Math.min(sizeOf(i), sizeOf(parent))
   })
@@ -372,7 +372,7 @@ export function largestContexts(all: CallingContexts, limit: number): CallingCon
     .map(roundedContext)
 }
 
-/** Nobody sees more than six digits, and pages should be small. */
+/** Rounds a context: nobody sees more than six digits, and pages should be small. */
 function roundedContext({ before, after, ...context }: CallingContext): CallingContext {
   return { ...context, before: roundedTotals(before), after: roundedTotals(after) }
 }

@@ -112,7 +112,7 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
   )
 }
 
-/** Name and amount: both where there is room, else the name; without its service where it must. */
+/** Returns the name and amount: both where there is room, else the name; without its service where it must. */
 function frameTexts(
   context: CallingContext,
   said: string,
@@ -244,7 +244,7 @@ export function ContextDetails(shown: Shown) {
   )
 }
 
-/** The callers, the request first; of a long chain both ends. */
+/** Returns the callers, the request first; of a long chain both ends. */
 function callersText({ contexts }: CallingContexts, context: CallingContext): string {
   if (context.context === ALL) return 'Every request from its arrival to its reply.'
   const callers = callersOf(contexts, context).slice(0, -1)

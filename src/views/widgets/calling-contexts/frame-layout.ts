@@ -79,7 +79,7 @@ export function allRequests({ contexts, requests }: CallingContexts): CallingCon
 /** Frames narrower than this share of the width are not drawn. */
 const MIN_WIDTH = 1 / 2000
 
-/** Places contexts below their callers, as wide as what they take, siblings in one fixed order. */
+/** Places contexts below their callers, as wide as their time, siblings in one fixed order. */
 export function layoutFrames(
   contexts: CallingContexts,
   { widths, measure, color, focus }: FrameOptions,
@@ -111,7 +111,7 @@ export function layoutFrames(
         ? Math.sign(totals(child, period).requests)
         : Math.max(0, amountOf(child, period)),
     }))
-    // Work after a request's end can make a caller smaller than what it calls.
+    // Work after a request's end can make a caller smaller than its calls.
     const filled = Math.max(
       isTimeless ? 0 : amount,
       sum(children, ({ size }) => size),
@@ -128,9 +128,9 @@ export function layoutFrames(
   return {
     frames,
     rows: 1 + (max(frames, ({ row }) => row) ?? 0),
-    /** Where classes 1, 2 and 3 of change begin, on both sides of 0; empty where nothing took time. */
+    /** Bounds of classes 1, 2 and 3 of change, on both sides of 0; empty if nothing took time. */
     bounds: changeBounds(largest, Math.max(amountOf(all, BEFORE), amountOf(all, AFTER))),
-    /** What a request takes in all. Where that is 0, all called from one caller is equally wide. */
+    /** Time of a request in all. If it is 0, all calls of one caller are equally wide. */
     whole,
   }
 }
@@ -149,7 +149,7 @@ export function matchesSearch({ context, service, name }: CallingContext, search
   return context !== ALL && hasWords(`${service} ${name}`, search)
 }
 
-/** Of the contexts that fit, those that are not called from another. Callers come first. */
+/** Returns the contexts that fit and are not called from another that does. Callers come first. */
 export function outermost(
   contexts: readonly CallingContext[],
   fits: (context: CallingContext) => boolean,
@@ -182,7 +182,7 @@ const MIN_SHARE = 0.01
 /** A scale up to less than this could not be written: amounts below 1e-6 are said to be 0. */
 const MIN_TOP = 1e-4
 
-/** Returns where classes of change up to `largest` begin; `whole` is what a mean request takes. */
+/** Returns the bounds of classes of change up to `largest`; `whole` is the time of a mean request. */
 export function changeBounds(largest: number, whole: number): readonly number[] {
   const top = Math.max(largest, MIN_SHARE * whole)
   if (!(top >= MIN_TOP)) return []

@@ -16,8 +16,8 @@ type CarriedTable = ReturnType<typeof carriedTable>
 const MAX_LEFT_OUT = 300
 
 /**
- * The rows of an explanation in about `characters` of JSON: trace names are left out first, then
- * the parameters that differ least.
+ * Returns the rows of an explanation in about `characters` of JSON: trace names are left out first, then the parameters
+ * that differ least.
  */
 export function explanationData(explanation: Explanation, characters: number) {
   const { subject, excluded, growth, questions } = explanation
@@ -93,7 +93,7 @@ function sizeOf(value: unknown): number {
 export function restoreExplanation({ carried }: ExplanationData) {
   const { subject, differs, slow, slowAboveUs, excluded, growth } = decodeColumns(carried)
   const names = [differs, slow].flatMap((table) => table?.parameters.map(({ name }) => name) ?? [])
-  // What is here was in use or can be put back: no name of an identifier takes it out once more.
+  // Parameters here were in use or can be put back, so none is left out again because its name looks like an id.
   const include = [...new Set(names)].filter((name) => !excluded.includes(name))
   const choice = { include, exclude: excluded }
   const restore = (table: CarriedTable | null) => {

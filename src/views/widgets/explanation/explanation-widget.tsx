@@ -96,7 +96,7 @@ export function ExplanationView(props: ViewProps<ExplanationData, ExplanationOpt
   )
 }
 
-/** What was clicked goes away with its parameter: the keyboard goes on at the next split. */
+/** Moves the keyboard focus to the next split when the clicked element disappears with its parameter. */
 function useFocusKept(explanation: Explanation) {
   const place = useRef<HTMLElement | null>(null)
   const shown = useRef(explanation)
@@ -113,7 +113,9 @@ function useFocusKept(explanation: Explanation) {
   return place
 }
 
-/** In one order, whichever separates better: buttons do not change places under the pointer. */
+/**
+ * Returns the questions in a fixed order, whichever separates better, so that buttons do not move under the pointer.
+ */
 function questionsOf(explanation: Explanation): Record<ParameterQuestionName, string> {
   const asked = (['what-differs', 'what-is-slow'] as const).filter(
     (name) => explanation.question(name) !== undefined,

@@ -24,7 +24,7 @@ export interface Shown {
 
 const MIN_LISTED = 10
 const MAX_VALUES = 12
-/** More dots make a page slow, and hide each other. */
+/** Most dots: more make a page slow, and hide each other. */
 const MAX_DOTS = 3000
 
 export function ParameterList(shown: Shown) {

@@ -33,9 +33,9 @@ const PARTS = 16
 export type ShownFinding = ReturnType<typeof shownFindings>[number]
 
 /**
- * Takes out of findings what a page lists of them; the first ones with their pictures.
+ * Returns the parts of findings that a page lists; the first ones with their pictures.
  *
- * @param chartOf draws what shows a finding best; pages do without, as its code is large
+ * @param chartOf draws the best picture of a finding; pages do without it, because its code is large
  */
 export function shownFindings(comparison: Comparison, chartOf: typeof findingChart | null = null) {
   return comparison.findings.findings.map((finding, place) => {
@@ -58,7 +58,7 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
       requests,
       category: finding.categories[0] ?? null,
       overTime: meansOverTime(comparison, finding),
-      /** Where the time of a mean request among those affected went. */
+      /** Account of the time of a mean affected request. */
       account: isDrawn && finding.categories.length > 0 ? pathOf(comparison, finding) : null,
       distribution: drawn === null || drawn.of === 'path' ? null : drawn.chart.spec,
       exemplars: finding.exemplars,
@@ -75,7 +75,7 @@ function pathOf(comparison: Comparison, { id }: Finding) {
   return accountFor(comparison, null, id).parts
 }
 
-/** Mean times of the affected kinds of request in equal parts of each period; `null` for none. */
+/** Returns the mean times of the affected kinds of request in equal parts of each period; `null` for none. */
 function meansOverTime({ categories, flows }: Comparison, { categories: own, moves }: Finding) {
   const now = new Set(own)
   const was = new Set([...own, ...moves.map(({ from }) => from)])
@@ -158,13 +158,13 @@ interface ListProps {
   /** Said where there are none. */
   readonly none: string
   readonly quantity: Quantity
-  /** How the comparison is called in code. */
+  /** Name of the comparison in code. */
   readonly name: string
   readonly carried: (() => Comparison) | null
   readonly linkOf: TraceLinks
 }
 
-/** Lists what changed, one row a cause, which opens into its pictures and facts. */
+/** Lists the findings, one row per cause, which opens into its pictures and facts. */
 export function FindingsList({ findings, none, ...context }: ListProps) {
   const [opened, setOpened] = useState<number | null>(null)
   if (findings.length === 0) return <Caption text={none} />

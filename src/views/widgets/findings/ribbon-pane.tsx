@@ -16,14 +16,14 @@ interface RibbonProps {
   readonly account: Account
   /** Whether more than chance changed. */
   readonly isClear: boolean
-  /** Which request is drawn. */
+  /** Request that is drawn. */
   readonly whose?: string
   /** Requests with the times of their steps; `null` where the page has none. */
   readonly carried: (() => Comparison) | null
   readonly linkOf: TraceLinks
 }
 
-/** Draws a ribbon whose changed parts open into their times, two traces and what undoing them gives. */
+/** Draws a ribbon whose changed parts open into their times, two traces, and the effect of undoing them. */
 export function RibbonPane({
   account,
   isClear,

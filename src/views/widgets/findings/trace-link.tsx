@@ -1,7 +1,7 @@
 import { traceLink, traceTemplate } from '../../../core/trace-links.ts'
 import { shortText, tooltipText } from '../../../core/words.ts'
 
-/** Where a trace is shown; `null` where nobody said. */
+/** Returns the address of a trace's page; `null` if none was given. */
 export type TraceLinks = (id: string) => string | null
 
 export function traceLinks(traceUrl: string | null): TraceLinks {

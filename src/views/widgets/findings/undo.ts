@@ -11,14 +11,14 @@ import { recordedFlows } from '../../../flows/fold/folded-flows.ts'
 import { areFromSpans, NS } from '../../../flows/span-tree.ts'
 import { quantile } from '../../../stats/quantile.ts'
 
-/** Times of requests: their mean, the median, and what 99 % of them do not exceed. */
+/** Times of requests: their mean, median, and 99th percentile. */
 export interface Times {
   readonly meanUs: number
   readonly p50Us: number
   readonly p99Us: number
 }
 
-/** What requests take before, after, and after with a part of them as it was before. */
+/** Times of requests before, after, and after with one part as it was before. */
 export interface Undone {
   readonly before: Times
   readonly after: Times
@@ -28,9 +28,9 @@ export interface Undone {
 const replayOf = remembered((flows: FlowSet) => new Replay(flows))
 
 /**
- * Recomputes the requests after as if some of their steps took as long on the path as before, on
- * average. Calls that ran beside may then be what requests wait for. Returns `null` where there is
- * nothing to take back: of trace points, and of steps that no request after has.
+ * Recomputes the requests after as if some of their steps took as long on the path as before, on average. Requests may
+ * then wait for parallel calls instead. Returns `null` if there is nothing to undo: for trace points, and for steps
+ * that no request after has.
  */
 export function undo(comparison: Comparison, steps: readonly AccountStep[]): Undone | null {
   const flows = recordedFlows(comparison.flows)
@@ -59,7 +59,7 @@ export function undo(comparison: Comparison, steps: readonly AccountStep[]): Und
   }
 }
 
-/** The requests of each period in which steps take about their mean time: typical ones; `null` for none. */
+/** Returns the requests of each period in which steps take about their mean time: typical ones; `null` for none. */
 export function typicalOf(
   comparison: Comparison,
   steps: readonly AccountStep[],

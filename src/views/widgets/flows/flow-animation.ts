@@ -40,13 +40,13 @@ type Stretched = SceneStep | SceneLink
 
 export type FlowAnimation = ReturnType<typeof flowAnimation>
 
-/** With more, the smaller differences are one stage. */
+/** Most stages: with more differences, the smaller ones are one stage. */
 const MAX_STAGES = 10
 
 /**
- * Which differences are animated one after the other, and what of a scene is there in between:
- * stages of one difference each, that with the largest part of the change first, and one for all
- * else. Source: Sambasivan 2013, §4.4.4 and §4.5, which leaves the order open.
+ * Returns the stages of an animation, and the visible parts of a scene in between: one stage per difference, the
+ * largest part of the change first, and one for everything else. Source: Sambasivan 2013, §4.4.4 and §4.5, which leaves
+ * the order open.
  */
 export function flowAnimation({ steps, links, differences }: FlowScene) {
   const byNode = new Map(differences.flatMap((each) => each.nodes.map((node) => [node, each])))
@@ -65,7 +65,7 @@ export function flowAnimation({ steps, links, differences }: FlowScene) {
   const ownStage = differences.filter((each) => seen.has(each)).slice(0, MAX_STAGES)
   const isLeft = [...seen].some((each) => each !== undefined && !ownStage.includes(each as never))
   const stages: readonly FlowStage[] = isLeft ? [...ownStage, null] : ownStage
-  // Whether a link has its latency of after once so many stages are over.
+  // Whether a link has its latency of after once that many stages are over.
   const isOver = (thing: Stretched, over: number) => {
     const stage = stages.indexOf(causes.get(thing) ?? null)
     return (stage < 0 ? stages.length - 1 : stage) < over
@@ -76,7 +76,7 @@ export function flowAnimation({ steps, links, differences }: FlowScene) {
     const there = new Set(steps.filter(isDone).map(({ id }) => id))
     const canBe = links.filter(({ from, to }) => there.has(from) && there.has(to))
     const drawn = new Set(canBe.filter(isDone))
-    // A step between two stages hangs on what led to it before, or will.
+    // A step between two stages follows the step that led to it before, or will.
     const entered = new Set([...drawn].map(({ to }) => to))
     const isBetween = over > 0 && over < stages.length
     for (const link of canBe) if (isBetween && !entered.has(link.to)) drawn.add(link)
@@ -91,15 +91,15 @@ export function flowAnimation({ steps, links, differences }: FlowScene) {
   return { stages, moments, isOver }
 }
 
-/** How many stages are over at a moment, with the part of the one that is under way. */
+/** Returns how many stages are over at a moment, including the part of the current one. */
 export function stagesOver({ stages: { length } }: FlowAnimation, at: number): number {
   const over = at * length
-  // Where a stage ends is no round number.
+  // The end of a stage is no round number.
   const near = Math.round(over)
   return Math.abs(over - near) <= length / 1000 ? near : over
 }
 
-/** A moment of the animation; `at` runs from 0, before, to 1, after, in equal parts a stage. */
+/** Returns a moment of the animation; `at` runs from 0, before, to 1, after, in equal parts a stage. */
 export function flowFrame(
   { steps, links, placement }: PlacedFlow,
   animation: FlowAnimation,
@@ -115,7 +115,7 @@ export function flowFrame(
   }
   const [leave, move, enter] = [progress(0), progress(1), progress(2)]
   const next = Math.min(over + 1, stages.length)
-  /** Between two numbers of a moment, of which one may not be there. */
+  /** Returns a number between two moments' numbers, of which one may be missing. */
   const between = (start: number | null | undefined, end: number | null | undefined) => {
     const [one, other] = [start ?? Number.NaN, end ?? Number.NaN]
     if (Number.isNaN(one)) return Number.isNaN(other) ? 0 : other
@@ -124,7 +124,7 @@ export function flowFrame(
   const [now, then] = [moments[over], moments[next]]
   const fading = (isThere: boolean | undefined, willBe: boolean | undefined, stay = false) => {
     if (isThere && willBe) return 1
-    // What joins steps that stay is never missing: the one goes while the other comes.
+    // Lines between steps that stay are never missing: one goes while the other comes.
     if (isThere) return 1 - (stay ? move : leave)
     return willBe ? (stay ? move : enter) : 0
   }

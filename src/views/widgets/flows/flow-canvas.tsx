@@ -23,7 +23,7 @@ function middleOf({ x, y, step }: DrawnStep): Point {
   return { x, y: y + step.height / 2 }
 }
 
-/** Where a key leads: arrows along the flow or beside, Home and End to the ends; or `null`. */
+/** Returns the step that a key leads to: arrows along the flow or across, Home and End to the ends; or `null`. */
 export function stepAfterKey(drawing: FlowDrawing, from: StepPlace, key: string): StepPlace | null {
   const part = drawing.parts[from.part]
   const id = part?.steps[from.place]?.step.id

@@ -8,9 +8,9 @@ const SPEEDS = [0.25, 0.5, 1, 2, 4]
 
 interface FlowPlayerProps {
   readonly at: number
-  /** How many differences are animated one after the other. */
+  /** Number of differences that are animated one after the other. */
   readonly stages: number
-  /** How many of them are over, with the part of the one under way. */
+  /** Number of finished ones, including the part of the current one. */
   readonly over: number
   readonly onChange: (at: number) => void
 }
@@ -141,7 +141,7 @@ export function FlowControls({ data, state, onChange, ...props }: FlowControlsPr
           <span
             aria-live="polite"
             class="fd-flow-count"
-            // As wide as it becomes: what stands beside it, and the drawing, stay where they are.
+            // Reserves the largest width, so that its neighbors and the drawing stay in place.
             data-widest={nthDifference(differenceCount, differenceCount)}
           >
             <span>

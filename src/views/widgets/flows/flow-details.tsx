@@ -59,7 +59,7 @@ const NO_NOTES: StepNotes = { numbers: [], comments: [], isMarked: false }
 
 export type ShownNotes = ReturnType<typeof shownNotes>
 
-/** Returns notes at what stands for what they are on; those on edges inside a group at the group. */
+/** Returns notes at the drawn element of their subject; notes on edges inside a group stand at the group. */
 export function shownNotes(
   annotations: readonly FlowAnnotation[],
   { stepOf, links }: FlowScene,
@@ -234,7 +234,7 @@ function StepDetails(props: FlowDetailsProps & { readonly step: SceneStep }) {
   )
 }
 
-/** As in the box; of a group without its times, which stand beside. */
+/** Returns the name of a step as in the box; for a group without its times, which stand elsewhere. */
 function stepName(step: SceneStep | undefined): string {
   const [name = '', where = ''] = step?.lines ?? []
   return step?.group || where === '' ? name : `${name}, ${where}`
@@ -288,7 +288,7 @@ const LATENCIES: readonly Latency[] = [
   ['waits for another branch', ({ waitUs }) => latency(waitUs)],
 ]
 
-/** A column for each period that has the edge. */
+/** Returns a column for each period that has the edge. */
 function latencyColumns(edge: UnionEdge): DataColumn<Latency>[] {
   return [
     textColumn('', ([name]) => name),

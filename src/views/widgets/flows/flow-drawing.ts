@@ -66,7 +66,7 @@ export function layOutFlow(scene: FlowScene, mode: FlowMode, pins: readonly numb
   return { scene, animation, flows: [placed(scene, diffLabel, moments)] }
 }
 
-/** Both flows, each the way around that brings the same steps closest to each other. */
+/** Places both flows, each mirrored or not so that the same steps are closest to each other. */
 function besideEachOther({ steps, links, stepOf }: FlowScene, pins: readonly number[]) {
   const sides = SIDES.map((side) => {
     const isThere = (thing: SceneStep | SceneLink) => isOn(thing, side)
@@ -78,7 +78,7 @@ function besideEachOther({ steps, links, stepOf }: FlowScene, pins: readonly num
     sides.map(({ shown }) => shown.steps.findIndex(({ id }) => id === pin)),
   )
   const least = sides.map(({ shown }) => shown.steps.map(() => 0))
-  // What moves down takes what follows along; steps that changed places are never all level.
+  // A step that moves down takes its successors along; steps that changed places can never all be level.
   for (let turn = 0; turn <= pinned.length; turn++) {
     const tops = sides.map(({ shown, label, moment: own }, i) =>
       topsAt(placementInput(shown, label), { ...own, least: least[i] ?? [] }),
@@ -99,7 +99,7 @@ function besideEachOther({ steps, links, stepOf }: FlowScene, pins: readonly num
   return smallest(pairs, ([before, after]) => distanceApart(before, after)) as PlacedFlow[]
 }
 
-/** How far the same steps are from each other, squared, so that they keep their order as well. */
+/** Returns the sum of squared distances between the same steps, so that they keep their order as well. */
 function distanceApart(before: PlacedFlow, after: PlacedFlow): number {
   const middles = new Map(after.steps.map(({ id }, i) => [id, after.placement.middles[i]]))
   return sum(before.steps, ({ id }, i) => {
@@ -197,7 +197,7 @@ function drawnPart(
       link,
       start,
       end: { x: to.x, y: to.y },
-      /** How far down its work reaches; what follows only leads on. */
+      /** Lower end of its work; the rest only leads on. */
       workEnd,
       columnX: x + (placement.lineMiddles[line] as number),
       /** Whether all of it is waiting, on every side that is shown. */

@@ -20,7 +20,7 @@ interface LegendInput {
 
 interface FlowLegendProps extends LegendInput {
   readonly width: number
-  /** How much the drawing is enlarged. */
+  /** Scale of the drawing. */
   readonly scale?: number
 }
 

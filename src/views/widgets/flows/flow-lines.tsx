@@ -47,7 +47,7 @@ function pointAt(points: readonly Point[], y: number): Point {
   return { x: above.x + share * (below.x - above.x), y }
 }
 
-/** More dashes than these on one line cannot be told apart, and browsers draw each of them. */
+/** Most dashes on one line: more cannot be distinguished, and browsers draw each of them. */
 const MAX_DASHES = 120
 
 /** Returns a pattern of dashes, stretched for a way so long that there would be too many. */
@@ -74,7 +74,7 @@ export function pathData(points: readonly Point[], aside = 0): string {
     .join('')
 }
 
-/** Widths of lines, in pixels: work, half of a pair, waiting, and what only leads on. */
+/** Widths of lines, in pixels: work, half of a pair, waiting, and mere connections. */
 export const STROKE = { work: 4, half: 3.6, wait: 1.3, lead: 1.6 } as const
 export const LEAD_DASH = '2 4'
 /** The outline of a large change that is not significant. */
@@ -93,7 +93,7 @@ interface LineProps {
   readonly hands: Hands | undefined
 }
 
-/** Draws a link: thick as far as there is work, thin where it waits, dotted where it leads on. */
+/** Draws a link: thick for work, thin for waiting, dotted for a mere connection. */
 export function FlowLinkLine({ part, drawn, words, isSelected, hands }: LineProps) {
   const ink = useInk()
   const { link, start, end, columnX, workEnd } = drawn

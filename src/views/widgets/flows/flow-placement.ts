@@ -7,8 +7,8 @@ const MAX_EDGE_LENGTH = 156
 const MIDDLE = 3
 
 /**
- * How long an edge is drawn: a sigmoid of the latency's logarithm, so that µs and seconds are both
- * visible. Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3.5, which leaves the function open.
+ * Returns the drawn length of an edge: a sigmoid of the latency's logarithm, so that µs and seconds are both visible.
+ * Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3.5, which leaves the function open.
  */
 export function edgeLength(latencyUs: number | null): number {
   if (latencyUs === null || !(latencyUs > 0)) return MIN_EDGE_LENGTH
@@ -21,17 +21,17 @@ interface BoxLine {
   readonly to: number
 }
 
-/** What is there of a graph at one moment, and how long its lines are, in pixels. */
+/** Visible parts of a graph at one moment, and the lengths of its lines, in pixels. */
 export interface FlowMoment {
   readonly lengths: readonly (number | null)[]
   readonly isThere: readonly boolean[]
-  /** How far down boxes are at the least, in pixels; 0 without. */
+  /** Smallest distances of boxes from the top, in pixels; 0 without. */
   readonly least?: readonly number[]
 }
 
 interface PlacementInput {
   readonly boxes: readonly { readonly width: number; readonly height: number }[]
-  /** In ascending order of `from`; `labelWidth` is that of what stands to their right. */
+  /** Lines in ascending order of `from`; `labelWidth` is the width of the text to their right. */
   readonly lines: readonly (BoxLine & { readonly labelWidth: number })[]
 }
 
@@ -46,9 +46,8 @@ const GAP = 14
 const MAX_FOR_DAGRE = 700
 
 /**
- * Places a graph, time running down: a box begins where the last line into it ends; chains stand
- * straight below each other. Nothing overlaps at any moment, and columns stay. Mirrored, what would
- * stand at the left stands at the right.
+ * Places a graph, time running down: a box begins where the last line into it ends; chains stand straight below each
+ * other. Nothing overlaps at any moment, and columns stay. Mirrored, left and right are exchanged.
  */
 export function placeFlow(
   input: PlacementInput,
@@ -97,7 +96,7 @@ export function placeFlow(
   }
 }
 
-/** How far down each box begins: as soon as the last line into it has ended. */
+/** Returns the top of each box: the end of the last line into it. */
 export function topsAt(
   { boxes, lines }: PlacementInput,
   { lengths, isThere, least = [] }: FlowMoment,
@@ -152,7 +151,7 @@ function columnsOf({ boxes, lines }: PlacementInput) {
   }
 }
 
-/** Where columns would like to stand, so that few lines cross; all at the left of large graphs. */
+/** Returns the wished places of columns, with few crossings of lines; in large graphs all at the left. */
 function wishedMiddles(
   { lines }: PlacementInput,
   { columnOf, lineColumns, sizes, chains }: ReturnType<typeof columnsOf>,

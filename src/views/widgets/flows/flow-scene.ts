@@ -38,7 +38,7 @@ export const MODES = {
 }
 export type FlowMode = keyof typeof MODES
 
-/** What is drawn as one: nothing, what is on both sides, on one side too, or each component. */
+/** Levels of grouping: nothing is drawn as one, parts on both sides are, parts on one side too, or each component. */
 export const LEVELS = {
   steps: 'every step',
   regions: 'identical steps as one',
@@ -166,8 +166,8 @@ type Model = Pick<
 export type RankedData = Pick<FlowDifferences, 'differences' | 'rest' | 'totalUs'>
 
 /**
- * The mode that shows best what most of the change is: structure as an animation, latencies as a
- * difference, and whole flows beside each other. Source: Sambasivan 2013, Table 4.3.
+ * Returns the mode that shows most of the change best: structure as an animation, latencies as a difference, and whole
+ * flows side by side. Source: Sambasivan 2013, Table 4.3.
  */
 export function readableMode({ differences }: Pick<RankedData, 'differences'>): FlowMode {
   if (differences.length === 0) return 'side-by-side'
@@ -183,7 +183,7 @@ export interface FlowData extends Model {
   readonly before: FlowPeriodData
   readonly after: FlowPeriodData
   readonly captions: readonly FlowCaption[]
-  /** What people noted of its steps and edges, and of the kind of request at the first step. */
+  /** Notes of people on its steps and edges, and on the kind of request at the first step. */
   readonly notes: readonly FlowAnnotation[]
   readonly title: string
   readonly usualMode: FlowMode
@@ -208,7 +208,7 @@ export type SceneStep = ReturnType<typeof sceneStep>
 
 export type SceneLink = ReturnType<typeof sceneLink>
 
-/** What is drawn of two flows; lines in ascending order of `from`. */
+/** Drawn elements of two flows; lines in ascending order of `from`. */
 export type FlowScene = ReturnType<typeof flowScene>
 
 const MAX_CAPTION = 32
@@ -232,12 +232,12 @@ export function flowScene(
       .map((edge) => sceneLink(data, edge))
       .sort((a, b) => a.from - b.from || a.to - b.to),
     stepOf: nodeOf,
-    /** Of the whole, ranked. */
+    /** Differences of the whole flows, ranked. */
     differences: data.ranked.differences,
   }
 }
 
-/** How much of the change is in some edges or steps: the largest difference among them. */
+/** Returns the share of the change in some edges or steps: that of the largest difference among them. */
 function shareOf(
   { ranked }: Pick<FlowData, 'ranked'>,
   things: 'nodes' | 'edges',
@@ -271,7 +271,7 @@ function sceneStep(data: FlowData, node: CoalescedNode, openedGroup: ReadonlyMap
     /** Share of the change that its difference has. */
     share: node.inBefore === node.inAfter ? 0 : shareOf(data, 'nodes', nodes),
     openedGroup: openedGroup.get(first) ?? null,
-    /** How many changes of order it or its steps are in. */
+    /** Number of changes of order that involve it or its steps. */
     orderChanges: orderChangesOf(orderChanges, nodes).length,
     /** Whether it or some of its steps are on one side only, or perhaps not the same. */
     hasGone: nodes.some((one) => all[one]?.inAfter === false),
@@ -285,10 +285,10 @@ export function orderChangesOf(changes: readonly OrderChange[], nodes: readonly 
   return changes.filter(({ first, second }) => nodes.includes(first) || nodes.includes(second))
 }
 
-/** Names of what a group of new or gone steps holds, at most. */
+/** Most names listed for a group of new or gone steps. */
 const MAX_HELD = 3
 
-/** Says what a group is: of steps that came or went, what they do: `prefetch · lock acquire × 33`. */
+/** Returns the caption of a group; for added or removed steps their operations: `prefetch · lock acquire × 33`. */
 function groupCaption(group: FlowGroup, { captions, nodes }: FlowData): FlowCaption {
   const { name, inBefore, inAfter, beforeUs, afterUs, kind, service, host } = group
   const told = (us: number) => (us === 0 ? 'not waited for' : formatDuration(us))
@@ -346,14 +346,14 @@ function sceneLink(data: FlowData, link: CoalescedEdge) {
   }
 }
 
-/** What changed, then what changed much, then what requests wait for longest. */
+/** Weighs edges: changed ones first, then those with large changes, then those that requests wait for longest. */
 function weight({ verdict, reason, before, after, inBefore, inAfter }: UnionEdge): number {
   const critical = Math.max(before?.criticalUs ?? 0, after?.criticalUs ?? 0)
   const rank = verdict === 'changed' ? 3 : reason !== null ? 2 : inBefore && inAfter ? 1 : 0
   return rank * 1e12 + critical
 }
 
-/** A group with a large change inside, but none that is significant. */
+/** Whether a group has a large change inside, but no significant one. */
 export function isQuietInside({ group }: SceneStep): boolean {
   return group !== null && group.changedEdges === 0 && group.quietEdges > 0
 }
@@ -362,7 +362,7 @@ export type FlowSelection =
   | { readonly node: number; readonly edge?: undefined }
   | { readonly edge: number; readonly node?: undefined }
 
-/** What a selection is in a scene: an edge within a group is the group. */
+/** Selected element of a scene: an edge within a group selects the group. */
 export type SelectedThing = ReturnType<typeof selectedThing>
 
 export function selectedThing(
@@ -378,7 +378,7 @@ export function selectedThing(
   return { step: steps[id ?? -1] ?? null, link: null }
 }
 
-/** What to choose to see a difference: the edge whose latency changed, or its first step. */
+/** Returns the selection that shows a difference: the edge whose latency changed, or its first step. */
 export function selectionOf({ kind, nodes, edges }: FlowDifference): FlowSelection {
   const [[node = 0], [edge = 0]] = [nodes, edges]
   return kind === 'latency' ? { edge } : { node }

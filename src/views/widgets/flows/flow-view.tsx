@@ -86,7 +86,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const [place, width] = useWidth<HTMLDivElement>(900)
   const surface = useRef<SVGSVGElement | null>(null)
   const layer = useRef<SVGGElement | null>(null)
-  /** A step that stays where it is in the window while others come or go. */
+  /** Step that keeps its place in the window while others come or go. */
   const anchor = useRef<{ node: number; part: number; x: number; y: number } | null>(null)
 
   const { mode, level, focus, opened, pins, at, annotations } = state
@@ -278,11 +278,11 @@ const MAX_STILL_STEPS = 400
 const STILL_GAP = 60
 const MIN_APART = 36
 
-/** The comparison without anything to open; of the animation its beginning, its state and its end. */
+/** Draws the comparison without anything to open; of the animation its beginning, its state and its end. */
 function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
   const state = stateOf(data, options)
   const { annotations } = state
-  // A coarser scene where that of the state has too many boxes.
+  // Takes a coarser scene if that of the state has too many boxes.
   const scene = [state, ...COARSER]
     .map((each) => flowScene(data, each))
     .find(({ steps }) => steps.length <= MAX_STILL_STEPS)

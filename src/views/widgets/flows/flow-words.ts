@@ -155,12 +155,12 @@ export const MODE_REASONS: Readonly<Record<FlowMode, string>> = {
 
 const MAX_DIFFERENCES = 5
 
-/** The largest differences, with their parts of the change. */
+/** Returns the largest differences, with their parts of the change. */
 export function shownDifferences({ ranked: { differences } }: FlowData): string[] {
   return differences.slice(0, MAX_DIFFERENCES).map(({ text }) => tooltipText(text))
 }
 
-/** What the other differences, and edges without one, add to the change. */
+/** Describes the contribution of the other differences, and of edges without one. */
 export function otherDifferences({ ranked, ...periods }: FlowData): string {
   if (SIDES.some((side) => periods[side].requests === 0)) return ''
   const { differences, rest, totalUs } = ranked

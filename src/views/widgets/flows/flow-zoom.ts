@@ -16,9 +16,9 @@ export interface FlowWindow {
 
 export const PAD = 24
 const MAX_SCALE = 3
-/** Never so small at first that letters cannot be read. */
+/** Smallest initial scale at which letters can be read. */
 const READABLE = 0.62
-/** To have two flows in sight, letters may be as small as 6 pixels. */
+/** Scale for two flows in sight, at which letters may be as small as 6 pixels. */
 const READABLE_BESIDE = 0.58
 
 export function scaleBounds(window: FlowWindow): [least: number, most: number] {
@@ -31,8 +31,8 @@ export function scaleBounds(window: FlowWindow): [least: number, most: number] {
 }
 
 /**
- * What is seen at first: the whole width if letters stay readable, else from `rootX`; `isBeside`
- * keeps two flows in sight.
+ * Returns the first view: the whole width if letters stay readable, else from `rootX`; `isBeside` keeps two flows in
+ * sight.
  */
 export function firstSight(
   window: FlowWindow,
@@ -66,7 +66,7 @@ export function boundedSight(sight: FlowSight, window: FlowWindow): FlowSight {
 export type FlowZoom = Omit<ReturnType<typeof flowZoom>, 'behavior'>
 
 const CLEARANCE = 60
-/** From this scale on, the smallest letters are about 9 pixels high. */
+/** Scale from which the smallest letters are about 9 pixels high. */
 const READ_SCALE = 0.85
 /** Below this scale letters are dust, which takes as long to draw as letters do. */
 const DUST_SCALE = 0.25
@@ -105,7 +105,7 @@ export function useFlowZoom(
   return tools
 }
 
-/** Text can be selected; Shift and wheel scroll. */
+/** Whether an event is meant for the zoom: text can be selected, and Shift with the wheel scrolls. */
 function isMeant(event: Event & { button?: number; shiftKey?: boolean }): boolean {
   if (event.type === 'wheel') return event.shiftKey !== true
   return !event.button && !(event.target as Element).closest('text')

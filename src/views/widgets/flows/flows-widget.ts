@@ -80,7 +80,7 @@ function flowPair(
   return besideSimilar(comparison, chooseFlows(comparison, ranked ?? chosen))
 }
 
-/** A kind of request that nobody made before, and without precursor, beside the most similar one that was made. */
+/** Pairs a new kind of request without precursor with the most similar earlier one. */
 function besideSimilar(
   { categories }: Comparison,
   pair: ReturnType<typeof chooseFlows>,
@@ -96,7 +96,7 @@ function besideSimilar(
   return similar === undefined ? pair : { ...pair, before: { category: similar, period: BEFORE } }
 }
 
-/** The highest-ranked mutation of the first finding; its category, where none of it is ranked. */
+/** Returns the highest-ranked mutation of the first finding; its category, where none of it is ranked. */
 function firstChanged({ findings, ranking: { mutations } }: Comparison) {
   const categories = findings.findings[0]?.categories ?? []
   return (
@@ -174,7 +174,7 @@ function flowTitle(
   return `Flow of ${rootName(categories, after.category, 100)}, category ${after.category}${was}`
 }
 
-/** What each box says: what happens, and where; the name alone where labels are not our own. */
+/** Returns the captions of boxes: the operation and its place, or only the name if labels are not our own. */
 function flowCaptions(nodes: readonly UnionNode[], isUsual: boolean): FlowCaption[] {
   return nodes.map(({ label, name, service, operation, host, phase }) => {
     if (name !== label) return [name, '']
@@ -185,7 +185,7 @@ function flowCaptions(nodes: readonly UnionNode[], isUsual: boolean): FlowCaptio
   })
 }
 
-/** More boxes than this are not read one by one. */
+/** Most boxes that readers read one by one. */
 const MAX_BOXES = { regions: 60, groups: 120 } as const
 
 function readableLevel(flows: FlowComparison): FlowLevel {
@@ -232,7 +232,7 @@ function isNote(note: FlowAnnotation, { nodes, edges }: FlowComparison): boolean
   )
 }
 
-/** Seven digits are as exact as anything that is shown. */
+/** Rounds the numbers of a model: seven digits are as exact as anything that is shown. */
 function rounded<T>(model: T): T {
   const text = JSON.stringify(model, (_, value: unknown) =>
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(7)) : value,

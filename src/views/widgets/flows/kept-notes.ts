@@ -35,7 +35,7 @@ export function mergedNotes(
   return [...given.filter((one) => !kept.some((other) => isOn(one, other))), ...kept]
 }
 
-/** The same for the same flows, whatever page shows them. */
+/** Returns a key that is the same for the same flows, whatever page shows them. */
 function keyOf(data: FlowData): string {
   const names = data.nodes.map((_, node) => nodeName(data, node))
   return `flowdelta notes ${fingerprint(JSON.stringify([data.title, names]))}`
@@ -61,6 +61,6 @@ function writeNotes(key: string, notes: readonly FlowAnnotation[]): void {
     if (notes.length === 0) localStorage.removeItem(key)
     else localStorage.setItem(key, JSON.stringify(notes))
   } catch {
-    // A page may have no storage, or a full one: its notes last as long as it does.
+    // A page may have no storage, or a full one: its notes then last only while it is open.
   }
 }

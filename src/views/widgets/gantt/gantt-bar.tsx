@@ -16,7 +16,10 @@ interface BarProps {
   readonly color: string
 }
 
-/** A call in time: thick at work, hollow on the way to what it calls, thin waiting, underlined on the critical path, pale if folded. */
+/**
+ * Draws a call in time: thick at work, hollow on the way to its callee, thin waiting, underlined on the critical path,
+ * pale if folded.
+ */
 export function Bar({ row: { call, isFolded, critical }, range, width, color }: BarProps) {
   const ink = useInk()
   const x = scaleLinear(range, [0, width]).clamp(true)

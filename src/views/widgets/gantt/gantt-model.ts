@@ -68,7 +68,7 @@ export function ganttData(source: Comparison | TraceSet, options: GanttOptions) 
   return {
     traceId,
     lengthUs: calls.reduce((latest, { endUs }) => Math.max(latest, endUs), MIN_LENGTH_US),
-    /** Callers before what they call, in order of start among siblings. */
+    /** Callers before callees, in order of start among siblings. */
     calls: calls.map(({ facts, ...call }): GanttCall => ({ ...toNanoseconds(call), facts })),
     period: isComparison ? found : null,
     responseTimeUs: flows.responseTimeUs[first] ?? 0,
@@ -81,8 +81,8 @@ function flowsOf(source: Comparison | TraceSet): FlowSet {
 }
 
 /**
- * A trace's id by how it begins, as `06a7fd32…` in findings; without one, that of the first
- * finding, else the first trace's.
+ * Returns a trace's id by how it begins, as `06a7fd32…` in findings; without one, that of the first finding, else the
+ * first trace's.
  *
  * @throws OptionError for how several ids begin
  */
@@ -186,7 +186,7 @@ function requestCalls(
       startUs,
       endUs,
       work: uncovered([startUs, endUs], callees.map(spanOf)),
-      /** Its own time is that of the way to what it calls and back: network and queues. */
+      /** Whether its own time is that of the way to its callee and back: network and queues. */
       isOnTheWay: isOnTheWay(
         call,
         kind,
@@ -200,8 +200,8 @@ function requestCalls(
 }
 
 /**
- * The caller's side of calls of other services or hosts: what they do not account for is no work.
- * Source: Sambasivan 2013, §7.5, on Dapper, which subtracts the server's time from the client's.
+ * Whether a call is the caller's side of calls of other services or hosts: its remaining time is no work. Source:
+ * Sambasivan 2013, §7.5, on Dapper, which subtracts the server's time from the client's.
  */
 function isOnTheWay(caller: FlowCall, kind: string | null, callees: readonly FlowCall[]): boolean {
   const isCallee = ({ service, host, name }: FlowCall) =>
@@ -211,11 +211,11 @@ function isOnTheWay(caller: FlowCall, kind: string | null, callees: readonly Flo
   return callees.length > 0 && callees.every(isCallee)
 }
 
-/** More parameters of one call are not carried along. */
+/** Most parameters of one call that are carried along. */
 const MAX_FACTS = 40
 const MAX_VALUE_LENGTH = 500
 
-/** What traces say of a call, from first node and last: failure, kind, status, parameters. */
+/** Returns the facts that traces record for a call, from its first and last node: failure, kind, status, parameters. */
 function factsOf(flows: FlowSet, request: number) {
   const traces = flows.tracesOf(request)
   const records = new NodeRecords(flows)
@@ -253,7 +253,7 @@ function factsOf(flows: FlowSet, request: number) {
 /** Rows that a chart begins with at most, if folding can do it. */
 export const DEFAULT_ROWS = 60
 
-/** What to fold so that about `rows` rows are left: unfolds level by level, the longest first. */
+/** Returns the calls to fold so that about `rows` rows are left: unfolds level by level, the longest first. */
 export function foldedTo(calls: readonly GanttCall[], rows: number): number[] {
   const children = group(calls, ({ parent }) => parent)
   const callAt = (call: number) => calls[call] as GanttCall
@@ -295,7 +295,7 @@ export function ganttRows(calls: readonly GanttCall[], collapsed: readonly numbe
     if (number < next) return []
     const isFolded = call.inner > 0 && folded.has(number)
     next = number + 1 + (isFolded ? call.inner : 0)
-    // Its own, and what is folded away in it.
+    // Critical stretches of the call and of those folded into it.
     const critical = calls.slice(number, next).flatMap((each) => each.critical)
     return [{ number, call, name: nameOf(call, calls[call.parent]), isFolded, critical }]
   })

@@ -64,7 +64,7 @@ const PAGE = 500
 const MAX_STILL_ROWS = 100
 /** Room for durations and a scroll bar. */
 const ASIDE = 80
-/** A level's, where that leaves most of the column to names. */
+/** Indentation of a level, if that leaves most of the column to names. */
 const MAX_INDENT = 11
 const MAX_INDENTED = 0.3
 const SPACE = 3.7
@@ -355,9 +355,9 @@ function Facts({ label, rows }: { label: string; rows: GanttCall['facts'] }) {
 }
 
 /**
- * A trace as a Gantt chart: a row a call, thick where it works, hollow where
- * it is on the way to what it calls and back, thin where it waits, underlined on
- * the critical path. Of trace-point graphs, call and reply make a row, as does each other step.
+ * A trace as a Gantt chart: a row per call, thick where it works, hollow where it is on the way to its callee and back,
+ * thin where it waits, underlined on the critical path. In trace-point graphs, a call and its reply make a row, and so
+ * does each other step.
  */
 export const ganttWidget = defineWidget({
   name: 'gantt',

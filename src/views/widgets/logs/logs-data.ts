@@ -24,13 +24,13 @@ type CarriedFeatures = ReturnType<typeof carriedFeatures>[VariableKind]
 export type LogsData = ReturnType<typeof logsData>
 
 const MAX_EDGES = 16_000
-/** So many of a kind that differ most are there even if nothing depends on them. */
+/** Number of the most divergent variables of a kind that are carried even if nothing depends on them. */
 const MAX_DIVERGENT = 30
 const MAX_NAME_LENGTH = 400
 const MAX_INSTANCES = 200
 const MAX_VALUES = 100_000
 
-/** What pages need to see and compute, for `minSplit` from `wished` and with `opened`. */
+/** Returns the data that pages need to show and compute, for `minSplit` from `wished` and with `opened`. */
 export function logsData(
   compared: LogComparison,
   wished: number,
@@ -115,7 +115,7 @@ function connected({ edges, metric }: DependencyNetwork, least: number): Depende
   ])
   const linksOf = group(links, ([end]) => end)
   const reached = new Set<string | undefined>([metric])
-  // A set goes on with what is added to it on the way.
+  // The loop also visits names added on the way.
   for (const name of reached) for (const [, other] of linksOf.get(name) ?? []) reached.add(other)
   return strong.filter(({ from }) => reached.has(from))
 }
@@ -163,7 +163,7 @@ function instancesToShow({ logs, networks }: LogComparison): number[] {
     const own = Array.from(logs.instances.keys()).filter(
       (instance) => logs.classOf[instance] === code,
     )
-    // Those without performance come last.
+    // Instances without performance come last.
     return thinned(sort(own, rank), MAX_INSTANCES)
   }).sort((a, b) => a - b)
 }
@@ -186,7 +186,7 @@ function carriedFeatures(
     return {
       types: all.types,
       names: own.map(({ name }) => shownName(name)),
-      /** By type: that of variable v in instance i at `v * instances + i`. */
+      /** Values by type: that of variable v in instance i at `v * instances + i`. */
       columns: all.types.map((type) => Float64Array.from(valuesOf(type))),
     }
   }
@@ -246,7 +246,7 @@ export function restoreLogs({ carried }: LogsData) {
     {
       known: new Map(known),
       grownAt: data.least,
-      // What was not carried is empty here, and not shown.
+      // Data that was not carried is empty here, and not shown.
       learn: (key) => ({
         ...key,
         metric: metric.name,

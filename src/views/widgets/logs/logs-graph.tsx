@@ -56,7 +56,7 @@ export function LogsGraph({ graph, open, onToggle }: Shown) {
     ...handsOf(name, wordsOf(graph, name)),
   })
   useLayoutEffect(() => {
-    // Performance, at the right end, is what one reads first.
+    // Readers look first at performance, at the right end.
     if (place.current !== null) place.current.scrollLeft = place.current.scrollWidth
   }, [layout])
   const title = dependencyTitle(graph)

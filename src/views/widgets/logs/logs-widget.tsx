@@ -322,9 +322,8 @@ export function leftOutText(logs: RestoredLogs): readonly string[] {
 }
 
 /**
- * Graphs of what performance depends on, with sliders for `minSplit` (m) and `balance` (α); a
- * variable opens into its values and t-tests. Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4
- * and figures 3 to 7.
+ * Graphs of the dependencies of performance, with sliders for `minSplit` (m) and `balance` (α); a variable opens into
+ * its values and t-tests. Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4 and figures 3 to 7.
  */
 export const logsWidget = defineWidget({
   name: 'logs',

@@ -7,15 +7,15 @@ import { exploreTable } from '../table/explore-table.ts'
 import { Widget } from '../widget.ts'
 
 declare global {
-  /** That of the page; Node has none, and its users need not compile with those of pages. */
+  /** The page's type; Node has none, and its users need not compile with the types of pages. */
   interface HTMLElement {}
 }
 
 /**
- * Returns an element of the page that shows a chart, a widget, a stage or a table, alive: what a
- * cell of Observable displays, or a page appends. A chart is drawn a moment later.
+ * Returns an element of the page that shows a chart, a widget, a stage or a table, alive, for a cell of Observable to
+ * display or a page to append. A chart is drawn a moment later.
  *
- * @throws FlowdeltaError where there is no page: notebooks under Node have `show`
+ * @throws FlowdeltaError if there is no page: notebooks under Node have `show`
  * @throws OptionError for any other value
  *
  * @example

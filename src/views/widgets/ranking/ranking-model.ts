@@ -59,7 +59,7 @@ const EDGE_COLUMNS = 'from to changed beforeMeanUs afterMeanUs shiftUs p onCriti
 const MAX_STEPS = 400
 const MAX_CHARACTERS = 60_000
 
-/** What the browser carries into a page; rejects ranks that are not shown. */
+/** Returns the data that a page carries; rejects ranks that are not shown. */
 export function rankingData(comparison: Comparison, options: RankingWidgetOptions) {
   const { categories, ranking } = comparison
   const { limit, flows, explanations, opened, traceUrl } = options
@@ -76,7 +76,9 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
     isClear: ribbonIsClear(comparison),
     findings: shownFindings(comparison, findingChart),
     none: comparison.findings.nothingText(),
-    /** When requests arrived, and what a stretch of time is compared by; `null` if times are not what is compared. */
+    /**
+     * Arrival times of requests, and the data to compare a stretch of time; `null` if the comparison is not of times.
+     */
     timeline: isTimed
       ? { ...timelineData(comparison), carried: carriedRequests(comparison) }
       : null,
@@ -88,7 +90,7 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
         category,
         kind,
         ...edgesOf(comparison, category, name),
-        /** Its flow before and after; `null` where the page does not carry it. */
+        /** Flow before and after; `null` if the page does not carry it. */
         flows:
           place < flows && isSmall && isTimed
             ? widgetProps(flowsWidget, comparison, { mutation }, { name, kind: 'flows' })

@@ -60,7 +60,7 @@ const RANKING_STYLE = `
 `
 
 const COLUMNS = 'rank root contributionUs requests kind category meaning'.split(' ')
-/** How many of them stand to the left of the bars and curves; a narrow page may cut off the others. */
+/** Number of columns to the left of the bars and curves; a narrow page may cut off the others. */
 const COLUMNS_BEFORE_DRAWINGS = 3
 const PAGE_SIZE = 100
 const BAR = 60
@@ -178,7 +178,7 @@ interface OverviewProps {
   readonly name: string
 }
 
-/** What is shown of all requests, or of a stretch of time. */
+/** Data shown for all requests, or for a stretch of time. */
 interface Shown extends Pick<RankingData, 'findings' | 'none' | 'isClear'> {
   readonly comparison: Comparison
   readonly carried: (() => Comparison) | null
@@ -294,7 +294,7 @@ function withDrawn<T>(columns: readonly T[], drawn: readonly T[]): T[] {
   ]
 }
 
-/** The columns of {@link COLUMNS}, which readers sort and filter, and what is drawn among them. */
+/** Returns the columns of {@link COLUMNS}, which readers sort and filter, and the drawings among them. */
 function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
   const { quantity } = comparison.categories.flows
   const isTime = quantity === TIME

@@ -8,7 +8,7 @@ import { actOnKey, Checkbox, Select } from '../../drawing/controls.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 import type { ThresholdCurve, ThresholdState } from './ranking-model.ts'
 
-/** The plot, in pixels: beside it stand its numbers, and half a thumb of the slider on both sides. */
+/** Size of the plot, in pixels: next to it stand its numbers, and half a thumb of the slider on both sides. */
 const WIDTH = 560
 const LEFT = 32
 const RIGHT = 12

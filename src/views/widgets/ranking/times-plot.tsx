@@ -12,7 +12,7 @@ interface TimesProps {
   readonly isLarge?: boolean
 }
 
-/** Time scales are logarithmic when the longest time is so many times the shortest. */
+/** Smallest ratio of the longest time to the shortest for logarithmic time scales. */
 const MIN_LOG_RATIO = 20
 const ROOM = { left: 52, right: 20, top: 8, bottom: 38 }
 const NO_ROOM = { left: 1, right: 1, top: 2, bottom: 2 }

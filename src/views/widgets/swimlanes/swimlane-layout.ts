@@ -11,14 +11,14 @@ import type {
   Visit,
 } from './swimlane-model.ts'
 
-/** More lines than these of one request are not in sight together. */
+/** Most lines of one request in sight together. */
 export const MAX_TRACKS = 16
-/** So many visits of one component at once have a line of their own, where there are too many. */
+/** Most simultaneous visits of one component with a line of their own, if there are too many. */
 const MAX_AT_ONCE = 5
 
-/** The lanes that stay: the first one, and those with most work on critical paths. */
+/** Returns the lanes that stay: the first one, and those with most work on critical paths. */
 function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): SwimlaneData['lanes'] {
-  // What is not waited for only decides between lanes of which nothing is.
+  // Work that nobody waits for only ranks lanes that nobody waits for at all.
   const weight = ({ critical, work }: Visit) => lengthUs(critical) + 1e-6 * lengthUs(work)
   const weights = sides.map(({ visits }) =>
     rollup(
@@ -120,7 +120,7 @@ export type LaneItem = {
 
 type MessageItem = Extract<LaneItem, { readonly message: Message }>
 
-/** The items of a request in the order of time; messages before what begins with them. */
+/** Returns the items of a request in the order of time; messages before what begins with them. */
 export function laneItems({
   visits,
   messages,
@@ -144,10 +144,10 @@ export type DrawnItems = ReturnType<typeof drawnItems>
 
 /** Messages between the same two lines are this far apart at least, in pixels. */
 const APART = 8
-/** With more messages in a pixel of the width, lines are thin. */
+/** Messages per pixel of the width above which lines are thin. */
 const DENSE = 0.2
 
-/** What is in a range; one message for all that would lie upon each other. */
+/** Returns the items in a range; messages that would overlap are drawn as one. */
 export function drawnItems(
   side: Pick<SwimlaneSide, 'visits' | 'messages'>,
   { range, placeOf }: Pick<SwimlaneLayout, 'range' | 'placeOf'>,

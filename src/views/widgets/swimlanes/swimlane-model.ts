@@ -63,7 +63,7 @@ export const SWIMLANE_OPTIONS = defineOptions({
 
 export type SwimlaneOptions = OptionsOf<typeof SWIMLANE_OPTIONS>
 
-/** What a component does for a request between being asked and having answered. */
+/** Work of a component for a request, from being asked to having answered. */
 export interface Visit {
   readonly lane: string
   readonly name: string
@@ -84,7 +84,7 @@ export interface Message {
 }
 
 export interface PlacedVisit extends Visit {
-  /** Which of its lane's tracks it is in: at the same time, visits have their own. */
+  /** Track of its lane that it is in: simultaneous visits have different ones. */
   readonly track: number
 }
 
@@ -125,7 +125,10 @@ export function swimlaneData(comparison: Comparison, options: SwimlaneOptions) {
   }
 }
 
-/** Traces, or the category whose median requests are shown: what is asked for, else what changed first. */
+/**
+ * Returns the traces to show, or the category whose median requests are shown: the requested one, else the first that
+ * changed.
+ */
 export function shownRequests(
   { findings: { findings }, ranking }: Comparison,
   { category, traces }: SwimlaneOptions,
@@ -163,7 +166,7 @@ interface Chosen {
   readonly choice: string
 }
 
-/** The request with the median response time, before and after; fewer where there is none. */
+/** Returns the request with the median response time, before and after; fewer where there is none. */
 function ofCategory({ categories, ranking }: Comparison, category: number): Chosen[] {
   if (!Number.isInteger(category) || category < 0 || category >= categories.size) {
     const last = categories.size - 1
@@ -256,7 +259,7 @@ function pointTraffic(flows: FlowSet, request: number) {
   const [inside, between] = [true, false].map((isInside) =>
     edges.filter(({ from, to }) => (lanes[from] === lanes[to]) === isInside),
   ) as [typeof edges, typeof edges]
-  // What was asked on a host and answered there is one visit, wherever it went in between.
+  // A call asked and answered on one host is one visit, wherever it went in between.
   const answered = callTree(flows, shape).calls.filter(
     ({ start, end }) => end >= 0 && lanes[start] === lanes[end],
   )
@@ -321,7 +324,7 @@ function spanTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes
   }))
   const isOwn = ({ parent, lane }: (typeof calls)[number]) => calls[parent]?.lane === lane
   const isWay = calls.map((call, i) => {
-    // Its only call is the next in order.
+    // An only call is the next in order.
     const only = calls[i + 1]
     const isAlone = only?.parent === i && only.inner === call.inner - 1
     return isAlone && isOwn(call) && only.lane !== call.lane
@@ -359,7 +362,7 @@ function spanTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes
     const answered = { sentUs: endUs, arrivedUs: answeredUs, from: inside, to: outside }
     return [
       { name, kind: 'call', isCritical, ...asked },
-      // Nobody waits for what ends after its caller.
+      // Nobody waits for a call that ends after its caller.
       ...(endUs > caller.endUs ? [] : [{ name, kind: 'reply' as const, isCritical, ...answered }]),
     ]
   })

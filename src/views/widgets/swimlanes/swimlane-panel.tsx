@@ -205,7 +205,7 @@ interface MessageProps {
   readonly isThin: boolean
 }
 
-/** A message on its way: a call is a line, a reply is dashed; dark on the critical path. */
+/** Draws a message on its way: a call is a line, a reply is dashed; dark on the critical path. */
 function MessageMark({ message: { kind, isCritical }, from, to, isThin }: MessageProps) {
   const ink = useInk()
   const head = isThin ? 3 : 5

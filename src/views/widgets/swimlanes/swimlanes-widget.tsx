@@ -117,7 +117,7 @@ function countOfLanes({ lanes }: SwimlaneData): string {
   )
 }
 
-/** The times, over those that end the drawing, in sight wherever it is scrolled to. */
+/** Draws the times, over those that end the drawing, in sight wherever it is scrolled to. */
 function StickyAxis({ layout: { width, panels, range } }: { readonly layout: SwimlaneLayout }) {
   return (
     <svg

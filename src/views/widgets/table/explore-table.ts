@@ -47,7 +47,7 @@ export class TableWidget extends Widget {
 
   /** Writes a plain table, and a script that brings it to life once the runtime is there. */
   tableHtml(packed: string): string {
-    // Not of the packed data: compressors differ, and committed outputs must not.
+    // Not an id of the packed data: compressors differ, and committed outputs must not.
     const id = fingerprint(`table${JSON.stringify(this.data)}`)
     return this.livingHtml(tableHtml(this.#table), packed, id)
   }

@@ -187,7 +187,7 @@ function numberFilter(column: TableColumn, text: string): RowFilter | null {
   if (endSize !== undefined) return compared(column, { '>=': amount, '<=': end })
   if (written !== undefined) return compared(column, { [SIGNS[written] ?? written]: amount })
   if (column.isInteger && unit === undefined) return compared(column, { '===': amount })
-  // A number alone finds what is shown like this with as many decimals.
+  // A plain number finds values that look like it with the same number of decimals.
   const [, decimals = '', exponent = '0'] = /^[^.e]*\.?(\d*)(?:e(.*))?$/i.exec(size) ?? []
   const step = stepOf(unit) ?? 1
   const half = (step * 10 ** (Number(exponent) - decimals.length)) / 2

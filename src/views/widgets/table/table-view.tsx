@@ -224,7 +224,7 @@ type ColumnSummary = NumberSummary | WordSummary
 
 const BINS = 20
 const TOP_WORDS = 3
-/** Bins are equally wide on a log scale when the largest number is so many times the smallest. */
+/** Smallest ratio of the largest number to the smallest for bins of equal width on a log scale. */
 const MIN_LOG_RATIO = 100
 
 /** Prepares summaries of one column: counts all of its rows once, those left as often as asked. */
@@ -255,7 +255,7 @@ function numberSummarizer(column: TableColumn) {
       isLog,
       missing: values.filter(Number.isNaN).length,
       bins: Array.from(all, (rows, bin) => ({ all: rows, kept: left[bin] as number })),
-      // Of the rows that are left; NaN when none has a number.
+      // Statistics of the remaining rows; NaN if none has a number.
       min: min(values) ?? Number.NaN,
       median: median(values) ?? Number.NaN,
       max: max(values) ?? Number.NaN,

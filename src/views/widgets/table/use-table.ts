@@ -114,7 +114,7 @@ function columnOrder(column: TableColumn, descending: boolean): (a: number, b: n
   }
 }
 
-/** The Arquero expression for the rows shown: `table.filter(d => d.requests > 100)`. */
+/** Returns the Arquero expression for the rows shown: `table.filter(d => d.requests > 100)`. */
 export function tableCode(
   { name, rows, totalRows, isGrouped }: TableData,
   columns: readonly TableColumn[],

@@ -14,7 +14,7 @@ import {
   selectRequests,
 } from '../../../flows/select-requests.ts'
 
-/** Times of steps that a page carries: so many are compared anew within seconds. */
+/** Most times of steps that a page carries: that many are compared again within seconds. */
 const MAX_TIMES = 36_000
 /** Spreads what comes in order evenly between 0 and 1, whatever rhythm it has. */
 const GOLDEN = 0.618_033_988_749_895
@@ -22,12 +22,12 @@ const GOLDEN = 0.618_033_988_749_895
 /** Requests that a page compares anew, with the times of their steps. */
 export type CarriedRequests = ReturnType<typeof carriedRequests>
 
-/** Takes all requests of a comparison, or one of `every` so many, spread evenly over both periods. */
+/** Takes all requests of a comparison, or one in `every`, spread evenly over both periods. */
 export const carriedRequests = remembered((comparison: Comparison) => {
   const { flows, categories } = comparison
   const every = Math.max(1, Math.ceil(recordedFlows(flows).latencyUs.length / MAX_TIMES))
   const rows = every === 1 ? requestsBetween(flows) : oneOf(every, flows)
-  // What findings are reported from has been read once they are there.
+  // With the claims, everything that findings are reported from has been read.
   void comparison.claims
   const carried =
     every === 1
@@ -41,7 +41,7 @@ export const carriedRequests = remembered((comparison: Comparison) => {
   }
 })
 
-/** Chooses one of so many traces of each period; requests of one trace stay together. */
+/** Chooses one in `every` traces of each period; requests of one trace stay together. */
 function oneOf(every: number, flows: FlowSet): Selection {
   const places = [new Map<string, number>(), new Map<string, number>()]
   const placeOf = (row: number) => {

@@ -8,10 +8,10 @@ import { type Ink, Text } from '../../drawing/figure.tsx'
 import type { TimelineModel, TimelineRequest } from './timeline-model.ts'
 
 const SIZE = { left: 58, right: 16, title: 24, bars: 30, gap: 6, between: 14, axis: 38 }
-/** Height of the dots of a period; where other things stand beside, fewer. */
+/** Height of the dots of a period; the lower one is for pages with other content. */
 const DOTS = 130
 export const FEW_DOTS = 60
-/** Room for so much of what marks say, above the bars. */
+/** Most characters of marks' labels above the bars. */
 const MAX_LABELS = 42
 const LABEL = 14
 

@@ -34,7 +34,7 @@ export interface TimelineFilter {
 }
 
 export interface TimelineRequest {
-  /** In whole µs, rounded down, so that ranges of whole µs hold the same requests as unrounded. */
+  /** Start in whole µs, rounded down, so that ranges of whole µs hold the same requests as unrounded. */
   readonly startUs: number
   readonly timeUs: number
   readonly category: number
@@ -65,7 +65,7 @@ export function timelineData(comparison: Comparison) {
       packRequests(flows, BEFORE, categories.categoryOf),
       packRequests(flows, AFTER, categories.categoryOf),
     ] as const,
-    /** When findings began, and what else happened, from the start of each period. */
+    /** Onsets of findings, and other events, from the start of each period. */
     marks: [marksOfPeriod(marks, flows, BEFORE), marksOfPeriod(marks, flows, AFTER)] as const,
   }
 }
@@ -111,10 +111,10 @@ export function timelineModel({ packed, marks }: Pick<TimelineData, 'packed' | '
     marks,
     stepUs,
     binUs: STEPS_PER_BIN * stepUs,
-    /** From the first arrival, or 0 where that is earlier, to beyond the last. */
+    /** Range from the first arrival, or 0 if that is earlier, to beyond the last. */
     spanUs,
     extentUs: high > 0 ? ([smallest, high] as const) : ([1, 10] as const),
-    /** Smallest response time where it is 0 or less, which a logarithmic axis lacks. */
+    /** Smallest response time if it is 0 or less, which a logarithmic axis cannot show. */
     zeroUs: least <= 0 ? least : null,
   }
 }
@@ -193,7 +193,7 @@ function rounded(timeUs: number, stepUs: number): number {
 
 const MAX_LITERAL_LENGTH = 80
 
-/** The code that selects a state: `selectRequests(comparison.flows, requestsBetween(…))`. */
+/** Returns the code that selects a state: `selectRequests(comparison.flows, requestsBetween(…))`. */
 export function timelineCode(
   data: TimelineData,
   { beforeUs, afterUs, category, root }: Partial<TimelineOptions & TimelineFilter>,

@@ -172,10 +172,10 @@ interface EndProps extends Pick<BrushProps, 'model' | 'range' | 'box' | 'x'> {
 const GRIP = { width: 9, height: 26 }
 const FONT_SIZE = 11
 const LABEL = { height: 16, pad: 4, gap: 7 }
-/** How many steps of the arrow keys Page Up and Page Down go. */
+/** Number of arrow-key steps that Page Up and Page Down go. */
 const PAGE = 10
 
-/** An end of a stretch, with its time: it is dragged, or moved by keys. */
+/** Draws an end of a stretch, with its time: it is dragged, or moved by keys. */
 function RangeEnd({ model, end, range, box, x, label, onMove, onLetGo, onStep }: EndProps) {
   const ink = useInk()
   const { spanUs, stepUs } = model

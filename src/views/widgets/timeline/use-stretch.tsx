@@ -11,7 +11,7 @@ import type { TraceLinks } from '../findings/trace-link.tsx'
 import { type CarriedRequests, comparedStretch } from './stretch.ts'
 import type { TimelineData, TimelineFilter } from './timeline-model.ts'
 
-/** What a page needs to compare a stretch of time. */
+/** Data that a page needs to compare a stretch of time. */
 export interface StretchData {
   readonly carried: CarriedRequests
 }
@@ -33,10 +33,10 @@ export type Stretch =
     }
   | null
 
-/** Between the last move of a stretch and its comparison, in ms: keys move it step by step. */
+/** Pause between the last move of a stretch and its comparison, in ms: keys move it step by step. */
 const PAUSE = 250
 
-/** Restores what a page carries, once it is needed. */
+/** Restores the data that a page carries, once it is needed. */
 export function useCarried({ carried }: StretchData): () => Comparison {
   return useMemo(() => {
     let known: Comparison | undefined
@@ -95,7 +95,7 @@ interface PaneProps {
   readonly linkOf: TraceLinks
 }
 
-/** Shows what a stretch of time differs in: its ribbon, and findings. */
+/** Shows the differences of a stretch of time: its ribbon, and findings. */
 export function StretchPane({ stretch, name, linkOf }: PaneProps) {
   if (stretch === null) return null
   return (

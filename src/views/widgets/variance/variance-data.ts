@@ -146,7 +146,7 @@ function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: bo
     varianceUs2,
     share,
     name: edgeName(edge, MAX_NAME_LENGTH),
-    /** What it varies together with, strongest first; `null` where that was not looked for. */
+    /** Edges that it varies together with, strongest first; `null` if that was not computed. */
     covarying:
       covarying?.slice(0, MAX_PARTNERS).map((other) => ({
         edge: other.edge,
@@ -163,7 +163,7 @@ function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: bo
 const MAX_NODES = 60
 const MAX_NODE_LENGTH = 34
 
-/** A category's flow with variance shares; above 60 nodes, the ends of the largest shares. */
+/** Returns a category's flow with variance shares; above 60 nodes, the ends of the largest shares. */
 export function varianceGraph(found: CategoryVariance) {
   const { categories, category } = found
   const flow = drawnFlow(categories.structure(category))

@@ -16,7 +16,7 @@ import { Legend } from '../../drawing/legend.tsx'
 import { type GraphLine, type LineLook, layOutGraph, NodeLink } from '../../drawing/node-link.tsx'
 import type { DetailEdge, SpreadRow, VarianceDetail, VarianceLink } from './variance-data.ts'
 
-/** Wider drawings have the edges below them, narrower ones beside. */
+/** Widest drawing that has the edges next to it; wider ones have them below. */
 const MAX_BESIDE = 460
 const BAR = 44
 
@@ -83,7 +83,7 @@ function VarianceFlow({ name, detail, layout, marks, chosen, onChoose }: FlowPro
   const order = useMemo(() => linksDown(graph.links, layout, known), [graph, layout, known])
   const isChosen = (link: number) => chosen !== null && graph.links[link]?.edge === chosen
   useLayoutEffect(() => {
-    // The root is what one reads first.
+    // Readers look first at the root.
     if (place.current !== null) {
       place.current.scrollLeft = (layout.nodes[0]?.x ?? 0) - place.current.clientWidth / 2
     }

@@ -263,9 +263,8 @@ export function varianceCode(
 }
 
 /**
- * Which kinds of request are unpredictable, and why: categories by C², opening into flow, edges and
- * what varies together; below, both periods' distributions of C². Source: Sambasivan 2013, §3.2,
- * Figures 3.2 and 3.3, and §5.4.
+ * Shows which kinds of request are unpredictable, and why: categories by C², opening into flow, edges and covarying
+ * edges; below, both periods' distributions of C². Source: Sambasivan 2013, §3.2, Figures 3.2 and 3.3, and §5.4.
  */
 export const varianceWidget = defineWidget({
   name: 'variance',

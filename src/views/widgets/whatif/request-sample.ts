@@ -59,7 +59,7 @@ function sampleUpTo(
     const carried = encodeColumns(carriedRequests(models, chosen))
     const length = JSON.stringify(carried).length
     if (length <= size) {
-      /** Of all, those with too many calls to be chosen. */
+      /** Number of all requests with too many calls to be chosen. */
       const tooLarge = ofRequests - fitting.length
       return { carried, requests: count, ofRequests, tooLarge }
     }
@@ -92,7 +92,7 @@ function carriedRequests(models: ExecutionModels, chosen: readonly number[]) {
   return {
     services: services.map(namesInPage(services, MAX_NAME_LENGTH)),
     operations: operations.map(namesInPage(operations, MAX_NAME_LENGTH)),
-    /** Calling path of each path, −1 for roots; callers come before what they call. */
+    /** Calling path of each path, −1 for roots; callers come before callees. */
     parentPath: Int32Array.from(
       paths.values,
       (path) => paths.numbers.get(models.paths.parent(path)) ?? NONE,
@@ -111,13 +111,13 @@ function carriedRequests(models: ExecutionModels, chosen: readonly number[]) {
     sizes,
     weight: Float64Array.from(chosen, (request) => forest.weight[request]!),
     slackUs: models.options.slackUs,
-    // By call, level by level within a request, so that calls of one caller stand together.
+    // Calls level by level within a request, so that calls of one caller stand together.
     childCounts: Uint32Array.from(calls, (call) => childOffsets[call + 1]! - childOffsets[call]!),
     path: Uint32Array.from(calls, (call) => paths.numbers.get(forest.path[call]!)!),
     planOf: Uint32Array.from(calls, (call) => ownPlans.numbers.get(planOf[call]!)!),
     offsetUs: rounded((call) => offsetUs[call]!),
     latencyUs: rounded((call) => latencyUs[call]!),
-    /** Between client and server: 0 for most where there are only spans of servers. */
+    /** Time between client and server: mostly 0 if there are only spans of servers. */
     networkUs: rounded((call) => latencyUs[call]! - serverUs[call]!),
   }
 }
@@ -128,7 +128,7 @@ function numbered(all: readonly number[]) {
   return { values, numbers: new Map(values.map((value, number) => [value, number])) }
 }
 
-/** The requests of a sample, recomputed by the same code as in Node; spans are missing. */
+/** Returns the requests of a sample, recomputed by the same code as in Node; spans are missing. */
 export function restoreRequests({ carried }: RequestSample): RequestModel {
   const { services, operations, parentPath, planOf, slackUs, ...columns } = decodeColumns(carried)
   const { sizes, weight, childCounts, path, offsetUs, latencyUs, networkUs } = columns

@@ -52,7 +52,7 @@ export function whatIfData(
       service: service.slice(0, MAX_ROWS.service),
       operation: operation.slice(0, MAX_ROWS.operation),
     },
-    /** In the sample. */
+    /** Number of rows in the sample. */
     rowsInAll: { service: service.length, operation: operation.length },
     target: targetOf(subject),
     diagnosis: diagnosis === null ? null : carriedDiagnosis(diagnosis),
@@ -116,7 +116,7 @@ function rowsOf(models: ExecutionModels, by: WhatIfUnit): CarriedRow[] {
       halved.set(key, [...(halved.get(key) ?? []), Number(share.toPrecision(3))])
     }
   }
-  // In the order of the first part, by what server time does.
+  // In the order of the first part, by the effect of server time.
   return Array.from(halved, ([key, shares]) => [pathOf.get(key) ?? 0, ...shares])
 }
 

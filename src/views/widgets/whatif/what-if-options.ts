@@ -22,7 +22,7 @@ import { STAGE_NAME } from '../define-widget.ts'
 export const PARTS = ['server', 'network', 'preprocessing'] as const
 export type WhatIfPart = (typeof PARTS)[number]
 
-/** Scenarios that are shown beside the one that the sliders make. */
+/** Most scenarios that are shown along with the one of the sliders. */
 export const MAX_KEPT = 3
 
 const CHANGE_OPTIONS = defineOptions({
@@ -113,7 +113,7 @@ export function predictedProfile(
   return profileOf(effect === undefined ? model.recorded : model.after(effect))
 }
 
-/** Writes the code that predicts for all requests what is shown for the sample; `null` without changes. */
+/** Writes the code that computes the sample's prediction for all requests; `null` without changes. */
 export function whatIfCode(models: string, changes: readonly WhatIfChange[]): string | null {
   if (changes.length === 0) return null
   const scenarios = changes.map(changeCode)

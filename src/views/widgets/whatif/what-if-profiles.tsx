@@ -81,7 +81,7 @@ const QUANTILES = [
   [0.99, 'p99Us'],
 ] as const
 
-/** Share of the requests that take at most so long, as the curve is drawn. */
+/** Returns the share of the requests that take at most that long, as the curve is drawn. */
 export function shareWithin({ curve, shape }: DrawnProfile, us: number): number {
   const above = bisector(([time]: Point) => time).right(curve, us)
   const [earlierUs, share] = curve[above - 1] ?? [0, 0]

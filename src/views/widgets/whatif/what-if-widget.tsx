@@ -75,7 +75,7 @@ const PART_NAMES: Readonly<Record<WhatIfPart, string>> = {
   network: 'network',
   preprocessing: 'own time',
 }
-/** What the sliders of a part change, for those who read it the first time. */
+/** Explanation of the sliders of a part, for first-time readers. */
 const PART_HELP: Readonly<Record<WhatIfPart, string>> = {
   server:
     'Server time is all the time that calls take in a service, including the calls it makes itself: changes to those do not count while it is changed.',
