@@ -111,7 +111,7 @@ describe('causes', () => {
     )
     expect(text).toMatch(/The profiles differ \(p [<=] [\d.]+\);/)
     const [profiles] = (await whatif(...args, '--finding', '1')).split('\n')
-    expect(profiles).toContain(', by noise in what this finding is about alone);')
+    expect(profiles).toContain(', from the noise in the requests of this finding);')
     const document = JSON.parse(await whatif(...args, '--finding', '1', '--json'))
     expect(schemaErrors('whatif', document)).toBeNull()
     expect(document.findings[0]).toMatchObject({ rank: 1, cause: 1 })
