@@ -73,7 +73,7 @@ const CHANGE = record<Comparison>({
   mixUs: made(
     ({ findings }) => findings.mixUs,
     NUMBER,
-    'What the changed request mix alone adds; 0 where the mix is the same.',
+    'Change that the request mix alone makes; 0 if the mix is the same.',
   ),
   remainderUs: made(
     ({ findings }) => findings.observedChangeUs - findings.attributedUs - findings.mixUs,

@@ -230,7 +230,7 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
 
   /**
    * Returns one row per category: root, size, and count, mean, SD and C² of response times by period. With `counts:
-   * 'weighted'`, requests count as often as their sampling weights say.
+   * 'weighted'`, each request counts its sampling weight.
    */
   table(): StageTable {
     const ids = range(this.size)

@@ -483,7 +483,7 @@ export class Prices {
   }
 }
 
-/** Returns a change, of which no more is reported than another change in the same direction. */
+/** Limits a change to the size of another one; 0 if the two differ in direction. */
 function atMost(us: number, otherUs: number): number {
   return us < 0 ? Math.max(us, Math.min(0, otherUs)) : Math.min(us, Math.max(0, otherUs))
 }

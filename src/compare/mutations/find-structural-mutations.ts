@@ -21,7 +21,7 @@ import { RESPONSE_TIME_OPTIONS } from './find-response-time-mutations.ts'
  *   category's share before
  * @param options.counts default: as flows were built, whose `'weighted'` also weights times. `'raw'` compares counts as
  *   they are, which is right when both periods carried the same load; `'scaled'` scales after to as many requests as
- *   before; `'weighted'` counts each request as often as its sampling weight says, where one was recorded: a change
+ *   before; `'weighted'` counts each request's sampling weight, if one was recorded: a change
  *   must then exceed the threshold by more than the sampling error, and tests count the worth of the sample (Kish 1965,
  *   "Survey Sampling", §8.2). With several runs before, the count is their mean
  * @param options.alpha level of the tests of `'auto'`; default 0.05

@@ -6,7 +6,6 @@ import {
   logOf,
   type ModeratedShift,
   moderatedShifts,
-  type ShiftOptions,
 } from '../../stats/moderated-shifts.ts'
 import { largerP, RunSums, runMeasure, runShifts, shareMeasure } from '../../stats/run-shifts.ts'
 import {
@@ -25,14 +24,12 @@ import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 export function compareTimes(
   measures: readonly (readonly BlockedStratum[])[],
   blocks: TimeBlocks,
-  options: Pick<ShiftOptions, 'scoreOf'> = {},
 ): ModeratedShift[] {
   const { perRun, runs, pairs } = blocks
   const tests = testPartsOfAfter(blocks, (part) =>
     moderatedShifts(timesWithin(measures, part), {
       perRun,
       ...(part === null ? { pairs } : { steady: true }),
-      ...options,
     }),
   )
   if (runs < 2) return tests

@@ -375,8 +375,8 @@ function fewOf(
 }
 
 /**
- * Returns a shift's contribution to all response times after, with the sign of the typical call's shift. For faster
- * calls, assumes they were waited for as often as before, because others may end later now.
+ * Returns a shift's contribution to all response times after, with the sign of the typical call's shift. Faster
+ * calls count as often as requests waited for them before: now, other calls may end later.
  */
 function contributionOf(
   strata: readonly StepStratum[],

@@ -15,7 +15,7 @@ import { AFTER, BEFORE, FlowSet, type Period } from '../../flows/flow-set.ts'
  * through just then. So contexts add up to the sum of the response times. Work that runs in parallel to longer work, or
  * after the reply, adds nothing; its calls are still counted. If a recorded response time and its critical path differ,
  * the request itself gets the rest. Contexts are called by service and operation, without hosts. With `counts:
- * 'weighted'`, each request counts as often as its sampling weight says.
+ * 'weighted'`, each request counts its sampling weight.
  *
  * @param flows of one period or two
  *
