@@ -1,10 +1,10 @@
 import { categorize } from '../src/compare/categories/categorize.ts'
-import { findFindings } from '../src/compare/findings/find-findings.ts'
 import {
   type Correction,
   findResponseTimeMutations,
 } from '../src/compare/mutations/find-response-time-mutations.ts'
 import { findStructuralMutations } from '../src/compare/mutations/find-structural-mutations.ts'
+import { findFindings } from '../src/compare/words/find-findings.ts'
 import type { FlowSet } from '../src/flows/flow-set.ts'
 import { selectRequests } from '../src/flows/select-requests.ts'
 import { randomSource } from '../src/stats/random.ts'

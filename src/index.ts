@@ -14,7 +14,6 @@ export type { EdgeKind, PooledEdge } from './compare/edges/edge-pool.ts'
 export type { EdgeChange, EdgeChanges, EdgeOptions } from './compare/edges/find-edge-changes.ts'
 export { findEdgeChanges } from './compare/edges/find-edge-changes.ts'
 export type { ComparisonWarning, WarningCode } from './compare/fairness/comparison-warning.ts'
-export { findFindings } from './compare/findings/find-findings.ts'
 export type {
   Finding,
   FindingCall,
@@ -22,7 +21,6 @@ export type {
   FindingStep,
   StructureChange,
 } from './compare/findings/finding.ts'
-export type { Findings } from './compare/findings/findings.ts'
 export type { HostClassOptions } from './compare/hosts/compare-hosts.ts'
 export { findHostClasses } from './compare/hosts/find-host-classes.ts'
 export type { HostClass, HostClasses } from './compare/hosts/host-classes.ts'
@@ -79,6 +77,8 @@ export { exemplars, rankMutations } from './compare/ranking/rank-mutations.ts'
 export { findSegments } from './compare/segments/find-segments.ts'
 export type { Segment, SegmentCondition, Segments } from './compare/segments/segments.ts'
 export type { TaughtNote } from './compare/subjects.ts'
+export { findFindings } from './compare/words/find-findings.ts'
+export type { Findings } from './compare/words/findings.ts'
 export type { Displayable, MimeBundle } from './core/display.ts'
 export { FlowdeltaError, InternalError, OptionError, TraceFormatError } from './core/errors.ts'
 export type { Quantity } from './core/quantity.ts'

@@ -33,6 +33,7 @@ const INNER_ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['segments', 'onset', 'fairness', 'load', 'baseline'],
     ['interference', 'places'],
     ['findings'],
+    ['words'],
   ],
   logs: [
     ['features'],

@@ -5,6 +5,7 @@ import type { ComparisonWarning } from '../compare/fairness/comparison-warning.t
 import type { FewSlow } from '../compare/findings/slow-stretch.ts'
 import type { SlowStretch } from '../compare/findings/stretches.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
+import { fewSlowWhen, fewSlowWhere } from '../compare/words/slow-words.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
@@ -140,7 +141,12 @@ const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
   p: about('Chance of slow requests this close together, corrected.', NUMBER),
 })
 
-const FEW_SLOW = record<FewSlow & { readonly text: string | null }>({
+type FewSlowText = Omit<FewSlow, 'bursts' | 'deadline' | 'failing'> & {
+  readonly when: string | null
+  readonly text: string | null
+}
+
+const FEW_SLOW = record<FewSlowText>({
   text: orNull(TEXT),
   of: about(
     'Which took far longer than any before: whole requests, or their calls at that step.',
@@ -244,7 +250,12 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     ),
     fewSlow: made(
       ({ comparison: { findings } }) =>
-        findings.fewSlow && { ...findings.fewSlow, text: findings.fewSlowText },
+        findings.fewSlow && {
+          ...findings.fewSlow,
+          where: fewSlowWhere(findings.fewSlow),
+          when: fewSlowWhen(findings.fewSlow, findings.flows),
+          text: findings.fewSlowText,
+        },
       orNull(FEW_SLOW),
       'A few requests after that took far longer than any of their type before, mostly in the same step, and that neither a finding nor slowStretch covers; it may be chance. null for none.',
     ),

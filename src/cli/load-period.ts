@@ -7,9 +7,9 @@ import { COMPARISON_OPTIONS, FORM_OPTIONS } from '../compare/comparison-options.
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
 import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
-import { sinceText } from '../compare/findings/finding-facts.ts'
 import { nameTraces } from '../compare/knowledge/names.ts'
 import { type ProposedPeriods, proposePeriods } from '../compare/onset/propose-periods.ts'
+import { sinceText } from '../compare/words/finding-facts.ts'
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText, pickOptions, readOptions } from '../core/options.ts'
 import {

@@ -6,7 +6,7 @@ import { own, rowTable, Stage, type StageTable } from '../core/stage.ts'
 import { AFTER, BEFORE, type FlowSet } from '../flows/flow-set.ts'
 import { recordedFlows } from '../flows/fold/folded-flows.ts'
 import { kindsOfRequests } from './fairness/request-types.ts'
-import type { Findings } from './findings/findings.ts'
+import type { Findings } from './words/findings.ts'
 
 /** Mean time of a request in one role, in µs; means of all roles add up to that of the period. */
 export interface AccountStep extends Omit<Role, 'kind'> {

@@ -10,7 +10,6 @@ import { FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
 import { FOLD_OPTIONS } from '../flows/fold/folded-flows.ts'
 import { CATEGORY_OPTIONS } from './categories/categories.ts'
 import { EDGE_OPTIONS } from './edges/find-edge-changes.ts'
-import { FINDINGS_OPTIONS } from './findings/findings.ts'
 import { INTERFERENCE_OPTIONS } from './interference/interference.ts'
 import { KNOWLEDGE_OPTIONS } from './knowledge/knowledge.ts'
 import { namesOf } from './knowledge/names.ts'
@@ -20,6 +19,7 @@ import { EVENT_OPTIONS } from './onset/events.ts'
 import { PRECURSOR_OPTIONS } from './precursors/match-precursors.ts'
 import { RANKING_OPTIONS } from './ranking/rank-mutations.ts'
 import { SEGMENT_OPTIONS } from './segments/segments.ts'
+import { FINDINGS_OPTIONS } from './words/findings.ts'
 
 const { sizeAttribute, sizeUnit, similar } = FOLD_OPTIONS
 

@@ -33,10 +33,8 @@ import {
   claimMutations,
   draftFindings,
   type FindingSources,
-  groupFindings,
-} from './findings/find-findings.ts'
+} from './findings/draft-findings.ts'
 import type { Draft } from './findings/finding.ts'
-import type { Findings } from './findings/findings.ts'
 import { nameTraces } from './knowledge/names.ts'
 import {
   findResponseTimeMutations,
@@ -55,6 +53,8 @@ import { RequestColumns } from './segments/request-columns.ts'
 import type { Segments } from './segments/segments.ts'
 import { findStepChanges } from './steps/find-step-changes.ts'
 import type { StepChanges } from './steps/step-changes.ts'
+import { groupFindings } from './words/find-findings.ts'
+import type { Findings } from './words/findings.ts'
 
 export type { RequestSelection } from './comparison-inputs.ts'
 export type { ComparisonOptions } from './comparison-options.ts'

@@ -7,9 +7,9 @@ import type { Categories } from './categories/categories.ts'
 import { categoryKey, edgeKey, type Part, partsOf } from './categories/parts.ts'
 import type { Comparison } from './comparison.ts'
 import type { Finding } from './findings/finding.ts'
-import { noteId, threadsOf } from './findings/notes.ts'
 import type { Knowledge } from './knowledge/knowledge.ts'
 import { shownKeys } from './knowledge/names.ts'
+import { noteId, threadsOf } from './words/notes.ts'
 
 /**
  * Returns the knowledge with a further note, or with a name in place of an older one.

@@ -1,6 +1,6 @@
 import { extent, group, mean, sum } from 'd3-array'
 import { Comparison, compare } from '../compare/comparison.ts'
-import { placeTitle } from '../compare/findings/step-findings.ts'
+import { placeTitle } from '../compare/findings/names.ts'
 import type { StepChange } from '../compare/steps/step-changes.ts'
 import { strataOfStep } from '../compare/steps/step-times.ts'
 import { at } from '../core/entries.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../src/compare/comparison.ts'
 import type { Finding } from '../../src/compare/findings/finding.ts'
-import type { Findings } from '../../src/compare/findings/findings.ts'
+import type { Findings } from '../../src/compare/words/findings.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import { diagnoseLatency } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'

@@ -1,7 +1,5 @@
 import { sum } from 'd3-array'
-import { TIME } from '../../core/quantity.ts'
 import { memoized } from '../../core/remembered.ts'
-import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
@@ -11,14 +9,15 @@ import type { Ranking } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
 import { type CallSites, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
-import { callWords, doneToo, type ServiceChanges, type ToldCall } from './call-words.ts'
-import {
-  type ConcurrencyChange,
-  changedCalls,
-  concurrencyChanges,
-  concurrencyWords,
-} from './concurrency-findings.ts'
-import { type Draft, type FindingCall, NO_EVIDENCE, type StructureChange } from './finding.ts'
+import { changedCalls, concurrencyChanges } from './concurrency-findings.ts'
+import type {
+  CallsEvidence,
+  OrderEvidence,
+  ServiceChanges,
+  StructureChange,
+  ToldCall,
+} from './evidence.ts'
+import { type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
 import {
   addPrices,
   formsOf,
@@ -27,9 +26,9 @@ import {
   type Price,
   priceOf,
 } from './form-prices.ts'
-import { calledName, categoriesOf, surest } from './names.ts'
+import { categoriesOf, surest } from './names.ts'
 import { alikeRepeats, changedServices, isDoneToo, partlyChanged } from './service-changes.ts'
-import { groupMoves, type MoveGroup } from './structure-moves.ts'
+import { groupMoves } from './structure-moves.ts'
 
 /** Equal changes of behavior of a service's operations. */
 type Alike = ToldCall | RepeatChange
@@ -37,8 +36,7 @@ type Alike = ToldCall | RepeatChange
 interface Told {
   readonly kind: Draft['kind']
   readonly service: string
-  readonly what: string
-  readonly look: string
+  readonly evidence: CallsEvidence | OrderEvidence
   readonly key: string
   readonly previous: Operation | null
   readonly called: readonly Operation[]
@@ -65,7 +63,7 @@ export function callFindings(
   const services = changedServices(changes, partly)
   const all = [...services.map(toldOfService(changes)), ...toldOfOrder(changes)]
   return all.flatMap((told): Draft | [] => {
-    const { kind, service, what, look, key, previous, called, calls, tests } = told
+    const { kind, service, evidence, key, previous, called, calls, tests } = told
     const { forms, requests, contributionUs, eachInterval } = told.price
     if (requests < least) return []
     const [to, from] = [categoriesOf(categories, forms.now), categoriesOf(categories, forms.usual)]
@@ -82,15 +80,13 @@ export function callFindings(
     return {
       ...NO_EVIDENCE,
       kind,
-      what,
-      look,
+      evidence,
       key,
       requests,
       contributionUs,
       eachInterval,
       calls,
       direction: contributionUs < 0 ? 'faster' : 'slower',
-      where: printable(service),
       categories: [...new Set([...to, ...from])],
       concerned: [forms.counts[BEFORE][0], forms.counts[AFTER][0]],
       probabilitySlower: Number.NaN,
@@ -106,7 +102,10 @@ export function callFindings(
 }
 
 /** Returns the nodes that requests gained or lost, except those that only changed hosts. */
-function apartFromHosts(categories: Categories, [group]: readonly MoveGroup[]): StructureChange[] {
+function apartFromHosts(
+  categories: Categories,
+  [group]: ReturnType<typeof groupMoves>,
+): StructureChange[] {
   const { moves = [], changes = [] } = group ?? {}
   const has = (category: number, { service, operation, phase }: StructureChange['node']) =>
     categories.structure(category).preorder.some((at) => {
@@ -124,15 +123,13 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
     const { one, alike, price } = mostCostly({ flows, sites }, all)
     const { service } = one
     const { call, previous } = headline(one, alike)
-    const isElsewhere = previous !== null && previous.service !== service
     return {
       kind: one.calls.length > 0 ? 'structure' : 'concurrency',
       service,
-      what: callWords(one, { isTime: flows.quantity === TIME, previous, sites }) + doneToo(alike),
+      evidence: { of: 'calls', changes: one, alike, previous },
       previous,
       called: call === null ? [] : [call],
       price,
-      look: `${printable(service)}${isElsewhere ? `, and the answer of ${calledName(previous, '')}` : ''}`,
       key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
       calls: toldFirst(all, one),
       tests: [...all.calls, ...all.repeats],
@@ -148,7 +145,7 @@ function toldOfOrder(changes: StepChanges): Told[] {
       return priceOf(flows, forms, Math.max(1, movedRequests(forms)))
     })
     const price = priced.reduce(addPrices)
-    const [{ of }] = members as [ConcurrencyChange]
+    const [{ of }] = members
     const tests = members.flatMap(({ calls }) => calls)
     const called = tests.flatMap((change) => [change.previous, change.call])
     return {
@@ -158,8 +155,7 @@ function toldOfOrder(changes: StepChanges): Told[] {
       tests,
       price,
       called: called.filter((one) => one !== null),
-      what: concurrencyWords(members, price.forms.counts),
-      look: printable(of.service),
+      evidence: { of: 'order', changes: members, counts: price.forms.counts },
       key: tests.map(callKey).sort().join('\n'),
       calls: tests.map(findingCall),
     }

@@ -7,7 +7,7 @@ import type { StepStratum } from '../steps/step-strata.ts'
 import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
 import type { Draft } from './finding.ts'
-import { placeTitle } from './step-findings.ts'
+import { placeTitle } from './names.ts'
 
 export interface Place extends Pick<Step, 'kind' | 'service' | 'caller'> {
   /** Operation that holds most of it; empty where none does. */

@@ -1,26 +1,15 @@
 import { group } from 'd3-array'
-import { grouped, listed } from '../../core/words.ts'
-import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { operationName } from '../../flows/node-labels.ts'
+import { AFTER } from '../../flows/flow-set.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
-import type { FindingCall, RequestCounts } from './finding.ts'
-import { calledName } from './names.ts'
-
-export interface ConcurrencyChange {
-  readonly of: Operation
-  readonly calls: readonly [CallChange, ...CallChange[]]
-  readonly isNew: (request: number) => boolean | undefined
-}
-
-const MAX_CALLS_NAMED = 4
-const MAX_OPERATIONS_NAMED = 3
+import type { ConcurrencyChange, OrderEvidence } from './evidence.ts'
+import type { FindingCall } from './finding.ts'
 
 /**
  * Groups changes in how operations make the same calls: in another order, again after a failure, once more, or without
  * waiting. Operations of one service with the same change form one group.
  */
-export function concurrencyChanges({ calls, sites }: StepChanges): ConcurrencyChange[][] {
+export function concurrencyChanges({ calls, sites }: StepChanges): OrderEvidence['changes'][] {
   const changed = calls.filter((call) => call.changed)
   const ofKind = (kind: CallChange['kind']) => changed.filter((call) => call.kind === kind)
   const [outliving, hedged] = [ofKind('outlives'), ofKind('hedges')]
@@ -54,69 +43,16 @@ export function concurrencyChanges({ calls, sites }: StepChanges): ConcurrencyCh
           : undefined,
     }
   })
-  return [...group(found, ({ of, calls }) => JSON.stringify([of.service, wordsOf(calls)])).values()]
+  const groups = group(found, ({ of, calls }) => JSON.stringify([of.service, ...changeOf(calls)]))
+  return [...groups.values()] as unknown as OrderEvidence['changes'][]
 }
 
-/**
- * Says what operations do: `GET calls cart GET and ads LIST one after the other, no longer at the
- * same time, in 40 of 200 requests (0 of 200 before)`.
- */
-export function concurrencyWords(
-  [first, ...others]: readonly ConcurrencyChange[],
-  counts: RequestCounts,
-): string {
-  if (first === undefined) return ''
-  const [{ kind, difference }] = first.calls
-  const isLess = (kind === 'again' || kind === 'hedges') && difference < 0
-  const share = (period: Period) => {
-    const [n, all] = counts[period]
-    return `${grouped(isLess ? all - n : n)} of ${grouped(all)}`
-  }
-  const names = [first, ...others].map(({ of }) => operationName(of))
-  const who = listed(names, MAX_OPERATIONS_NAMED)
-  const does = wordsOf(first.calls)[names.length > 1 ? 'plural' : 'singular']
-  if (isLess && counts[AFTER][0] === counts[AFTER][1]) {
-    return `${who} no longer ${does} (${share(BEFORE)} requests before)`
-  }
-  return `${who} ${does} ${isLess ? 'only ' : ''}in ${share(AFTER)} requests (${share(BEFORE)} before)`
-}
-
-function wordsOf(changes: readonly [CallChange, ...CallChange[]]) {
-  const [{ kind, of, difference }] = changes
-  const isMore = difference > 0
-  const named = (callsOf: (change: CallChange) => readonly (Operation | null)[]) =>
-    names(of, changes.flatMap(callsOf))
-  const previous = named((change) => [change.previous])
-  const next = named((change) => [change.call])
-  const verb = (singular: string, plural: string, rest: string) => ({
-    singular: `${singular} ${rest}`,
-    plural: `${plural} ${rest}`,
-  })
-  if (kind === 'again') return verb('calls', 'call', `${next} again after a failure`)
-  if (kind === 'hedges') {
-    return verb('calls', 'call', `${next} once more while a slow call runs (hedging)`)
-  }
-  if (kind === 'outlives') {
-    return isMore
-      ? verb('no longer waits', 'no longer wait', `for ${next}`)
-      : verb('now waits', 'now wait', `for ${next}`)
-  }
-  const all = named((change) => [change.previous, change.call])
-  if (kind === 'before') {
-    const later = changes.flatMap((change) => change.call ?? [])
-    const isClear = !changes.some((one) => later.some((other) => isSameCall(one.previous, other)))
-    return verb('calls', 'call', isClear ? `${previous} before ${next}` : `${all} in another order`)
-  }
-  const [now, before] = isMore ? [TOGETHER, IN_TURN] : [IN_TURN, TOGETHER]
-  return verb('calls', 'call', `${all} ${now}, no longer ${before},`)
-}
-
-const TOGETHER = 'at the same time'
-const IN_TURN = 'one after the other'
-
-function names(of: Operation, some: readonly (Operation | null)[]): string {
-  const named = some.flatMap((one) => (one === null ? [] : [calledName(one, of.service)]))
-  return listed([...new Set(named)].sort(), MAX_CALLS_NAMED)
+/** Returns the change that calls have in common, whatever operation makes them. */
+function changeOf(calls: ConcurrencyChange['calls']) {
+  const [{ kind, difference }] = calls
+  const isOfPairs = kind === 'together' || kind === 'before'
+  const pairs = calls.map(({ previous, call }) => JSON.stringify([isOfPairs && previous, call]))
+  return [kind, difference > 0, pairs.sort()]
 }
 
 /**

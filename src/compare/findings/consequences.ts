@@ -12,9 +12,9 @@ import { errorChangeOf } from '../steps/compare-errors.ts'
 import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { strataOfStep } from '../steps/step-times.ts'
+import { innerOperation } from '../steps/work-parts.ts'
 import { type Draft, type Finding, isStructural } from './finding.ts'
 import { requestsOf } from './names.ts'
-import { innerOperation } from './step-findings.ts'
 
 /** A delay of another size than its cause, by more than this share, is one of its own. */
 const MAX_SIZE_DIFFERENCE = 0.1

@@ -3,21 +3,11 @@ import { greatest, group } from 'd3-array'
 import { spanTimes } from '../../calls/span-times.ts'
 import { allVisits, type ShapeVisits } from '../../calls/visits.ts'
 import { remembered } from '../../core/remembered.ts'
-import { formatDuration, percent } from '../../core/words.ts'
 import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { NS } from '../../flows/span-tree.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { placeTitle } from './step-findings.ts'
-
-/** Calls that are given up after another time than before. */
-export interface Deadline {
-  /** The call, such as `playback → drm-proxy POST`. */
-  readonly name: string
-  /** Caller that gives up, and called service. */
-  readonly services: readonly string[]
-  /** `given up after 6 s (1 s before)`. */
-  readonly text: string
-}
+import type { Deadline } from './evidence.ts'
+import { placeTitle } from './names.ts'
 
 /** Fewest abandoned calls that show a deadline. */
 const MIN_CALLS = 5
@@ -48,18 +38,12 @@ export function deadlineOf(flows: FlowSet, requests: readonly number[]): Deadlin
     .filter((request) => flows.period[request] === BEFORE)
     .flatMap((request) => timesOf(flows, request, name))
   const beforeUs = deadlineIn(before.filter(isGivenUp))
-  const text = `given up after ${formatDuration(us)}`
-  if (beforeUs !== null) {
-    const isOther = Math.abs(us / beforeUs - 1) >= MIN_OTHER
-    return isOther ? { name, services, text: `${text} (${formatDuration(beforeUs)} before)` } : null
-  }
   const longer = before.filter((call) => call.us > us)
-  if (longer.filter((call) => call.us > (1 + MAX_SPREAD) * us).length < MIN_CALLS) return null
-  return {
-    name,
-    services,
-    text: `${text} (before, ${percent(longer.length / before.length)} took longer)`,
-  }
+  const isOther =
+    beforeUs === null
+      ? longer.filter((call) => call.us > (1 + MAX_SPREAD) * us).length >= MIN_CALLS
+      : Math.abs(us / beforeUs - 1) >= MIN_OTHER
+  return isOther ? { name, services, us, beforeUs, longer: longer.length / before.length } : null
 }
 
 interface CallTime extends Pick<Deadline, 'name' | 'services'> {

@@ -13,7 +13,7 @@ import { rootTypes } from '../steps/root-types.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import type { StepSample } from '../steps/step-strata.ts'
 import { strataOfStep } from '../steps/step-times.ts'
-import { placeTitle } from './step-findings.ts'
+import { placeTitle } from './names.ts'
 
 /** A type of request, and how much longer all of them must take to become a finding. */
 export interface Detectable {

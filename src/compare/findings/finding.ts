@@ -1,5 +1,5 @@
+import type { ServiceLogChange } from '../../flows/flow-logs.ts'
 import type { Period } from '../../flows/flow-set.ts'
-import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { EdgeChange } from '../edges/find-edge-changes.ts'
 import type { Interference } from '../interference/interference.ts'
 import type { MovedRequests } from '../mutations/find-structural-mutations.ts'
@@ -8,35 +8,16 @@ import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { PlaceEnd, PlaceName } from '../places/places.ts'
 import type { Exemplars, RankedMutation } from '../ranking/rank-mutations.ts'
-import type { Segment } from '../segments/segments.ts'
+import type { OtherValues, Segment } from '../segments/segments.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import type { Operation } from '../steps/call-order.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
 import type { TalliedCalls } from '../steps/compare-errors.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import type { Step } from '../steps/step-times.ts'
+import type { Evidence, LogsEvidence, RequestCounts, StructureChange } from './evidence.ts'
 
-/** A part of a flow that requests gained or lost. */
-export interface StructureChange {
-  readonly change: 'added' | 'removed'
-  /** Label of the first node of the part. */
-  readonly label: string
-  readonly node: NodeLabel
-  /** Node it follows, which both structures have; `null` at the root. */
-  readonly after: { readonly label: string; readonly node: NodeLabel } | null
-  /** Last call answered before it, whose answer may decide; `null` for none. */
-  readonly answered: AnsweredCall | null
-}
-
-/** A call to another service, with all that happens until its answer. */
-export interface AnsweredCall {
-  readonly service: string
-  readonly operation: string
-  /** Other services called for the answer, the last to reply first. */
-  readonly restsOn: readonly string[]
-  /** Labels of all nodes from the call to its reply. */
-  readonly labels: ReadonlySet<string>
-}
+export type { StructureChange }
 
 /** A step whose time changed: the work of a service, the way of a call, or whole requests. */
 export interface FindingStep extends Step {
@@ -88,20 +69,6 @@ export const FINDING_KINDS = [
   'unattributed',
 ] as const
 
-export type StepScope =
-  | { readonly of: 'step' }
-  /** The ways to a service, whoever calls it. */
-  | { readonly of: 'calls to'; readonly service: string }
-  /** The ways to all that a service calls. */
-  | { readonly of: 'calls by'; readonly service: string }
-  /** A service's work, and the calls it takes and makes. */
-  | { readonly of: 'service'; readonly service: string }
-  /** One operation in several services, which run the same code. */
-  | { readonly of: 'operation'; readonly operation: string }
-
-export type RequestCounts = readonly [before: RequestCount, after: RequestCount]
-type RequestCount = readonly [n: number, of: number]
-
 /** Requests of one type whose flow is of the new form, and those of the form that it replaces. */
 export interface FormsOfType {
   readonly now: readonly number[]
@@ -131,10 +98,8 @@ export interface InTime {
 export interface Draft {
   readonly kind: (typeof FINDING_KINDS)[number]
   readonly direction: 'slower' | 'faster'
-  /** Place of the change, such as `productcatalogservice → frontend`. */
-  readonly where: string
-  /** The change itself, such as `reply of GetProduct takes 98.5 ms longer`. */
-  readonly what: string
+  /** What it tells, as data. */
+  readonly evidence: Evidence
   /** Identity of the finding, equal in another comparison that finds the same. */
   readonly key: string
   /** Whether all else may follow from it. */
@@ -162,10 +127,6 @@ export interface Draft {
   readonly eachInterval: readonly [low: number, high: number]
   /** Share of pairs of a request before and one after in which the later one is slower. */
   readonly probabilitySlower: number
-  /** Further facts. */
-  readonly notes: readonly string[]
-  /** Place to look at, in words, without traces. */
-  readonly look: string
   /** Services to look at, the likeliest first. */
   readonly services: readonly string[]
   /**
@@ -201,8 +162,12 @@ export interface Draft {
   readonly places?: readonly PlaceEnd[]
   /** Keys of drafts that this one includes. */
   readonly covers?: readonly string[]
-  /** Common scope of the steps of a change of times. */
-  readonly scope?: StepScope
+  /** Other values that explain the change, or that calls have since it. */
+  readonly because?: OtherValues
+  readonly meanwhile?: OtherValues
+  /** What its service logs otherwise, in its requests and in records of none. */
+  readonly logs?: LogsEvidence['changes']
+  readonly serviceLogs?: readonly ServiceLogChange[]
   readonly inTime?: InTime
   /** Changed step times, limited to the period since onset. */
   readonly strata?: readonly StepStratum[]
@@ -213,8 +178,6 @@ export interface Draft {
 
 /** Empty evidence of a draft. */
 export const NO_EVIDENCE = {
-  notes: [],
-  look: 'what all steps share: host, runtime, load',
   services: [],
   changedEdges: [],
   changedStructure: [],
@@ -246,19 +209,28 @@ export interface Finding
   extends Omit<
     Draft,
     | 'estimateUs'
+    | 'evidence'
     | 'key'
     | 'forms'
-    | 'notes'
     | 'weightUs'
     | 'depth'
     | 'isOfSegment'
     | 'tallies'
     | 'covers'
-    | 'scope'
+    | 'because'
+    | 'meanwhile'
+    | 'logs'
+    | 'serviceLogs'
     | 'inTime'
     | 'places'
     | 'strata'
   > {
+  /** Place of the change, such as `productcatalogservice → frontend`. */
+  readonly where: string
+  /** The change itself, such as `reply of GetProduct takes 98.5 ms longer`. */
+  readonly what: string
+  /** Place to look at, without traces. */
+  readonly look: string
   /** Stays the same while the same edges or the same part of the flow changed. */
   readonly id: string
   /** 1 for the most important; a consequence has the rank of its cause. */

@@ -11,8 +11,9 @@ import type { CallChoice } from '../steps/call-counts.ts'
 import { type CallSites, isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { CallChange } from '../steps/step-changes.ts'
-import { type ConcurrencyChange, isOfOneCall } from './concurrency-findings.ts'
-import type { Forms, FormsOfType, RequestCounts } from './finding.ts'
+import { isOfOneCall } from './concurrency-findings.ts'
+import type { ConcurrencyChange, RequestCounts } from './evidence.ts'
+import type { Forms, FormsOfType } from './finding.ts'
 
 /** Fewest requests after that show the time of the usual form. */
 export const MIN_USUAL = 10

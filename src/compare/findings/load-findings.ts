@@ -1,5 +1,3 @@
-import { changeWords } from '../../core/quantity.ts'
-import { formatDuration, grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
@@ -61,7 +59,6 @@ function rateFinding(
   if (isAlike(ratio) || observedChangeUs > 0 !== isMore) return null
   const { verdict, contributionUs, interval, isOfMoments } = expectedAtLoad(flows)
   const share = contributionUs / observedChangeUs
-  const { change } = changeWords(flows.quantity, isMore)
   const isKnown = verdict === 'known' && share >= MIN_EXPLAINED
   const isSure = interval[0] * interval[1] > 0
   if (verdict === 'independent') return null
@@ -69,14 +66,10 @@ function rateFinding(
   const after = flows.wholes(AFTER)
   // Times that follow the rate drift with it, so their excess may not show.
   if (!isAsExpected && !(isKnown && isSure)) return null
-  const times = isMore ? ratio : 1 / ratio
-  const rates = `${perSecond[AFTER].toPrecision(3)} a second, ${perSecond[BEFORE].toPrecision(3)} before`
   return {
     ...draftOf(edges, isMore ? 'slower' : 'faster'),
     key: `load rate ${isMore ? 'more' : 'fewer'}`,
-    what: isMore
-      ? `send ${times.toPrecision(2)} times the requests: ${rates}`
-      : `send ${times.toPrecision(2)} times fewer requests: ${rates}`,
+    evidence: { of: 'rate', rate, verdict, share: isKnown ? share : null },
     isFirst:
       isKnown ||
       verdict === 'unseen' ||
@@ -85,13 +78,6 @@ function rateFinding(
     concerned: [flows.wholes(BEFORE), after],
     contributionUs: isKnown ? contributionUs : 0,
     eachInterval: isKnown ? [interval[0] / after, interval[1] / after] : [Number.NaN, Number.NaN],
-    notes: [
-      isKnown
-        ? `the load explains ${percent(Math.min(1, share))} of the ${change}`
-        : verdict === 'few'
-          ? `too few requests to say how much of the ${change} this explains`
-          : `the before period ${verdict === 'unseen' ? 'never had this load' : 'had this load only for moments'}, so its share of the ${change} is unknown`,
-    ],
     size: {
       value: perSecond[AFTER] - perSecond[BEFORE],
       unit: 'rate',
@@ -116,20 +102,15 @@ function pauseFindings(
   const usualUs = quantile(flows.responseTimeUs.toSorted(), 0.5)
   if (Math.abs(difference) < MIN_PAUSED || typicalUs < MIN_PAUSE_TIMES * usualUs) return []
   const isMore = difference > 0
-  const more = isMore ? 'more' : 'fewer'
   return [
     {
       ...draftOf(edges, isMore ? 'slower' : 'faster'),
-      key: `load pauses ${more}`,
-      what:
-        `leave ${more} gaps of about ${formatDuration(typicalUs)} between requests: ` +
-        `${grouped(pauses[AFTER])} among ${grouped(requests[AFTER])} ` +
-        `(before: ${grouped(pauses[BEFORE])} among ${grouped(requests[BEFORE])})`,
+      key: `load pauses ${isMore ? 'more' : 'fewer'}`,
+      evidence: { of: 'pauses', change },
       requests: pauses[AFTER],
       concerned: pauses,
       contributionUs: 0,
       eachInterval: [Number.NaN, Number.NaN],
-      notes: ['not part of response times'],
       size: {
         value: pauses[AFTER] / requests[AFTER] - pauses[BEFORE] / requests[BEFORE],
         unit: 'rate',
@@ -147,9 +128,7 @@ function draftOf({ categories }: EdgeChanges, direction: Draft['direction']) {
     ...NO_EVIDENCE,
     kind: 'load',
     direction,
-    where: 'clients',
     categories: byRequestsAfter(categories, Array.from(categories.categoryOf)),
     probabilitySlower: Number.NaN,
-    look: 'who sends requests, and when',
   } as const
 }

@@ -1,11 +1,12 @@
-import { grouped, printable } from '../../core/words.ts'
+import { greatest } from 'd3-array'
+import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { type NodeLabel, operationName, place } from '../../flows/node-labels.ts'
 import type { Moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Operation } from '../steps/call-order.ts'
-import type { CountsTest } from '../steps/compare-counts.ts'
 import type { StepChange } from '../steps/step-changes.ts'
+import type { Step } from '../steps/step-times.ts'
 
 const MAX_KINDS_NAMED = 2
 
@@ -20,34 +21,30 @@ export function calledName(operation: Operation | null, caller: string): string 
   return operation.service === caller ? name : `${printable(operation.service)} ${name}`
 }
 
-type Counts = Pick<CountsTest, 'made' | 'chances'>
-
-/** Writes a count with its chances: `31 of 160`. */
-export function ofChances({ made, chances }: Counts, period: Period): string {
-  return `${grouped(made[period])} of ${grouped(chances[period])}`
+/** Names a step: `stock LOOKUP itself`, `checkout → email SendConfirmation`, `shop GET`. */
+export function stepTitle(step: StepChange): string {
+  return placeTitle(step, mainOperation(step))
 }
 
-/** Returns the counts of both periods as text: `31 of 160 calls (0 of 182 before)`. */
-export function callsText(counts: Counts): string {
-  return `${ofChances(counts, AFTER)} calls (${ofChances(counts, BEFORE)} before)`
+export function placeTitle(step: Step, operation: string): string {
+  const names = [printable(step.service), operationName({ operation })]
+  const called = names.filter((name) => name !== '').join(' ')
+  if (step.kind === 'work') return `${called} itself`
+  if (isMessage(step)) return `messages to ${called}`
+  return step.caller === null ? called : `${printable(step.caller)} → ${called}`
 }
 
-/** Says how many other operations changed the same way. */
-export function alsoDone(others: number): string {
-  if (others < 1) return ''
-  return others === 1 ? ', and so does 1 other operation' : `, and so do ${others} other operations`
+/** Whether a step is the wait of messages, which comes on top of response times. */
+export function isMessage({ part }: Pick<Step, 'part'>): boolean {
+  return part === 'message'
 }
 
-/** A title that names one operation of a step says less than this share of its change alone. */
-const MIN_NAMED = 0.5
-
-/** Says whether other operations of a step changed with the one that its title names. */
-export function alsoChanged({ operations, contributionUs }: StepChange): string {
-  const changed = operations.filter((one) => one.changed)
-  if (changed.length > 0) return alsoDone(changed.length - 1)
-  const most = Math.max(0, ...operations.map((one) => one.contributionUs / contributionUs))
-  const isOne = operations.length < 2 || most >= MIN_NAMED
-  return isOne ? '' : ', and so do its other operations together'
+export function mainOperation({ operations }: StepChange): string {
+  // The largest contribution comes first, even where no operation alone surely changed.
+  const first =
+    operations.find(({ changed }) => changed) ??
+    operations.find(({ contributionUs }) => contributionUs !== 0)
+  return (first ?? greatest(operations, (one) => one.afterRequests))?.operation ?? ''
 }
 
 export function stepName(node: NodeLabel): string {

@@ -1,16 +1,12 @@
-import { extent, median, sum } from 'd3-array'
-import { callerSide, formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
-import { counted, listed, MAX_NAMED, printable } from '../../core/words.ts'
+import { sum } from 'd3-array'
 import { AFTER } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
-import { condition } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
 import { SLOWEST } from '../edges/edge-times.ts'
 import { findPlaceChanges, type PlaceChange } from '../places/place-changes.ts'
 import { type Place, type PlaceEnd, type PlaceSources, thereOf } from '../places/places.ts'
 import { changesOfCalls } from '../places/repeated-calls.ts'
 import { MIN_REQUESTS } from '../segments/read-columns.ts'
-import { subjectOf } from '../segments/segment-words.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
 import { excessOf } from '../steps/describe-step.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
@@ -18,8 +14,7 @@ import { partOfStratum, type StepStratum } from '../steps/step-strata.ts'
 import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { categoriesOf } from './names.ts'
-import { ALL_OF_IT } from './segment-text.ts'
-import { areAlike } from './step-findings.ts'
+import { ALL_OF_IT } from './segment-findings.ts'
 
 /** Total change of the calls of steps, in µs, with its standard error. */
 interface Change {
@@ -140,7 +135,6 @@ function placeDraft(change: PlaceChange, sources: Sources): Draft {
   const { categories } = sources
   const { flows } = categories
   const [{ attribute, value }] = places as readonly [PlaceEnd]
-  const { text } = condition(subjectOf({ service: null, attribute }), 'is', [value])
   const told = steps.map((step) => {
     const place = endOf(places, step) as PlaceEnd
     const strata = strataOfPlace(sources.steps, step)
@@ -163,10 +157,14 @@ function placeDraft(change: PlaceChange, sources: Sources): Draft {
     ...NO_EVIDENCE,
     kind: 'latency',
     direction: factor > 1 ? 'slower' : 'faster',
-    where: text,
-    ...placeWords(told, change, flows.quantity),
+    evidence: {
+      of: 'place',
+      change,
+      eachUs: told
+        .filter(({ change: { us, errorUs } }) => Math.abs(us) > SURE * errorUs)
+        .map(({ change: { us, calls } }) => us / calls),
+    },
     key: JSON.stringify(['place', attribute, value, factor > 1]),
-    look: `everything with ${text}`,
     place: { attribute, value },
     places,
     categories: categoriesOf(categories, after),
@@ -184,51 +182,5 @@ function placeDraft(change: PlaceChange, sources: Sources): Draft {
     covers: [],
     p,
     q,
-  }
-}
-
-/** Rounds a factor to two digits, or to three near 1. */
-export function roundFactor(factor: number): number {
-  return Number(factor.toPrecision(Math.abs(Math.log(factor)) < 0.1 ? 3 : 2))
-}
-
-/** `2 ms to 5 ms longer`, or one time where they are much the same. */
-export function timesText(each: readonly number[], quantity: Quantity): string {
-  const [low, high] = extent(each, Math.abs) as [number, number]
-  if (areAlike(each)) return moreText(median(each) as number, quantity)
-  return `${formatAmount(low, quantity)} to ${moreText(high * Math.sign(each[0] as number), quantity)}`
-}
-
-/** Returns `calls to 7 services there take 6 ms longer in transit`, or the factor, and the services. */
-function placeWords(
-  told: readonly { readonly step: Step; readonly change: Change }[],
-  { places, services: names, factor }: PlaceChange,
-  quantity: Quantity,
-): Pick<Draft, 'what' | 'notes'> {
-  const [isWork, way] = [
-    places.some(({ kind }) => kind === 'work'),
-    places.find(({ kind }) => kind === 'call'),
-  ]
-  const each = told
-    .filter(({ change: { us, errorUs } }) => Math.abs(us) > SURE * errorUs)
-    .map(({ change: { us, calls } }) => us / calls)
-  const services = counted(names.length, 'service')
-  const whose = isWork ? 'them' : `${services} there`
-  const calls = {
-    service: `calls to ${whose}`,
-    caller: `calls by ${whose}`,
-    between: `calls that enter or leave it, of ${services} there,`,
-  }
-  const of = [
-    ...(isWork ? [`the work of ${services} there`] : []),
-    ...(way === undefined ? [] : [calls[way.end]]),
-  ]
-  const time =
-    isWork && !areAlike(each)
-      ? `about ${roundFactor(factor)} times as long`
-      : `${timesText(each, quantity)}${isWork ? '' : callerSide(quantity)}`
-  return {
-    what: `${listed(of)} ${way === undefined ? 'takes' : 'take'} ${time}; elsewhere nothing changed`,
-    notes: [listed(names.map(printable), MAX_NAMED)],
   }
 }

@@ -1,8 +1,7 @@
 import { sum } from 'd3-array'
-import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
-import { percent, printable } from '../../core/words.ts'
+import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
-import { operationName, place } from '../../flows/node-labels.ts'
+import { place } from '../../flows/node-labels.ts'
 import { normalP, normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
@@ -14,12 +13,13 @@ import { slowSample } from '../steps/slow-sample.ts'
 import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
 import { commonStep, namePlace, type Place } from './common-step.ts'
-import { type Deadline, deadlineOf } from './deadlines.ts'
+import { deadlineOf } from './deadlines.ts'
+import type { Deadline, RestOfRequests } from './evidence.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { byRequestsAfter, categoriesOf, requestsOf, rootsName, surest } from './names.ts'
+import { byRequestsAfter, categoriesOf, requestsOf, surest } from './names.ts'
 import type { Prices } from './prices.ts'
 import { requestsAfter } from './segment-findings.ts'
-import { findingStep, slowNotes } from './step-findings.ts'
+import { findingStep } from './step-findings.ts'
 
 /**
  * Drafts a finding for all slower categories, and one for all faster ones, that no edge explains: many small changes,
@@ -51,14 +51,12 @@ export function requestFindings(
     }))
     const mean = (value: (effect: (typeof effects)[number]) => number) =>
       effects.reduce((total, effect) => total + effect.share * value(effect), 0)
-    const shift = moreText(contributionUs / requests, categories.flows.quantity)
     return {
       ...NO_EVIDENCE,
       kind: 'unattributed',
       key: `requests ${direction}`,
       direction,
-      where: rootsName(roots),
-      what: `requests take ${shift}, spread over many steps`,
+      evidence: { of: 'requests', roots, eachUs: contributionUs / requests },
       categories: concerned,
       requests,
       concerned: counts,
@@ -80,9 +78,6 @@ function medians(categories: Categories, category: number) {
 
 /** Findings account for requests that changed when they add up to this share of it. */
 const MIN_ACCOUNTED = 0.8
-/** Share of a shift from which the unexplained rest counts as all of it. */
-const MOSTLY = 0.95
-
 /** Segments of requests are less sure than their steps: others account for one from this share of it on. */
 const MIN_ACCOUNTED_SEGMENT = 0.5
 
@@ -161,36 +156,35 @@ function segmentLeft(draft: Draft, steps: StepChanges, { drafts, prices }: Told)
   if (sureness === null) return []
   const place = left.isAll ? commonStep(steps.times, new Set(requests), changeUs) : null
   const deadline = left.isAll ? deadlineOf(flows, requests) : null
+  const rest: RestOfRequests = {
+    eachUs,
+    allUs: changeUs / count,
+    isAll: left.isAll,
+    place: placeOfRest(flows, requests, place),
+    deadline,
+  }
   return [
     {
       ...draft,
-      what:
-        draft.what +
-        partText(eachUs, changeUs / count, flows.quantity) +
-        mostIn(flows, requests, { place, deadline }),
+      evidence: { of: 'segment', left: rest },
       contributionUs: left.us,
       ...sureness,
-      ...lookAt(place, deadline),
+      ...servicesOf(place, deadline),
     },
   ]
 }
 
-/** Names the step with most of the requests' excess time, or the call that they give up later. */
-function mostIn(
-  flows: FlowSet,
-  requests: readonly number[],
-  { place, deadline }: { readonly place: Place | null; readonly deadline: Deadline | null },
-): string {
-  if (deadline !== null) return `, mostly in ${deadline.name}, ${deadline.text}`
-  if (place === null) return ''
-  return `, mostly in ${namePlace(flows, place, new Set(requests)).name}`
+/** Names the step with most of the requests' excess time. */
+function placeOfRest(flows: FlowSet, requests: readonly number[], place: Place | null) {
+  if (place === null) return null
+  const { name } = namePlace(flows, place, new Set(requests))
+  return { name, look: printable(place.service) }
 }
 
-function lookAt(place: Place | null, deadline: Deadline | null) {
-  if (deadline === null && place === null) return {}
-  const { service, caller } = place ?? {}
-  const services = deadline?.services ?? [service, caller].filter((one) => one != null)
-  return { look: printable(services[0] as string), services } as Pick<Draft, 'look' | 'services'>
+function servicesOf(place: Place | null, deadline: Deadline | null): Partial<Draft> {
+  if (deadline !== null) return { services: deadline.services }
+  if (place === null) return {}
+  return { services: [place.service, ...(place.caller === null ? [] : [place.caller])] }
 }
 
 function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft[] {
@@ -211,7 +205,6 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
     if (left === null || left.us * shiftUs < 0) return []
     const operation = changedOnes[0] ?? operations[0]
     const eachUs = left.us / concerned[AFTER]
-    const part = partText(eachUs, shiftUs, flows.quantity)
     const [low, high] = step.interval.map((bound) => bound - shiftUs + eachUs) as [number, number]
     const of = { ...step, requests: concerned[AFTER], eachInterval: [low, high] as const }
     const sureness = surenessOf(left, changes, of)
@@ -221,28 +214,26 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
     const others = times.filter((one) => !told.some((own) => isOfOneStep(own, one)))
     const place = commonStep(others, new Set(all), left.us)
     const deadline = left.isAll ? deadlineOf(flows, after) : null
-    const mostly = mostIn(flows, all, { place, deadline })
+    const rest: RestOfRequests = {
+      eachUs,
+      allUs: shiftUs,
+      isAll: left.isAll,
+      place: placeOfRest(flows, all, place),
+      deadline,
+    }
     return {
       ...NO_EVIDENCE,
       kind: 'unattributed',
       direction: slower ? 'slower' : 'faster',
       key: `requests ${slower ? 'slower' : 'faster'} ${service}`,
-      where: `${printable(service)} ${operationName({ operation: operation?.operation ?? '' })}`,
-      what:
-        (step.minority === null ? '' : `${percent(step.minority.share)} of `) +
-        `requests take ${moreText(part === '' ? eachUs : shiftUs, flows.quantity)}` +
-        (left.isAll
-          ? `${mostly}; no single step changed enough to blame`
-          : (part || '; no single step explains it') + mostly),
+      evidence: { of: 'rest', step, operation: operation?.operation ?? '', left: rest },
       categories: categoriesOf(categories, after),
       requests: concerned[AFTER],
       concerned,
       contributionUs: left.us,
       ...sureness,
       probabilitySlower: step.probabilitySlower,
-      notes: slowNotes(flows, step),
-      ...(!left.isAll && { look: 'the ribbon, for the steps that took longer' }),
-      ...lookAt(place, deadline),
+      ...servicesOf(place, deadline),
       steps: [findingStep(step)],
     }
   })
@@ -261,9 +252,4 @@ function surenessOf(
   const q = Math.max(1, tested) * p
   const eachInterval = [(us - unsureUs) / requests, (us + unsureUs) / requests] as const
   return q < options.alpha ? { p, q, eachInterval } : null
-}
-
-function partText(leftUs: number, allUs: number, quantity: Quantity): string {
-  if (Math.abs(leftUs) >= MOSTLY * Math.abs(allUs)) return ''
-  return `; no single step explains ${formatAmount(Math.abs(leftUs), quantity)} of it`
 }

@@ -2,7 +2,6 @@
 
 import { group, median, sum } from 'd3-array'
 import { allVisits } from '../../calls/visits.ts'
-import { counted, firstOf, printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
@@ -13,7 +12,6 @@ import type { StepSample, StepStratum } from '../steps/step-strata.ts'
 import { stepKey, strataOfStep } from '../steps/step-times.ts'
 import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
 import { surest } from './names.ts'
-import { roundFactor } from './place-findings.ts'
 
 /** Smallest number of services with the same change that count as one change. */
 const MIN_SERVICES = 3
@@ -69,13 +67,18 @@ export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): 
   const rows = new Set(steps.flatMap((step) => (keys.has(stepKey(step)) ? step.requests : [])))
   const concerned = countByPeriod(flows, rows)
   const contributionUs = sum(covered, (one) => one.contributionUs)
-  const others = all.filter(({ name }) => !names.has(name)).map(({ name }) => printable(name))
+  const others = all.filter(({ name }) => !names.has(name)).map(({ name }) => name)
   const head: Draft = {
     ...NO_EVIDENCE,
     kind: 'latency',
     direction,
-    where: `${others.length === 0 ? 'all' : `${names.size} of`} ${counted(all.length, 'service')}`,
-    what: `the own work of each takes about ${roundFactor(Math.exp(centre))} times as long`,
+    evidence: {
+      of: 'factor',
+      factor: Math.exp(centre),
+      services: [names.size, all.length],
+      others,
+      hosts: hosts.length,
+    },
     key: 'all services by the same factor',
     categories: [...new Set(covered.flatMap(({ categories }) => categories))],
     requests: concerned[AFTER],
@@ -83,10 +86,6 @@ export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): 
     contributionUs,
     eachInterval: [Number.NaN, Number.NaN],
     probabilitySlower: Number.NaN,
-    notes: [
-      ...(hosts.length > 1 ? [`on all ${counted(hosts.length, 'host')}`] : []),
-      ...(others.length > 0 ? [`other or unknown factor: ${firstOf(others)}`] : []),
-    ],
     services: [...new Set(covered.flatMap(({ services }) => services))],
     steps: covered.flatMap((draft) => draft.steps),
     covers: covered.map(({ key }) => key),

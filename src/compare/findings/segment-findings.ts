@@ -1,6 +1,4 @@
-import { greatest, least, sum } from 'd3-array'
-import { moreText } from '../../core/quantity.ts'
-import { percent, printable } from '../../core/words.ts'
+import { greatest, least } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -11,21 +9,13 @@ import { isSameCall } from '../steps/call-order.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
-import { workParts } from '../steps/work-parts.ts'
 import { type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
 import { failuresOf } from './finding-onsets.ts'
 import { categoriesOf } from './names.ts'
-import {
-  ALL_OF_IT,
-  failureWords,
-  lookFor,
-  nameOf,
-  segmentFacts,
-  segmentNotes,
-  timeWords,
-} from './segment-text.ts'
 import { firstExemplars } from './slow-examples.ts'
-import { MIN_PART, slowNotes, wayNotes } from './step-findings.ts'
+
+/** Share of the change from which a segment holds all of it. */
+export const ALL_OF_IT = 0.9
 
 /** Lays segments to the drafts that show them; those of none but whole requests become drafts of their own. */
 export function withSegments(
@@ -38,18 +28,12 @@ export function withSegments(
     const segment = segments.find((one) => isOf(one, draft, drafts))
     if (segment === undefined || isOfOperations(segment, draft, steps)) return draft
     if (isOfAllCallers(segment, draft, steps) || isOfNearlyAll(segment, draft)) return draft
-    const own = {
+    return {
       ...draft,
       ...failureExemplars(segment, draft, categories),
       ...whereAlone(segment, draft, categories),
-      look: lookFor(segment, draft.look),
       segment,
     }
-    // A segment of spans within does not tell how long all calls of the step take.
-    const change = segment.within !== null && draft.steps[0] && changeOfStep(steps, draft.steps[0])
-    const ofAll = change && own.what !== draft.what ? slowNotes(flows, change) : []
-    const notes = draft.notes.filter((note) => !ofAll.includes(note))
-    return { ...own, notes: [...notes, ...segmentNotes(segment, own, flows.quantity)] }
   })
   const own = segments.flatMap((segment) => {
     const isOwn =
@@ -68,25 +52,22 @@ export function withOtherValues(
   otherValues: readonly OtherValues[],
 ): Draft[] {
   return drafts.map((draft) => {
-    const { kind, steps, calls, segment, contributionUs: us, what } = draft
+    const { kind, steps, calls, segment, contributionUs: us } = draft
     const [step, ...others] = steps
     const [call] = calls
     if ((segment?.conditions.length ?? 0) > 0) return draft
     if (kind === 'structure' && call !== undefined) {
       const own = otherValues.filter((one) => one.call && isSameChoice(call, one.call))
       const best = greatest(own, ({ amount }) => Math.abs(amount))
-      return best === undefined ? draft : { ...draft, what: `${what}, because ${best.text}` }
+      return best === undefined ? draft : { ...draft, because: best }
     }
     if (kind !== 'latency' || !step || others.length > 0) return draft
     const own = otherValues.filter((one) => one.step && isOfOneStep(one.step, step))
     const best = least(own, ({ amount }) => Math.abs(amount - us))
-    if (best !== undefined && best.amount / us >= 1 - MAX_LEFT) {
-      return { ...draft, what: `${what}, because ${best.text}` }
-    }
+    if (best !== undefined && best.amount / us >= 1 - MAX_LEFT) return { ...draft, because: best }
     // If all calls have another value, nobody knows how much time that adds.
     const [apart] = own.filter((one) => Number.isNaN(one.amount) && step.share === undefined)
-    if (apart === undefined) return draft
-    return { ...draft, notes: [...draft.notes, `at the same time, ${apart.text}`] }
+    return apart === undefined ? draft : { ...draft, meanwhile: apart }
   })
 }
 
@@ -135,34 +116,32 @@ export const NEARLY_ALL = 0.98
 
 /** Returns a segment's own numbers if only its calls changed; if these are few, the change of one call. */
 function whereAlone(segment: Segment, draft: Draft, categories: Categories): Partial<Draft> {
-  const { inside, p, q } = segment
+  const { inside, within, p, q } = segment
   const { flows } = categories
+  const { evidence } = draft
   const [step] = draft.steps
-  if (step === undefined || !isConfined(draft, segment)) return {}
+  if (step === undefined || evidence.of !== 'steps' || !isConfined(draft, segment)) return {}
   const concerned = requestsInside(segment, flows)
   const told = {
     requests: concerned[AFTER],
     concerned,
     categories: categoriesOf(categories, requestsAfter(segment, flows)),
   }
-  const was = moreText(step.shiftUs, flows.quantity)
-  if (step.share !== undefined && segment.within === null) {
-    const few = `${was} in ${percent(step.share)} of the calls`
+  const [change] = evidence.steps
+  const inSegment = { ...change, shiftUs: inside.change, minority: null }
+  if (step.share !== undefined && within === null) {
     const [low, high] = draft.eachInterval.map((us) => (us * draft.requests) / inside.after)
     return {
       ...told,
-      what: draft.what.replace(few, moreText(inside.change, flows.quantity)),
+      evidence: { ...evidence, inSegment },
       eachInterval: [low as number, high as number],
     }
   }
-  if (concerned[AFTER] >= NEARLY_ALL * draft.requests && segment.within === null) return {}
+  if (concerned[AFTER] >= NEARLY_ALL * draft.requests && within === null) return {}
   const { share: _, ...ofAll } = step
   return {
     ...told,
-    what:
-      segment.within === null
-        ? draft.what.replace(was, moreText(inside.change, flows.quantity))
-        : timeWords(segment, flows.quantity, innerOf(segment, flows)),
+    evidence: { ...evidence, inSegment: within === null ? inSegment : 'segment' },
     ...(draft.contributionUs !== 0 && {
       contributionUs: inside.change * inside.after * segment.waitedFor,
       eachInterval: eachIntervalOf(segment, flows),
@@ -172,17 +151,6 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
     p,
     q,
   }
-}
-
-/** Returns the operation within another's work that holds most of the requests' extra time. */
-function innerOf({ step, operation, inside, requests, within }: Segment, flows: FlowSet) {
-  const isOne = operation !== null && (within === null || within === operation)
-  if (step?.kind !== 'work' || !isOne) return null
-  const parts = workParts(flows, { service: step.service, requests, minority: null })
-  const allUs = sum(parts, ({ meanUs }) => meanUs)
-  const part = parts.find(({ meanUs }) => meanUs / allUs >= MIN_PART)
-  const isIt = part && !part.isOfCalls && part.operation !== operation
-  return isIt && allUs * inside.change > 0 ? part.operation : null
 }
 
 /** Whether all that a finding tells changed in requests of its segment. */
@@ -270,34 +238,24 @@ function isOfFailures({ step, direction }: Segment, draft: Draft, all: readonly 
 export function segmentDraft(segment: Segment, categories: Categories): Draft {
   const { step, inside, measure, operation, callingOperation, direction, conditions } = segment
   const { within } = segment
-  const where = conditions.map(({ text }) => text).join(' and ')
   const { service = '', caller = null } = step ?? {}
   const kind = step?.kind ?? 'request'
   const { flows } = categories
   const isTime = measure === 'time'
-  const name = nameOf(segment)
   const concerned = requestsInside(segment, flows)
-  const from = caller === null ? '' : `${printable(caller)} → `
+  const where = conditions.map(({ text }) => text).join(' and ')
   return {
     ...NO_EVIDENCE,
     kind: isTime ? 'latency' : 'errors',
     direction: isTime ? (direction as 'slower' | 'faster') : 'slower',
+    evidence: { of: 'segment' },
     key: JSON.stringify([measure, kind, caller, service, within ?? operation, where]),
-    where: `${from}${printable(service)}${kind === 'request' && name !== '' ? ` ${name}` : ''}`,
-    what: isTime
-      ? timeWords(segment, flows.quantity, innerOf(segment, flows))
-      : failureWords(segment),
     categories: categoriesOf(categories, requestsAfter(segment, flows)),
     requests: concerned[AFTER],
     concerned,
     contributionUs: isTime ? inside.change * inside.after * segment.waitedFor : 0,
     eachInterval: isTime ? eachIntervalOf(segment, flows) : [Number.NaN, Number.NaN],
     probabilitySlower: Number.NaN,
-    notes: [
-      ...segmentFacts(segment),
-      ...(isTime ? wayNotes(flows, [{ kind, service, caller }], segment.requests) : []),
-    ],
-    look: lookFor(segment, printable(service)),
     services: [service, ...(caller === null ? [] : [caller])],
     steps: [
       {

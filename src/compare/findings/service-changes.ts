@@ -6,8 +6,23 @@ import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { type CallSites, isSame, isSameCall } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
-import { ALIKE, isMadeWith, type ServiceChanges, type ToldCall } from './call-words.ts'
 import { changedCalls } from './concurrency-findings.ts'
+import type { ServiceChanges, ToldCall } from './evidence.ts'
+
+/** Largest difference between two changes of shares, as part of the change, at which they count as the same. */
+const ALIKE = 0.2
+
+/** Whether another call of an operation is made as much more, or less, often as one is; `sign` of -1: the other way. */
+export function isMadeWith(other: ToldCall, one: ToldCall, sign: 1 | -1 = 1): boolean {
+  const { of, call, kind, difference } = one
+  return (
+    other.kind === 'calls' &&
+    kind === 'calls' &&
+    isSame(other.of, of) &&
+    !isSameCall(other.call, call) &&
+    Math.abs(other.difference - sign * difference) < ALIKE * Math.abs(difference)
+  )
+}
 
 /** Calls that changed in the requests of a segment alone, counted in these. */
 export function partlyChanged({ calls }: StepChanges, segments: readonly Segment[]): ToldCall[] {

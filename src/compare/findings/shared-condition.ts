@@ -1,10 +1,7 @@
 import { greatest, group, rollup, sum } from 'd3-array'
 import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { at } from '../../core/entries.ts'
-import { callerSide } from '../../core/quantity.ts'
-import { counted, grouped, listed, MAX_NAMED, printable } from '../../core/words.ts'
-import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { operationName } from '../../flows/node-labels.ts'
+import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { type Condition, condition, conditionsText } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -15,13 +12,12 @@ import { subjectOf } from '../segments/segment-words.ts'
 import type { Segment } from '../segments/segments.ts'
 import { countByPeriod, type ErrorChange, errorChangeOf } from '../steps/compare-errors.ts'
 import { rootTypes } from '../steps/root-types.ts'
-import { failuresText } from './error-findings.ts'
+import type { ConditionEvidence } from './evidence.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { rateSize } from './finding-facts.ts'
+import { rateSize } from './finding-size.ts'
 import { categoriesOf, surest } from './names.ts'
-import { type Sources, timesText } from './place-findings.ts'
-import { NEARLY_ALL, requestsAfter } from './segment-findings.ts'
-import { ALL_OF_IT } from './segment-text.ts'
+import type { Sources } from './place-findings.ts'
+import { ALL_OF_IT, NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 
 /** Fewest services that change under the same condition and count as one change. */
 const MIN_SERVICES = 2
@@ -54,9 +50,16 @@ export function withSharedConditions(drafts: readonly Draft[], sources: Sources)
     if (!own.includes(leader) || names.size < MIN_SERVICES) return []
     for (const { key } of own) covered.add(key)
     const rows = own.flatMap((one) => one.segment.requests)
-    const words = kind === 'errors' ? failing(own, rows, sources) : taking(own, flows)
     const key = JSON.stringify(['where', text, kind, direction])
-    return headOf(own, { ...words, ...sources, rows, key, where: text, look: named(names) })
+    const isOfErrors = kind === 'errors'
+    const { evidence, ...sizes } = isOfErrors ? failing(own, rows, sources) : taking(own)
+    return headOf(own, {
+      ...sizes,
+      evidence: { ...evidence, condition: text, isPlace: false },
+      ...sources,
+      rows,
+      key,
+    })
   })
   return [...places, ...heads, ...drafts]
 }
@@ -104,10 +107,6 @@ function servicesOf(own: readonly Draft[]): ReadonlySet<string> {
   return new Set(own.flatMap(({ services: [service] }) => service ?? []))
 }
 
-function named(services: Iterable<string>): string {
-  return listed([...services].map(printable), MAX_NAMED)
-}
-
 /** Merges failures of several services in one place, of most that run there, into one finding per place. */
 function failuresInPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
   const { errors } = sources.steps
@@ -131,13 +130,13 @@ function failuresInPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
     place.value,
   ])
   const rows = [...servicesOf(own)].flatMap((service) => requestsThere(service, place, sources))
+  const { evidence, ...sizes } = failing(own, rows, sources)
   const head = headOf(own, {
-    ...failing(own, rows, sources, ' there'),
+    ...sizes,
+    evidence: { ...evidence, condition: text, isPlace: true },
     ...sources,
     rows,
-    where: text,
     key: JSON.stringify(['failures in', place]),
-    look: `everything with ${text}`,
     place,
   })
   const others = drafts.filter((draft) => !own.includes(draft))
@@ -181,35 +180,32 @@ function requestsThere(service: string, place: PlaceName, sources: Sources): num
   )
 }
 
-/** `the work of 2 services takes 7 ms longer`; for one operation, its name. */
-function taking(own: readonly Confined[], { quantity }: FlowSet) {
-  const names = servicesOf(own)
-  const services = counted(names.size, 'service')
-  const isCall = own.some(({ steps: [step] }) => step?.kind === 'call')
-  const isAll = own.every(({ segment }) => segment.shareOfChange >= ALL_OF_IT)
+/** Returns by how much calls of several services take longer. */
+function taking(own: readonly Confined[]): Sized {
   const [name, ...others] = new Set(
     own.map(({ segment: { within, operation } }) => within ?? operation),
   )
-  const isOne = name && others.length === 0
-  const whose = isCall ? `calls to ${services} take` : `the work of ${services} takes`
-  const time = timesText(
-    own.map(({ segment }) => segment.inside.change),
-    quantity,
-  )
-  const what =
-    `${isOne ? `${operationName({ operation: name })} takes` : whose} ${time}` +
-    (isCall ? callerSide(quantity) : '') +
-    (isAll ? '; elsewhere nothing changed' : '')
-  return { what, notes: [named(names)] }
+  return {
+    evidence: {
+      of: 'condition',
+      services: [...servicesOf(own)],
+      times: {
+        operation: name && others.length === 0 ? name : null,
+        isCall: own.some(({ steps: [step] }) => step?.kind === 'call'),
+        isAll: own.every(({ segment }) => segment.shareOfChange >= ALL_OF_IT),
+        eachUs: own.map(({ segment }) => segment.inside.change),
+      },
+      failures: null,
+    },
+  }
 }
 
-/** `calls to 2 services fail in 40 of 310 requests (0 of 280 before)`. */
+/** Returns how many requests fail in several services. */
 function failing(
   own: readonly Draft[],
   rows: readonly number[],
   { steps: { errors, flows } }: Sources,
-  there = '',
-) {
+): Sized {
   const services = servicesOf(own)
   const failed = new Set(
     errors.flatMap((one) => (services.has(one.service) ? [...one.failing] : [])),
@@ -218,15 +214,23 @@ function failing(
   const [made, chances] = [[...all].filter((row) => failed.has(row)), all].map((some) =>
     countByPeriod(flows, some),
   ) as [Counts, Counts]
-  const ofPeriod = (period: Period) => `${grouped(made[period])} of ${grouped(chances[period])}`
   const failedRequests = sum(own, (one) => one.failedRequests ?? 0)
   return {
-    what: `calls to ${counted(services.size, 'service')}${there} fail in ${ofPeriod(AFTER)} requests (${ofPeriod(BEFORE)} before)`,
-    notes: [named(services), ...(failedRequests === 0 ? [] : [failuresText(failedRequests)])],
+    evidence: {
+      of: 'condition',
+      services: [...services],
+      times: null,
+      failures: { made, chances, requests: failedRequests },
+    },
     failedRequests,
     weightUs: sum(own, (one) => one.weightUs ?? 0),
     size: rateSize({ made, chances, worth: chances }, 'request'),
   }
+}
+
+/** What several services do, whatever condition that is under, with its sizes. */
+interface Sized extends Pick<Draft, 'failedRequests' | 'weightUs' | 'size'> {
+  readonly evidence: Omit<ConditionEvidence, 'condition' | 'isPlace'>
 }
 
 type Counts = [before: number, after: number]
@@ -263,7 +267,7 @@ function headOf(
     categories,
     rows,
     ...told
-  }: Pick<Draft, 'where' | 'what' | 'key' | 'look' | 'notes'> &
+  }: Pick<Draft, 'evidence' | 'key'> &
     Pick<Draft, 'place' | 'failedRequests' | 'weightUs' | 'size'> & {
       readonly categories: Categories
       readonly rows: readonly number[]

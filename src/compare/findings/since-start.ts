@@ -14,11 +14,11 @@ import {
 import { partOfStratum, type StepStratum } from '../steps/step-strata.ts'
 import { isOfOneStep, type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
 import { failuresThen } from './error-findings.ts'
+import type { StepsEvidence } from './evidence.ts'
 import type { Draft } from './finding.ts'
 import { onsetsOf } from './finding-onsets.ts'
 import { isConfined, segmentDraft } from './segment-findings.ts'
-import { segmentNotes } from './segment-text.ts'
-import { type StepGroup, stepsTold } from './step-findings.ts'
+import { changeOfSteps } from './step-findings.ts'
 
 /** A start, or an end, is known well if its interval is at most this share of the time between them. */
 const MAX_UNSURE = 0.25
@@ -60,8 +60,8 @@ export function draftsInTime(given: readonly Draft[], compared: Compared): Draft
 }
 
 /** Whether a draft tells how long steps take, in numbers of its own: not what others leave of it. */
-function isOfSteps({ kind, steps: [step], scope, isOfSegment }: Draft): boolean {
-  const isOwn = scope !== undefined || (isOfSegment === true && step?.kind !== 'request')
+function isOfSteps({ kind, steps: [step], evidence, isOfSegment }: Draft): boolean {
+  const isOwn = evidence.of === 'steps' || (isOfSegment === true && step?.kind !== 'request')
   return kind === 'latency' && isOwn
 }
 
@@ -101,7 +101,7 @@ function resizedBy(
   }: Compared & { readonly isThen: IsThen; readonly limits: Limits },
 ): Draft | null {
   const { flows, times } = steps
-  const { segment, isOfSegment = false, scope = { of: 'step' }, direction } = draft
+  const { segment, isOfSegment = false, evidence, direction } = draft
   const changes = draft.steps.flatMap((step) => changeOfStep(steps, step) ?? [])
   const partsOf = (isPart: (request: number, stratum: StepStratum) => boolean, isKnown: boolean) =>
     changes.map((change) => {
@@ -122,37 +122,33 @@ function resizedBy(
   const isSo = ({ shiftUs }: StepChange) =>
     shiftUs !== 0 && shiftUs > 0 === (direction === 'slower')
   if (parts.length === 0 || parts.length < draft.steps.length || !parts.every(isSo)) return null
-  const toldOf = (ofSteps: readonly StepChange[]) =>
-    stepsTold(flows, { scope, steps: ofSteps as unknown as StepGroup['steps'] })
-  const notesOf = (told: Pick<Draft, 'notes' | 'steps'>, of: Segment | undefined) => {
-    if (of === undefined) return told.notes
-    if (isOfSegment) return segmentDraft(of, categories).notes
-    return [...told.notes, ...segmentNotes(of, told, flows.quantity)]
+  const change = changeOfSteps(flows, parts as unknown as StepsEvidence['steps'])
+  const told = {
+    ...draft,
+    ...change,
+    strata,
+    ...(evidence.of === 'steps' && {
+      evidence: {
+        of: evidence.of,
+        scope: evidence.scope,
+        steps: parts as unknown as StepsEvidence['steps'],
+      },
+    }),
   }
-  const told = toldOf(parts)
-  const replaced = notesOf({ ...toldOf(changes), steps: draft.steps }, segment)
-  const others = draft.notes.filter((note) => !replaced.includes(note))
-  if (segment === undefined) return { ...draft, ...told, strata, notes: [...told.notes, ...others] }
+  if (segment === undefined) return told
   const ofSegment = isOnly
     ? parts
     : partsOf((request, stratum) => isThen(request) && isInside?.(request, stratum) === true, true)
   const own = ofSegment.find((one) => segment.step && isOfOneStep(one, segment.step))
   const inside = own ?? ofSegment[0]!
-  const change = inside.shiftUs * (inside.minority?.share ?? 1)
   const then = segmentThen(segment, {
-    change,
+    change: inside.shiftUs * (inside.minority?.share ?? 1),
     isThen,
     strata: strataOfStep(times, inside),
     flows,
   })
-  const { where, what, steps: toldSteps } = isOfSegment ? segmentDraft(then, categories) : told
-  return {
-    ...draft,
-    ...told,
-    strata,
-    ...{ where, what, steps: toldSteps, segment: then, isOfSegment: false },
-    notes: [...notesOf(told, then), ...others],
-  }
+  const { steps: toldSteps } = isOfSegment ? segmentDraft(then, categories) : told
+  return { ...told, steps: toldSteps, segment: then, isOfSegment: false }
 }
 
 /** Returns whether calls are of a segment; if none was inside before, any comparable call of before counts. */

@@ -1,14 +1,14 @@
 // Runs once a request: the loops index with `!`.
 import { greatest, group, max, median, range, rollup, sum } from 'd3-array'
-import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
-import { counted, formatDuration, grouped, listed, printable } from '../../core/words.ts'
+import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { operationName } from '../../flows/node-labels.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { type Bursts, burstsOf } from '../onset/bursts.ts'
 import { rowsByStart } from '../steps/arrivals.ts'
+import type { ErrorChange } from '../steps/compare-errors.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepSample, StepStratum } from '../steps/step-strata.ts'
@@ -17,18 +17,16 @@ import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
 import { commonCallee } from './common-callee.ts'
 import { commonStep, isTold, namePlace, type Place } from './common-step.ts'
 import { deadlineOf } from './deadlines.ts'
-import { errorWords } from './error-findings.ts'
+import type { Deadline } from './evidence.ts'
 import type { Draft } from './finding.ts'
-import { burstsText, SECONDS, timeText } from './finding-facts.ts'
+import { placeTitle } from './names.ts'
 import { findSlowWaits } from './slow-waits.ts'
-import { placeTitle } from './step-findings.ts'
 import {
   FAR,
   MIN_BEFORE,
   type OverUsual,
   SLOW,
   SLOW_BEFORE,
-  type SlowCounts,
   type SlowStretch,
   slowest,
   stretchOf,
@@ -42,10 +40,14 @@ export interface FewSlow extends Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'e
   /** Whether whole requests took longer than any before, or their calls of a step did. */
   readonly of: 'requests' | 'calls'
   readonly requests: number
-  /** Step that holds most of it, or the call that all give up at another time than before, and when. */
+  /** Step that holds most of it, or the call that all give up at another time than before. */
   readonly where: string
-  /** Bursts in which they come (`in 3 bursts, typically 2 min apart`); `null` if most are alone. */
-  readonly when: string | null
+  /** When that call is given up; `null` where none is. */
+  readonly deadline: Deadline | null
+  /** What fails there; `null` where the time is that of a step. */
+  readonly failing: ErrorChange | null
+  /** Bursts in which they come; `null` if most are alone. */
+  readonly bursts: Bursts | null
 }
 
 export interface SlowRequests {
@@ -67,8 +69,8 @@ export function slowRequests(
 ): SlowRequests {
   const ofRequests = findSlowStretch(steps, drafts)
   const fewSlow = findFewSlow(steps, drafts, { stretch: ofRequests })
-  // If slow requests come in several bursts (`fewSlow.when`), a single stretch is not the whole.
-  if (ofRequests !== null && (fewSlow?.when == null || fewSlow.excessUs < ofRequests.excessUs)) {
+  // If slow requests come in several bursts, a single stretch is not the whole.
+  if (ofRequests !== null && (fewSlow?.bursts == null || fewSlow.excessUs < ofRequests.excessUs)) {
     return { slowStretch: ofRequests, fewSlow: null }
   }
   return { slowStretch: findSlowWaits(steps.flows, drafts), fewSlow }
@@ -123,7 +125,6 @@ const MAX_FAR = 50
 /** Few requests are reported where they add as much to all response times of their kind, few calls to all. */
 const MIN_ADDED = 0.05
 const BURSTS_LEVEL = 0.001
-const MAX_LISTED = 6
 
 function findFewSlow(
   { flows, times, errors, options }: Times & Pick<StepChanges, 'errors' | 'options'>,
@@ -174,19 +175,14 @@ function findFewSlow(
   return {
     of,
     requests: requests.length,
-    where: deadline === null ? name : `${deadline.name}, ${deadline.text}`,
-    when: bursts !== null && bursts.p < BURSTS_LEVEL ? whenText(bursts, flows) : null,
+    where: deadline?.name ?? name,
+    deadline,
+    failing: most.failing ?? null,
+    bursts: bursts !== null && bursts.p < BURSTS_LEVEL ? bursts : null,
     typicalUs: median(heldUs.values())!,
     excessUs: sum(heldUs.values()),
     examples: slowest(requests, excess).map((one) => flows.ids[one]!),
   }
-}
-
-/** `in 2 bursts, from 10:01:00 and 10:03:00 UTC`; of more than are listed, how long they are apart. */
-function whenText(bursts: Bursts, flows: FlowSet): string {
-  const { count, beginUs } = bursts
-  if (count > MAX_LISTED || periodOverlap(flows) === null) return `in ${burstsText(bursts)}`
-  return `in ${count} bursts, from ${listed(beginUs.map((us) => timeText(us, SECONDS)))} UTC`
 }
 
 interface Far extends Pick<FewSlow, 'of'> {
@@ -194,6 +190,8 @@ interface Far extends Pick<FewSlow, 'of'> {
   /** Services whose calls take longer, if there is no single place. */
   readonly services?: readonly string[]
   readonly name: string
+  /** What fails there. */
+  readonly failing?: ErrorChange
   /** Excess over the usual time, by request. */
   readonly heldUs: ReadonlyMap<number, number>
 }
@@ -232,8 +230,13 @@ function farRequests(
     if (key === true) {
       const { service } = failing!
       const place = { kind: 'work', service, caller: null, operation: '', strata: [] } as const
-      const name = `${printable(service)}, where ${errorWords(failing!)}`
-      return { of: 'requests', place: { ...place, heldUs: sum(heldUs.values()) }, name, heldUs }
+      return {
+        of: 'requests',
+        place: { ...place, heldUs: sum(heldUs.values()) },
+        name: printable(service),
+        failing: failing!,
+        heldUs,
+      }
     }
     const place = key === false ? null : placeOf(own)
     if (place === null) return []
@@ -356,53 +359,3 @@ const usualTimes = remembered((flows: FlowSet) =>
     (request) => rootTypes(flows).typeOf[request]!,
   ),
 )
-
-/** Describes the stretch: its time, how slow its requests were, the place, and traces to look at. */
-export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
-  const { fromUs, untilUs, isTimeOfDay, inside, outside, before, where, affected } = stretch
-  const [from, to] = [fromUs, untilUs].map((us) =>
-    isTimeOfDay ? timeText(us, SECONDS) : formatDuration(us),
-  )
-  const of = ({ slow, requests }: SlowCounts) => `${grouped(slow)} of ${grouped(requests)}`
-  const counts = `(at other times ${of(outside)}, before ${of(before)})`
-  const when = `from ${from} to ${to} ${isTimeOfDay ? 'UTC' : 'into the after period'}`
-  const slowest = `one stretch may be chance. Slowest: ${stretch.examples.map(printable).join(', ')}.`
-  if (stretch.of === 'messages') {
-    return (
-      `Slow stretch: ${of(inside)} messages of ${where}, sent ${when}, ` +
-      `waited more than ${FAR} times the ${100 * SLOW}th percentile before ${counts}, ` +
-      `typically ${moreText(stretch.typicalUs, quantity)} than usual, outside response times; ${slowest}`
-    )
-  }
-  // A slow call there need not make the request slow for its kind.
-  const all = affected > inside.slow ? `, where ${grouped(affected)} requests were slow` : ''
-  const told = { ...stretch, where: where && where + all }
-  return (
-    `Slow stretch: ${when}, ${of(inside)} requests took ` +
-    `longer than ${100 * SLOW} % of their type before ${counts}, ` +
-    `${slowText(told, inside.requests + outside.requests, quantity)}; ${slowest}`
-  )
-}
-
-/** Describes the slow requests: their number, their excess, the place, and traces to look at. */
-export function fewSlowText(few: FewSlow, after: number, quantity: Quantity): string {
-  const longest = few.of === 'calls' ? `the longest in ${few.where}` : 'the longest of their type'
-  const told = few.of === 'calls' ? { ...few, where: null } : few
-  return (
-    `Few but slow: ${counted(few.requests, 'request')} took more than ${FAR} times ${longest} before, ` +
-    `${slowText(told, after, quantity)}, but may be chance. ` +
-    `${few.when === null ? '' : `They come ${few.when}. `}` +
-    `Slowest: ${few.examples.map(printable).join(', ')}.`
-  )
-}
-
-function slowText(
-  { typicalUs, excessUs, where }: Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'where'>,
-  after: number,
-  quantity: Quantity,
-): string {
-  return (
-    `typically ${moreText(typicalUs, quantity)} than usual${where === null ? '' : `, mostly in ${where}`}. ` +
-    `This adds ${formatAmount(excessUs / after, quantity)} to the mean`
-  )
-}

@@ -5,7 +5,7 @@ import { operationOf } from '../../flows/node-labels.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { Draft } from './finding.ts'
-import { placeTitle } from './step-findings.ts'
+import { placeTitle } from './names.ts'
 import {
   FAR,
   MIN_BEFORE,

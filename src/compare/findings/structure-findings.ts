@@ -1,7 +1,6 @@
 import { sum } from 'd3-array'
-import { grouped, listed, printable } from '../../core/words.ts'
-import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { operationName, place } from '../../flows/node-labels.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { place } from '../../flows/node-labels.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -10,19 +9,16 @@ import type { MovedRequests } from '../mutations/find-structural-mutations.ts'
 import { movedRequests } from '../precursors/moves.ts'
 import { orderDifference } from '../precursors/order-difference.ts'
 import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
-import { type Draft, NO_EVIDENCE, type StructureChange } from './finding.ts'
-import { byRequestsAfter, requestsOf, rootsName, stepName } from './names.ts'
+import type { SameSteps, StructureChange } from './evidence.ts'
+import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { byRequestsAfter, requestsOf } from './names.ts'
 import {
   beyondChance,
   changedServices,
   groupMoves,
-  type MoveGroup,
   recordedForm,
   recordedForms,
 } from './structure-moves.ts'
-
-const MAX_STEPS_NAMED = 2
-const MAX_SERVICES_NAMED = 4
 
 export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[] {
   const { precursors, responseTime, options } = evidence
@@ -41,13 +37,11 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
     const [first] = moves as [MovedRequests, ...MovedRequests[]]
     const { from, to } = first
     const otherwise = sameStepsOtherwise(categories, first)
-    const paths = [BEFORE, AFTER].map((period) => grouped(categories.count(to, period as Period)))
     return {
       ...NO_EVIDENCE,
       kind: otherwise === null ? 'structure' : 'concurrency',
       direction,
-      where: rootsName(moves.map((move) => categories.shownNode(move.to, 0))),
-      what: otherwise ?? structureWords(categories, group, services),
+      evidence: { of: 'moves', group, services, otherwise },
       key: changes
         .map(({ change, label }) => `${change} ${label}`)
         .sort()
@@ -59,13 +53,6 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
       eachInterval: cost.eachInterval,
       probabilitySlower:
         from === to ? Number.NaN : responseTime.medianEffect(to, from).probabilitySlower,
-      notes:
-        from === to
-          ? []
-          : [
-              `${new Set(moves.map((move) => move.to)).size > 1 ? 'most common ' : ''}new path taken by ${paths.join(' → ')}`,
-            ],
-      look: lookAt(changes, services, direction),
       services: servicesToLookAt(changes, services.gained),
       changedEdges: changedWithin(edges, changes),
       changedStructure: changes,
@@ -117,8 +104,8 @@ function errorOfEach(categories: Categories, moves: readonly MovedRequests[]): n
   return Math.sqrt(squares.reduce((sum, square) => sum + square, 0))
 }
 
-/** Says what requests do otherwise with the same steps; `null` where steps themselves differ. */
-function sameStepsOtherwise(categories: Categories, { from, to }: MovedRequests): string | null {
+/** Returns what requests do otherwise with the same steps; `null` where steps themselves differ. */
+function sameStepsOtherwise(categories: Categories, { from, to }: MovedRequests): SameSteps | null {
   if (from === to) return null
   const [before, after] = [recordedForm(categories, from), recordedForm(categories, to)]
   const [timesBefore, timesAfter] = [timesOf(categories, from), timesOf(categories, to)]
@@ -130,11 +117,8 @@ function sameStepsOtherwise(categories: Categories, { from, to }: MovedRequests)
   })
   if (repeated !== undefined) {
     const label = after.labels[repeated] as string
-    const [was, is] = [timesBefore.get(label) as number, timesAfter.get(label) as number]
-    const rounded = (times: number) => String(Number(times.toFixed(1)))
-    const onAverage = Number.isInteger(was) && Number.isInteger(is) ? '' : ' on average'
-    const times = `${rounded(is)} times instead of ${rounded(was)}${onAverage}`
-    return `requests do ${stepName(after.node(repeated))} ${times}`
+    const times = [timesBefore.get(label) as number, timesAfter.get(label) as number] as const
+    return { how: 'repeated', node: after.node(repeated), times }
   }
   const nodeOf = new Map(after.labels.map((label, node) => [label, node]))
   const matches = before.labels.flatMap((label, node) =>
@@ -142,17 +126,9 @@ function sameStepsOtherwise(categories: Categories, { from, to }: MovedRequests)
   )
   const graph = ({ labels, from, to }: typeof before) => ({ size: labels.length, from, to })
   const [change] = orderDifference(graph(before), graph(after), matches)
-  if (change === undefined) return 'requests do the same steps in another order'
+  if (change === undefined) return { how: 'another order' }
   const { kind, first, second } = change
-  const [one, other] = [first, second].map((node) => stepName(after.node(node)))
-  const words: Record<typeof kind, string> = {
-    'in turn': `now do ${one} and ${other} one after the other, no longer at the same time`,
-    together: `now do ${one} and ${other} at the same time, no longer one after the other`,
-    reordered: `now do ${one} before ${other}`,
-    'not waited for': `no longer wait for ${other} before ${one}`,
-    'waited for': `now wait for ${other} before ${one}`,
-  }
-  return `requests ${words[kind]}`
+  return { how: kind, first: after.node(first), second: after.node(second) }
 }
 
 /** Returns how often requests of a category do each step, on average where sizes share a category. */
@@ -188,62 +164,4 @@ function servicesToLookAt(changes: readonly StructureChange[], gained: readonly 
     ...gained,
   ]
   return [...new Set(names)].filter((name) => name !== '')
-}
-
-function lookAt(
-  changes: readonly StructureChange[],
-  { gained, lost }: ReturnType<typeof changedServices>,
-  direction: Draft['direction'],
-): string {
-  const decides = whatDecides(changes)
-  if (gained.length > 0) return `${decides}, and at ${listed(gained.map(printable), 3)}`
-  return lost.length > 0 && direction === 'faster' ? `${decides}: do requests fail early?` : decides
-}
-
-function whatDecides(changes: readonly StructureChange[]): string {
-  const change = changes.find(({ answered }) => answered !== null) ?? changes[0]
-  if (change?.after == null) return 'who sends these requests'
-  const { answered } = change
-  if (answered === null) return `what follows ${stepName(change.after.node)}`
-  const answer = `the answer of ${printable(answered.service)} ${operationName(answered)}`
-  const { restsOn } = answered
-  return restsOn.length === 0
-    ? answer
-    : `${answer} (which calls ${listed(restsOn.map(printable), MAX_SERVICES_NAMED)})`
-}
-
-function structureWords(
-  categories: Categories,
-  { moves, changes }: MoveGroup,
-  { gained, lost }: ReturnType<typeof changedServices>,
-): string {
-  const come = moves.filter(({ from, to }) => from === to)
-  if (come.length === moves.length) {
-    const times = (period: Period) =>
-      grouped(come.reduce((sum, { to }) => sum + categories.count(to, period), 0))
-    return `comes more often: ${times(BEFORE)} before, ${times(AFTER)} after`
-  }
-  const few = (names: readonly string[]) => listed(names.map(printable), MAX_SERVICES_NAMED)
-  const steps = (wanted: StructureChange['change']) => {
-    const names = changes
-      .filter(({ change }) => change === wanted)
-      .map(({ node }) => stepName(node))
-    return listed([...new Set(names)], MAX_STEPS_NAMED)
-  }
-  const [added, removed] = [steps('added'), steps('removed')]
-  // Requests of several paths that take one now have nothing in common but its steps.
-  if (added !== '' && removed === '' && new Set(moves.map(({ from }) => from)).size > 1) {
-    return `requests now take ${added}`
-  }
-  if (gained.length > 0 && lost.length > 0) {
-    return `requests now go to ${few(gained)} instead of ${few(lost)}`
-  }
-  if (gained.length > 0) return `requests now also go to ${few(gained)}`
-  if (lost.length > 0) return `requests no longer go to ${few(lost)}`
-  if (added === '' && removed === '')
-    return 'requests repeat the same steps a different number of times'
-  if (removed === '') return `requests now also do ${added}`
-  return added === ''
-    ? `requests no longer do ${removed}`
-    : `requests now do ${added} instead of ${removed}`
 }

@@ -11,7 +11,7 @@ import { labelOrder } from '../categories/structure-colours.ts'
 import { depthFirst } from '../categories/structure-outline.ts'
 import type { MovedRequests, StructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { labelDifference } from '../precursors/label-difference.ts'
-import type { AnsweredCall, StructureChange } from './finding.ts'
+import type { AnsweredCall, MoveGroup, StructureChange } from './evidence.ts'
 
 type Change = StructureChange['change']
 
@@ -82,11 +82,6 @@ export function recordedForms(categories: Categories, category: number): readonl
 export function recordedForm(categories: Categories, category: number): RecordedForm {
   const [first, ...others] = recordedForms(categories, category) as [SharedForm, ...SharedForm[]]
   return others.reduce((most, form) => (form.requests > most.requests ? form : most), first)
-}
-
-export interface MoveGroup {
-  readonly moves: readonly MovedRequests[]
-  readonly changes: readonly StructureChange[]
 }
 
 /** A change describes a group when it holds for this share of its requests. */

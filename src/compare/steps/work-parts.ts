@@ -135,3 +135,23 @@ function partsOf(shape: ShapeVisits, service: string, isThrough: (span: number) 
         })),
     )
 }
+
+/** One operation within another is named when it changed by this share of the work. */
+export const MIN_PART = 0.7
+/** Returns the operation within another that most of a step's change lies in. */
+export function namedPart(step: StepChange, parts: readonly WorkPart[]): WorkPart | undefined {
+  const part =
+    step.part === 'itself' ? undefined : parts.find(({ shiftUs }) => shiftUs * step.shiftUs > 0)
+  const isMost = part !== undefined && part.shiftUs / step.shiftUs >= MIN_PART
+  return isMost && isInnerPart(step, part) ? part : undefined
+}
+
+/** Returns the operation within others that holds most of a change of a service's work; `null` for none. */
+export function innerOperation(flows: FlowSet, step: StepChange): string | null {
+  return namedPart(step, workParts(flows, step))?.operation ?? null
+}
+
+/** Whether the part lies within another operation: a directly requested one does not. */
+export function isInnerPart({ operations }: StepChange, part: WorkPart): boolean {
+  return operations.every(({ operation }) => operation !== part.operation)
+}

@@ -1,4 +1,4 @@
-import { placeTitle } from '../../compare/findings/step-findings.ts'
+import { placeTitle } from '../../compare/findings/names.ts'
 import { most } from '../../core/options.ts'
 import { percent, shortText, tooltipText } from '../../core/words.ts'
 import { type BlindSpot, type BlindSpots, recordText } from '../../explain/blind-spots.ts'

@@ -1,5 +1,3 @@
-import { failuresText } from '../../compare/findings/error-findings.ts'
-import type { Findings } from '../../compare/findings/findings.ts'
 import {
   type Interference,
   MIN_MET,
@@ -8,6 +6,8 @@ import {
   SLOW,
 } from '../../compare/interference/interference.ts'
 import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
+import { failuresText } from '../../compare/words/error-words.ts'
+import type { Findings } from '../../compare/words/findings.ts'
 import { most } from '../../core/options.ts'
 import { signedAmount, TIME } from '../../core/quantity.ts'
 import {

@@ -2,8 +2,8 @@ import { greatest, group, sum } from 'd3-array'
 import { Comparison } from '../../compare/comparison.ts'
 import type { EdgeChange } from '../../compare/edges/find-edge-changes.ts'
 import { type Finding, isStructural } from '../../compare/findings/finding.ts'
-import { belowText } from '../../compare/findings/finding-facts.ts'
 import type { WholeShift } from '../../compare/findings/whole-shift.ts'
+import { belowText } from '../../compare/words/finding-facts.ts'
 import { requireStage } from '../../core/errors.ts'
 import {
   custom,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { draftFindings } from '../../../src/compare/findings/find-findings.ts'
+import { draftFindings } from '../../../src/compare/findings/draft-findings.ts'
 import { Prices } from '../../../src/compare/findings/prices.ts'
 import { RequestColumns } from '../../../src/compare/segments/request-columns.ts'
 import { randomSource } from '../../../src/stats/random.ts'
@@ -204,7 +204,7 @@ test('what a step takes longer for some time is not left over in the requests of
   const comparison = compare(coldStart('before', false, 1), coldStart('after', true, 2))
   const { steps, edges, flows } = comparison
   const drafts = draftFindings({ evidence: comparison.ranking, edges, steps })
-  expect(drafts.map(({ where }) => where)).toEqual(['stock'])
+  expect(drafts.map(({ services }) => services)).toEqual([['stock']])
   const cold = Array.from({ length: 120 }, (_, i) => flows.ids.indexOf(`after-${i}`))
   const prices = new Prices(steps, new RequestColumns(flows))
   const [priced] = prices.priced(

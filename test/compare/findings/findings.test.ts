@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
-import {
-  draftFindings,
-  findFindings,
-  groupFindings,
-} from '../../../src/compare/findings/find-findings.ts'
+import { draftFindings } from '../../../src/compare/findings/draft-findings.ts'
+import { findFindings, groupFindings } from '../../../src/compare/words/find-findings.ts'
 import { FlowdeltaError } from '../../../src/core/errors.ts'
 import { selectRequests } from '../../../src/flows/select-requests.ts'
 import { randomSource } from '../../../src/stats/random.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { Findings } from '../../../src/compare/findings/findings.ts'
 import type { StepChange } from '../../../src/compare/steps/step-changes.ts'
+import { Findings } from '../../../src/compare/words/findings.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { headline } from '../../../src/views/report/headline.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'

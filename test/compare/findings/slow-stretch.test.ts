@@ -2,11 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { COMPARISON_DOCUMENT } from '../../../src/cli/comparison-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import type { Finding } from '../../../src/compare/findings/finding.ts'
-import {
-  findSlowStretch,
-  slowRequests,
-  stretchText,
-} from '../../../src/compare/findings/slow-stretch.ts'
+import { findSlowStretch, slowRequests } from '../../../src/compare/findings/slow-stretch.ts'
+import { stretchText } from '../../../src/compare/words/slow-words.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { headline } from '../../../src/views/report/headline.ts'
 import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
@@ -341,7 +338,7 @@ describe('a database that stalls three times, for a few requests of each of two 
   const of = (system: string, host: string) => ({ 'db.system': system, 'server.address': host })
 
   test('is told once, with the database, the services and each stall', () => {
-    const { findings, slowStretch, fewSlow } = told(
+    const { findings, slowStretch, fewSlow, fewSlowText } = told(
       of('postgresql', 'booking.db'),
       of('postgresql', 'quote.db'),
     )
@@ -350,8 +347,10 @@ describe('a database that stalls three times, for a few requests of each of two 
     expect(fewSlow).toMatchObject({
       requests: 12,
       where: 'calls to postgresql by booking and quote',
-      when: 'in 3 bursts, from 22:17:45, 22:19:00 and 22:20:15 UTC',
     })
+    expect(fewSlowText).toContain(
+      'They come in 3 bursts, from 22:17:45, 22:19:00 and 22:20:15 UTC.',
+    )
     expect(fewSlow!.excessUs / (12 * 3e6)).toBeCloseTo(1, 1)
   })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { noteId, threadsOf } from '../../../src/compare/findings/notes.ts'
 import { type Knowledge, readKnowledge } from '../../../src/compare/knowledge/knowledge.ts'
 import { notesIn, subjectOf } from '../../../src/compare/subjects.ts'
+import { noteId, threadsOf } from '../../../src/compare/words/notes.ts'
 import { explore, reportHtml, reportMarkdown, teach } from '../../../src/index.ts'
 import type { FlowData } from '../../../src/views/widgets/flows/flow-scene.ts'
 import { compareShops } from '../findings/fixture.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { groupFindings } from '../../../src/compare/findings/find-findings.ts'
 import { Interference, NO_INTERFERENCE } from '../../../src/compare/interference/interference.ts'
+import { groupFindings } from '../../../src/compare/words/find-findings.ts'
 import { edgeChangesChart } from '../../../src/views/charts/edges.ts'
 import { findingsChart, interferenceChart } from '../../../src/views/charts/findings.ts'
 import { plot } from '../../../src/views/plot.ts'

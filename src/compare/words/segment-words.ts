@@ -1,26 +1,51 @@
+import { sum } from 'd3-array'
 import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { callerSide, moreText, type Quantity } from '../../core/quantity.ts'
 import { grouped, listed, MAX_NAMED, percent, printable } from '../../core/words.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
 import { operationName } from '../../flows/node-labels.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { condition } from '../../traces/selection/condition.ts'
+import type { SegmentEvidence } from '../findings/evidence.ts'
+import type { Draft, Finding } from '../findings/finding.ts'
+import { calledName } from '../findings/names.ts'
+import { ALL_OF_IT } from '../findings/segment-findings.ts'
 import { MANY_TIMES } from '../segments/mistaken-conditions.ts'
 import type { Segment } from '../segments/segments.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
-import type { Draft } from './finding.ts'
-import { calledName } from './names.ts'
-
-/** Share of the change from which a segment holds all of it. */
-export const ALL_OF_IT = 0.9
+import { MIN_PART, workParts } from '../steps/work-parts.ts'
+import { leftText, lookAtRest, mostlyText } from './rest-words.ts'
+import { wayNotes } from './time-words.ts'
+import type { Words } from './words.ts'
 
 const OPERATION = { service: null, attribute: 'operation', isAttribute: false }
+
+/** Says what changed in a segment, in its own numbers. */
+export function segmentWords(flows: FlowSet, { left }: SegmentEvidence, segment: Segment): Words {
+  const { step, measure, requests } = segment
+  const { service = '', caller = null } = step ?? {}
+  const kind = step?.kind ?? 'request'
+  const name = nameOf(segment)
+  const from = caller === null ? '' : `${printable(caller)} → `
+  const isTime = measure === 'time'
+  const what = isTime ? timeWords(segment, flows) : failureWords(segment)
+  return {
+    where: `${from}${printable(service)}${kind === 'request' && name !== '' ? ` ${name}` : ''}`,
+    what: left ? what + leftText(left, flows.quantity) + mostlyText(left) : what,
+    notes: [
+      ...segmentFacts(segment),
+      ...(isTime ? wayNotes(flows, [{ kind, service, caller }], requests) : []),
+    ],
+    look: (left && lookAtRest(left)) ?? lookFor(segment, printable(service)),
+  }
+}
 
 /** Names the conditions a change is confined to: `, only where tenant.tier = enterprise`, or `mostly`. */
 export function segmentClause({
   segment,
   steps,
   what,
-}: Pick<Draft, 'segment' | 'steps' | 'what'>): string {
+}: Pick<Finding, 'segment' | 'steps' | 'what'>): string {
   if (segment === undefined) return ''
   const { step, measure, operation, callingOperation, conditions, text, shareOfChange } = segment
   const { within } = segment
@@ -57,7 +82,7 @@ export function segmentNotes(
   return segmentFacts(segment, isTold ? '' : `, take ${moreText(inside.change, quantity)}`)
 }
 
-export function segmentFacts(segment: Segment, taking = ''): string[] {
+function segmentFacts(segment: Segment, taking = ''): string[] {
   const { shareOfChange, equivalents, inside, outside, conditions, text, measure, within } = segment
   if (conditions.length === 0) return []
   const all = grouped(inside.after + outside.after)
@@ -125,7 +150,7 @@ function forCaller(caller: string | null, operation: string | null): string {
 }
 
 /** Returns the operation that a segment is of: of spans theirs, which may lie within that; empty for several. */
-export function nameOf(segment: Segment): string {
+function nameOf(segment: Segment): string {
   const { step, operation, within } = segment
   const name = operation === null ? '' : operationName({ operation })
   if (!isInner(segment)) return name
@@ -141,8 +166,9 @@ function isInner({ within, operation }: Segment): boolean {
   return within !== null && within !== '' && within !== operation
 }
 
-/** @param inner operation within its spans that takes most of the time; `null` for none */
-export function timeWords(segment: Segment, quantity: Quantity, inner: string | null) {
+/** Says how much longer calls of a segment take. */
+export function timeWords(segment: Segment, flows: FlowSet): string {
+  const { quantity } = flows
   const { step, inside, callingOperation, within } = segment
   const name = nameOf(segment)
   const time = moreText(inside.change, quantity) + (within === null ? '' : ' a call')
@@ -152,16 +178,26 @@ export function timeWords(segment: Segment, quantity: Quantity, inner: string | 
   if (step?.kind === 'request') return `requests take ${time}`
   if (step?.kind === 'call')
     return `${name === '' ? 'its call' : name}${by} takes ${time}${callerSide(quantity)}`
+  const inner = innerOf(segment, flows)
   if (inner !== null)
     return `${operationName({ operation: inner })} within ${name}${by} takes ${time}`
   return `${name === '' ? 'its work' : `${name} itself`}${by} takes ${time}`
 }
 
-export function failureWords({
-  inside: { before, after, beforeMean, afterMean },
-}: Segment): string {
+function failureWords({ inside: { before, after, beforeMean, afterMean } }: Segment): string {
   return (
     `${grouped(afterMean * after)} of ${grouped(after)} requests fail ` +
     `(${grouped(beforeMean * before)} of ${grouped(before)} before)`
   )
+}
+
+/** Returns the operation within another's work that holds most of the requests' extra time. */
+function innerOf({ step, operation, inside, requests, within }: Segment, flows: FlowSet) {
+  const isOne = operation !== null && (within === null || within === operation)
+  if (step?.kind !== 'work' || !isOne) return null
+  const parts = workParts(flows, { service: step.service, requests, minority: null })
+  const allUs = sum(parts, ({ meanUs }) => meanUs)
+  const part = parts.find(({ meanUs }) => meanUs / allUs >= MIN_PART)
+  const isIt = part && !part.isOfCalls && part.operation !== operation
+  return isIt && allUs * inside.change > 0 ? part.operation : null
 }

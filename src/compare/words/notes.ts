@@ -2,9 +2,9 @@ import { fingerprint } from '../../core/fingerprint.ts'
 import { printable } from '../../core/words.ts'
 import type { Categories } from '../categories/categories.ts'
 import { categoryKey, edgeKey } from '../categories/parts.ts'
+import type { Draft } from '../findings/finding.ts'
 import type { Note } from '../knowledge/knowledge.ts'
 import { shownKeys } from '../knowledge/names.ts'
-import type { Draft } from './finding.ts'
 
 export interface NoteThread {
   readonly id: string

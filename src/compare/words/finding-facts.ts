@@ -17,16 +17,15 @@ import {
   printable,
 } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import { place } from '../../flows/node-labels.ts'
-import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { meaningOf } from '../categories/parts.ts'
+import type { Draft, Finding } from '../findings/finding.ts'
+import { isOpen } from '../findings/finding-size.ts'
+import { calledName } from '../findings/names.ts'
+import { wholeShifts } from '../findings/whole-shift.ts'
 import type { Bursts } from '../onset/bursts.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
-import type { Draft, Finding, FindingCall, FindingSize } from './finding.ts'
-import { calledName } from './names.ts'
-import { wholeShifts } from './whole-shift.ts'
 
 const MAX_MEANINGS = 2
 /** Longer ids of traces lose their end. */
@@ -42,12 +41,17 @@ const SHORT_US = 2e6
 export const SECONDS = 19
 const MILLISECONDS = 23
 
-/** @param options.all requests after */
+/**
+ * Returns what a finding says below its title.
+ *
+ * @param options.all requests after
+ * @param options.notes further facts of its kind
+ */
 export function factsOf(
   draft: Draft,
-  { all, quantity }: { all: number; quantity: Quantity },
+  { all, quantity, notes }: { all: number; quantity: Quantity; notes: readonly string[] },
 ): string[] {
-  const { requests, contributionUs, direction, probabilitySlower, notes, q } = draft
+  const { requests, contributionUs, direction, probabilitySlower, q } = draft
   const chance = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
   const each = contributionUs / Math.max(1, requests)
   if (draft.kind === 'errors') {
@@ -89,11 +93,6 @@ function ofCallsFact({ calls, requests }: Draft, quantity: Quantity): string[] {
 
 /** Says that p is about the change, next to a cost within noise. */
 export const OWN_P = 'the change itself: '
-
-/** Returns whether the cost of a change is within noise: its interval contains 0. */
-export function isOpen({ eachInterval: [low, high] }: Pick<Draft, 'eachInterval'>): boolean {
-  return Math.min(low, high) < 0 && Math.max(low, high) > 0
-}
 
 /** A mean this far from the typical shift in the title is labeled as a mean, next to that shift. */
 const FAR_OFF = 0.05
@@ -152,26 +151,6 @@ export function timeText(us: number, length: number): string {
   return new Date(us / 1e3).toISOString().slice(11, length)
 }
 
-/** Returns the size of a change: a rate of actions or failures, or the time per request. */
-export function sizeOf(
-  draft: Draft,
-  {
-    all,
-    worth: ofAll,
-    quantity,
-  }: Record<'all' | 'worth', Draft['concerned']> & { quantity: Quantity },
-): FindingSize {
-  const { kind, calls, concerned, contributionUs, requests, eachInterval } = draft
-  if (draft.size !== undefined) return draft.size
-  if (kind === 'latency' || kind === 'unattributed' || kind === 'concurrency') {
-    const value = contributionUs / Math.max(1, requests)
-    return { value, unit: quantity.unit ?? 'µs', per: 'request', interval: eachInterval }
-  }
-  const [call] = calls
-  const { made, chances, worth = chances } = call ?? { made: concerned, chances: all, worth: ofAll }
-  return rateSize({ made, chances, worth }, call === undefined ? 'request' : 'call')
-}
-
 export function burstsFact({ kind, direction }: Draft, bursts: Bursts | null): string[] {
   const isLess = direction === 'faster' || !['latency', 'unattributed', 'errors'].includes(kind)
   if (bursts === null || isLess) return []
@@ -181,29 +160,6 @@ export function burstsFact({ kind, direction }: Draft, bursts: Bursts | null): s
 
 export function burstsText({ count, apartUs }: Bursts): string {
   return `${count} bursts, typically ${formatDuration(apartUs)} apart`
-}
-
-/** Returns the growth of a share of calls, or of requests. */
-export function rateSize(
-  { made, chances, worth }: Required<Pick<FindingCall, 'made' | 'chances' | 'worth'>>,
-  per: FindingSize['per'],
-): FindingSize {
-  const [before, after] = worth.map((size, i) => (made[i]! * size) / (chances[i]! || 1))
-  const { difference, interval } = twoProportionsTest(before!, worth[0], after!, worth[1])
-  return { value: difference, unit: 'rate', per, interval }
-}
-
-/** Returns the operation of the service to look at first; `null` where only those of others are known. */
-export function operationOf(draft: Draft): string | null {
-  const { services, steps, calls, changedStructure, changedEdges, place: shared } = draft
-  if (shared !== undefined) return null
-  const nodes = [
-    ...changedStructure.map(({ node }) => node),
-    ...changedEdges.flatMap(({ toNode, fromNode }) => [toNode, fromNode]),
-  ].map((node) => ({ service: place(node), operation: node.operation }))
-  const told = [steps, calls.map(({ of }) => of), nodes].find((list) => list.length > 0) ?? []
-  const [first = told[0]?.service] = services
-  return told.find(({ service }) => service === first)?.operation ?? null
 }
 
 export function intervalText(interval: readonly [number, number], quantity: Quantity): string {

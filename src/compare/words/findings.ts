@@ -17,14 +17,19 @@ import {
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
+import type { Detectable } from '../findings/detectable.ts'
+import { moreFailed } from '../findings/error-findings.ts'
+import type { Finding } from '../findings/finding.ts'
+import { isOpen } from '../findings/finding-size.ts'
+import { placeTitle, stepTitle } from '../findings/names.ts'
+import type { SlowRequests } from '../findings/slow-stretch.ts'
+import { clearShift, type FailureShift, type WholeShift } from '../findings/whole-shift.ts'
+import type { ErrorChange } from '../steps/compare-errors.ts'
 import { slowSample } from '../steps/slow-sample.ts'
 import type { StepChange } from '../steps/step-changes.ts'
-import type { Detectable } from './detectable.ts'
-import type { Finding } from './finding.ts'
-import { intervalText, isOpen, lookText, OWN_P, shareText, unsureUs } from './finding-facts.ts'
-import { fewSlowText, type SlowRequests, stretchText } from './slow-stretch.ts'
-import { placeTitle, stepTitle } from './step-findings.ts'
-import { clearShift, type FailureShift, type WholeShift } from './whole-shift.ts'
+import { errorWords, failuresText } from './error-words.ts'
+import { intervalText, lookText, OWN_P, shareText, unsureUs } from './finding-facts.ts'
+import { fewSlowText, stretchText } from './slow-words.ts'
 
 export const FINDINGS_OPTIONS = defineOptions({
   findingsThreshold: number({
@@ -72,8 +77,8 @@ interface FindingColumns extends SlowRequests {
   readonly detectable: readonly Detectable[]
   /** Step closest to a change; `null` if there is a finding or a slow stretch, or if no step came close. */
   readonly nearest: StepChange | null
-  /** Failures that came close to a change, in words; empty next to a finding. */
-  readonly nearestFailure: string
+  /** Failures that came close to a change; `null` next to a finding. */
+  readonly nearestFailure: ErrorChange | null
 }
 
 /** Runs needed to estimate how much runs differ; with fewer, only shifts many times that are found. */
@@ -119,7 +124,7 @@ export class Findings extends columnarStage<FindingColumns>() {
 
   /** Says how slow a few requests were, and where; `null` if none were. */
   get fewSlowText(): string | null {
-    return this.fewSlow && fewSlowText(this.fewSlow, this.flows.wholes(AFTER), this.quantity)
+    return this.fewSlow && fewSlowText(this.fewSlow, this.flows)
   }
 
   /** Says what changes were tested against. */
@@ -271,7 +276,11 @@ export class Findings extends columnarStage<FindingColumns>() {
 
   /** Names the step closest to a change, which more requests might confirm, or a change too small to matter. */
   #nearestText(): string {
-    if (this.nearestFailure !== '') return ` Closest to a change: ${this.nearestFailure}.`
+    if (this.nearestFailure !== null) {
+      const { service, q } = this.nearestFailure
+      const failures = `${errorWords(this.nearestFailure)}, ${failuresText(moreFailed(this.nearestFailure))}`
+      return ` Closest to a change: ${printable(service)} ${failures}, ${certaintyText(q)}.`
+    }
     if (this.nearest === null) return ''
     if (isSureStep(this.nearest)) return this.#smallText(this.nearest)
     const { q, beforeRequests, afterRequests, probabilitySlower } = this.nearest

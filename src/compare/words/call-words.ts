@@ -1,49 +1,36 @@
-import { listed, MAX_NAMED } from '../../core/words.ts'
+import { TIME } from '../../core/quantity.ts'
+import { listed, MAX_NAMED, printable } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { operationName } from '../../flows/node-labels.ts'
+import type { CallsEvidence, ToldCall } from '../findings/evidence.ts'
+import { calledName } from '../findings/names.ts'
+import { isMadeWith } from '../findings/service-changes.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
-import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
-import { alsoDone, calledName, callsText, ofChances } from './names.ts'
+import type { RepeatChange, StepChanges } from '../steps/step-changes.ts'
+import { alsoDone, callsText, ofChances } from './counts-words.ts'
+import type { Words } from './words.ts'
 
-/** Largest difference between two changes of shares, as part of the change, at which they count as the same. */
-export const ALIKE = 0.2
-
-/** Whether another call of an operation is made as much more, or less, often as one is; `sign` of -1: the other way. */
-export function isMadeWith(other: ToldCall, one: ToldCall, sign: 1 | -1 = 1): boolean {
-  const { of, call, kind, difference } = one
-  return (
-    other.kind === 'calls' &&
-    kind === 'calls' &&
-    isSame(other.of, of) &&
-    !isSameCall(other.call, call) &&
-    Math.abs(other.difference - sign * difference) < ALIKE * Math.abs(difference)
-  )
+/** Says what a service does differently, and where to look. */
+export function callsWords(evidence: CallsEvidence, steps: StepChanges): Words {
+  const { changes, alike, previous } = evidence
+  const service = printable(changes.service)
+  const isElsewhere = previous !== null && previous.service !== changes.service
+  return {
+    where: service,
+    what: whatCalls(evidence, steps) + doneToo(alike),
+    look: `${service}${isElsewhere ? `, and the answer of ${calledName(previous, '')}` : ''}`,
+    notes: [],
+  }
 }
 
-export interface ToldCall extends CallChange {
-  /** Requests in which alone it changed. */
-  readonly within?: ReadonlySet<number>
-  readonly times?: readonly [before: number, after: number]
-}
-
-/** Changed calls of a service, and calls repeated more or fewer times. */
-export interface ServiceChanges {
-  readonly service: string
-  readonly calls: readonly ToldCall[]
-  readonly repeats: readonly RepeatChange[]
-}
-
-/**
- * Says what a service does differently: `GetAds returns without calling anything in 31 of 160 calls (0 of 182 before)`.
- */
-export function callWords(
-  { service, calls, repeats: [repeat] }: ServiceChanges,
-  {
-    isTime,
-    previous,
-    sites,
-  }: { readonly isTime: boolean; readonly previous: Operation | null } & Pick<StepChanges, 'sites'>,
-): string {
+/** Such as `GetAds returns without calling anything in 31 of 160 calls (0 of 182 before)`. */
+function whatCalls({ changes, previous }: CallsEvidence, { flows, sites }: StepChanges): string {
+  const {
+    service,
+    calls,
+    repeats: [repeat],
+  } = changes
+  const isTime = flows.quantity === TIME
   const change = calls[0] && asOnlyCall(calls[0], sites)
   if (change === undefined) {
     const { of, call, beforeTimes, afterTimes } = repeat as RepeatChange
@@ -106,6 +93,6 @@ function rounded(times: number): string {
 }
 
 /** Says how many other operations do the same. */
-export function doneToo(alike: readonly Pick<RepeatChange, 'of'>[]): string {
+function doneToo(alike: readonly Pick<RepeatChange, 'of'>[]): string {
   return alsoDone(new Set(alike.map(({ of }) => of.operation)).size - 1)
 }

@@ -1,0 +1,34 @@
+import { grouped } from '../../core/words.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import type { CountsTest } from '../steps/compare-counts.ts'
+import type { StepChange } from '../steps/step-changes.ts'
+
+type Counts = Pick<CountsTest, 'made' | 'chances'>
+
+/** Writes a count with its chances: `31 of 160`. */
+export function ofChances({ made, chances }: Counts, period: Period): string {
+  return `${grouped(made[period])} of ${grouped(chances[period])}`
+}
+
+/** Returns the counts of both periods as text: `31 of 160 calls (0 of 182 before)`. */
+export function callsText(counts: Counts): string {
+  return `${ofChances(counts, AFTER)} calls (${ofChances(counts, BEFORE)} before)`
+}
+
+/** Says how many other operations changed the same way. */
+export function alsoDone(others: number): string {
+  if (others < 1) return ''
+  return others === 1 ? ', and so does 1 other operation' : `, and so do ${others} other operations`
+}
+
+/** A title that names one operation of a step says less than this share of its change alone. */
+const MIN_NAMED = 0.5
+
+/** Says whether other operations of a step changed with the one that its title names. */
+export function alsoChanged({ operations, contributionUs }: StepChange): string {
+  const changed = operations.filter((one) => one.changed)
+  if (changed.length > 0) return alsoDone(changed.length - 1)
+  const most = Math.max(0, ...operations.map((one) => one.contributionUs / contributionUs))
+  const isOne = operations.length < 2 || most >= MIN_NAMED
+  return isOne ? '' : ', and so do its other operations together'
+}

@@ -1,0 +1,258 @@
+import { range } from 'd3-array'
+import { requireStage } from '../../core/errors.ts'
+import { fingerprint } from '../../core/fingerprint.ts'
+import { count, defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { Categories } from '../categories/categories.ts'
+import { findEdgeChanges } from '../edges/find-edge-changes.ts'
+import { otherMix } from '../fairness/request-types.ts'
+import { nestConsequences, withConsequences } from '../findings/consequences.ts'
+import { detectableShifts, findingsLevel, nearestStep } from '../findings/detectable.ts'
+import {
+  type Claim,
+  claimMutations,
+  draftFindings,
+  type FindingSources,
+} from '../findings/draft-findings.ts'
+import { nearestFailure } from '../findings/error-findings.ts'
+import type { Draft, Finding } from '../findings/finding.ts'
+import { onsetsOf } from '../findings/finding-onsets.ts'
+import { operationOf, sizeOf } from '../findings/finding-size.ts'
+import { exemplarsOf, slowExamples } from '../findings/slow-examples.ts'
+import { slowRequests } from '../findings/slow-stretch.ts'
+import { observedChange } from '../findings/weighing.ts'
+import { differs, failureShift, wholeShifts } from '../findings/whole-shift.ts'
+import { findInterference } from '../interference/find-interference.ts'
+import {
+  interferenceClause,
+  interferenceFacts,
+  interferenceLook,
+} from '../interference/interference.ts'
+import type { Knowledge } from '../knowledge/knowledge.ts'
+import { withoutNames } from '../knowledge/names.ts'
+import { findResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
+import { findStructuralMutations } from '../mutations/find-structural-mutations.ts'
+import { eventBefore, onsetAt, seenEvents, type TimedEvent } from '../onset/events.ts'
+import { matchPrecursors } from '../precursors/match-precursors.ts'
+import { type RankedMutation, type Ranking, rankMutations } from '../ranking/rank-mutations.ts'
+import { findSegments } from '../segments/find-segments.ts'
+import { findStepChanges } from '../steps/find-step-changes.ts'
+import { hasTestableType } from '../steps/root-types.ts'
+import { burstsFact, factsOf, meaningFact, sinceFact } from './finding-facts.ts'
+import { wordsOf } from './finding-words.ts'
+import { Findings } from './findings.ts'
+import { noteTexts, subjectsOf } from './notes.ts'
+import { segmentClause } from './segment-words.ts'
+
+/** Number of slower findings, from the first, for which interfering requests are searched. */
+const MAX_INTERFERED = 3
+
+const FIND_FINDINGS_OPTIONS = defineOptions({
+  alpha: level({ default: 0.05, sentence: 'Chance of any false finding' }),
+  limit: count({ default: 10, unit: 'findings', sentence: 'Most findings kept, largest first' }),
+})
+
+/**
+ * Finds what changed between two periods, one entry a cause, by corrected tests, as
+ * `comparison.findings` does with default options. Of random halves of one period, at most `alpha` of
+ * all comparisons find anything; of stretches of time that drift, more do (docs/measured.md).
+ *
+ * @param options see `FIND_FINDINGS_OPTIONS`
+ * @throws FlowdeltaError for an unknown option, OptionError for a value that an option does not take
+ *
+ * @example
+ * findFindings(categories).findings.map(({ title }) => title)
+ */
+export function findFindings(
+  categories: Categories,
+  options: Partial<OptionsOf<typeof FIND_FINDINGS_OPTIONS>> = {},
+): Findings {
+  requireStage('findFindings(categories)', categories, Categories)
+  const { alpha, limit } = readOptions(FIND_FINDINGS_OPTIONS, options)
+  const shared = findingsLevel(alpha)
+  const responseTime = findResponseTimeMutations(categories, { alpha: shared, correction: 'bh' })
+  const structural = findStructuralMutations(categories, { alpha: shared, smPThreshold: 'auto' })
+  const evidence = rankMutations(responseTime, matchPrecursors(structural))
+  const edges = findEdgeChanges(categories, { alpha: shared })
+  const steps = findStepChanges(categories, { alpha })
+  const sources = { evidence, edges, steps, segments: findSegments({ steps }, { alpha }) }
+  const drafts = draftFindings(sources)
+  const claims = claimMutations(responseTime, drafts)
+  const events = seenEvents(categories.flows)
+  return groupFindings({ ...sources, drafts, claims, events, ranking: evidence }, { limit })
+}
+
+/**
+ * Makes findings of drafts: with their sentences and the mutations that they account for. A delay seen elsewhere stands
+ * under its cause.
+ */
+export function groupFindings(
+  sources: FindingSources & {
+    readonly ranking: Ranking
+    readonly drafts: readonly Draft[]
+    readonly claims: readonly Claim[]
+    readonly events: readonly TimedEvent[]
+  },
+  {
+    limit = 10,
+    alternative = 'two-sided',
+    interference = true,
+    knowledge = null,
+  }: {
+    limit?: number
+    /** Changes of times that are reported; others always are. */
+    alternative?: Draft['direction'] | 'two-sided'
+    interference?: boolean
+    knowledge?: Knowledge | null
+  } = {},
+): Findings {
+  const { ranking, edges, drafts, claims, events } = sources
+  const { categories } = edges
+  const { flows } = categories
+  const compared = { categories, steps: sources.steps }
+  const observedChangeUs = observedChange(edges)
+  const requests = Math.round(flows.countedIn(AFTER))
+  const changeIsClear = differs(wholeShifts(flows)[0])
+  const { quantity } = flows
+  const keyOf = ({ category, kind }: Pick<RankedMutation, 'category' | 'kind'>) =>
+    `${category} ${kind}`
+  const draftOf = new Map(claims.map((claim) => [keyOf(claim), drafts[claim.draft]]))
+  const mutationsOf = (draft: Draft) =>
+    ranking.mutations.filter((mutation) => draftOf.get(keyOf(mutation)) === draft)
+  const isFaster = changeIsClear && observedChangeUs < 0
+  const found = nestConsequences(compared, drafts, isFaster)
+  const causes = found.filter(
+    ({ cause: { kind, direction } }) =>
+      [direction, 'two-sided'].includes(alternative) ||
+      (kind !== 'latency' && kind !== 'unattributed'),
+  )
+  const kept = causes.slice(0, limit)
+  const untimed = kept
+    .flatMap(({ cause, consequences }) => [cause, ...consequences])
+    .filter(({ inTime }) => inTime === undefined)
+  const onsets = onsetsOf(untimed, compared)
+  const interferences = new Map(
+    (interference ? kept : [])
+      .filter(({ cause }) => cause.kind === 'latency' && cause.direction === 'slower')
+      .slice(0, MAX_INTERFERED)
+      .map(({ cause }) => [cause, findInterference(sources, cause)]),
+  )
+  const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
+    const { inTime = onsets.get(draft)! } = draft
+    const { began, bursts } = inTime
+    const contributionUs = withConsequences(draft, consequences)
+    const clearUs = changeIsClear ? observedChangeUs : Number.NaN
+    const ofPeriods = (counted: (period: Period) => number) =>
+      [Math.round(counted(BEFORE)), Math.round(counted(AFTER))] as const
+    const all = ofPeriods((period) => flows.countedIn(period))
+    const worth = ofPeriods((period) => flows.worthIn(period))
+    const follows = began && eventBefore(began, { flows, events, services: draft.services })
+    const since = began && onsetAt(began, follows)
+    const interference = interferences.get(draft) ?? null
+    const parts = withoutNames(draft.key, knowledge).split('\n').sort()
+    const id = `${draft.kind}-${fingerprint(parts.join('\n'))}`
+    const { where, what, look, notes } = wordsOf(draft, compared)
+    const facts = [
+      ...factsOf(draft, { all: Math.max(requests, draft.requests), quantity, notes }),
+      ...meaningFact(categories, draft),
+      ...sinceFact(since, follows),
+      ...burstsFact(draft, bursts),
+      ...interferenceFacts(interference),
+      ...(knowledge === null ? [] : noteTexts(knowledge.notes, id, subjectsOf(categories, draft))),
+    ]
+    const clauses = segmentClause({ ...draft, what }) + interferenceClause(interference)
+    return {
+      ...toldOf(draft),
+      id,
+      rank,
+      where,
+      what,
+      operation: operationOf(draft),
+      size: sizeOf(draft, { all, worth, quantity }),
+      since,
+      follows,
+      interference,
+      look: look + interferenceLook(interference),
+      title: `${where}: ${what}${clauses}`,
+      text: facts.join(' · '),
+      facts,
+      contributionUs,
+      shareOfChange: contributionUs / clearUs,
+      mutations: mutationsOf(draft),
+      exemplars:
+        draft.exemplars ?? slowExamples(sources.steps, draft, exemplarsOf(categories, draft)),
+      consequences,
+    }
+  }
+  const errors = sources.steps.errors.filter(({ changed }) => changed)
+  const failing = new Set(errors.flatMap((change) => [...change.failing]))
+  const findings = kept.map(({ cause, consequences }, i) =>
+    finish(
+      cause,
+      i + 1,
+      consequences.map((draft) => finish(draft, i + 1, [])),
+    ),
+  )
+  const slow = slowRequests(sources.steps, drafts)
+  const isTold = found.length > 0 || slow.slowStretch !== null || slow.fewSlow !== null
+  return new Findings({
+    findings,
+    omitted: causes.length - findings.length,
+    otherWay: found.length - causes.length,
+    observedChangeUs,
+    mixUs: mixChange(sources),
+    failures: failureShift(flows, failing),
+    requests,
+    changeIsClear,
+    testable: found.length > 0 || anyTestable(sources),
+    detectable: found.length > 0 ? [] : detectableShifts(sources.steps, edges),
+    nearest: isTold ? null : nearestStep(sources.steps),
+    nearestFailure: found.length > 0 ? null : nearestFailure(sources.steps),
+    ...slow,
+    flows,
+  })
+}
+
+/** Parts of a draft that its finding has, too. */
+const TOLD = [
+  'kind',
+  'direction',
+  'isFirst',
+  'categories',
+  'requests',
+  'concerned',
+  'failedRequests',
+  'eachInterval',
+  'probabilitySlower',
+  'services',
+  'changedEdges',
+  'changedStructure',
+  'steps',
+  'calls',
+  'moves',
+  'segment',
+  'doing',
+  'did',
+  'place',
+  'p',
+  'q',
+] as const satisfies readonly (keyof Draft)[]
+
+function toldOf(draft: Draft): Pick<Draft, (typeof TOLD)[number]> {
+  const told = TOLD.filter((name) => name in draft).map((name) => [name, draft[name]])
+  return Object.fromEntries(told) as Pick<Draft, (typeof TOLD)[number]>
+}
+
+/** Returns the total change by the request mix alone; 0 where findings count requests of all types. */
+function mixChange({ evidence, edges }: FindingSources): number {
+  const { counts, smPThreshold } = evidence.precursors.structural.options
+  const { flows } = edges.categories
+  const isPerType = counts !== 'weighted' && smPThreshold === 'auto'
+  return isPerType ? (otherMix(flows)?.shiftUs ?? 0) * flows.wholes(AFTER) : 0
+}
+
+function anyTestable({ evidence: { responseTime }, edges, steps }: FindingSources) {
+  const { size, flows } = edges.categories
+  const isTested = edges.tested.length > 0 || (steps.steps.length > 0 && hasTestableType(flows))
+  return isTested || range(size).some((one) => responseTime.test(one).testable)
+}

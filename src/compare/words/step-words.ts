@@ -1,0 +1,198 @@
+import { group, rollup, sum } from 'd3-array'
+import { SEVERAL } from '../../calls/visits.ts'
+import { callerSide, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
+import { listed, MAX_NAMED, printable } from '../../core/words.ts'
+import { AFTER, type FlowSet, type Layer } from '../../flows/flow-set.ts'
+import { operationName } from '../../flows/node-labels.ts'
+import type { StepsEvidence } from '../findings/evidence.ts'
+import { isMessage, mainOperation } from '../findings/names.ts'
+import { eachOfSteps, requestsOf } from '../findings/step-findings.ts'
+import type { Segment } from '../segments/segments.ts'
+import type { StepChange } from '../steps/step-changes.ts'
+import { isInnerPart, namedPart, type WorkPart, workParts } from '../steps/work-parts.ts'
+import { alsoChanged } from './counts-words.ts'
+import { intervalText } from './finding-facts.ts'
+import { timeWords } from './segment-words.ts'
+import { inFew, slowNotes, wayNotes } from './time-words.ts'
+import type { Words } from './words.ts'
+
+/** Says how much longer steps take, and where to look. */
+export function stepsWords(
+  flows: FlowSet,
+  evidence: StepsEvidence,
+  segment: Segment | undefined,
+): Words {
+  const { steps, inSegment } = evidence
+  const [first] = steps
+  const { quantity } = flows
+  const parts = first.kind === 'work' ? workParts(flows, first) : []
+  const eachUs = eachOfSteps(flows, steps)
+  const isOfSegment = inSegment === 'segment' && segment !== undefined
+  const { where, what } = whatChanged(flows, evidence, parts)
+  return {
+    where,
+    what: isOfSegment ? timeWords(segment, flows) : what,
+    look: whereToLook(evidence, quantity === TIME),
+    notes: [
+      // A segment of spans within does not tell how long all calls of the step take.
+      ...(isOfSegment ? [] : slowNotes(flows, first, parts)),
+      ...partNotes(evidence, { parts, eachUs, quantity }),
+      ...(isMessage(first)
+        ? [
+            `${moreText(first.shiftUs, quantity)} a message${intervalText(first.interval, quantity)}, outside response times`,
+          ]
+        : wayNotes(flows, steps, requestsOf(steps))),
+      ...layerNotes(flows, steps),
+      ...(eachUs === 0 && !isMessage(first) ? ['no request waits for it'] : []),
+    ],
+  }
+}
+
+function whatChanged(
+  flows: FlowSet,
+  { scope, steps, inSegment }: StepsEvidence,
+  parts: readonly WorkPart[],
+): Pick<Words, 'where' | 'what'> {
+  const [first] = steps
+  const time = (told: StepChange) => {
+    const step = told === first && typeof inSegment === 'object' ? inSegment : told
+    // With sequential calls, each takes its part.
+    const part = told === first && step.kind === 'work' ? namedPart(step, parts) : undefined
+    const times = part === undefined || part.isOfCalls ? 1 : part.callsEach / step.callsEach
+    const isRepeated = times >= SEVERAL
+    const more = moreText(step.shiftUs / (isRepeated ? times : 1), flows.quantity)
+    if (isMessage(step)) return `${more} to receive messages${inFew(step, 'them')}`
+    const each = step.callsEach < SEVERAL && !isRepeated ? '' : ' a call'
+    const way = step.kind === 'work' ? '' : callerSide(flows.quantity)
+    return more + each + inFew(step, 'the calls') + way
+  }
+  const service = printable('service' in scope ? scope.service : first.service)
+  const operation = operationName({ operation: mainOperation(first) })
+  const few = (names: readonly string[]) => listed(names.map(printable), MAX_NAMED)
+  const called = few(steps.map((step) => step.service))
+  const callers = few(steps.flatMap(({ caller }) => caller ?? []))
+  const also = alsoChanged(first)
+  const itself = `${workWords(first, operation, parts)} takes ${time(first)}${oftener(first, parts)}${also}`
+  switch (scope.of) {
+    case 'step':
+      return {
+        where: first.caller === null ? service : `${printable(first.caller)} → ${service}`,
+        what: first.kind === 'work' ? itself : `${operation} takes ${time(first)}${also}`,
+      }
+    case 'operation':
+      return { where: called, what: itself }
+    case 'calls to':
+      return {
+        where: `calls to ${service}`,
+        what: `${operation} takes ${time(first)}, from ${callers}`,
+      }
+    case 'calls by':
+      return { where: service, what: `its calls to ${called} take ${time(first)}` }
+    case 'service':
+      return { where: service, what: serviceWords(scope.service, steps, time) }
+  }
+}
+
+/** Smallest share at which the work of an operation that contains another is not all its own. */
+const MIN_SHARED = 0.1
+
+function workWords(step: StepChange, operation: string, parts: readonly WorkPart[]): string {
+  if (step.kind !== 'work') return operation
+  const part = namedPart(step, parts)
+  if (part?.isOfCalls) return operation
+  if (part !== undefined) return `${operationName(part)} within ${operation}`
+  const isShared =
+    step.part !== 'itself' &&
+    parts.some((one) => isInnerPart(step, one) && one.shiftUs / step.shiftUs >= MIN_SHARED)
+  return isShared ? `${operation}, without its calls,` : `${operation} itself`
+}
+
+/** Names a call that is made more often, if that alone makes the work longer. */
+function oftener(step: StepChange, parts: readonly WorkPart[]): string {
+  const part = namedPart(step, parts)
+  if (!part?.isOfCalls) return ''
+  return `, because it calls ${operationName(part)} ${part.shiftUs > 0 ? 'more' : 'less'} often`
+}
+
+/** Smallest share of the work for a part to be mentioned. */
+const MIN_TOLD = 0.1
+/**
+ * Largest difference between the sum of parts and the extra time of each request, as a share, at which parts are
+ * mentioned.
+ */
+const MAX_APART = 0.05
+
+/**
+ * Splits what each request takes more on average: `717 ms made up of 560 ms in PlaceOrder, 157 ms in ConvertCurrency`.
+ */
+function partNotes(
+  { scope, steps: [step] }: StepsEvidence,
+  {
+    parts,
+    eachUs,
+    quantity,
+  }: { readonly parts: readonly WorkPart[]; readonly eachUs: number; readonly quantity: Quantity },
+): string[] {
+  if (scope.of !== 'step' || step.kind !== 'work' || step.minority !== null) return []
+  const sumUs = parts.reduce((sum, { meanUs }) => sum + meanUs, 0)
+  const told = parts
+    .filter(({ meanUs }) => meanUs / eachUs >= MIN_TOLD)
+    .sort((a, b) => b.meanUs / eachUs - a.meanUs / eachUs)
+    .slice(0, MAX_NAMED)
+  if (told.length < 2 || !(Math.abs(sumUs / eachUs - 1) <= MAX_APART)) return []
+  const texts = told.map(
+    ({ operation, meanUs }) =>
+      `${formatAmount(Math.abs(meanUs), quantity)} in ${operationName({ operation })}`,
+  )
+  return [`${formatAmount(Math.abs(eachUs), quantity)} made up of ${texts.join(', ')}`]
+}
+
+/** Lists the slower parts of a service, in the order of `steps`. */
+function serviceWords(
+  service: string,
+  steps: StepsEvidence['steps'],
+  time: (step: StepChange) => string,
+): string {
+  const called = steps.filter((step) => step.kind === 'call' && step.service !== service)
+  const names = listed(
+    called.map((step) => printable(step.service)),
+    MAX_NAMED,
+  )
+  const partOf = (step: StepChange) => {
+    if (step.kind === 'work') return 'its work takes'
+    return step.service === service ? 'calls to it take' : `its calls to ${names} take`
+  }
+  const parts = rollup(steps, ([first]) => time(first!), partOf)
+  return listed([...parts].map(([part, taken]) => `${part} ${taken}`))
+}
+
+function whereToLook({ scope, steps }: StepsEvidence, isTime: boolean): string {
+  const first = 'service' in scope ? [scope.service] : steps.map(({ service }) => service)
+  const isWay = isTime && steps.every(({ kind }) => kind === 'call')
+  const named = listed([...new Set(first)].map(printable), MAX_NAMED)
+  const ways = steps.some(isMessage)
+    ? 'lag, number and work of consumers'
+    : 'network, queues, connections'
+  return isWay ? `${named} (${ways})` : named
+}
+
+/** Says how long spans on the way of its calls take that are recorded in one period only. */
+function layerNotes({ layers = [], quantity }: FlowSet, steps: readonly StepChange[]): string[] {
+  const services = new Set(
+    steps.map(({ kind, service, caller }) => (kind === 'call' ? caller : service)),
+  )
+  return Array.from(
+    group(
+      layers.filter(({ caller }) => services.has(caller)),
+      ({ caller, operation, period }) => JSON.stringify([caller, operation, period]),
+    ).values(),
+    (own) => {
+      const [{ caller, operation, period }] = own as [Layer]
+      const time = formatAmount(
+        sum(own, ({ eachUs }) => eachUs),
+        quantity,
+      )
+      return `${printable(caller)} calls through ${operationName({ operation })}, recorded only ${period === AFTER ? 'after' : 'before'}: ${time} a call`
+    },
+  )
+}
