@@ -13,18 +13,13 @@ import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-cha
 import type { StepStratum } from '../steps/step-strata.ts'
 import { strataOfStep } from '../steps/step-times.ts'
 import { innerOperation } from '../steps/work-parts.ts'
-import { type Draft, type Finding, isStructural } from './finding.ts'
+import { type Compared, type Draft, type Finding, isStructural } from './finding.ts'
 import { requestsOf } from './names.ts'
 
 /** A delay of another size than its cause, by more than this share, is one of its own. */
 const MAX_SIZE_DIFFERENCE = 0.1
 /** Smallest share of requests that a consequence has in common with its cause. */
 const MIN_SHARED_REQUESTS = 0.5
-
-export interface Compared {
-  readonly categories: Categories
-  readonly steps: StepChanges
-}
 
 /** Returns the time a draft adds by its own evidence alone. */
 function estimateOf({ estimateUs, contributionUs }: Draft): number {

@@ -93,7 +93,7 @@ function draftsOfSteps({
   const drafts = [...loadFindings(steps, edges, told), ...told.sort(byContribution)]
   const whole = draftsInTime(wholeRequests(found, edges.categories), of)
   const left = unattributedFindings(steps, { drafts, edges, whole, prices })
-  return withSharedConditions(withSameFactor([...drafts, ...left], steps), sources)
+  return withSharedConditions(withSameFactor([...drafts, ...left], of), sources)
 }
 
 /** Whether a change of calls surely changes how much requests take. */

@@ -53,7 +53,6 @@ export function errorFindings(
       probabilitySlower: Number.NaN,
       services: [service, ...callers],
       calls: [findingCall({ ...change, kind: 'fails', of, previous: null, call: null })],
-      tallies: [change, change.inner ?? change],
       ...(change.inner && { size: rateSize(change.inner, 'call') }),
       exemplars: firstExemplars(flows, requests),
       p,
@@ -68,7 +67,6 @@ export function errorFindings(
         ...origin,
         evidence: { ...evidence, passed, counts: passed },
         key: JSON.stringify([kind, service, caller]),
-        tallies: [passed, passed],
         size: rateSize(passed, 'call'),
         services: [caller, service],
         calls: [findingCall({ ...passed, kind: 'fails with', previous: of, call: null })],
@@ -84,10 +82,13 @@ export function failuresThen(
   flows: FlowSet,
   isThen: (request: number) => boolean,
 ): Draft {
-  const { evidence, calls, tallies = [] } = draft
-  const [own, counts] = tallies.map((tally) => tallied(flows, tally, isThen))
+  const { evidence, calls } = draft
   const [call, ...others] = calls
-  if (!(evidence.of === 'failures' && call && own && counts && counts.made[AFTER] > 0)) return draft
+  if (evidence.of !== 'failures' || call === undefined) return draft
+  const { change, passed } = evidence
+  const own = tallied(flows, passed ?? change, isThen)
+  const counts = tallied(flows, passed ?? change.inner ?? change, isThen)
+  if (!(counts.made[AFTER] > 0)) return draft
   return {
     ...draft,
     evidence: { ...evidence, counts },

@@ -18,7 +18,7 @@ import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep, type StepTimes, strataOfStep } from '../steps/step-times.ts'
-import type { Draft, FindingCall, FindingStep, InTime } from './finding.ts'
+import type { Compared, Draft, FindingCall, FindingStep, InTime } from './finding.ts'
 
 /** A gap between the periods of up to this share of the shorter one is none. */
 const MAX_GAP = 0.05
@@ -35,7 +35,7 @@ interface Value extends Failure {
 /** Adds onsets and bursts to findings; those after the start must be significant among all. */
 export function onsetsOf(
   drafts: readonly Draft[],
-  { categories, steps }: { categories: Categories; steps: StepChanges },
+  { categories, steps }: Compared,
 ): ReadonlyMap<Draft, InTime> {
   const clock = clockOf(categories.flows)
   const found = drafts.map((draft) => {
@@ -137,10 +137,7 @@ function clockOf(flows: FlowSet) {
   return { isTimeOfDay: overlap !== null, isJoined }
 }
 
-function valuesOf(
-  draft: Draft,
-  { categories, steps }: { readonly categories: Categories; readonly steps: StepChanges },
-): Value[] {
+function valuesOf(draft: Draft, { categories, steps }: Compared): Value[] {
   if (draft.kind === 'load') return gapValues(categories.flows)
   if (draft.kind === 'errors') return failuresOf(draft, steps)
   // With several steps, takes the segment's, or else the one with the largest change: others may have followed later.

@@ -1,5 +1,6 @@
 import type { ServiceLogChange } from '../../flows/flow-logs.ts'
 import type { Period } from '../../flows/flow-set.ts'
+import type { Categories } from '../categories/categories.ts'
 import type { EdgeChange } from '../edges/find-edge-changes.ts'
 import type { Interference } from '../interference/interference.ts'
 import type { MovedRequests } from '../mutations/find-structural-mutations.ts'
@@ -12,7 +13,7 @@ import type { OtherValues, Segment } from '../segments/segments.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import type { Operation } from '../steps/call-order.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
-import type { TalliedCalls } from '../steps/compare-errors.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import type { Step } from '../steps/step-times.ts'
 import type { Evidence, LogsEvidence, RequestCounts, StructureChange } from './evidence.ts'
@@ -94,6 +95,12 @@ export interface InTime {
   readonly bursts: Bursts | null
 }
 
+/** What drafts are made from. */
+export interface Compared {
+  readonly categories: Categories
+  readonly steps: StepChanges
+}
+
 /** A finding before it is ranked. */
 export interface Draft {
   readonly kind: (typeof FINDING_KINDS)[number]
@@ -154,8 +161,6 @@ export interface Draft {
   readonly doing?: readonly number[]
   /** Rows of requests before with that behavior, if the services chose it, whatever they had met. */
   readonly did?: readonly number[]
-  /** Counts of an error finding: failed calls by operation, and the calls that its text counts. */
-  readonly tallies?: readonly [ofOperation: TalliedCalls, told: TalliedCalls]
   /** Place where everything changed; `services` are those that run there. */
   readonly place?: PlaceName
   /** Changed work and calls in `place`, if the place has a price of its own. */
@@ -215,7 +220,6 @@ export interface Finding
     | 'weightUs'
     | 'depth'
     | 'isOfSegment'
-    | 'tallies'
     | 'covers'
     | 'because'
     | 'meanwhile'

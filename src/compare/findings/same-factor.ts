@@ -1,17 +1,15 @@
 // Runs once a request of a service: the loops index with `!`.
 
-import { group, median, sum } from 'd3-array'
+import { group, median } from 'd3-array'
 import { allVisits } from '../../calls/visits.ts'
-import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
-import { countByPeriod } from '../steps/compare-errors.ts'
-import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepSample, StepStratum } from '../steps/step-strata.ts'
 import { stepKey, strataOfStep } from '../steps/step-times.ts'
-import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
-import { surest } from './names.ts'
+import type { Compared, Draft, FindingStep } from './finding.ts'
+import { headOf } from './finding-head.ts'
 
 /** Smallest number of services with the same change that count as one change. */
 const MIN_SERVICES = 3
@@ -33,8 +31,10 @@ type Factor = ReturnType<typeof factorOf>
  * factor is known well. It covers findings that say no more than that factor; what changed by more,
  * in few calls or in a segment stands out and stays apart.
  */
-export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): readonly Draft[] {
-  const { flows, ownTimes, times, steps } = changes
+export function withSameFactor(
+  drafts: readonly Draft[],
+  { categories, steps: { flows, ownTimes, times, steps } }: Compared,
+): readonly Draft[] {
   // Findings are tested: without any nothing changed, and one stands for itself.
   const inPlaces = new Set(drafts.flatMap(({ covers = [] }) => covers))
   const open = drafts.filter((one) => isOfTimes(one) && !inPlaces.has(one.key))
@@ -65,32 +65,16 @@ export function withSameFactor(drafts: readonly Draft[], changes: StepChanges): 
   if (covered.length === 0) return drafts
   const keys = new Set(covered.flatMap((draft) => draft.steps.map(stepKey)))
   const rows = new Set(steps.flatMap((step) => (keys.has(stepKey(step)) ? step.requests : [])))
-  const concerned = countByPeriod(flows, rows)
-  const contributionUs = sum(covered, (one) => one.contributionUs)
   const others = all.filter(({ name }) => !names.has(name)).map(({ name }) => name)
-  const head: Draft = {
-    ...NO_EVIDENCE,
-    kind: 'latency',
-    direction,
-    evidence: {
-      of: 'factor',
-      factor: Math.exp(centre),
-      services: [names.size, all.length],
-      others,
-      hosts: hosts.length,
-    },
-    key: 'all services by the same factor',
-    categories: [...new Set(covered.flatMap(({ categories }) => categories))],
-    requests: concerned[AFTER],
-    concerned,
-    contributionUs,
-    eachInterval: [Number.NaN, Number.NaN],
-    probabilitySlower: Number.NaN,
-    services: [...new Set(covered.flatMap(({ services }) => services))],
-    steps: covered.flatMap((draft) => draft.steps),
-    covers: covered.map(({ key }) => key),
-    ...surest(covered),
-  }
+  const evidence = {
+    of: 'factor',
+    factor: Math.exp(centre),
+    services: [names.size, all.length],
+    others,
+    hosts: hosts.length,
+  } as const
+  const key = 'all services by the same factor'
+  const head = headOf(covered, { kind: 'latency', evidence, key, categories, rows: [...rows] })
   return [head, ...drafts]
 }
 

@@ -9,7 +9,7 @@ import { isSameCall } from '../steps/call-order.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
-import { type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
+import { type Compared, type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
 import { failuresOf } from './finding-onsets.ts'
 import { categoriesOf } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
@@ -21,7 +21,7 @@ export const ALL_OF_IT = 0.9
 export function withSegments(
   drafts: readonly Draft[],
   segments: readonly Segment[],
-  { categories, steps }: { readonly categories: Categories; readonly steps: StepChanges },
+  { categories, steps }: Compared,
 ): Draft[] {
   const { flows } = categories
   const told = drafts.map((draft) => {

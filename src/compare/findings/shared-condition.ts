@@ -4,7 +4,6 @@ import { at } from '../../core/entries.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { type Condition, condition, conditionsText } from '../../traces/selection/condition.ts'
-import type { Categories } from '../categories/categories.ts'
 import { MIN_SHARE } from '../places/place-changes.ts'
 import { type PlaceName, placeColumns, thereOf, visitsOf } from '../places/places.ts'
 import { FIRST_VALUE } from '../segments/read-columns.ts'
@@ -13,9 +12,9 @@ import type { Segment } from '../segments/segments.ts'
 import { countByPeriod, type ErrorChange, errorChangeOf } from '../steps/compare-errors.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { ConditionEvidence } from './evidence.ts'
-import { type Draft, NO_EVIDENCE } from './finding.ts'
+import type { Draft } from './finding.ts'
+import { headOf } from './finding-head.ts'
 import { rateSize } from './finding-size.ts'
-import { categoriesOf, surest } from './names.ts'
 import type { Sources } from './place-findings.ts'
 import { ALL_OF_IT, NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 
@@ -253,52 +252,4 @@ function mostFail(own: readonly Draft[], place: PlaceName, sources: Sources): bo
     ({ isOwn, failed, all }) => !isOwn && all > 0 && proportionInterval(failed, all)[1] < share / 2,
   )
   return failing.size >= MIN_SHARE * (failing.size + still.length)
-}
-
-/** Returns the one of several that adds most. */
-function largestOf(covered: readonly Draft[]): Draft {
-  return greatest(covered, (one) => Math.abs(one.contributionUs)) as Draft
-}
-
-/** Returns one finding in place of several, with the requests (`rows`) of both periods. */
-function headOf(
-  covered: readonly Draft[],
-  {
-    categories,
-    rows,
-    ...told
-  }: Pick<Draft, 'evidence' | 'key'> &
-    Pick<Draft, 'place' | 'failedRequests' | 'weightUs' | 'size'> & {
-      readonly categories: Categories
-      readonly rows: readonly number[]
-    },
-): Draft {
-  const { flows } = categories
-  const { kind, direction, inTime } = largestOf(covered)
-  const concerned = countByPeriod(flows, new Set(rows))
-  const contributionUs = sum(covered, (one) => one.contributionUs)
-  const widths = covered.map(({ eachInterval: [low, high], requests }) => requests * (high - low))
-  const eachUs = contributionUs / concerned[AFTER]
-  const widthUs = Math.hypot(...widths) / 2 / concerned[AFTER]
-  return {
-    ...NO_EVIDENCE,
-    ...told,
-    kind,
-    direction,
-    categories: categoriesOf(
-      categories,
-      rows.filter((request) => flows.period[request] === AFTER),
-    ),
-    requests: concerned[AFTER],
-    concerned,
-    contributionUs,
-    eachInterval: [eachUs - widthUs, eachUs + widthUs],
-    probabilitySlower: Number.NaN,
-    services: [...new Set(covered.flatMap(({ services }) => services))],
-    steps: covered.flatMap((draft) => draft.steps),
-    calls: covered.flatMap((draft) => draft.calls),
-    covers: covered.map(({ key }) => key),
-    ...(inTime && { inTime }),
-    ...surest(covered),
-  }
 }

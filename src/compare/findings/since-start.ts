@@ -1,21 +1,15 @@
 import { max } from 'd3-array'
 import { SEVERAL } from '../../calls/visits.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
-import type { Categories } from '../categories/categories.ts'
 import type { Onset } from '../onset/onset.ts'
 import type { Segment } from '../segments/segments.ts'
 import { describePart, type Limits, limitsOf } from '../steps/describe-step.ts'
-import {
-  changedStrata,
-  changeOfStep,
-  type StepChange,
-  type StepChanges,
-} from '../steps/step-changes.ts'
+import { changedStrata, changeOfStep, type StepChange } from '../steps/step-changes.ts'
 import { partOfStratum, type StepStratum } from '../steps/step-strata.ts'
 import { isOfOneStep, type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
 import { failuresThen } from './error-findings.ts'
 import type { StepsEvidence } from './evidence.ts'
-import type { Draft } from './finding.ts'
+import type { Compared, Draft } from './finding.ts'
 import { onsetsOf } from './finding-onsets.ts'
 import { isConfined, segmentDraft } from './segment-findings.ts'
 import { changeOfSteps } from './step-findings.ts'
@@ -24,11 +18,6 @@ import { changeOfSteps } from './step-findings.ts'
 const MAX_UNSURE = 0.25
 
 type IsThen = (request: number) => boolean
-
-interface Compared {
-  readonly categories: Categories
-  readonly steps: StepChanges
-}
 
 /**
  * Finds when drafts began and ended, and tells changes of times and failures by the requests that arrive in

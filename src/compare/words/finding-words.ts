@@ -1,5 +1,4 @@
-import type { Compared } from '../findings/consequences.ts'
-import type { Draft } from '../findings/finding.ts'
+import type { Compared, Draft } from '../findings/finding.ts'
 import { callsWords } from './call-words.ts'
 import { edgesWords } from './edge-words.ts'
 import { failureWords } from './error-words.ts'
