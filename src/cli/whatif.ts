@@ -2,6 +2,10 @@ import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { requireSpans, stoodFor } from '../calls/call-forest.ts'
 import { compare } from '../compare/comparison.ts'
+import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
+import { dataQuality } from '../compare/fairness/data-quality.ts'
+import { missingIntervals, timeRanges } from '../compare/fairness/period-times.ts'
+import { duplicateTraces, orphans, truncatedTraces } from '../compare/fairness/trace-problems.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import type { Findings } from '../compare/findings/findings.ts'
 import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
@@ -9,6 +13,7 @@ import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
 import { entryNamed, FlowdeltaError, OptionError } from '../core/errors.ts'
 import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
 import { grouped, readDuration, spoken } from '../core/words.ts'
+import { rootOf } from '../traces/selection/span-values.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import {
   type DiagnosisProgress,
@@ -50,14 +55,7 @@ import {
   printText,
   warningLines,
 } from './printing.ts'
-import {
-  diagnosisResults,
-  type Predictions,
-  predictionResults,
-  WHATIF_DOCUMENT,
-} from './whatif-document.ts'
-import { predictionText, whatifText } from './whatif-text.ts'
-import { whatifWarnings } from './whatif-warnings.ts'
+import { type Predictions, predictionText, WHATIF_DOCUMENT, whatifText } from './whatif-results.ts'
 
 const { depth, beam, divergence, sampleSize, features, seed } = DIAGNOSIS_OPTIONS
 const DIAGNOSIS_FLAGS = defineOptions({
@@ -165,7 +163,8 @@ async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<v
       ...optionsFrom(MODEL_FLAGS, flags),
       texts: apply,
     })
-    if (json) printJson(WHATIF_DOCUMENT.write(predictionResults(predictions, { warnings, within })))
+    const results = { predictions, warnings, within, limit: 0, explained: [] }
+    if (json) printJson(WHATIF_DOCUMENT.write(results))
     else printText(withWarnings(predictionText(predictions, within), warnings))
     return
   }
@@ -181,9 +180,9 @@ async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<v
   const explained = findings === null ? [] : diagnosis.explains(findings)
   const most = limit ?? (json ? MAX_IN_JSON : MAX_IN_TEXT)
   const wish = target !== undefined && 'quantile' in target ? target : undefined
-  const shown = { limit: most, warnings, wish, within, explained }
-  if (json) printJson(WHATIF_DOCUMENT.write(diagnosisResults(diagnosis, shown)))
-  else printText(withWarnings(whatifText(diagnosis, shown), warnings))
+  const results = { diagnosis, limit: most, warnings, within, explained }
+  if (json) printJson(WHATIF_DOCUMENT.write(results))
+  else printText(withWarnings(whatifText(diagnosis, results, wish), warnings))
   failOn(diagnosis, flags.failOn, TERMS)
 }
 
@@ -218,6 +217,28 @@ const TERMS: Terms<DiagnosedScenario, LatencyDiagnosis> = {
 async function splitSpans(flags: WhatifFlags & Flags): Promise<[SpanTraces, SpanTraces]> {
   const [before, after] = await loadSplit(flags, [flags.before, flags.after])
   return [requireSpans(before, before.name), requireSpans(after, after.name)]
+}
+
+/** Returns the doubts about traces that `compare` also has: those that need no flows. */
+export function whatifWarnings(before: SpanTraces, after: SpanTraces | null): ComparisonWarning[] {
+  if (after === null) return dataQuality(before, [])
+  const periods = { before, after }
+  const arrivals = [arrivalsOf(before), arrivalsOf(after)] as const
+  const told = [
+    ...duplicateTraces(periods),
+    ...timeRanges(arrivals),
+    ...orphans(periods),
+    ...truncatedTraces(periods),
+    ...missingIntervals(arrivals),
+  ]
+  return [...told, ...dataQuality(before, told), ...dataQuality(after, told)]
+}
+
+function arrivalsOf(traces: SpanTraces): Float64Array {
+  const epochUs = Number(traces.epochNs) / 1e3
+  return Float64Array.from(traces.ids, (_, trace) => {
+    return epochUs + (traces.spans.startUs[rootOf(traces, trace)] as number)
+  }).sort()
 }
 
 function withWarnings(text: string, warnings: readonly PrintedWarning[]): string {
