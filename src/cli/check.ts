@@ -45,7 +45,7 @@ interface JudgedType extends CheckedType {
   readonly possible: readonly string[]
 }
 
-interface CheckResults {
+export interface CheckResults {
   readonly check: RunCheck
   readonly types: readonly JudgedType[]
   /** Quantities that no given condition judges. */

@@ -81,7 +81,7 @@ const CLASSES = { before: 'good', after: 'bad' } as const
 /** Reasons for skipped lines that are listed. */
 const MAX_ISSUES = 50
 
-interface PrintedLogs {
+export interface PrintedLogs {
   readonly compared: LogComparison
   readonly warnings: readonly PrintedWarning[]
   readonly limit: number

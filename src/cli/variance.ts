@@ -1,13 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { rollup } from 'd3-array'
 import type { Categories } from '../compare/categories/categories.ts'
 import { categorize } from '../compare/categories/categorize.ts'
-import type { KNOWLEDGE_OPTIONS, Knowledge } from '../compare/knowledge/knowledge.ts'
-import { withoutNames } from '../compare/knowledge/names.ts'
 import type { LabelCount } from '../compare/precursors/label-difference.ts'
-import { FlowdeltaError } from '../core/errors.ts'
-import { count, defineOptions, flag, optionalText } from '../core/options.ts'
+import { count, defineOptions, flag } from '../core/options.ts'
 import { formatAmount, TIME } from '../core/quantity.ts'
 import { counted, grouped, percent, pValue, shortTexts, tooltipText } from '../core/words.ts'
 import { findBlindSpots, MIN_REQUESTS, recordText } from '../explain/blind-spots.ts'
@@ -25,7 +21,6 @@ import {
   type VarianceSources,
 } from '../explain/variance/find-variance.ts'
 import type { MergedBehaviors } from '../explain/variance/merged-behaviors.ts'
-import { parseVarianceMarks, type VarianceMark } from '../explain/variance/variance-marks.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { rootName } from '../views/charts/node-names.ts'
 import {
@@ -38,7 +33,6 @@ import {
   made,
   optional,
   orNull,
-  type Part,
   record,
   TEXT,
   truncated,
@@ -57,7 +51,7 @@ import {
   warningLines,
 } from './printing.ts'
 
-interface VarianceResults {
+export interface VarianceResults {
   readonly variance: VarianceSources
   /** Anomalies, with `--anomalies`. */
   readonly anomalies: Anomalies | null
@@ -80,7 +74,6 @@ const EDGE = record<EdgeVariance>({
   varianceUs2: MEASURED,
   varianceShare: made(({ share }) => share, MEASURED),
   onCriticalPath: about('Share of requests whose critical path has the edge.', MEASURED),
-  mark: made(({ mark }) => mark ?? undefined, optional(TEXT as Part<string>)),
 })
 
 const BEHAVIOR = record<MergedBehaviors['faster']>({ requests: COUNT, medianUs: MEASURED })
@@ -235,18 +228,11 @@ const VARIANCE_FLAGS = defineOptions({
     default: false,
     sentence: 'Also find the slowest and the rarest requests, and what sets them apart',
   }),
-  marks: optionalText(
-    'Edges whose variance is understood, saved by the variance explorer',
-    'marks <file>',
-  ),
   json: JSON_FLAG,
   limit: count({ default: 1000, sentence: 'List at most this many categories' }),
 })
 
-interface VarianceFlags
-  extends FlagsOf<typeof VARIANCE_FLAGS>,
-    FlagsOf<typeof KNOWLEDGE_OPTIONS>,
-    SplitFlags {
+interface VarianceFlags extends FlagsOf<typeof VARIANCE_FLAGS>, SplitFlags {
   readonly after?: string[]
 }
 
@@ -260,59 +246,21 @@ export function addVariance(command: Command): void {
 
 async function runVariance(files: string[], flags: VarianceFlags & Flags): Promise<void> {
   const { json, limit, after, anomalies } = flags
-  const marks = flags.marks === undefined ? [] : await readMarks(flags.marks)
   const { categories, warnings } = await categorizeFiles(files, flags, after)
   const options = optionsFrom(VARIANCE_OPTIONS, flags)
   const isOne = after === undefined && flags.split === undefined
   const period = isOne ? 'before' : 'both'
-  const variance = findVariance(categories, {
-    ...options,
-    period,
-    marks: namedMarks(marks, categories, flags.knowledge),
-  })
+  const variance = findVariance(categories, { ...options, period })
   const { large } = variance.options
   const results: VarianceResults = {
     variance,
     anomalies: anomalies ? variance.anomalies() : null,
     spreads: isOne ? null : compareSpreads(categories, { large }),
-    warnings: [...warnings, ...unusedMarks(variance.unused), ...noneLarge(variance)],
+    warnings: [...warnings, ...noneLarge(variance)],
     limit,
   }
   if (json) printJson(VARIANCE_DOCUMENT.write(results))
   else printText(varianceText(results))
-}
-
-async function readMarks(file: string): Promise<readonly VarianceMark[]> {
-  let content: string
-  try {
-    content = await readFile(file, 'utf8')
-  } catch (error) {
-    throw new FlowdeltaError(
-      `--marks ${file} cannot be read (${(error as NodeJS.ErrnoException).code}). Give a file of marks.`,
-    )
-  }
-  return parseVarianceMarks(content, { file })
-}
-
-/** Returns marks on edges with their present names: marks saved before the names were given hold the recorded ones. */
-function namedMarks(
-  marks: readonly VarianceMark[],
-  { flows: { labels } }: Categories,
-  knowledge: Knowledge | null = null,
-): VarianceMark[] {
-  const texts = Array.from({ length: labels.size }, (_, code) => labels.text(code))
-  const named = new Map(texts.map((text) => [withoutNames(text, knowledge), text]))
-  const nameOf = (label: string) => named.get(label) ?? label
-  return marks.map((mark) => ({ ...mark, from: nameOf(mark.from), to: nameOf(mark.to) }))
-}
-
-function unusedMarks(unused: readonly VarianceMark[]): PrintedWarning[] {
-  return unused.map(({ from, to }) => ({
-    code: 'unused-mark',
-    message:
-      `No category has the marked edge ${tooltipText(from)} → ${tooltipText(to)}. ` +
-      'Take the labels as --json prints them, or remove the mark.',
-  }))
 }
 
 const MAX_NAME_LENGTH = 160
@@ -458,11 +406,11 @@ function sourceText(
 
 /** Returns the text of an edge, distinct from others between the same two labels. */
 function edgeText(edge: EdgeVariance, edges: readonly EdgeVariance[]): string {
-  const { from, to, occurrence, fromRoundBefore, mark } = edge
+  const { from, to, occurrence, fromRoundBefore } = edge
   const isOne = edges.filter((other) => other.from === from && other.to === to).length === 1
   const number = isOne && occurrence === 0 ? '' : ` (no. ${occurrence + 1} of that name)`
   const round = fromRoundBefore ? ' of the next round' : ''
-  return `${tooltipText(from)} → ${tooltipText(to)}${round}${number}${mark === null ? '' : `, ${mark}`}`
+  return `${tooltipText(from)} → ${tooltipText(to)}${round}${number}`
 }
 
 /** @param isRanked whether steps to instrument are ranked elsewhere */
