@@ -5,7 +5,7 @@ import { codeText } from '../src/core/code-literals.ts'
 import type { OptionTable } from '../src/core/options.ts'
 import { EXPLORED } from '../src/views/explore.ts'
 import { PLOTTED } from '../src/views/plot.ts'
-import { REPORT_OPTIONS } from '../src/views/report/report-html.ts'
+import { REPORT_OPTIONS } from '../src/views/report/report.ts'
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url))
 export const OPTIONS_PAGE = fileURLToPath(new URL('./options.md', import.meta.url))

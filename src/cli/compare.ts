@@ -1,8 +1,11 @@
 import type { Command } from 'commander'
 import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
+import { FlowdeltaError } from '../core/errors.ts'
 import { count, defineOptions, flag, optionalText } from '../core/options.ts'
 import { explain, explainMutation } from '../explain/parameters/explain.ts'
+import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import { toDot } from '../views/to-dot.ts'
 import { withinBudget } from './comparison-budget.ts'
 import {
   COMPARISON_DOCUMENT,
@@ -20,10 +23,36 @@ import {
 } from './comparison-flags.ts'
 import { comparisonText, findingText } from './comparison-text.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
-import { DOT_CHOICES, dotText } from './dot-text.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { isProposedAlone, proposedAlone } from './load-period.ts'
 import { JSON_FLAG, printJson, printText } from './printing.ts'
+
+/** Values of `--dot`, for messages. */
+const DOT_CHOICES =
+  "1 or #1 for the mutation of that rank in --verbose; 'category 12' for a category in both periods, 'category 12 | 15' for one before and another after; 'trace ID' for the requests of a trace"
+
+/** Flows as DOT, as `--dot` asks for them. */
+function dotText(comparison: Comparison, which: string): string {
+  const { flows, ranking } = comparison
+  const [, id] = /^trace (.+)$/.exec(which) ?? []
+  if (id !== undefined) {
+    const requests = [...flows.ids.keys()].filter((request) => flows.ids[request] === id)
+    if (requests.length === 0) throw new FlowdeltaError(`No request has the trace id ${id}.`)
+    return requests.map((request) => toDot(flows, request)).join('')
+  }
+  const [, before, after = before] = /^category (\d+)(?: *\| *(\d+))?$/.exec(which) ?? []
+  if (before !== undefined) {
+    return toDot(comparison, {
+      before: { category: Number(before), period: BEFORE },
+      after: { category: Number(after), period: AFTER },
+    })
+  }
+  const mutation = ranking.mutations.find(({ rank }) => rankName(which) === `#${rank}`)
+  if (mutation !== undefined) return toDot(comparison, mutation)
+  throw new FlowdeltaError(
+    `'${which}' is no flow: there are ${ranking.mutations.length} mutations. Give ${DOT_CHOICES}.`,
+  )
+}
 
 const COMPARE_FLAGS = defineOptions({
   ...WHAT_IF_FLAG,

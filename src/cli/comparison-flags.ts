@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { type Comparison, compare } from '../compare/comparison.ts'
-import { COMPARISON_OPTIONS, type ComparisonOptions } from '../compare/comparison-options.ts'
+import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { defineOptions, flag } from '../core/options.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
@@ -26,8 +26,6 @@ export interface ComparisonFlags extends SplitFlags {
   readonly afterParameters?: string[]
   readonly beforeLogs?: string[]
   readonly afterLogs?: string[]
-  readonly scaleCounts?: boolean
-  readonly weightCounts?: boolean
 }
 
 function filesOfRuns(args: readonly string[], files: readonly string[]): string[][] {
@@ -59,15 +57,6 @@ export function addComparisonFlags(command: Command, args: readonly string[]): C
       action.setOptionValue('before', filesOfRuns(args, action.getOptionValue('before') ?? []))
     })
   addOptions(command, rarely(COMPARISON_OPTIONS, 'measure', 'events', 'labelBy', 'knowledge'))
-    .addOption(
-      rare(
-        new Option('--scale-counts', 'Same as --counts scaled').conflicts([
-          'weightCounts',
-          'counts',
-        ]),
-      ),
-    )
-    .addOption(rare(new Option('--weight-counts', 'Same as --counts weighted').conflicts('counts')))
   return addOptions(command, LOAD_FLAGS)
     .addOption(
       rare(
@@ -107,7 +96,7 @@ export async function compareFiles(flags: ComparisonFlags & Flags): Promise<Comp
           }),
         )
       : await loadSplit(flags, [flags.before.flat(), flags.after], besideBefore)
-  return compare(before, after, { ...optionsFrom(COMPARISON_OPTIONS, flags), ...countsOf(flags) })
+  return compare(before, after, optionsFrom(COMPARISON_OPTIONS, flags))
 }
 
 async function loadRuns(flags: ComparisonFlags & Flags, beside: BesideTraces): Promise<TraceSet[]> {
@@ -124,11 +113,6 @@ function requireOnce(runs: readonly (readonly string[])[]): void {
       seen.add(resolve(name))
     }
   }
-}
-
-function countsOf(flags: ComparisonFlags): Partial<ComparisonOptions> {
-  if (flags.weightCounts) return { counts: 'weighted' }
-  return flags.scaleCounts ? { counts: 'scaled' } : {}
 }
 
 export const WHAT_IF_FLAG = defineOptions({

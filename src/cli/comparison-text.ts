@@ -15,6 +15,7 @@ import {
   TIME,
 } from '../core/quantity.ts'
 import { counted, grouped, percent, shortText, shortTexts, spoken } from '../core/words.ts'
+import { titleOf, unansweredText } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE, countText, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
@@ -22,9 +23,8 @@ import { ascendingSample } from '../stats/weighted-sample.ts'
 import { rootName } from '../views/charts/node-names.ts'
 import { ribbonLines } from '../views/charts/ribbon-text.ts'
 import { causeText, type ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
-import type { PrintedComparison, WholeFinding } from './comparison-document.ts'
+import type { Explained, PrintedComparison, WholeFinding } from './comparison-document.ts'
 import { exampleTexts } from './example-calls.ts'
-import { explanationTexts } from './explanation-text.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
 import { flowDifferences } from './mutation-document.ts'
@@ -37,6 +37,31 @@ import {
   textWidth,
   wrapped,
 } from './printing.ts'
+
+/** Explanations of finding and mutation; where no question has an answer, said once for both. */
+export function explanationTexts(explained: Explained | null): string[] {
+  if (explained === null) return []
+  const { finding, mutation } = explained
+  const ofFinding = finding && {
+    head: `Finding ${finding.consequenceOf === null ? `#${finding.rank}` : finding.id}`,
+    why: finding.why,
+  }
+  const ofMutation = mutation && { head: `Mutation ${mutation.rank}`, why: mutation.why }
+  const all = [ofFinding, ofMutation].filter((one) => one !== null)
+  const unanswered = all.length > 1 ? unansweredText(all.map(({ why }) => why)) : null
+  const named = (head: string, text: string) => `${head} by parameters: ${text}`
+  const heads = all.map(({ head, why }) => named(head, titleOf(why)))
+  const texts =
+    unanswered === null
+      ? all.map(({ head, why }) => named(head, why.text()))
+      : [[...heads, unanswered].join('\n')]
+  return texts.map((text) =>
+    text
+      .split('\n')
+      .flatMap((line) => wrapped(line, '    '))
+      .join('\n'),
+  )
+}
 
 /** Lines that text takes unless it is verbose: a screen. */
 const MAX_LINES = 40

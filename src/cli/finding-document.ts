@@ -13,6 +13,8 @@ import type { TimedEvent } from '../compare/onset/events.ts'
 import type { Onset } from '../compare/onset/onset.ts'
 import type { PlaceName } from '../compare/places/places.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
+import type { SegmentSide } from '../compare/segments/contrast-shares.ts'
+import type { Segment, SegmentCondition } from '../compare/segments/segments.ts'
 import { CALL_CHOICES } from '../compare/steps/call-counts.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
 import { type Explanation, pathSentence } from '../explain/parameters/explanation.ts'
@@ -23,6 +25,7 @@ import type {
 } from '../explain/parameters/parameter-table.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { PathCondition } from '../stats/decision-tree/tree.ts'
+import { CONDITION_OPS } from '../traces/selection/condition.ts'
 import {
   about,
   COUNT,
@@ -41,7 +44,45 @@ import {
   TEXT,
   words,
 } from './document.ts'
-import { SEGMENT } from './segment-document.ts'
+
+const SEGMENT_SIDE = record<SegmentSide>({
+  before: COUNT,
+  after: COUNT,
+  beforeMean: MEASURED,
+  afterMean: MEASURED,
+  change: about('after less before, of requests of one kind.', MEASURED),
+})
+
+export const SEGMENT = about(
+  'Requests that it is confined to. Means and changes are µs of time, shares of failures or choices.',
+  record<Segment>({
+    text: about('All conditions in words, as --where takes them.', TEXT),
+    measure: words('time', 'errors', 'structure'),
+    operation: about('Only requests of this operation; null for all.', orNull(TEXT)),
+    callingOperation: orNull(TEXT),
+    within: about(
+      'Operation whose spans conditions are of, and whose calls are counted; null where requests are, empty for calls of several.',
+      orNull(TEXT),
+    ),
+    conditions: listOf(
+      record<SegmentCondition>({
+        attribute: TEXT,
+        service: about('Whose spans have it; null for roots.', orNull(TEXT)),
+        op: words(...CONDITION_OPS),
+        values: listOf(TEXT),
+        orNotRecorded: about('Whether it also holds where it is not recorded.', FLAG),
+      }),
+    ),
+    equivalents: about('What the same requests have in common.', listOf(TEXT)),
+    inside: SEGMENT_SIDE,
+    outside: SEGMENT_SIDE,
+    shareOfRequests: SHARE,
+    shareOfChange: SHARE,
+    lift: MEASURED,
+    p: MEASURED,
+    q: MEASURED,
+  }),
+)
 
 const ALL = Number.POSITIVE_INFINITY
 /** Listed with one of many findings; `changedSteps` and `changedParts` say how many there are. */

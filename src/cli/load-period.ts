@@ -53,6 +53,17 @@ export async function loadPeriod(
   )
 }
 
+/** Loads the period before, and after if there is one, or divides one recording. Of several errors, the first is thrown. */
+export async function loadPeriods(
+  flags: SplitFlags & Flags,
+  [before, after]: readonly [readonly string[], (readonly string[] | undefined)?],
+  nameAlone?: string,
+): Promise<[before: TraceSet, after?: TraceSet]> {
+  if (flags.split !== undefined) return loadSplit(flags, [before, after])
+  if (after === undefined) return [await loadPeriod(nameAlone, before, flags)]
+  return bothPeriods(loadPeriod('before', before, flags), loadPeriod('after', after, flags))
+}
+
 /** Waits for periods that load at the same time; of several errors, the first period's is thrown. */
 export async function bothPeriods<Before, After>(
   before: Promise<Before>,
@@ -217,13 +228,7 @@ export async function categorizeFiles(
   flags: SplitFlags & Flags,
   after?: readonly string[],
 ): Promise<{ categories: Categories; warnings: readonly PrintedWarning[] }> {
-  const [first, second] =
-    flags.split === undefined
-      ? await bothPeriods(
-          loadPeriod(after && 'before', files, flags),
-          after && loadPeriod('after', after, flags),
-        )
-      : await loadSplit(flags, [files, after])
+  const [first, second] = await loadPeriods(flags, [files, after])
   const periods = second === undefined ? [first] : [first, second]
   const ruled = withKnowledge(readOptions(CATEGORIZED, optionsFrom(CATEGORIZED, flags)))
   const named = (traces: TraceSet) => nameTraces(traces, ruled.knowledge)

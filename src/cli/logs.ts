@@ -19,6 +19,7 @@ import {
   causeText,
   decoyText,
   fewText,
+  logsTitle,
   phaseLines,
   phaseShareText,
   relationText,
@@ -39,16 +40,33 @@ import {
   performanceSentences,
   tellingGraphs,
 } from '../views/report/log-words.ts'
-import { reportHtml } from '../views/report/report-html.ts'
-import { reportMarkdown } from '../views/report/report-markdown.ts'
+import { reportHtml, reportMarkdown } from '../views/report/report.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
+import {
+  about,
+  COUNT,
+  document,
+  type Each,
+  FLAG,
+  listOf,
+  MEASURED,
+  made,
+  NUMBER,
+  optional,
+  type Part,
+  record,
+  TEXT,
+  truncated,
+  WARNINGS,
+  words,
+} from './document.ts'
 import { addOptions, type Flags, type FlagsOf, inFlags, optionsFrom, rarely } from './flags.ts'
-import { LOGS_DOCUMENT, type PrintedLogs } from './logs-document.ts'
 import {
   leftOutLines,
   listFlags,
   MAX_IN_JSON,
   MAX_IN_TEXT,
+  type PrintedWarning,
   printJson,
   printText,
   textTable,
@@ -57,8 +75,163 @@ import {
 } from './printing.ts'
 import { FORMAT_NAMES, formatOf, writeReport } from './report.ts'
 
-/** Options with flags of their own: names of metrics and Distalyzer's names of periods are read here. */
-const { metric: _metric, class: _class, ...COMPARE_OPTIONS } = LOG_OPTIONS
+/** The document's names of the periods, which are Distalyzer's. */
+const CLASSES = { before: 'good', after: 'bad' } as const
+
+/** Reasons for skipped lines that are listed. */
+const MAX_ISSUES = 50
+
+export interface PrintedLogs {
+  readonly compared: LogComparison
+  readonly warnings: readonly PrintedWarning[]
+  readonly limit: number
+}
+
+type Variable = Each<LogComparison['divergence']['variables']>
+type Graph = Each<LogComparison['attention']['graphs']>
+
+const CLASS = words('good', 'bad')
+const ANYTHING: Part<unknown> = { schema: {}, write: (value) => value }
+
+const BY_CLASS = record<{ readonly before: number; readonly after: number }>({
+  good: made(({ before }) => before, COUNT),
+  bad: made(({ after }) => after, COUNT),
+})
+
+const PARAMETERS = record<LogComparison['options']>({
+  metric: about('Measure of performance.', ANYTHING),
+  alpha: NUMBER,
+  correction: words('bonferroni', 'bh', 'none'),
+  weights: ANYTHING,
+  minSplit: NUMBER,
+  mostVariables: COUNT,
+  stop: words('significance', 'orange'),
+  balance: NUMBER,
+  score: words('sum', 'mean'),
+  class: made((options) => CLASSES[options.class], CLASS),
+})
+
+const OF_CLASS = record<NonNullable<LogComparison['records']>['before']>({
+  count: COUNT,
+  mean: MEASURED,
+  median: MEASURED,
+  p99: MEASURED,
+})
+
+const PERFORMANCE = record<LogComparison>({
+  metric: made(({ options }) => options.metric, ANYTHING),
+  node: made(({ tail }) => tail.metric.name, TEXT, 'Name of performance in graphs.'),
+  tested: made(({ divergence }) => divergence.performance.tested, FLAG),
+  significant: made(({ divergence }) => divergence.performance.significant, FLAG),
+  goodCount: made(({ divergence }) => divergence.performance.beforeCount, COUNT),
+  badCount: made(({ divergence }) => divergence.performance.afterCount, COUNT),
+  leftOut: made(({ networks }) => networks.leftOut, BY_CLASS, 'Instances without the metric.'),
+  weighted: made(({ options }) => options.weights !== 'none', FLAG),
+  goodMean: made(({ divergence }) => divergence.performance.beforeMean, MEASURED),
+  badMean: made(({ divergence }) => divergence.performance.afterMean, MEASURED),
+  t: made(({ divergence }) => divergence.performance.t, MEASURED),
+  p: made(({ divergence }) => divergence.performance.p, MEASURED),
+  heavyTail: made(({ tail }) => tail.isHeavy, FLAG),
+  unit: made(({ tail }) => tail.metric.quantity?.text, optional(TEXT)),
+  records: made(
+    ({ records }) => records,
+    optional(
+      record<NonNullable<LogComparison['records']>>({
+        good: made(({ before }) => before, OF_CLASS),
+        bad: made(({ after }) => after, OF_CLASS),
+      }),
+    ),
+    'Records of a metric that instances log many times; median and p99 are of an instance.',
+  ),
+  suggestion: made(({ tail }) => tail.suggestion || undefined, optional(TEXT)),
+})
+
+const FEATURE = record<Each<Variable['features']>>({
+  feature: TEXT,
+  t: MEASURED,
+  df: MEASURED,
+  p: MEASURED,
+  q: MEASURED,
+  tested: FLAG,
+  significant: FLAG,
+  goodCount: made(({ beforeCount }) => beforeCount, COUNT),
+  badCount: made(({ afterCount }) => afterCount, COUNT),
+  goodMean: made(({ beforeMean }) => beforeMean, MEASURED),
+  badMean: made(({ afterMean }) => afterMean, MEASURED),
+})
+
+const VARIABLE = record<Variable>({
+  name: TEXT,
+  kind: words('event', 'state'),
+  score: about('null for an infinite one: two constants differ.', MEASURED),
+  presence: about(
+    'Instances that have the variable.',
+    record<Variable['presence']>({
+      good: made(({ before }) => before, COUNT),
+      bad: made(({ after }) => after, COUNT),
+      p: MEASURED,
+    }),
+  ),
+  features: listOf(FEATURE),
+})
+
+const GRAPH = record<Graph>({
+  kind: words('event', 'state'),
+  class: made((graph) => CLASSES[graph.class], CLASS),
+  featureType: TEXT,
+  score: MEASURED,
+  variablesLeftOut: made(({ variablesLeftOut }) => variablesLeftOut ?? 0, COUNT),
+  nodes: made(({ nodes }) => nodes.map(({ name }) => name), listOf(TEXT)),
+  edges: listOf(
+    record<Each<Graph['edges']>>({
+      from: TEXT,
+      to: TEXT,
+      weight: MEASURED,
+      r2: MEASURED,
+      directed: FLAG,
+    }),
+  ),
+})
+
+export const LOGS_DOCUMENT = document<PrintedLogs>('logs', 'What `flowdelta logs --json` prints.', {
+  parameters: made(({ compared }) => compared.options, PARAMETERS),
+  instances: made(({ compared }) => compared.logs.counts, BY_CLASS),
+  messages: made(
+    ({ compared }) => compared.logs.report.messages,
+    record<Readonly<Record<'event' | 'state', number>>>({ event: COUNT, state: COUNT }),
+  ),
+  performance: made(({ compared }) => compared, PERFORMANCE),
+  headline: made(
+    ({ compared }) => compared,
+    record<LogComparison>({
+      title: made(logsTitle, TEXT),
+      path: made(
+        ({ leading }) => leading.map(({ name }) => name),
+        listOf(TEXT),
+        'From the cause to what performance depends on directly; empty where no path says so.',
+      ),
+    }),
+  ),
+  variables: made(
+    ({ compared, limit }) => compared.variables.slice(0, limit),
+    listOf(VARIABLE),
+    'Best first; cut at --limit.',
+  ),
+  graphs: made(({ compared }) => compared.attention.graphs, listOf(GRAPH), 'Best first.'),
+  warnings: WARNINGS,
+  issues: made(
+    ({ compared }) => compared.logs.report.table().objects({ limit: MAX_ISSUES }),
+    listOf(ANYTHING),
+    'Lines that were skipped, by reason.',
+  ),
+  truncated: truncated('variables', ({ compared, limit }) => ({
+    all: compared.divergence.variables.length,
+    limit,
+  })),
+})
+
+/** The metric has a flag of its own: its name is looked up in the logs. */
+const { metric: _metric, ...COMPARE_OPTIONS } = LOG_OPTIONS
 
 const PRINT_FLAGS = defineOptions({
   ...listFlags('variables'),
@@ -76,28 +249,18 @@ interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
   readonly window?: string
   readonly before?: readonly string[]
   readonly after?: readonly string[]
-  /** Distalyzer's names of the two. */
-  readonly good?: readonly string[]
-  readonly bad?: readonly string[]
   readonly template?: readonly string[]
   readonly fields?: LogFields
   readonly derive?: DerivedStates
   readonly metric?: string
   readonly failOn?: readonly Condition<LogChange, LogComparison>[]
-  readonly class: LogClass
 }
 
 export function addLogs(command: Command): void {
   command
     .argument('[file...]', 'Logs of one source, for --split-at and --bad-if')
-    .option(
-      '--before <path...>',
-      'Logs of good runs (or --good); each file or directory is an instance',
-    )
-    .option('--after <path...>', 'Logs of bad runs (or --bad)')
-    .addOption(new Option('--good <path...>').hideHelp().conflicts('before'))
-    .addOption(new Option('--bad <path...>').hideHelp().conflicts('after'))
-    .addOption(new Option('--knowledge <file>').hideHelp().argParser(noKnowledge))
+    .option('--before <path...>', 'Logs of good runs; each file or directory is an instance')
+    .option('--after <path...>', 'Logs of bad runs')
     .addOption(new Option('--by <field>', 'Same as --instance').conflicts('instance'))
     .option(
       '--metric <name>',
@@ -111,11 +274,6 @@ export function addLogs(command: Command): void {
       '--fields <role=field,...>',
       'Fields of JSON lines, logfmt and CSV: time=F,name=F,value=F,instance=F',
       logFields,
-    )
-    .addOption(
-      new Option('--class <name>', 'Period to learn dependencies from')
-        .default('after')
-        .argParser(logClass),
     )
   command.option(
     '--derive <name=expression...>',
@@ -149,7 +307,6 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
   const compared = compareLogs(logs, {
     ...optionsFrom(COMPARE_OPTIONS, flags),
     ...(flags.metric !== undefined && { metric: metricOf(logs, flags.metric) }),
-    class: flags.class,
   })
   const warnings = compared.warnings().map(({ code, message, advice }) => ({
     code,
@@ -158,9 +315,8 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
   if (out !== undefined || flags.markdown) connectCharts()
   const madeBy = `flowdelta ${packageJson.version}`
   if (out !== undefined && format !== undefined) {
-    const { before, after } = periodsOf(flags)
-    const { files = [] } = flags
-    const options = { files: { before: before ?? files, after: after ?? files }, madeBy }
+    const { files = [], before = files, after = files } = flags
+    const options = { files: { before, after }, madeBy }
     const report =
       format === 'markdown' ? reportMarkdown(compared, options) : reportHtml(compared, options)
     writeReport(out, report)
@@ -174,12 +330,6 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
     printText(logsText(printed, command.options, flags.details === true))
   }
   failOn(compared, flags.failOn, TERMS)
-}
-
-function noKnowledge(): never {
-  throw new FlowdeltaError(
-    '--knowledge holds names and notes of services, steps and requests, which logs alone do not have. Give it to compare or report, with --before-logs and --after-logs beside the traces.',
-  )
 }
 
 interface LogChange {
@@ -216,13 +366,7 @@ function slowdown({ divergence }: LogComparison): number {
   return significant ? (100 * (afterMean - beforeMean)) / Math.abs(beforeMean) : 0
 }
 
-function periodsOf({ good, bad, before = good, after = bad }: LogsFlags) {
-  return { before, after }
-}
-
-function sourcesOf(flags: LogsFlags) {
-  const { before, after } = periodsOf(flags)
-  const { files = [] } = flags
+function sourcesOf({ before, after, files = [] }: LogsFlags) {
   if (files.length > 0 && before === undefined && after === undefined) return files
   return { before: pathsOf('before', before), after: pathsOf('after', after) }
 }
@@ -250,12 +394,6 @@ function derivedStates(given: string, others: DerivedStates = {}): DerivedStates
   const value = (of: (variable: string) => number, term: string) =>
     Number.isNaN(Number(term)) ? of(term) : Number(term)
   return { ...others, [name]: (of) => compute(value(of, left), value(of, right)) }
-}
-
-function logClass(given: string): LogClass {
-  if (given === 'before' || given === 'good') return 'before'
-  if (given === 'after' || given === 'bad') return 'after'
-  throw new InvalidArgumentError('Allowed choices are before, after.')
 }
 
 /** Prefixes of a variable's name: its kind, or the feature of a state. */

@@ -11,8 +11,8 @@ import { withSteps } from './comparison-budget.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT, findingCalled } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { exampleOf } from './example-calls.ts'
+import { SEGMENT } from './finding-document.ts'
 import type { Flags } from './flags.ts'
-import { SEGMENT } from './segment-document.ts'
 
 const DEFAULT_BUDGET = 8000
 /** Steps of an account that an answer lists one by one. */

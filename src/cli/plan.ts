@@ -70,16 +70,12 @@ function planText(plan: SamplingPlan): string {
     ['step', 'mean', 'requests', 'needed', 'keep'],
     rows
       .slice(0, MAX_ROWS)
-      .map(({ step, meanUs, requests, needed, rate }) => [
-        step,
-        formatDuration(meanUs),
-        grouped(requests),
-        Number.isFinite(needed) ? grouped(needed) : '–',
-        rate <= 1
-          ? `${shortNumber(100 * rate)} %`
-          : Number.isFinite(rate)
-            ? 'too few'
-            : 'too small',
+      .map((row) => [
+        row.step,
+        formatDuration(row.meanUs),
+        grouped(row.requests),
+        Number.isFinite(row.needed) ? grouped(row.needed) : '–',
+        answerOf(row, shiftUs),
       ]),
   )
   const enough = greatest(

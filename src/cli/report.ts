@@ -3,12 +3,11 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { OptionError } from '../core/errors.ts'
-import { defineOptions, flag, oneOf, optionalText } from '../core/options.ts'
+import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { traceTemplate } from '../core/trace-links.ts'
 import { counted } from '../core/words.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
-import { REPORT_OPTIONS, reportHtml } from '../views/report/report-html.ts'
-import { reportMarkdown } from '../views/report/report-markdown.ts'
+import { REPORT_OPTIONS, reportHtml, reportMarkdown } from '../views/report/report.ts'
 import {
   addComparisonFlags,
   type ComparisonFlags,
@@ -27,12 +26,7 @@ const REPORT_FLAGS = defineOptions({
   ),
   traceUrl: REPORT_OPTIONS.traceUrl,
   ...WHAT_IF_FLAG,
-  as: oneOf([null, 'html', 'markdown'], {
-    default: null,
-    unit: 'format',
-    sentence: "Write html or markdown, whatever the ending of --out; '-' means html without it",
-  }),
-  markdown: flag({ default: false, sentence: 'Same as --as markdown' }),
+  markdown: flag({ default: false, sentence: 'Write Markdown, whatever the ending of --out' }),
 })
 
 const STANDARD_OUTPUT = '-'
@@ -46,16 +40,14 @@ async function runReport(
   flags: ComparisonFlags & FlagsOf<typeof REPORT_FLAGS>,
 ): Promise<void> {
   const { traceUrl = null } = flags
-  const as = flags.markdown ? 'markdown' : flags.as
   const before = [...files, ...flags.before.flat()]
   const after = flags.split === undefined ? (flags.after ?? []) : before
-  const out = flags.out ?? (as === 'markdown' ? STANDARD_OUTPUT : undefined)
+  const out = flags.out ?? (flags.markdown ? STANDARD_OUTPUT : undefined)
   // A wrong option is reported before minutes are spent on the traces.
   if (out === undefined) {
     throw new OptionError('out', out, "the HTML file to write, or '-' for standard output")
   }
-  const format =
-    as ?? (out === STANDARD_OUTPUT ? 'html' : formatOf(out, ', or --as html or --as markdown'))
+  const format = flags.markdown ? 'markdown' : out === STANDARD_OUTPUT ? 'html' : formatOf(out)
   if (traceUrl !== null) traceTemplate(traceUrl)
   const inputs = [...before, ...after].map((file) => resolve(file))
   if (inputs.includes(resolve(out))) {
@@ -83,10 +75,10 @@ const REPORT_FORMATS = { html: reportHtml, markdown: reportMarkdown }
 export const FORMAT_NAMES = { html: 'one HTML page', markdown: 'Markdown' }
 
 /** Returns the format for the ending of a name; throws for any other ending. */
-export function formatOf(out: string, otherwise = ''): keyof typeof REPORT_FORMATS {
+export function formatOf(out: string): keyof typeof REPORT_FORMATS {
   const ending = /\.(?:(html?)|md|markdown)$/i.exec(out)
   if (ending !== null) return ending[1] === undefined ? 'markdown' : 'html'
-  throw new OptionError('out', out, `a name that ends with .html or .md${otherwise}`)
+  throw new OptionError('out', out, `a name that ends with .html or .md`)
 }
 
 export function writeReport(out: string, report: string): void {

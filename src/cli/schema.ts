@@ -1,13 +1,13 @@
 import { Argument, type Command } from 'commander'
-import { CHECK_DOCUMENT } from './check-formats.ts'
+import { CHECK_DOCUMENT } from './check.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import { EXPLOSION_DOCUMENT } from './explosion.ts'
 import { choice } from './flags.ts'
-import { LOGS_DOCUMENT } from './logs-document.ts'
+import { LOGS_DOCUMENT } from './logs.ts'
 import { PLAN_DOCUMENT } from './plan.ts'
 import { printJson } from './printing.ts'
-import { VARIANCE_DOCUMENT } from './variance-document.ts'
-import { WHATIF_DOCUMENT } from './whatif-document.ts'
+import { VARIANCE_DOCUMENT } from './variance.ts'
+import { WHATIF_DOCUMENT } from './whatif-results.ts'
 
 export const DOCUMENTS = {
   compare: COMPARISON_DOCUMENT,

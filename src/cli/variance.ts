@@ -1,17 +1,19 @@
-import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { rollup } from 'd3-array'
 import type { Categories } from '../compare/categories/categories.ts'
 import { categorize } from '../compare/categories/categorize.ts'
-import type { KNOWLEDGE_OPTIONS, Knowledge } from '../compare/knowledge/knowledge.ts'
-import { withoutNames } from '../compare/knowledge/names.ts'
-import { FlowdeltaError } from '../core/errors.ts'
-import { count, defineOptions, flag, optionalText } from '../core/options.ts'
+import type { LabelCount } from '../compare/precursors/label-difference.ts'
+import { count, defineOptions, flag } from '../core/options.ts'
 import { formatAmount, TIME } from '../core/quantity.ts'
 import { counted, grouped, percent, pValue, shortTexts, tooltipText } from '../core/words.ts'
 import { findBlindSpots, MIN_REQUESTS, recordText } from '../explain/blind-spots.ts'
 import type { EdgeVariance } from '../explain/variance/category-variance.ts'
-import { compareSpreads, type SpreadComparison } from '../explain/variance/compare-spreads.ts'
+import {
+  type CategorySpreadTest,
+  compareSpreads,
+  type SpreadComparison,
+} from '../explain/variance/compare-spreads.ts'
+import type { Anomalies, AnomalousEdge, Anomaly } from '../explain/variance/find-anomalies.ts'
 import {
   type CategorySpread,
   findVariance,
@@ -19,9 +21,24 @@ import {
   type VarianceSources,
 } from '../explain/variance/find-variance.ts'
 import type { MergedBehaviors } from '../explain/variance/merged-behaviors.ts'
-import { parseVarianceMarks, type VarianceMark } from '../explain/variance/variance-marks.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { rootName } from '../views/charts/node-names.ts'
+import {
+  about,
+  COUNT,
+  document,
+  FLAG,
+  listOf,
+  MEASURED,
+  made,
+  optional,
+  orNull,
+  record,
+  TEXT,
+  truncated,
+  WARNINGS,
+  words,
+} from './document.ts'
 import { addOptions, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import { addOnePeriod, categorizeFiles, SPLIT_FLAGS, type SplitFlags } from './load-period.ts'
 import {
@@ -33,25 +50,189 @@ import {
   textTable,
   warningLines,
 } from './printing.ts'
-import { VARIANCE_DOCUMENT, type VarianceResults } from './variance-document.ts'
+
+export interface VarianceResults {
+  readonly variance: VarianceSources
+  /** Anomalies, with `--anomalies`. */
+  readonly anomalies: Anomalies | null
+  readonly spreads: SpreadComparison | null
+  readonly warnings: readonly PrintedWarning[]
+  readonly limit: number
+}
+
+const MAX_EDGES = 50
+
+const EDGE = record<EdgeVariance>({
+  from: TEXT,
+  to: TEXT,
+  occurrence: COUNT,
+  fromRoundBefore: made(
+    ({ fromRoundBefore }) => fromRoundBefore || undefined,
+    optional(FLAG),
+    'Present where the edge leads to the next round of a loop.',
+  ),
+  varianceUs2: MEASURED,
+  varianceShare: made(({ share }) => share, MEASURED),
+  onCriticalPath: about('Share of requests whose critical path has the edge.', MEASURED),
+})
+
+const BEHAVIOR = record<MergedBehaviors['faster']>({ requests: COUNT, medianUs: MEASURED })
+
+const MERGED = record<MergedBehaviors>({
+  category: COUNT,
+  period: TEXT,
+  from: TEXT,
+  to: TEXT,
+  occurrence: COUNT,
+  varianceShare: made(({ share }) => share, MEASURED),
+  dip: MEASURED,
+  p: MEASURED,
+  q: MEASURED,
+  toldBy: about('Parameter that tells both apart; null: instrument there.', orNull(TEXT)),
+  faster: BEHAVIOR,
+  slower: BEHAVIOR,
+})
+
+const MAX_LABELS = 20
+const LABELS = listOf(record<LabelCount>({ label: TEXT, count: COUNT }), MAX_LABELS)
+
+const ANOMALY = record<Anomaly>({
+  kind: TEXT,
+  category: COUNT,
+  period: TEXT,
+  root: TEXT,
+  requests: COUNT,
+  of: about('Requests of the category; of a rare structure, all with its root.', COUNT),
+  farOut: about('False where they are only the slowest 1 %.', FLAG),
+  medianUs: MEASURED,
+  usualUs: MEASURED,
+  excessUs: MEASURED,
+  usual: about('Category they are compared with.', COUNT),
+  edges: listOf(
+    record<AnomalousEdge>({
+      from: TEXT,
+      to: TEXT,
+      occurrence: COUNT,
+      meanUs: MEASURED,
+      usualUs: MEASURED,
+      share: about('Share of what they take longer.', MEASURED),
+    }),
+    MAX_EDGES,
+  ),
+  added: LABELS,
+  removed: LABELS,
+  exemplars: listOf(TEXT),
+})
+
+type SpreadOf = CategorySpread & {
+  readonly results: VarianceResults
+  readonly found: ReturnType<VarianceSources['category']>
+}
+
+const CATEGORY = record<SpreadOf>({
+  id: made(({ category }) => category, COUNT),
+  root: TEXT,
+  requests: COUNT,
+  meanUs: MEASURED,
+  varianceUs2: MEASURED,
+  c2: MEASURED,
+  timeShare: about('Share of all response time that the category takes.', MEASURED),
+  importance: about('C² times timeShare.', MEASURED),
+  note: made(({ found }) => found.note, TEXT),
+  edges: made(
+    ({ found }) => found.edges,
+    listOf(EDGE, MAX_EDGES),
+    `Largest share of the variance first, at most ${MAX_EDGES}; edgesInAll when there are more.`,
+  ),
+  edgesInAll: made(
+    ({ found }) => (found.edges.length > MAX_EDGES ? found.edges.length : undefined),
+    optional(COUNT),
+  ),
+  period: made(
+    ({ results, period }) => (results.spreads === null ? undefined : period),
+    optional(words('before', 'after')),
+    'Present with --after.',
+  ),
+})
+
+const SPREAD = record<CategorySpreadTest & { readonly root: string }>({
+  id: made(({ category }) => category, COUNT),
+  root: TEXT,
+  before: made(({ test }) => test.beforeCount, COUNT),
+  after: made(({ test }) => test.afterCount, COUNT),
+  beforeDeviationUs: made(({ test }) => test.beforeDeviation, MEASURED),
+  afterDeviationUs: made(({ test }) => test.afterDeviation, MEASURED),
+  statistic: made(({ test }) => test.statistic, MEASURED),
+  p: made(({ test }) => test.p, MEASURED),
+  q: MEASURED,
+  direction: made(({ test }) => test.direction, TEXT),
+  changed: made(({ rejected }) => rejected, FLAG),
+})
+
+const SPREADS = record<{ readonly spreads: SpreadComparison; readonly limit: number }>({
+  overall: made(
+    ({ spreads }) => spreads.overall,
+    record<SpreadComparison['overall']>({ statistic: MEASURED, p: MEASURED }),
+  ),
+  categories: made(
+    ({ spreads: { tests, categories }, limit }) =>
+      tests.slice(0, limit).map((test) => ({ ...test, root: categories.root(test.category) })),
+    listOf(SPREAD),
+  ),
+})
+
+export const VARIANCE_DOCUMENT = document<VarianceResults>(
+  'variance',
+  'What `flowdelta variance --json` prints.',
+  {
+    shareBelowOne: made(
+      ({ variance }) => variance.shareBelowOne(),
+      MEASURED,
+      'Share of categories whose C² is below 1.',
+    ),
+    large: made(({ variance }) => variance.options.large, COUNT, VARIANCE_OPTIONS.large.sentence),
+    smallCategories: made(({ variance }) => variance.small, COUNT),
+    categories: made(
+      (results) =>
+        results.variance.ranked
+          .slice(0, results.limit)
+          .map((spread) => ({ ...spread, results, found: results.variance.category(spread) })),
+      listOf(CATEGORY),
+      'Highest C² first, with --order importance highest importance; cut at --limit.',
+    ),
+    truncated: truncated('categories', ({ variance, limit }) => ({
+      all: variance.ranked.length,
+      limit,
+    })),
+    merged: made(
+      ({ variance }) => variance.merged,
+      listOf(MERGED, MAX_EDGES),
+      `Edges whose latencies have more than one mode, at most ${MAX_EDGES}.`,
+    ),
+    anomalies: made(
+      ({ anomalies, limit }) => anomalies?.anomalies.slice(0, limit),
+      optional(listOf(ANOMALY)),
+      'With --anomalies: far out first; cut at --limit.',
+    ),
+    spreads: made(
+      ({ spreads, limit }) => (spreads === null ? undefined : { spreads, limit }),
+      optional(SPREADS),
+      'With --after: whether the spread of response times changed.',
+    ),
+    warnings: WARNINGS,
+  },
+)
 
 const VARIANCE_FLAGS = defineOptions({
   anomalies: flag({
     default: false,
     sentence: 'Also find the slowest and the rarest requests, and what sets them apart',
   }),
-  marks: optionalText(
-    'Edges whose variance is understood, saved by the variance explorer',
-    'marks <file>',
-  ),
   json: JSON_FLAG,
   limit: count({ default: 1000, sentence: 'List at most this many categories' }),
 })
 
-interface VarianceFlags
-  extends FlagsOf<typeof VARIANCE_FLAGS>,
-    FlagsOf<typeof KNOWLEDGE_OPTIONS>,
-    SplitFlags {
+interface VarianceFlags extends FlagsOf<typeof VARIANCE_FLAGS>, SplitFlags {
   readonly after?: string[]
 }
 
@@ -65,59 +246,21 @@ export function addVariance(command: Command): void {
 
 async function runVariance(files: string[], flags: VarianceFlags & Flags): Promise<void> {
   const { json, limit, after, anomalies } = flags
-  const marks = flags.marks === undefined ? [] : await readMarks(flags.marks)
   const { categories, warnings } = await categorizeFiles(files, flags, after)
   const options = optionsFrom(VARIANCE_OPTIONS, flags)
   const isOne = after === undefined && flags.split === undefined
   const period = isOne ? 'before' : 'both'
-  const variance = findVariance(categories, {
-    ...options,
-    period,
-    marks: namedMarks(marks, categories, flags.knowledge),
-  })
+  const variance = findVariance(categories, { ...options, period })
   const { large } = variance.options
   const results: VarianceResults = {
     variance,
     anomalies: anomalies ? variance.anomalies() : null,
     spreads: isOne ? null : compareSpreads(categories, { large }),
-    warnings: [...warnings, ...unusedMarks(variance.unused), ...noneLarge(variance)],
+    warnings: [...warnings, ...noneLarge(variance)],
     limit,
   }
   if (json) printJson(VARIANCE_DOCUMENT.write(results))
   else printText(varianceText(results))
-}
-
-async function readMarks(file: string): Promise<readonly VarianceMark[]> {
-  let content: string
-  try {
-    content = await readFile(file, 'utf8')
-  } catch (error) {
-    throw new FlowdeltaError(
-      `--marks ${file} cannot be read (${(error as NodeJS.ErrnoException).code}). Give a file of marks.`,
-    )
-  }
-  return parseVarianceMarks(content, { file })
-}
-
-/** Returns marks on edges with their present names: marks saved before the names were given hold the recorded ones. */
-function namedMarks(
-  marks: readonly VarianceMark[],
-  { flows: { labels } }: Categories,
-  knowledge: Knowledge | null = null,
-): VarianceMark[] {
-  const texts = Array.from({ length: labels.size }, (_, code) => labels.text(code))
-  const named = new Map(texts.map((text) => [withoutNames(text, knowledge), text]))
-  const nameOf = (label: string) => named.get(label) ?? label
-  return marks.map((mark) => ({ ...mark, from: nameOf(mark.from), to: nameOf(mark.to) }))
-}
-
-function unusedMarks(unused: readonly VarianceMark[]): PrintedWarning[] {
-  return unused.map(({ from, to }) => ({
-    code: 'unused-mark',
-    message:
-      `No category has the marked edge ${tooltipText(from)} → ${tooltipText(to)}. ` +
-      'Take the labels as --json prints them, or remove the mark.',
-  }))
 }
 
 const MAX_NAME_LENGTH = 160
@@ -263,11 +406,11 @@ function sourceText(
 
 /** Returns the text of an edge, distinct from others between the same two labels. */
 function edgeText(edge: EdgeVariance, edges: readonly EdgeVariance[]): string {
-  const { from, to, occurrence, fromRoundBefore, mark } = edge
+  const { from, to, occurrence, fromRoundBefore } = edge
   const isOne = edges.filter((other) => other.from === from && other.to === to).length === 1
   const number = isOne && occurrence === 0 ? '' : ` (no. ${occurrence + 1} of that name)`
   const round = fromRoundBefore ? ' of the next round' : ''
-  return `${tooltipText(from)} → ${tooltipText(to)}${round}${number}${mark === null ? '' : `, ${mark}`}`
+  return `${tooltipText(from)} → ${tooltipText(to)}${round}${number}`
 }
 
 /** @param isRanked whether steps to instrument are ranked elsewhere */

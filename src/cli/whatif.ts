@@ -1,15 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { requireSpans, stoodFor } from '../calls/call-forest.ts'
-import { compare } from '../compare/comparison.ts'
+import { type Comparison, compare } from '../compare/comparison.ts'
+import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
+import { dataQuality } from '../compare/fairness/data-quality.ts'
+import { missingIntervals, timeRanges } from '../compare/fairness/period-times.ts'
+import { duplicateTraces, orphans, truncatedTraces } from '../compare/fairness/trace-problems.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
-import type { Findings } from '../compare/words/findings.ts'
-import { entryNamed, FlowdeltaError, OptionError } from '../core/errors.ts'
+import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
 import { grouped, readDuration, spoken } from '../core/words.ts'
+import { rootOf } from '../traces/selection/span-values.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
+import type { TraceSet } from '../traces/trace-set.ts'
 import {
   type DiagnosisProgress,
   diagnoseLatencyStepwise,
@@ -30,17 +35,10 @@ import { RequestModel } from '../whatif/recompute/request-model.ts'
 import { applyScenario, type ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
 import { combineScenarios, parseScenario } from '../whatif/scenarios/parse-scenario.ts'
 import type { Scenario } from '../whatif/scenarios/scenario.ts'
+import { findingCalled } from './comparison-document.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, type Flags, type FlagsOf, optionsFrom, rarely } from './flags.ts'
-import {
-  addSplit,
-  bothPeriods,
-  isSplit,
-  LOAD_FLAGS,
-  loadPeriod,
-  loadSplit,
-  type SplitFlags,
-} from './load-period.ts'
+import { addSplit, isSplit, LOAD_FLAGS, loadPeriods, type SplitFlags } from './load-period.ts'
 import {
   listFlags,
   MAX_IN_JSON,
@@ -50,14 +48,7 @@ import {
   printText,
   warningLines,
 } from './printing.ts'
-import {
-  diagnosisResults,
-  type Predictions,
-  predictionResults,
-  WHATIF_DOCUMENT,
-} from './whatif-document.ts'
-import { predictionText, whatifText } from './whatif-text.ts'
-import { whatifWarnings } from './whatif-warnings.ts'
+import { type Predictions, predictionText, WHATIF_DOCUMENT, whatifText } from './whatif-results.ts'
 
 const { depth, beam, divergence, sampleSize, features, seed } = DIAGNOSIS_OPTIONS
 const DIAGNOSIS_FLAGS = defineOptions({
@@ -137,69 +128,56 @@ export function addWhatif(command: Command, args: readonly string[]): void {
   addOptions(command, KNOWLEDGE_OPTIONS, LOAD_FLAGS, PRINT_FLAGS).action(runWhatif)
 }
 
-async function runWhatif(files: string[], given: WhatifFlags & Flags): Promise<void> {
-  const { json, limit, apply, after, target, within = null } = given
+async function runWhatif(files: string[], asked: WhatifFlags & Flags): Promise<void> {
+  const { json, limit, apply, after, target, within = null } = asked
   // Scenarios that a person writes have the recorded names.
-  const knowledge = apply === undefined ? (given.knowledge ?? null) : null
-  const caller = nameOf(knowledge, { service: given.caller }).service
-  const flags = { ...given, ...nameOf(knowledge, given), caller }
+  const knowledge = apply === undefined ? (asked.knowledge ?? null) : null
+  const caller = nameOf(knowledge, { service: asked.caller }).service
+  const flags = { ...asked, ...nameOf(knowledge, asked), caller }
   if ([after, target, apply, flags.split].every((given) => given === undefined)) {
     throw new FlowdeltaError(
       'There is nothing to explain. Give --after with traces, --target with a wish, or --apply with a scenario.',
     )
   }
-  const load = async (name: string, files: readonly string[]) =>
-    requireSpans(await loadPeriod(name, files, flags), `the ${name} period`)
-  const [recorded, recordedLater] =
-    flags.split === undefined
-      ? await bothPeriods(
-          load('before', flags.before),
-          after === undefined ? null : load('after', after),
-        )
-      : await splitSpans({ ...flags, files })
-  const before = nameTraces(recorded, knowledge)
-  const later = recordedLater && nameTraces(recordedLater, knowledge)
+  const [first, second] = await loadPeriods({ ...flags, files }, [flags.before, after], 'before')
+  const spansOf = (traces: TraceSet) => {
+    const name = flags.split === undefined ? `the ${traces.name} period` : traces.name
+    return nameTraces(requireSpans(traces, name), knowledge)
+  }
+  const before = spansOf(first)
+  const later = second === undefined ? null : spansOf(second)
   const warnings = whatifWarnings(before, later)
   if (apply !== undefined) {
     const predictions = predictScenarios(before, later, {
       ...optionsFrom(MODEL_FLAGS, flags),
       texts: apply,
     })
-    if (json) printJson(WHATIF_DOCUMENT.write(predictionResults(predictions, { warnings, within })))
+    const results = { predictions, warnings, within, limit: 0, explained: [] }
+    if (json) printJson(WHATIF_DOCUMENT.write(results))
     else printText(withWarnings(predictionText(predictions, within), warnings))
     return
   }
   // One of the two is there: see above.
-  const findings = flags.findings || flags.finding ? findingsOf(before, later) : null
-  const finding = flags.finding ? findingNamed(findings, flags.finding) : null
+  const comparison = flags.findings || flags.finding ? comparisonOf(before, later) : null
+  const finding = comparison && flags.finding ? findingCalled(comparison, flags.finding) : null
   const diagnosis = await diagnose(
     before,
     later ?? (target as WishTarget | HistogramTarget),
     flags,
     finding,
   )
-  const explained = findings === null ? [] : diagnosis.explains(findings)
+  const explained = comparison === null ? [] : diagnosis.explains(comparison.findings)
   const most = limit ?? (json ? MAX_IN_JSON : MAX_IN_TEXT)
   const wish = target !== undefined && 'quantile' in target ? target : undefined
-  const shown = { limit: most, warnings, wish, within, explained }
-  if (json) printJson(WHATIF_DOCUMENT.write(diagnosisResults(diagnosis, shown)))
-  else printText(withWarnings(whatifText(diagnosis, shown), warnings))
+  const results = { diagnosis, limit: most, warnings, within, explained }
+  if (json) printJson(WHATIF_DOCUMENT.write(results))
+  else printText(withWarnings(whatifText(diagnosis, results, wish), warnings))
   failOn(diagnosis, flags.failOn, TERMS)
 }
 
-function findingsOf(before: SpanTraces, after: SpanTraces | null): Findings {
-  if (after !== null) return compare(before, after).findings
+function comparisonOf(before: SpanTraces, after: SpanTraces | null): Comparison {
+  if (after !== null) return compare(before, after)
   throw new FlowdeltaError('Findings need a period to compare with. Give --after.')
-}
-
-function findingNamed(findings: Findings | null, name: string): Finding {
-  const all = findings?.findings ?? []
-  if (all.length === 0) throw new FlowdeltaError(`--finding ${name}: there are no findings.`)
-  const byName = all.flatMap((finding) => [
-    [String(finding.rank), finding] as const,
-    [finding.id, finding] as const,
-  ])
-  return entryNamed(Object.fromEntries(byName), name, 'not the rank or the id of a finding')
 }
 
 const TERMS: Terms<DiagnosedScenario, LatencyDiagnosis> = {
@@ -215,9 +193,26 @@ const TERMS: Terms<DiagnosedScenario, LatencyDiagnosis> = {
   examples: "'impact>5%', 'impact>10ms' or 'any'",
 }
 
-async function splitSpans(flags: WhatifFlags & Flags): Promise<[SpanTraces, SpanTraces]> {
-  const [before, after] = await loadSplit(flags, [flags.before, flags.after])
-  return [requireSpans(before, before.name), requireSpans(after, after.name)]
+/** Returns the doubts about traces that `compare` also has: those that need no flows. */
+export function whatifWarnings(before: SpanTraces, after: SpanTraces | null): ComparisonWarning[] {
+  if (after === null) return dataQuality(before, [])
+  const periods = { before, after }
+  const arrivals = [arrivalsOf(before), arrivalsOf(after)] as const
+  const told = [
+    ...duplicateTraces(periods),
+    ...timeRanges(arrivals),
+    ...orphans(periods),
+    ...truncatedTraces(periods),
+    ...missingIntervals(arrivals),
+  ]
+  return [...told, ...dataQuality(before, told), ...dataQuality(after, told)]
+}
+
+function arrivalsOf(traces: SpanTraces): Float64Array {
+  const epochUs = Number(traces.epochNs) / 1e3
+  return Float64Array.from(traces.ids, (_, trace) => {
+    return epochUs + (traces.spans.startUs[rootOf(traces, trace)] as number)
+  }).sort()
 }
 
 function withWarnings(text: string, warnings: readonly PrintedWarning[]): string {

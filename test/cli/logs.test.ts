@@ -85,7 +85,7 @@ describe('the text', () => {
   })
 
   test('warns that directories are one instance each, below what it can say of them', async () => {
-    const { out } = await flowdelta('logs', '--good', at('good'), '--bad', at('bad'))
+    const { out } = await flowdelta('logs', '--before', at('good'), '--after', at('bad'))
     expect(out).toMatch(
       /^run time is longer .*no test can say how sure this is\.\n\n! one-instance: Only 1 instance before and 1 instance after: a test needs two/,
     )
@@ -99,7 +99,7 @@ describe('the text', () => {
 
   test('warns of a file given as before and as after', async () => {
     const file = at('good.jsonl')
-    const { out } = await flowdelta('logs', '--good', file, '--bad', file, '--instance', 'node')
+    const { out } = await flowdelta('logs', '--before', file, '--after', file, '--instance', 'node')
     expect(out).toContain(`! same-files: ${file} is given for both periods`)
   })
 
@@ -149,7 +149,7 @@ describe('errors name flags', () => {
   test('a column that is not there', async () => {
     const file = at('a.csv')
     writeFileSync(file, 'when,what\n1,a\n')
-    const named = ['logs', '--good', file, '--bad', at('bad.jsonl')]
+    const named = ['logs', '--before', file, '--after', at('bad.jsonl')]
     const { err } = await flowdelta(...named, '--fields', 'time=when,name=event')
     expect(err).toContain('Name the column with --fields name=…')
     const { err: unknown } = await flowdelta(...named, '--fields', 'zeit=when')
@@ -174,12 +174,22 @@ describe('errors name flags', () => {
     const only = at('only.jsonl')
     writeFileSync(only, '{"time":1,"event":"start"}\n')
     const { err, code } = await flowdelta(
-      ...['logs', '--good', at('good.jsonl'), '--bad', only, '--metric', 'q', '--format', 'jsonl'],
+      ...[
+        'logs',
+        '--before',
+        at('good.jsonl'),
+        '--after',
+        only,
+        '--metric',
+        'q',
+        '--format',
+        'jsonl',
+      ],
     )
     expect(code).toBe(2)
     expect(err).toContain('an event and a state variable')
     const { err: none } = await flowdelta(
-      ...['logs', '--good', at('good.jsonl'), '--bad', only, '--metric', 'event:q'],
+      ...['logs', '--before', at('good.jsonl'), '--after', only, '--metric', 'event:q'],
     )
     expect(none).toContain(
       '--metric is "q (P)". Give a metric that both periods have: \'runTime\', or "start". None of 1 instance of the after period has this one.',
@@ -187,7 +197,7 @@ describe('errors name flags', () => {
   })
 
   test('dates of another form, and the flag that reads them', async () => {
-    const both = ['logs', '--good', at('good-good0.txt'), '--bad', at('bad-bad0.txt')]
+    const both = ['logs', '--before', at('good-good0.txt'), '--after', at('bad-bad0.txt')]
     const { err } = await flowdelta(...both)
     expect(err).toContain(
       'If it is one of these, name it with --format; if lines begin with a time in another form, say how it is written with --date-format; for other lines, give a --template',

@@ -54,16 +54,14 @@ describe('flowdelta report', () => {
     expect(readFileSync(file, 'utf8')).toBe(short)
   })
 
-  test('is written as the name of its file ends, unless --as says how', async () => {
-    const start = async (name: string, ...flags: string[]) => {
+  test('is written as the name of its file ends', async () => {
+    const start = async (name: string) => {
       const file = join(FOLDER, name)
-      expect((await report(...SHORT, '--out', file, ...flags)).code).toBe(0)
+      expect((await report(...SHORT, '--out', file)).code).toBe(0)
       return readFileSync(file, 'utf8').slice(0, 4)
     }
     expect(await start('ending.md')).toBe('### ')
     expect(await start('ending.HTM')).toBe('<!do')
-    expect(await start('said.html', '--as', 'markdown')).toBe('### ')
-    expect(await start('said.txt', '--as', 'html')).toBe('<!do')
   })
 
   test('options of comparisons reach it', async () => {
@@ -79,7 +77,7 @@ describe('wrong usage ends with exit code 2, before anything is compared', () =>
     [
       'a name that is of no report',
       ['--out', 'r.pdf'],
-      '--out is "r.pdf". Give a name that ends with .html or .md, or --as html or --as markdown.',
+      '--out is "r.pdf". Give a name that ends with .html or .md.',
     ],
     ['an address of another kind', ['--out', '-', '--trace-url', 'ftp://x/{traceId}'], 'ftp://x/'],
     ['an address without a place', ['--out', '-', '--trace-url', 'http://x/'], 'with {traceId}'],

@@ -105,28 +105,21 @@ describe('options of one period', () => {
       /(^|-> )(\d+)\./gm,
       (_, lead, n) => `${lead}${30 + Number(n)}.`,
     )
-    const marks = [
-      { from: 'h__t__ROOT', to: 'h__t__X', kind: 'intrinsic' },
-      { from: 'h__t__NO', to: 'h__t__SUCH', kind: 'intrinsic' },
-    ]
     await Promise.all([
       writeFile(at('before.dot'), dot(30)),
       writeFile(at('after.dot'), dot(30, { backUs: 200 })),
       writeFile(at('broken.dot'), `${dot(30)}\n${renumbered}`),
-      writeFile(at('marks.json'), JSON.stringify({ schema: 'flowdelta.variance-marks/1', marks })),
     ])
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  test('--fold says which step of a round varies; --marks what is known', async () => {
-    const of = ['variance', at('before.dot'), '--fold', 'exact', '--marks', at('marks.json')]
+  test('--fold says which step of a round varies', async () => {
+    const of = ['variance', at('before.dot'), '--fold', 'exact']
     const { out } = await flowdelta(...of)
     expect(out).toContain('100 %: h__t__Y → h__t__X of the next round\n')
-    expect(out).toContain('0 %: h__t__ROOT ×3 → h__t__X, intrinsic')
-    expect(out).toContain('! unused-mark: No category has the marked edge h__t__NO → h__t__SUCH.')
+    expect(out).toContain('0 %: h__t__ROOT ×3 → h__t__X')
     const document = JSON.parse((await flowdelta(...of, '--json')).out)
     expect(document.categories[0].edges[0]).toMatchObject({ fromRoundBefore: true })
-    expect(document.warnings.map(({ code }: { code: string }) => code)).toEqual(['unused-mark'])
   })
 
   test('edges of one name are told apart, the largest share first', async () => {
@@ -216,17 +209,5 @@ describe('options of one period', () => {
     await writeFile(at('few.json'), JSON.stringify(few))
     const { out: fewer } = await flowdelta('variance', at('few.json'), '--omit-hosts')
     expect(fewer).toContain('The largest category has 4 requests. Give more traces, or see')
-  })
-
-  test('a file of marks that is not there is named', async () => {
-    const { code, err } = await flowdelta('variance', at('before.dot'), '--marks', at('none.json'))
-    expect(code).toBe(2)
-    expect(err).toContain('none.json cannot be read (ENOENT)')
-  })
-
-  test('a file of marks that is not JSON is named', async () => {
-    const { code, err } = await flowdelta('variance', at('after.dot'), '--marks', at('before.dot'))
-    expect(code).toBe(2)
-    expect(err).toMatch(/before\.dot is not JSON \(Unexpected .*\)\. Give a file as the variance/)
   })
 })

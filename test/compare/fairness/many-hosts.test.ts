@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { comparisonText } from '../../../src/cli/comparison-text.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { randomSource } from '../../../src/stats/index.ts'
-import { reportMarkdown } from '../../../src/views/report/report-markdown.ts'
+import { reportMarkdown } from '../../../src/views/report/report.ts'
 import { makeSpans } from '../../make-traces.ts'
 
 const CALLED = ['a', 'b', 'c', 'd', 'e']

@@ -6,7 +6,7 @@ import type { Finding } from '../../../src/compare/findings/finding.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { reportMarkdown } from '../../../src/views/report/report-markdown.ts'
+import { reportMarkdown } from '../../../src/views/report/report.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
 interface Shop {

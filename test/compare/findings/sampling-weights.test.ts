@@ -4,7 +4,7 @@ import { printedFindings } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { failureShift } from '../../../src/compare/findings/whole-shift.ts'
 import { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { power } from '../../../src/views/report/power.ts'
+import { power } from '../../../src/views/report/comparison-report.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTS, type Period, period as services } from './five-services.ts'
 

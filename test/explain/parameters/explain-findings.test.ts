@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { explanationTexts } from '../../../src/cli/explanation-text.ts'
+import { explanationTexts } from '../../../src/cli/comparison-text.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { explain } from '../../../src/explain/parameters/explain.ts'
 import { randomSource } from '../../../src/stats/random.ts'

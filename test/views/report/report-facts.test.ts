@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import {
+  accounting,
+  mutationRows,
+  power,
+  powerNote,
+} from '../../../src/views/report/comparison-report.ts'
+import {
   certainty,
   chanceText,
   headline,
   intervalText,
   shareText,
 } from '../../../src/views/report/headline.ts'
-import { accounting, mutationRows } from '../../../src/views/report/html-sections.ts'
-import { power, powerNote } from '../../../src/views/report/power.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { chain, comparisonOf, smallComparison, upFrom } from '../charts/fixture.ts'

@@ -22,24 +22,223 @@ import {
   type ProfileQuantiles,
   profileQuantiles,
 } from '../whatif/recompute/latency-profile.ts'
+import type { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
 import type { Scenario } from '../whatif/scenarios/scenario.ts'
-import { leftOutLines, textTable } from './printing.ts'
-import type { Predictions } from './whatif-document.ts'
+import {
+  COUNT,
+  document,
+  FLAG,
+  listOf,
+  MEASURED,
+  made,
+  NUMBER,
+  optional,
+  orNull,
+  type Part,
+  RANK,
+  record,
+  SHARE,
+  TEXT,
+  WARNINGS,
+  words,
+} from './document.ts'
+import { leftOutLines, type PrintedWarning, textTable } from './printing.ts'
+
+export interface Predictions {
+  readonly requests: { readonly before: number; readonly after: number | null }
+  readonly population: Population
+  readonly after: LatencyProfile | null
+  readonly profiles: readonly ScenarioProfile[]
+}
+
+/** Results of a diagnosis, or predictions without causes, and doubts about the traces. */
+export interface WhatifResults {
+  readonly diagnosis?: LatencyDiagnosis
+  readonly predictions?: Predictions
+  readonly warnings: readonly PrintedWarning[]
+  /** A target, µs. */
+  readonly within: number | null
+  readonly limit: number
+  readonly explained: readonly ExplainedFinding[]
+}
+
+/** Latencies before, with a change of so many requests, and after. */
+interface Changed {
+  readonly profiles: readonly [LatencyProfile, LatencyProfile, LatencyProfile | null]
+  readonly touched: number
+  readonly within: number | null
+}
+
+function stepOf({ profiles }: Changed, of: (profile: LatencyProfile) => number) {
+  const [before, scenario, after] = profiles
+  return { before: of(before), scenario: of(scenario), after: after && of(after) }
+}
+
+const quantile = (q: number) =>
+  made(
+    (changed: Changed) => stepOf(changed, (profile) => profile.quantile(q)),
+    record({ before: MEASURED, scenario: MEASURED, after: orNull(MEASURED) }),
+  )
+
+const CHANGE = {
+  requests: made(({ touched }: Changed) => touched, COUNT, 'Requests that it changes.'),
+  p50Us: quantile(0.5),
+  p90Us: quantile(0.9),
+  p99Us: quantile(0.99),
+  within: made(
+    (changed: Changed) => {
+      const { within: us } = changed
+      return us === null ? undefined : { us, ...stepOf(changed, (one) => one.shareWithin(us)) }
+    },
+    optional(record({ us: NUMBER, before: SHARE, scenario: SHARE, after: orNull(SHARE) })),
+    'With --within: shares of requests within that time.',
+  ),
+}
+
+const CAUSE = record<DiagnosedScenario & Changed>({
+  rank: RANK,
+  depth: RANK,
+  parent: made(
+    ({ parent }) => parent?.rank,
+    orNull(RANK),
+    'Rank of the cause that this one lies within.',
+  ),
+  scenario: made(({ scenario }) => scenario.title, TEXT),
+  kind: made(({ scenario }) => scenario.kind, TEXT),
+  service: made(({ scenario }) => scenario.service, orNull(TEXT)),
+  operation: made(({ scenario }) => scenario.operation, orNull(TEXT)),
+  score: MEASURED,
+  divergence: MEASURED,
+  gain: MEASURED,
+  significant: FLAG,
+  q: MEASURED,
+  ...CHANGE,
+})
+
+const DEPTH: Part<number | 'auto'> = {
+  schema: { anyOf: [COUNT.schema, { const: 'auto' }] },
+  write: (value) => value,
+}
+
+export const WHATIF_DOCUMENT = document<WhatifResults>(
+  'whatif',
+  'What `flowdelta whatif --json` prints.',
+  {
+    divergence: made(
+      ({ diagnosis }) => diagnosis?.options.divergence,
+      orNull(TEXT),
+      'How the distance between profiles is measured; null with --apply.',
+    ),
+    parameters: made(
+      ({ diagnosis }) => diagnosis?.options,
+      optional(
+        record<LatencyDiagnosis['options']>({
+          depth: DEPTH,
+          beam: COUNT,
+          sampleSize: COUNT,
+          similarity: MEASURED,
+          alpha: MEASURED,
+          seed: MEASURED,
+        }),
+      ),
+    ),
+    target: made(({ diagnosis }) => diagnosis?.targetTitle, optional(TEXT)),
+    requests: made(requestsOf, record({ before: COUNT, after: orNull(COUNT) })),
+    calls: made(
+      callsOf,
+      optional(record<Required<Population>>({ service: TEXT, operation: TEXT, caller: TEXT })),
+      'Whose calls are the requests; absent where they come from outside. Empty names may be any.',
+    ),
+    unchanged: made(
+      ({ diagnosis }) => diagnosis && { divergence: diagnosis.divergence, p: diagnosis.changeP },
+      optional(record({ divergence: MEASURED, p: MEASURED })),
+      'What was recorded before against the target.',
+    ),
+    state: made(
+      ({ diagnosis }) => diagnosis?.state,
+      optional(words('running', 'interrupted', 'complete')),
+    ),
+    causes: made(
+      ({ diagnosis, limit, within }) =>
+        (diagnosis?.ranked ?? []).slice(0, limit).map((cause) => ({
+          ...cause,
+          profiles: [diagnosis!.base, cause.evaluation.profile, diagnosis!.target] as const,
+          within,
+        })),
+      listOf(CAUSE),
+      'The tree of causes flattened, best first; cut at --limit.',
+    ),
+    findings: made(
+      ({ explained }) => (explained.length === 0 ? undefined : explained),
+      optional(
+        listOf(
+          record<ExplainedFinding>({
+            rank: made(({ finding }) => finding.rank, RANK),
+            id: made(({ finding }) => finding.id, TEXT),
+            title: made(({ finding }) => finding.title, TEXT),
+            cause: made(({ cause }) => cause?.rank, orNull(RANK)),
+          }),
+        ),
+      ),
+      'With --findings or --finding: findings of flowdelta compare, each with the rank of the matching cause; null for none.',
+    ),
+    together: made(
+      ({ diagnosis }) => diagnosis?.together.map(({ cause, gain }) => ({ rank: cause.rank, gain })),
+      optional(listOf(record({ rank: RANK, gain: MEASURED }))),
+      'The first significant cause, then causes that explain clearly more together with it: ranks (also of causes that --limit cut), and the share explained up to each.',
+    ),
+    predictions: made(
+      ({ predictions, within }) =>
+        predictions?.profiles.map((one) => ({
+          ...one,
+          profiles: [one.before, one.profile, predictions.after] as const,
+          within,
+        })),
+      optional(
+        listOf(
+          record<Pick<ScenarioProfile, 'title' | 'limits'> & Changed>({
+            scenario: made(({ title }) => title, TEXT),
+            ...CHANGE,
+            limits: made(({ limits }) => limits ?? undefined, optional(TEXT)),
+          }),
+        ),
+      ),
+      'With --apply: one a scenario, and of several one of all together.',
+    ),
+    warnings: WARNINGS,
+    truncated: made(
+      ({ diagnosis, limit }) => {
+        const causes = diagnosis?.ranked.length ?? 0
+        return causes > limit ? { causes } : undefined
+      },
+      optional(record({ causes: COUNT })),
+      'Present when --limit left something out.',
+    ),
+  },
+)
+
+function requestsOf({ diagnosis, predictions }: WhatifResults): Predictions['requests'] {
+  if (predictions !== undefined) return predictions.requests
+  const [forest, later] = diagnosis?.models.forests ?? []
+  return {
+    before: forest === undefined ? 0 : stoodFor(forest),
+    after: later === undefined ? null : stoodFor(later),
+  }
+}
+
+function callsOf({ diagnosis, predictions }: WhatifResults) {
+  const population: Population = predictions?.population ?? diagnosis?.options ?? {}
+  const { service = '', operation = '', caller = '' } = population
+  return service || operation || caller ? { service, operation, caller } : undefined
+}
 
 const MAX_TITLE_LENGTH = 90
 const MAX_TARGET_LENGTH = 120
 
-interface Shown {
-  readonly limit: number
-  readonly wish: WishTarget | undefined
-  /** A target, µs. */
-  readonly within: number | null
-  readonly explained: readonly ExplainedFinding[]
-}
-
 export function whatifText(
   diagnosis: LatencyDiagnosis,
-  { limit, wish, within, explained }: Shown,
+  { limit, within, explained }: WhatifResults,
+  wish: WishTarget | undefined,
 ): string {
   const { state } = diagnosis
   const { told, shown } = toldCauses(diagnosis, limit)

@@ -1,12 +1,12 @@
 import { marked } from 'marked'
 import { describe, expect, test } from 'vitest'
+import { table } from '../../../src/views/report/blocks.ts'
 import {
   escapeMarkdown,
-  markdownId,
+  lineMarkdown,
   markdownLink,
-  markdownTable,
-  markdownWithCode,
-} from '../../../src/views/report/markdown-text.ts'
+  withCode,
+} from '../../../src/views/report/lines.ts'
 
 const drawn = (markdown: string) => marked.parse(markdown, { gfm: true, async: false })
 
@@ -36,7 +36,9 @@ describe('escaped text is text', () => {
   })
 
   test('between backticks is code where it is an expression, else text', () => {
-    const html = drawn(markdownWithCode("Use `concurrency: 'none'`, not `<b>` or `@all` or `"))
+    const html = drawn(
+      lineMarkdown(withCode("Use `concurrency: 'none'`, not `<b>` or `@all` or `")),
+    )
     expect(html.match(/<\w+/g)).toEqual(['<p', '<code'])
     expect(html).toContain('<code>concurrency: &#39;none&#39;</code>')
     expect(html).toContain('`&lt;b&gt;`')
@@ -64,16 +66,16 @@ describe('escaped text is text', () => {
   })
 
   test('a cell stays a cell', () => {
-    const rows = [[escapeMarkdown('a|b\nc'), escapeMarkdown('\\|')]]
-    const html = drawn(markdownTable(['one', 'two'], rows, ['left', 'right']).join('\n'))
+    const html = drawn(table(['one', 'two'], [['a|b\nc', '\\|']]).markdown)
     expect(html.match(/<td/g)).toHaveLength(2)
     expect(html).toContain('<td>a|b c</td>')
   })
 })
 
 test('an id of letters and digits is code, any other is text', () => {
-  expect(markdownId('4bf92f-1')).toBe('`4bf92f-1`')
-  expect(markdownId('`@x`')).toBe('\\`@&#8203;x\\`')
+  const id = (text: string) => lineMarkdown({ text, look: 'code' })
+  expect(id('4bf92f-1')).toBe('`4bf92f-1`')
+  expect(id('`@x`')).toBe('\\`@&#8203;x\\`')
 })
 
 test('an address cannot end its link', () => {
