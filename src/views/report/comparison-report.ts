@@ -112,6 +112,14 @@ export function comparisonReport(comparison: Comparison, context: ReportContext)
   const { quantity: of } = comparison.flows
   const none = findings.length === 0
   const ribbon = ribbonSection(comparison)
+  const all = comparison.warnings()
+  // What may be wrong comes before the findings; hints, or that nothing is, after them.
+  const isInDoubt = none || !all.every(isHint)
+  const fairness = warnings(
+    all.map(({ code, finding, effect, answer }) => {
+      return { code, finding, detail: `${effect} ${answer}` }
+    }),
+  )
   const noticed = section(noticedTitle(comparison), powerBlocks(comparison, MAX_KINDS))
   const shiftRows = shifts.map(({ measure, beforeUs, afterUs, interval }) => [
     measure,
@@ -134,11 +142,7 @@ export function comparisonReport(comparison: Comparison, context: ReportContext)
     ],
     body: [
       !none && ribbon,
-      warnings(
-        comparison.warnings().map(({ code, finding, effect, answer }) => {
-          return { code, finding, detail: `${effect} ${answer}` }
-        }),
-      ),
+      isInDoubt && fairness,
       none
         ? noticed
         : [
@@ -156,6 +160,7 @@ export function comparisonReport(comparison: Comparison, context: ReportContext)
               ),
             ]),
           ],
+      !isInDoubt && fairness,
       section('Which single change explains it?', whatIfBlocks(whatIf, explained), 'what-if'),
       none && ribbon,
       section('Kinds of request that changed', mutationBlocks(comparison)),
