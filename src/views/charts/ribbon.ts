@@ -1,6 +1,11 @@
 import { cross, max, range, sum } from 'd3-array'
+import { allVisits, operationAt, type ShapeVisits } from '../../calls/visits.ts'
 import { type Account, accountOf } from '../../compare/account.ts'
+import type { Categories } from '../../compare/categories/categories.ts'
 import type { Comparison } from '../../compare/comparison.ts'
+import type { Finding } from '../../compare/findings/finding.ts'
+import { isSame } from '../../compare/steps/call-order.ts'
+import { rootTypes } from '../../compare/steps/root-types.ts'
 import { OptionError } from '../../core/errors.ts'
 import {
   count,
@@ -11,8 +16,10 @@ import {
   readOptions,
 } from '../../core/options.ts'
 import { formatAmount, moreText, signedAmount, TIME } from '../../core/quantity.ts'
+import { memoized } from '../../core/remembered.ts'
 import { counted } from '../../core/words.ts'
 import { BEFORE } from '../../flows/flow-set.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { digits, tooltip } from './builders.ts'
 import type { Chart } from './chart.ts'
 import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
@@ -78,12 +85,40 @@ export function accountFor(
   if (category !== null && category >= categories.size) {
     throw new OptionError('category', category, `a category from 0 to ${categories.size - 1}`)
   }
+  if (finding?.doing !== undefined) return accountOfCalls(categories, finding, finding.doing)
   const wanted = new Set(finding?.categories ?? [category])
   // Categories that these requests were in before.
   const was = new Set([...wanted, ...(finding?.moves ?? []).map(({ from }) => from)])
   const { categoryOf, flows } = categories
   return accountOf(categories, (request) =>
     (flows.period[request] === BEFORE ? was : wanted).has(categoryOf[request] as number),
+  )
+}
+
+/**
+ * Accounts for the requests that make calls otherwise: against all requests before of their kinds in which the operation
+ * could have, whatever form they took.
+ */
+function accountOfCalls(
+  categories: Categories,
+  { calls }: Finding,
+  doing: readonly number[],
+): Account {
+  const flows = recordedFlows(categories.flows)
+  const { typeOf } = rootTypes(flows)
+  const now = new Set(doing)
+  const types = new Set(doing.map((request) => typeOf[request]))
+  const hasAny = memoized((shape: number) => {
+    const visits = allVisits(flows).get(shape) as ShapeVisits
+    return range(visits.tree.size).some((span) => {
+      const operation = operationAt(visits, span)
+      return calls.some(({ of }) => isSame(of, operation))
+    })
+  })
+  return accountOf(categories, (request) =>
+    flows.period[request] === BEFORE
+      ? types.has(typeOf[request]) && hasAny(flows.shapeOf[request] as number)
+      : now.has(request),
   )
 }
 

@@ -1,14 +1,16 @@
-import { range, sum } from 'd3-array'
+import { mean, range, sum } from 'd3-array'
 import { describe, expect, test } from 'vitest'
 import { Account } from '../../../src/compare/account.ts'
-import type { Comparison } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { TIME } from '../../../src/core/quantity.ts'
+import { BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { ribbonChart } from '../../../src/views/charts/ribbon.ts'
+import { accountFor, ribbonChart } from '../../../src/views/charts/ribbon.ts'
 import { ribbonParts } from '../../../src/views/charts/ribbon-parts.ts'
 import { ribbonLines } from '../../../src/views/charts/ribbon-text.ts'
 import { plot } from '../../../src/views/plot.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
+import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
 import { recordedCase } from '../../recorded.ts'
 import { chain, comparisonOf, dataOf, expectDrawable, smallComparison, upFrom } from './fixture.ts'
 
@@ -139,6 +141,51 @@ describe('the ribbon', () => {
     expect(labels.length).toBeLessThan(5)
     expect(labels.length + Number(more)).toBe(5)
     expect(chart.description.match(/\+100 µs/g)).toHaveLength(Number(more))
+  })
+
+  test('of calls made otherwise holds the requests that make them against all before that could', () => {
+    const random = randomSource(3)
+    const callees = ['a', 'b', 'c', 'd', 'e']
+    const period = (name: string, quota: number) =>
+      makeSpans(
+        range(400).flatMap((i): SpanSketch[] => {
+          const [trace, startUs] = [`${name}${i}`, NOON_US + i * 1e6]
+          const isOrder = i % 2 === 0
+          // Hardly two requests have the same calls.
+          const called = random.shuffle(callees).slice(0, 1 + random.integer(callees.length))
+          const all = [...called, ...(isOrder && random.next() < quota ? ['quota'] : [])]
+          let atUs = startUs
+          const calls = all.map((service): SpanSketch => {
+            const endUs = atUs + (service === 'quota' ? 5000 : 20_000 * random.next())
+            const sketch = { trace, id: service, parent: 'r', service, startUs: atUs, endUs }
+            atUs = endUs
+            return sketch
+          })
+          const operation = isOrder ? 'POST /order' : 'GET /list'
+          return [
+            { trace, id: 'r', service: 'shop', operation, startUs, endUs: atUs + 1000 },
+            ...calls,
+          ]
+        }),
+        name,
+      )
+    const comparison = compare(period('before', 0), period('after', 0.4))
+    const { flows } = comparison
+    const finding = comparison.findings.findings.find(({ doing }) => doing !== undefined)
+    const now = new Set(finding?.doing)
+    const account = accountFor(comparison, null, finding?.id as string)
+    const isOrder = (one: number) => Number(flows.ids[one]?.replace(/\D/g, '')) % 2 === 0
+    const meanOf = (isOf: (one: number) => boolean) =>
+      mean([...flows.period.keys()].filter(isOf), (one) => flows.responseTimeUs[one])
+    const isBefore = (one: number) => flows.period[one] === BEFORE
+    expect(sum(account.steps, (step) => step.afterUs)).toBeCloseTo(
+      meanOf((one) => now.has(one))!,
+      3,
+    )
+    expect(sum(account.steps, (step) => step.beforeUs)).toBeCloseTo(
+      meanOf((one) => isBefore(one) && isOrder(one))!,
+      3,
+    )
   })
 
   test('is also of one kind of request, and of one finding', () => {
