@@ -101,7 +101,7 @@ export const WHATIF_DOCUMENT = document('whatif', 'What `flowdelta whatif --json
   ),
   predictions: about(
     'With --apply: one a scenario, and of several one of all together.',
-    optional(listOf(record({ scenario: TEXT, ...CHANGE, limits: optional(TEXT) }))),
+    optional(listOf(record({ scenario: TEXT, ...CHANGE }))),
   ),
   warnings: WARNINGS,
   truncated: about('Present when --limit left something out.', optional(record({ causes: COUNT }))),
@@ -168,11 +168,10 @@ export function predictionResults(
   { requests, population, after, profiles }: Predictions,
   { warnings, within }: Printing,
 ): WhatifResults {
-  const predictions = profiles.map(({ title, touched, limits, before, profile }) => ({
+  const predictions = profiles.map(({ title, touched, before, profile }) => ({
     scenario: title,
     requests: touched,
     ...steps([before, profile, after], within),
-    limits: limits ?? undefined,
   }))
   const none = { parameters: undefined, target: undefined, unchanged: undefined, state: undefined }
   return {

@@ -373,7 +373,7 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
     [['--scale-counts', '--weight-counts'], 'cannot be used with option'],
     [['--scale-counts', '--counts', 'weighted'], 'cannot be used with option'],
     [['--weight-counts', '--counts', 'scaled'], 'cannot be used with option'],
-    [['--test', 't'], 'Allowed choices are ks, anderson-darling'],
+    [['--test', 't'], 'Allowed choices are ks, mann-whitney'],
     [['--test', 'mann-whitny'], 'Did you mean mann-whitney? Allowed choices are ks,'],
     [['--threshold', '5'], "unknown option '--threshold'"],
   ])('%j', async (options, message) => {
@@ -398,7 +398,7 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
 
   test.each([
     ['compare', []],
-    ['whatif', ['--apply', 'load*1.5']],
+    ['whatif', ['--apply', 'web*1.5']],
   ])('one file of %s that no flag says the period of', async (command, options) => {
     const { code, err } = await flowdelta(command, 'one.json', ...options)
     expect(code).toBe(2)
