@@ -43,7 +43,7 @@ const INNER_ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['divergence', 'dependencies'],
     ['attention'],
   ],
-  whatif: [['models'], ['recompute', 'prediction'], ['scenarios'], ['diagnosis']],
+  whatif: [['models'], ['recompute'], ['scenarios'], ['diagnosis']],
   views: [['page'], ['charts'], ['drawing'], ['widgets'], ['notebook'], ['report']],
 }
 

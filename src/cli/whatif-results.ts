@@ -454,7 +454,6 @@ export function predictionText(
         ...(after === null ? [] : [row('after, as recorded', after, '')]),
       ],
     ),
-    ...new Set(profiles.flatMap(({ limits }) => limits ?? [])),
   ].join('\n\n')
 }
 

@@ -115,7 +115,7 @@ export function addWhatif(command: Command, args: readonly string[]): void {
     )
     .option(
       '--apply <scenario...>',
-      "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'load*1.5', 'load=500/s', 'attribute:cache.hit=true:90%'; double-quote names that contain these signs; several are also applied together",
+      "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'attribute:cache.hit=true:90%'; double-quote names that contain these signs; several are also applied together",
     )
   command.addOption(
     conditionOption(

@@ -1,4 +1,3 @@
-export { type AndersonDarlingResult, andersonDarlingTwoSample } from './anderson-darling.ts'
 export { benjaminiHochberg } from './benjamini-hochberg.ts'
 export { bonferroni } from './bonferroni.ts'
 export {
@@ -85,11 +84,6 @@ export {
   moderatedVariances,
 } from './moderated-shifts.ts'
 export { type Moments, moments } from './moments.ts'
-export {
-  type PermutationTestOptions,
-  type PermutationTestResult,
-  permutationTest,
-} from './permutation-test.ts'
 export { proportionInterval } from './proportion-interval.ts'
 export { quantile } from './quantile.ts'
 export { type QuantileMap, type QuantileMapWeights, quantileMap } from './quantile-map.ts'

@@ -17,7 +17,6 @@ export {
   type ExecutionModels,
   learnExecutionModels,
 } from './models/execution-models.ts'
-export { evaluatePrediction, type PredictionEvaluation } from './prediction/predict-latency.ts'
 export type { LatencyProfile } from './recompute/latency-profile.ts'
 export { applyScenario, type ScenarioProfile } from './scenarios/apply-scenario.ts'
 export { combineScenarios, parseScenario } from './scenarios/parse-scenario.ts'

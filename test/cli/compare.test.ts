@@ -371,7 +371,7 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
       ['--fail-on', 'contribution'],
       "Give 'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'; 'shift>5%' and 'missing' are judged by flowdelta check.",
     ],
-    [['--test', 't'], 'Allowed choices are ks, anderson-darling'],
+    [['--test', 't'], 'Allowed choices are ks, mann-whitney'],
     [['--test', 'mann-whitny'], 'Did you mean mann-whitney? Allowed choices are ks,'],
     [['--threshold', '5'], "unknown option '--threshold'"],
   ])('%j', async (options, message) => {
@@ -396,7 +396,7 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
 
   test.each([
     ['compare', []],
-    ['whatif', ['--apply', 'load*1.5']],
+    ['whatif', ['--apply', 'web*1.5']],
   ])('one file of %s that no flag says the period of', async (command, options) => {
     const { code, err } = await flowdelta(command, 'one.json', ...options)
     expect(code).toBe(2)

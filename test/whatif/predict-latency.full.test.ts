@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { learnExecutionModels } from '../../src/whatif/models/execution-models.ts'
-import { evaluatePrediction } from '../../src/whatif/prediction/predict-latency.ts'
 import { describeWithShared } from '../shared.ts'
+import { heldOutErrors } from './held-out-errors.ts'
 import { CASES, loadCase, loadSystem, SYSTEMS } from './real-systems.ts'
 
 /**
@@ -16,7 +16,7 @@ const REGRESSION_IS_BETTER = [
 
 describeWithShared('latencies of callers in real systems are best predicted by models', () => {
   test.each(SYSTEMS)('%s', async (path) => {
-    const { all } = evaluatePrediction(learnExecutionModels(await loadSystem(path)))
+    const all = heldOutErrors(learnExecutionModels(await loadSystem(path)))
     expect(all.calls).toBeGreaterThan(500)
     expect(all.unlike / all.calls).toBeLessThan(0.01)
     expect(all.model).toBeLessThan(all.criticalPath)
@@ -27,7 +27,7 @@ describeWithShared('latencies of callers in real systems are best predicted by m
 
 describe('latencies of callers in the recorded cases are best predicted by models', () => {
   test.each(CASES)('%s', async (name) => {
-    const { all } = evaluatePrediction(learnExecutionModels(await loadCase(name, 'before')))
+    const all = heldOutErrors(learnExecutionModels(await loadCase(name, 'before')))
     expect(all.model).toBeLessThan(all.criticalPath)
     if (REGRESSION_IS_BETTER.includes(name)) expect(all.model).toBeGreaterThan(all.regression)
     else expect(all.model).toBeLessThan(all.regression)

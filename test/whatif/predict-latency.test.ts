@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { learnExecutionModels } from '../../src/whatif/models/execution-models.ts'
-import { evaluatePrediction } from '../../src/whatif/prediction/predict-latency.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
+import { heldOutErrors } from './held-out-errors.ts'
 import { loadCase } from './real-systems.ts'
 
 test('latencies of callers in a recorded case are best predicted by models', async () => {
-  const { all } = evaluatePrediction(learnExecutionModels(await loadCase('rmw', 'before')))
+  const all = heldOutErrors(learnExecutionModels(await loadCase('rmw', 'before')))
   expect(all.model).toBeLessThan(all.criticalPath)
   expect(all.model).toBeLessThan(all.regression)
 })
@@ -24,10 +24,9 @@ describe('the evaluation of predictions', () => {
   const models = learnExecutionModels(makeSpans(spans.flat()))
 
   test('finds no error where own times are always the same, and what a path lacks without them', () => {
-    const { all, operations } = evaluatePrediction(models)
+    const all = heldOutErrors(models)
     expect(all.model).toBe(0)
     expect(all.criticalPath).toBeCloseTo(30 / 130, 12)
-    expect(operations).toEqual([{ service: 'web', operation: 'call', ...all }])
     expect(all.calls).toBe(40)
   })
 
@@ -36,16 +35,7 @@ describe('the evaluation of predictions', () => {
       { trace: 'odd', id: 'web', startUs: 0, endUs: 50 },
       { trace: 'odd', id: 'c', parent: 'web', startUs: 10, endUs: 40 },
     ]
-    const { all } = evaluatePrediction(learnExecutionModels(makeSpans([...spans.flat(), ...odd])))
+    const all = heldOutErrors(learnExecutionModels(makeSpans([...spans.flat(), ...odd])))
     expect([all.calls, all.unlike]).toEqual([40, 1])
-  })
-
-  test('shows itself as a table with all operations first', () => {
-    const row = evaluatePrediction(models).table().objects()[0]
-    expect(row).toMatchObject({ service: 'all', calls: 40, unlike: 0, model: 0 })
-  })
-
-  test('refuses options that it does not have', () => {
-    expect(() => evaluatePrediction(models, { half: 1 } as never)).toThrow('no option half')
   })
 })

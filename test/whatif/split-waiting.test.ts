@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { randomSource } from '../../src/stats/random.ts'
 import { learnExecutionModels } from '../../src/whatif/models/execution-models.ts'
-import { evaluatePrediction } from '../../src/whatif/prediction/predict-latency.ts'
 import { orderClasses } from '../../src/whatif/scenarios/order-candidates.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
+import { heldOutErrors } from './held-out-errors.ts'
 
 //  web  auth |a 20-60|                  at once
 //                    |b 20-60|
@@ -86,7 +86,7 @@ describe('calls that wait where others do not are another flow, however alike', 
 
   test('each is predicted by its own', () => {
     const models = learnExecutionModels(fanOut({ sequential: 0.6 }))
-    expect(evaluatePrediction(models).all.model).toBeLessThan(0.01)
+    expect(heldOutErrors(models).model).toBeLessThan(0.01)
   })
 })
 

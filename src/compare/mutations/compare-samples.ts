@@ -1,10 +1,7 @@
 import { OptionError } from '../../core/errors.ts'
-import { formatAmount, type Quantity } from '../../core/quantity.ts'
 import { certaintyText, grouped } from '../../core/words.ts'
-import { andersonDarlingTwoSample } from '../../stats/anderson-darling.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { mannWhitney } from '../../stats/mann-whitney.ts'
-import { permutationTest } from '../../stats/permutation-test.ts'
 import { tailTest } from '../../stats/tail-test.ts'
 import {
   type Alternative,
@@ -16,9 +13,7 @@ import {
 /**
  * Test that compares two samples of times:
  * - `'ks'`: Kolmogorov-Smirnov, any difference, best in the middle;
- * - `'anderson-darling'`: any difference, better in the tails;
  * - `'mann-whitney'`: whether requests tend to be slower; best for shifts;
- * - `'permutation'`: whether the means differ, with no assumption;
  * - `'p95'`, `'p99'`: whether more requests lie beyond that quantile of both.
  */
 export type SampleTest = keyof typeof TESTS
@@ -26,8 +21,6 @@ export type SampleTest = keyof typeof TESTS
 interface TestKind {
   /** Name of the test and its statistic in results. */
   readonly words: string
-  /** Whether the statistic is a time, or another amount. */
-  readonly isAmount?: boolean
   readonly compare: (
     before: ArrayLike<number>,
     after: ArrayLike<number>,
@@ -37,19 +30,9 @@ interface TestKind {
 
 const TESTS = {
   ks: { words: 'KS test: D', compare: ksTwoSample },
-  'anderson-darling': {
-    words: 'Anderson-Darling test: standardized A²',
-    compare: (before, after, { alternative }) =>
-      towards(andersonDarlingTwoSample(before, after), alternative),
-  },
   'mann-whitney': {
     words: 'Mann-Whitney test: U',
     compare: (before, after, { alternative }) => mannWhitney(before, after, { alternative }),
-  },
-  permutation: {
-    words: 'Permutation test: difference of the means',
-    isAmount: true,
-    compare: (before, after, { alternative }) => permutationTest(before, after, { alternative }),
   },
   p95: {
     words: 'Test of the slowest 5 %: difference of the shares',
@@ -66,14 +49,10 @@ const TESTS = {
 export const SAMPLE_TESTS = Object.keys(TESTS) as SampleTest[]
 
 /** Says a test's result: `KS test: D = 0.23, p < 0.001`. */
-export function testText(
-  test: SampleTest,
-  { statistic, p }: TwoSampleResult,
-  of: Quantity,
-): string {
-  const { words, isAmount = false }: TestKind = TESTS[test]
+export function testText(test: SampleTest, { statistic, p }: TwoSampleResult): string {
+  const { words }: TestKind = TESTS[test]
   const digits = Math.abs(statistic) < 10 ? statistic.toFixed(2) : grouped(Math.round(statistic))
-  return `${words} = ${isAmount ? formatAmount(statistic, of) : digits}, ${certaintyText(p)}`
+  return `${words} = ${digits}, ${certaintyText(p)}`
 }
 
 /** A test's result, whichever test it was. */
@@ -101,10 +80,4 @@ export function compareSamples(
   if (test === 'ks') return ksTwoSample(before, after, { ...how, beforeWeights, afterWeights })
   const equal = equalSamples(pair)
   return { location: Number.NaN, ...compare(equal.before, equal.after, how) }
-}
-
-/** Limits a test without direction to a direction: it says nothing if the samples go the other way. */
-function towards(result: TwoSampleResult, alternative: Alternative): TwoSampleResult {
-  const agrees = alternative === 'two-sided' || result.direction === alternative
-  return agrees ? result : { ...result, p: 1 }
 }

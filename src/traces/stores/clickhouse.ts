@@ -1,6 +1,7 @@
 import { FlowdeltaError } from '../../core/errors.ts'
 import { defineOptions, number, optionalCount, optionalText } from '../../core/options.ts'
 import { beginning, counted, grouped } from '../../core/words.ts'
+import type { QualityLog } from '../quality.ts'
 import {
   ATTRIBUTE_TYPES,
   type AttributeEntry,
@@ -11,19 +12,11 @@ import {
 } from '../readers/json-values.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { SAMPLE_OPTIONS } from '../selection/sample-traces.ts'
-import {
-  type Asked,
-  conditionOf,
-  type Drawn,
-  drawSample,
-  type FoundTable,
-  inOperator,
-  type Parameters,
-  requestsOf,
-} from './clickhouse-queries.ts'
 import { SPAN_PARTS, SPAN_TABLES, type SpanTable } from './clickhouse-tables.ts'
 import { HTTP_PARAMETERS, inARow, requireUrl, retried } from './http.ts'
+import { leastDurationUs, rootService, spanTests } from './pushed-conditions.ts'
 import { rowAdder } from './span-rows.ts'
+import { requestsOf, rootTest, type SqlDialect, sampleOf } from './sql-sample.ts'
 import { readOrInstead, type StoreLocation, type StoreQuery, storeKind } from './store.ts'
 
 /** Parameters of the addresses of ClickHouse: `clickhouse://user@host:8123/database?table=otel_traces`. */
@@ -82,11 +75,12 @@ export const clickhouseStore = storeKind({
           const drawn =
             sample === null
               ? undefined
-              : await drawSample(server, requestsOf(table, columns, { asked, query }), {
-                  ...options,
-                  sample,
-                  quality: sink.quality,
-                })
+              : await drawSample(
+                  server,
+                  { table, columns },
+                  { asked, query },
+                  { sample, seed: options.seed, quality: sink.quality },
+                )
           await server.readSpans(table, columns, { query, asked, drawn }, sink)
         } finally {
           await client.close()
@@ -117,6 +111,47 @@ async function connect(location: StoreLocation, timeout: number): Promise<Client
     application: 'flowdelta',
     log: { level: ClickHouseLogLevel.OFF },
   })
+}
+
+type Parameters = Record<string, string | number | readonly string[]>
+
+/** A table of spans, as it is written in SQL. */
+interface FoundTable {
+  readonly name: string
+  readonly isDistributed: boolean
+  /** Columns that it has. */
+  readonly has: ReadonlySet<string>
+  /** Whether columns of it are JSON, whose attributes cannot be asked by name. */
+  readonly isJson: boolean
+}
+
+/** The `WHERE` of a query, with the values that it names. */
+interface Asked {
+  readonly where: string
+  readonly parameters: Parameters
+}
+
+/** Requests of a sample: how many each stands for, and their spans. */
+interface Drawn {
+  readonly weights: ReadonlyMap<string, number>
+  readonly spans: number
+  /** Ids of their traces, as a query. */
+  readonly ids: string
+}
+
+const DIALECT: SqlDialect = {
+  hash: (...values) => `cityHash64(${values.join(', ')})`,
+  sumOfHashes: (text) => `sum(cityHash64(${text}))`,
+  quantilesUs: (column) =>
+    `arrayMap(ns -> ns / 1e3, quantilesExactInclusive(0.5, 0.95, 0.99)(${column}))`,
+  matches: (text, pattern) => `match(${text}, '${pattern}')`,
+  number: (text) => `toFloat64OrNull(${text})`,
+}
+
+const parentOf = ({ parentId }: SpanTable['parts']) => `toString(${parentId})`
+
+function inOperator({ isDistributed }: FoundTable): string {
+  return isDistributed ? 'GLOBAL IN' : 'IN'
 }
 
 class ClickHouse {
@@ -268,6 +303,113 @@ class ClickHouse {
       )
     })
   }
+}
+
+/** Returns the `WHERE` of a query, with its conditions. */
+async function conditionOf(
+  server: ClickHouse,
+  {
+    table,
+    columns: { traceId, service, time, duration, alsoFrom, attribute, parts },
+    resourceAttributes,
+  }: { table: FoundTable; columns: SpanTable; resourceAttributes: boolean },
+  { fromUs, toUs, conditions }: StoreQuery,
+): Promise<Asked> {
+  const { name, isJson } = table
+  const isIn = inOperator(table)
+  const parameters: Parameters = {}
+  const own: string[] = []
+  const bound = (key: string, op: string, us: number) => {
+    // Rounded outwards: exact times are compared once spans are read.
+    parameters[key] = `${BigInt(key === 'to' ? Math.ceil(us) : Math.floor(us)) * 1000n}`
+    own.push(`${time} ${op} fromUnixTimestamp64Nano({${key}:Int64})`)
+  }
+  if (fromUs !== null) bound('from', '>=', fromUs)
+  if (fromUs !== null && alsoFrom !== undefined) own.push(alsoFrom)
+  if (toUs !== null) bound('to', '<', toUs)
+  const isRoot = rootTest(DIALECT, parentOf(parts))
+  const someRootHas = async (condition: string) => {
+    const terms = [isRoot, `(${condition})`, ...during].join(' AND ')
+    let found = false
+    await server.query(`SELECT 1 FROM ${name} WHERE ${terms} LIMIT 1`, parameters, () => {
+      found = true
+    })
+    return found
+  }
+  const during = [...own]
+  const leastUs = leastDurationUs(conditions)
+  if (leastUs > 0) {
+    parameters['least'] = Math.floor(leastUs * 1e3)
+    own.push(`${duration} >= {least:UInt64}`)
+  }
+  const root = rootService(conditions)
+  if (root !== null) {
+    parameters['root'] = root
+    own.push(`${service} = {root:String}`)
+  }
+  // One span meets the conditions on the root; others are of the other services.
+  const within = own.length === 0 ? [] : [own]
+  const literal = (text: string) => {
+    const key = `text${Object.keys(parameters).length}`
+    parameters[key] = text
+    return `{${key}:String}`
+  }
+  const tests = await spanTests(
+    conditions.filter((asked) => root === null || rootService([asked]) !== root),
+    {
+      service,
+      operation: parts.name ?? "''",
+      literal,
+      isRoot,
+      someRootHas,
+      attribute: isJson || resourceAttributes ? null : (key) => attribute(literal(key)),
+      ...DIALECT,
+    },
+  )
+  for (const test of tests) within.push([test])
+  const where = within.reduce(
+    (inner, terms) =>
+      ` WHERE ${traceId} ${isIn} (SELECT ${traceId} FROM ${name} WHERE ${terms.join(' AND ')}${inner.replace(/^ WHERE/, ' AND')})`,
+    '',
+  )
+  return { where, parameters }
+}
+
+/** Has requests grouped and a sample of them drawn. */
+async function drawSample(
+  server: ClickHouse,
+  { table, columns }: { readonly table: FoundTable; readonly columns: SpanTable },
+  { asked, query }: { readonly asked: Asked; readonly query: StoreQuery },
+  how: { readonly sample: number; readonly seed: number; readonly quality: QualityLog },
+): Promise<Drawn> {
+  const { traceId, service, time, duration, parts } = columns
+  const { parameters } = asked
+  const requests = requestsOf(
+    DIALECT,
+    {
+      trace: `toString(${traceId})`,
+      parent: parentOf(parts),
+      service: `toString(${service})`,
+      operation: `toString(${parts.name})`,
+      status: `toString(${parts.status})`,
+      startNs: `toUnixTimestamp64Nano(${time})`,
+      durationNs: `toInt64(${duration})`,
+      rate: table.has.has('SampleRate') ? 'greatest(toFloat64(SampleRate), 1)' : 'toFloat64(1)',
+    },
+    { from: `${table.name}${asked.where}`, tests: [], ...query },
+  )
+  const drawn = await sampleOf(DIALECT, `(${requests})`, how, (sql, onRow) =>
+    server.query(sql, parameters, onRow),
+  )
+  const weights = new Map<string, number>()
+  let spans = 0
+  // Ordered, because the query is repeated from the point where an answer breaks off.
+  const listed = `SELECT r_trace, r_spans, r_weight FROM (${drawn}) ORDER BY r_trace`
+  await server.query(listed, parameters, ([trace, own, weight]) => {
+    weights.set(textOf(trace), Number(weight))
+    spans += Number(own)
+  })
+  return { weights, spans, ids: `SELECT r_trace FROM (${drawn})` }
 }
 
 /** Codes of ClickHouse that may not come the next time: too many queries, timeouts, networks. */

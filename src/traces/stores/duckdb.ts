@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FlowdeltaError, OptionError, TraceFormatError } from '../../core/errors.ts'
 import { count, defineOptions, type OptionsOf, text } from '../../core/options.ts'
-import type { RequestGroup } from '../quality.ts'
 import { inNanos, unitBySize } from '../readers/span-times.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { SAMPLE_OPTIONS } from '../selection/sample-traces.ts'
 import { columnFor, durationUnit, type Part, readFlatSpans, wholeTime } from './flat-spans.ts'
 import { openParquet } from './parquet-file.ts'
 import { leastDurationUs, spanTests } from './pushed-conditions.ts'
-import { readOrInstead, requestGroup, type StoreQuery, storeKind } from './store.ts'
+import { requestsOf, rootTest, type SpanColumns, type SqlDialect, sampleOf } from './sql-sample.ts'
+import { readOrInstead, type StoreQuery, storeKind } from './store.ts'
 
 /** Parameters of the addresses of DuckDB: `duckdb:spans.parquet?sample=20000`. */
 export const DUCKDB_OPTIONS = defineOptions({
@@ -42,14 +42,13 @@ export const duckdbStore = storeKind({
           try {
             engine = await openEngine({ memory, threads, folder, name }, query.signal)
             const spans = await spansIn(engine, { name, location, table }, { ...query, sink })
-            const groups = await drawSample(engine, spans, { query, sample, seed })
-            sink.quality.groups.push(...groups)
+            await drawSample(engine, spans, { query, sample, seed, quality: sink.quality })
             query.onProgress(0, 0.5)
             const path = join(folder, 'sample.parquet')
             await engine.rows(
-              `COPY (SELECT s.* ${spans.changed}, weight * ${spans.rate} AS "SampleRate"
-               FROM ${spans.source} AS s JOIN drawn ON drawn.trace = ${spans.trace}
-               ORDER BY arrivedNs, drawn.trace, ${spans.order})
+              `COPY (SELECT s.* ${spans.changed}, r_weight * ${spans.columns.rate} AS "SampleRate"
+               FROM ${spans.source} AS s JOIN drawn ON r_trace = ${spans.columns.trace}
+               ORDER BY r_arrivedNs, r_trace, ${spans.order})
              TO ${literal(path)} (FORMAT parquet, ROW_GROUP_SIZE 50000)`,
             )
             for (const file of await openParquet(path)) {
@@ -114,24 +113,28 @@ async function openEngine(
   }
 }
 
-/** SQL for the columns of spans. */
+/** SQL for the spans of a file. */
 interface Spans {
   /** Source after `FROM`. */
   readonly source: string
+  /** Condition on the spans: only traces that have a span in the time that is asked for. */
+  readonly where: string
+  readonly columns: SpanColumns
   /** Columns that are handed over in another form. */
   readonly changed: string
-  readonly trace: string
   /** Order of a trace's spans, so that a sample is always the same. */
   readonly order: string
-  /** Number of requests that a span already stands for. */
-  readonly rate: string
-  /**
-   * One row a span: trace, isRoot, name (of its service and operation), isError, startNs, durationNs,
-   * test0 and so on. Only traces that have a span in the time that is asked for.
-   */
-  readonly rows: string
-  /** Number of conditions that `test0` and so on apply to a span. */
-  readonly tests: number
+  /** Conditions on a request, one of whose spans must meet each. */
+  readonly tests: readonly string[]
+}
+
+const DIALECT: SqlDialect = {
+  hash: (...values) => `hash(${values.join(', ')})`,
+  sumOfHashes: (text) => `sum(CAST(hash(${text}) AS HUGEINT))`,
+  quantilesUs: (column) =>
+    `list_transform(quantile_cont(${column}, [0.5, 0.95, 0.99]), lambda ns: ns / 1e3)`,
+  matches: (text, pattern) => `regexp_matches(${text}, '${pattern}')`,
+  number: (text) => `TRY_CAST(${text} AS DOUBLE)`,
 }
 
 const READERS: readonly (readonly [name: RegExp, reader: string, options: string])[] = [
@@ -194,14 +197,13 @@ async function spansIn(
       ? `${(await timeOf(required('end'))).ns} - ${times.ns}`
       : `${numberIn(duration)} * ${inNanos(durationUnit(duration, start, times.unit))}`
   const rate = named('sampleRate')
-  const ofEach = rate === undefined ? '1' : `coalesce(nullif(s.${quoted(rate)}, 0), 1)`
   // If a column is compared as it is stored, parts of a file can be skipped.
   const [own, of] = times.of === undefined ? [times.ns, nanosOf] : [times.own, times.of]
   const during = [
     ...(fromUs === null ? [] : [`${own} >= ${of(Math.floor(fromUs) - 1)}`]),
     ...(toUs === null ? [] : [`${own} <= ${of(Math.ceil(toUs) + 1)}`]),
   ].join(' AND ')
-  const isRoot = `regexp_matches(${id('parent')}, '^0*$')`
+  const isRoot = rootTest(DIALECT, id('parent'))
   const attributes = named('attributes') ?? ''
   const isReadable = READABLE.test(types.get(attributes) ?? '') && !sink.resourceAttributes
   const tests = await spanTests(conditions, {
@@ -217,31 +219,39 @@ async function spansIn(
       const found = await engine.rows(`SELECT 1 FROM ${source} AS s WHERE ${where} LIMIT 1`)
       return found.length > 0
     },
-    number: (text) => `TRY_CAST(${text} AS DOUBLE)`,
-    matches: (text, pattern) => `regexp_matches(${text}, '${pattern}')`,
+    ...DIALECT,
   })
   const structs = columns.filter((column) =>
     (column === named('links') ? /^MAP/ : /^(STRUCT.*\)|JSON)$/).test(types.get(column) ?? ''),
   )
+  const leastUs = leastDurationUs(conditions)
   return {
     source,
-    trace,
+    where:
+      during === ''
+        ? ''
+        : ` WHERE ${trace} IN (SELECT ${trace} FROM ${source} AS s WHERE ${during})`,
+    columns: {
+      trace,
+      parent: id('parent'),
+      service: textIn('service'),
+      operation: textIn('operation'),
+      status: textIn('status'),
+      startNs: times.ns,
+      durationNs,
+      rate: rate === undefined ? '1' : `coalesce(nullif(s.${quoted(rate)}, 0), 1)`,
+    },
     order: `${times.ns}, ${textIn('span')}`,
-    rate: ofEach,
     changed: [
       rate === undefined ? '' : `EXCLUDE (${quoted(rate)})`,
       structs.length === 0
         ? ''
         : `REPLACE (${structs.map((one) => `CAST(to_json(s.${quoted(one)}) AS VARCHAR) AS ${quoted(one)}`).join(', ')})`,
     ].join(' '),
-    rows: `SELECT ${trace} AS trace, ${textIn('service')} AS service,
-        concat_ws(' ', ${textIn('service')}, ${textIn('operation')}) AS name,
-        ${isRoot} AS isRoot,
-        regexp_matches(${textIn('status')}, '(?i)^(status_code_)?error$|^2$') AS isError,
-        ${times.ns} AS startNs, ${durationNs} AS durationNs,
-        ${[`${ofEach} AS rate`, ...tests.map((test, i) => `${test} AS test${i}`)].join(', ')}
-      FROM ${source} AS s${during === '' ? '' : ` WHERE ${trace} IN (SELECT ${trace} FROM ${source} AS s WHERE ${during})`}`,
-    tests: tests.length,
+    tests: [
+      ...(leastUs === 0 ? [] : [`max(${durationNs}) >= ${Math.floor(leastUs * 1e3)}`]),
+      ...tests.map((test) => `bool_or(${test})`),
+    ],
   }
 }
 
@@ -265,73 +275,18 @@ function attributeText(column: string, type = '', key: string): string {
 const literal = (value: string) => `'${value.replaceAll("'", "''")}'`
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-/** Makes the table `drawn` of traces with their weights, and returns the groups they are of. */
+/** Makes the table `drawn` of traces with their weights, and notes the groups they are of. */
 async function drawSample(
   engine: Engine,
-  { rows, tests }: Spans,
-  { query, sample, seed }: { query: StoreQuery; sample: number; seed: number },
-): Promise<RequestGroup[]> {
-  const { fromUs, toUs, conditions } = query
-  const leastUs = leastDurationUs(conditions)
-  const having = [
-    ...(fromUs === null ? [] : [`arrivedNs >= ${BigInt(Math.floor(fromUs)) * 1000n}`]),
-    ...(toUs === null ? [] : [`arrivedNs < ${BigInt(Math.ceil(toUs)) * 1000n}`]),
-    ...(leastUs === 0 ? [] : [`max(durationNs) >= ${Math.floor(leastUs * 1e3)}`]),
-    ...Array.from({ length: tests }, (_, i) => `bool_or(test${i})`),
-  ]
-  await engine.rows(
-    `CREATE TEMP TABLE requests AS
-     SELECT trace, hash(count(*), sum(CAST(hash(name) AS HUGEINT)), bool_or(isRoot AND isError)) AS kind,
-       count(*) AS spans, coalesce(min(name) FILTER (isRoot), '') AS root,
-       coalesce(bool_or(isRoot AND isError), false) AS failed, max(rate) AS rate,
-       coalesce(min(startNs) FILTER (isRoot), min(startNs)) AS arrivedNs,
-       coalesce(max(durationNs) FILTER (isRoot), max(startNs + durationNs) - min(startNs)) AS tookNs
-     FROM (${rows}) GROUP BY trace${having.length === 0 ? '' : ` HAVING ${having.join(' AND ')}`}`,
-  )
-  // A kind too rare for a request of the sample joins others of its root, or all.
-  await engine.rows(
-    `CREATE TEMP TABLE kinds AS
-     WITH counted AS (
-       SELECT kind, any_value(root) AS root, any_value(failed) AS failed, count(*) AS recorded,
-         least(1, ${sample} / sum(count(*)) OVER ()) AS share
-       FROM requests GROUP BY kind),
-     placed AS (
-       SELECT *, CASE WHEN recorded * share >= 1 THEN kind ELSE hash(root, failed) END AS place
-       FROM counted)
-     SELECT kind, share, CASE WHEN sum(recorded) OVER (PARTITION BY place) * share >= 1
-       THEN place ELSE hash(failed) END AS "group"
-     FROM placed`,
-  )
-  await engine.rows(
-    `CREATE TEMP TABLE groups AS
-     WITH counted AS (
-       SELECT "group", count(DISTINCT kind) AS structures, count(*) AS recorded, sum(rate) AS requests,
-         CASE WHEN count(DISTINCT root) = 1 THEN any_value(root) ELSE '(other roots)' END AS root,
-         any_value(failed) AS failed, avg(spans) AS spans, avg(tookNs) / 1e3 AS meanUs,
-         list_transform(quantile_cont(tookNs, [0.5, 0.95, 0.99]), lambda ns: ns / 1e3) AS quantiles,
-         any_value(share) AS share
-       FROM requests JOIN kinds USING (kind) GROUP BY "group"),
-     placed AS (SELECT *, sum(recorded) OVER (ORDER BY "group") AS upTo FROM counted),
-     offsetBy AS (SELECT (hash(${seed}) % 1000000) / 1e6 AS shift)
-     SELECT *, least(recorded, greatest(1,
-       floor(upTo * share + shift) - floor((upTo - recorded) * share + shift))) AS due
-     FROM placed, offsetBy`,
-  )
-  await engine.rows(
-    `CREATE TEMP TABLE drawn AS
-     WITH ordered AS (
-       SELECT trace, arrivedNs, "group", row_number() OVER (PARTITION BY "group" ORDER BY arrivedNs, trace) AS nth
-       FROM requests JOIN kinds USING (kind)),
-     cut AS (
-       SELECT trace, arrivedNs, "group", recorded / due AS weight, floor((nth - 1) * due / recorded) AS stretch
-       FROM ordered JOIN groups USING ("group"))
-     SELECT trace, arrivedNs, weight FROM cut
-     QUALIFY row_number() OVER (PARTITION BY "group", stretch ORDER BY hash(trace, ${seed}), trace) = 1`,
-  )
-  const found = await engine.rows(
-    `SELECT root, failed, structures, spans, requests, due, meanUs, quantiles
-     FROM groups ORDER BY requests DESC, root, "group"`,
-  )
+  { source, where, columns, tests }: Spans,
+  { query: { fromUs, toUs }, ...how }: { query: StoreQuery } & Parameters<typeof sampleOf>[2],
+): Promise<void> {
+  const from = `${source} AS s${where}`
+  const requests = requestsOf(DIALECT, columns, { from, tests, fromUs, toUs })
+  await engine.rows(`CREATE TEMP TABLE requests AS ${requests}`)
+  const drawn = await sampleOf(DIALECT, 'requests', how, async (sql, onRow) => {
+    for (const row of await engine.rows(sql)) onRow(Object.values(row))
+  })
+  await engine.rows(`CREATE TEMP TABLE drawn AS ${drawn}`)
   await engine.rows('DROP TABLE requests')
-  return found.map((row) => requestGroup(Object.values(row)))
 }

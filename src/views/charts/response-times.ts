@@ -286,14 +286,14 @@ function finding({ test, before, after, ended, counted }: Gap, of: Quantity): st
     : `Largest gap: ${shares}`
 }
 
-function verdict(test: FamilyTest, { options, categories }: ResponseTimeMutations): string {
+function verdict(test: FamilyTest, { options }: ResponseTimeMutations): string {
   const { beforeCount, afterCount } = test
   const sizes = `${counted(beforeCount, 'request')} before, ${grouped(afterCount)} after`
   if (!test.testable) return `Too few requests for a test: ${sizes}.`
   const q = options.correction === 'bh' ? `, ${certaintyText(test.q)} corrected` : ''
   const level = `${Number((options.alpha * 100).toPrecision(3))} %`
   const says = test.rejected ? 'significant' : 'not significant'
-  return `${testText(options.test, test, categories.flows.quantity)}${q}; ${says} at the ${level} level; ${sizes}.`
+  return `${testText(options.test, test)}${q}; ${says} at the ${level} level; ${sizes}.`
 }
 
 function gapMark({ test, before, after }: Gap, { domain, scale }: Axis, of: Quantity): SpecPart[] {

@@ -127,7 +127,7 @@ export function flowPicture(
       if (comparison === undefined) return []
       const ends = `${full(from[edge])} → ${full(to[edge])}`
       const text = latenciesText(comparison, of)
-      const tooltip = `${ends}\nmean ${of === TIME ? 'latency' : of.name}, before → after: ${text}\n${testedText(comparison, test, of)}`
+      const tooltip = `${ends}\nmean ${of === TIME ? 'latency' : of.name}, before → after: ${text}\n${testedText(comparison, test)}`
       const kind = kindOf(comparison)
       const { look } = KINDS[kind]
       const drawn = { kind, text, tooltip, look, isChanged: kind === 'changed' }
@@ -220,10 +220,10 @@ function shiftUs({ beforeMeanUs, afterMeanUs }: EdgeComparison): number {
   return Math.abs(afterMeanUs - beforeMeanUs) || 0
 }
 
-function testedText({ test }: EdgeComparison, kind: SampleTest, of: Quantity): string {
+function testedText({ test }: EdgeComparison, kind: SampleTest): string {
   const sizes = `${counted(test.beforeCount, 'request')} before, ${test.afterCount} after`
   if (!test.testable) return `not tested: ${sizes}`
-  return `${testText(kind, { ...test, p: test.q }, of)}, ${CORRECTED}; ${sizes}`
+  return `${testText(kind, { ...test, p: test.q })}, ${CORRECTED}; ${sizes}`
 }
 
 function wholeText({ categories }: ResponseTimeMutations, category: number): string {

@@ -225,7 +225,6 @@ export class LatencyDiagnosis extends Stage {
       profile,
       target,
       touched,
-      limits: null,
     })
   }
 

@@ -46,8 +46,6 @@ export interface ScenarioEffect {
   readonly changes: readonly LatencyChange[]
   /** New weight of each request; null where weights stay. */
   readonly weight: Float64Array | null
-  /** Basis of a prediction, and limits of its reliability. */
-  readonly limits?: string
 }
 
 /** @throws OptionError unless a change fits a period of `size` calls. */

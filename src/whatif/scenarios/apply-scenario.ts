@@ -69,7 +69,6 @@ export function applyScenario(
     profile: profileOf(after),
     target: null,
     touched: countTouched(before, after),
-    limits: effect.limits ?? null,
   })
 }
 
@@ -83,8 +82,6 @@ interface ScenarioProfileFields {
   readonly target: LatencyProfile | null
   /** Requests whose response time or weight is different. */
   readonly touched: number
-  /** Limits of a prediction that was learned from load; else null. */
-  readonly limits: string | null
 }
 
 /** The latency profile of requests as it was, and as it would be under a scenario. */

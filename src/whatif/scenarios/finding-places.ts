@@ -21,7 +21,6 @@ const ABOUT: Readonly<Partial<Record<ScenarioKind, readonly Place['what'][]>>> =
   children: ['way'],
   count: ['calls', 'request'],
   order: ['order', 'request'],
-  load: ['load'],
 }
 
 /** Changes in the number of calls, and in their order. */

@@ -5,11 +5,10 @@ import { UNITS_US } from '../../core/words.ts'
 import type { FeatureChoice } from './features.ts'
 import { reweightRequests } from './reweight-requests.ts'
 import { type ScaleOptions, scaleCalls } from './scale-calls.ts'
-import { scaleLoad } from './scale-load.ts'
 import type { Scenario } from './scenario.ts'
 
 const FORMS =
-  "'inventory*0.5', 'network:inventory*2', 'server:inventory+10ms', 'preprocessing:inventory-1ms', 'inventory GET /items*2' (one operation), 'load*1.5', 'load:inventory*2', 'load=500/s' or 'attribute:cache.hit=true:90%'; names with signs of these forms go between double quotes"
+  "'inventory*0.5', 'network:inventory*2', 'server:inventory+10ms', 'preprocessing:inventory-1ms', 'inventory GET /items*2' (one operation) or 'attribute:cache.hit=true:90%'; names with signs of these forms go between double quotes"
 
 const SIZE = '(?:[*×]\\s*(\\d+(?:\\.\\d+)?)|([+-])\\s*(\\d+(?:\\.\\d+)?)\\s*(us|µs|ms|s))'
 const SCALE = new RegExp(
@@ -17,9 +16,6 @@ const SCALE = new RegExp(
 )
 const SHARE = new RegExp(
   `^(host|calls|load|concurrency|attribute:(?:${QUOTED}|[^=]+))=(${QUOTED}|.+):\\s*(\\d+(?:\\.\\d+)?)\\s*%$`,
-)
-const LOAD = new RegExp(
-  `^load(?::(${QUOTED}|.+?))?\\s*(?:[*×]\\s*(\\d+(?:\\.\\d+)?)|=\\s*(\\d+(?:\\.\\d+)?)\\s*/\\s*s)$`,
 )
 const ATTRIBUTE = 'attribute:'
 
@@ -30,10 +26,6 @@ const ATTRIBUTE = 'attribute:'
  * (or `-10ms`; units `us`, `ms`, `s`) so much longer or shorter; PART is `server`, `network` or `preprocessing`, as of
  * `scaleCalls`. `FEATURE=VALUE:90%` makes requests with that value 90 % of all; FEATURE is `host`, `calls`, `load`,
  * `concurrency` or `attribute:KEY`.
- *
- * `load*1.5` is so many times the mean load (`load:SERVICE*1.5` of one service), `load=500/s` so many requests a
- * second; how long they then take is learned from busier and less busy times of the same period. A load that did not
- * occur fails. A service named `load` goes between double quotes.
  *
  * A name that could be read as part of a form goes between double quotes, service and operation each
  * for itself: `"network:ads" "GET /a*2"*0.5`, `attribute:"k:=v"="a:5%":90%`. Within them `\"`, `\\` and
@@ -61,8 +53,6 @@ export function parseScenario(text: string): Scenario {
       shares: { [unquoted(value)]: Number(percents) / 100 },
     })
   }
-  const load = loadScenario(trimmed)
-  if (load !== null) return load
   const scale = SCALE.exec(trimmed)
   if (scale === null) {
     throw new FlowdeltaError(`Scenario ${show(text)} has none of the known forms. Give ${FORMS}.`)
@@ -79,13 +69,6 @@ export function parseScenario(text: string): Scenario {
     ...change,
     ...(operation !== undefined && { operation: unquoted(operation) }),
   })
-}
-
-function loadScenario(text: string): Scenario | null {
-  const [all, of = '', factor, perSecond] = LOAD.exec(text) ?? []
-  const service = unquoted(of)
-  if (factor !== undefined) return scaleLoad({ service, factor: Number(factor) })
-  return all === undefined ? null : scaleLoad({ service, perSecond: Number(perSecond) })
 }
 
 type Part = NonNullable<ScaleOptions['part']>
@@ -153,7 +136,6 @@ export function combineScenarios(...given: readonly (Scenario | string)[]): Scen
     title: scenarios.map(({ title }) => title).join(', and '),
     apply(base, target) {
       const effects = scenarios.map((scenario) => scenario.apply(base, target))
-      const limits = effects.flatMap(({ limits }) => limits ?? []).join(' ')
       const weights = effects.flatMap(({ weight }) => (weight === null ? [] : [weight]))
       // Weights are those recorded times a share each: the recorded ones must count once.
       const product = (a: Float64Array, b: Float64Array) =>
@@ -161,7 +143,6 @@ export function combineScenarios(...given: readonly (Scenario | string)[]): Scen
       return {
         changes: effects.flatMap(({ changes }) => changes),
         weight: weights.length === 0 ? null : weights.reduce(product),
-        ...(limits !== '' && { limits }),
       }
     },
   }

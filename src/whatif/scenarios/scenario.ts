@@ -10,7 +10,6 @@ export type ScenarioKind =
   | 'partition'
   | 'reweight'
   | 'scale'
-  | 'load'
   | 'combined'
 
 /** Values of one period, one a request. */

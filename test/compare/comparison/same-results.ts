@@ -16,7 +16,7 @@ const laterOptions: fc.Arbitrary<Partial<ComparisonOptions>> = fc.record(
     alpha: fc.constantFrom(0.05, 0.01, 0.2),
     alternative: fc.constantFrom('two-sided', 'slower', 'faster'),
     correction: fc.constantFrom('none', 'bh'),
-    test: fc.constantFrom('ks', 'mann-whitney', 'anderson-darling'),
+    test: fc.constantFrom('ks', 'mann-whitney'),
     smPThreshold: fc.constantFrom<number | 'auto'>(50, 5, 0, 'auto'),
     findingsThreshold: fc.constantFrom<number | 'auto'>('auto', 10, 50),
     counts: fc.constantFrom('raw', 'scaled'),

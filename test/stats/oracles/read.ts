@@ -23,10 +23,6 @@ interface Pair extends Samples {
   readonly wasserstein: number
   /** Only for 3 values or more. */
   readonly brownForsythe?: { readonly statistic: number; readonly p: number }
-  /** Only for 4 values or more. */
-  readonly andersonDarling?: number
-  /** Only where all ways could be listed. */
-  readonly permutation?: Omit<BySide, 'two-sided'>
 }
 
 interface BootstrapCase {
@@ -54,8 +50,6 @@ interface ChiSquareCase extends Samples {
 interface ScipyOracle {
   readonly versions: { readonly scipy: string }
   readonly pairs: Pair[]
-  readonly andersonDarling: { samples: number[][]; statistic: number }[]
-  readonly andersonDarlingTail: { x: number; m: number; p: number }[]
   readonly fisher: FisherCase[]
   readonly chiSquare: ChiSquareCase[]
   readonly bootstrap: Samples & { readonly intervals: BootstrapCase[] }

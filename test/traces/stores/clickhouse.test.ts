@@ -465,7 +465,7 @@ describeWithShared('ClickHouse, with table definitions of others', () => {
         /has no table of spans; its database has `other`\. Give another database/,
       )
       await expect(load('?table=other')).rejects.toThrow(
-        /has a table other, but not with columns that are known/,
+        /has a table other, but its columns are unknown/,
       )
       await expect(load('/nowhere')).rejects.toThrow(/answered with an error: .*nowhere/s)
     })

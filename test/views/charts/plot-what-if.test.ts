@@ -64,7 +64,6 @@ describe('latency profiles', () => {
       profile: profile([0, 1000], [3, 1]),
       target: null,
       touched: 3,
-      limits: null,
     })
     const chart = latencyProfilesChart(zero)
     expect(chart.description).toContain(

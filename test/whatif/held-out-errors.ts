@@ -1,75 +1,61 @@
 // Over every call: the loops index with `!`.
-import { group, least, sum } from 'd3-array'
-import type { CallForest } from '../../calls/call-forest.ts'
-import type { CallName } from '../../calls/call-paths.ts'
-import { getOrInsert } from '../../core/entries.ts'
-import { requireStage } from '../../core/errors.ts'
-import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
-import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { leastSquares } from '../../stats/least-squares.ts'
-import { quantile } from '../../stats/quantile.ts'
-import { randomSource } from '../../stats/random.ts'
-import { groupRows } from '../../traces/group-rows.ts'
-import { type Precedence, setEnd, waitGraph, waitPlan } from '../models/call-orders.ts'
-import { clusterCalls, OrderTimes } from '../models/cluster-orders.ts'
-import { ExecutionModels } from '../models/execution-models.ts'
+import { group, least } from 'd3-array'
+import type { CallForest } from '../../src/calls/call-forest.ts'
+import { getOrInsert } from '../../src/core/entries.ts'
+import { leastSquares } from '../../src/stats/least-squares.ts'
+import { quantile } from '../../src/stats/quantile.ts'
+import { randomSource } from '../../src/stats/random.ts'
+import { groupRows } from '../../src/traces/group-rows.ts'
+import {
+  type Precedence,
+  setEnd,
+  waitGraph,
+  waitPlan,
+} from '../../src/whatif/models/call-orders.ts'
+import { clusterCalls, OrderTimes } from '../../src/whatif/models/cluster-orders.ts'
+import type { ExecutionModels } from '../../src/whatif/models/execution-models.ts'
 
-/** Options of `evaluatePrediction`. */
-const PREDICTION_OPTIONS = defineOptions({
-  seed: number({ default: 1, sentence: 'Seed that chooses the halves' }),
-})
-
-/**
- * Measures how well latencies are predicted: learns from each random half of a period's requests how
- * long every call of the other half takes in its server, given the latencies of its children. Compares
- * execution models with linear regression per operation and the sum along the critical path, on the same
- * calls; calls that the model could not predict are counted.
- *
- * @param options see {@link PREDICTION_OPTIONS}
- * @throws FlowdeltaError for an unknown option
- *
- * @example
- * evaluatePrediction(learnExecutionModels(before)).all.calls // 13940
- */
-export function evaluatePrediction(
-  models: ExecutionModels,
-  options: Partial<OptionsOf<typeof PREDICTION_OPTIONS>> = {},
-): PredictionEvaluation {
-  requireStage('evaluatePrediction(models)', models, ExecutionModels)
-  const { seed } = readOptions(PREDICTION_OPTIONS, options)
-  const tallies = new Map<number, Tally>()
-  models.forests.forEach((forest, period) => {
-    const half = halfOf(forest, seed)
-    for (const training of [half, half.map((chosen) => 1 - chosen)]) {
-      predictPeriod(models, period, { training, tallies })
-    }
-  })
-  const operations = Array.from(tallies, ([name, tally]) => ({
-    ...models.paths.named(name),
-    ...errorsOf([tally]),
-  }))
-  return new PredictionEvaluation({
-    all: errorsOf([...tallies.values()]),
-    operations: operations.sort((a, b) => b.calls - a.calls),
-  })
+/** Errors of predictions: medians of |predicted / recorded − 1|. */
+interface HeldOutErrors {
+  /** Calls that were predicted: those that wait for children. */
+  readonly calls: number
+  /** Calls that were not, as none with the same children was among those learned from. */
+  readonly unlike: number
+  /** Error of the nearest execution model with its usual preprocessing times. */
+  readonly model: number
+  /** Error of linear regression on the latencies of children. */
+  readonly regression: number
+  /** Error of the sum of latencies along the call's critical path. */
+  readonly criticalPath: number
 }
 
-const WAYS = ['model', 'regression', 'criticalPath'] as const
-
-/** Errors of the predictions, and the number of calls that were not predicted. */
-interface Tally extends Record<(typeof WAYS)[number], number[]> {
+interface Tally {
+  readonly model: number[]
+  readonly regression: number[]
+  readonly criticalPath: number[]
   unlike: number
 }
 
-function errorsOf(tallies: readonly Tally[]): PredictionErrors {
-  const median = (way: (typeof WAYS)[number]) =>
-    quantile(Float64Array.from(tallies.flatMap((tally) => tally[way])).sort(), 0.5)
+/**
+ * Learns from each random half of a period's requests how long every call of the other half takes in its server, given
+ * the latencies of its children. Compares execution models with linear regression per operation and the sum along the
+ * critical path, on the same calls (Mann et al. 2011).
+ */
+export function heldOutErrors(models: ExecutionModels): HeldOutErrors {
+  const tally: Tally = { model: [], regression: [], criticalPath: [], unlike: 0 }
+  models.forests.forEach((forest, period) => {
+    const half = halfOf(forest, 1)
+    for (const training of [half, half.map((chosen) => 1 - chosen)]) {
+      predictPeriod(models, period, { training, tally })
+    }
+  })
+  const median = (errors: readonly number[]) => quantile(Float64Array.from(errors).sort(), 0.5)
   return {
-    calls: sum(tallies, ({ model }) => model.length),
-    unlike: sum(tallies, ({ unlike }) => unlike),
-    model: median('model'),
-    regression: median('regression'),
-    criticalPath: median('criticalPath'),
+    calls: tally.model.length,
+    unlike: tally.unlike,
+    model: median(tally.model),
+    regression: median(tally.regression),
+    criticalPath: median(tally.criticalPath),
   }
 }
 
@@ -84,18 +70,16 @@ function halfOf({ request, requestTrace }: CallForest, seed: number): Uint8Array
 function predictPeriod(
   models: ExecutionModels,
   period: number,
-  { training, tallies }: { training: Uint8Array; tallies: Map<number, Tally> },
+  { training, tally }: { readonly training: Uint8Array; readonly tally: Tally },
 ): void {
   const { forest, orderOf } = models.period(period)
   const orderOfCall = (call: number) => models.orders[orderOf[call]!]!
   const callers = [...orderOf.keys()].filter((call) => orderOfCall(call).nodes.length > 0)
   const heldOut = learnHeldOut(models, period, training)
-  for (const [name, calls] of group(callers, (call) => orderOfCall(call).name)) {
+  for (const calls of group(callers, (call) => orderOfCall(call).name).values()) {
     const learned = calls.filter((call) => training[call] === 1)
     if (learned.length === 0) continue
     const regression = regressionOf(models, period, { calls, learned })
-    const noTally = () => ({ model: [], regression: [], criticalPath: [], unlike: 0 })
-    const tally = getOrInsert(tallies, name, noTally)
     for (const call of calls) {
       const recordedUs = forest.serverUs[call]!
       if (training[call] === 1 || recordedUs === 0) continue
@@ -109,34 +93,6 @@ function predictPeriod(
       tally.regression.push(error(regression(call)))
       tally.criticalPath.push(error(criticalPathSum(models, period, call)))
     }
-  }
-}
-
-/** Errors of predictions for calls to one operation, or to all: medians of |predicted / recorded − 1|. */
-interface PredictionErrors {
-  /** Calls that were predicted: those that wait for children. */
-  readonly calls: number
-  /** Calls that were not, as none with the same children was among those learned from. */
-  readonly unlike: number
-  /** Error of the nearest execution model with its usual preprocessing times. */
-  readonly model: number
-  /** Error of linear regression on the latencies of children. */
-  readonly regression: number
-  /** Error of the sum of latencies along the call's critical path. */
-  readonly criticalPath: number
-}
-
-/** Accuracy of execution models in predicting latencies of callers, compared with simpler ways. */
-export class PredictionEvaluation extends columnarStage<{
-  /** Over all operations. */
-  readonly all: PredictionErrors
-  /** Errors by operation, most calls first. */
-  readonly operations: readonly (CallName & PredictionErrors)[]
-}>() {
-  /** Returns one row per operation, `all` first. */
-  table(): StageTable {
-    const rows = [{ service: 'all', operation: '', ...this.all }, ...this.operations]
-    return rowTable(rows, own('service operation calls unlike model regression criticalPath'))
   }
 }
 
