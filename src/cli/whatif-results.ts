@@ -196,10 +196,9 @@ export const WHATIF_DOCUMENT = document<WhatifResults>(
         })),
       optional(
         listOf(
-          record<Pick<ScenarioProfile, 'title' | 'limits'> & Changed>({
+          record<Pick<ScenarioProfile, 'title'> & Changed>({
             scenario: made(({ title }) => title, TEXT),
             ...CHANGE,
-            limits: made(({ limits }) => limits ?? undefined, optional(TEXT)),
           }),
         ),
       ),

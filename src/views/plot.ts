@@ -33,8 +33,8 @@ import { SingleChanges } from '../whatif/scenarios/single-changes.ts'
 import { arrivalsChart } from './charts/arrivals.ts'
 import { blindSpotsChart } from './charts/blind-spots.ts'
 import { categoryCountsChart } from './charts/category-counts.ts'
-import type { Chart, Drawing } from './charts/chart.ts'
-import type { DefinedChart } from './charts/chart-frame.ts'
+import { type Chart, Drawing } from './charts/chart.ts'
+import { type DefinedChart, defineChart } from './charts/chart-frame.ts'
 import { divergenceChart } from './charts/divergence.ts'
 import { edgeChangesChart, shiftsChart } from './charts/edges.ts'
 import { expectedCategoriesChart, explosionChart, foldedSizesChart } from './charts/explosion.ts'
@@ -45,8 +45,12 @@ import { logVariableChart } from './charts/logs.ts'
 import { movesChart } from './charts/moves.ts'
 import { errorsChart, loadChart } from './charts/over-time.ts'
 import { parameterDifferencesChart } from './charts/parameter-differences.ts'
-import { parameterStripChart } from './charts/parameter-strip.ts'
-import { edgeTimesChart, responseTimesChart, stepTimesChart } from './charts/response-times.ts'
+import {
+  edgeTimesChart,
+  responseTimesChart,
+  stepTimesChart,
+  tellingCategory,
+} from './charts/response-times.ts'
 import { accountChart, ribbonChart } from './charts/ribbon.ts'
 import { samplingPlanChart } from './charts/sampling-plan.ts'
 import { segmentsChart } from './charts/segments.ts'
@@ -61,10 +65,38 @@ import { diagnosisChart, singleChangesChart } from './charts/what-if.ts'
 import {
   dependenciesDrawing,
   executionModelDrawing,
-  flowDrawing,
   focusDrawing,
   parameterTreeDrawing,
 } from './drawing/drawn-stages.tsx'
+import { widgetProps } from './widgets/define-widget.ts'
+import { FLOWS_WIDGET_OPTIONS } from './widgets/flows/flow-scene.ts'
+import { flowsWidget } from './widgets/flows/flows-widget.ts'
+import { Widget } from './widgets/widget.ts'
+
+const { name: _, ...FLOW_OPTIONS } = FLOWS_WIDGET_OPTIONS
+
+/** Most steps of a flow that is drawn without grouping. */
+const MAX_WHOLE = 60
+
+/** Draws flows as `explore(comparison, 'flows')` shows them, by default before and after as one graph. */
+const flowDrawing = defineChart(FLOW_OPTIONS, (comparison: Comparison, given) => {
+  const { mutation, before, after, mode, level } = given
+  const isPair = [mutation, before, after].some((one) => one !== null)
+  const category = isPair
+    ? given.category
+    : (given.category ?? tellingCategory(comparison.responseTime))
+  const steps = category === null ? 0 : comparison.categories.structure(category).labels.length
+  const isWhole = steps <= MAX_WHOLE
+  const options = {
+    ...given,
+    category,
+    mode: mode ?? 'diff',
+    level: level ?? (isWhole ? 'steps' : null),
+  }
+  const call = { name: 'comparison', kind: 'flows' }
+  const widget = new Widget(flowsWidget, widgetProps(flowsWidget, comparison, options, call))
+  return new Drawing(() => widget.svg(), widget)
+})
 
 const OF_DEPENDENCIES = { dependencies: dependenciesDrawing }
 const OF_PROFILES = { profiles: latencyProfilesChart }
@@ -93,7 +125,7 @@ export const PLOTTED = [
       'response-times': ofPart((whole: Comparison) => whole.responseTime, responseTimesChart),
       step: stepTimesChart,
       edge: ofPart((whole: Comparison) => whole.responseTime, edgeTimesChart),
-      flow: ofPart((whole: Comparison) => whole.responseTime, flowDrawing),
+      flow: flowDrawing,
       variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),
       arrivals: arrivalsChart,
       errors: errorsChart,
@@ -109,7 +141,6 @@ export const PLOTTED = [
     {
       tree: parameterTreeDrawing,
       differences: parameterDifferencesChart,
-      strip: parameterStripChart,
     },
   ],
   [ExplosionDiagnosis, { remedies: explosionChart }],
@@ -130,10 +161,7 @@ export const PLOTTED = [
   ],
   [Moves, { moves: movesChart }],
   [Ranking, { contributions: contributionsChart }],
-  [
-    ResponseTimeMutations,
-    { 'response-times': responseTimesChart, edge: edgeTimesChart, flow: flowDrawing },
-  ],
+  [ResponseTimeMutations, { 'response-times': responseTimesChart, edge: edgeTimesChart }],
   [SamplingPlan, { rates: samplingPlanChart }],
   [ScenarioProfile, OF_PROFILES],
   [Segments, { segments: segmentsChart }],

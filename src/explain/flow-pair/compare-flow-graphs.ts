@@ -90,6 +90,7 @@ export function compareFlowGraphs(
   const regions = identicalRegions(union, changes)
   const longest = Math.max(forms.before.tokens.length, forms.after.tokens.length)
   const compared = {
+    quantity: categories.flows.quantity,
     ...sides,
     matches,
     distance,

@@ -1,6 +1,12 @@
 import { group, sum } from 'd3-array'
 import { type OrderChange, reachable } from '../../compare/precursors/order-difference.ts'
-import { changeWords, formatAmount, moreText, partAndRestText, TIME } from '../../core/quantity.ts'
+import {
+  changeWords,
+  formatAmount,
+  moreText,
+  partAndRestText,
+  type Quantity,
+} from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { certaintyText, counted, percent, shortText } from '../../core/words.ts'
 import type { Phase } from '../../flows/node-labels.ts'
@@ -167,6 +173,8 @@ export interface FlowGroup {
  * other. Plain data, but for `ranked`, a stage; ids are places in their lists, times in µs.
  */
 export interface FlowComparison {
+  /** Quantity that edges are compared by. */
+  readonly quantity: Quantity
   readonly before: FlowSide
   readonly after: FlowSide
   readonly matches: readonly NodeMatch[]
@@ -224,6 +232,7 @@ export interface FlowDifference {
 export type RestOfChange = Pick<FlowDifference, 'edges' | 'changeUs' | 'share'>
 
 interface Ranked {
+  readonly quantity: Quantity
   readonly differences: readonly FlowDifference[]
   /** Mean response time after − before, in µs; the differences and the rest add up to it. */
   readonly totalUs: number
@@ -239,27 +248,27 @@ export class FlowDifferences extends columnarStage<Ranked>() {
 
   /** Returns a line for each difference, then the rest. */
   text(): string {
-    const { differences, totalUs } = this
+    const { differences, totalUs, quantity } = this
     const lines = differences.map(({ rank, text }) => `${rank}. ${text}`)
     if (lines.length === 0) lines.push('Nothing differs significantly.')
-    return [...lines, restWords(this), `In all: ${moreWords(totalUs)}.${pNote(differences)}`].join(
-      '\n',
-    )
+    const all = `In all: ${moreWords(totalUs, quantity)}.${pNote(differences)}`
+    return [...lines, restWords(this), all].join('\n')
   }
 }
 
 /** Means that differ by less than a nanosecond, which clocks do not record, differ by rounding. */
 export const NO_TIME_US = 1e-3
 
-export function moreWords(us: number): string {
-  return Math.abs(us) <= NO_TIME_US ? 'as long as before' : moreText(us, TIME)
+export function moreWords(us: number, of: Quantity): string {
+  if (Math.abs(us) > NO_TIME_US) return moreText(us, of)
+  return of.unit === null ? 'as long as before' : 'as much as before'
 }
 
 /** Writes the share of some edges in the whole change. */
-export function shareWords(changeUs: number, totalUs: number): string {
+export function shareWords(changeUs: number, totalUs: number, of: Quantity): string {
   if (Math.abs(totalUs) <= NO_TIME_US || Math.abs(changeUs) <= NO_TIME_US) return ''
-  if (changeUs / totalUs >= 0) return `: ${partAndRestText(changeUs, totalUs, TIME)}`
-  const { change } = changeWords(TIME, totalUs > 0)
+  if (changeUs / totalUs >= 0) return `: ${partAndRestText(changeUs, totalUs, of)}`
+  const { change } = changeWords(of, totalUs > 0)
   return `, offsetting ${percent(-changeUs / totalUs)} of the ${change}`
 }
 
@@ -274,9 +283,9 @@ export function pNote(differences: readonly FlowDifference[]): string {
   return ` p is ${CORRECTED}${isAll ? '' : '; new, lost and moved steps need no test'}.`
 }
 
-function restWords({ rest, totalUs }: Ranked): string {
+function restWords({ rest, totalUs, quantity }: Ranked): string {
   const { edges, changeUs } = rest
-  return `Everything else, ${counted(edges.length, 'edge')}, takes ${moreWords(changeUs)}${shareWords(changeUs, totalUs)}.`
+  return `Everything else, ${counted(edges.length, 'edge')}, takes ${moreWords(changeUs, quantity)}${shareWords(changeUs, totalUs, quantity)}.`
 }
 
 /** A difference before its time is known. */
@@ -337,20 +346,21 @@ export function ordinals(drafts: readonly Draft[], union: Union): (draft: Draft)
 /** Says what differs, and by how much time. */
 export function differenceText(
   draft: Draft & { readonly changeUs: number },
-  { nodes, edges }: Union,
+  { nodes, edges, quantity }: Union & Pick<FlowComparison, 'quantity'>,
   ordinal: string,
 ): string {
+  const more = (us: number) => moreWords(us, quantity)
   const { kind, nodes: about, edges: own, changeUs } = draft
   const isOnPath = Math.abs(changeUs) > NO_TIME_US
   const subject = subjectOf(draft, { nodes, edges }) + ordinal
   if (kind === 'latency') {
     const edge = edges[own[0] as number] as UnionEdge
-    return `${subject} takes ${isOnPath ? latencyWords(edge, changeUs) : `${moreWords(edge.shiftUs ?? 0)}, which nothing waits for`}`
+    return `${subject} takes ${isOnPath ? latencyWords(edge, changeUs, quantity) : `${more(edge.shiftUs ?? 0)}, which nothing waits for`}`
   }
   const isOther = kind === 'order' || kind === 'replaced'
   const s = isOther || about.length === 1 ? 's' : ''
-  const ofStep = `${changeUs > 0 ? 'add' : 'save'}${s} ${formatAmount(Math.abs(changeUs), TIME)}`
-  const time = isOther ? `takes ${moreWords(changeUs)}` : ofStep
+  const ofStep = `${changeUs > 0 ? 'add' : 'save'}${s} ${formatAmount(Math.abs(changeUs), quantity)}`
+  const time = isOther ? `takes ${more(changeUs)}` : ofStep
   const which = `which ${isOnPath ? time : `cost${s} no time`}`
   return isOther ? `${subject}, ${which}` : `${subject} ${s ? 'is' : 'are'} ${kind}, ${which}`
 }
@@ -364,20 +374,25 @@ export function chanceOf({ kind, edges: own }: Draft, edges: readonly UnionEdge[
 /**
  * Says by how much an edge's time changed; adds its median, or the wait of requests for it, if these changed otherwise.
  */
-function latencyWords({ shiftUs, medianShiftUs }: UnionEdge, changeUs: number): string {
-  if (shiftUs === null) return moreWords(changeUs)
-  const words = moreWords(shiftUs)
+function latencyWords(
+  { shiftUs, medianShiftUs }: UnionEdge,
+  changeUs: number,
+  of: Quantity,
+): string {
+  const more = (us: number) => moreWords(us, of)
+  if (shiftUs === null) return more(changeUs)
+  const words = more(shiftUs)
   if (shiftUs * changeUs < 0) {
-    return `${words} but is waited for ${changeUs > 0 ? 'more' : 'less'} often: ${moreWords(changeUs)} in all`
+    return `${words} but is waited for ${changeUs > 0 ? 'more' : 'less'} often: ${more(changeUs)} in all`
   }
-  const [size, waited] = [shiftUs, changeUs].map((us) => formatAmount(Math.abs(us), TIME))
+  const [size, waited] = [shiftUs, changeUs].map((us) => formatAmount(Math.abs(us), of))
   const isAgainst = medianShiftUs !== null && medianShiftUs * changeUs < 0
-  const median = isAgainst ? ` (its median ${moreWords(medianShiftUs)})` : ''
+  const median = isAgainst ? ` (its median ${more(medianShiftUs)})` : ''
   if (size === waited) return words + median
   const isPart = Math.abs(changeUs) < Math.abs(shiftUs)
   const part = isPart
     ? `, ${waited} of it waited for`
-    : ` and is waited for more often: ${moreWords(changeUs)} in all`
+    : ` and is waited for more often: ${more(changeUs)} in all`
   return words + median + part
 }
 
@@ -433,7 +448,7 @@ export type ComparedFlows = Omit<FlowComparison, 'ranked'>
  * the critical path is flowdelta's own.
  */
 export function rankDifferences(flows: ComparedFlows): FlowDifferences {
-  const { nodes, edges } = flows
+  const { nodes, edges, quantity } = flows
   const free = new Set(edges.map(({ id }) => id))
   const claim: Claim = (wanted) =>
     Array.from(wanted, ({ id }) => id).filter((id) => free.delete(id))
@@ -464,13 +479,13 @@ export function rankDifferences(flows: ComparedFlows): FlowDifferences {
     .sort((a, b) => Math.abs(b.changeUs) - Math.abs(a.changeUs) || first(a) - first(b))
     .map((sized, i): FlowDifference => {
       const share = shareOf(sized.changeUs)
-      const what = differenceText(sized, { nodes, edges }, ordinal(sized))
-      const text = what + shareWords(sized.changeUs, totalUs) + chanceOf(sized, edges)
+      const what = differenceText(sized, { nodes, edges, quantity }, ordinal(sized))
+      const text = what + shareWords(sized.changeUs, totalUs, quantity) + chanceOf(sized, edges)
       return { rank: i + 1, ...sized, share, what, text }
     })
   const changeUs = totalUs - sum(differences, (difference) => difference.changeUs)
   const rest = { edges: [...free], changeUs, share: shareOf(changeUs) }
-  return new FlowDifferences({ differences, totalUs, rest })
+  return new FlowDifferences({ quantity, differences, totalUs, rest })
 }
 
 type Side = 'before' | 'after'

@@ -1,8 +1,8 @@
+import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import { formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
 import { percent, shortText } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
-import { type DrawnFlow, drawnFlow } from './node-names.ts'
 
 export function largestInFlowOrder(
   found: CategoryVariance,
@@ -55,4 +55,28 @@ export function squaredDuration(us2: number, of: Quantity = TIME): string {
 export function varianceShare(share: number): string {
   if (share >= 0) return percent(share)
   return share > -0.005 ? 'under 1 %' : `−${percent(-share)}`
+}
+
+type DrawnFlow = ReturnType<typeof drawnFlow>
+
+/**
+ * Returns a category's flow as drawn. In folded flows a further node stands for the beginning of the next round: a step
+ * from round to round would close a cycle.
+ */
+function drawnFlow(structure: CategoryStructure) {
+  const { labels, from, to, classOf, classFrom, classTo } = structure
+  const places = new Map<number, number>()
+  const plain = classTo.length - structure.loops
+  const loops = Array.from(classTo.subarray(plain), (target, loop) => {
+    const place = places.get(target) ?? labels.length + places.size
+    places.set(target, place)
+    return { from: classFrom[plain + loop] as number, to: place, number: plain + loop }
+  })
+  const again = [...places.keys()]
+  return {
+    labels: [...labels, ...again.map((node) => `${labels[node]}, next round`)],
+    from: Uint32Array.from([...from, ...loops.map((loop) => loop.from)]),
+    to: Uint32Array.from([...to, ...loops.map((loop) => loop.to)]),
+    classOf: Uint32Array.from([...classOf, ...loops.map(({ number }) => number)]),
+  }
 }

@@ -1,39 +1,9 @@
 import type { Categories } from '../../compare/categories/categories.ts'
-import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
 import { meaningOf } from '../../compare/categories/parts.ts'
 import { rootTypes } from '../../compare/steps/root-types.ts'
 import { printable, shortText, spoken } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { detailText, operationName } from '../../flows/node-labels.ts'
-
-interface NamedNode {
-  readonly category: number
-  readonly node: number
-  readonly longest: number
-}
-
-/** Names a node: what happens, and where (service or host, call or reply; may be empty). */
-function nodeName(categories: Categories, { category, node, longest }: NamedNode) {
-  const { labels } = categories.structure(category)
-  const text = labels[node] ?? ''
-  if (categories.options.label !== null) return { name: shortText(text, longest), where: '' }
-  const known = categories.shownNode(category, node)
-  const { host } = known
-  const place = known.service === '' || host.startsWith(known.service) ? host : known.service
-  const phase = known.phase === 'point' ? '' : known.phase
-  return {
-    name: shortText(`${known.operation}${detailText(known)}` || text, longest),
-    where: shortText(spoken([place, phase]).join(' · '), longest),
-  }
-}
-
-/** Returns the name of a node of a flow as it is drawn; one that begins the next round says so. */
-export function drawnName(categories: Categories, flow: DrawnFlow, named: NamedNode) {
-  const { node } = named
-  const own = nodeName(categories, { ...named, node: flow.nodeOf[node] as number })
-  if (node < flow.nextRound) return own
-  return { ...own, where: own.where === '' ? 'next round' : `${own.where} · next round` }
-}
 
 /**
  * Names a kind of request by its root; behind a gateway also by the call that tells it from others,
@@ -68,32 +38,4 @@ function methodName(name: string): string {
   const [, service = '', operation = name] = /^(.*) (\S+)$/.exec(name) ?? []
   const method = operationName({ operation })
   return method === printable(operation) ? name : spoken([service, method]).join(' ')
-}
-
-export type DrawnFlow = ReturnType<typeof drawnFlow>
-
-/**
- * Returns a category's flow as drawn. In folded flows a further node stands for the beginning of the next round: a step
- * from round to round would close a cycle.
- */
-export function drawnFlow(structure: CategoryStructure) {
-  const { labels, from, to, classOf, classFrom, classTo } = structure
-  const places = new Map<number, number>()
-  const plain = classTo.length - structure.loops
-  const loops = Array.from(classTo.subarray(plain), (target, loop) => {
-    const place = places.get(target) ?? labels.length + places.size
-    places.set(target, place)
-    return { from: classFrom[plain + loop] as number, to: place, number: plain + loop }
-  })
-  const again = [...places.keys()]
-  return {
-    labels: [...labels, ...again.map((node) => `${labels[node]}, next round`)],
-    from: Uint32Array.from([...from, ...loops.map((loop) => loop.from)]),
-    to: Uint32Array.from([...to, ...loops.map((loop) => loop.to)]),
-    classOf: Uint32Array.from([...classOf, ...loops.map(({ number }) => number)]),
-    /** Node that each drawn node is, or stands for if it begins the next round. */
-    nodeOf: [...labels.keys(), ...again],
-    /** Nodes from this number on stand for the beginning of the next round. */
-    nextRound: labels.length,
-  }
 }

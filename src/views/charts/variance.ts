@@ -9,6 +9,7 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { DIVERGING } from '../page/palette.ts'
 import { openShareAxis } from './axes.ts'
 import { bars, colorBy, matrix, tooltip } from './builders.ts'
+import type { Chart } from './chart.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
 import { edgeName, largestInFlowOrder, squaredDuration, varianceShare } from './flow-order.ts'
 import { rootName } from './node-names.ts'
@@ -42,53 +43,60 @@ const LOOKS = [
  */
 export const varianceWaterfallChart = defineChart(
   VARIANCE_WATERFALL_CHART_OPTIONS,
-  (variance: VarianceSources, options) => {
-    const found = varianceOf(variance, options)
-    const { responseTime, category, categories } = found
-    const known = found.edges.filter(({ share }) => !Number.isNaN(share))
-    const drawn = largestInFlowOrder(found, known, options.limit)
-    const rows = known.length === 0 ? [] : rowsOf(found, known, drawn)
-    const ends = rows.flatMap(({ start, end }) => [start, end])
-    const [low, high] = [Math.min(0, ...ends), Math.max(1, ...ends)]
-    const room = (high - low) * 0.14
-    const of = categories.flows.quantity
-    const sd = `${formatAmount(responseTime.mean, of)} ± ${formatAmount(responseTime.sd, of)}`
-    return framedChart(
-      {
-        title: `Where the variance of ${rootName(categories, category, 100)} (category ${category}) comes from, ${found.period}`,
-        subtitle: [
-          rows.length > 0 &&
-            `${counted(Math.round(categories.counted(category, periodOfName(found.period))), 'request')}, ${sd}. Each bar is one edge’s share of that variance.`,
-          found.note,
-        ],
-        omissions:
-          rows.length > 0 &&
-          drawn.length < found.edges.length &&
-          `Shows the ${drawn.length} of ${counted(found.edges.length, 'edge')} with the largest shares, and the others together.`,
-        width: 740,
-      },
-      bars({
-        rows,
-        axis: openShareAxis(
-          [low < 0 ? low - room : 0, high + room],
-          `share of the variance of ${of === TIME ? 'response times' : of.name}`,
-        ),
-        from: 'start',
-        to: 'end',
-        text: 'share',
-        color: colorBy(LOOKS, rows),
-        tooltip: {
-          from: 'from',
-          to: 'to',
-          'share of the variance': 'share',
-          latency: 'varies',
-          'on the critical path': 'path',
-        },
-        width: 420,
-      }),
-    )
-  },
+  (variance: VarianceSources, { limit, ...options }) =>
+    waterfallChart(waterfallOf(varianceOf(variance, options), limit)),
 )
+
+export type Waterfall = ReturnType<typeof waterfallOf>
+
+/** Returns the bars and words of a waterfall: plain data, from which pages draw it. */
+export function waterfallOf(found: CategoryVariance, limit: number) {
+  const { responseTime, category, categories } = found
+  const known = found.edges.filter(({ share }) => !Number.isNaN(share))
+  const drawn = largestInFlowOrder(found, known, limit)
+  const rows = known.length === 0 ? [] : rowsOf(found, known, drawn)
+  const of = categories.flows.quantity
+  const sd = `${formatAmount(responseTime.mean, of)} ± ${formatAmount(responseTime.sd, of)}`
+  return {
+    rows,
+    share: `share of the variance of ${of === TIME ? 'response times' : of.name}`,
+    title: `Where the variance of ${rootName(categories, category, 100)} (category ${category}) comes from, ${found.period}`,
+    subtitle: [
+      rows.length > 0 &&
+        `${counted(Math.round(categories.counted(category, periodOfName(found.period))), 'request')}, ${sd}. Each bar is one edge’s share of that variance.`,
+      found.note,
+    ],
+    omissions:
+      rows.length > 0 &&
+      drawn.length < found.edges.length &&
+      `Shows the ${drawn.length} of ${counted(found.edges.length, 'edge')} with the largest shares, and the others together.`,
+  }
+}
+
+export function waterfallChart({ rows, share, ...heading }: Waterfall): Chart {
+  const ends = rows.flatMap(({ start, end }) => [start, end])
+  const [low, high] = [Math.min(0, ...ends), Math.max(1, ...ends)]
+  const room = (high - low) * 0.14
+  return framedChart(
+    { ...heading, width: 740 },
+    bars({
+      rows,
+      axis: openShareAxis([low < 0 ? low - room : 0, high + room], share),
+      from: 'start',
+      to: 'end',
+      text: 'share',
+      color: colorBy(LOOKS, rows),
+      tooltip: {
+        from: 'from',
+        to: 'to',
+        'share of the variance': 'share',
+        latency: 'varies',
+        'on the critical path': 'path',
+      },
+      width: 420,
+    }),
+  )
+}
 
 function varianceOf(
   variance: VarianceSources,
@@ -135,6 +143,7 @@ function edgeStep(edge: EdgeVariance, i: number, of: Quantity) {
     label: `${i + 1}. ${edgeName(edge, 34)}`,
     kind: share < 0 ? 'evens it out' : 'adds to the variance',
     share,
+    edge: edge.edge,
     from: tooltipText(edge.from),
     to: tooltipText(edge.to),
     varies: `${formatAmount(meanUs, of)}${sd}`,
@@ -143,7 +152,7 @@ function edgeStep(edge: EdgeVariance, i: number, of: Quantity) {
 }
 
 function restStep(label: string, share: number) {
-  const none = { from: '–', to: '–', varies: '–', path: '–' }
+  const none = { edge: null, from: '–', to: '–', varies: '–', path: '–' }
   return { label, kind: 'outside these edges', share, ...none }
 }
 

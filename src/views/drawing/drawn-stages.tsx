@@ -2,7 +2,6 @@
 
 import { ascending } from 'd3-array'
 import type { VNode } from 'preact'
-import type { ResponseTimeMutations } from '../../compare/mutations/find-response-time-mutations.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { count, most, optionalWord } from '../../core/options.ts'
 import {
@@ -27,10 +26,8 @@ import {
   QUESTION_WORDS,
   questionOption,
 } from '../charts/parameter-differences.ts'
-import { CATEGORY_OPTION, tellingCategory } from '../charts/response-times.ts'
 import { dependencyPicture } from './dependency-network.tsx'
 import { Caption, Figure } from './figure.tsx'
-import { FLOW_DRAWING_OPTIONS, flowPicture } from './flow.tsx'
 import { focusPicture } from './focus-graph.tsx'
 import {
   type BoxLook,
@@ -43,14 +40,6 @@ import {
 import { ParameterTree, treeHidden, treeRows } from './parameter-tree.tsx'
 import type { Picture } from './picture.ts'
 import { renderStill } from './render-still.tsx'
-
-/** Draws a category's flow with mean latencies before → after. Source: Sambasivan 2013, §4.2.2. */
-export const flowDrawing = defineChart(
-  { category: CATEGORY_OPTION, ...FLOW_DRAWING_OPTIONS },
-  (responseTime: ResponseTimeMutations, { category, ...options }) => {
-    return drawingOf(flowPicture(responseTime, category ?? tellingCategory(responseTime), options))
-  },
-)
 
 /** Draws which variables of logs the metric depends on. Source: Nagaraj et al., NSDI 2012, §3.4. */
 export const dependenciesDrawing = defineChart(

@@ -34,8 +34,6 @@ export interface GraphLine {
   readonly tooltip?: string
   readonly look: LineLook
   readonly isChanged?: boolean
-  /** Look of a line below it, such as a broad faint stroke for a selected line. */
-  readonly halo?: LineLook
 }
 
 const SIZES = { name: 12, detail: 10.5, text: 11 } as const
@@ -71,16 +69,13 @@ interface NodeLinkProps {
   readonly boxes: readonly GraphBox[]
   readonly lines: readonly GraphLine[]
   readonly layout: FlowLayout
-  readonly lineHands?: (line: number) => object | undefined
 }
 
-export function NodeLink({ boxes, lines, layout, lineHands }: NodeLinkProps) {
+export function NodeLink({ boxes, lines, layout }: NodeLinkProps) {
   return (
     <g font-size={SIZES.text}>
       {layout.edges.map((placed, i) => (
-        <g key={i} {...lineHands?.(i)}>
-          <Line line={lines[i] as GraphLine} {...placed} />
-        </g>
+        <Line key={i} line={lines[i] as GraphLine} {...placed} />
       ))}
       {layout.nodes.map((placed, i) => (
         <NodeBox key={i} box={boxes[i] as GraphBox} {...placed} />
@@ -90,7 +85,7 @@ export function NodeLink({ boxes, lines, layout, lineHands }: NodeLinkProps) {
 }
 
 function Line({ line, points, label }: FlowLayout['edges'][number] & { readonly line: GraphLine }) {
-  const { text, note, tooltip, look, isChanged = false, halo } = line
+  const { text, note, tooltip, look, isChanged = false } = line
   const ink = useInk()
   const path = smoothPath(points, 'y')
   const end = points.at(-1) ?? { x: 0, y: 0 }
@@ -98,10 +93,8 @@ function Line({ line, points, label }: FlowLayout['edges'][number] & { readonly 
   return (
     <g fill="none" stroke-linejoin="round">
       {tooltip === undefined ? null : <title>{tooltip}</title>}
-      {/* The pointer reaches more than the line; with the focus it is a ring around the line. */}
-      <path class="fd-line-ring" d={path} stroke="transparent" stroke-width="18" />
-      <path class="fd-line-gap" d={path} stroke="transparent" stroke-width="13" />
-      {halo === undefined ? null : <path d={path} {...strokeOf(halo, ink)} />}
+      {/* The pointer reaches more than the line. */}
+      <path d={path} stroke="transparent" stroke-width="18" />
       <path d={path} {...strokeOf(look, ink)} />
       <path
         d={`M${tenth(end.x - ARROW.half)} ${tenth(end.y - ARROW.length)}h${2 * ARROW.half}L${tenth(end.x)} ${tenth(end.y)}Z`}

@@ -1,13 +1,13 @@
 import type { Loader, loader } from 'vega'
 import type { EmbedOptions, default as embed, Result, VisualizationSpec } from 'vega-embed'
 import { schemeOf, watchScheme } from './color-scheme.ts'
-import type { ChartPage, DrawnChart, Frame } from './page-promise.ts'
+import type { ChartPage, DrawnChart } from './page-promise.ts'
 import { themedSpec } from './palette.ts'
 
 export async function drawChart(
   draw: typeof embed,
   options: object,
-  ...[element, spec, { onFrame, onPick } = {}]: Parameters<ChartPage['drawChart']>
+  ...[element, spec, { onPick } = {}]: Parameters<ChartPage['drawChart']>
 ): Promise<DrawnChart> {
   const place = document.createElement('div')
   element.append(place)
@@ -16,9 +16,6 @@ export async function drawChart(
     { draw, options: own, place },
     spec as VisualizationSpec,
     (view) => {
-      if (onFrame !== undefined) {
-        view.addSignalListener('frame', (_, frame) => onFrame(frame as Frame))
-      }
       if (onPick !== undefined) {
         view.addEventListener('click', (_, item) => {
           if (item?.datum !== undefined) onPick(item.datum)

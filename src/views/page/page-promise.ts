@@ -36,12 +36,8 @@ export interface DrawnChart {
   remove(): void
 }
 
-/** Part of each field inside an interval that a reader has dragged; empty without one. */
-export type Frame = Readonly<Record<string, readonly [number, number]>>
-
 /** Events of a chart in a page when readers use it. */
 export interface ChartActs {
-  readonly onFrame?: ((frame: Frame) => void) | undefined
   /** Gets the datum of the mark that is clicked. */
   readonly onPick?: ((datum: Readonly<Record<string, unknown>>) => void) | undefined
 }

@@ -7,18 +7,12 @@ import {
   type ChartActs,
   type ChartPage,
   type DrawnChart,
-  type Frame,
   runtimePromise,
 } from '../page/page-promise.ts'
-
-export type { Frame }
 
 interface ChartProps extends ChartActs {
   readonly spec: VegaLiteSpec
 }
-
-export const FRAMED = 'framed'
-const FRAME = { params: [{ name: 'frame', select: 'interval', views: [FRAMED] }] }
 
 /** Shows a Vega-Lite chart in a widget: by vega-embed in a page, as a picture in a still. */
 export function VegaChart(props: ChartProps) {
@@ -51,18 +45,14 @@ function LiveChart({ spec, ...acts }: ChartProps) {
     const draw = async () => {
       const page = await runtimePromise<ChartPage>('charts')
       if (element === null || isGone) return
-      const own = JSON.parse(text)
-      const { onFrame, onPick } = now.current
-      const frame = onFrame === undefined ? {} : FRAME
-      const whole = { ...own, ...frame }
-      const sized = (plot: number) => sizedSpec(whole, plot, width.room)
+      const { onPick } = now.current
+      const sized = (plot: number) => sizedSpec(JSON.parse(text), plot, width.room)
       const aside = document.createElement('div')
       const trial = await page.drawChart(aside, sized(TRIAL))
       const around = Number(aside.querySelector('svg')?.getAttribute('width')) - TRIAL
       trial.remove()
       if (isGone) return
       drawn = await page.drawChart(element, sized(width.room - around), {
-        onFrame: onFrame && ((dragged) => now.current.onFrame?.(dragged)),
         onPick: onPick && ((datum) => now.current.onPick?.(datum)),
       })
       if (isGone) drawn.remove()

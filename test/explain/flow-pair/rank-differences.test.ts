@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { TIME } from '../../../src/core/quantity.ts'
 import { type FlowDifference, moreWords } from '../../../src/explain/flow-pair/flow-comparison.ts'
 import { coalesceFlow, focusGroups } from '../../../src/explain/flow-pair/flow-groups.ts'
 import type { GraphSketch } from '../../make-traces.ts'
@@ -16,7 +17,7 @@ const kinds = ({ differences }: ReturnType<typeof of>) =>
   differences.map(({ kind, changeUs }) => [kind, Math.round(changeUs)])
 
 test('less than a nanosecond is no difference', () => {
-  expect([0.0000444, -0.0009, 0.002].map(moreWords)).toEqual([
+  expect([0.0000444, -0.0009, 0.002].map((us) => moreWords(us, TIME))).toEqual([
     'as long as before',
     'as long as before',
     '0.002 µs longer',

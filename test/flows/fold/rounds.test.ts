@@ -9,7 +9,6 @@ import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { plot } from '../../../src/views/plot.ts'
-import { varianceGraph } from '../../../src/views/widgets/variance/variance-data.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
 
 /** Six rounds of X and Y; `backUs` is what it takes from one round to the next, give or take. */
@@ -61,9 +60,9 @@ describe('a slower step from one round to the next', () => {
     expect(explanation.text()).toContain('Calls of')
   })
 
-  test('is drawn behind the round, as the beginning of the next', () => {
-    const svg = plot(folded.responseTime, 'flow', { category: 0 }).svg()
-    expect(svg.match(/next round/g)?.length).toBeGreaterThan(0)
+  test('is drawn, with the steps of every round as one', () => {
+    const svg = plot(folded, 'flow', { category: 0 }).svg()
+    expect(svg).toContain('X, every round')
   })
 
   test('is part of the whole edge where edges add up to the response time', () => {
@@ -99,9 +98,6 @@ describe('variance', () => {
   })
 
   test('is drawn where it is', () => {
-    const graph = varianceGraph(folded.category(0))
-    expect(graph.nodes.length).toBe(5)
-    expect(graph.links.find(({ share }) => (share ?? 0) > 0.9)?.edge).toBe(3)
     const chart = JSON.stringify(plot(folded, 'waterfall', { category: 0 }).spec)
     expect(chart).toContain('Y → X of the next round')
   })

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { Comparison, compare } from '../../../src/compare/comparison.ts'
 import { explainMutation } from '../../../src/explain/parameters/explain.ts'
-import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { type Chart, Drawing } from '../../../src/views/charts/chart.ts'
 import { PLOTTED, plot } from '../../../src/views/plot.ts'
@@ -30,22 +29,17 @@ function everyChart(comparison: Comparison): (Chart | Drawing)[] {
     plot(flows, 'arrivals'),
     plot(comparison.categories, 'arrivals', { category }),
     plot(edges, 'shifts', { small: true }),
-    plot(responseTime, 'flow', { category }),
+    plot(comparison, 'flow', { category }),
     plot(responseTime, 'response-times', { category }),
     plot(responseTime, 'edge', { category, each: 'round' }),
     plot(comparison, 'variation', { large: 2 }),
     plot(explanation, 'differences'),
-    ...(hasParameters(explanation) ? [plot(explanation, 'strip')] : []),
     plot(explanation),
   ]
 }
 
 function specOf(chart: Chart | Drawing) {
   return chart instanceof Drawing ? undefined : chart.spec
-}
-
-function hasParameters({ questions }: Explanation): boolean {
-  return (questions[0]?.table.parameters.length ?? 0) > 0
 }
 
 /** Attacks on markup and on Vega's expressions, and words that turn a line around. */
@@ -135,8 +129,8 @@ test('charts of span trees call nodes by operation, service and phase', () => {
       ]),
     )
   const comparison = compare(period(100), period(400))
-  const chart = plot(comparison.responseTime, 'flow', { category: 0 })
-  expect(chart.title).toBe('Flow of web GET / (category 0)')
+  const chart = plot(comparison, 'flow', { category: 0 })
+  expect(chart.title).toBe('Flow of web GET /, category 0')
   const svg = expectDrawable(chart)
   for (const text of ['GET /', 'query', 'db · call', 'db · reply']) expect(svg).toContain(text)
 })

@@ -4,7 +4,6 @@ import { ecdf } from '../../../src/stats/ecdf.ts'
 import { linearDurationAxis, logDurationAxis, logTicks } from '../../../src/views/charts/axes.ts'
 import { shareAt, thinnedSteps } from '../../../src/views/charts/ecdf-curves.ts'
 import { lanesOf, longestPause } from '../../../src/views/charts/lanes.ts'
-import { flowPart } from '../../../src/views/drawing/flow.tsx'
 
 describe('an axis of durations', () => {
   test('has round steps in the unit of its largest value', () => {
@@ -127,25 +126,4 @@ test('numbers are said as people say them', () => {
     'p = 0.41',
     'p > 0.99',
   ])
-})
-
-describe('the part of a flow', () => {
-  const from = Uint32Array.of(0, 1, 2, 3, 0, 5)
-  const to = Uint32Array.of(1, 2, 3, 4, 5, 4)
-
-  test('is all of it within the limit', () => {
-    expect(flowPart({ size: 6, from, to }, { order: [], limit: 6 })).toEqual({
-      nodes: [0, 1, 2, 3, 4, 5],
-      edges: [0, 1, 2, 3, 4, 5],
-      gaps: [],
-    })
-  })
-
-  test('is the root and the ends of the first edges, with gaps where nodes are left out', () => {
-    expect(flowPart({ size: 6, from, to }, { order: [3], limit: 3 })).toEqual({
-      nodes: [0, 3, 4],
-      edges: [3],
-      gaps: [{ from: 0, to: 3, nodes: 2 }],
-    })
-  })
 })

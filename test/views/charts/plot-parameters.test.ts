@@ -26,11 +26,7 @@ const sizes = () => {
 
 const charts = (explanation: Explanation, question?: 'what-differs' | 'what-is-slow') => {
   const asked = question === undefined ? {} : { question }
-  return [
-    plot(explanation, 'differences', asked),
-    plot(explanation, 'strip', asked),
-    plot(explanation, 'tree', asked),
-  ]
+  return [plot(explanation, 'differences', asked), plot(explanation, 'tree', asked)]
 }
 
 describe('plot', () => {
@@ -66,60 +62,6 @@ describe('plot', () => {
       ['store get · host', 'node0', '100 %'],
       ['store get · host', 'node0', '0 %'],
     ])
-  })
-})
-
-describe('plot', () => {
-  test('has a dot for each request, and a line just beyond the threshold', () => {
-    const chart = plot(sizes(), 'strip', { question: 'what-differs' })
-    const [dots, line] = dataOf(chart)
-    expect(dots).toHaveLength(60)
-    const at = line?.[0]?.['at'] as number
-    expect(at).toBeGreaterThan(4096)
-    const before = dots?.filter(({ group }) => group === 'before') ?? []
-    expect(before).toHaveLength(40)
-    for (const { own } of before) expect(own).toBeGreaterThan(at)
-    for (const { own, group } of dots ?? []) if (group === 'after') expect(own).toBeLessThan(at)
-    expect(chart.description).toContain(
-      'The line divides them as the tree does: at most 4,096, or above.',
-    )
-  })
-
-  test('of what is slow has times on the other axis, names of one set above the line', () => {
-    const chart = plot(sizes(), 'strip', { question: 'what-is-slow' })
-    const [dots, ...lines] = dataOf(chart)
-    expect(dots).toHaveLength(20)
-    expect(new Set(dots?.map(({ value, group }) => `${value} ${group}`))).toEqual(
-      new Set(['node1 slow requests', 'node0 usual requests']),
-    )
-    for (const { value, own } of dots ?? []) expect(own).toBe(value)
-    // Below the first name, and at the time from which on requests are slow.
-    expect(lines).toEqual([[{ own: 'node1' }], [{ at: 104 }]])
-    expect(chart.description).toContain('Times beyond the dashed line (104 µs) are slow.')
-  })
-
-  test('thins more dots than the limit, and says so', () => {
-    const chart = plot(sizes(), 'strip', { question: 'what-differs', limit: 15 })
-    expect(dataOf(chart)[0]).toHaveLength(15)
-    expect(chart.description).toContain('15 of 60 requests are drawn.')
-  })
-
-  test('requests without a number have no place, and are counted', () => {
-    const side = (size: number) => (i: number) => ({
-      web: i % 4 === 0 ? {} : { size: size + (i % 3) },
-    })
-    const chart = plot(explained(requests(40, side(1)), requests(40, side(9))), 'strip', {
-      question: 'what-differs',
-    })
-    expect(dataOf(chart)[0]).toHaveLength(60)
-    expect(chart.description).toContain('20 requests without a value are not drawn.')
-    expectDrawable(chart)
-  })
-
-  test('an unknown parameter is named, with some that there are', () => {
-    expect(() => plot(sizes(), 'strip', { parameter: 'colour', question: 'what-differs' })).toThrow(
-      `'what-differs' does not use a parameter "colour". Give one such as 'web READ · offset', 'web READ · size'`,
-    )
   })
 })
 
@@ -211,13 +153,10 @@ describe('every chart', () => {
     }
   })
 
-  test('a strip of no parameter at all says why there is none', () => {
+  test('no parameter at all leaves an empty picture', () => {
     const explanation = explained(
       requests(30, (i) => ({ web: { size: i % 4 } })),
       [],
-    )
-    expect(() => plot(explanation, 'strip', { question: 'what-is-slow' })).toThrow(
-      "'what-is-slow' has no parameter to show: all were left out, see explanation.leftOut.",
     )
     expectDrawable(plot(explanation, 'tree', { question: 'what-is-slow' }))
     expectDrawable(plot(explanation, 'differences', { question: 'what-is-slow' }))
@@ -242,7 +181,7 @@ describe('every chart', () => {
       requests(20, (i) => ({ web: { size: i % 2 } })),
       { question: 'what-differs' },
     )
-    for (const kind of ['tree', 'differences', 'strip'] as const) {
+    for (const kind of ['tree', 'differences'] as const) {
       expect(() => plot(explanation, kind, { limit: 0 })).toThrow('Option limit is 0.')
       expect(() => plot(explanation, kind, { rows: 3 } as never)).toThrow(
         'There is no option rows.',

@@ -9,7 +9,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
   '01-diagnosis.ipynb': [
     /(storage-\w+-0) disk write reply +\1 SN WRITE reply +1\d{3}\.\d/,
     /How predictable response times are\n/,
-    /Flow comparison\nFlow of frontend NFS3 WRITE, category 5.* 6 steps only after/,
+    /Flow of frontend NFS3 WRITE, category 5.*\n.*6 steps only after/,
     /When requests of frontend NFS3 WRITE \(category 5\) arrived/,
     /Ranking browser\n1 mutation; .* drag the threshold/,
     /categories shared: true/,
@@ -98,7 +98,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /Where the change is: few requests, most of the change/,
     /#1 {2}storage-data: SN READ itself takes 5\.1 ms longer {2}.*\n +200 of 200 requests · \+5\.84 ms each/,
     /storage-data {2}SN READ +Error: EIO: the checksums of <n> bytes do not match +0 +1955 +40/,
-    /Flow comparison\nFlow of frontend NFS3 READ/,
+    /Flow of frontend NFS3 READ/,
     /Failures over time/,
     /in 40 of\n +532 calls \(0 of 1,423 before\)/,
     /while NFS3 READDIRPLUS of tenant\.id = batch-co uses the same\s+lock\.name/,

@@ -2,7 +2,7 @@ import type { Comparison } from '../../../src/compare/comparison.ts'
 import type { StageTable } from '../../../src/core/stage.ts'
 import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { tableColumns } from '../../../src/views/widgets/table/table-columns.ts'
-import { categoriesData } from '../../../src/views/widgets/variance/categories-pane.tsx'
+import { categoriesData } from '../../../src/views/widgets/variance/variance-data.ts'
 import { recordedCase } from '../../recorded.ts'
 
 connectCharts()
@@ -19,9 +19,4 @@ export const columns = tableColumns(data.table)
 /** What code from the widget gives when it is pasted. */
 export function pasted(code: string, of: Comparison = comparison): StageTable {
   return new Function('comparison', `return ${code}`)(of)
-}
-
-/** The categories of a table, ascending. */
-export function categoriesOf(table: StageTable): number[] {
-  return Array.from(table.array('category') as ArrayLike<number>).sort((a, b) => a - b)
 }

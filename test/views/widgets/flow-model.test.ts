@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { TIME } from '../../../src/core/quantity.ts'
 import { annotated, shownNotes } from '../../../src/views/widgets/flows/flow-details.tsx'
 import { diffEnds } from '../../../src/views/widgets/flows/flow-lines.tsx'
 import {
@@ -175,7 +176,9 @@ describe('the two latencies of an edge', () => {
     const { before, after } = diffEnds(slower)
     expect(before / after).toBeCloseTo((slower.beforeUs as number) / (slower.afterUs as number))
     expect(diffLabel(slower)).toMatch(/^(9\d\d µs|1(\.\d+)? ms) → (3\.9\d*|4(\.\d+)?) ms$/)
-    expect(verdictWords(slower.lead)).toMatch(/^Changed significantly \(\+.* ms\); p < 1e-6\.$/)
+    expect(verdictWords(slower.lead, TIME)).toMatch(
+      /^Changed significantly \(\+.* ms\); p < 1e-6\.$/,
+    )
   })
 
   test('of which there is one are one line', () => {
@@ -192,7 +195,9 @@ test('a large change that is not significant says why', () => {
   )
   const found = flows(few, 0, { level: 'steps' })
   const own = propsOf(found).data
-  expect(own.edges.map(verdictWords).filter((words) => words.startsWith('Large'))).toEqual([
+  expect(
+    own.edges.map((edge) => verdictWords(edge, TIME)).filter((words) => words.startsWith('Large')),
+  ).toEqual([
     expect.stringMatching(/^Large change \(\+.* ms\); may be chance, too few requests to test\.$/),
   ])
   expect(found.svg()).toContain('large change that may be chance')

@@ -3,11 +3,7 @@ import { compareLogs } from '../../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { type LogsData, restoreLogs } from '../../../src/views/widgets/logs/logs-data.ts'
-import {
-  graphCode,
-  initialState,
-  leftOutText,
-} from '../../../src/views/widgets/logs/logs-widget.tsx'
+import { graphCode, leftOutText } from '../../../src/views/widgets/logs/logs-widget.tsx'
 import { compareChainedLogs } from '../charts/logs-fixture.ts'
 
 const compared = compareChainedLogs()
@@ -23,16 +19,10 @@ function expectNear(value: number, expected = Number.NaN): void {
 }
 
 describe('in a page', () => {
-  test.each([
-    [1 / 3, 0.5, 'after'],
-    [0.1, 0.5, 'after'],
-    [0.6, 0.2, 'before'],
-    [1, 1, 'before'],
-    [0.15, 0, 'after'],
-  ] as const)('graphs for m %d, α %d, %s are those of with()', (minSplit, balance, logClass) => {
-    const { graphs } = sent()
-    const expected = compared.with({ minSplit, balance, class: logClass }).attention.graphs
-    expect(graphs({ minSplit, balance, class: logClass })).toEqual(expected)
+  test.each(['before', 'after'] as const)('graphs of %s are those of with()', (logClass) => {
+    const graphs = sent().graphs.filter((graph) => graph.class === logClass)
+    const expected = compared.with({ class: logClass }).attention.graphs
+    expect(graphs).toEqual(expected)
     expect(expected.some(({ edges }) => edges.length > 0)).toBe(true)
   })
 
@@ -59,12 +49,6 @@ describe('in a page', () => {
     const constant = compareLogs(builder.build(), { metric: 'end' })
     const { divergence } = sent(explore(constant))
     expect(divergence.variable('state', 'version')?.score).toBe(Number.POSITIVE_INFINITY)
-  })
-
-  test('a comparison finer than the slider is taken as it is', () => {
-    const fine = compareChainedLogs().with({ minSplit: 0.05 })
-    expect(sent(explore(fine)).least).toBe(0.05)
-    expect(sent(explore(compared)).least).toBe(0.1)
   })
 })
 
@@ -115,7 +99,7 @@ describe('what is carried', () => {
       builder.logState(i, 'same', 1)
     }
     const widget = explore(compareLogs(builder.build()))
-    expect(sent(widget).graphs({ minSplit: 0.5, balance: 0.5, class: 'after' }).length).toBe(10)
+    expect(sent(widget).graphs.filter((graph) => graph.class === 'after').length).toBe(10)
     expect(widget.svg()).toContain('<svg')
   })
 })
@@ -134,17 +118,17 @@ function compareMany({ instances, variables }: { instances: number; variables: n
 }
 
 describe('code', () => {
-  const state = initialState(sent(), { kind: 'event', feature: null, variable: null })
+  const state = { kind: 'event', feature: null, class: 'after' } as const
 
   test('says only what was changed', () => {
-    expect(graphCode('compared', state, state)).toBe("compared.attention.best('event')")
-    expect(
-      graphCode('compared', { ...state, minSplit: 0.5, balance: 0.3, kind: 'state' }, state),
-    ).toBe("compared.with({ minSplit: 0.5, balance: 0.3 }).attention.best('state')")
+    expect(graphCode('compared', state, 'after')).toBe("compared.attention.best('event')")
+    expect(graphCode('compared', { ...state, kind: 'state' }, 'before')).toBe(
+      "compared.with({ class: 'after' }).attention.best('state')",
+    )
   })
 
   test('gives the graph that is shown', () => {
-    const code = graphCode('compared', { ...state, class: 'before', feature: 'count' }, state)
+    const code = graphCode('compared', { ...state, class: 'before', feature: 'count' }, 'after')
     expect(code).toBe(
       "compared.with({ class: 'before' }).attention.of('event').find((graph) => graph.featureType === 'count')",
     )
@@ -154,7 +138,6 @@ describe('code', () => {
 })
 
 test('options are checked', () => {
-  expect(() => explore(compared, { least: 0 })).toThrow('Option least is 0.')
   expect(() => explore(compared, { kind: 'log' as never })).toThrow('Option kind is "log".')
   expect(() => explore(compared, { feature: 'mean' })).toThrow('Option feature is "mean".')
   expect(() => explore(compared, { variable: 'flash' })).toThrow('no event "flash"')

@@ -10,11 +10,6 @@ describeInBrowser('drawings', (open) => {
   test.each([
     ['flows', () => flows(shops, 0, { level: 'steps' }), '.fd-flow-thing'],
     ['swimlanes', () => explore(shops, 'swimlanes', { category: 0 }), '.fd-lane-item'],
-    [
-      'edges of the explorer of variance',
-      () => explore(shops, 'variance', { category: 0 }),
-      '.fd-variance-link',
-    ],
     ['calling contexts', () => explore(shops, 'calling-contexts'), '[role=treeitem]'],
   ] as const)(
     '%s are one stop of the Tab key each; arrows go on within',

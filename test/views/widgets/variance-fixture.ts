@@ -34,22 +34,3 @@ export function compareChain(edges: number) {
   }))
   return compare(makeGraphs(graphs), makeGraphs(graphs))
 }
-
-/** One category that forks into as many branches, of as many steps each. */
-export function compareForked({ branches, steps }: { branches: number; steps: number }) {
-  const at = (branch: number, step: number) => 1 + branch * steps + step
-  const end = branches * steps + 1
-  const places = Array.from({ length: branches * steps }, (_, place) => place)
-  const labels = ['start', ...places.map((place) => `step ${place}`), 'end']
-  const edges = Array.from({ length: branches }, (_, branch) => [
-    [0, at(branch, 0)] as const,
-    ...places.slice(1, steps).map((step) => [at(branch, step - 1), at(branch, step)] as const),
-    [at(branch, steps - 1), end] as const,
-  ]).flat()
-  const graphs = Array.from({ length: 20 }, (_, i) => ({
-    labels: labels.map((label) => `m__t__${label}`),
-    edges,
-    latencyUs: edges.map((_, edge) => 10 + ((i * (edge + 3)) % 17)),
-  }))
-  return compare(makeGraphs(graphs), makeGraphs(graphs))
-}

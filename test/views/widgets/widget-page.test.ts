@@ -11,7 +11,7 @@ connectCharts()
 const comparison = compareShops({}, { payUs: 2600, payEvery: 2 })
 
 describe('a page with widgets and charts', () => {
-  const flow = (category: number) => plot(comparison.responseTime, 'flow', { category })
+  const flow = (category: number) => plot(comparison, 'flow', { category })
 
   test('has each runtime once, however many outputs want it', () => {
     const explorer = (smPThreshold: number) =>

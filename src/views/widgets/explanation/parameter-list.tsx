@@ -9,7 +9,6 @@ import {
   type ParameterGroups,
   parameterChart,
 } from '../../charts/parameter-differences.ts'
-import { parameterStripChart } from '../../charts/parameter-strip.ts'
 import { Button } from '../../drawing/controls.tsx'
 import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
@@ -24,8 +23,6 @@ export interface Shown {
 
 const MIN_LISTED = 10
 const MAX_VALUES = 12
-/** Most dots: more make a page slow, and hide each other. */
-const MAX_DOTS = 3000
 
 export function ParameterList(shown: Shown) {
   const { explanation, question } = shown
@@ -81,26 +78,13 @@ interface DetailsProps extends Shown {
   readonly difference: ParameterDifference
 }
 
-function ParameterDetails({ explanation, question, groups, onTakeOut, ...row }: DetailsProps) {
-  const { parameter, difference } = row
-  const strip = useMemo(
-    () =>
-      parameterStripChart(explanation, {
-        parameter: parameter.name,
-        question: question.question,
-        limit: MAX_DOTS,
-      }),
-    [explanation, question, parameter],
-  )
+function ParameterDetails({ question, groups, onTakeOut, parameter, difference }: DetailsProps) {
   return (
     <div class="fd-details">
       <div class="fd-bar">
         <Button onClick={() => onTakeOut(parameter.name)}>Take out</Button>
       </div>
-      <div class="fd-beside">
-        <VegaChart spec={parameterChart(question, groups, difference, MAX_VALUES).spec} />
-        <VegaChart spec={strip.spec} />
-      </div>
+      <VegaChart spec={parameterChart(question, groups, difference, MAX_VALUES).spec} />
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import type { Quantity } from '../../../core/quantity.ts'
 import { counted, grouped, percent, tooltipText } from '../../../core/words.ts'
 import type { EdgeLatencies, UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
 import { Button, Checkbox } from '../../drawing/controls.tsx'
@@ -223,7 +224,7 @@ function StepDetails(props: FlowDetailsProps & { readonly step: SceneStep }) {
                 ? `to ${stepName(scene.steps[link.to])}`
                 : `from ${stepName(scene.steps[link.from])}`}
             </Button>{' '}
-            {diffLabel(link)} <span class="fd-soft">{verdictWords(link.lead)}</span>
+            {diffLabel(link)} <span class="fd-soft">{verdictWords(link.lead, data.quantity)}</span>
           </li>
         ))}
       </ul>
@@ -251,17 +252,19 @@ function LinkDetails(props: FlowDetailsProps & { readonly link: SceneLink }) {
       </p>
       <p>
         <strong class={lead.verdict === 'changed' ? 'fd-flow-changed' : ''}>
-          {verdictWords(lead)}
+          {verdictWords(lead, data.quantity)}
         </strong>{' '}
         {edges.length > 1 ? `Stands for ${counted(edges.length, 'edge')}.` : ''}
       </p>
-      <DataTable columns={latencyColumns(lead)} rows={LATENCIES} />
+      <DataTable columns={latencyColumns(lead, data.quantity)} rows={LATENCIES} />
       {edges.length > 1 ? (
         <ul class="fd-flow-edges">
           {edges.slice(0, MAX_LISTED).map((id) => (
             <li key={id}>
               {edgeName(data, id)}{' '}
-              <span class="fd-soft">{verdictWords(data.edges[id] as UnionEdge)}</span>
+              <span class="fd-soft">
+                {verdictWords(data.edges[id] as UnionEdge, data.quantity)}
+              </span>
             </li>
           ))}
         </ul>
@@ -277,26 +280,26 @@ function LinkDetails(props: FlowDetailsProps & { readonly link: SceneLink }) {
   )
 }
 
-type Latency = readonly [name: string, textOf: (of: EdgeLatencies) => string]
+type Latency = readonly [name: string, textOf: (edge: EdgeLatencies, of: Quantity) => string]
 
 const LATENCIES: readonly Latency[] = [
-  ['mean', ({ meanUs }) => latency(meanUs)],
-  ['median', ({ medianUs }) => latency(medianUs)],
-  ['standard deviation', ({ sdUs }) => latency(sdUs)],
+  ['mean', ({ meanUs }, of) => latency(meanUs, of)],
+  ['median', ({ medianUs }, of) => latency(medianUs, of)],
+  ['standard deviation', ({ sdUs }, of) => latency(sdUs, of)],
   ['requests', ({ requests }) => grouped(requests)],
   ['on the critical path', ({ criticalShare }) => percent(criticalShare)],
-  ['waits for another branch', ({ waitUs }) => latency(waitUs)],
+  ['waits for another branch', ({ waitUs }, of) => latency(waitUs, of)],
 ]
 
 /** Returns a column for each period that has the edge. */
-function latencyColumns(edge: UnionEdge): DataColumn<Latency>[] {
+function latencyColumns(edge: UnionEdge, of: Quantity): DataColumn<Latency>[] {
   return [
     textColumn('', ([name]) => name),
     ...SIDES.flatMap((side) => {
       const latencies = edge[side]
       return latencies === null
         ? []
-        : [numberColumn(side, ([, textOf]: Latency) => textOf(latencies))]
+        : [numberColumn(side, ([, textOf]: Latency) => textOf(latencies, of))]
     }),
   ]
 }

@@ -230,7 +230,7 @@ function sideBySide(
   const parts = flows.map((flow, i) => {
     const side = i === 0 ? 'before' : 'after'
     const { width, heights, tops } = flow.placement
-    const text = periodWords(data[side])
+    const text = periodWords(data[side], data.quantity)
     const room = Math.max(headWidth(text), width)
     heads.push({ x: left, text, side })
     height = Math.max(height, HEAD + (heights[0] ?? 0))

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../core/words.ts'
+import { formatAmount, type Quantity } from '../../../core/quantity.ts'
 import { Figure, type Ink } from '../../drawing/figure.tsx'
 import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend.tsx'
 import type { LineLook } from '../../drawing/node-link.tsx'
@@ -26,7 +26,7 @@ interface FlowLegendProps extends LegendInput {
 
 export function FlowLegend({ width, scale = 1, ...input }: FlowLegendProps) {
   let height = 0
-  const lengths = input.scene.links.length > 0 ? [[TIME], lengthsAt(scale)] : []
+  const lengths = lengthsOf(input.scene.links[0]?.quantity, scale)
   const blocks = [signsOf(input), ...lengths].map((entries) => {
     const y = height
     height += layOutLegend(entries, width).height
@@ -43,18 +43,19 @@ export function FlowLegend({ width, scale = 1, ...input }: FlowLegendProps) {
   )
 }
 
-const TIME = {
-  text: 'Time runs down; lengths grow slowly with time, not in proportion:',
-  width: 0,
-}
-
-const lengthsAt = (scale: number) =>
-  [10, 1_000, 1_000_000].map((us): LegendEntry => {
-    const width = scale * edgeLength(us)
+/** Explains how long lines are for some amounts; nothing without lines. */
+function lengthsOf(of: Quantity | undefined, scale: number): LegendEntry[][] {
+  if (of === undefined) return []
+  const [what, it] = of.unit === null ? ['Time', 'time'] : [of.name, 'it']
+  const text = `${what} runs down; lengths grow slowly with ${it}, not in proportion:`
+  const samples = [10, 1_000, 1_000_000].map((amount): LegendEntry => {
+    const width = scale * edgeLength(amount)
     const d = `M0 -4V4M0 0H${tenth(width)}M${tenth(width)} -4V4`
     const sign = (ink: Ink) => <path d={d} stroke={ink.soft} fill="none" />
-    return { text: formatDuration(us), width, sign }
+    return { text: formatAmount(amount, of), width, sign }
   })
+  return [[{ text, width: 0 }], samples]
+}
 
 function signsOf({ scene, mode, drawings, isPinned }: LegendInput): LegendEntry[] {
   const { steps, links } = scene

@@ -10,7 +10,8 @@ import {
   optionalNumber,
   share,
 } from '../../../core/options.ts'
-import { formatDuration, shortText } from '../../../core/words.ts'
+import { formatAmount } from '../../../core/quantity.ts'
+import { shortText } from '../../../core/words.ts'
 import type { ReadableNames } from '../../../explain/flow-pair/compare-flow-graphs.ts'
 import type {
   FlowComparison,
@@ -160,7 +161,14 @@ export type FlowCaption = readonly [name: string, where: string]
 
 type Model = Pick<
   FlowComparison,
-  'nodes' | 'edges' | 'orderChanges' | 'regions' | 'differences' | 'components' | 'confidenceText'
+  | 'quantity'
+  | 'nodes'
+  | 'edges'
+  | 'orderChanges'
+  | 'regions'
+  | 'differences'
+  | 'components'
+  | 'confidenceText'
 > & { readonly ranked: RankedData }
 
 export type RankedData = Pick<FlowDifferences, 'differences' | 'rest' | 'totalUs'>
@@ -289,9 +297,9 @@ export function orderChangesOf(changes: readonly OrderChange[], nodes: readonly 
 const MAX_HELD = 3
 
 /** Returns the caption of a group; for added or removed steps their operations: `prefetch · lock acquire × 33`. */
-function groupCaption(group: FlowGroup, { captions, nodes }: FlowData): FlowCaption {
+function groupCaption(group: FlowGroup, { captions, nodes, quantity }: FlowData): FlowCaption {
   const { name, inBefore, inAfter, beforeUs, afterUs, kind, service, host } = group
-  const told = (us: number) => (us === 0 ? 'not waited for' : formatDuration(us))
+  const told = (us: number) => (us === 0 ? 'not waited for' : formatAmount(us, quantity))
   const times =
     inBefore && inAfter
       ? `${told(beforeUs)} → ${told(afterUs)}`
@@ -319,7 +327,7 @@ function groupCaption(group: FlowGroup, { captions, nodes }: FlowData): FlowCapt
 }
 
 function sceneLink(data: FlowData, link: CoalescedEdge) {
-  const { edges } = data
+  const { edges, quantity } = data
   const bundle = link.edges.map((id) => edges[id] as UnionEdge)
   const lead = bundle.reduce((best, edge) => (weight(edge) > weight(best) ? edge : best))
   /** The mean latency, or of an edge that is never waited for its waiting. */
@@ -335,6 +343,7 @@ function sceneLink(data: FlowData, link: CoalescedEdge) {
     ...link,
     /** The edge that stands for all it stands for: the one that changed, or that is waited for. */
     lead,
+    quantity,
     beforeUs: latencyUs('before'),
     afterUs: latencyUs('after'),
     /** Share of the change that its difference has. */

@@ -27,6 +27,7 @@ import {
   type FlowsWidgetOptions,
   flowScene,
   groupsAt,
+  SIDES,
   selectedThing,
   selectionOf,
 } from './flow-scene.ts'
@@ -288,7 +289,6 @@ function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
     .find(({ steps }) => steps.length <= MAX_STILL_STEPS)
   return (
     <>
-      <Caption text={data.title} isHeading />
       <Caption text={summaryOf(data, options)} />
       {[
         ...shownDifferences(data).map((line, i) => `${i + 1}. ${line}`),
@@ -362,7 +362,8 @@ function stateOf(data: FlowData, options: FlowsWidgetOptions): FlowState {
 }
 
 function summaryOf(data: FlowData, { mode }: FlowsWidgetOptions): string {
-  const periods = `${periodWords(data.before)}; ${periodWords(data.after)}.`.replace(/^c/, 'C')
+  const [before, after] = SIDES.map((side) => periodWords(data[side], data.quantity))
+  const periods = `${before}; ${after}.`.replace(/^c/, 'C')
   return `${periods} ${differenceWords(data)} ${data.confidenceText}${mode === null ? ` ${MODE_REASONS[data.usualMode]}` : ''}`
 }
 

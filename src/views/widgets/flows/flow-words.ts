@@ -1,15 +1,7 @@
 import { sum } from 'd3-array'
 import type { OrderChange } from '../../../compare/precursors/order-difference.ts'
-import {
-  counted,
-  firstOf,
-  formatDuration,
-  grouped,
-  percent,
-  signedDuration,
-  spoken,
-  tooltipText,
-} from '../../../core/words.ts'
+import { formatAmount, fromToText, type Quantity, signedAmount } from '../../../core/quantity.ts'
+import { counted, firstOf, grouped, percent, spoken, tooltipText } from '../../../core/words.ts'
 import {
   chanceWords,
   type EdgeLatencies,
@@ -35,32 +27,38 @@ import {
 
 const MAX_NAMES = 5
 
-export function periodWords({ category, period, requests, meanUs }: FlowPeriodData): string {
-  const mean = meanUs === null ? '' : `, ${formatDuration(meanUs)} on average`
+export function periodWords(
+  { category, period, requests, meanUs }: FlowPeriodData,
+  of: Quantity,
+): string {
+  const mean = meanUs === null ? '' : `, ${formatAmount(meanUs, of)} on average`
   return `category ${category} ${period}: ${counted(requests, 'request')}${mean}`
 }
 
 export function diffLabel(link: SceneLink): string {
-  const { inBefore, inAfter, waits, beforeUs, afterUs } = link
+  const { inBefore, inAfter, waits, beforeUs, afterUs, quantity } = link
   if (!inBefore || !inAfter) return sideLabel(link, inBefore ? 'before' : 'after')
-  const times = `${latency(beforeUs)} → ${latency(afterUs)}`
+  const times = fromToText(beforeUs ?? Number.NaN, afterUs ?? Number.NaN, quantity)
   return waits.before && waits.after ? `waits ${times}` : times
 }
 
-export function sideLabel({ waits, beforeUs, afterUs }: SceneLink, side: FlowSide): string {
-  const time = latency(side === 'before' ? beforeUs : afterUs)
+export function sideLabel(
+  { waits, beforeUs, afterUs, quantity }: SceneLink,
+  side: FlowSide,
+): string {
+  const time = latency(side === 'before' ? beforeUs : afterUs, quantity)
   return waits[side] ? (time === '–' ? 'waits' : `waits ${time}`) : time
 }
 
-export function latency(us: number | null): string {
-  return us === null ? '–' : formatDuration(us)
+export function latency(us: number | null, of: Quantity): string {
+  return us === null ? '–' : formatAmount(us, of)
 }
 
-export function verdictWords(edge: UnionEdge): string {
+export function verdictWords(edge: UnionEdge, of: Quantity): string {
   const { inBefore, inAfter, verdict, significant, reason, shiftUs, q } = edge
   if (!inAfter) return 'Only before.'
   if (!inBefore) return 'Only after.'
-  const shift = shiftUs === null ? '' : ` (${signedDuration(shiftUs)})`
+  const shift = shiftUs === null ? '' : ` (${signedAmount(shiftUs, of)})`
   const chance = q === null && reason === null ? '' : `; ${chanceWords(edge)}`
   if (verdict === 'changed') return `Changed significantly${shift}${chance}.`
   if (reason !== null) return `Large change${shift}${chance}.`
@@ -69,17 +67,18 @@ export function verdictWords(edge: UnionEdge): string {
   return `Not tested${shift}: too few requests.`
 }
 
-function latencyWords(latencies: EdgeLatencies | null): string {
+function latencyWords(latencies: EdgeLatencies | null, of: Quantity): string {
+  const amount = (us: number) => formatAmount(us, of)
   if (latencies === null) return 'not there'
   const { requests, meanUs, medianUs, sdUs, criticalShare, waitUs, mostlyWaiting } = latencies
   if (meanUs === null) {
     return waitUs === null
       ? 'no latency'
-      : `never waited for; done ${formatDuration(waitUs)} before what is`
+      : `never waited for; done ${amount(waitUs)} before what is`
   }
   return [
-    `mean ${formatDuration(meanUs)}${sdUs === null ? '' : ` ± ${formatDuration(sdUs)}`}`,
-    ...(medianUs === null ? [] : [`median ${formatDuration(medianUs)}`]),
+    `mean ${amount(meanUs)}${sdUs === null ? '' : ` ± ${amount(sdUs)}`}`,
+    ...(medianUs === null ? [] : [`median ${amount(medianUs)}`]),
     counted(requests, 'request'),
     mostlyWaiting
       ? 'mostly waits for another branch'
@@ -99,9 +98,9 @@ export function edgeName(data: FlowData, edge: number): string {
 export function linkWords(data: FlowData, { lead, edges }: SceneLink): string {
   return [
     edgeName(data, lead.id),
-    `before: ${latencyWords(lead.before)}`,
-    `after: ${latencyWords(lead.after)}`,
-    verdictWords(lead),
+    `before: ${latencyWords(lead.before, data.quantity)}`,
+    `after: ${latencyWords(lead.after, data.quantity)}`,
+    verdictWords(lead, data.quantity),
     ...(edges.length > 1 ? [`Stands for ${counted(edges.length, 'edge')}; this is one.`] : []),
   ].join('\n')
 }
@@ -161,10 +160,10 @@ export function shownDifferences({ ranked: { differences } }: FlowData): string[
 }
 
 /** Describes the contribution of the other differences, and of edges without one. */
-export function otherDifferences({ ranked, ...periods }: FlowData): string {
+export function otherDifferences({ ranked, quantity, ...periods }: FlowData): string {
   if (SIDES.some((side) => periods[side].requests === 0)) return ''
   const { differences, rest, totalUs } = ranked
-  const takes = (us: number) => `${moreWords(us)}${shareWords(us, totalUs)}`
+  const takes = (us: number) => `${moreWords(us, quantity)}${shareWords(us, totalUs, quantity)}`
   const others = differences.slice(MAX_DIFFERENCES)
   const otherUs = sum(others, ({ changeUs }) => changeUs)
   return [
@@ -172,7 +171,7 @@ export function otherDifferences({ ranked, ...periods }: FlowData): string {
       ? [`${counted(others.length, 'smaller difference')} together: ${takes(otherUs)}.`]
       : []),
     `${counted(rest.edges.length, differences.length === 0 ? 'edge' : 'other edge')} without a difference: ${takes(rest.changeUs)}.`,
-    `In all: ${moreWords(totalUs)}.${pNote(differences)}`,
+    `In all: ${moreWords(totalUs, quantity)}.${pNote(differences)}`,
   ].join(' ')
 }
 

@@ -33,8 +33,8 @@ import { differenceWords } from './flow-words.ts'
  */
 export const flowsWidget = defineWidget({
   name: 'flows',
-  title: 'Flow comparison',
-  description: (data: FlowData) => `${data.title}. ${differenceWords(data)} ${data.confidenceText}`,
+  title: ({ title }: FlowData) => title,
+  description: (data: FlowData) => `${differenceWords(data)} ${data.confidenceText}`,
   options: FLOWS_WIDGET_OPTIONS,
   data: flowData,
   initial: (comparison: Comparison, options: FlowsWidgetOptions): FlowsWidgetOptions => {
@@ -111,7 +111,7 @@ function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData
     largeShift,
     ...(names === null ? {} : { names }),
   })
-  const { nodes, edges, orderChanges, regions, differences, components } = flows
+  const { quantity, nodes, edges, orderChanges, regions, differences, components } = flows
   const isTold = flows.before.requests > 0 && flows.after.requests > 0
   const { differences: changes, rest, totalUs } = flows.ranked
   const ranked = { differences: changes, rest, totalUs }
@@ -122,6 +122,7 @@ function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData
   }
   return {
     ...rounded({ nodes, edges, regions, differences, components, ranked }),
+    quantity,
     orderChanges,
     confidenceText: isTold ? flows.confidenceText : '',
     usualMode: readableMode(ranked),

@@ -1,17 +1,8 @@
-import { group, sort } from 'd3-array'
+import { sort } from 'd3-array'
 import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
-import { readOptions } from '../../../core/options.ts'
 import { tooltipText } from '../../../core/words.ts'
-import { type AttentionOptions, focusAttention } from '../../../logs/attention/focus-attention.ts'
+import type { AttentionGraph } from '../../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
-import {
-  DEPENDENCY_OPTIONS,
-  type DependencyEdge,
-  type DependencyNetwork,
-  DependencyNetworks,
-  leastMass,
-  networkName,
-} from '../../../logs/dependencies/learn-dependencies.ts'
 import { Divergence, type VariableDivergence } from '../../../logs/divergence/find-divergence.ts'
 import { type Feature, VARIABLE_KINDS, type VariableKind } from '../../../logs/features/features.ts'
 import { LogReport } from '../../../logs/features/log-report.ts'
@@ -23,6 +14,7 @@ type CarriedFeatures = ReturnType<typeof carriedFeatures>[VariableKind]
 
 export type LogsData = ReturnType<typeof logsData>
 
+/** Edges of all graphs together that a page carries. */
 const MAX_EDGES = 16_000
 /** Number of the most divergent variables of a kind that are carried even if nothing depends on them. */
 const MAX_DIVERGENT = 30
@@ -30,42 +22,35 @@ const MAX_NAME_LENGTH = 400
 const MAX_INSTANCES = 200
 const MAX_VALUES = 100_000
 
-/** Returns the data that pages need to show and compute, for `minSplit` from `wished` and with `opened`. */
-export function logsData(
-  compared: LogComparison,
-  wished: number,
-  opened: VariableDivergence | undefined,
-) {
+/** Returns the data that pages need to show, with `opened` among the variables. */
+export function logsData(compared: LogComparison, opened: VariableDivergence | undefined) {
   const { logs, divergence, options, networks } = compared
-  const { least, dropped, kept } = networksWithRoom(compared, wished)
-  const variables = variablesToShow(divergence, kept, opened)
+  const all = LOG_CLASSES.flatMap((each) => compared.with({ class: each }).attention.graphs)
+  const graphs = fitting(all)
+  const variables = variablesToShow(divergence, graphs, opened)
   const shownName = namesInPage(
     variables.map(({ name }) => name),
     MAX_NAME_LENGTH,
   )
   const instances = instancesToShow(compared)
-  const { balance, score, class: logClass, sharedDenominator } = options
   return {
     carried: encodeColumns({
       counts: logs.counts,
       withoutMetric: networks.leftOut,
       metric: { given: options.metric, name: networks.metric.name, unit: networks.metric.unit },
       performance: divergence.performance,
-      minSplit: options.minSplit,
-      wished: Math.min(wished, options.minSplit),
-      /** The smallest `minSplit` that there are dependencies for in the page. */
-      least,
-      attention: { balance, score, class: logClass, sharedDenominator },
+      class: options.class,
       divergence: { alpha: options.alpha, correction: options.correction },
       variables: variables.map((variable) => ({ ...variable, name: shownName(variable.name) })),
       /** Names in the page that are not whole: code cannot use them. */
       cutNames: variables.flatMap(({ name }) =>
         shownName(name) === name ? [] : [shownName(name)],
       ),
-      networks: kept.map((network) => ({
-        ...network,
-        names: [],
-        edges: network.edges.map(({ from, to, ...edge }) => ({
+      graphs: graphs.map((graph) => ({
+        ...graph,
+        metric: shownName(graph.metric),
+        nodes: graph.nodes.map((node) => ({ ...node, name: shownName(node.name) })),
+        edges: graph.edges.map(({ from, to, ...edge }) => ({
           from: shownName(from),
           to: shownName(to),
           ...edge,
@@ -75,68 +60,32 @@ export function logsData(
       classOf: Uint8Array.from(instances, (instance) => logs.classOf[instance] ?? 0),
       metricValues: sampled(networks.metric.values, instances),
       features: carriedFeatures(logs, variables, { instances, shownName }),
-      leftOut: { graphs: dropped, variables: divergence.variables.length - variables.length },
+      leftOut: {
+        graphs: all.length - graphs.length,
+        variables: divergence.variables.length - variables.length,
+      },
     }),
   }
 }
 
-/**
- * Networks for every `minSplit` from `least` on. Where they are too much, `least` is raised as far
- * as the comparison's own; then the largest go.
- */
-function networksWithRoom(compared: LogComparison, wished: number) {
-  const { minSplit } = compared.options
-  const grown = compared.with({ minSplit: Math.min(wished, minSplit) }).networks
-  const shares = connectedNetworks(grown)
-    .flatMap(({ edges, mass }) => edges.map(({ weight }) => weight / mass))
-    .sort((a, b) => b - a)
-  const beyond = shares[MAX_EDGES]
-  const least =
-    beyond === undefined
-      ? grown.options.minSplit
-      : Math.min(minSplit, shares.findLast((share) => share > beyond) ?? 1)
-  const all = connectedNetworks(grown.pruned(least))
-  const kept = smallest(all)
-  return { least, dropped: all.length - kept.length, kept }
-}
-
-function connectedNetworks(networks: DependencyNetworks): DependencyNetwork[] {
-  return LOG_CLASSES.flatMap((each) => networks.of(each)).map((network) => ({
-    ...network,
-    edges: connected(network, leastMass(networks.options.minSplit, network.mass)),
-  }))
-}
-
-function connected({ edges, metric }: DependencyNetwork, least: number): DependencyEdge[] {
-  const strong = edges.filter(({ weight }) => weight >= least)
-  const links = strong.flatMap(({ from, to }) => [
-    [from, to],
-    [to, from],
-  ])
-  const linksOf = group(links, ([end]) => end)
-  const reached = new Set<string | undefined>([metric])
-  // The loop also visits names added on the way.
-  for (const name of reached) for (const [, other] of linksOf.get(name) ?? []) reached.add(other)
-  return strong.filter(({ from }) => reached.has(from))
-}
-
-function smallest(networks: readonly DependencyNetwork[]): DependencyNetwork[] {
-  const kept = new Set<DependencyNetwork>()
+/** Returns the graphs that a page has room for: the smallest, and one of each kind and class. */
+function fitting(graphs: readonly AttentionGraph[]): AttentionGraph[] {
+  const kept = new Set<AttentionGraph>()
   const kinds = new Set<string>()
   let edges = 0
-  for (const network of networks.toSorted((a, b) => a.edges.length - b.edges.length)) {
-    const kind = `${network.kind} ${network.class}`
-    if (edges + network.edges.length > MAX_EDGES && kinds.has(kind)) continue
+  for (const graph of graphs.toSorted((a, b) => a.edges.length - b.edges.length)) {
+    const kind = `${graph.kind} ${graph.class}`
+    if (edges + graph.edges.length > MAX_EDGES && kinds.has(kind)) continue
     kinds.add(kind)
-    kept.add(network)
-    edges += network.edges.length
+    kept.add(graph)
+    edges += graph.edges.length
   }
-  return networks.filter((network) => kept.has(network))
+  return graphs.filter((graph) => kept.has(graph))
 }
 
 function variablesToShow(
   divergence: Divergence,
-  networks: readonly DependencyNetwork[],
+  graphs: readonly AttentionGraph[],
   opened: VariableDivergence | undefined,
 ): readonly VariableDivergence[] {
   const wanted = new Set<VariableDivergence | undefined>([opened])
@@ -145,14 +94,9 @@ function variablesToShow(
     for (const each of ofKind.slice(0, MAX_DIVERGENT)) {
       if (each.score > 0 || each.presence.onlyIn !== null) wanted.add(each)
     }
-    // Shares of divergence are of the largest, wherever it stands.
-    const largest = divergence.largest(kind)
-    wanted.add(ofKind.find(({ features }) => features.some(({ t }) => Math.abs(t) === largest)))
   }
-  for (const { kind, metric, edges } of networks) {
-    for (const { from, to } of edges) {
-      for (const name of [from, to, metric]) wanted.add(divergence.variable(kind, name))
-    }
+  for (const { kind, nodes } of graphs) {
+    for (const { name } of nodes) wanted.add(divergence.variable(kind, name))
   }
   return divergence.variables.filter((each) => wanted.has(each))
 }
@@ -198,10 +142,6 @@ function sampled(values: Float64Array, instances: readonly number[]): Float64Arr
   return Float64Array.from(instances, (instance) => Math.fround(values[instance] ?? Number.NaN))
 }
 
-export interface GraphOptions extends Pick<AttentionOptions, 'balance' | 'class'> {
-  readonly minSplit: number
-}
-
 export type RestoredLogs = ReturnType<typeof restoreLogs>
 
 const NO_REPORT = new LogReport({
@@ -220,7 +160,7 @@ const NO_REPORT = new LogReport({
 
 export function restoreLogs({ carried }: LogsData) {
   const data = decodeColumns(carried)
-  const { metric, metricValues, performance, variables, features, networks, instances } = data
+  const { metric, performance, variables, features, instances } = data
   const logs = new LogSet({
     instances,
     classOf: data.classOf,
@@ -229,44 +169,16 @@ export function restoreLogs({ carried }: LogsData) {
     states: restoredFeatures(features.state, instances.length),
     report: NO_REPORT,
   })
-  const options = { metric: metric.given, weights: 'none' as const }
   const divergence = new Divergence({
     logs,
     performance,
     variables,
-    options: { ...options, ...data.divergence },
+    options: { metric: metric.given, weights: 'none', ...data.divergence },
   })
-  const known = new Map(networks.map((network) => [networkName(network), network]))
-  const restored = new DependencyNetworks(
-    {
-      logs,
-      options: { ...readOptions(DEPENDENCY_OPTIONS), metric: metric.given, minSplit: data.least },
-      metric: { name: metric.name, unit: metric.unit, values: metricValues },
-    },
-    {
-      known: new Map(known),
-      grownAt: data.least,
-      // Data that was not carried is empty here, and not shown.
-      learn: (key) => ({
-        ...key,
-        metric: metric.name,
-        names: [],
-        instances: 0,
-        mass: 1,
-        variablesLeftOut: 0,
-        edges: [],
-      }),
-    },
-  )
   return {
     ...data,
     divergence,
     hasValues: (kind: VariableKind, name: string) => features[kind].names.includes(name),
-    graphs: ({ minSplit, ...changed }: GraphOptions) =>
-      focusAttention(divergence, restored.pruned(minSplit), {
-        ...data.attention,
-        ...changed,
-      }).graphs.filter((graph) => known.has(networkName(graph))),
   }
 }
 

@@ -87,9 +87,7 @@ export function LogsGraph({ graph, open, onToggle }: Shown) {
 function readingText(graph: AttentionGraph, drawn: number): string {
   const { nodes, variablesLeftOut, sharesDenominator } = graph
   return spoken([
-    ...(nodes.length < 2
-      ? ['At this m, it depends on no other logged variable.']
-      : readingSentences(graph)),
+    ...(nodes.length < 2 ? ['It depends on no other logged variable.'] : readingSentences(graph)),
     drawn < nodes.length && `${grouped(drawn)} of ${grouped(nodes.length)} variables are drawn.`,
     variablesLeftOut !== undefined &&
       `Learned from the most telling variables; ${grouped(variablesLeftOut)} more are left out (option mostVariables).`,

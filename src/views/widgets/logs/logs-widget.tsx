@@ -1,28 +1,20 @@
 import { useMemo, useState } from 'preact/hooks'
 import { codeText, textLiteral } from '../../../core/code-literals.ts'
 import { FlowdeltaError, OptionError, show } from '../../../core/errors.ts'
-import { defineOptions, type OptionsOf, oneOf, optionalText, share } from '../../../core/options.ts'
-import { counted, grouped, percent, shortText, spoken } from '../../../core/words.ts'
+import { defineOptions, type OptionsOf, oneOf, optionalText } from '../../../core/options.ts'
+import { counted, grouped, shortText, spoken } from '../../../core/words.ts'
 import type { AttentionGraph } from '../../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
 import { type Feature, featureText, VARIABLE_KINDS } from '../../../logs/features/features.ts'
+import type { LogClass } from '../../../logs/features/log-set.ts'
 import { Button, Choice, StateCode } from '../../drawing/controls.tsx'
 import { PageOnly, useIsStill } from '../../drawing/figure.tsx'
 import { defineWidget, STAGE_NAME, type ViewProps } from '../define-widget.ts'
-import {
-  type GraphOptions,
-  type LogsData,
-  logsData,
-  type RestoredLogs,
-  restoreLogs,
-} from './logs-data.ts'
+import { type LogsData, logsData, type RestoredLogs, restoreLogs } from './logs-data.ts'
 import { graphText, LogsGraph, nameText, scoreText } from './logs-graph.tsx'
 import { LogsVariables, VariableDetails } from './logs-variables.tsx'
 
 const LOGS_STYLE = `
-.fd-logs-slider input { width: 190px; }
-.fd-logs-slider { flex-wrap: wrap; }
-.fd-logs-slider output { min-width: 13em; }
 .fd-logs-sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; }
 .fd-logs-list { flex: 0 0 auto; border: 0; margin: 0; padding: 0; display: grid; gap: 2px; max-width: 100%; }
 .fd-logs-list p { margin: 6px 0 2px; font-size: 12px; }
@@ -46,12 +38,6 @@ const LOGS_STYLE = `
 `
 
 const LOGS_WIDGET_OPTIONS = defineOptions({
-  least: share({
-    default: 0.1,
-    min: Number.MIN_VALUE,
-    sentence:
-      'Smallest minSplit that can be set: networks are learned down to it, or to the comparison’s own where that is smaller',
-  }),
   kind: oneOf(['event', 'state'], {
     default: 'event',
     sentence: 'Whether graphs of events or of states are shown first',
@@ -62,21 +48,15 @@ const LOGS_WIDGET_OPTIONS = defineOptions({
 })
 
 type LogsOptions = Pick<OptionsOf<typeof LOGS_WIDGET_OPTIONS>, 'kind' | 'feature' | 'variable'>
-type LogsState = GraphOptions & Omit<LogsOptions, 'variable'>
-
-export function initialState(
-  { minSplit, attention }: RestoredLogs,
-  { kind, feature }: LogsOptions,
-): LogsState {
-  return { kind, feature, minSplit, balance: attention.balance, class: attention.class }
+interface LogsState extends Omit<LogsOptions, 'variable'> {
+  /** Period within which dependencies are learned. */
+  readonly class: LogClass
 }
 
-/** Writes the graph that is shown as code: `logs.with({ balance: 0.3 }).attention.best('event')`. */
-export function graphCode(name: string, state: LogsState, from: LogsState): string {
-  const changed = (['minSplit', 'balance', 'class'] as const)
-    .filter((option) => state[option] !== from[option])
-    .map((option) => `${option}: ${codeText(state[option])}`)
-  const comparison = changed.length === 0 ? name : `${name}.with({ ${changed.join(', ')} })`
+/** Writes the graph that is shown as code: `logs.with({ class: 'before' }).attention.best('event')`. */
+export function graphCode(name: string, state: LogsState, usual: LogClass): string {
+  const comparison =
+    state.class === usual ? name : `${name}.with({ class: ${codeText(state.class)} })`
   return state.feature === null
     ? `${comparison}.attention.best('${state.kind}')`
     : `${comparison}.attention.of('${state.kind}').find((graph) => graph.featureType === '${state.feature}')`
@@ -85,14 +65,10 @@ export function graphCode(name: string, state: LogsState, from: LogsState): stri
 function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
   const isStill = useIsStill()
   const logs = useMemo(() => restoreLogs(data), [data])
-  const start = initialState(logs, options)
-  const [state, setState] = useState(start)
+  const [state, setState] = useState<LogsState>({ ...options, class: logs.class })
   const [open, setOpen] = useState(options.variable)
-  const { minSplit, balance, class: logClass, kind, feature } = state
-  const graphs = useMemo(
-    () => logs.graphs({ minSplit, balance, class: logClass }),
-    [logs, minSplit, balance, logClass],
-  )
+  const { kind, feature } = state
+  const graphs = logs.graphs.filter((graph) => graph.class === state.class)
   const ofKind = graphs.filter((graph) => graph.kind === kind)
   const shown = ofKind.find((graph) => graph.featureType === feature) ?? ofKind[0]
   const change = (changes: Partial<LogsState>) => {
@@ -116,7 +92,7 @@ function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
     : []
   return (
     <section aria-label="Logs">
-      <LogsControls logs={logs} state={state} onChange={change} />
+      <LogsControls state={state} onChange={change} />
       {shown === undefined ? (
         <p class="fd-soft">The logs have no {kind}s.</p>
       ) : (
@@ -155,7 +131,7 @@ function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
           {sentence}
         </p>
       ))}
-      {shown === undefined ? null : <StateCode code={graphCode(call.name, state, start)} />}
+      {shown === undefined ? null : <StateCode code={graphCode(call.name, state, logs.class)} />}
       {variableOptions === undefined ? null : (
         <StateCode code={`plot(${call.name}.divergence, 'variable', ${variableOptions})`} />
       )}
@@ -165,101 +141,31 @@ function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
 
 const KINDS = { event: 'events', state: 'states' } as const
 const CLASSES = { after: 'after', before: 'before' } as const
-const STEP = 0.01
-const BALANCE_STEP = 0.05
 
 interface LogsControlsProps {
-  readonly logs: RestoredLogs
   readonly state: LogsState
   readonly onChange: (changes: Partial<LogsState>) => void
 }
 
-function LogsControls({ logs, state, onChange }: LogsControlsProps) {
+function LogsControls({ state, onChange }: LogsControlsProps) {
   return (
-    <>
-      <div class="fd-bar">
-        <Choice
-          name="graphs of"
-          help="Events have times and numbers, states have values"
-          value={state.kind}
-          values={KINDS}
-          onChoose={(kind) => onChange({ kind, feature: null })}
-        />
-        <Choice
-          name="learned from"
-          help="Dependencies within one period"
-          value={state.class}
-          values={CLASSES}
-          onChoose={(each) => onChange({ class: each })}
-        />
-      </div>
-      <div class="fd-bar">
-        <Slider
-          name="m"
-          words="smallest group that is split"
-          help="Larger: fewer and stronger dependencies"
-          text={splitText(logs, state)}
-          value={state.minSplit}
-          min={Math.ceil(logs.least / STEP - 1e-9) * STEP}
-          step={STEP}
-          onChange={(minSplit) => onChange({ minSplit: Math.max(logs.least, minSplit) })}
-        />
-        <Slider
-          name="α"
-          words="what scores go by"
-          help="0: only how strong dependencies are, 1: only how much variables differ"
-          text={balanceText(state.balance)}
-          value={state.balance}
-          min={0}
-          step={BALANCE_STEP}
-          onChange={(balance) => onChange({ balance })}
-        />
-      </div>
-    </>
-  )
-}
-
-interface SliderProps {
-  readonly name: string
-  readonly words: string
-  readonly help: string
-  readonly text: string
-  readonly value: number
-  readonly min: number
-  readonly step: number
-  readonly onChange: (value: number) => void
-}
-
-function Slider({ name, words, help, text, onChange, ...range }: SliderProps) {
-  return (
-    <label title={help} class="fd-logs-slider">
-      <span>
-        <b>{name}</b> <span class="fd-soft">{words}</span>
-      </span>
-      <input
-        type="range"
-        max={1}
-        {...range}
-        aria-label={`${name}, ${words}`}
-        aria-valuetext={text}
-        onInput={({ currentTarget }) => onChange(Number(currentTarget.value))}
+    <div class="fd-bar">
+      <Choice
+        name="graphs of"
+        help="Events have times and numbers, states have values"
+        value={state.kind}
+        values={KINDS}
+        onChoose={(kind) => onChange({ kind, feature: null })}
       />
-      <output>{text}</output>
-    </label>
+      <Choice
+        name="learned from"
+        help="Dependencies within one period"
+        value={state.class}
+        values={CLASSES}
+        onChoose={(each) => onChange({ class: each })}
+      />
+    </div>
   )
-}
-
-function balanceText(balance: number): string {
-  const shown = Number(balance.toFixed(2))
-  if (shown === 0) return '0, only strength'
-  if (shown === 1) return '1, only difference'
-  return `${shown}, strength and difference`
-}
-
-function splitText({ counts, withoutMetric }: RestoredLogs, state: LogsState): string {
-  const instances = counts[state.class] - withoutMetric[state.class]
-  const least = Math.ceil(state.minSplit * instances * (1 - 1e-12))
-  return `${percent(state.minSplit)}, ${grouped(least)} of ${counted(instances, 'instance')} ${state.class}`
 }
 
 const BAR = 70
@@ -301,13 +207,11 @@ function GraphList({ graphs, shown, onChoose }: GraphListProps) {
 }
 
 export function leftOutText(logs: RestoredLogs): readonly string[] {
-  const { leftOut, instances, counts, withoutMetric, least, variables, hasValues } = logs
+  const { leftOut, instances, counts, withoutMetric, variables, hasValues } = logs
   const missing = withoutMetric.before + withoutMetric.after
   const all = counts.before + counts.after
   const withValues = variables.filter(({ kind, name }) => hasValues(kind, name)).length
   return spoken([
-    least > logs.wished &&
-      `There are too many dependencies to carry those below m = ${percent(least)}.`,
     leftOut.graphs > 0 &&
       `${counted(leftOut.graphs, 'graph is', 'graphs are')} too large for the page.`,
     leftOut.variables > 0 &&
@@ -322,8 +226,7 @@ export function leftOutText(logs: RestoredLogs): readonly string[] {
 }
 
 /**
- * Graphs of the dependencies of performance, with sliders for `minSplit` (m) and `balance` (α); a variable opens into
- * its values and t-tests. Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4 and figures 3 to 7.
+ * Graphs of the dependencies of performance, learned from before or after; a variable opens into its values and t-tests. Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4 and figures 3 to 7.
  */
 export const logsWidget = defineWidget({
   name: 'logs',
@@ -334,11 +237,11 @@ export const logsWidget = defineWidget({
     return (
       `What ${shortText(metric.name, 60)} depends on in ${counted(counts.before, 'instance')} before and ` +
       `${grouped(counts.after)} after, among ${counted(all, 'variable')}; ` +
-      'set m and α, and open a variable.'
+      'open a variable for its values and tests.'
     )
   },
   options: LOGS_WIDGET_OPTIONS,
-  data: (compared: LogComparison, { least, kind, feature, variable }) => {
+  data: (compared: LogComparison, { kind, feature, variable }) => {
     const { types } = compared.logs.features(kind)
     if (feature !== null && !types.some((type) => type === feature)) {
       const known = types.map((each) => `'${each}'`)
@@ -350,7 +253,7 @@ export const logsWidget = defineWidget({
         `The logs have no ${kind} ${show(variable)}. See divergence.table().`,
       )
     }
-    return logsData(compared, least, opened)
+    return logsData(compared, opened)
   },
   view: LogsView,
   style: LOGS_STYLE,

@@ -1,6 +1,6 @@
 import { extent, max, median, min, rollup, sort } from 'd3-array'
 import { scaleLinear, scaleLog } from 'd3-scale'
-import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
 import { actOnKey, Button, Checkbox, Select, StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
@@ -23,19 +23,9 @@ const MIN_ROWS_WITH_FILTERS = 8
 const STILL_ROWS = 10
 const MAX_CELL_LENGTH = 72
 
-interface TableProps extends Pick<ViewProps<TableData, unknown>, 'data'> {
-  /** Filters by column that are set from outside, over those that a reader has written. */
-  readonly filters?: Readonly<Record<string, string>>
-}
-
-export function TableView({ data, filters }: TableProps) {
+export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>) {
   const table = useTable(data)
   const { columns, state, kept, sorted } = table
-  useLayoutEffect(() => {
-    if (filters === undefined) return
-    const own = columns.map(({ name }, at) => filters[name] ?? state.filters[at] ?? '')
-    table.change({ filters: own })
-  }, [filters])
   const isStill = useIsStill()
   const [wantedPage, setPage] = useState(0)
   const [pageSize, setPageSize] = useState(data.pageSize)

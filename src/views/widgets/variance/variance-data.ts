@@ -1,14 +1,7 @@
 import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
-import {
-  defineOptions,
-  flag,
-  most,
-  type OptionsOf,
-  oneOf,
-  optionalNumber,
-} from '../../../core/options.ts'
-import { counted, formatDuration, tooltipText } from '../../../core/words.ts'
+import { defineOptions, flag, most, type OptionsOf, optionalNumber } from '../../../core/options.ts'
+import { shortText } from '../../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../../explain/variance/category-variance.ts'
 import {
   type CategorySpread,
@@ -16,12 +9,12 @@ import {
   type VarianceSources,
 } from '../../../explain/variance/find-variance.ts'
 import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
-import { edgeName, varianceShare } from '../../charts/flow-order.ts'
-import { drawnFlow, drawnName, rootName } from '../../charts/node-names.ts'
-import { flowPart } from '../../drawing/flow.tsx'
+import { edgeName } from '../../charts/flow-order.ts'
+import { rootName } from '../../charts/node-names.ts'
+import { squaredVariationChart } from '../../charts/squared-variation.ts'
+import { waterfallOf } from '../../charts/variance.ts'
 import { STAGE_NAME } from '../define-widget.ts'
-import { categoriesData } from './categories-pane.tsx'
-import { MEASURE_NAMES } from './category-scatter.ts'
+import { tableData } from '../table/table-columns.ts'
 
 export type VarianceData = ReturnType<typeof varianceData>
 
@@ -29,29 +22,17 @@ export type SpreadRow = VarianceData['spreads'][number]
 
 export type VarianceDetail = VarianceData['details'][number]
 
-export type VarianceLink = VarianceDetail['graph']['links'][number]
-
 export type DetailEdge = VarianceDetail['edges'][number]
 
 /** Options of the explorer of variance, and its state; `large`, `period` and `marks` are those of `findVariance`. */
 export const VARIANCE_WIDGET_OPTIONS = defineOptions({
   ...VARIANCE_OPTIONS,
   category: optionalNumber('Category that is open at first; null for none'),
-  limit: most(
-    12,
-    'categories',
-    'Categories that carry their flow and edges, the highest C² first',
-    0,
-  ),
+  limit: most(12, 'categories', 'Categories that carry their edges, the highest C² first', 0),
   categories: flag({
     default: false,
     sentence: 'Whether the plots of all categories are open at first',
   }),
-  across: oneOf(MEASURE_NAMES, {
-    default: 'before',
-    sentence: 'Measure of categories to the right',
-  }),
-  up: oneOf(MEASURE_NAMES, { default: 'after', sentence: 'Measure of categories upwards' }),
   name: STAGE_NAME,
 })
 
@@ -60,6 +41,7 @@ export type VarianceWidgetOptions = OptionsOf<typeof VARIANCE_WIDGET_OPTIONS>
 const MAX_SPREADS = 300
 const MAX_EDGES = 40
 const MAX_PARTNERED = 16
+const MAX_BARS = 20
 const MAX_PARTNERS = 12
 const MAX_NAME_LENGTH = 40
 const MAX_LABEL_LENGTH = 400
@@ -122,8 +104,7 @@ function varianceDetail(found: CategoryVariance) {
     (a, b) => Math.abs(b.share || 0) - Math.abs(a.share || 0) || a.edge - b.edge,
   )
   return {
-    note: found.note,
-    graph: varianceGraph(found),
+    waterfall: waterfallOf(found, MAX_BARS),
     edges: byShare
       .slice(0, MAX_EDGES)
       .map((edge, place) => detailEdge(found, edge, place < MAX_PARTNERED)),
@@ -160,58 +141,47 @@ function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: bo
   }
 }
 
-const MAX_NODES = 60
-const MAX_NODE_LENGTH = 34
+const MAX_ROWS = 20_000
+const MAX_ROOT_LENGTH = 200
+const MEASURES = ['before', 'after', 'beforeMeanUs', 'afterMeanUs', 'beforeC2', 'afterC2'] as const
+const TESTS = [
+  ['structural', ['change', 'label']],
+  ['responseTime', ['q', 'mutation']],
+] as const
 
-/** Returns a category's flow with variance shares; above 60 nodes, the ends of the largest shares. */
-export function varianceGraph(found: CategoryVariance) {
-  const { categories, category } = found
-  const flow = drawnFlow(categories.structure(category))
-  const { labels, from, to, classOf } = flow
-  const known = new Map(found.edges.map((edge) => [edge.edge, edge]))
-  const edgeOf = (edge: number) => known.get(classOf[edge] as number)
-  const weight = (edge: number) => Math.abs(edgeOf(edge)?.share || 0)
-  const order = [...from.keys()].sort((a, b) => weight(b) - weight(a) || a - b)
-  const part = flowPart({ size: labels.length, from, to }, { order, limit: MAX_NODES })
-  const ends = (start: number | undefined, end: number | undefined) => ({
-    from: part.nodes.indexOf(start as number),
-    to: part.nodes.indexOf(end as number),
-  })
+/** Returns what is shown of all categories: the distribution of C², and a table with their tests. */
+export function categoriesData(
+  categories: Categories,
+  { comparison, large, name }: { comparison: Comparison | null; large: number; name: string },
+) {
+  const tests = comparison === null ? [] : TESTS
+  const table = tests.reduce(
+    (joined, [stage, columns]) =>
+      joined.join(
+        (comparison as Comparison)[stage].table().select('category', ...columns),
+        'category',
+      ),
+    categories
+      .table()
+      .select('category', 'root', ...MEASURES)
+      .assign({
+        root: Array.from(categories.table().array('root') as Iterable<unknown>, (root) =>
+          shortText(String(root), MAX_ROOT_LENGTH),
+        ),
+      }),
+  )
+  const shown = ['category', 'root', ...MEASURES].map((column) => `'${column}'`).join(', ')
+  const joins = tests.map(
+    ([stage, columns]) =>
+      `.join(${name}.${stage}.table().select('category', '${columns.join("', '")}'), 'category')`,
+  )
   return {
-    nodesInAll: flow.nextRound,
-    nodes: part.nodes.map((node) => {
-      const { name, where } = drawnName(categories, flow, {
-        category,
-        node,
-        longest: MAX_NODE_LENGTH,
-      })
-      return { name, detail: where, tooltip: tooltipText(labels[node] ?? '') }
+    variation: squaredVariationChart(categories, { large }).spec,
+    table: tableData(table, {
+      name: `${name}.categories.table().select(${shown})${joins.join('')}`,
+      title: 'All categories',
+      pageSize: 10,
+      limit: MAX_ROWS,
     }),
-    links: [
-      ...part.edges.map((edge) => ({
-        ...ends(from[edge], to[edge]),
-        ...lineOf(edgeOf(edge)),
-        /** Number of its class; `null` where nodes in between are left out. */
-        edge: classOf[edge] as number | null,
-      })),
-      ...part.gaps.map((gap) => ({
-        ...ends(gap.from, gap.to),
-        edge: null,
-        share: null,
-        onPath: false,
-        text: `… ${counted(gap.nodes, 'node')}`,
-      })),
-    ],
   }
-}
-
-/** `37 % · 120 µs ± 80 µs`: share (`null` off the critical path) and duration. */
-function lineOf(edge: EdgeVariance | undefined) {
-  if (edge === undefined) return { text: '', share: null, onPath: false }
-  const { share, meanUs, varianceUs2 } = edge
-  const sd = Number.isNaN(varianceUs2) ? '' : ` ± ${formatDuration(Math.sqrt(varianceUs2))}`
-  const latency = `${formatDuration(meanUs)}${sd}`
-  return Number.isNaN(share)
-    ? { text: latency, share: null, onPath: true }
-    : { text: `${varianceShare(share)} · ${latency}`, share, onPath: true }
 }

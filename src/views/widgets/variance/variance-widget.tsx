@@ -11,16 +11,13 @@ import {
   type VarianceOptions,
   type VarianceSources,
 } from '../../../explain/variance/find-variance.ts'
-import {
-  serializeVarianceMarks,
-  type VarianceMark,
-} from '../../../explain/variance/variance-marks.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
 import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
-import { Caption, PageOnly, useInk, useIsStill } from '../../drawing/figure.tsx'
+import { Caption, PageOnly, useInk } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { TABLE_STYLE } from '../table/table-head.tsx'
-import { CategoriesPane } from './categories-pane.tsx'
+import { TableView } from '../table/table-view.tsx'
+import { VegaChart } from '../vega-chart.tsx'
 import {
   BINS,
   type SpreadRow,
@@ -34,24 +31,13 @@ import { VarianceDetails } from './variance-details.tsx'
 const VARIANCE_STYLE = `
 .fd-variance-list { max-height: 330px; }
 .fd-variance-open { border-top: 1px solid var(--fd-line); padding-top: 10px; }
-.fd-variance-sides { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; }
-.fd-variance-sides > div { flex: 2 1 460px; min-width: 0; max-width: 100%; }
-.fd-variance-sides > div:first-child { flex: 1 1 300px; }
-.fd-variance-list td button, .fd-variance-sides td button { white-space: normal; text-align: left; }
+.fd-variance-list td button, .fd-variance-open td button { white-space: normal; text-align: left; }
 .fd-variance-list td button { overflow-wrap: anywhere; }
-.fd-variance-list td:first-child, .fd-variance-sides td:first-child { min-width: 220px; }
-.fd-variance-wide > div, .fd-variance-wide > div:first-child { flex-basis: 100%; }
-.fd-variance-flow { max-height: 620px; overflow: auto; border: 1px solid var(--fd-line); border-radius: 4px; }
-.fd-variance-flow svg { margin: 0 auto; height: auto; }
-.fd-variance-whole svg { max-width: none; height: auto; }
-.fd-variance-link:focus-visible .fd-line-ring { stroke: var(--fd-focus); }
-.fd-variance-link:focus-visible .fd-line-gap { stroke: var(--fd-back); }
+.fd-variance-list td:first-child, .fd-variance-open td:first-child { min-width: 220px; }
+.fd-variance-open > :last-child { flex: 1.5 1 540px; }
 .fd-variance-edges { max-height: 360px; }
 .fd-variance-edge { margin-top: 10px; }
-.fd-variance-edge .fd-choice { flex-wrap: wrap; }
 .fd-variance-edge h3 { font-size: 13px; }
-.fd-variance-marks { margin-top: 8px; }
-.fd-variance-marks pre { font: 12px/1.4 ui-monospace, monospace; background: var(--fd-raised); color: inherit; padding: 8px; margin: 6px 0; overflow: auto; max-height: 220px; user-select: all; }
 `
 
 function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWidgetOptions>) {
@@ -60,9 +46,8 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
   const data = useMemo(() => decodeColumns(props.data), [props.data])
   const [open, setOpen] = useState(data.open === null ? null : (data.spreads[data.open] ?? null))
   const [edge, setEdge] = useState<number | null>(null)
-  const [marks, setMarks] = useState<readonly VarianceMark[]>(data.of.marks)
-  const { categories: isPaneOpen, across, up } = options
-  const isStill = useIsStill()
+  const { marks } = data.of
+  const { categories: isPaneOpen } = options
   const show = (row: SpreadRow | null) => {
     setOpen(row)
     setEdge(null)
@@ -78,7 +63,7 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
         </PageOnly>
       ) : detail === null ? (
         <p class="fd-soft">
-          Its flow is not in this page:{' '}
+          Its edges are not in this page:{' '}
           <code>
             {exploreCode(VARIANCE_WIDGET_OPTIONS, { ...options, category: open.category }, call)}
           </code>
@@ -86,25 +71,18 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
       ) : (
         <VarianceDetails
           key={open.detail}
-          {...{ row: open, detail, marks, onMark: setMarks, chosen: edge, onChoose: setEdge }}
+          {...{ detail, marks, chosen: edge, onChoose: setEdge }}
         />
       )}
-      {marks.length === 0 || isStill ? null : (
-        <details class="fd-variance-marks">
-          <summary>{counted(marks.length, 'mark')} as a file</summary>
-          <pre>{serializeVarianceMarks(marks)}</pre>
-          <Button onClick={() => setMarks([])}>Take all marks away</Button>
-        </details>
-      )}
-      <StateCode code={varianceCode({ ...data, name: call.name }, { marks, open, edge })} />
+      <StateCode code={varianceCode({ ...data, name: call.name }, { open, edge })} />
       <div class="fd-bar">
         <Button aria-expanded={isPaneOpen} onClick={() => change({ categories: !isPaneOpen })}>
-          {isPaneOpen ? '▾' : '▸'} All categories: distribution of C², and by two measures
+          {isPaneOpen ? '▾' : '▸'} All categories: distribution of C², and a table
         </Button>
       </div>
       {isPaneOpen ? (
         <>
-          <CategoriesPane data={data.all} across={across} up={up} onChange={change} />
+          <CategoriesPane data={data.all} />
           <StateCode code={code} />
         </>
       ) : null}
@@ -222,6 +200,16 @@ function TimeBins({ row: { bins, period } }: { readonly row: SpreadRow }) {
   )
 }
 
+/** Shows C² of all categories as a distribution and in a table. */
+function CategoriesPane({ data: { variation, table } }: { data: VarianceData['all'] }) {
+  return (
+    <div class="fd-categories">
+      <VegaChart spec={variation} />
+      <TableView data={table} />
+    </div>
+  )
+}
+
 /** Writes C² with two digits; a category of one request has none. */
 export function c2Text(c2: number): string {
   if (Number.isNaN(c2)) return 'none'
@@ -244,14 +232,17 @@ function varianceSummary({ periods, small, of: { large } }: VarianceData): strin
 }
 
 export interface VarianceState {
-  readonly marks: readonly VarianceMark[]
   readonly open: SpreadRow | null
   readonly edge: number | null
 }
 
 export function varianceCode(
-  { name, isStage, of: { large, period } }: { name: string; isStage: boolean; of: VarianceOptions },
-  { marks, open, edge }: VarianceState,
+  {
+    name,
+    isStage,
+    of: { large, period, marks },
+  }: { name: string; isStage: boolean; of: VarianceOptions },
+  { open, edge }: VarianceState,
 ): string {
   const options = optionsCode(VARIANCE_OPTIONS, { large, period, marks })
   const stage = isStage
@@ -263,15 +254,15 @@ export function varianceCode(
 }
 
 /**
- * Shows which kinds of request are unpredictable, and why: categories by C², opening into flow, edges and covarying
- * edges; below, both periods' distributions of C². Source: Sambasivan 2013, §3.2, Figures 3.2 and 3.3, and §5.4.
+ * Shows which kinds of request are unpredictable, and why: categories by C², opening into edges, each with its share and
+ * the edges it varies with; below, both periods' distributions of C². Source: Sambasivan 2013, §3.2, Figures 3.2 and 3.3, and §5.4.
  */
 export const varianceWidget = defineWidget({
   name: 'variance',
   title: 'Variance',
   description: () =>
     'Kinds of request by how unpredictable they are; open one to see which edges of its flow ' +
-    'make it so, what these vary together with, and to mark why.',
+    'make it so, and what these vary together with.',
   options: VARIANCE_WIDGET_OPTIONS,
   data: (
     stage: Comparison | VarianceSources,
