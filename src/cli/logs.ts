@@ -256,11 +256,19 @@ interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
   readonly failOn?: readonly Condition<LogChange, LogComparison>[]
 }
 
+interface GivenFlags extends LogsFlags, Flags {
+  readonly good?: readonly string[]
+  readonly bad?: readonly string[]
+}
+
 export function addLogs(command: Command): void {
   command
     .argument('[file...]', 'Logs of one source, for --split-at and --bad-if')
     .option('--before <path...>', 'Logs of good runs; each file or directory is an instance')
     .option('--after <path...>', 'Logs of bad runs')
+    // The words of Distalyzer, whose classes these are.
+    .addOption(new Option('--good <path...>').hideHelp().conflicts('before'))
+    .addOption(new Option('--bad <path...>').hideHelp().conflicts('after'))
     .addOption(new Option('--by <field>', 'Same as --instance').conflicts('instance'))
     .option(
       '--metric <name>',
@@ -289,7 +297,8 @@ export function addLogs(command: Command): void {
   )
   const read = rarely(LOG_READ_OPTIONS, 'format', 'instance', 'window', 'splitAt', 'badIf')
   addOptions(command, read, rarely(COMPARE_OPTIONS), PRINT_FLAGS).action(
-    (files: readonly string[], flags: LogsFlags & Flags) => runLogs({ ...flags, files }, command),
+    (files: readonly string[], { good, bad, before = good, after = bad, ...flags }: GivenFlags) =>
+      runLogs({ ...flags, ...(before && { before }), ...(after && { after }), files }, command),
   )
 }
 

@@ -85,7 +85,7 @@ describe('the text', () => {
   })
 
   test('warns that directories are one instance each, below what it can say of them', async () => {
-    const { out } = await flowdelta('logs', '--before', at('good'), '--after', at('bad'))
+    const { out } = await flowdelta('logs', '--good', at('good'), '--bad', at('bad'))
     expect(out).toMatch(
       /^run time is longer .*no test can say how sure this is\.\n\n! one-instance: Only 1 instance before and 1 instance after: a test needs two/,
     )
