@@ -1,6 +1,6 @@
 import { range } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
-import { findStepChanges, levelOfTimes } from '../compare/steps/find-step-changes.ts'
+import { findStepChanges, levelOfTimes, sizesOfTests } from '../compare/steps/find-step-changes.ts'
 import type { StepChange, StepChanges } from '../compare/steps/step-changes.ts'
 import { stepKey } from '../compare/steps/step-times.ts'
 import { MIN_TAIL_VALUES } from '../compare/steps/tail-counts.ts'
@@ -31,7 +31,10 @@ export interface ThinnedTest {
  */
 export class ThinnedComparisons {
   readonly #most: number
-  readonly #part: (of: number, part: number) => StepChanges
+  readonly #options: StepChanges['options']
+  /** Tests of steps in one of that many parts; how many tests there are in the first of them. */
+  readonly #tests: (of: number, part: number) => ReturnType<typeof sizesOfTests>
+  readonly #tested: (of: number) => number
 
   constructor({ flows, steps }: Pick<Comparison, 'flows' | 'steps'>) {
     const random = randomSource(SEED)
@@ -39,15 +42,23 @@ export class ThinnedComparisons {
       random.shuffle([...rowsWhere(flows.size, (request) => flows.period[request] === period)]),
     ) as [number[], number[]]
     this.#most = partsOf(Math.min(before.length, after.length), MIN_REQUESTS)
-    const partsOfSize = memoized((parts: number) =>
-      memoized((part: number) => {
-        const ofPart = (rows: readonly number[]) =>
-          rows.filter((_, i) => i % parts === part).sort((a, b) => a - b)
-        const thinned = selectRequests(flows, { before: ofPart(before), after: ofPart(after) })
-        return parts === 1 ? steps : findStepChanges({ flows: thinned }, steps.options)
-      }),
+    const flowsOf = (parts: number, part: number) => {
+      const ofPart = (rows: readonly number[]) =>
+        rows.filter((_, i) => i % parts === part).sort((a, b) => a - b)
+      return parts === 1
+        ? flows
+        : selectRequests(flows, { before: ofPart(before), after: ofPart(after) })
+    }
+    const testsOf = memoized((parts: number) =>
+      memoized((part: number) => sizesOfTests(flowsOf(parts, part))),
     )
-    this.#part = (of, part) => partsOfSize(of)(part)
+    this.#options = steps.options
+    this.#tests = (of, part) => testsOf(of)(part)
+    this.#tested = memoized((parts: number) =>
+      parts === 1
+        ? steps.tested
+        : findStepChanges({ flows: flowsOf(parts, 0) }, steps.options).tested,
+    )
   }
 
   /**
@@ -64,17 +75,16 @@ export class ThinnedComparisons {
     const size = Math.min(wanted, this.#most)
     const enough = partsOf(Math.min(step.beforeRequests, step.afterRequests), MIN_TAIL_VALUES)
     const parts = Math.max(size, Math.min(enough, PARTS))
+    const tested = this.#tested(size)
     return range(Math.min(parts, PARTS)).map((part) => {
-      const steps = this.#part(parts, part)
-      const own = steps.steps.find((one) => stepKey(one) === key)
-      if (own === undefined || Number.isNaN(own.p)) return null
+      const own = this.#tests(parts, part).get(key)
+      if (!own) return null
       const { designEffect, rankDf, logDf } = own
-      const { tested } = parts === size ? steps : this.#part(size, 0)
       const leastAt = memoized(
         (level: number) => [tQuantile(level, rankDf), tQuantile(level, logDf)] as const,
       )
       const leastOf = (values: number) =>
-        leastAt(levelOfTimes({ tested, options: steps.options }, step.operations.length, values))
+        leastAt(levelOfTimes({ tested, options: this.#options }, step.operations.length, values))
       return { designEffect, logDf, leastOf }
     })
   }

@@ -9,7 +9,7 @@ import { callName } from '../../flows/node-labels.ts'
 import { areFromSpans, messageReceivers } from '../../flows/span-tree.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cauchyCombination } from '../../stats/cauchy-combination.ts'
-import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
+import { type ModeratedShift, moderatedShifts } from '../../stats/moderated-shifts.ts'
 import type { Categories } from '../categories/categories.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
 import { compareArrivals } from './arrivals.ts'
@@ -26,7 +26,7 @@ import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { type StepChange, StepChanges } from './step-changes.ts'
 import type { StepStratum } from './step-strata.ts'
-import { stepTimes } from './step-times.ts'
+import { type StepTimes, stepKey, stepTimes } from './step-times.ts'
 import { MIN_TAIL_VALUES, testTails } from './tail-counts.ts'
 import { shortStretches, timeBlocks } from './time-blocks.ts'
 
@@ -104,17 +104,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const blocks = timeBlocks(flows)
   const countTests = compareChoices(counted, blocks)
   const choices = counted.map((counts, i) => ({ counts, test: countTests[i]! }))
-  // Operations that are all there is of a step are tested once.
-  const byOperation = steps.map(({ strata }) =>
-    Array.from(
-      group(strata, ({ operation }) => operation),
-      ([operation, own]) => ({ operation, strata: own.length === strata.length ? strata : own }),
-    ),
-  )
-  const timed = [
-    ...steps.map(({ strata }) => strata),
-    ...byOperation.flatMap((operations) => operations.map((one) => one.strata)),
-  ]
+  const { byOperation, timed } = timedStrata(steps)
   const shifts = compareTimes([...timed, ...repeats.map(({ strata }) => strata)], blocks)
   const tails = testTails(timed, { blocks, short: shortStretches(flows) })
   const tests = shifts.map((shift, i) => {
@@ -210,6 +200,39 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
       return { of, call, timesOf, ...test, ...times, q: own, changed }
     }),
   })
+}
+
+/** Returns the times that are tested: of each step, and of each operation of one. */
+function timedStrata(steps: readonly StepTimes[]) {
+  // Operations that are all there is of a step are tested once.
+  const byOperation = steps.map(({ strata }) =>
+    Array.from(
+      group(strata, ({ operation }) => operation),
+      ([operation, own]) => ({ operation, strata: own.length === strata.length ? strata : own }),
+    ),
+  )
+  const timed = [
+    ...steps.map(({ strata }) => strata),
+    ...byOperation.flatMap((operations) => operations.map((one) => one.strata)),
+  ]
+  return { byOperation, timed }
+}
+
+/**
+ * Returns how sure all of after alone makes the times of steps, by step, without what else they are tested for; `null`
+ * where they are not tested.
+ */
+export function sizesOfTests(flows: FlowSet): ReadonlyMap<string, ModeratedShift | null> {
+  const steps = stepTimes(flows)
+  const { perRun, pairs } = timeBlocks(flows)
+  const tests = moderatedShifts(timedStrata(steps).timed, { perRun, pairs })
+  return new Map(
+    steps.map((step, i) => {
+      const test = tests[i] as ModeratedShift
+      const isTested = !areOfOneRequest(step.strata) && !Number.isNaN(test.p)
+      return [stepKey(step), isTested ? test : null]
+    }),
+  )
 }
 
 /** Spans needed to record a call: its own, and that of its predecessor. */
