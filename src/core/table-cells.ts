@@ -99,7 +99,7 @@ function plainNumber(values: readonly unknown[]): NumberText {
         )
 }
 
-/** Durations in their unit; other numbers with thousands set apart from five digits on. */
+/** Durations in their unit; p and q with two digits; other numbers with thousands set apart from five digits on. */
 function spokenNumber(name: string, values: readonly unknown[]): NumberText {
   if (isDuration(name)) {
     return (value) => {
@@ -107,6 +107,7 @@ function spokenNumber(name: string, values: readonly unknown[]): NumberText {
       return Number.isNaN(durationUs) ? '–' : formatDuration(durationUs).replace('-', '−')
     }
   }
+  if (name === 'p' || name === 'q') return (value) => probabilityText(Number(value))
   const decimals = decimalsFor(values.filter(isNumber), DIGITS.spoken)
   const spoken = new Intl.NumberFormat('en-US', {
     minimumFractionDigits: decimals,
@@ -121,6 +122,14 @@ function spokenNumber(name: string, values: readonly unknown[]): NumberText {
     if (value === 0) return '0'
     return fittingNumber(value, decimals, (number) => spoken.format(number)).replace(/^-/, '−')
   }
+}
+
+/** Writes a p or q with two digits; below a millionth, its size says nothing. */
+function probabilityText(p: number): string {
+  if (Number.isNaN(p)) return '–'
+  if (p < 1e-6) return '< 1e-6'
+  const short = Number(p.toPrecision(2))
+  return short < SMALLEST_PLAIN ? short.toExponential() : String(short)
 }
 
 /** Numbers that the decimals of their column would falsify are written with three digits. */

@@ -9,6 +9,11 @@ function variables(theme: 'light' | 'dark'): string {
   return PALETTES.map((palette) => paletteVariables(palette[theme])).join(';')
 }
 
+/** Darkens the right edge of what is scrolled; at its end, a cover that scrolls along hides that. */
+const EDGE_SHADOW = `background:
+  linear-gradient(270deg, var(--fd-back) 40%, transparent) local 100% 0 / 36px 100% no-repeat,
+  linear-gradient(270deg, color-mix(in srgb, var(--fd-text) 25%, transparent), transparent) scroll 100% 0 / 12px 100% no-repeat;`
+
 const STYLES = DEFINITIONS.map(({ name, style = '' }) => `.flowdelta.fd-${name} {${style}}`)
 
 /**
@@ -65,7 +70,10 @@ const WIDGET_STYLE = `
 .flowdelta th, .flowdelta td { padding: 3px 8px; text-align: left; border-bottom: 1px solid var(--fd-line); background: none; color: inherit; }
 .flowdelta th { font-weight: 600; position: sticky; top: 0; background: var(--fd-back); }
 .flowdelta .fd-amount { text-align: right; white-space: nowrap; }
-.flowdelta .fd-scroll { overflow: auto; max-width: 100%; }
+.flowdelta .fd-scroll { overflow: auto; max-width: 100%; ${EDGE_SHADOW} }
+.flowdelta thead th { z-index: 2; }
+.flowdelta :where(.fd-scroll tr:not(.fd-open)) > :first-child { position: sticky; left: 0; z-index: 1; background: var(--fd-back); }
+.flowdelta :where(.fd-scroll thead tr) > th:first-child { z-index: 3; }
 .flowdelta .fd-beside { display: flex; flex-wrap: wrap; gap: 8px 32px; align-items: flex-start; }
 .flowdelta .fd-beside > * { flex: 1 1 440px; min-width: 0; }
 .flowdelta .fd-fold { margin: 6px 0; }

@@ -9,7 +9,7 @@ import {
 } from '../../../core/words.ts'
 import { divergenceText } from '../../../whatif/diagnosis/evaluate-scenario.ts'
 import { Button, useStops } from '../../drawing/controls.tsx'
-import { CellBar, type DataColumn, DataTable } from '../../drawing/data-table.tsx'
+import { CellBar, type DataColumn, DataTable, textColumn } from '../../drawing/data-table.tsx'
 import { Caption, useIsStill } from '../../drawing/figure.tsx'
 import type { WhatIfCause, WhatIfDiagnosis } from './what-if-data.ts'
 
@@ -54,6 +54,7 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
       Escape: () => onChoose(null),
     })
   }
+  const verdicts = new Set(causes.map(verdictText))
   const placed = causes.map((cause, place) => ({ ...cause, place }))
   const columns: readonly DataColumn<PlacedCause>[] = [
     {
@@ -95,19 +96,26 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
     { title: 'p50', isNumber: true, cell: ({ profile }) => formatDuration(profile.facts.p50Us) },
     { title: 'p99', ...PAGE_NUMBER, cell: ({ profile }) => formatDuration(profile.facts.p99Us) },
     { title: 'requests', ...PAGE_NUMBER, cell: ({ touched }) => grouped(touched) },
-    {
-      title: 'a cause?',
-      hint: 'Whether the part it changes differs beyond chance, and brings the response times closer',
-      cell: ({ significant, q }) =>
-        `${significant ? 'yes' : 'unsure'}${q === null ? '' : ` (${pValue(q, 'q')})`}`,
-    },
+    ...(verdicts.size === 1
+      ? []
+      : [
+          textColumn('a cause?', verdictText, {
+            hint: 'Whether the part it changes differs beyond chance, and brings the response times closer',
+          }),
+        ]),
   ]
+  const [first] = causes
+  const chance = first?.q == null ? '' : ` (${pValue(first.q, 'q')})`
+  const same =
+    verdicts.size === 1
+      ? ` ${first?.significant ? 'Each differs beyond chance' : 'None surely differs beyond chance'}${chance}.`
+      : ''
   const stopped = isComplete ? '' : ' The diagnosis was stopped before everything was tried.'
   return (
     <div>
       <Caption text="Which single change brings it to the target?" isHeading />
       <Caption
-        text={`Divergence is how far response times are from the target: ${distance(unchanged)} as recorded before.${stopped}`}
+        text={`Divergence is how far response times are from the target: ${distance(unchanged)} as recorded before.${same}${stopped}`}
       >
         Click a cause, or press Enter, to lay its profile over the others; arrows go up and down and
         open what lies within.
@@ -148,6 +156,10 @@ interface PlacedCause extends WhatIfCause {
 
 function titleText({ rank, title }: WhatIfCause): string {
   return `${rank}. ${shortText(title, MAX_TITLE_LENGTH)}`
+}
+
+function verdictText({ significant, q }: WhatIfCause): string {
+  return `${significant ? 'yes' : 'unsure'}${q === null ? '' : ` (${pValue(q, 'q')})`}`
 }
 
 function gainText(gain: number): string {
