@@ -103,7 +103,7 @@ export interface Report {
   readonly foot: Line
 }
 
-/** Returns a comparison as a page: how much slower, where, is it fair, what changed, does it add up, what else. */
+/** Returns a comparison as a page: how much slower, where, what changed, does it add up, is it fair, what else. */
 export function comparisonReport(comparison: Comparison, context: ReportContext): Report {
   const { files, whatIf, madeBy } = context
   const { title, sentences, shifts } = headline(comparison)

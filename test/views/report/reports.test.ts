@@ -23,15 +23,15 @@ const hostile = () =>
   })
 
 describe('the HTML page', () => {
-  test('answers in this order: how much, where, is it fair, what, does it add up, what else', () => {
+  test('answers in this order: how much, where, what, does it add up, is it fair, what else', () => {
     const page = reportHtml(slower(), { files: { before: ['a.gz'], after: ['b.gz'] } })
     const headings = Array.from(page.matchAll(/<h[12][^>]*>(.*?)<\/h/g), ([, text]) => text)
     expect(headings[0]).toMatch(/^Requests take .* longer on average/)
     expect(headings.slice(1)).toEqual([
       'Where the time goes',
-      'Is this comparison fair?',
       'What changed',
       'What the change is made of',
+      'Is this comparison fair?',
       'Kinds of request that changed',
       'The smallest slowdown that would have been noticed',
     ])
@@ -40,6 +40,13 @@ describe('the HTML page', () => {
     expect(page).toMatch(/stock: LOOKUP itself takes \d+ µs longer/)
     expect(page.match(/<figure>/g)).toHaveLength(2)
     expect(page.match(/<figcaption><b>How to read this\.<\/b>/g)).toHaveLength(2)
+  })
+
+  test('says before the findings what may be wrong', () => {
+    const page = reportHtml(slower().with({ smPThreshold: 1000 }))
+    const places = ['small-periods', 'What changed'].map((text) => page.indexOf(text))
+    expect(places[0]).toBeGreaterThan(0)
+    expect(places[0]).toBeLessThan(places[1] as number)
   })
 
   test('parts of what is said of a finding stand apart', () => {
