@@ -261,6 +261,7 @@ export function addLogs(command: Command): void {
     .argument('[file...]', 'Logs of one source, for --split-at and --bad-if')
     .option('--before <path...>', 'Logs of good runs; each file or directory is an instance')
     .option('--after <path...>', 'Logs of bad runs')
+    .addOption(new Option('--knowledge <file>').hideHelp().argParser(noKnowledge))
     .addOption(new Option('--by <field>', 'Same as --instance').conflicts('instance'))
     .option(
       '--metric <name>',
@@ -330,6 +331,12 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
     printText(logsText(printed, command.options, flags.details === true))
   }
   failOn(compared, flags.failOn, TERMS)
+}
+
+function noKnowledge(): never {
+  throw new FlowdeltaError(
+    '--knowledge holds names and notes of services, steps and requests, which logs alone do not have. Give it to compare or report, with --before-logs and --after-logs beside the traces.',
+  )
 }
 
 interface LogChange {

@@ -2,17 +2,12 @@ import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { requireSpans, stoodFor } from '../calls/call-forest.ts'
 import { type Comparison, compare } from '../compare/comparison.ts'
-import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
-import { dataQuality } from '../compare/fairness/data-quality.ts'
-import { missingIntervals, timeRanges } from '../compare/fairness/period-times.ts'
-import { duplicateTraces, orphans, truncatedTraces } from '../compare/fairness/trace-problems.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
 import { grouped, readDuration, spoken } from '../core/words.ts'
-import { rootOf } from '../traces/selection/span-values.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import {
@@ -49,6 +44,7 @@ import {
   warningLines,
 } from './printing.ts'
 import { type Predictions, predictionText, WHATIF_DOCUMENT, whatifText } from './whatif-results.ts'
+import { whatifWarnings } from './whatif-warnings.ts'
 
 const { depth, beam, divergence, sampleSize, features, seed } = DIAGNOSIS_OPTIONS
 const DIAGNOSIS_FLAGS = defineOptions({
@@ -191,28 +187,6 @@ const TERMS: Terms<DiagnosedScenario, LatencyDiagnosis> = {
     },
   },
   examples: "'impact>5%', 'impact>10ms' or 'any'",
-}
-
-/** Returns the doubts about traces that `compare` also has: those that need no flows. */
-export function whatifWarnings(before: SpanTraces, after: SpanTraces | null): ComparisonWarning[] {
-  if (after === null) return dataQuality(before, [])
-  const periods = { before, after }
-  const arrivals = [arrivalsOf(before), arrivalsOf(after)] as const
-  const told = [
-    ...duplicateTraces(periods),
-    ...timeRanges(arrivals),
-    ...orphans(periods),
-    ...truncatedTraces(periods),
-    ...missingIntervals(arrivals),
-  ]
-  return [...told, ...dataQuality(before, told), ...dataQuality(after, told)]
-}
-
-function arrivalsOf(traces: SpanTraces): Float64Array {
-  const epochUs = Number(traces.epochNs) / 1e3
-  return Float64Array.from(traces.ids, (_, trace) => {
-    return epochUs + (traces.spans.startUs[rootOf(traces, trace)] as number)
-  }).sort()
 }
 
 function withWarnings(text: string, warnings: readonly PrintedWarning[]): string {
