@@ -23,10 +23,10 @@ import { ascendingSample } from '../stats/weighted-sample.ts'
 import { rootName } from '../views/charts/node-names.ts'
 import { ribbonLines } from '../views/charts/ribbon-text.ts'
 import type { Explained, PrintedComparison, WholeFinding } from './comparison-document.ts'
+import { flowDifferences } from './comparison-document.ts'
 import { exampleTexts } from './example-calls.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
-import { flowDifferences } from './mutation-document.ts'
 import { cutAtPart, leftOutLines, proseWidth, textTable, textWidth, wrapped } from './printing.ts'
 
 /** Explanations of finding and mutation; where no question has an answer, said once for both. */

@@ -11,7 +11,7 @@ import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-m
 import { notesIn } from '../../compare/subjects.ts'
 import { changeWords, fromToText, partText, signedAmount, TIME } from '../../core/quantity.ts'
 import { traceLink } from '../../core/trace-links.ts'
-import { counted, firstOf, grouped, percent, shortText, spoken } from '../../core/words.ts'
+import { counted, firstOf, grouped, percent, spoken } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
 import { type FindingChart, findingChart } from '../charts/finding-chart.ts'
@@ -55,7 +55,6 @@ import { joined, type Line, looking, named, type Phrase } from './lines.ts'
 const MAX_NAME_LENGTH = 60
 const MAX_TITLE_LENGTH = 200
 const MAX_TEXT_LENGTH = 900
-const MAX_WARNING_LENGTH = 600
 /** Width of a ribbon: pixels on a page, and characters of a line of blocks. */
 const RIBBON_WIDTH = 950
 const DRAWN_WIDTH = 100
@@ -117,18 +116,12 @@ export function comparisonReport(comparison: Comparison, context: ReportContext)
     ],
     body: [
       !none && ribbon,
-      warnings(
-        comparison.warnings().map(({ code, finding, effect, answer }) => {
-          return { code, finding, detail: `${effect} ${answer}` }
-        }),
-      ),
+      warnings(comparison.warnings()),
       none
         ? noticed
         : [
             section('What changed', [
-              findings.map((finding) => {
-                return findingArticle(finding, comparison, context)
-              }),
+              findings.map((finding) => findingArticle(finding, comparison, context)),
               omitted > 0 && text(`${omitted} smaller findings are left out.`, 'soft'),
             ]),
             section('What the change is made of', [
@@ -156,18 +149,12 @@ export function briefReport(comparison: Comparison, { madeBy, traceUrl }: Report
   const doubts = comparison.warnings().filter((one) => !isHint(one))
   const lines = ribbonLines(comparison, DRAWN_WIDTH)
   const lead = [...sentences, certainty(shifts, comparison.flows.quantity)].join(' ')
-  const short = (said: string) => shortText(said, MAX_WARNING_LENGTH)
   return {
     title,
     head: [text(named(lead, MAX_TEXT_LENGTH)), lines.length > 0 && drawn(lines)],
     body: [
       doubts.length > 0 &&
-        warnings(
-          doubts.slice(0, BRIEF.warnings).map(({ code, finding, effect, answer }) => {
-            return { code, finding: short(finding), detail: short(`${effect} ${answer}`) }
-          }),
-          doubts.length - BRIEF.warnings,
-        ),
+        warnings(doubts.slice(0, BRIEF.warnings), doubts.length - BRIEF.warnings),
       shown.length > 0 && [
         accountTable(comparison, 'what changed', BRIEF.findings),
         left > 0 && text(`… and ${counted(left, 'smaller finding')}.`),
@@ -274,8 +261,7 @@ function accountTable(comparison: Comparison, title: string, most: number) {
     shareText(share),
     {
       share: largestUs > 0 ? Math.abs(totalUs) / largestUs : 0,
-      bar:
-        rank === null ? ('rest' as const) : totalUs < 0 ? ('faster' as const) : ('slower' as const),
+      bar: rank === null ? 'rest' : totalUs < 0 ? 'faster' : 'slower',
     },
   ]
   return table(
