@@ -14,7 +14,13 @@ import {
   findingCalled,
   rankName,
 } from './comparison-document.ts'
-import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
+import {
+  addComparisonFlags,
+  type ComparisonFlags,
+  compareFiles,
+  WHAT_IF_FLAG,
+  whatIfOf,
+} from './comparison-flags.ts'
 import { comparisonText, findingText } from './comparison-text.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
@@ -49,6 +55,7 @@ function dotText(comparison: Comparison, which: string): string {
 }
 
 const COMPARE_FLAGS = defineOptions({
+  ...WHAT_IF_FLAG,
   json: JSON_FLAG,
   verbose: flag({
     default: false,
@@ -93,7 +100,8 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
   const { json, verbose, limit, budget } = flags
   const comparison = await compareFiles({ ...flags, files })
   const why = flags.explain === undefined ? null : explained(comparison, flags.explain)
-  const printed = { comparison, limit, budget, explained: why }
+  const whatIf = whatIfOf(comparison, flags)?.explains(comparison.findings) ?? []
+  const printed = { comparison, limit, budget, explained: why, whatIf }
   const all = {
     categories: comparison.categories.size,
     mutations: comparison.ranking.mutations.length,

@@ -13,6 +13,7 @@ import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-
 import { chooseFlows } from '../explain/flow-pair/flow-form.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { mutationsWithin } from './comparison-budget.ts'
 import {
   about,
@@ -246,6 +247,8 @@ export interface PrintedComparison {
   /** Bytes that it may have as JSON; 0 for any number. */
   readonly budget: number
   readonly explained: Explained | null
+  /** Findings with the results of a diagnosis. Default: no diagnosis. */
+  readonly whatIf?: readonly ExplainedFinding[]
 }
 
 /** Entries requested by `--explain`: a finding, a mutation or both, with their explanations. */
@@ -365,6 +368,18 @@ const LEFT_OUT = record({
   how: TEXT,
 })
 
+const EXPLAINED = record<ExplainedFinding>({
+  finding: made(({ finding }) => finding.rank, RANK, 'Rank of the finding.'),
+  cause: orNull(
+    record<DiagnosedScenario>({
+      rank: RANK,
+      scenario: made(({ scenario }) => scenario.title, TEXT),
+      gain: about('Share of the difference that it explains by itself.', MEASURED),
+      q: MEASURED,
+    }),
+  ),
+})
+
 /** Document of `flowdelta compare`; `truncated` counts the entries that are not listed. */
 export const COMPARISON_DOCUMENT = document<PrintedComparison>(
   'comparison',
@@ -432,6 +447,11 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
         findings.fewSlow && { ...findings.fewSlow, text: findings.fewSlowText },
       orNull(FEW_SLOW),
       'A few requests after that took far longer than any of their type before, mostly in the same step, and that neither a finding nor slowStretch covers; it may be chance. null for none.',
+    ),
+    whatIf: made(
+      ({ whatIf = [] }) => (whatIf.length === 0 ? undefined : whatIf),
+      optional(listOf(EXPLAINED)),
+      'With --what-if: for each finding, the matching cause of `flowdelta whatif`; null for none.',
     ),
     categories: made(
       ({ comparison, limit }) =>

@@ -22,12 +22,21 @@ import { quantile } from '../stats/quantile.ts'
 import { ascendingSample } from '../stats/weighted-sample.ts'
 import { rootName } from '../views/charts/node-names.ts'
 import { ribbonLines } from '../views/charts/ribbon-text.ts'
+import { causeText, type ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { Explained, PrintedComparison, WholeFinding } from './comparison-document.ts'
 import { flowDifferences } from './comparison-document.ts'
 import { exampleTexts } from './example-calls.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
-import { cutAtPart, leftOutLines, proseWidth, textTable, textWidth, wrapped } from './printing.ts'
+import {
+  cutAtPart,
+  leftOutLines,
+  MAX_WIDTH,
+  proseWidth,
+  textTable,
+  textWidth,
+  wrapped,
+} from './printing.ts'
 
 /** Explanations of finding and mutation; where no question has an answer, said once for both. */
 export function explanationTexts(explained: Explained | null): string[] {
@@ -66,11 +75,11 @@ interface TextOptions {
 
 /** Writes the compared periods, warnings and findings on one screen; verbose, also every ranked mutation. */
 export function comparisonText(
-  { comparison, limit, explained }: PrintedComparison,
+  { comparison, limit, explained, whatIf = [] }: PrintedComparison,
   { verbose, proposed = false }: TextOptions,
 ): string {
   const warnings = comparison.warnings().filter(({ code }) => !proposed || code !== 'selected')
-  const explanations = explanationTexts(explained)
+  const explanations = [...whatIfTexts(whatIf), ...explanationTexts(explained)]
   if (verbose)
     return wrappedBlocks([...verboseBlocks(comparison, { limit, warnings }), ...explanations])
   const maxLines = MAX_LINES - 2 * explanations.length
@@ -294,6 +303,14 @@ function thresholdLines(comparison: Comparison): string[] {
   return [
     `--sm-p-threshold ${smPThreshold}: the ranking has ${words}. Findings use --findings-threshold.`,
   ]
+}
+
+function whatIfTexts(whatIf: readonly ExplainedFinding[]): string[] {
+  if (whatIf.length === 0) return []
+  const lines = whatIf.map(
+    (one) => `Finding ${one.finding.rank}: ${causeText(one, MAX_WIDTH) ?? 'no single change'}`,
+  )
+  return [['What-if, the single change that explains each:', ...lines].join('\n')]
 }
 
 function responseTimes({ flows }: Comparison): string {

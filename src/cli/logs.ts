@@ -7,6 +7,7 @@ import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
 import { strongestDifference, type VariableDivergence } from '../logs/divergence/find-divergence.ts'
 import type { Feature } from '../logs/features/features.ts'
+import type { DerivedStates } from '../logs/features/log-builder.ts'
 import type { LogClass, LogSet } from '../logs/features/log-set.ts'
 import { fullName, type Metric } from '../logs/performance/performance-metric.ts'
 import { loadLogs } from '../logs/readers/load-logs.ts'
@@ -250,6 +251,7 @@ interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
   readonly after?: readonly string[]
   readonly template?: readonly string[]
   readonly fields?: LogFields
+  readonly derive?: DerivedStates
   readonly metric?: string
   readonly failOn?: readonly Condition<LogChange, LogComparison>[]
 }
@@ -274,6 +276,11 @@ export function addLogs(command: Command): void {
       'Fields of JSON lines, logfmt and CSV: time=F,name=F,value=F,instance=F',
       logFields,
     )
+  command.option(
+    '--derive <name=expression...>',
+    "States to add, computed from others: 'bytes each = bytes / sent', with / * + or - between two names or numbers; a state counts as its mean, an event as its number",
+    derivedStates,
+  )
   command.addOption(
     conditionOption(
       'fail-on',
@@ -288,7 +295,7 @@ export function addLogs(command: Command): void {
 }
 
 async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void> {
-  const { template, fields, json, limit, by, out } = flags
+  const { template, fields, derive, json, limit, by, out } = flags
   // A wrong name is reported before minutes are spent on the logs.
   const format = out === undefined ? undefined : formatOf(out)
   const logs = await loadLogs(sourcesOf(flags), {
@@ -296,6 +303,7 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
     ...(by !== undefined && { instance: by }),
     ...(template !== undefined && { template }),
     ...(fields !== undefined && { fields }),
+    ...(derive !== undefined && { derive }),
   })
   const compared = compareLogs(logs, {
     ...optionsFrom(COMPARE_OPTIONS, flags),
@@ -373,6 +381,26 @@ function sourcesOf({ before, after, files = [] }: LogsFlags) {
 function pathsOf(period: LogClass, paths: readonly string[] | undefined): readonly string[] {
   if (paths !== undefined) return paths
   throw new FlowdeltaError(`There are no logs to compare. Name them in --${period}.`)
+}
+
+const OPERATORS: Readonly<Record<string, (a: number, b: number) => number>> = {
+  '/': (a, b) => a / b,
+  '*': (a, b) => a * b,
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+}
+
+/** Reads `NAME = A / B`; names may have signs in them that no spaces surround. */
+function derivedStates(given: string, others: DerivedStates = {}): DerivedStates {
+  const [, name = '', left = '', sign = '', right = ''] =
+    /^\s*(.+?)\s*=\s*(.+?)\s+([-/*+])\s+(.+?)\s*$/.exec(given) ?? []
+  const compute = OPERATORS[sign]
+  if (compute === undefined) {
+    throw new InvalidArgumentError("Say 'NAME = A / B', with spaces around the sign.")
+  }
+  const value = (of: (variable: string) => number, term: string) =>
+    Number.isNaN(Number(term)) ? of(term) : Number(term)
+  return { ...others, [name]: (of) => compute(value(of, left), value(of, right)) }
 }
 
 /** Prefixes of a variable's name: its kind, or the feature of a state. */

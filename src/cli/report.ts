@@ -8,7 +8,13 @@ import { traceTemplate } from '../core/trace-links.ts'
 import { counted } from '../core/words.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
 import { REPORT_OPTIONS, reportHtml, reportMarkdown } from '../views/report/report.ts'
-import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
+import {
+  addComparisonFlags,
+  type ComparisonFlags,
+  compareFiles,
+  WHAT_IF_FLAG,
+  whatIfOf,
+} from './comparison-flags.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { proposedAlone } from './load-period.ts'
 import { printText } from './printing.ts'
@@ -19,6 +25,7 @@ const REPORT_FLAGS = defineOptions({
     'out <file>',
   ),
   traceUrl: REPORT_OPTIONS.traceUrl,
+  ...WHAT_IF_FLAG,
   markdown: flag({ default: false, sentence: 'Write Markdown, whatever the ending of --out' }),
 })
 
@@ -51,6 +58,7 @@ async function runReport(
   const options = {
     traceUrl,
     files: { before, after },
+    whatIf: whatIfOf(comparison, flags),
     madeBy: `flowdelta ${packageJson.version}`,
   }
   connectCharts()

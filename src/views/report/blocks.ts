@@ -211,16 +211,20 @@ export function fold(title: string, blocks: Blocks): Block | false {
 }
 
 /** Blocks below a title; nothing where there are none. */
-export function section(title: string, blocks: Blocks): Block | false {
+export function section(title: string, blocks: Blocks, id?: string): Block | false {
   if (flat(blocks).length === 0) return false
-  return ofPage(`<section><h2>${lineHtml(title)}</h2>${htmlOf(blocks)}</section>`)
+  return ofPage(`<section${identified(id)}><h2>${lineHtml(title)}</h2>${htmlOf(blocks)}</section>`)
 }
 
 /** Blocks about one thing that others refer to. */
 export function article(id: string, look: string, blocks: Blocks): Block {
-  return ofPage(`<article class="${look}" id="${id}">\n${htmlOf(blocks)}\n</article>`)
+  return ofPage(`<article class="${look}"${identified(id)}>\n${htmlOf(blocks)}\n</article>`)
 }
 
 function classed(name: string | undefined): string {
   return name === undefined ? '' : ` class="${name}"`
+}
+
+function identified(id: string | undefined): string {
+  return id === undefined ? '' : ` id="${id}"`
 }

@@ -11,10 +11,16 @@ import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-m
 import { notesIn } from '../../compare/subjects.ts'
 import { changeWords, fromToText, partText, signedAmount, TIME } from '../../core/quantity.ts'
 import { traceLink } from '../../core/trace-links.ts'
-import { counted, firstOf, grouped, percent, spoken } from '../../core/words.ts'
+import { counted, firstOf, formatDuration, grouped, percent, spoken } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
+import {
+  causeText,
+  type ExplainedFinding,
+  type LatencyDiagnosis,
+} from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { type FindingChart, findingChart } from '../charts/finding-chart.ts'
+import { latencyProfilesChart } from '../charts/latency-profiles.ts'
 import { rootName } from '../charts/node-names.ts'
 import { ribbonChart } from '../charts/ribbon.ts'
 import { stepName } from '../charts/ribbon-parts.ts'
@@ -53,6 +59,7 @@ import { joined, type Line, looking, named, type Phrase } from './lines.ts'
 
 /** Most characters of names, and of what is said of one thing. */
 const MAX_NAME_LENGTH = 60
+const MAX_CAUSE_LENGTH = 160
 const MAX_TITLE_LENGTH = 200
 const MAX_TEXT_LENGTH = 900
 /** Width of a ribbon: pixels on a page, and characters of a line of blocks. */
@@ -75,6 +82,7 @@ export interface ReportContext {
   /** Address of traces with `{traceId}` in it; `undefined` for no links. */
   readonly traceUrl: string | undefined
   readonly files: PeriodFiles
+  readonly whatIf: LatencyDiagnosis | null
   readonly madeBy: string
 }
 
@@ -88,9 +96,10 @@ export interface Report {
 
 /** Returns a comparison as a page: how much slower, where, is it fair, what changed, does it add up, what else. */
 export function comparisonReport(comparison: Comparison, context: ReportContext): Report {
-  const { files, madeBy } = context
+  const { files, whatIf, madeBy } = context
   const { title, sentences, shifts } = headline(comparison)
   const { findings, omitted, testedAgainst } = comparison.findings
+  const explained = whatIf?.explains(comparison.findings) ?? []
   const { quantity: of } = comparison.flows
   const none = findings.length === 0
   const ribbon = ribbonSection(comparison)
@@ -121,7 +130,10 @@ export function comparisonReport(comparison: Comparison, context: ReportContext)
         ? noticed
         : [
             section('What changed', [
-              findings.map((finding) => findingArticle(finding, comparison, context)),
+              findings.map((finding) => {
+                const cause = explained.find((one) => one.finding === finding)
+                return findingArticle(finding, { ...context, comparison, cause })
+              }),
               omitted > 0 && text(`${omitted} smaller findings are left out.`, 'soft'),
             ]),
             section('What the change is made of', [
@@ -131,6 +143,7 @@ export function comparisonReport(comparison: Comparison, context: ReportContext)
               ),
             ]),
           ],
+      section('Which single change explains it?', whatIfBlocks(whatIf, explained), 'what-if'),
       none && ribbon,
       section('Kinds of request that changed', mutationBlocks(comparison)),
       !none && noticed,
@@ -140,10 +153,14 @@ export function comparisonReport(comparison: Comparison, context: ReportContext)
   }
 }
 
-/** Returns a comparison as a comment of at most 65 lines, details folded. */
-export function briefReport(comparison: Comparison, { madeBy, traceUrl }: ReportContext): Report {
+/** Returns a comparison as a comment of at most 65 lines (80 with `whatIf`), details folded. */
+export function briefReport(
+  comparison: Comparison,
+  { whatIf, madeBy, traceUrl }: ReportContext,
+): Report {
   const { title, sentences, shifts } = headline(comparison)
   const { findings, omitted } = comparison.findings
+  const explained = whatIf?.explains(comparison.findings) ?? []
   const shown = findings.slice(0, BRIEF.findings)
   const left = findings.length - shown.length + omitted
   const doubts = comparison.warnings().filter((one) => !isHint(one))
@@ -168,6 +185,7 @@ export function briefReport(comparison: Comparison, { madeBy, traceUrl }: Report
           ),
         ]),
       ],
+      fold('Which single change explains it', whatIfBlocks(whatIf, explained)),
       fold(noticedTitle(comparison), powerBlocks(comparison, BRIEF.kinds)),
       fold(NOTED, noteBlocks(comparison, BRIEF.notes)),
     ],
@@ -271,9 +289,15 @@ function accountTable(comparison: Comparison, title: string, most: number) {
   )
 }
 
-function findingArticle(finding: Finding, comparison: Comparison, { traceUrl }: ReportContext) {
+interface FindingContext extends ReportContext {
+  readonly comparison: Comparison
+  readonly cause: ExplainedFinding | undefined
+}
+
+function findingArticle(finding: Finding, { comparison, traceUrl, cause }: FindingContext) {
   const { rank, kind, direction, contributionUs, consequences, exemplars } = finding
   const { quantity: of } = comparison.flows
+  const explains = cause && causeText(cause, MAX_TITLE_LENGTH)
   const isSlower = direction === 'slower'
   const tag =
     kind === 'errors' ? `fails ${isSlower ? 'more' : 'less'}` : changeWords(of, isSlower).how
@@ -293,6 +317,8 @@ function findingArticle(finding: Finding, comparison: Comparison, { traceUrl }: 
     heading(3, [...title, ' ', looking('share', share)]),
     text([looking('tag', tag), ' ', facts.join(' · ')], 'facts'),
     text(`Look at ${finding.look}`, 'look'),
+    typeof explains === 'string' &&
+      text([{ text: 'What-if', href: '#what-if' }, ' ', named(explains, 300), '.'], 'soft'),
     consequences.map((seen) =>
       text(['Also seen in ', named(seen.title, 300), ': ', seen.text], 'soft'),
     ),
@@ -526,6 +552,54 @@ function powerBlocks(comparison: Comparison, limit: number): Blocks {
       rows,
     ),
     reading(powerNote(known)),
+  ]
+}
+
+/** Causes that are listed though they explain no finding. */
+const MAX_CAUSES = 5
+
+/** Returns one row per significant cause, the best first, with before and after as they were recorded around them. */
+function whatIfBlocks(
+  diagnosis: LatencyDiagnosis | null,
+  explained: readonly ExplainedFinding[],
+): Blocks {
+  if (diagnosis === null) return []
+  const { base, target, ranked, best } = diagnosis
+  if (!best?.significant) return [text('No single change explains more than chance.')]
+  const told = new Set(explained.map(({ cause }) => cause?.rank))
+  const causes = ranked
+    .filter(({ significant }) => significant)
+    .filter(({ rank }) => rank <= MAX_CAUSES || told.has(rank))
+    .slice(0, MAX_ROWS)
+  const recorded = (name: string, share: string, profile: typeof base) => {
+    const times = [0.5, 0.99].map((q) => formatDuration(profile.quantile(q)))
+    return ['', name, share, ...times, '']
+  }
+  const findingsOf = (cause: number) =>
+    explained
+      .filter((one) => one.cause?.rank === cause)
+      .map(({ finding: { rank } }) => ({ text: String(rank), href: `#finding-${rank}` }))
+  const change = names('single change, the rest as before')
+  return [
+    table(
+      ['', ...change, ...amounts('explains', 'p50', 'p99'), 'finding'],
+      [
+        recorded('before, as recorded', '0 %', base),
+        ...causes.map(({ rank, scenario, gain, p50Us, p99Us }) => [
+          String(rank),
+          named(scenario.title, MAX_CAUSE_LENGTH),
+          gain < 0 ? 'none' : percent(gain),
+          formatDuration(p50Us),
+          formatDuration(p99Us),
+          joined(findingsOf(rank), ', '),
+        ]),
+        recorded('after, as recorded', '100 %', target),
+      ],
+    ),
+    picture(
+      latencyProfilesChart(diagnosis.profile(1), { targetName: 'after' }),
+      'Every request before was recomputed with the first change of the table and nothing else. The closer this curve comes to the one after, the more the change explains.',
+    ),
   ]
 }
 

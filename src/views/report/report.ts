@@ -10,6 +10,7 @@ import {
 } from '../../core/options.ts'
 import { traceTemplate } from '../../core/trace-links.ts'
 import { LogComparison } from '../../logs/compare-logs.ts'
+import { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { htmlOf, markdownOf } from './blocks.ts'
 import {
   briefReport,
@@ -34,6 +35,12 @@ export const REPORT_OPTIONS = defineOptions({
       value === null || (typeof value === 'object' && 'before' in value && 'after' in value),
     expected: '{ before: […], after: […] } or null',
     sentence: 'Files that were compared, to be named in the report',
+  }),
+  whatIf: custom<LatencyDiagnosis | null>({
+    default: null,
+    accepts: (value) => value === null || value instanceof LatencyDiagnosis,
+    expected: 'what diagnoseLatency returns for the same periods, or null',
+    sentence: 'Diagnosis whose causes stand beside the findings',
   }),
   madeBy: text({ default: 'flowdelta', sentence: 'Program and version to name in the report' }),
 })
@@ -61,7 +68,7 @@ export function reportHtml(
 }
 
 /**
- * Returns a comparison as GitHub-flavoured Markdown for a pull request, at most 65 lines long: what
+ * Returns a comparison as GitHub-flavoured Markdown for a pull request, at most 65 lines long (80 with `whatIf`): what
  * got slower, by how much, how sure, and where to look; details folded. No name from a trace can mention anybody, refer
  * to an issue or become markup.
  *

@@ -16,6 +16,7 @@ import {
   share,
 } from '../../core/options.ts'
 import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
+import { percent, shortText } from '../../core/words.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { siblingPercentiles } from '../../stats/sibling-percentile.ts'
@@ -464,6 +465,14 @@ export function matchFindings(
     )
     return { finding, cause: fits[0] ?? null }
   })
+}
+
+/** `#1 own time of disk as after: by itself 85 % of the difference`; `null` where no cause is about it. */
+export function causeText({ cause }: ExplainedFinding, maxLength: number): string | null {
+  if (cause === null) return null
+  const { rank, scenario, gain } = cause
+  const share = gain > 0 ? `${percent(gain)} of the difference` : 'brings the profiles no closer'
+  return `#${rank} ${shortText(scenario.title, maxLength)}: by itself ${share}`
 }
 
 /** A node of the tree while it grows. */
