@@ -24,10 +24,10 @@ import { rootName } from '../views/charts/node-names.ts'
 import { ribbonLines } from '../views/charts/ribbon-text.ts'
 import { causeText, type ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { Explained, PrintedComparison, WholeFinding } from './comparison-document.ts'
+import { flowDifferences } from './comparison-document.ts'
 import { exampleTexts } from './example-calls.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
-import { flowDifferences } from './mutation-document.ts'
 import {
   cutAtPart,
   leftOutLines,

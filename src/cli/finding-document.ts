@@ -387,7 +387,7 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
 export const FINDING = findingPart(LIMITS)
 export const WHOLE_FINDING = findingPart(NO_LIMITS)
 
-export type PrintedFinding = Explained<Finding> & {
+export type PrintedFinding = WithExplanation<Finding> & {
   readonly consequenceOf: string | null
   readonly all: readonly [before: number, after: number]
 }
@@ -404,7 +404,7 @@ export function printedFindings({ findings, flows }: Comparison): PrintedFinding
   ]
 }
 
-export type Explained<T> = T & { readonly explanation?: Explanation | undefined }
+export type WithExplanation<T> = T & { readonly explanation?: Explanation | undefined }
 
 function conditionsOf(condition: PathCondition): Parameters<typeof CONDITION.write>[0][] {
   const { column } = condition

@@ -269,6 +269,7 @@ export function addLogs(command: Command): void {
     // The words of Distalyzer, whose classes these are.
     .addOption(new Option('--good <path...>').hideHelp().conflicts('before'))
     .addOption(new Option('--bad <path...>').hideHelp().conflicts('after'))
+    .addOption(new Option('--knowledge <file>').hideHelp().argParser(noKnowledge))
     .addOption(new Option('--by <field>', 'Same as --instance').conflicts('instance'))
     .option(
       '--metric <name>',
@@ -339,6 +340,12 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
     printText(logsText(printed, command.options, flags.details === true))
   }
   failOn(compared, flags.failOn, TERMS)
+}
+
+function noKnowledge(): never {
+  throw new FlowdeltaError(
+    '--knowledge holds names and notes of services, steps and requests, which logs alone do not have. Give it to compare or report, with --before-logs and --after-logs beside the traces.',
+  )
 }
 
 interface LogChange {

@@ -23,13 +23,12 @@ const MIN_EXPECTED_CASES = 5
 
 type TwoPeriods = Pick<ComparedPeriods, 'before' | 'after'>
 
-type AffectedTraces = ReturnType<typeof affectedIn>
+export type AffectedTraces = ReturnType<typeof affectedIn>
 
 /** Whether the problem is frequent enough in a period, or differs between them (z test at 0.001). */
-function isConsiderable(affected: AffectedTraces): boolean {
+export function isConsiderable(affected: AffectedTraces, leastShare = MIN_AFFECTED): boolean {
   const { before, after, ofBefore, ofAfter } = affected
-  const isFrequent = before > MIN_AFFECTED * ofBefore || after > MIN_AFFECTED * ofAfter
-  return isFrequent || differsInShare(affected)
+  return before > leastShare * ofBefore || after > leastShare * ofAfter || differsInShare(affected)
 }
 
 function differsInShare({ before, after, ofBefore, ofAfter }: AffectedTraces): boolean {
@@ -152,12 +151,12 @@ function correctionText(corrected: readonly ClockOffset[]): string {
 }
 
 /** Counts the traces with spans outside a parent on another host, by their clocks. */
-function skewedTraces(traces: TraceSet): number {
+export function skewedTraces(traces: TraceSet): number {
   return traces.kind === 'spans' ? [...spansOutsideParents(traces)].length : 0
 }
 
 /** Whether traces have spans besides their root whose parent was not recorded. */
-export function orphans(periods: TwoPeriods): ComparisonWarning[] {
+export function orphans(periods: ComparedPeriods): ComparisonWarning[] {
   const [before, after] = [partTops(periods.before).size, partTops(periods.after).size]
   const affected = affectedIn(periods, (traces) => missingSpans(traces).orphaned)
   if (!isConsiderable(affected)) return []
@@ -175,7 +174,7 @@ export function orphans(periods: TwoPeriods): ComparisonWarning[] {
 const NEVER_TRACED = 0.9
 
 /** Whether traces have no root, or are cut at a border of their period. */
-export function truncatedTraces(periods: TwoPeriods): ComparisonWarning[] {
+export function truncatedTraces(periods: ComparedPeriods): ComparisonWarning[] {
   const both = [periods.before, periods.after]
   const rootless = (traces: TraceSet) => missingSpans(traces).rootless
   const isWhole = both.every((traces) => rootless(traces) > NEVER_TRACED * traces.size)

@@ -1,3 +1,4 @@
+import { shortText } from '../../core/words.ts'
 import { bareSvg, type Picture } from '../charts/chart.ts'
 import { type Line, lineHtml, lineMarkdown, looking, withCode } from './lines.ts'
 
@@ -48,7 +49,8 @@ export function reading(line: Line): Block {
 /** Bar whose length is a share of the longest one in its column. */
 interface Bar {
   readonly share: number
-  readonly bar: 'slower' | 'faster' | 'rest'
+  /** Class of the page's style. */
+  readonly bar: string
 }
 
 type Cell = Line | Bar
@@ -141,12 +143,15 @@ export function periods(lines: Readonly<Partial<Record<'before' | 'after', strin
   return ofPage(`<dl class="periods">${terms.join('')}</dl>`)
 }
 
-export interface WarningItem {
+interface WarningItem {
   readonly code: string
   readonly finding: string
   /** Its effect, and what to do. */
   readonly detail?: string
 }
+
+/** Most characters of what a comment says of a warning. */
+const MAX_WARNING_LENGTH = 600
 
 /** Warnings, with their details folded; `left` more are not among them. */
 export function warnings(items: readonly WarningItem[], left = 0): Block {
@@ -156,25 +161,22 @@ export function warnings(items: readonly WarningItem[], left = 0): Block {
     if (detail === undefined) return `<li>${said} ${coded}</li>`
     return `<li><details><summary>${said}</summary>${lineHtml(withCode(detail))} ${coded}</details></li>`
   })
-  const details = items.filter(({ detail }) => detail !== undefined)
-  const meanings = list(
-    details.map(({ code, detail = '' }) => [looking('strong', code), ': ', withCode(detail)]),
+  const brief = (said: string) => withCode(shortText(said, MAX_WARNING_LENGTH))
+  const meanings = items.flatMap(({ code, detail }): Line[] =>
+    detail === undefined ? [] : [[looking('strong', code), ': ', brief(detail)]],
   )
   const quoted = [
     '[!WARNING]',
     `**${title}**`,
-    ...items.map(({ finding }) => `- ${lineMarkdown(withCode(finding))}`),
+    ...items.map(({ finding }) => `- ${lineMarkdown(brief(finding))}`),
     ...(left > 0 ? [`- … and ${left} more`] : []),
   ].map((line) => `> ${line}`)
+  const none = '<p>No warnings: nothing suggests an unfair comparison.</p>'
   return {
-    html: `<section><h2>${title}</h2>${
-      items.length === 0
-        ? '<p>No warnings: nothing suggests an unfair comparison.</p>'
-        : `<ul class="warnings">${lis.join('')}</ul>`
-    }</section>`,
+    html: `<section><h2>${title}</h2>${items.length === 0 ? none : `<ul class="warnings">${lis.join('')}</ul>`}</section>`,
     markdown: markdownOf([
       { html: '', markdown: quoted.join('\n') },
-      details.length > 0 && fold('What the warnings mean', [meanings]),
+      meanings.length > 0 && fold('What the warnings mean', [list(meanings)]),
     ]),
   }
 }

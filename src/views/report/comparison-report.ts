@@ -11,15 +11,7 @@ import { belowText } from '../../compare/words/finding-facts.ts'
 import { type NoteThread, saidText, threadText } from '../../compare/words/notes.ts'
 import { changeWords, fromToText, partText, signedAmount, TIME } from '../../core/quantity.ts'
 import { traceLink } from '../../core/trace-links.ts'
-import {
-  counted,
-  firstOf,
-  formatDuration,
-  grouped,
-  percent,
-  shortText,
-  spoken,
-} from '../../core/words.ts'
+import { counted, firstOf, formatDuration, grouped, percent, spoken } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
 import {
@@ -70,7 +62,6 @@ const MAX_NAME_LENGTH = 60
 const MAX_CAUSE_LENGTH = 160
 const MAX_TITLE_LENGTH = 200
 const MAX_TEXT_LENGTH = 900
-const MAX_WARNING_LENGTH = 600
 /** Width of a ribbon: pixels on a page, and characters of a line of blocks. */
 const RIBBON_WIDTH = 950
 const DRAWN_WIDTH = 100
@@ -115,11 +106,7 @@ export function comparisonReport(comparison: Comparison, context: ReportContext)
   const all = comparison.warnings()
   // What may be wrong comes before the findings; hints, or that nothing is, after them.
   const isInDoubt = none || !all.every(isHint)
-  const fairness = warnings(
-    all.map(({ code, finding, effect, answer }) => {
-      return { code, finding, detail: `${effect} ${answer}` }
-    }),
-  )
+  const fairness = warnings(all)
   const noticed = section(noticedTitle(comparison), powerBlocks(comparison, MAX_KINDS))
   const shiftRows = shifts.map(({ measure, beforeUs, afterUs, interval }) => [
     measure,
@@ -184,18 +171,12 @@ export function briefReport(
   const doubts = comparison.warnings().filter((one) => !isHint(one))
   const lines = ribbonLines(comparison, DRAWN_WIDTH)
   const lead = [...sentences, certainty(shifts, comparison.flows.quantity)].join(' ')
-  const short = (said: string) => shortText(said, MAX_WARNING_LENGTH)
   return {
     title,
     head: [text(named(lead, MAX_TEXT_LENGTH)), lines.length > 0 && drawn(lines)],
     body: [
       doubts.length > 0 &&
-        warnings(
-          doubts.slice(0, BRIEF.warnings).map(({ code, finding, effect, answer }) => {
-            return { code, finding: short(finding), detail: short(`${effect} ${answer}`) }
-          }),
-          doubts.length - BRIEF.warnings,
-        ),
+        warnings(doubts.slice(0, BRIEF.warnings), doubts.length - BRIEF.warnings),
       shown.length > 0 && [
         accountTable(comparison, 'what changed', BRIEF.findings),
         left > 0 && text(`… and ${counted(left, 'smaller finding')}.`),
@@ -303,8 +284,7 @@ function accountTable(comparison: Comparison, title: string, most: number) {
     shareText(share),
     {
       share: largestUs > 0 ? Math.abs(totalUs) / largestUs : 0,
-      bar:
-        rank === null ? ('rest' as const) : totalUs < 0 ? ('faster' as const) : ('slower' as const),
+      bar: rank === null ? 'rest' : totalUs < 0 ? 'faster' : 'slower',
     },
   ]
   return table(
