@@ -76,8 +76,14 @@ test('HTML sets thousands apart from five digits on, text leaves numbers to be c
   expect(tableText(made)).toContain('12345')
 })
 
+test('HTML writes p with two digits, and never as 0', () => {
+  const html = tableHtml(table({ p: [0.123456, 0, 0.000012, Number.NaN] }))
+  const cells = [...html.matchAll(/<td[^>]*>([^<]*)</g)].map(([, text]) => text)
+  expect(cells).toEqual(['0.12', '&lt; 1e-6', '1.2e-5', '–'])
+})
+
 test('HTML keeps four digits, says all of them on hover, and 0 for nothing at all', () => {
-  const html = tableHtml(table({ p: [0.123456, 0, 1.23456e-9, 0.5] }))
+  const html = tableHtml(table({ share: [0.123456, 0, 1.23456e-9, 0.5] }))
   expect(html).toMatch(/title="0\.123456"[^>]*>0\.1235</)
   expect(html).toMatch(/title="1\.23456e-9"[^>]*>1\.23e-9</)
   expect(html).toMatch(/>0</)

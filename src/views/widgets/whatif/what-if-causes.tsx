@@ -108,7 +108,7 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
   const chance = first?.q == null ? '' : ` (${pValue(first.q, 'q')})`
   const same =
     verdicts.size === 1
-      ? ` ${first?.significant ? 'Each differs beyond chance' : 'None surely differs beyond chance'}${chance}.`
+      ? ` ${first?.significant ? 'Each cause differs beyond chance' : 'No cause surely differs beyond chance'}${chance}.`
       : ''
   const stopped = isComplete ? '' : ' The diagnosis was stopped before everything was tried.'
   return (
