@@ -26,8 +26,9 @@ const LOOKS = PERIODS.map((period) => ({
 }))
 
 /**
- * Draws the share of requests that failed over time, and the share with the failing call of a finding. Each share
- * covers equally many requests and has an exact 95 % interval; marks show when changes began.
+ * Draws the share of requests of after that failed over time, and the share with the failing call of a finding, beside
+ * the share of before. Each share covers equally many requests and has an exact 95 % interval; marks show when changes
+ * began.
  */
 export const errorsChart = defineChart(
   {
@@ -60,7 +61,7 @@ export const errorsChart = defineChart(
         subtitle: [
           flows.outcomes === undefined
             ? 'Trace points do not record what fails.'
-            : 'Shares of requests that fail, or have such a failing call, with exact 95 % intervals.',
+            : 'Shares of requests that fail, or have such a failing call, with exact 95 % intervals. Dashed: all of before.',
           marks.length > 0 && MARKS_MEANING,
         ],
         omissions:
@@ -94,7 +95,13 @@ function ratesPanel(
   { title, failures }: { readonly title: string; readonly failures: readonly Failure[] },
   { whole, isLast }: { readonly whole: TimeRange; readonly isLast: boolean },
 ): SpecPart {
-  const rows = PERIODS.flatMap((period) => ratesOf(flows, failures, period))
+  const rows = [
+    // Before is one reference, after runs along time.
+    ...ratesOf(flows, failures, { period: BEFORE, mostParts: 1 }).map((one) => {
+      return { ...one, fromUs: whole.fromUs, toUs: whole.toUs }
+    }),
+    ...ratesOf(flows, failures, { period: AFTER, mostParts: MAX_PARTS }),
+  ]
   const ofPeriod = PERIODS.map((period) => {
     const own = failures.filter(({ request }) => flows.period[request] === period)
     const { failed, all } = countFailures(flows, own)
@@ -104,7 +111,7 @@ function ratesPanel(
   const ends = { lowUs: whole.fromUs, highUs: whole.toUs, ticks: 9, nice: false }
   const time = linearDurationAxis({ ...ends, title: 'time since the start of the period' })
   const axis = isLast ? time.axis : { ...time.axis, title: null, labels: false, ticks: false }
-  const x = on({ ...time, axis }, 'fromUs')
+  const x = on({ ...time, axis }, 'atUs')
   const y = on(openShareAxis([0, max(rows, ({ high }) => high) ?? 1], null), 'rate')
   const legend = { title: null, symbolOpacity: 1 }
   const color = colorBy(LOOKS, rows, { field: 'period', legend })
@@ -116,32 +123,37 @@ function ratesPanel(
     data: { values: rows },
     layer: [
       {
-        mark: { type: 'rect', opacity: 0.15, aria: false },
-        encoding: {
-          x: { ...x, field: 'fromUs' },
-          x2: { field: 'toUs' },
-          y: { ...y, field: 'low' },
-          y2: { field: 'high' },
-          color,
-          tooltip: said,
-        },
+        transform: [{ filter: { field: 'period', equal: PERIOD_NAMES[BEFORE] } }],
+        mark: { type: 'rule', strokeWidth: 1.5, strokeDash: [6, 4], aria: false },
+        encoding: { x: { ...x, field: 'fromUs' }, x2: { field: 'toUs' }, y, color, tooltip: said },
       },
       {
-        mark: { type: 'rule', strokeWidth: 2, aria: false },
-        encoding: { x: { ...x, field: 'fromUs' }, x2: { field: 'toUs' }, y, color, tooltip: said },
+        transform: [{ filter: { field: 'period', equal: PERIOD_NAMES[AFTER] } }],
+        mark: { type: 'area', opacity: 0.2, aria: false },
+        encoding: { x, y: { ...y, field: 'low' }, y2: { field: 'high' }, color },
+      },
+      {
+        transform: [{ filter: { field: 'period', equal: PERIOD_NAMES[AFTER] } }],
+        mark: { type: 'line', strokeWidth: 2, point: { size: 18 }, aria: false },
+        encoding: { x, y, color, tooltip: said },
       },
     ],
   }
 }
 
-function ratesOf(flows: FlowSet, failures: readonly Failure[], period: Period) {
+/** Returns the shares of requests of a period that fail, each of as many requests. */
+function ratesOf(
+  flows: FlowSet,
+  failures: readonly Failure[],
+  { period, mostParts }: { readonly period: Period; readonly mostParts: number },
+) {
   const { startUs } = flows
   const timeOf = ({ request }: Failure) => startUs[request] as number
   const own = failures.filter(
     (one) => flows.period[one.request] === period && timeOf(one) < Infinity,
   )
   const sorted = sort(own, timeOf)
-  const parts = Math.min(MAX_PARTS, Math.max(1, Math.floor(sorted.length / MIN_REQUESTS)))
+  const parts = Math.min(mostParts, Math.max(1, Math.floor(sorted.length / MIN_REQUESTS)))
   return range(sorted.length === 0 ? 0 : parts).map((part) => {
     const [from, to] = [part, part + 1].map((end) => Math.round((end * sorted.length) / parts))
     const members = sorted.slice(from, to)
@@ -154,6 +166,7 @@ function ratesOf(flows: FlowSet, failures: readonly Failure[], period: Period) {
       period: PERIOD_NAMES[period],
       fromUs,
       toUs,
+      atUs: (fromUs + toUs) / 2,
       rate,
       low,
       high,
