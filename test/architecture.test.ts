@@ -159,6 +159,18 @@ describe('the architecture of src', () => {
     },
   )
 
+  test('findings are data: what writes amounts and counts is used in compare/words alone', () => {
+    const used = FILES.filter((file) => file.startsWith('compare/findings/')).flatMap((file) => {
+      const imports = (TEXTS.get(file) as string).matchAll(
+        /^import (?:type )?\{([^}]*)\} from '[^']*\/core\/(?:words|quantity)\.ts'/gm,
+      )
+      return Array.from(imports, ([, names = '']) => names.split(',')).flat()
+    })
+    const names = new Set(used.map((name) => name.replace('type ', '').trim()))
+    // Names of things, and lists of them, are data.
+    expect([...names].sort()).toEqual(['MAX_NAMED', 'Quantity', 'TIME', 'listed', 'printable'])
+  })
+
   test('no files import each other in a circle, types included', () => {
     expect(findCycle()).toEqual([])
   })

@@ -743,8 +743,7 @@ class Ranks {
   }
 }
 
-/** The part of a span's time that none of its calls covers. */
-
+/** A call of a step, with its time. */
 interface StepCall {
   readonly request: number
   readonly span: number
