@@ -47,12 +47,15 @@ export function concurrencyChanges({ calls, sites }: StepChanges): OrderEvidence
   return [...groups.values()] as unknown as OrderEvidence['changes'][]
 }
 
-/** Returns the change that calls have in common, whatever operation makes them. */
+/** Returns the change that calls have in common, whatever operation makes them: which calls come how. */
 function changeOf(calls: ConcurrencyChange['calls']) {
   const [{ kind, difference }] = calls
-  const isOfPairs = kind === 'together' || kind === 'before'
-  const pairs = calls.map(({ previous, call }) => JSON.stringify([isOfPairs && previous, call]))
-  return [kind, difference > 0, pairs.sort()]
+  const named = (some: readonly (Operation | null)[]) =>
+    [...new Set(some.map((one) => JSON.stringify(one)))].sort()
+  const previous = calls.map((one) => one.previous)
+  const next = calls.map(({ call }) => call)
+  const first = kind === 'before' ? named(previous) : []
+  return [kind, difference > 0, first, named(kind === 'together' ? [...previous, ...next] : next)]
 }
 
 /**
