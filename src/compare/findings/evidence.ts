@@ -11,7 +11,7 @@ import type { ErrorChange, PassedOn } from '../steps/compare-errors.ts'
 import type { LogChange } from '../steps/compare-log-counts.ts'
 import type { CallChange, RepeatChange, StepChange } from '../steps/step-changes.ts'
 
-/** What a finding tells, as data: `words/` has the sentences, one file for some of these kinds. */
+/** What a finding says, as data. The sentences are in `words/`. */
 export type Evidence =
   | StepsEvidence
   | SegmentEvidence
@@ -45,14 +45,17 @@ export interface StepsEvidence {
   readonly of: 'steps'
   readonly scope: StepScope
   readonly steps: readonly [StepChange, ...StepChange[]]
-  /** The step's change where it is told in numbers of the finding's segment, or that these are all there is to tell. */
+  /**
+   * If all of it lies in the finding's segment: change of the first step there, or `'segment'` if the segment's spans
+   * say it themselves.
+   */
   readonly inSegment?: StepChange | 'segment'
 }
 
 /** The finding's segment alone. */
 export interface SegmentEvidence {
   readonly of: 'segment'
-  /** What other findings leave of whole requests, in µs each; nothing where they tell nothing of them. */
+  /** What other findings leave unexplained of whole requests. */
   readonly left?: RestOfRequests
 }
 
@@ -250,7 +253,7 @@ export interface RestOfRequests {
   /** What is left, and the whole change, of each request, in µs. */
   readonly eachUs: number
   readonly allUs: number
-  /** Whether no finding tells anything of it. */
+  /** Whether no finding explains any of it. */
   readonly isAll: boolean
   /** Where most of it is spent; `null` if spread. */
   readonly place: { readonly name: string; readonly look: string } | null
