@@ -194,7 +194,7 @@ const FLOW_DIFFERENCES = record<FlowDifferences>({
       share: about('changeUs over totalUs; below 0 against it.', orNull(NUMBER)),
     }),
   ),
-  restUs: made(({ rest }) => rest.changeUs, NUMBER, 'What edges without a difference add.'),
+  restUs: made(({ rest }) => rest.changeUs, NUMBER, 'Time that the other edges add together.'),
 })
 
 function momentsOf({ comparison, id }: CategoryOf, period: Period): Moments {

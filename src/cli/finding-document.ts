@@ -73,7 +73,7 @@ export const SEGMENT = about(
         orNotRecorded: about('Whether it also holds where it is not recorded.', FLAG),
       }),
     ),
-    equivalents: about('What the same requests have in common.', listOf(TEXT)),
+    equivalents: about('Other conditions that the same requests meet.', listOf(TEXT)),
     inside: SEGMENT_SIDE,
     outside: SEGMENT_SIDE,
     shareOfRequests: SHARE,

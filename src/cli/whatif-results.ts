@@ -152,7 +152,7 @@ export const WHATIF_DOCUMENT = document<WhatifResults>(
     unchanged: made(
       ({ diagnosis }) => diagnosis && { divergence: diagnosis.divergence, p: diagnosis.changeP },
       optional(record({ divergence: MEASURED, p: MEASURED })),
-      'What was recorded before against the target.',
+      'How far the recorded before period is from the target.',
     ),
     state: made(
       ({ diagnosis }) => diagnosis?.state,

@@ -70,23 +70,26 @@ import {
 } from './drawing/drawn-stages.tsx'
 import { widgetProps } from './widgets/define-widget.ts'
 import { FLOWS_WIDGET_OPTIONS } from './widgets/flows/flow-scene.ts'
-import { flowsWidget } from './widgets/flows/flows-widget.ts'
+import { firstChanged, flowsWidget } from './widgets/flows/flows-widget.ts'
 import { Widget } from './widgets/widget.ts'
 
 const { name: _, ...FLOW_OPTIONS } = FLOWS_WIDGET_OPTIONS
 
-/** Most steps of a flow that is drawn without grouping. */
+/** Most steps of a category's flow that is drawn without grouping. */
 const MAX_WHOLE = 60
 
-/** Draws flows as `explore(comparison, 'flows')` shows them, by default before and after as one graph. */
+/**
+ * Draws flows as `explore(comparison, 'flows')` shows them, by default before and after as one graph. If no change is sure
+ * enough to show first, draws the category whose times differ most surely.
+ */
 const flowDrawing = defineChart(FLOW_OPTIONS, (comparison: Comparison, given) => {
   const { mutation, before, after, mode, level } = given
-  const isPair = [mutation, before, after].some((one) => one !== null)
-  const category = isPair
-    ? given.category
-    : (given.category ?? tellingCategory(comparison.responseTime))
-  const steps = category === null ? 0 : comparison.categories.structure(category).labels.length
-  const isWhole = steps <= MAX_WHOLE
+  const isChosen = (mutation ?? before ?? after ?? firstChanged(comparison)) !== undefined
+  const category = given.category ?? (isChosen ? null : tellingCategory(comparison.responseTime))
+  const isWhole =
+    category !== null &&
+    category < comparison.categories.size &&
+    comparison.categories.structure(category).labels.length <= MAX_WHOLE
   const options = {
     ...given,
     category,

@@ -11,7 +11,7 @@ import type { ErrorChange, PassedOn } from '../steps/compare-errors.ts'
 import type { LogChange } from '../steps/compare-log-counts.ts'
 import type { CallChange, RepeatChange, StepChange } from '../steps/step-changes.ts'
 
-/** What a finding says, as data. The sentences are in `words/`. */
+/** Content of a finding, as data. `words/` writes the sentences. */
 export type Evidence =
   | StepsEvidence
   | SegmentEvidence
@@ -55,7 +55,7 @@ export interface StepsEvidence {
 /** The finding's segment alone. */
 export interface SegmentEvidence {
   readonly of: 'segment'
-  /** What other findings leave unexplained of whole requests. */
+  /** The part of whole requests' change that other findings leave unexplained. */
   readonly left?: RestOfRequests
 }
 
@@ -220,7 +220,7 @@ export interface MovesEvidence {
   readonly group: MoveGroup
   /** Services that requests gained and lost. */
   readonly services: { readonly gained: readonly string[]; readonly lost: readonly string[] }
-  /** What they do otherwise with the same steps; `null` where steps themselves differ. */
+  /** How they do the same steps otherwise; `null` where the steps themselves differ. */
   readonly otherwise: SameSteps | null
 }
 
@@ -250,10 +250,10 @@ export interface RestEvidence {
 }
 
 export interface RestOfRequests {
-  /** What is left, and the whole change, of each request, in µs. */
+  /** Unexplained change, and whole change, of each request, in µs. */
   readonly eachUs: number
   readonly allUs: number
-  /** Whether no finding explains any of it. */
+  /** Whether all of it is unexplained. */
   readonly isAll: boolean
   /** Where most of it is spent; `null` if spread. */
   readonly place: { readonly name: string; readonly look: string } | null

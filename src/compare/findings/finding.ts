@@ -95,7 +95,7 @@ export interface InTime {
   readonly bursts: Bursts | null
 }
 
-/** What drafts are made from. */
+/** Stages that drafts are made from. */
 export interface Compared {
   readonly categories: Categories
   readonly steps: StepChanges

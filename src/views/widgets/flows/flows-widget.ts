@@ -97,7 +97,7 @@ function besideSimilar(
 }
 
 /** Returns the highest-ranked mutation of the first finding; its category, where none of it is ranked. */
-function firstChanged({ findings, ranking: { mutations } }: Comparison) {
+export function firstChanged({ findings, ranking: { mutations } }: Comparison) {
   const categories = findings.findings[0]?.categories ?? []
   return (
     mutations.find(({ category }) => categories.includes(category)) ?? categories[0] ?? mutations[0]
