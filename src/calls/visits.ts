@@ -6,6 +6,7 @@ import type { FlowSet } from '../flows/flow-set.ts'
 import { callName, type Operation, operationOf, place } from '../flows/node-labels.ts'
 import { messageReceivers, messageSenders, type SpanTree, spanTree } from '../flows/span-tree.ts'
 import { CLIENT, SERVER } from '../traces/span-columns.ts'
+import { unrecordedCallees } from './unrecorded-callees.ts'
 
 export interface OutgoingCall {
   /** Span at the caller; the called span itself where the caller recorded none. */
@@ -126,8 +127,8 @@ class Shares {
 
 /**
  * Divides spans into visits of services. A span of a service whose calls all go to one other service is the caller's
- * side of a call. So is a span without calls if its operation names such calls of the same service elsewhere; calls of
- * other services may go anywhere. Relays are on the way of a call. Instances of one service that call each other are
+ * side of a call. So is a span without calls if its operation names such calls of the same service elsewhere, or a callee
+ * that records no spans; calls of other services may go anywhere. Relays are on the way of a call. Instances of one service that call each other are
  * visited apart. Sending a message is work of its sender, which does not wait for the receiver.
  */
 export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeVisits> => {
@@ -146,6 +147,7 @@ export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeV
       calleeOf.set(name, known === undefined || known === callee ? callee : null)
     }
   }
+  for (const one of unrecordedCallees(flows)) calleeOf.set(callName(one), one.callee)
   return new Map(shapes.map(({ shape, spans }) => [shape, divide(spans, calleeOf, roles)]))
 })
 

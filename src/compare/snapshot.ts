@@ -1,3 +1,4 @@
+import { type UnrecordedCallee, unrecordedCallees } from '../calls/unrecorded-callees.ts'
 import { spanRoles } from '../calls/visits.ts'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../core/columns.ts'
 import { pickOptions } from '../core/options.ts'
@@ -67,6 +68,7 @@ interface SnapshotData {
   readonly serviceLogs: readonly ServiceLogChange[]
   readonly relays: readonly string[]
   readonly peers: readonly string[]
+  readonly unrecorded: readonly UnrecordedCallee[]
   /** Services whose clocks are coarse, and how coarse. */
   readonly resolution: readonly (readonly [service: string, of: Resolution])[]
   readonly latencyUs: Float64Array
@@ -127,6 +129,7 @@ export function takeSnapshot(
     serviceLogs: flows.serviceLogs ?? [],
     relays: areFromSpans(flows) ? [...spanRoles(flows).relays] : [],
     peers: areFromSpans(flows) ? [...spanRoles(flows).peers] : [],
+    unrecorded: areFromSpans(flows) ? unrecordedCallees(flows) : [],
     resolution: [...(flows.resolution ?? [])],
     logs: (latenciesOf && flows.logs) ?? null,
     messages: (latenciesOf && flows.messages) ?? null,
@@ -235,6 +238,7 @@ function restoreFlows(data: SnapshotData): FlowSet {
       serviceLogs: data.serviceLogs,
       relays: data.relays,
       peers: data.peers,
+      unrecorded: data.unrecorded,
       resolution: new Map(data.resolution),
     },
     pickOptions(FLOW_OPTIONS, options),

@@ -20,12 +20,32 @@ export function saysTarget(operation: string): boolean {
   return / to \S+$/.test(operation)
 }
 
-/** Returns all that a span says that it calls, the narrowest first: hosts, then the system. */
-export function targetsOf({ attributes }: Pick<SpanTraces, 'attributes'>, span: number): string[] {
-  return SAYING.flatMap((key, i) => {
-    const text = attributes.get(span, key)
-    return (typeof text === 'string' && targetOf(text, i < NAMES)?.[0]) || []
-  }).reverse()
+/** What a span says that it calls: by what its hosts have in common, how it is written; the narrowest first. */
+export type Targets = ReadonlyMap<string, string>
+
+/** Returns a function that reads the targets of spans: the same map for those that say the same. */
+export function targetReader({ attributes }: Pick<SpanTraces, 'attributes'>) {
+  const { offsets, keys, columns } = attributes
+  const rankOf = Uint8Array.from(keys.values, (key) => SAYING.indexOf(key) + 1)
+  const known = new Map<string, Targets>()
+  return (span: number): Targets => {
+    const said: number[] = []
+    for (let entry = offsets[span]!; entry < offsets[span + 1]!; entry++) {
+      const isTarget = rankOf[columns.key[entry]!]! > 0 && columns.type[entry] === TEXT
+      if (isTarget) said.push(entry)
+    }
+    const key = said.map((entry) => `${columns.key[entry]} ${columns.value[entry]}`).join()
+    return getOrInsert(known, key, () => {
+      const ranked = said.map((entry) => ({ rank: rankOf[columns.key[entry]!]!, entry }))
+      ranked.sort((a, b) => b.rank - a.rank)
+      return new Map(
+        ranked.flatMap(({ rank, entry }) => {
+          const target = targetOf(columns.texts.value(columns.value[entry]!), rank <= NAMES)
+          return target === null ? [] : [target]
+        }),
+      )
+    })
+  }
 }
 
 /** Calls of the spans of one operation. */

@@ -24,7 +24,7 @@ import type { ClockResolution } from './clocks/clock-resolution.ts'
 import type { FlowLogColumns, ServiceLogChange } from './flow-logs.ts'
 import { MEASURE, quantityOf } from './measure.ts'
 import type { MessageColumns } from './messages.ts'
-import type { NodeLabels } from './node-labels.ts'
+import type { NodeLabels, Operation } from './node-labels.ts'
 
 export { AFTER, BEFORE, type Period }
 
@@ -176,6 +176,8 @@ export interface FlowColumns {
   readonly relays?: readonly string[] | undefined
   /** And calls between instances of one service; see `SpanRoles`. */
   readonly peers?: readonly string[] | undefined
+  /** And operations whose callees record no spans; see `UnrecordedCallee`. */
+  readonly unrecorded?: readonly (Operation & { readonly callee: string })[] | undefined
   /**
    * Rows of the spans that each request's nodes come from, in its period's trace set, for flows from spans: nodes 2k
    * and 2k + 1 of a request are the call and the reply of its k-th span.

@@ -116,3 +116,11 @@ const GRPC_METHOD = /^(.* \()?\/?(?:[\w-]+\.)+[\w-]+\/([\w.-]+\)?)$/
 export function operationName({ operation }: Pick<NodeLabel, 'operation'>): string {
   return printable(operation.replace(GRPC_METHOD, '$1$2'))
 }
+
+/** Returns the same beside the name of its service, which some operations end with: `GET to redis`. */
+export function operationAt(service: string, operation: string): string {
+  const said = ` to ${service}`
+  return operationName({
+    operation: operation.endsWith(said) ? operation.slice(0, -said.length) : operation,
+  })
+}

@@ -90,15 +90,8 @@ export function namePlace(
 
 /**
  * Whether a finding may tell of the same: of its services, or of whatever whole requests do.
- *
- * @param calling services that call one callee; each is reported only if all are
  */
-export function isTold(
-  { kind, services }: Draft,
-  place: Place | null,
-  calling: readonly string[] = [],
-): boolean {
+export function isTold({ kind, services }: Draft, place: Place | null): boolean {
   if (kind === 'load' || kind === 'unattributed') return true
-  if (calling.length > 0) return calling.every((one) => services.includes(one))
   return place === null || services.some((one) => one === place.service || one === place.caller)
 }

@@ -1,7 +1,7 @@
 import { greatest } from 'd3-array'
 import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { type NodeLabel, operationName, place } from '../../flows/node-labels.ts'
+import { type NodeLabel, operationAt, operationName, place } from '../../flows/node-labels.ts'
 import type { Moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Operation } from '../steps/call-order.ts'
@@ -17,7 +17,7 @@ export function placeName(node: NodeLabel): string {
 /** Returns the name of a called operation, with its service if that is not the caller. */
 export function calledName(operation: Operation | null, caller: string): string {
   if (operation === null) return 'nothing'
-  const name = operationName(operation)
+  const name = operationAt(operation.service, operation.operation)
   return operation.service === caller ? name : `${printable(operation.service)} ${name}`
 }
 
@@ -27,7 +27,7 @@ export function stepTitle(step: StepChange): string {
 }
 
 export function placeTitle(step: Step, operation: string): string {
-  const names = [printable(step.service), operationName({ operation })]
+  const names = [printable(step.service), operationAt(step.service, operation)]
   const called = names.filter((name) => name !== '').join(' ')
   if (step.kind === 'work') return `${called} itself`
   if (isMessage(step)) return `messages to ${called}`

@@ -26,7 +26,7 @@ import { errorChangeOf } from '../steps/compare-errors.ts'
 import { type RootTypes, rootTypes } from '../steps/root-types.ts'
 import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
-import { type Step, strataOfStep } from '../steps/step-times.ts'
+import { makesCalls, type Step, strataOfStep } from '../steps/step-times.ts'
 import type { Group } from './consequences.ts'
 import { type Draft, type FindingCall, type FindingStep, isStructural } from './finding.ts'
 import { formsOf, MIN_USUAL, priceOf } from './form-prices.ts'
@@ -667,6 +667,7 @@ function spansOfStep(
 ): StepSpan[] {
   const { visits, operations } = shape
   const isOne = (span: number) => within.includes(operations[span]!)
+  const isCaller = (by: string) => makesCalls({ kind, service, caller }, by)
   const itself = (span: number): Timed => ({
     span,
     measureNs: (request) => times.uncoveredNs(request, span, childrenOf(shape, span)),
@@ -687,7 +688,7 @@ function spansOfStep(
       return [{ ...site, span: entry, measureNs, inner }]
     }
     return calls
-      .filter((one) => visit.service === caller && one.service === service && one.isWay)
+      .filter((one) => isCaller(visit.service) && one.service === service && one.isWay)
       .map((call) => ({
         span: call.span,
         measureNs: (request) => times.wayNs(request, call),

@@ -10,7 +10,7 @@ import { isSame, type Operation } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
 import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
-import { strataOfStep } from '../steps/step-times.ts'
+import { type Step, strataOfStep } from '../steps/step-times.ts'
 import { innerOperation } from '../steps/work-parts.ts'
 import { type Compared, type Draft, isStructural } from './finding.ts'
 import { requestsOf } from './names.ts'
@@ -236,7 +236,7 @@ export function isGivenUp({ categories, steps }: Compared, { cause, draft }: Pai
     steps: [step],
   } = cause
   const isOfCalls = draft.calls[0]?.kind === 'fails' && draft.services.length > 1
-  if (kind !== 'latency' || !isOfCalls || step?.kind !== 'work') return false
+  if (kind !== 'latency' || !isOfCalls || !isWorkOrCallee(step)) return false
   const [callee = ''] = draft.services
   const isBelow = step.service === callee || isAbove(categories, callee, step.service)
   const change = errorChangeOf(steps.errors, draft.services)
@@ -252,6 +252,11 @@ export function isGivenUp({ categories, steps }: Compared, { cause, draft }: Pai
     all += failing.length
   }
   return all > 0 && longer >= MOST * all
+}
+
+/** Whether a step is the work of a service, or all that a callee without spans does. */
+function isWorkOrCallee(step: Step | undefined): step is Step {
+  return step !== undefined && step.kind !== 'request' && step.caller === null
 }
 
 /** Largest remaining change of a consequence, as a share, in requests without its cause. */
@@ -286,7 +291,7 @@ function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair)
       ? callers.length === 0
       : callers.includes(service) || isAbove(categories, service, failing)
   const change = errorChangeOf(steps.errors, cause.services)
-  const isWork = draft.steps.length > 0 && draft.steps.every(({ kind }) => kind === 'work')
+  const isWork = draft.steps.length > 0 && draft.steps.every(isWorkOrCallee)
   if (!isWork || !isRelated || change === undefined || cause.direction !== draft.direction) {
     return false
   }

@@ -14,7 +14,6 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepSample, StepStratum } from '../steps/step-strata.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
-import { commonCallee } from './common-callee.ts'
 import { commonStep, isTold, namePlace, type Place } from './common-step.ts'
 import { deadlineOf } from './deadlines.ts'
 import type { Deadline } from './evidence.ts'
@@ -98,12 +97,10 @@ export function findSlowStretch(
   if (found === null) return null
   const { rows: inside, slow, told } = found
   const place = commonStep(times, new Set(slow), sum(slow, excess))
-  const callee = commonCallee(flows, slow, excess)
-  const isOfCallee = callee !== null && sum(callee.heldUs.values()) > (place?.heldUs ?? 0)
-  if (drafts.some((draft) => isTold(draft, place, isOfCallee ? callee.services : []))) return null
+  if (drafts.some((draft) => isTold(draft, place))) return null
   // For types that are slow now and then, affected requests need not be slow.
   const heldUs = new Map([...slow].map((request) => [request, excess(request)]))
-  const there = isOfCallee ? null : place && thereOf(flows, place, { slow, inside })
+  const there = place && thereOf(flows, place, { slow, inside })
   for (const [request, us] of there?.heldUs ?? []) heldUs.set(request, us)
   return {
     ...told,
@@ -114,7 +111,7 @@ export function findSlowStretch(
     affected: heldUs.size,
     typicalUs: median(heldUs.values())!,
     excessUs: sum(heldUs.values()),
-    where: isOfCallee ? callee.name : (there?.name ?? null),
+    where: there?.name ?? null,
     examples: slowest(slow, excess).map((one) => ids[one]!),
   }
 }
@@ -151,7 +148,7 @@ function findFewSlow(
           one.heldUs.size >= MIN_FAR &&
           one.heldUs.size <= MAX_FAR &&
           sum(one.heldUs.values()) >= leastOf(one) &&
-          !drafts.some((draft) => isTold(draft, one.place, one.services)),
+          !drafts.some((draft) => isTold(draft, one.place)),
       ),
       ({ heldUs }) => sum(heldUs.values()),
     )
@@ -187,8 +184,6 @@ function findFewSlow(
 
 interface Far extends Pick<FewSlow, 'of'> {
   readonly place: Place | null
-  /** Services whose calls take longer, if there is no single place. */
-  readonly services?: readonly string[]
   readonly name: string
   /** What fails there. */
   readonly failing?: ErrorChange
@@ -218,14 +213,8 @@ function farRequests(
     const place = placeOf([request])
     return place ? stepKey(place) : failing?.failing.has(request) === true
   }
-  const callee = commonCallee(flows, far, excess)
-  const isHeld = (request: number) => callee!.heldUs.get(request)! > excess(request) / 2
   const held = (own: readonly number[]) => new Map(own.map((one) => [one, excess(one)]))
-  const ofCallee: Far[] =
-    callee === null
-      ? []
-      : [{ of: 'requests', place: null, ...callee, heldUs: held(far.filter(isHeld)) }]
-  const ofPlaces = Array.from(group(far, keyOf)).flatMap(([key, own]): Far | [] => {
+  return Array.from(group(far, keyOf)).flatMap(([key, own]): Far | [] => {
     const heldUs = held(own)
     if (key === true) {
       const { service } = failing!
@@ -243,7 +232,6 @@ function farRequests(
     const { name } = thereOf(flows, place, { slow: own, inside: own })
     return { of: 'requests', place, name, heldUs }
   })
-  return [...ofCallee, ...ofPlaces]
 }
 
 /**

@@ -1,4 +1,5 @@
 import { extent } from 'd3-array'
+import { callersOf } from '../../calls/unrecorded-callees.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -26,7 +27,7 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
         ...changeOfSteps(flows, evidence.steps),
         key: evidence.steps.map(stepKey).sort().join('\n'),
         categories: changedMost(categories, requestsOf(evidence.steps), direction),
-        services: servicesToLookAt(evidence),
+        services: servicesToLookAt(flows, evidence),
         changedEdges: evidence.steps.flatMap((step) => edgesOf(step, edges, direction)),
         ...surest(evidence.steps),
       }),
@@ -120,7 +121,9 @@ function scopesOf(step: StepChange): StepScope[] {
       { of: 'operation', operation },
     ]
   }
-  const by = caller as string
+  // Calls of a callee without spans are one step, whoever makes them.
+  if (caller === null) return []
+  const by = caller
   return [
     { of: 'calls to', service },
     { of: 'calls by', service: by },
@@ -160,9 +163,9 @@ export function findingStep(step: StepChange): FindingStep {
   }
 }
 
-function servicesToLookAt({ scope, steps }: StepsEvidence): string[] {
+function servicesToLookAt(flows: FlowSet, { scope, steps }: StepsEvidence): string[] {
   const called = steps.map(({ service }) => service)
-  const callers = steps.flatMap(({ caller }) => caller ?? [])
+  const callers = steps.flatMap(({ service, caller }) => caller ?? callersOf(flows, service))
   const first = 'service' in scope ? [scope.service] : []
   return [...new Set([...first, ...called, ...callers])]
 }
@@ -172,9 +175,14 @@ export function isOfStep(edge: EdgeChange, step: StepChange): boolean {
   const { kind, service, caller, operations } = step
   const { fromNode, toNode } = edge
   if (kind === 'work') return edge.kind === 'self' && place(fromNode) === service
+  if (caller === null) {
+    return operations.some(({ operation }) =>
+      [fromNode, toNode].every((node) => node.operation === operation),
+    )
+  }
   const callee = place(toNode) === service && calledPlace(edge) === service ? toNode : fromNode
   const ends = [place(fromNode), place(toNode)]
-  if (edge.kind !== 'network' || !ends.includes(service) || !ends.includes(caller as string)) {
+  if (edge.kind !== 'network' || !ends.includes(service) || !ends.includes(caller)) {
     return false
   }
   const changed = operations.filter((one) => one.changed)

@@ -87,7 +87,12 @@ export function findInterference(
   const [step] = finding?.steps ?? []
   const isSlower = finding?.kind === 'latency' && finding.direction === 'slower'
   const isTime = steps.flows.quantity === TIME
-  const isTimed = isTime && step?.part !== 'message' && steps.times.length > 0
+  // Whatever else calls a callee without spans waits for it, too.
+  const isTimed =
+    isTime &&
+    step?.part !== 'message' &&
+    (step?.kind !== 'call' || step.caller !== null) &&
+    steps.times.length > 0
   if (step === undefined || !isSlower || !isTimed) return NO_INTERFERENCE
   const { flows } = steps
   const strata = strataOf(steps, finding.steps)

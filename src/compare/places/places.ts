@@ -46,8 +46,7 @@ interface PlaceColumn {
 export function placeColumns(service: string | null, read: RequestColumns): PlaceColumn[] {
   if (service === null) return []
   const own = read.of(service)
-  const isKnown = own.columns.length + own.leftOut.length > 0
-  const { columns, leftOut } = isKnown ? own : read.of(null)
+  const { columns, leftOut } = read.isOfRoots(service) ? read.of(null) : own
   const constant = leftOut.flatMap(({ attribute, value }) =>
     value === undefined ? [] : [{ attribute, values: ['', '', value] }],
   )

@@ -49,11 +49,13 @@ export class DividingColumns {
     this.#called = calledColumns(flows).filter(({ attribute }) => !changed.has(attribute))
     const requests = requestsOfShapes(flows)
     for (const [shape, { visits }] of allVisits(flows)) {
-      for (const { service, caller } of visits) {
-        const known = this.#callers.get(service) ?? new Map()
-        this.#callers.set(service, known)
-        const name = caller?.service
-        if (name !== undefined) known.set(name, (known.get(name) ?? 0) + requests[shape]!)
+      const calledBy = (service: string, caller: string) => {
+        const known = getOrInsert(this.#callers, service, () => new Map<string, number>())
+        known.set(caller, (known.get(caller) ?? 0) + requests[shape]!)
+      }
+      for (const { service, caller, calls } of visits) {
+        if (caller !== null) calledBy(service, caller.service)
+        for (const call of calls) if (call.called.length === 0) calledBy(call.service, service)
       }
       for (const [service, own] of rollup(
         visits,

@@ -246,7 +246,7 @@ function plansOf(
     for (const visit of visits) {
       const { service, entry, atCaller, spans, calls } = visit
       if (uncovered.size > 0 && spans.some((span) => uncovered.has(nameAt(visit, span)))) continue
-      for (const change of ofService.get(service) ?? []) {
+      for (const change of [...(ofService.get(service) ?? []), ...(ofService.get(null) ?? [])]) {
         if (change.kind === 'call') {
           for (const { span, service: callee, called, operation: to, isWay } of calls) {
             if (callee !== change.service || !isWay) continue

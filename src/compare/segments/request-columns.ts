@@ -1,5 +1,6 @@
 // Runs once an attribute of a span: the loops index with `!`.
 import { sum } from 'd3-array'
+import { calleesWithoutSpans } from '../../calls/unrecorded-callees.ts'
 import { allVisits } from '../../calls/visits.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
@@ -85,6 +86,12 @@ export class RequestColumns {
     if (oldest !== undefined && kept > MAX_KEPT) this.#known.delete(oldest)
     this.#known.set(service, read)
     return read
+  }
+
+  /** Whether requests begin at a service, so that it is the roots that tell its attributes. */
+  isOfRoots(service: string): boolean {
+    const { columns, leftOut } = this.of(service)
+    return columns.length + leftOut.length === 0 && !calleesWithoutSpans(this.#flows).has(service)
   }
 
   /** Columns of spans of a list, one code a span. */

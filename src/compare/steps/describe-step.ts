@@ -1,5 +1,7 @@
 // Runs once a request of a step: the loops index with `!`.
+
 import { sum } from 'd3-array'
+import { callersOf } from '../../calls/unrecorded-callees.ts'
 import { SEVERAL } from '../../calls/visits.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
@@ -54,11 +56,10 @@ export function limitsOf(flows: FlowSet, options: EdgeOptions): Limits {
     negligibleUs: options.minimumShare * usualMeanUs(flows) * flows.wholes(AFTER),
     usualOf: cappedTimes(flows, BEFORE),
     callsOf: remembered((step: StepTimes) => callTimes(flows, step)?.strata ?? []),
-    resolutionOf: ({ service, caller }) =>
-      Math.max(
-        flows.resolution?.get(service)?.tickUs ?? 0,
-        (caller !== null && flows.resolution?.get(caller)?.tickUs) || 0,
-      ),
+    resolutionOf: ({ service, caller }) => {
+      const ends = [service, ...(caller === null ? callersOf(flows, service) : [caller])]
+      return Math.max(...ends.map((one) => flows.resolution?.get(one)?.tickUs ?? 0))
+    },
     counted: flows.counted,
   }
 }

@@ -1,12 +1,13 @@
 // Runs once a span of a request: the loops index with `!`.
 import { group, rollup } from 'd3-array'
 import { coveredNs, spanTimes } from '../../calls/span-times.ts'
+import { unrecordedCallees } from '../../calls/unrecorded-callees.ts'
 import { childrenOf, type Named, namedShapes, spanRoles, type Visit } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { TIME } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import type { Operation } from '../../flows/node-labels.ts'
+import { callName, type Operation } from '../../flows/node-labels.ts'
 import { areFromSpans, NS } from '../../flows/span-tree.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -155,6 +156,9 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
       if (all > 0 && ofRecording > all / 2) names.add(name)
     }
   }
+  const ofCallees = unrecordedCallees(flows).flatMap(({ callee, ...own }) =>
+    names.has(callName(own)) ? callName({ ...own, service: callee }) : [],
+  )
   const ofService = group(counted.values(), ({ service }) => service)
   const once = [...names].map((name) => ({ name, period: periodOf.get(name)! }))
   const operations = [...once, ...between].flatMap(({ name, period }): RecordedOnce | [] => {
@@ -173,7 +177,7 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
   })
   return {
     operations,
-    names,
+    names: new Set([...names, ...ofCallees]),
     through: new Set([...names].filter((name) => within.has(name) && !isRenamed.has(name))),
     uncovered: new Set(
       [...passing].flatMap(([name, { isUncovered }]) => (isUncovered ? name : [])),

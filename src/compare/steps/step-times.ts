@@ -1,5 +1,6 @@
 // Runs once a span of a request: the loops index with `!`.
 import { type SpanTimes, spanTimes } from '../../calls/span-times.ts'
+import { calleesWithoutSpans } from '../../calls/unrecorded-callees.ts'
 import { allVisits, childrenOf, type ShapeVisits, type Visit } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -20,7 +21,7 @@ export interface Step {
   readonly kind: StepKind
   /** Service that works, is called, or takes the request first. */
   readonly service: string
-  /** Service that calls; `null` but for calls. */
+  /** Service that calls; `null` but for calls, and for those of a callee that records no spans, from anyone. */
   readonly caller: string | null
   /**
    * For work: `'itself'` is time that no inner span covers, `'within'` the rest. For calls: `'message'` is the wait of
@@ -31,6 +32,11 @@ export interface Step {
 
 export function stepKey({ kind, service, caller, part }: Step): string {
   return JSON.stringify([kind, service, caller, part])
+}
+
+/** Whether a visit of a service makes the calls of a step. */
+export function makesCalls({ kind, caller }: Step, by: string): boolean {
+  return kind === 'call' && (caller === null || caller === by)
 }
 
 /** Whether both are of one step, or one is part of the other: a service's own work, or the time of the spans within. */
@@ -56,7 +62,7 @@ export function strataOfStep(
 
 /**
  * Collects how long every step took: work where none of its calls covers it; a call beyond the time at its callee,
- * there and back as one. Strata keep operations, callers, called services and failures apart, services only if most
+ * there and back as one; a call of a callee that records no spans as a whole, from all of its callers. Strata keep operations, callers, called services and failures apart, services only if most
  * requests have a counterpart in the other period. A call that fails only because of its time (a timeout, or a caller
  * that gave up) counts with the usual ones, with the time that it was waited for. Without it, slow calls would look
  * fast. Calls of the other period count as long as they would have been waited for then. Work that holds spans of its
@@ -236,6 +242,7 @@ class StepCollector {
     const nameAt = ({ service }: Visit, span: number) =>
       callName({ service, operation: operations[span]! })
     const isThrough = (one: number) => through.has(nameAt(visitOf[one]!, one))
+    const unrecorded = calleesWithoutSpans(this.#flows)
     const spans = this.#spans
     return visits.flatMap((visit): Item[] => {
       const { service, operation, callingOperation, entry, atCaller, caller, isOfMessage } = visit
@@ -285,7 +292,8 @@ class StepCollector {
         .map((call): Item => {
           const isAnswered = call.called.length > 0
           const key = [call.operation, operation, ...(isAnswered ? [] : [UNANSWERED])]
-          const step = { kind: 'call', service: call.service, caller: service } as const
+          const caller = unrecorded.has(call.service) ? null : service
+          const step = { kind: 'call', service: call.service, caller } as const
           return {
             span: call.span,
             atCaller: call.span,

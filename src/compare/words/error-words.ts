@@ -1,7 +1,7 @@
 import { counted, listed, printable } from '../../core/words.ts'
 import { saysTarget } from '../../flows/call-targets.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { operationName } from '../../flows/node-labels.ts'
+import { operationAt, operationName } from '../../flows/node-labels.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { moreFailed } from '../findings/error-findings.ts'
 import type { FailureEvidence } from '../findings/evidence.ts'
@@ -56,7 +56,7 @@ export function errorWords(
 ): string {
   const { operations, said, messages, made, difference, inner } = change
   const isOne = operations.length === 1 || inner !== null
-  const names = operations.map((operation) => operationName({ operation }))
+  const names = operations.map((operation) => operationAt(change.service, operation))
   const call = inner === null ? '' : `${operationName(inner)}${toPeer(inner)} within `
   const what = call + listed(names, MAX_NAMED)
   const [message] = messages

@@ -1,8 +1,9 @@
 import { range } from 'd3-array'
+import { calleesWithoutSpans } from '../../calls/unrecorded-callees.ts'
 import { requireStage } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { count, defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
-import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { Categories } from '../categories/categories.ts'
 import { findEdgeChanges } from '../edges/find-edge-changes.ts'
 import { otherMix } from '../fairness/request-types.ts'
@@ -163,6 +164,7 @@ export function groupFindings(
     const clauses = segmentClause({ ...draft, what }) + interferenceClause(interference)
     return {
       ...toldOf(draft),
+      services: recordedFirst(flows, draft.services),
       id,
       rank,
       where,
@@ -237,6 +239,12 @@ const TOLD = [
   'p',
   'q',
 ] as const satisfies readonly (keyof Draft)[]
+
+/** Puts services before callees that record no spans. */
+function recordedFirst(flows: FlowSet, services: readonly string[]): string[] {
+  const callees = calleesWithoutSpans(flows)
+  return services.toSorted((a, b) => +callees.has(a) - +callees.has(b))
+}
 
 function toldOf(draft: Draft): Pick<Draft, (typeof TOLD)[number]> {
   const told = TOLD.filter((name) => name in draft).map((name) => [name, draft[name]])

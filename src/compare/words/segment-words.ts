@@ -177,7 +177,7 @@ export function timeWords(segment: Segment, flows: FlowSet): string {
   const by = forCaller(callingOperation, segment.operation)
   if (step?.kind === 'request') return `requests take ${time}`
   if (step?.kind === 'call')
-    return `${name === '' ? 'its call' : name}${by} takes ${time}${callerSide(quantity)}`
+    return `${name === '' ? 'its call' : name}${by} takes ${time}${step.caller === null ? '' : callerSide(quantity)}`
   const inner = innerOf(segment, flows)
   if (inner !== null)
     return `${operationName({ operation: inner })} within ${name}${by} takes ${time}`

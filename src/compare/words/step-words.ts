@@ -3,7 +3,7 @@ import { SEVERAL } from '../../calls/visits.ts'
 import { callerSide, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { listed, MAX_NAMED, printable } from '../../core/words.ts'
 import { AFTER, type FlowSet, type Layer } from '../../flows/flow-set.ts'
-import { operationName } from '../../flows/node-labels.ts'
+import { operationAt, operationName } from '../../flows/node-labels.ts'
 import type { StepsEvidence } from '../findings/evidence.ts'
 import { isMessage, mainOperation } from '../findings/names.ts'
 import { eachOfSteps, requestsOf } from '../findings/step-findings.ts'
@@ -63,11 +63,11 @@ function whatChanged(
     const more = moreText(step.shiftUs / (isRepeated ? times : 1), flows.quantity)
     if (isMessage(step)) return `${more} to receive messages${inFew(step, 'them')}`
     const each = step.callsEach < SEVERAL && !isRepeated ? '' : ' a call'
-    const way = step.kind === 'work' ? '' : callerSide(flows.quantity)
+    const way = step.caller === null ? '' : callerSide(flows.quantity)
     return more + each + inFew(step, 'the calls') + way
   }
   const service = printable('service' in scope ? scope.service : first.service)
-  const operation = operationName({ operation: mainOperation(first) })
+  const operation = operationAt(first.service, mainOperation(first))
   const few = (names: readonly string[]) => listed(names.map(printable), MAX_NAMED)
   const called = few(steps.map((step) => step.service))
   const callers = few(steps.flatMap(({ caller }) => caller ?? []))
@@ -168,7 +168,7 @@ function serviceWords(
 
 function whereToLook({ scope, steps }: StepsEvidence, isTime: boolean): string {
   const first = 'service' in scope ? [scope.service] : steps.map(({ service }) => service)
-  const isWay = isTime && steps.every(({ kind }) => kind === 'call')
+  const isWay = isTime && steps.every(({ caller }) => caller !== null)
   const named = listed([...new Set(first)].map(printable), MAX_NAMED)
   const ways = steps.some(isMessage)
     ? 'lag, number and work of consumers'

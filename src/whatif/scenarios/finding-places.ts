@@ -28,14 +28,19 @@ const COUNTED: readonly FindingCall['kind'][] = ['calls', 'next', 'again', 'hedg
 const ORDERED: readonly FindingCall['kind'][] = ['together', 'in turn', 'before', 'outlives']
 
 /** Returns the places of a finding: its steps or its calls; none for trace points. */
-export function placesOf({ kind, steps, calls }: Finding): Place[] {
+export function placesOf({ kind, steps, calls, services }: Finding): Place[] {
   if (kind === 'load') return [{ what: 'load', service: '', operation: '', other: '' }]
   // No request waits for messages, so no scenario changes their waits.
   const waitedFor = steps.filter(({ part }) => part !== 'message')
-  const ofSteps = waitedFor.map((step): Place => {
+  const ofSteps = waitedFor.flatMap((step): Place[] => {
     const { service, operation, caller } = step
+    // What a callee without spans does is work of those who call it.
+    if (step.kind === 'call' && caller === null) {
+      const callers = services.filter((one) => one !== service)
+      return callers.map((one) => ({ what: 'work', service: one, operation, other: '' }))
+    }
     const what = { work: 'work', call: 'way', request: 'request' } as const
-    return { what: what[step.kind], service, operation, other: caller ?? '' }
+    return [{ what: what[step.kind], service, operation, other: caller ?? '' }]
   })
   const ofCalls = calls.flatMap(({ kind: choice, of, call }): Place[] => {
     const isCount = COUNTED.includes(choice)
