@@ -9,7 +9,7 @@ import { CLIENT } from '../traces/span-columns.ts'
 
 /** Client spans of an operation whose other side records no spans, such as those of calls to a database. */
 export interface UnrecordedCallee extends Operation {
-  /** The narrowest name of it on which all of these spans agree: a host, or else a system. */
+  /** The narrowest name of it that all of these spans give: a host, or else a system. */
   readonly callee: string
 }
 
@@ -56,7 +56,9 @@ export const unrecordedCallees = remembered((flows: FlowSet): readonly Unrecorde
     }
   }
   return [...operations.values()].flatMap(({ operation, names }) => {
-    const [callee] = [...(names ?? NONE).values()].filter((name) => !recording.has(name))
+    const own = [...(names ?? NONE).values()].filter((name) => !recording.has(name))
+    // One name is surer than what several have in common.
+    const callee = own.find((name) => !name.includes('*')) ?? own[0]
     return callee === undefined ? [] : { ...operation, callee }
   })
 })

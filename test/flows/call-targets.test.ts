@@ -107,7 +107,7 @@ test('a cache that is hit less often is told as calls to what lies behind it', (
     )
   const { findings } = compare(period('before', requests(20)), period('after', requests(2)))
   expect(findings.findings.map(({ title }) => title)).toEqual([
-    'web: GET / calls GET to art.s3.example.com after GET to redis in 100 of 200 calls (10 of 200 before)',
+    'web: GET / calls art.s3.example.com GET after cache-0.internal GET to redis in 100 of 200 calls (10 of 200 before)',
   ])
 })
 
@@ -117,6 +117,6 @@ test('a call that fails names its target once', () => {
     Array.from({ length: 200 }, (_, i) => [{ ...call, fails: i % every === 1 }])
   const { findings } = compare(period('before', requests(1)), period('after', requests(2)))
   expect(findings.findings[0]?.title).toMatch(
-    /^web: POST to tax\.vendor\.example within GET \/ fails in 100 of 200 calls/,
+    /^web → tax\.vendor\.example: POST fails in 100 of 200 calls/,
   )
 })

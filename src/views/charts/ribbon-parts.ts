@@ -1,7 +1,7 @@
 import { group, min, sum } from 'd3-array'
 import type { Account, AccountStep, TimedStep } from '../../compare/account.ts'
 import { spoken } from '../../core/words.ts'
-import { operationName } from '../../flows/node-labels.ts'
+import { operationAt } from '../../flows/node-labels.ts'
 import { distinctTexts } from './builders.ts'
 
 /** A part of a mean request: a step that changed, or all steps in between that hardly did. */
@@ -110,7 +110,8 @@ function namesOf(changed: readonly Place[], longest: number): string[] {
 }
 
 function textOf({ place, operation }: Place): string {
-  return spoken([place, operation && operationName({ operation })]).join(': ')
+  const service = place.replace(/^.* → /, '')
+  return spoken([place, operation && operationAt(service, operation)]).join(': ')
 }
 
 /** Names the working service, or caller and callee, and the operation. */

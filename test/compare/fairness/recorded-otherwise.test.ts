@@ -379,7 +379,7 @@ describe('recorded-otherwise', () => {
         { seed: 1, change: query('SELECT items') },
         { seed: 2, dbUs: 6000, change: query('SELECT goods') },
       )
-      expect(findings[0]).toContain('calls SELECT goods instead of SELECT items')
+      expect(findings[0]).toContain('calls mysql SELECT goods instead of mysql SELECT items')
       expect(warning).toBeNull()
     })
   })

@@ -392,7 +392,7 @@ describe('of several runs before, where times of few are not tested', () => {
   test('what requests take longer with failures is theirs, not a finding that nothing explains', () => {
     const { findings } = compare(before, prices(3, { failing: 0.05, ownMs: 6.5 }))
     const [first, second, ...others] = findings.findings
-    expect([first?.where, second?.where, others]).toEqual(['price', 'shop', []])
+    expect([first?.where, second?.where, others]).toEqual(['price → tax.example', 'shop', []])
     expect(first?.kind).toBe('errors')
     expect(first?.facts.join()).toMatch(/affected requests take 1\.9\d s longer \(95 % CI/)
     const told = first?.contributionUs ?? 0
@@ -400,11 +400,13 @@ describe('of several runs before, where times of few are not tested', () => {
     expect(told).toBeLessThan(findings.observedChangeUs)
   })
 
-  test('failures that end sooner than other requests have no time', () => {
+  test('failures that end sooner take as much less as they do', () => {
     const { findings } = compare(before, prices(3, { failing: 0.05, afterMs: 5, ownMs: 6.5 }))
     const failures = findings.findings.find(({ kind }) => kind === 'errors')
-    expect(failures).toMatchObject({ where: 'price', contributionUs: 0 })
-    expect(failures?.facts.join()).not.toContain('affected requests take')
+    expect(failures?.where).toBe('price → tax.example')
+    // Calls take exp(0.03²/2 + (1/3)²/2) times 15 ms on average, failing ones 5 ms.
+    const lessUs = 15_700 - 5000
+    expect(failures!.contributionUs / failures!.requests / -lessUs).toBeCloseTo(1, 1)
   })
 })
 
