@@ -103,6 +103,7 @@ describe('a database that two services share takes longer', () => {
       requests: 80,
     })
     expect(first!.title).toMatch(/^main-db-3: READ takes [\d.]+ ms longer/)
+    expect(first!.look).toBe('main-db-3 (called by booking and quote)')
     // The mean of the factor is exp(0.3² / 2).
     expect(first!.contributionUs / (80 * 3000 * Math.exp(0.045))).toBeCloseTo(1, 0.5)
   })

@@ -1,4 +1,5 @@
 import { group, rollup, sum } from 'd3-array'
+import { callersOf } from '../../calls/unrecorded-callees.ts'
 import { SEVERAL } from '../../calls/visits.ts'
 import { callerSide, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { listed, MAX_NAMED, printable } from '../../core/words.ts'
@@ -32,7 +33,7 @@ export function stepsWords(
   return {
     where,
     what: isOfSegment ? timeWords(segment, flows) : what,
-    look: whereToLook(evidence, quantity === TIME),
+    look: whereToLook(flows, evidence),
     notes: [
       // A segment of spans within does not tell how long all calls of the step take.
       ...(isOfSegment ? [] : slowNotes(flows, first, parts)),
@@ -166,9 +167,14 @@ function serviceWords(
   return listed([...parts].map(([part, taken]) => `${part} ${taken}`))
 }
 
-function whereToLook({ scope, steps }: StepsEvidence, isTime: boolean): string {
+function whereToLook(flows: FlowSet, { scope, steps }: StepsEvidence): string {
+  const [{ kind, service, caller }] = steps
+  if (kind === 'call' && caller === null) {
+    const callers = listed(callersOf(flows, service).map(printable), MAX_NAMED)
+    return `${printable(service)} (called by ${callers})`
+  }
   const first = 'service' in scope ? [scope.service] : steps.map(({ service }) => service)
-  const isWay = isTime && steps.every(({ caller }) => caller !== null)
+  const isWay = flows.quantity === TIME && steps.every(({ caller }) => caller !== null)
   const named = listed([...new Set(first)].map(printable), MAX_NAMED)
   const ways = steps.some(isMessage)
     ? 'lag, number and work of consumers'
