@@ -10,7 +10,7 @@ import { isSame, type Operation } from '../steps/call-order.ts'
 import { errorChangeOf } from '../steps/compare-errors.ts'
 import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
-import { type Step, strataOfStep } from '../steps/step-times.ts'
+import { makesCalls, type Step, strataOfStep } from '../steps/step-times.ts'
 import { innerOperation } from '../steps/work-parts.ts'
 import { type Compared, type Draft, isStructural } from './finding.ts'
 import { requestsOf } from './names.ts'
@@ -317,7 +317,10 @@ function isSameWork({ categories, steps }: Compared, { cause, draft }: Pair): bo
   const isOwn =
     draft.steps.some((step) => step.kind === 'work' && step.service === service) ||
     draft.changedEdges.some(({ kind, fromNode }) => kind === 'self' && place(fromNode) === service)
-  const isCallOf = draft.steps.some((step) => step.kind === 'call' && step.caller === service)
+  const isCallOf =
+    service !== undefined &&
+    draft.services.includes(service) &&
+    draft.steps.some((step) => makesCalls(step, service))
   const isShown = (isAlike && isOwn) || (isSmall && isCallOf)
   if (!isShown || !shareRequests(categories, { cause, draft })) return false
   // Calls that take longer although the requests call the same as before have another cause.
