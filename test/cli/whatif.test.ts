@@ -13,7 +13,7 @@ import { flowdelta, ROOT, savedPeriods, schemaErrors } from './run-cli.ts'
 const PERIODS = await savedPeriods('rmw')
 const [BEFORE, AFTER] = [PERIODS.slice(0, 2), PERIODS.slice(2)]
 /** Enough requests to tell. */
-const SAMPLE = ['--sample', '1500']
+const SAMPLE = ['--sample', '600']
 const before = await loadCase('rmw', 'before')
 const after = await loadCase('rmw', 'after')
 
@@ -30,13 +30,13 @@ describe('causes', () => {
       await whatif(...BEFORE, ...AFTER, ...SAMPLE, '--json', '--depth', '2'),
     )
     expect(schemaErrors('whatif', document)).toBeNull()
-    const diagnosis = diagnoseLatency(before, after, { depth: 2, sampleSize: 1500 })
+    const diagnosis = diagnoseLatency(before, after, { depth: 2, sampleSize: 600 })
     expect(document).toMatchObject({
       schema: 'flowdelta.whatif/1',
       divergence: 'kl',
       target: 'after',
       state: 'complete',
-      requests: { before: 1500, after: 1500 },
+      requests: { before: 600, after: 600 },
       unchanged: { divergence: diagnosis.divergence, p: diagnosis.changeP },
     })
     expect(document.causes).toHaveLength(diagnosis.size)
@@ -142,7 +142,7 @@ describe('causes', () => {
     const wish = ['--target', 'p99<2ms', '--depth', '1', '--limit', '1', '--json']
     const document = JSON.parse(await whatif(...BEFORE, ...SAMPLE, ...wish))
     expect(document.target).toBe('99 % of requests in at most 2 ms')
-    expect(document.requests).toEqual({ before: 1500, after: null })
+    expect(document.requests).toEqual({ before: 600, after: null })
     expect(document.causes).toHaveLength(1)
     expect(document.causes[0]).toMatchObject({ q: null, p99Us: { after: expect.closeTo(2000, 0) } })
     expect(document.truncated.causes).toBeGreaterThan(10)

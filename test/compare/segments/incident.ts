@@ -52,7 +52,7 @@ export function simulatePeriods(incident: Incident) {
 function simulatePeriod(
   {
     seed,
-    requests = 3_000,
+    requests = 1_500,
     effectOf = () => ({}),
     enterprise = [0.08, 0.08],
     hasRoute = false,
