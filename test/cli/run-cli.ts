@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { vi } from 'vitest'
 import { runCommandLine } from '../../src/cli/command-line.ts'
 import { DOCUMENTS } from '../../src/cli/schema.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
@@ -41,6 +43,29 @@ async function save(flags: readonly string[], seconds: number | null): Promise<s
   }
   return ['--before', await into(before, 'before'), '--after', await into(after, 'after')]
 }
+
+/** Flags that say what is printed of a comparison, not what is compared. */
+const OF_PRINTING = ['json', 'verbose', 'limit', 'budget', 'finding', 'explain', 'dot', 'failOn']
+const compared = new Map<string, Promise<unknown>>()
+
+// Runs that print other parts of the same comparison share it.
+vi.doMock(import('../../src/cli/comparison-flags.ts'), async (original) => {
+  const real = await original()
+  return {
+    ...real,
+    compareFiles: (flags) => {
+      if (flags.split !== undefined) return real.compareFiles(flags)
+      const { before, after = [], beforeLogs = [], afterLogs = [] } = flags
+      const files = [...before.flat(), ...after, ...beforeLogs, ...afterLogs]
+      const states = files.map((name) => statSync(name, { throwIfNoEntry: false })?.mtimeMs)
+      const told = Object.entries(flags).filter(([name]) => !OF_PRINTING.includes(name))
+      const key = JSON.stringify([Object.fromEntries(told), states])
+      const known = compared.get(key) ?? real.compareFiles(flags)
+      compared.set(key, known)
+      return known as ReturnType<typeof real.compareFiles>
+    },
+  }
+})
 
 export interface Outcome {
   readonly code: number

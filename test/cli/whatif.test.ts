@@ -13,7 +13,8 @@ import { flowdelta, ROOT, savedPeriods, schemaErrors } from './run-cli.ts'
 const PERIODS = await savedPeriods('rmw')
 const [BEFORE, AFTER] = [PERIODS.slice(0, 2), PERIODS.slice(2)]
 /** Enough requests to tell. */
-const SAMPLE = ['--sample', '600']
+const SAMPLE = ['--sample', '1500']
+const FEW = ['--sample', '400']
 const before = await loadCase('rmw', 'before')
 const after = await loadCase('rmw', 'after')
 
@@ -30,13 +31,13 @@ describe('causes', () => {
       await whatif(...BEFORE, ...AFTER, ...SAMPLE, '--json', '--depth', '2'),
     )
     expect(schemaErrors('whatif', document)).toBeNull()
-    const diagnosis = diagnoseLatency(before, after, { depth: 2, sampleSize: 600 })
+    const diagnosis = diagnoseLatency(before, after, { depth: 2, sampleSize: 1500 })
     expect(document).toMatchObject({
       schema: 'flowdelta.whatif/1',
       divergence: 'kl',
       target: 'after',
       state: 'complete',
-      requests: { before: 600, after: 600 },
+      requests: { before: 1500, after: 1500 },
       unchanged: { divergence: diagnosis.divergence, p: diagnosis.changeP },
     })
     expect(document.causes).toHaveLength(diagnosis.size)
@@ -73,7 +74,7 @@ describe('causes', () => {
   test('against a histogram in a file', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'flowdelta-')), 'target.json')
     writeFileSync(file, JSON.stringify({ edges: [0, 500, 2000, 100_000], counts: [10, 60, 30] }))
-    const text = await whatif(...BEFORE, '--target', file, '--depth', '1', '--limit', '1')
+    const text = await whatif(...BEFORE, ...FEW, '--target', file, '--depth', '1', '--limit', '1')
     expect(text).toContain('the histogram given')
     const missing = whatif(...BEFORE, '--target', 'none.json')
     await expect(missing).rejects.toThrow('The file cannot be read as JSON')
@@ -97,7 +98,7 @@ describe('causes', () => {
   })
 
   test('that may all be chance are not listed, but counted', async () => {
-    const text = await whatif(...BEFORE, '--after', BEFORE[1] as string, ...SAMPLE, '--depth', '1')
+    const text = await whatif(...BEFORE, '--after', BEFORE[1] as string, ...FEW, '--depth', '1')
     expect(text).toContain('No single change explains more than chance.')
     expect(text).toMatch(/\n\d+ changes that were tried explain no more than chance; --json /)
     expect(text).not.toContain('alone explains')
@@ -125,14 +126,14 @@ describe('causes', () => {
   })
 
   test('of one period against itself: none beyond chance', async () => {
-    const same = ['--after', BEFORE[1] as string, ...SAMPLE, '--depth', '1', '--divergence', 'ks']
+    const same = ['--after', BEFORE[1] as string, ...FEW, '--depth', '1', '--divergence', 'ks']
     const text = await whatif(...BEFORE, ...same)
     expect(text).toContain('The profiles are the same.')
     expect(text).toContain('No single change explains more than chance.')
   })
 
   test('of a wish that nothing meets: how near it comes', async () => {
-    const args = [...BEFORE, ...SAMPLE, '--target', 'p99.9<1us', '--depth', '1', '--limit', '1']
+    const args = [...BEFORE, ...FEW, '--target', 'p99.9<1us', '--depth', '1', '--limit', '1']
     const text = await whatif(...args)
     expect(text).toContain('target: 99.9 % of requests in at most 1 µs')
     expect(text).toMatch(/No change that was tried meets the wish\. Closest: .+, with .+\./)
@@ -142,7 +143,7 @@ describe('causes', () => {
     const wish = ['--target', 'p99<2ms', '--depth', '1', '--limit', '1', '--json']
     const document = JSON.parse(await whatif(...BEFORE, ...SAMPLE, ...wish))
     expect(document.target).toBe('99 % of requests in at most 2 ms')
-    expect(document.requests).toEqual({ before: 600, after: null })
+    expect(document.requests).toEqual({ before: 1500, after: null })
     expect(document.causes).toHaveLength(1)
     expect(document.causes[0]).toMatchObject({ q: null, p99Us: { after: expect.closeTo(2000, 0) } })
     expect(document.truncated.causes).toBeGreaterThan(10)

@@ -4,7 +4,7 @@ import { planSampling } from '../../src/explain/plan-sampling.ts'
 import { makeGraphs } from '../make-traces.ts'
 import { mailPeriod } from './plan-world.ts'
 
-const recording = mailPeriod({ requests: 1200, seed: 1 })
+const recording = mailPeriod({ requests: 600, seed: 1 })
 const neededOf = (step: string, shiftUs: number) =>
   planSampling(recording, { shiftUs }).steps.find((one) => one.step === step)?.needed ?? Number.NaN
 
@@ -22,9 +22,9 @@ test('a rate is of all requests, whatever is needed is of those with the step', 
   const plan = planSampling(recording, { shiftUs: 1500 })
   const mail = plan.steps.findIndex(({ step }) => step === 'mail run itself')
   const { requests, needed } = plan.steps[mail]!
-  expect(plan.allRequests).toBe(600)
-  expect(requests).toBe(150)
-  expect(plan.rate(mail)).toBeCloseTo(needed / 150)
+  expect(plan.allRequests).toBe(300)
+  expect(requests).toBe(75)
+  expect(plan.rate(mail)).toBeCloseTo(needed / 75)
   const row = plan.table().objects()[mail] as Record<string, number>
   expect(row['tailTraces']).toBe(needed)
   expect(row['headTraces']).toBe(4 * needed)

@@ -191,7 +191,7 @@ describe('what goes into a page', () => {
       recorded.report,
     )
     const broken = new Comparison({ runs, after }, options, { flows })
-    expect(timelineModel(dataOf(broken)).requests[0].length).toBe(599)
+    expect(timelineModel(dataOf(broken)).requests[0].length).toBe(299)
   })
 
   test('the picture says what is selected', () => {
