@@ -5,13 +5,14 @@ import { findSegments } from '../../../src/compare/segments/find-segments.ts'
 import { quantile } from '../../../src/stats/quantile.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
-import { type Incident, type SimulatedRequest, simulateIncident } from './incident.ts'
+import {
+  enterpriseIncident,
+  type Incident,
+  type SimulatedRequest,
+  simulateIncident,
+} from './incident.ts'
 
-/** Queries of the enterprise tier take six times as long. */
-const enterprise = simulateIncident({
-  seed: 1,
-  effectOf: ({ tier }) => ({ factor: tier === 'enterprise' ? 6 : 1 }),
-})
+const enterprise = enterpriseIncident()
 
 const found = (incident: Incident) =>
   findSegments(simulateIncident(incident)).segments.map(
