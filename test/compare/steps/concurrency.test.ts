@@ -201,8 +201,6 @@ describe('calls in turn whose callees have clocks of their own', () => {
 
   test.each([
     [true, 450],
-    [true, -450],
-    [false, 450],
     [false, -450],
   ])('have no order that changed; caller recorded: %s, ahead by %d µs', (isRecorded, aheadUs) => {
     const [before, after] = [callsInTurn(3, { isRecorded }), { isRecorded, aheadUs }]
