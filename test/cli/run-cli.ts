@@ -6,6 +6,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { vi } from 'vitest'
 import { runCommandLine } from '../../src/cli/command-line.ts'
 import { DOCUMENTS } from '../../src/cli/schema.ts'
+import type { Comparison } from '../../src/compare/comparison.ts'
+import { COMPARISON_OPTIONS } from '../../src/compare/comparison-options.ts'
+import { LOAD_OPTIONS } from '../../src/traces/load-options.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
@@ -44,27 +47,29 @@ async function save(flags: readonly string[], seconds: number | null): Promise<s
   return ['--before', await into(before, 'before'), '--after', await into(after, 'after')]
 }
 
-/** Flags that say what is printed of a comparison, not what is compared. */
-const OF_PRINTING = ['json', 'verbose', 'limit', 'budget', 'finding', 'explain', 'dot', 'failOn']
-const compared = new Map<string, Promise<unknown>>()
+/** What a comparison depends on: all else says what is printed of it. */
+const COMPARED_BY = [
+  ...['before', 'after', 'files', 'beforeParameters', 'afterParameters', 'beforeLogs', 'afterLogs'],
+  ...[COMPARISON_OPTIONS, LOAD_OPTIONS].flatMap(Object.keys),
+]
+const compared = new Map<string, Promise<Comparison>>()
 
 // Runs that print other parts of the same comparison share it.
 vi.doMock(import('../../src/cli/comparison-flags.ts'), async (original) => {
-  const real = await original()
-  return {
-    ...real,
-    compareFiles: (flags) => {
-      if (flags.split !== undefined) return real.compareFiles(flags)
-      const { before, after = [], beforeLogs = [], afterLogs = [] } = flags
-      const files = [...before.flat(), ...after, ...beforeLogs, ...afterLogs]
-      const states = files.map((name) => statSync(name, { throwIfNoEntry: false })?.mtimeMs)
-      const told = Object.entries(flags).filter(([name]) => !OF_PRINTING.includes(name))
-      const key = JSON.stringify([Object.fromEntries(told), states])
-      const known = compared.get(key) ?? real.compareFiles(flags)
-      compared.set(key, known)
-      return known as ReturnType<typeof real.compareFiles>
-    },
+  const { compareFiles, ...real } = await original()
+  const shared: typeof compareFiles = (flags) => {
+    // What divides a recording says so at each run.
+    if (flags.split !== undefined) return compareFiles(flags)
+    const given = COMPARED_BY.map((name) => flags[name])
+    const changed = given.flat(2).map((name) => {
+      return typeof name === 'string' ? statSync(name, { throwIfNoEntry: false })?.mtimeMs : null
+    })
+    const key = JSON.stringify([given, changed])
+    const known = compared.get(key) ?? compareFiles(flags)
+    compared.set(key, known)
+    return known
   }
+  return { ...real, compareFiles: shared }
 })
 
 export interface Outcome {
