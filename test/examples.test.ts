@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import * as evaluation from '../evaluation/index.ts'
 import * as flowdelta from '../src/index.ts'
 import * as stats from '../src/stats/index.ts'
+import { compareShops } from './compare/findings/fixture.ts'
 import { recordedCase } from './recorded.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
@@ -73,6 +74,9 @@ function checked(code: string): string {
 describe('every example in a docstring runs and gives what it says', () => {
   /** What examples take for granted. */
   const given: Record<string, unknown> = {}
+  /** The first second of both periods, for what tries many changes of them. */
+  const short: Record<string, unknown> = {}
+  const SHORTER = /plan-sampling|diagnosis|compare\/comparison/
 
   beforeAll(async () => {
     const comparison = await recordedCase('rmw')
@@ -82,6 +86,7 @@ describe('every example in a docstring runs and gives what it says', () => {
       { before: `${LOGS}good.jsonl.gz`, after: `${LOGS}bad.jsonl.gz` },
       { instance: 'instance' },
     )
+    Object.assign(short, { before: before.between('0s', '1s'), after: after.between('0s', '1s') })
     const truth = JSON.parse(readFileSync(`${DATA}truth.json`, 'utf8'))
     const precursor = first?.precursors[0]?.category
     Object.assign(given, {
@@ -106,7 +111,14 @@ describe('every example in a docstring runs and gives what it says', () => {
     const declared = new Set(
       Array.from(code.matchAll(/^const (?:\{ )?(\w+)/gm), ([, name]) => name),
     )
-    const names = { ...stats, ...flowdelta, ...evaluation, ...own, ...given }
+    const names = {
+      ...stats,
+      ...flowdelta,
+      ...evaluation,
+      ...own,
+      ...given,
+      ...(SHORTER.test(file) && short),
+    }
     const scope = Object.entries(names).filter(([name]) => !declared.has(name))
     const run = new AsyncFunction(...scope.map(([name]) => name), checked(code))
     await run(...scope.map(([, value]) => value))
@@ -115,9 +127,9 @@ describe('every example in a docstring runs and gives what it says', () => {
 })
 
 test.each([
-  ['of a recorded case', {}],
-  ['where nothing was found', { alpha: 1e-300 }],
-])('the charts and widgets of the gallery are drawn for any comparison: %s', async (_, options) => {
+  ['with findings', { stockUs: 3000, archive: 0.4 }],
+  ['where nothing was found', {}],
+])('the charts and widgets of the gallery are drawn for any comparison: %s', async (_, after) => {
   const gallery = readFileSync(`${ROOT}docs/guide/gallery.md`, 'utf8')
   const [, names = ''] = /^(const \[finding\][\s\S]*?)```/m.exec(gallery) ?? []
   const rows = (pattern: RegExp) => Array.from(gallery.matchAll(pattern), ([, code]) => code)
@@ -126,7 +138,7 @@ test.each([
   expect(names).toContain('const id')
   expect(charts.length).toBeGreaterThan(9)
   expect(widgets.length).toBeGreaterThan(6)
-  const comparison = (await recordedCase('rmw')).with(options)
+  const comparison = compareShops({ archive: 0.1 }, { archive: 0.1, ...after })
   const { explain, explore, plot } = flowdelta
   const scope = { comparison, explain, explore, plot }
   const code = [names, ...charts, ...widgets].join('\n')

@@ -133,7 +133,7 @@ function expectOnePath(flows: FlowSet): void {
 }
 
 describe('the times on the path of a request add up to its response time, whoever tells them', () => {
-  test.each(['sample', 'storage-service/mds-prefetch'])('in %s', async (name) => {
+  test.each(['sample'])('in %s', async (name) => {
     expectOnePath(await flowsOf(join(DATASETS, name)))
   })
 
@@ -144,11 +144,7 @@ describe('the times on the path of a request add up to its response time, whoeve
 
 describeWithShared('the same of public data', () => {
   const folder = sharedFile('data')
-  const small = [
-    'nezha-faults/220822-035354',
-    'shapleyiq/siq-order500',
-    'tracebench-hdfs/rpc_normal',
-  ]
+  const small = ['shapleyiq/siq-order500', 'tracebench-hdfs/rpc_normal']
   test.each(small)('in %s', async (name) => {
     expectOnePath(await flowsOf(join(folder as string, name)))
   })

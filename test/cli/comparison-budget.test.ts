@@ -67,7 +67,7 @@ describe('a budget', () => {
           }
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     )
   })
 
@@ -166,10 +166,8 @@ describe('--finding', () => {
     const [whole, why] = [await text('--finding', id), await text('--explain', id)]
     expect(whole).toContain(id)
     expect(why).toContain('Finding #1 by parameters: ')
-    for (const rank of ['1', '#1']) {
-      expect(await text('--finding', rank)).toBe(whole)
-      expect(await text('--explain', rank)).toContain(why.trimEnd())
-    }
+    expect(await text('--finding', '#1')).toBe(whole)
+    expect(await text('--explain', '#1')).toContain(why.trimEnd())
     expect(await text('--finding', '1', '--explain', id)).toContain('Finding #1 by parameters: ')
     const wrong = await flowdelta('compare', ...SHORT, '--finding', '7')
     expect(wrong.err).toContain(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { flowdelta, ROOT, schemaErrors } from './run-cli.ts'
+import { firstSeconds, flowdelta, schemaErrors } from './run-cli.ts'
 
-const FILE = `${ROOT}datasets/storage-service/control/before.jsonl.gz`
+const [, FILE = ''] = await firstSeconds('rmw', 1)
 
 test('plan says how many requests find a slowdown of each step, as a document and as text', async () => {
   const { code, out } = await flowdelta(

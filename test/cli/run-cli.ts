@@ -1,9 +1,14 @@
 import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { vi } from 'vitest'
 import { runCommandLine } from '../../src/cli/command-line.ts'
 import { DOCUMENTS } from '../../src/cli/schema.ts'
+import type { Comparison } from '../../src/compare/comparison.ts'
+import { COMPARISON_OPTIONS } from '../../src/compare/comparison-options.ts'
+import { LOAD_OPTIONS } from '../../src/traces/load-options.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
@@ -41,6 +46,31 @@ async function save(flags: readonly string[], seconds: number | null): Promise<s
   }
   return ['--before', await into(before, 'before'), '--after', await into(after, 'after')]
 }
+
+/** What a comparison depends on: all else says what is printed of it. */
+const COMPARED_BY = [
+  ...['before', 'after', 'files', 'beforeParameters', 'afterParameters', 'beforeLogs', 'afterLogs'],
+  ...[COMPARISON_OPTIONS, LOAD_OPTIONS].flatMap(Object.keys),
+]
+const compared = new Map<string, Promise<Comparison>>()
+
+// Runs that print other parts of the same comparison share it.
+vi.doMock(import('../../src/cli/comparison-flags.ts'), async (original) => {
+  const { compareFiles, ...real } = await original()
+  const shared: typeof compareFiles = (flags) => {
+    // What divides a recording says so at each run.
+    if (flags.split !== undefined) return compareFiles(flags)
+    const given = COMPARED_BY.map((name) => flags[name])
+    const changed = given.flat(2).map((name) => {
+      return typeof name === 'string' ? statSync(name, { throwIfNoEntry: false })?.mtimeMs : null
+    })
+    const key = JSON.stringify([given, changed])
+    const known = compared.get(key) ?? compareFiles(flags)
+    compared.set(key, known)
+    return known
+  }
+  return { ...real, compareFiles: shared }
+})
 
 export interface Outcome {
   readonly code: number

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeSpans } from '../make-traces.ts'
-import { flowdelta, ROOT, schemaErrors } from './run-cli.ts'
+import { flowdelta, savedPeriods, schemaErrors } from './run-cli.ts'
 
-const FILE = `${ROOT}datasets/storage-service/rmw/after.jsonl.gz`
+const [, , , FILE = ''] = await savedPeriods('rmw')
 
 test('variance ranks categories by C² and says where their variance is', async () => {
   const { code, out } = await flowdelta('variance', FILE, '--json')

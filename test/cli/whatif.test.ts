@@ -14,6 +14,7 @@ const PERIODS = await savedPeriods('rmw')
 const [BEFORE, AFTER] = [PERIODS.slice(0, 2), PERIODS.slice(2)]
 /** Enough requests to tell. */
 const SAMPLE = ['--sample', '1500']
+const FEW = ['--sample', '400']
 const before = await loadCase('rmw', 'before')
 const after = await loadCase('rmw', 'after')
 
@@ -73,7 +74,7 @@ describe('causes', () => {
   test('against a histogram in a file', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'flowdelta-')), 'target.json')
     writeFileSync(file, JSON.stringify({ edges: [0, 500, 2000, 100_000], counts: [10, 60, 30] }))
-    const text = await whatif(...BEFORE, '--target', file, '--depth', '1', '--limit', '1')
+    const text = await whatif(...BEFORE, ...FEW, '--target', file, '--depth', '1', '--limit', '1')
     expect(text).toContain('the histogram given')
     const missing = whatif(...BEFORE, '--target', 'none.json')
     await expect(missing).rejects.toThrow('The file cannot be read as JSON')
@@ -97,7 +98,7 @@ describe('causes', () => {
   })
 
   test('that may all be chance are not listed, but counted', async () => {
-    const text = await whatif(...BEFORE, '--after', BEFORE[1] as string, ...SAMPLE, '--depth', '1')
+    const text = await whatif(...BEFORE, '--after', BEFORE[1] as string, ...FEW, '--depth', '1')
     expect(text).toContain('No single change explains more than chance.')
     expect(text).toMatch(/\n\d+ changes that were tried explain no more than chance; --json /)
     expect(text).not.toContain('alone explains')
@@ -125,14 +126,14 @@ describe('causes', () => {
   })
 
   test('of one period against itself: none beyond chance', async () => {
-    const same = ['--after', BEFORE[1] as string, ...SAMPLE, '--depth', '1', '--divergence', 'ks']
+    const same = ['--after', BEFORE[1] as string, ...FEW, '--depth', '1', '--divergence', 'ks']
     const text = await whatif(...BEFORE, ...same)
     expect(text).toContain('The profiles are the same.')
     expect(text).toContain('No single change explains more than chance.')
   })
 
   test('of a wish that nothing meets: how near it comes', async () => {
-    const args = [...BEFORE, ...SAMPLE, '--target', 'p99.9<1us', '--depth', '1', '--limit', '1']
+    const args = [...BEFORE, ...FEW, '--target', 'p99.9<1us', '--depth', '1', '--limit', '1']
     const text = await whatif(...args)
     expect(text).toContain('target: 99.9 % of requests in at most 1 µs')
     expect(text).toMatch(/No change that was tried meets the wish\. Closest: .+, with .+\./)

@@ -25,10 +25,8 @@ describe('a comparison from its snapshot', async () => {
 
   test.each([
     {},
-    { smPThreshold: 3 },
     { smPThreshold: 'auto' as const },
-    { alpha: 0.001, correction: 'bh' as const },
-    { oneToN: false, smPThreshold: 10, editTokens: 'edges' as const },
+    { alpha: 0.001, correction: 'bh' as const, oneToN: false, editTokens: 'edges' as const },
     { omitHosts: true, alternative: 'slower' as const, centre: 'median' as const },
     { counts: 'scaled' as const },
   ])('gives the same ranking with %j', (options) => {

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../src/compare/comparison.ts'
+import { memoized } from '../../src/core/remembered.ts'
 import { planSampling } from '../../src/explain/plan-sampling.ts'
 import { makeGraphs } from '../make-traces.ts'
 import { mailPeriod } from './plan-world.ts'
 
 const recording = mailPeriod({ requests: 1200, seed: 1 })
+const planOf = memoized((shiftUs: number) => planSampling(recording, { shiftUs }))
 const neededOf = (step: string, shiftUs: number) =>
-  planSampling(recording, { shiftUs }).steps.find((one) => one.step === step)?.needed ?? Number.NaN
+  planOf(shiftUs).steps.find((one) => one.step === step)?.needed ?? Number.NaN
 
 test('a smaller shift, and a step that varies more, need more requests', () => {
   expect(neededOf('db run itself', 1000)).toBeGreaterThan(neededOf('db run itself', 2000))
@@ -19,7 +21,7 @@ test('a shift that hardly any two calls hide needs as few requests as any test',
 })
 
 test('a rate is of all requests, whatever is needed is of those with the step', () => {
-  const plan = planSampling(recording, { shiftUs: 1500 })
+  const plan = planOf(1500)
   const mail = plan.steps.findIndex(({ step }) => step === 'mail run itself')
   const { requests, needed } = plan.steps[mail]!
   expect(plan.allRequests).toBe(600)

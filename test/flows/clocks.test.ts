@@ -277,7 +277,7 @@ describe('clocks that disagree change no result', () => {
           expect(told(before, after)).toEqual(expected)
         },
       ),
-      { numRuns: 15 },
+      { numRuns: 5 },
     )
   })
 

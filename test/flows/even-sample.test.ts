@@ -40,11 +40,11 @@ const SEEDS = Array.from({ length: 12 }, (_, seed) => 2 * seed + 1)
 
 describe('an even sample', () => {
   test('of requests of which slow and failed ones were preferred shows no change where there is none', () => {
-    const found = SEEDS.filter((seed) => {
+    const found = SEEDS.slice(0, 4).filter((seed) => {
       const { findings } = compare(period(seed), period(seed + 1, { tails: true }), EVEN)
       return findings.findings.length > 0
     })
-    expect(found.length).toBeLessThanOrEqual(1)
+    expect(found).toEqual([])
   })
 
   test('shows the change that there is', { tags: 'full' }, () => {

@@ -46,6 +46,6 @@ test('when a period begins and how long it lasts changes no latency, test or fin
         expect(told(period({ seed: 2, fromUs, everyUs }))).toEqual(expected)
       },
     ),
-    { numRuns: 20 },
+    { numRuns: 6 },
   )
 })

@@ -21,7 +21,7 @@ const MINUTES = Number(process.env['FLOWDELTA_FUZZ_MINUTES'] ?? 0)
 const RUNS =
   MINUTES > 0
     ? { numRuns: 1e9, interruptAfterTimeLimit: MINUTES * 60_000 }
-    : { numRuns: Number(process.env['FLOWDELTA_RUNS'] ?? 100) }
+    : { numRuns: Number(process.env['FLOWDELTA_RUNS'] ?? 40) }
 vi.setConfig({ testTimeout: 120_000 + MINUTES * 120_000 })
 
 const otlpSpan = (trace: string, id: string, parent: string, at: number) => ({

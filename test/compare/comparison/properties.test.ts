@@ -10,7 +10,7 @@ import {
   shuffledRequests,
 } from './random-periods.ts'
 
-const RUNS = { numRuns: 60 }
+const RUNS = { numRuns: 20 }
 
 function comparisonOf(periods: RandomPeriods): Comparison {
   const { before, after } = load(periods)

@@ -24,7 +24,7 @@ describe('results depend on inputs and options alone', async () => {
         expect(everything(compare(before, after).with(options))).toEqual(expected)
         expect(everything(restored(fresh))).toEqual(expected)
       }),
-      { numRuns: 25 },
+      { numRuns: 10 },
     )
   })
 

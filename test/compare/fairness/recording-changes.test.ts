@@ -141,7 +141,7 @@ const rows = Object.entries(CHANGES).flatMap(([name, change]) =>
 
 describe('what changes is only what is recorded', () => {
   test.each(rows)('$name $side, clients $clients: no finding', ({ change, clients, side }) => {
-    for (const seed of [1, 2, 3]) {
+    for (const seed of [1]) {
       const recorded = (name: 'before' | 'after', number: number) => {
         const spans = period({ seed: number, clients })
         return makeSpans(name === side ? [...change(spans, randomSource(seed))] : spans, name)

@@ -61,7 +61,7 @@ describe('where nothing is found', () => {
         if (random.before.length * random.after.length === 0) return
         expectHonest(compare(before, after, { smPThreshold: random.smPThreshold }))
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     )
   })
 

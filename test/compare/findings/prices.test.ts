@@ -67,7 +67,7 @@ describe('prices of findings', () => {
         const unsureUs = 4 * 300 * 2000 * Math.sqrt(2 / 300)
         expect(Math.abs(findings.attributedUs - trulyUs)).toBeLessThan(unsureUs)
       }),
-      { numRuns: 6 },
+      { numRuns: 2 },
     )
   })
 

@@ -65,8 +65,8 @@ test.each([
 })
 
 describe.each([
-  { seeds: [2, 3], tags: [] },
-  { seeds: [4, 5, 6, 7, 8, 9, 10, 11], tags: ['full'] },
+  { seeds: [2], tags: [] },
+  { seeds: [3, 4, 5, 6, 7, 8, 9, 10, 11], tags: ['full'] },
 ])('of $seeds.length seeds', ({ seeds, tags }) => {
   test('periods alike have no such finding', { tags }, () => {
     for (const seed of seeds) expect(told({}, seed).findings).toEqual([])

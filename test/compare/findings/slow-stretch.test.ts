@@ -107,7 +107,7 @@ test('a finding of the same service leaves the stretch out', () => {
 })
 
 describe.each([
-  { pairs: 10, tags: [] },
+  { pairs: 4, tags: [] },
   { pairs: 100, tags: ['full'] },
 ])('of $pairs pairs of periods alike, whose slow requests come at any time', ({ pairs, tags }) => {
   test('none has a slow stretch or a few slow ones', { tags }, () => {

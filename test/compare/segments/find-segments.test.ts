@@ -5,13 +5,14 @@ import { findSegments } from '../../../src/compare/segments/find-segments.ts'
 import { quantile } from '../../../src/stats/quantile.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
-import { type Incident, type SimulatedRequest, simulateIncident } from './incident.ts'
+import {
+  enterpriseIncident,
+  type Incident,
+  type SimulatedRequest,
+  simulateIncident,
+} from './incident.ts'
 
-/** Queries of the enterprise tier take six times as long. */
-const enterprise = simulateIncident({
-  seed: 1,
-  effectOf: ({ tier }) => ({ factor: tier === 'enterprise' ? 6 : 1 }),
-})
+const enterprise = enterpriseIncident()
 
 const found = (incident: Incident) =>
   findSegments(simulateIncident(incident)).segments.map(
@@ -131,7 +132,7 @@ describe('a segment that changed alone is named', () => {
     expect(
       found({
         seed: 3,
-        requests: 5_000,
+        requests: 2_500,
         effectOf: (request, chance) => ({ fails: both(request) && chance() < 0.4 }),
       }),
     ).toEqual(['errors: tenant.tier = enterprise and cache.hit = false'])
@@ -140,7 +141,7 @@ describe('a segment that changed alone is named', () => {
   const bySecond = (condition: string, isMet: (request: SimulatedRequest) => boolean) => {
     const [first] = found({
       seed: 6,
-      requests: 5_000,
+      requests: 4_000,
       effectOf: (request) => ({ factor: 'bde'.includes(request.pod) && isMet(request) ? 8 : 1 }),
     })
     expect(first).toContain('host = b, d or e')
@@ -159,7 +160,7 @@ describe('a segment that changed alone is named', () => {
     const { segments } = findSegments(
       simulateIncident({
         seed: 8,
-        requests: 6_000,
+        requests: 3_000,
         hasRoute: true,
         effectOf: ({ operation, tier }, chance) => ({
           fails: operation === 'GET /cart' && tier === 'enterprise' && chance() < 0.4,
@@ -170,8 +171,8 @@ describe('a segment that changed alone is named', () => {
       { measure: 'errors', text: 'tenant.tier = enterprise', operation: 'GET /cart' },
     ])
     const among = segments.map(({ inside, outside }) => inside.after + outside.after)
-    expect(among[0]).toBeGreaterThan(1_800)
-    expect(among[0]).toBeLessThan(2_200)
+    expect(among[0]).toBeGreaterThan(900)
+    expect(among[0]).toBeLessThan(1_100)
   })
 
   test('by several values of one attribute together', () => {
@@ -218,7 +219,7 @@ describe('a segment that changed alone is named', () => {
   ])('with numbers as equivalent: %s', (_, [own, second, other], same) => {
     const period = (added: number) =>
       makeSpans(
-        Array.from({ length: 3_000 }, (_, i) => {
+        Array.from({ length: 1_500 }, (_, i) => {
           const tier = i % 2 === 0 ? 'pro' : 'free'
           const base = tier === 'free' ? other! : i % 4 === 0 ? own! : second!
           const us = 900 + ((7 * i) % 101) + (tier === 'pro' ? added : 0)
@@ -248,7 +249,7 @@ describe('a segment that changed alone is named', () => {
   })
 
   test('by what its callers recorded, and neither roots nor itself', () => {
-    const { segments } = compare(...makeIncident('retries', 3_000, 9).periods)
+    const { segments } = compare(...makeIncident('retries', 1_500, 9).periods)
     expect(segments.segments).toMatchObject([
       { measure: 'errors', step: { service: 'pricing' }, text: 'orders messaging.partition = 7' },
     ])
@@ -258,7 +259,7 @@ describe('a segment that changed alone is named', () => {
     expect(
       found({
         seed: 7,
-        requests: 4_000,
+        requests: 2_000,
         effectOf: ({ region }, chance) => ({
           addedUs: region === 'eu' && chance() < 0.2 ? 500_000 : 0,
         }),
@@ -309,7 +310,7 @@ describe('no segment is named', { tags: 'full' }, () => {
 })
 
 test('identifiers are left out, and listed', () => {
-  const { leftOut } = findSegments(simulateIncident({ seed: 8, requests: 2_500 }))
+  const { leftOut } = findSegments(simulateIncident({ seed: 8, requests: 1_500 }))
   expect(leftOut).toContainEqual({ attribute: 'user.id', service: null, reason: 'identifier' })
   expect(leftOut).toContainEqual({ attribute: 'session.key', service: null, reason: 'unique' })
 })

@@ -173,7 +173,9 @@ describe('no attribute of the spans of a step is named', () => {
     expect(shards(({ usual }) => usual).segments.segments).toEqual([])
   })
 
-  test('where it is an amount that grows with what is slow: more calls wait in longer queues', async () => {
+  test('where it is an amount that grows with what is slow: more calls wait in longer queues', {
+    tags: 'full',
+  }, async () => {
     const [before, after] = await Promise.all(
       ['before', 'after'].map((name) => loadTraces(`${BATCH_JOB}/${name}.jsonl.gz`)),
     )

@@ -167,7 +167,7 @@ describe('messages that wait longer', () => {
     'of one in %i alone, say so, though the typical one hardly waits longer',
     (n) => {
       const rarely = shop({ requests: 300, stuck: (message) => message % 12 === 0, stuckUs: 5e6 })
-      for (const seed of [3, 5]) {
+      for (const seed of [3]) {
         const stuck = (message: number) => message % n === 0
         const found = titles(compare(rarely, shop({ seed, requests: 300, stuck, stuckUs: 5e6 })))
         for (const who of ['mail', 'shipping']) {
@@ -243,7 +243,7 @@ describe('messages that waited 20 s while consumers paused', () => {
   })
 
   describe.each([
-    { seeds: 5, tags: [] },
+    { seeds: 2, tags: [] },
     { seeds: 40, tags: ['full'] },
   ])('of $seeds periods', ({ seeds, tags }) => {
     const title = 'are told of none of the pairs alike, on clocks alike, moved and of other hosts'
@@ -297,7 +297,7 @@ describe('what consumers do longer', () => {
 })
 
 describe('what is no longer wait', () => {
-  test.each([4, 5, 6, 7, 8, 9])('periods that only chance tells apart, seed %i', (seed) => {
+  test.each([4, 5])('periods that only chance tells apart, seed %i', (seed) => {
     expect(titles(compare(shop({ seed }), shop({ seed: seed + 50 })))).toEqual([])
   })
 

@@ -92,7 +92,7 @@ test('a finding that more calls fail asks which parameters failing calls have, a
 })
 
 test('where chance alone decides which calls fail, no parameter is named', () => {
-  const named = [11, 12, 13, 14, 15, 16, 17, 18, 19, 20].filter((seed) => {
+  const named = [11, 12, 13, 14].filter((seed) => {
     const comparison = compare(
       shop(seed, { failing: (_, chance) => chance < 0.02 }),
       shop(seed + 100, { failing: (_, chance) => chance < 0.2 }),
@@ -100,7 +100,7 @@ test('where chance alone decides which calls fail, no parameter is named', () =>
     const [finding] = comparison.findings.findings
     return explain(comparison, finding as NonNullable<typeof finding>).paths.length > 0
   })
-  expect(named.length).toBeLessThanOrEqual(1)
+  expect(named).toEqual([])
 })
 
 test('a finding of two steps explains both, the one that parameters tell apart better first', () => {

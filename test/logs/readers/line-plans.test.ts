@@ -67,7 +67,7 @@ test('lines of each layout are told from those before as if each was read by its
       const [planned, plain] = await foundBothWays(lines.join('\n'))
       expect(planned, name).toEqual(plain)
     })
-    await fc.assert(property, { seed: 5, numRuns: isTable ? 1 : 3 })
+    await fc.assert(property, { seed: 5, numRuns: 1 })
   }
 })
 

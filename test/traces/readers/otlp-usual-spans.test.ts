@@ -195,7 +195,7 @@ describe('spans read from bytes are those that JSON.parse gives', () => {
         const general = await readAll(content, { strict, usual: false })
         expect(await readAll(content, { strict })).toEqual(general)
       }),
-      { numRuns: 400, seed: 1 },
+      { numRuns: 120, seed: 1 },
     )
   })
 
@@ -255,7 +255,7 @@ describe('spans read from bytes are those that JSON.parse gives', () => {
         const general = await readAll(changed, { usual: false })
         expect(await readAll(changed)).toEqual(general)
       }),
-      { numRuns: 400, seed: 2 },
+      { numRuns: 120, seed: 2 },
     )
   })
 })

@@ -14,7 +14,7 @@ import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
 import { recordedCase } from '../../recorded.ts'
 import { chain, comparisonOf, dataOf, expectDrawable, smallComparison, upFrom } from './fixture.ts'
 
-const RECORDED = ['delay-1ms', 'rmw', 'mds-config', 'mds-prefetch', 'control']
+const RECORDED = ['delay-1ms', 'mds-config', 'control']
 const SIMULATED: readonly (readonly [string, () => Comparison])[] = [
   ['slower work', () => compareShops({}, { stockUs: 1600, payUs: 4000 })],
   ['a slower network', () => compareShops({}, { networkUs: 300 })],
@@ -215,7 +215,7 @@ describe('the ribbon', () => {
 })
 
 describe('a ribbon as text', () => {
-  test.each([...RECORDED])('of %s never overflows, to scale', async (name) => {
+  test.each(RECORDED)('of %s never overflows, to scale', async (name) => {
     const comparison = await recordedCase(name)
     for (const width of [60, 80, 100, 120]) {
       const lines = ribbonLines(comparison, width)

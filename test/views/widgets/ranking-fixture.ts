@@ -8,6 +8,3 @@ export const slower = await recordedCase('delay-1ms')
 
 /** Prefetching: structural mutations with precursors. */
 export const other = await recordedCase('mds-prefetch')
-
-/** A broken replica: findings that concern some requests only. */
-export const confined = await recordedCase('broken-replica')

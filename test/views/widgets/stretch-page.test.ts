@@ -120,13 +120,14 @@ describeInBrowser('a stretch of time in a page', (open) => {
     expect(problems).toEqual([])
   })
 
-  const LOOKS = [800, 1200, 1600].flatMap((width) =>
-    [false, true].map((dark) => [width, dark ? 'dark' : 'light', dark] as const),
-  )
-  test.each(LOOKS)('can be read in pages of %i px, %s', async (width, scheme, dark) => {
+  test.each([
+    [800, 'light'],
+    [1200, 'dark'],
+    [1600, 'light'],
+  ] as const)('can be read in pages of %i px, %s', async (width, scheme) => {
     const { page, problems } = await open(
       [explore(compareShops({}, { stockUs: 1600, payUs: 4000, archive: 0.3 }))],
-      { width, dark },
+      { width, dark: scheme === 'dark' },
     )
     await brush(page, 0.25, 0.7)
     await settled(page)
