@@ -24,7 +24,7 @@ const growth = (rate: number, seed: number) =>
   checkRun(run(rate, seed), [run(0.022, seed + 100)]).types[0]?.errors?.growth
 
 test('a check is sure that 2.2 % → 6.2 % of requests fail where only others were thinned out', () => {
-  for (let seed = 1; seed <= 3; seed++) {
+  for (let seed = 1; seed <= 5; seed++) {
     const { value, low } = growth(0.062, seed) ?? {}
     expect(value).toBeCloseTo(0.04, 1)
     expect(low).toBeGreaterThan(0.01)
@@ -32,8 +32,8 @@ test('a check is sure that 2.2 % → 6.2 % of requests fail where only others we
 })
 
 test('and of no growth where as many fail', () => {
-  const sure = Array.from({ length: 15 }, (_, seed) => growth(0.022, seed)?.low ?? 0)
-  expect(sure.filter((low) => low > 0).length).toBeLessThanOrEqual(1)
+  const sure = Array.from({ length: 40 }, (_, seed) => growth(0.022, seed)?.low ?? 0)
+  expect(sure.filter((low) => low > 0).length).toBeLessThanOrEqual(2)
 })
 
 test('a history keeps it', () => {

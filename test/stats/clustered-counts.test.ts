@@ -58,7 +58,7 @@ test('no chances in a period, or none taken, have no p', () => {
 })
 
 describe('of periods alike, at most 5 % have p < 0.05 and 1 in 300 p < 0.001', () => {
-  const RUNS = 1000
+  const RUNS = 3000
   const poisson = (random: RandomSource, mean: number) => {
     let [count, product] = [0, random.next()]
     for (const limit = Math.exp(-mean); product > limit; count++) product *= random.next()

@@ -351,14 +351,14 @@ test('what is known of many values is not overruled by measures of few', () => {
     const draw = () => sample(Array.from({ length: size }, () => random.logNormal(10, spread)))
     return [{ before: draw(), after: draw() }]
   }
-  const ps = Array.from({ length: 25 }, (_, seed) => {
+  const ps = Array.from({ length: 60 }, (_, seed) => {
     const random = randomSource(seed)
     const few = Array.from({ length: 200 }, () => measure(random, 2, 0.4))
     const usual = Array.from({ length: 12 }, () => measure(random, 200, 0.4))
     const wide = Array.from({ length: 2 }, () => measure(random, 200, 1.2))
     return moderatedShifts([...few, ...usual, ...wide]).slice(-2)
   }).flat()
-  expect(ps.filter(({ logP }) => logP < 0.001).length / ps.length).toBeLessThan(0.02)
+  expect(ps.filter(({ logP }) => logP < 0.001).length / ps.length).toBeLessThan(0.01)
 })
 
 describe('a service that gets warm in the period before, and warmer after', () => {

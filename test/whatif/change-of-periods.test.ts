@@ -30,7 +30,7 @@ describe('requests count by their sampling weights', () => {
   const SLOW_ONES = { slow: 1, fast: 0.2 }
   const ALIKE = { slow: 0.3, fast: 0.3 }
   const ps = (slow: number) =>
-    Array.from({ length: 8 }, (_, seed) =>
+    Array.from({ length: 20 }, (_, seed) =>
       changeP(
         sampled(2 * seed, { slow: 0.1, keeps: SLOW_ONES }),
         sampled(2 * seed + 1, { slow, keeps: ALIKE }),
@@ -38,11 +38,11 @@ describe('requests count by their sampling weights', () => {
     )
 
   test('one population that was sampled in two ways is nearly never called different', () => {
-    expect(ps(0.1).filter((p) => p < 0.05).length).toBeLessThanOrEqual(1)
+    expect(ps(0.1).filter((p) => p < 0.05).length).toBeLessThanOrEqual(3)
   })
 
   test('three times as many slow requests are seen, though fewer of them were kept', () => {
-    expect(ps(0.3).filter((p) => p < 0.05).length).toBeGreaterThanOrEqual(7)
+    expect(ps(0.3).filter((p) => p < 0.05).length).toBeGreaterThanOrEqual(18)
   })
 })
 
@@ -86,19 +86,19 @@ describe('what builds up over the after period', () => {
     )
   }
   const found = (risesUs: number) =>
-    Array.from({ length: 8 }, (_, seed) =>
+    Array.from({ length: 20 }, (_, seed) =>
       diagnoseLatency(period(2 * seed, 0), period(2 * seed + 1, risesUs), { depth: 1 }),
     )
 
   test('is a difference, though the level of after moves more than that of before', () => {
     const all = found(30_000)
-    expect(all.filter(({ changeP }) => changeP < 0.05).length).toBe(8)
+    expect(all.filter(({ changeP }) => changeP < 0.05).length).toBeGreaterThanOrEqual(19)
     const isFound = all.filter(({ best }) => best?.significant && /stock/.test(best.scenario.title))
-    expect(isFound.length).toBe(8)
+    expect(isFound.length).toBeGreaterThanOrEqual(19)
   })
 
   test('levels that wander alike in both periods are no difference', () => {
-    expect(found(0).filter(({ changeP }) => changeP < 0.05).length).toBeLessThanOrEqual(1)
+    expect(found(0).filter(({ changeP }) => changeP < 0.05).length).toBeLessThanOrEqual(2)
   })
 })
 
@@ -132,16 +132,16 @@ describe('requests of kinds that take 4 to 700 ms', () => {
     )
   }
   const found = (moreUs: number) =>
-    Array.from({ length: 4 }, (_, seed) =>
+    Array.from({ length: 10 }, (_, seed) =>
       diagnoseLatency(period(2 * seed, 0), period(2 * seed + 1, moreUs), { depth: 1 }),
     )
 
   test('hide a change of one that few are of, but not from who looks at those that make a call', () => {
     const callers = found(12_000).map(({ changedCallers }) => changedCallers?.service)
-    expect(callers.filter((service) => service === 'quote').length).toBe(4)
+    expect(callers.filter((service) => service === 'quote').length).toBeGreaterThanOrEqual(9)
   })
 
   test('hide nothing where none changed', () => {
-    expect(found(0).filter(({ changedCallers }) => changedCallers)).toEqual([])
+    expect(found(0).filter(({ changedCallers }) => changedCallers).length).toBeLessThanOrEqual(1)
   })
 })
