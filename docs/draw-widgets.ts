@@ -94,6 +94,11 @@ const PICTURES: readonly Picture[] = [
     },
   },
   {
+    name: 'anomalies',
+    widget: explore(delay, 'anomalies'),
+    use: (page) => page.locator('path[aria-roledescription="point"]').last().click({ force: true }),
+  },
+  {
     name: 'logs',
     widget: explore(await recordedLogs(), { kind: 'state' }),
     use: (page) =>

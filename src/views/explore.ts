@@ -6,6 +6,7 @@ import { isTable } from '../core/stage.ts'
 import { withArticle } from '../core/words.ts'
 import { CallingContexts } from '../explain/calling-contexts/find-calling-contexts.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
+import { Anomalies } from '../explain/variance/find-anomalies.ts'
 import { VarianceSources } from '../explain/variance/find-variance.ts'
 import { LogComparison } from '../logs/compare-logs.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
@@ -32,6 +33,7 @@ export const EXPLORED = [
       trace: defined(WIDGETS.ganttWidget),
       'calling-contexts': defined(WIDGETS.callingContextsWidget),
       variance: defined(WIDGETS.varianceWidget),
+      anomalies: defined(WIDGETS.anomaliesWidget),
     },
   ],
   [
@@ -41,7 +43,15 @@ export const EXPLORED = [
   ],
   [isA(Explanation), 'explanation', { explanation: defined(WIDGETS.explanationWidget) }],
   [isA(LogComparison), 'logs', { logs: defined(WIDGETS.logsWidget) }],
-  [isA(VarianceSources), 'variance', { variance: defined(WIDGETS.varianceWidget) }],
+  [isA(Anomalies), 'anomalies', { anomalies: defined(WIDGETS.anomaliesWidget) }],
+  [
+    isA(VarianceSources),
+    'variance',
+    {
+      variance: defined(WIDGETS.varianceWidget),
+      anomalies: defined(WIDGETS.anomaliesWidget),
+    },
+  ],
   [isTable, 'table', { table: exploreTable }],
   [isA(LatencyDiagnosis), 'diagnosis', { 'what-if': defined(WIDGETS.whatIfWidget) }],
   [isA(ExecutionModels), 'models', { 'what-if': defined(WIDGETS.whatIfWidget) }],
@@ -126,11 +136,12 @@ export function explore(stage: unknown, second?: unknown, third?: unknown): Widg
 }
 
 /** Widgets that show the times of steps within requests. */
-const TIMED = ['flows', 'timeline', 'swimlanes', 'trace', 'variance']
+const TIMED = ['flows', 'timeline', 'swimlanes', 'trace', 'variance', 'anomalies']
 
 /** Throws for a comparison by another measure than time. */
 function requireTimes(stage: unknown, kind: string): void {
-  if (!(stage instanceof Comparison || stage instanceof VarianceSources)) return
+  const isOfCategories = stage instanceof VarianceSources || stage instanceof Anomalies
+  if (!(stage instanceof Comparison || isOfCategories)) return
   const { flows } = stage instanceof Comparison ? stage : stage.categories
   if (flows.quantity === TIME) return
   throw new FlowdeltaError(

@@ -68,7 +68,9 @@ export interface Anomaly {
   /** Nodes that rare requests have and the usual structure lacks, and the reverse. */
   readonly added: readonly LabelCount[]
   readonly removed: readonly LabelCount[]
-  /** Trace ids, the slowest first. */
+  /** Numbers of the anomalous requests in the flows, the slowest first. */
+  readonly members: readonly number[]
+  /** Trace ids of the first of them. */
   readonly exemplars: readonly string[]
   /** Attributes that separate them from the others. */
   readonly explanation: Explanation
@@ -252,6 +254,7 @@ function anomaly(
   }
   const { category, requests } = sides.after
   const usualUs = medianOf(sides.before.requests)
+  const members = requests.toSorted((a, b) => timeOf(b) - timeOf(a))
   let explanation: Explanation | undefined
   return {
     ...own,
@@ -263,10 +266,8 @@ function anomaly(
     usualUs,
     excessUs: sum(requests, (request) => countOf(request) * (timeOf(request) - usualUs)),
     usual: sides.before.category,
-    exemplars: requests
-      .toSorted((a, b) => timeOf(b) - timeOf(a))
-      .slice(0, MAX_EXEMPLARS)
-      .map((request) => flows.ids[request] as string),
+    members,
+    exemplars: members.slice(0, MAX_EXEMPLARS).map((request) => flows.ids[request] as string),
     get explanation() {
       explanation ??= explainSides(categories, sides, words)
       return explanation
