@@ -36,6 +36,18 @@ test('the rows are the distribution of C² over categories large enough', () => 
   expectDrawable(chart)
 })
 
+test('lines that coincide say so, and both are seen', () => {
+  const graphs = [...chain(['A', 'B'], [1, 3]), ...chain(['C', 'D'], [1, 1, 10])]
+  const chart = squaredVariationChart(comparisonOf(graphs, graphs).categories, { large: 1 })
+  const [, , notes] = dataOf(chart)
+  expect(notes).toEqual([{ note: 'before and after are one line' }])
+  const svg = expectDrawable(chart)
+  expect(svg).toContain('before and after are one line')
+  expect(svg).toContain('stroke-dasharray="7,7"')
+  const other = comparisonOf(graphs, chain(['A', 'B'], [1, 3])).categories
+  expect(dataOf(squaredVariationChart(other, { large: 1 })).length).toBe(2)
+})
+
 test('no category is large enough', () => {
   const chart = squaredVariationChart(smallComparison().categories, { large: 100 })
   expect(dataOf(chart)[0]).toEqual([])
