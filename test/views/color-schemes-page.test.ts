@@ -2,7 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
+import { findHostClasses } from '../../src/compare/hosts/find-host-classes.ts'
 import { findBlindSpots } from '../../src/explain/blind-spots.ts'
+import { diagnoseExplosion } from '../../src/explain/explosion/diagnose-explosion.ts'
+import { expectedCategoryCurves } from '../../src/explain/explosion/expected-categories.ts'
 import { focusOn } from '../../src/explain/focus-graph.ts'
 import { explain } from '../../src/explain/parameters/explain.ts'
 import { planSampling } from '../../src/explain/plan-sampling.ts'
@@ -36,6 +39,10 @@ const charts = () => [
   plot(logs.divergence),
   plot(logs.divergence, 'variable'),
   plot(variance),
+  plot(variance.anomalies({ tail: 0.1 })),
+  plot(findHostClasses(comparison.flows)),
+  plot(diagnoseExplosion(comparison.categories)),
+  plot(expectedCategoryCurves()),
   plot(comparison, 'flow', { category: 0 }),
   plot(explain(comparison, 0)),
   plot(comparison, 'moves'),

@@ -1,5 +1,5 @@
 import { shortTexts } from '../../core/words.ts'
-import { type Axis, movedAlong } from './axes.ts'
+import { type Axis, shareAlong } from './axes.ts'
 import { PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 
 /** A row of data; its fields are flowdelta's own words, its values may come from traces. */
@@ -263,6 +263,9 @@ export function curves({ curves: given, x, y, fields, ...look }: Curves): SpecPa
     const names = [below[i], curve].flatMap((one) => one?.short ?? one?.name ?? [])
     return names.length > 1 ? [`${names.join(' and ')} are one line`] : []
   })
+  // Below where curves end high, above where they end low.
+  const ends = given.flatMap(({ points }) => points.at(-1)?.[1] ?? [])
+  const isBelow = ends.every((value) => alongAxis(y, value) > 0.5)
   const [nameField, xField, yField] = fields
   const values = all.flatMap(({ name, points }) =>
     points.map(([atX, atY], order) => ({
@@ -304,13 +307,13 @@ export function curves({ curves: given, x, y, fields, ...look }: Curves): SpecPa
           type: 'text',
           align: 'right',
           dx: -8,
-          dy: -10 - 15 * i,
+          dy: isBelow ? -10 - 15 * i : 10 + 15 * i,
           color: PALETTE.softText,
           tooltip: false,
         },
         encoding: {
           x: { value: 'width' },
-          y: { value: 'height' },
+          y: { value: isBelow ? 'height' : 0 },
           text: { field: 'note', type: 'nominal' },
         },
       })),
@@ -321,20 +324,21 @@ export function curves({ curves: given, x, y, fields, ...look }: Curves): SpecPa
 /** Whether two curves are nowhere further apart than a line is wide, to the side or up and down. */
 function coincide(one: Curve, other: Curve, { x, y }: Pick<Curves, 'x' | 'y'>): boolean {
   if (one.points.length === 0 || other.points.length === 0) return false
-  const [low, high] = x.domain
-  const isLog = x.scale.type === 'log'
-  const margin = LINE * Math.abs(y.domain[1] - y.domain[0])
-  const isOn = (curve: Curve, under: Curve) =>
-    curve.points.every(([at, value]) => {
-      const [from, to] = [-LINE, LINE].map((share) =>
-        movedAlong({ low, high, isLog }, at, share),
-      ) as [number, number]
-      const before = under.points.findLast(([place]) => place <= from) ?? under.points[0]
-      const near = under.points.filter(([place]) => place > from && place <= to)
+  const placesOf = ({ points }: Curve) =>
+    points.map(([atX, atY]) => [alongAxis(x, atX), alongAxis(y, atY)] as const)
+  const [first, second] = [placesOf(one), placesOf(other)]
+  const isOn = (places: typeof first, under: typeof first) =>
+    places.every(([at, value]) => {
+      const before = under.findLast(([place]) => place <= at - LINE) ?? under[0]
+      const near = under.filter(([place]) => Math.abs(place - at) <= LINE)
       const values = [before, ...near].map((point) => point?.[1] ?? 0)
-      return value >= Math.min(...values) - margin && value <= Math.max(...values) + margin
+      return value >= Math.min(...values) - LINE && value <= Math.max(...values) + LINE
     })
-  return isOn(one, other) && isOn(other, one)
+  return isOn(first, second) && isOn(second, first)
+}
+
+function alongAxis({ domain: [low, high], scale }: Axis, value: number): number {
+  return shareAlong({ low, high, isLog: scale.type === 'log' }, value)
 }
 
 /** Content of {@link matrix}: a cell per row, at `column` of the row `label`. */

@@ -179,7 +179,11 @@ function frames(
     // Names of thin classes would stand on one another.
     const isNamed = at - namedAt >= MIN_NAMED_CELL
     if (isNamed) namedAt = at
-    const name = isNamed ? `${names[i]}${slownessWords(classes[i] as HostClass)}` : ''
+    const slowness = slownessWords(classes[i] as HostClass)
+    // A class of one host is called as its row is.
+    const own =
+      length === 1 && cell >= MIN_NAMED_CELL ? slowness.slice(2) : `${names[i]}${slowness}`
+    const name = isNamed ? own : ''
     return { first, middle, last, name }
   })
   const from = { field: 'first', bandPosition: 0 }
