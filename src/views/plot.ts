@@ -21,7 +21,7 @@ import { Explanation } from '../explain/parameters/explanation.ts'
 import { SamplingPlan } from '../explain/plan-sampling.ts'
 import { Submitters } from '../explain/submitters.ts'
 import { Anomalies } from '../explain/variance/find-anomalies.ts'
-import { VarianceSources } from '../explain/variance/find-variance.ts'
+import { findVariance, VarianceSources } from '../explain/variance/find-variance.ts'
 import { FlowSet } from '../flows/flow-set.ts'
 import { FoldedFlows } from '../flows/fold/folded-flows.ts'
 import { Attention, type AttentionGraph } from '../logs/attention/focus-attention.ts'
@@ -113,7 +113,7 @@ const OF_VARIATION_SETS = { variation: variationSetsChart }
  */
 export const PLOTTED = [
   [Account, { ribbon: accountChart }],
-  [Anomalies, { strips: anomaliesChart }],
+  [Anomalies, { anomalies: anomaliesChart }],
   [Attention, OF_DEPENDENCIES],
   [BlindSpots, { gains: blindSpotsChart }],
   [Categories, { variation: squaredVariationChart, arrivals: arrivalsChart }],
@@ -133,6 +133,7 @@ export const PLOTTED = [
       edge: ofPart((whole: Comparison) => whole.responseTime, edgeTimesChart),
       flow: flowDrawing,
       variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),
+      anomalies: ofPart((whole: Comparison) => findVariance(whole).anomalies(), anomaliesChart),
       arrivals: arrivalsChart,
       errors: errorsChart,
       load: loadChart,

@@ -51,7 +51,6 @@ function everyChart(comparison: Comparison): Shown[] {
     plot(variance),
     plot(variance, 'waterfall', { category }),
     plot(variance, 'covariances', { category }),
-    plot(variance.anomalies()),
     plot(explain(comparison, category)),
     plot(explain(comparison, category), 'differences'),
     plot(planSampling(comparison)),

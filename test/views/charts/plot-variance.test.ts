@@ -249,9 +249,9 @@ describe('anomalies', () => {
     const anomalies = findVariance(both).anomalies()
     const [, texts] = dataOf(plot(anomalies))
     expect(pick(texts, 'label')).toEqual([['A (0, before)'], ['A (0, after)']])
-    const [, first] = dataOf(plot(anomalies, 'strips', { limit: 1 }))
+    const [, first] = dataOf(plot(anomalies, 'anomalies', { limit: 1 }))
     expect(first?.length).toBe(1)
-    expect(plot(anomalies, 'strips', { limit: 1 }).description).toContain('first 1 of 2 kinds')
+    expect(plot(anomalies, 'anomalies', { limit: 1 }).description).toContain('first 1 of 2 kinds')
   })
 
   test('that there are none of are no picture', () => {
