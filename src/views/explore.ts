@@ -17,6 +17,11 @@ import * as WIDGETS from './widgets/page/views.ts'
 import { exploreTable } from './widgets/table/explore-table.ts'
 import { Widget } from './widgets/widget.ts'
 
+const OF_VARIANCE = {
+  variance: defined(WIDGETS.varianceWidget),
+  anomalies: defined(WIDGETS.anomaliesWidget),
+}
+
 /**
  * The widgets of each stage by kind, the first of which is shown without a kind; stages are known by
  * their class and have the name that they usually have in code.
@@ -32,8 +37,7 @@ export const EXPLORED = [
       swimlanes: defined(WIDGETS.swimlanesWidget),
       trace: defined(WIDGETS.ganttWidget),
       'calling-contexts': defined(WIDGETS.callingContextsWidget),
-      variance: defined(WIDGETS.varianceWidget),
-      anomalies: defined(WIDGETS.anomaliesWidget),
+      ...OF_VARIANCE,
     },
   ],
   [
@@ -44,14 +48,7 @@ export const EXPLORED = [
   [isA(Explanation), 'explanation', { explanation: defined(WIDGETS.explanationWidget) }],
   [isA(LogComparison), 'logs', { logs: defined(WIDGETS.logsWidget) }],
   [isA(Anomalies), 'anomalies', { anomalies: defined(WIDGETS.anomaliesWidget) }],
-  [
-    isA(VarianceSources),
-    'variance',
-    {
-      variance: defined(WIDGETS.varianceWidget),
-      anomalies: defined(WIDGETS.anomaliesWidget),
-    },
-  ],
+  [isA(VarianceSources), 'variance', OF_VARIANCE],
   [isTable, 'table', { table: exploreTable }],
   [isA(LatencyDiagnosis), 'diagnosis', { 'what-if': defined(WIDGETS.whatIfWidget) }],
   [isA(ExecutionModels), 'models', { 'what-if': defined(WIDGETS.whatIfWidget) }],

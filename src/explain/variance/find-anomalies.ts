@@ -19,7 +19,7 @@ import {
 } from '../parameters/explanation.ts'
 import { sampleRequests } from '../parameters/parameter-table.ts'
 import { type EdgeVariance, requestEdges } from './category-variance.ts'
-import { nameOfPeriod, type PeriodName } from './compare-spreads.ts'
+import { nameOfPeriod, type PeriodName, periodOfName } from './compare-spreads.ts'
 import { modesOf } from './merged-behaviors.ts'
 
 export const ANOMALY_OPTIONS = defineOptions({
@@ -300,6 +300,17 @@ function explainSides(categories: Categories, sides: Sides, words: GroupWords): 
   )
 }
 
+/** Anomalies far out of one category and period, or of one rare structure. */
+export interface AnomalyGroup {
+  readonly anomalies: readonly Anomaly[]
+  /** Numbers of the anomalous requests, those of an anomaly the slowest first. */
+  readonly members: readonly number[]
+  /** Numbers of the requests that they are compared with, the fastest first. */
+  readonly usual: readonly number[]
+  /** The one in the middle of these; empty if there are none. */
+  readonly typical: readonly number[]
+}
+
 /** Requests unlike the others of their kind: what `variance.anomalies()` finds. */
 export class Anomalies extends columnarStage<{
   readonly categories: Categories
@@ -308,6 +319,26 @@ export class Anomalies extends columnarStage<{
   /** Far out first, then what takes most time longer. */
   readonly anomalies: readonly Anomaly[]
 }>() {
+  /** Anomalies far out by category, period and kind, each with what they are compared with. */
+  get groups(): AnomalyGroup[] {
+    const { anomalies, categories } = this
+    const { responseTimeUs } = categories.flows
+    const groups = group(
+      anomalies.filter(({ farOut }) => farOut),
+      ({ kind, category, period }) => `${kind} ${category} ${period}`,
+    )
+    return Array.from(groups.values(), (found) => {
+      const [{ usual: other, period }] = found as [Anomaly]
+      const members = found.flatMap((each) => each.members)
+      const unlike = new Set(members)
+      const usual = [...categories.members(other, periodOfName(period))]
+        .filter((request) => !unlike.has(request))
+        .sort((a, b) => (responseTimeUs[a] as number) - (responseTimeUs[b] as number))
+      const middle = usual.length >> 1
+      return { anomalies: found, members, usual, typical: usual.slice(middle, middle + 1) }
+    })
+  }
+
   /** Returns one row per anomaly. */
   table(): StageTable {
     const { anomalies, categories } = this

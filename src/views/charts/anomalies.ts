@@ -1,10 +1,8 @@
-import { group, sum } from 'd3-array'
+import { sum } from 'd3-array'
 import { most } from '../../core/options.ts'
 import { amountsName, formatAmount } from '../../core/quantity.ts'
 import { counted, grouped, percent, tooltipText } from '../../core/words.ts'
-import { nameOfPeriod } from '../../explain/variance/compare-spreads.ts'
-import type { Anomalies, Anomaly } from '../../explain/variance/find-anomalies.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import type { Anomalies, Anomaly, AnomalyGroup } from '../../explain/variance/find-anomalies.ts'
 import { durationAxis } from './axes.ts'
 import {
   apart,
@@ -17,6 +15,7 @@ import {
   tooltip,
 } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
+import { thinned } from './log-values.ts'
 import { rootName } from './node-names.ts'
 
 const WIDTH = 340
@@ -35,44 +34,9 @@ const KINDS = [
   { name: RARE, color: PALETTE.change },
 ] as const
 
-/** A kind of request with requests unlike the others: a row of the picture. */
-export interface Strip {
-  readonly anomalies: readonly Anomaly[]
-  /** Requests that they are compared with, the fastest first. */
-  readonly usual: readonly number[]
-}
-
-/** Returns a strip for each category with requests far out, and for each rare structure. */
-export function stripsOf({ anomalies, categories }: Anomalies): Strip[] {
-  const { responseTimeUs } = categories.flows
-  const strips = group(
-    anomalies.filter(({ farOut }) => farOut),
-    ({ kind, category, period }) => `${kind} ${category} ${period}`,
-  )
-  return Array.from(strips.values(), (found) => {
-    const [{ usual, period }] = found as [Anomaly]
-    const unlike = new Set(found.flatMap(({ members }) => members))
-    const others = [...categories.members(usual, period === nameOfPeriod(BEFORE) ? BEFORE : AFTER)]
-    return {
-      anomalies: found,
-      usual: others
-        .filter((request) => !unlike.has(request))
-        .sort((a, b) => (responseTimeUs[a] as number) - (responseTimeUs[b] as number)),
-    }
-  })
-}
-
-/** Returns the request in the middle of those that a strip's anomalies are compared with; none if there are none. */
-export function typicalOf({ usual }: Strip): readonly number[] {
-  return usual.slice(usual.length >> 1).slice(0, 1)
-}
-
-/** Returns the requests of a strip that are drawn as unlike the others. */
-export function unlikeOf({ anomalies }: Strip): readonly number[] {
-  return evenly(
-    anomalies.flatMap(({ members }) => members),
-    MAX_UNLIKE,
-  )
+/** Returns the requests of a group that are drawn as unlike the others. */
+export function unlikeOf({ members }: AnomalyGroup): readonly number[] {
+  return thinned(members, MAX_UNLIKE)
 }
 
 /**
@@ -82,29 +46,20 @@ export function unlikeOf({ anomalies }: Strip): readonly number[] {
 export const anomaliesChart = defineChart(
   { limit: most(12, 'kinds of request', 'Maximum number of kinds of request drawn') },
   (found: Anomalies, { limit }) => {
-    const { categories, options } = found
-    const { flows } = categories
-    const all = stripsOf(found)
+    const { categories, options, groups: all } = found
+    const { quantity: of } = categories.flows
     const strips = all.slice(0, limit)
     const labels = distinctTexts(strips, 44, (strip) => nameOf(found, strip))
     const rows = strips.flatMap((strip, i) => dotsOf(found, strip, labels[i] as string))
     const times = rows.map(({ us }) => us)
     const isRare = rows.some(({ kind }) => kind === RARE)
-    const x = durationAxis(
-      {
-        lowUs: Math.min(...times),
-        highUs: Math.max(...times),
-        title: amountsName(flows.quantity),
-        of: flows.quantity,
-      },
-      WIDE,
-    )
+    const [lowUs, highUs] = [Math.min(...times), Math.max(...times)]
+    const x = durationAxis({ lowUs, highUs, title: amountsName(of), of }, WIDE)
     const y = rowNames({ grid: true })
     const color = colorBy(KINDS, rows)
-    const domain = KINDS.map(({ name }) => name).filter((name) =>
-      rows.some(({ kind }) => kind === name),
-    )
-    const shapeOf = (name: string) => (name === RARE ? 'diamond' : 'circle')
+    const { domain } = color['scale'] as { readonly domain: readonly string[] }
+    const shapes = domain.map((name) => (name === RARE ? 'diamond' : 'circle'))
+    const unlike = sum(found.anomalies, ({ farOut, requests }) => (farOut ? requests : 0))
     return framedChart(
       {
         title: 'Requests unlike the others of their kind',
@@ -112,10 +67,7 @@ export const anomaliesChart = defineChart(
           strips.length === 0
             ? 'No request is far out, and no structure is rare.'
             : [
-                `Each dot is a request. ${counted(
-                  sum(found.anomalies, ({ farOut, requests }) => (farOut ? requests : 0)),
-                  'request',
-                )} in ${counted(all.length, 'kind')} of request are unlike the others.`,
+                `Each dot is a request. ${counted(unlike, 'request')} in ${counted(all.length, 'kind')} of request are unlike the others.`,
                 isRare &&
                   `Diamonds: a structure that at most ${percent(options.tail)} of the requests with this root have.`,
               ],
@@ -137,7 +89,7 @@ export const anomaliesChart = defineChart(
                   y,
                   yOffset: apart('offset'),
                   color,
-                  shape: { ...color, scale: { domain, range: domain.map(shapeOf) } },
+                  shape: { ...color, scale: { domain, range: shapes } },
                   size: { field: 'size', type: 'quantitative', scale: null, legend: null },
                   tooltip: tooltip({ trace: 'trace', took: 'took' }),
                 },
@@ -155,13 +107,13 @@ export const anomaliesChart = defineChart(
   },
 )
 
-function nameOf({ categories, anomalies }: Anomalies, strip: Strip): string {
+function nameOf({ categories, anomalies }: Anomalies, strip: AnomalyGroup): string {
   const [{ category, period }] = strip.anomalies as [Anomaly]
   const when = anomalies.some((other) => other.period !== period) ? `, ${period}` : ''
   return `${rootName(categories, category, 30)} (${category}${when})`
 }
 
-function textOf({ categories }: Anomalies, { anomalies }: Strip, label: string) {
+function textOf({ categories }: Anomalies, { anomalies }: AnomalyGroup, label: string) {
   const [{ of, medianUs, usualUs }] = anomalies as [Anomaly]
   const amount = (us: number) => formatAmount(us, categories.flows.quantity)
   const requests = sum(anomalies, (each) => each.requests)
@@ -171,7 +123,7 @@ function textOf({ categories }: Anomalies, { anomalies }: Strip, label: string) 
   }
 }
 
-function dotsOf({ categories }: Anomalies, strip: Strip, label: string) {
+function dotsOf({ categories }: Anomalies, strip: AnomalyGroup, label: string) {
   const { ids, responseTimeUs, quantity } = categories.flows
   const dot =
     (kind: (typeof KINDS)[number]['name'], size: number) => (request: number, i: number) => {
@@ -189,16 +141,8 @@ function dotsOf({ categories }: Anomalies, strip: Strip, label: string) {
     }
   const [first] = strip.anomalies
   return [
-    ...evenly(strip.usual, MAX_USUAL).map(dot('usual', DOT.usual)),
-    ...typicalOf(strip).map(dot('the median of these', DOT.typical)),
+    ...thinned(strip.usual, MAX_USUAL).map(dot('usual', DOT.usual)),
+    ...strip.typical.map(dot('the median of these', DOT.typical)),
     ...unlikeOf(strip).map(dot(first?.kind === 'rare' ? RARE : 'far out', DOT.unlike)),
   ]
-}
-
-/** Returns at most so many items, at even distances, the first and the last among them. */
-function evenly<T>(items: readonly T[], most: number): readonly T[] {
-  const step = (items.length - 1) / (most - 1)
-  return items.length <= most
-    ? items
-    : Array.from({ length: most }, (_, i) => items[Math.round(i * step)] as T)
 }

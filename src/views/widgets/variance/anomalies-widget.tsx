@@ -6,7 +6,7 @@ import { defineOptions, type OptionsOf, optionalText, readOptions } from '../../
 import { tooltipText } from '../../../core/words.ts'
 import type { Anomalies } from '../../../explain/variance/find-anomalies.ts'
 import { findVariance, VarianceSources } from '../../../explain/variance/find-variance.ts'
-import { anomaliesChart, stripsOf, typicalOf, unlikeOf } from '../../charts/anomalies.ts'
+import { anomaliesChart, unlikeOf } from '../../charts/anomalies.ts'
 import type { VegaLiteSpec } from '../../charts/svg-renderer.ts'
 import { StateCode } from '../../drawing/controls.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
@@ -41,9 +41,7 @@ function anomaliesData(
   const found = variance instanceof VarianceSources ? variance.anomalies() : variance
   const { flows } = found.categories
   const { spec, description } = anomaliesChart(found, { limit })
-  const requests = stripsOf(found)
-    .slice(0, limit)
-    .flatMap((strip) => [...typicalOf(strip), ...unlikeOf(strip)])
+  const requests = found.groups.slice(0, limit).flatMap((one) => [...one.typical, ...unlikeOf(one)])
   const asked = id === null ? [] : [flows.ids.indexOf(id)]
   if (asked[0] === -1) throw new OptionError('id', id, 'the id of a trace')
   let calls = 0
