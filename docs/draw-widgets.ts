@@ -2,114 +2,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { chromium, type Page } from 'playwright-core'
-import { compare } from '../src/compare/comparison.ts'
-import { explainMutation } from '../src/explain/parameters/explain.ts'
-import { compareLogs } from '../src/logs/compare-logs.ts'
-import { loadLogs } from '../src/logs/readers/load-logs.ts'
-import { loadTraces } from '../src/traces/load-traces.ts'
-import { explore } from '../src/views/explore.ts'
+import { chromium } from 'playwright-core'
 import { connectCharts } from '../src/views/notebook/connect-charts.ts'
-import type { Widget } from '../src/views/widgets/widget.ts'
-import { diagnoseLatency } from '../src/whatif/diagnosis/diagnose-latency.ts'
 import { pageOf } from '../test/views/widgets/open-widgets.ts'
+import { galleryWidgets } from './gallery-widgets.ts'
 
 // npm run docs: takes the pictures of widgets in docs/widgets, in a real browser.
 // npx tsx docs/draw-widgets.ts variance: only that one.
 
 connectCharts()
 
-interface Picture {
-  readonly name: string
-  readonly widget: Widget
-  readonly dark?: boolean
-  /** What is done before the picture is taken. */
-  readonly use?: (page: Page) => Promise<void>
-}
-
-async function traces(name: string) {
-  const folder = fileURLToPath(new URL(`../datasets/storage-service/${name}/`, import.meta.url))
-  const before = await loadTraces(join(folder, 'before.jsonl.gz'), { name: 'before' })
-  const after = await loadTraces(join(folder, 'after.jsonl.gz'), { name: 'after' })
-  return [before, after] as const
-}
-
-async function recorded(name: string) {
-  return compare(...(await traces(name)))
-}
-
-async function recordedLogs() {
-  const folder = fileURLToPath(new URL('../datasets/storage-service-logs/', import.meta.url))
-  const [before, after] = [join(folder, 'good.jsonl.gz'), join(folder, 'bad.jsonl.gz')]
-  return compareLogs(await loadLogs({ before, after }, { instance: 'instance' }), {
-    metric: 'finish',
-  })
-}
-
-const prefetch = await recorded('mds-prefetch')
-const delay = await recorded('delay-1ms')
-const [came] = prefetch.ranking.mutations
-const [slower] = delay.ranking.mutations
-const config = await recorded('mds-config')
-const [explained] = config.ranking.mutations
-if (came === undefined || slower === undefined || explained === undefined)
-  throw new Error('A recorded case has no mutation.')
-
-const PICTURES: readonly Picture[] = [
-  {
-    name: 'threshold',
-    widget: explore(prefetch, { threshold: true }),
-    use: (page) => page.locator('input[type=range]').first().fill('400'),
-  },
-  {
-    name: 'ranking',
-    widget: explore(prefetch),
-    use: async (page) => {
-      await page.locator('.fd-openable button').first().click()
-      await page.getByRole('button', { name: 'Diff' }).first().click()
-    },
-  },
-  {
-    name: 'flows-side-by-side',
-    widget: explore(prefetch, 'flows', { mutation: came, mode: 'side-by-side' }),
-  },
-  { name: 'flows-difference', widget: explore(delay, 'flows', { mutation: slower }), dark: true },
-  {
-    name: 'flows-animation',
-    widget: explore(prefetch, 'flows', { mutation: came, mode: 'animation', at: 0.4 }),
-  },
-  {
-    name: 'explanation',
-    widget: explore(explainMutation(config, explained)),
-  },
-  { name: 'swimlanes', widget: explore(delay, 'swimlanes', { category: slower.category }) },
-  { name: 'calling-contexts', widget: explore(delay, 'calling-contexts') },
-  { name: 'timeline', widget: explore(delay, 'timeline') },
-  {
-    name: 'variance',
-    widget: explore(delay, 'variance', { period: 'after' }),
-    use: async (page) => {
-      await page.locator('.fd-variance-list tbody button').first().click()
-      await page.locator('.fd-variance-edges tbody button').first().click()
-    },
-  },
-  {
-    name: 'logs',
-    widget: explore(await recordedLogs(), { kind: 'state' }),
-    use: (page) =>
-      page
-        .getByRole('button', { name: /dirty_kb/ })
-        .first()
-        .click(),
-  },
-  {
-    name: 'what-if',
-    widget: explore(diagnoseLatency(...(await traces('delay-1ms'))), {
-      by: 'operation',
-      changes: [{ service: 'storage-data', operation: 'SN WRITE', factor: 4 }],
-    }),
-  },
-]
 const [only] = process.argv.slice(2)
 
 const target = fileURLToPath(new URL('widgets/', import.meta.url))
@@ -121,7 +23,7 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu'],
 })
 try {
-  for (const { name, widget, dark = false, use } of PICTURES) {
+  for (const { name, widget, dark = false, use } of await galleryWidgets()) {
     if (only !== undefined && name !== only) continue
     writeFileSync(file, pageOf([widget]))
     const page = await browser.newPage({

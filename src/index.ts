@@ -53,6 +53,7 @@ export type {
   StructuralTest,
 } from './compare/mutations/find-structural-mutations.ts'
 export { findStructuralMutations } from './compare/mutations/find-structural-mutations.ts'
+export type { Unchanged } from './compare/mutations/unchanged.ts'
 export { type Nameable, type NameableThing, proposeNames } from './compare/nameable.ts'
 export type { Onset } from './compare/onset/onset.ts'
 export { type ProposedPeriods, proposePeriods } from './compare/onset/propose-periods.ts'

@@ -189,6 +189,7 @@ describe('the architecture of src', () => {
       'ranking builds on timeline',
       'swimlanes builds on gantt',
       'timeline builds on findings',
+      'variance builds on gantt',
       'variance builds on table',
     ])
   })

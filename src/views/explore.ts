@@ -6,6 +6,7 @@ import { isTable } from '../core/stage.ts'
 import { withArticle } from '../core/words.ts'
 import { CallingContexts } from '../explain/calling-contexts/find-calling-contexts.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
+import { Anomalies } from '../explain/variance/find-anomalies.ts'
 import { VarianceSources } from '../explain/variance/find-variance.ts'
 import { LogComparison } from '../logs/compare-logs.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
@@ -15,6 +16,11 @@ import { type WidgetCall, type WidgetDefinition, widgetProps } from './widgets/d
 import * as WIDGETS from './widgets/page/views.ts'
 import { exploreTable } from './widgets/table/explore-table.ts'
 import { Widget } from './widgets/widget.ts'
+
+const OF_VARIANCE = {
+  variance: defined(WIDGETS.varianceWidget),
+  anomalies: defined(WIDGETS.anomaliesWidget),
+}
 
 /**
  * The widgets of each stage by kind, the first of which is shown without a kind; stages are known by
@@ -31,7 +37,7 @@ export const EXPLORED = [
       swimlanes: defined(WIDGETS.swimlanesWidget),
       trace: defined(WIDGETS.ganttWidget),
       'calling-contexts': defined(WIDGETS.callingContextsWidget),
-      variance: defined(WIDGETS.varianceWidget),
+      ...OF_VARIANCE,
     },
   ],
   [
@@ -41,7 +47,8 @@ export const EXPLORED = [
   ],
   [isA(Explanation), 'explanation', { explanation: defined(WIDGETS.explanationWidget) }],
   [isA(LogComparison), 'logs', { logs: defined(WIDGETS.logsWidget) }],
-  [isA(VarianceSources), 'variance', { variance: defined(WIDGETS.varianceWidget) }],
+  [isA(Anomalies), 'anomalies', { anomalies: defined(WIDGETS.anomaliesWidget) }],
+  [isA(VarianceSources), 'variance', OF_VARIANCE],
   [isTable, 'table', { table: exploreTable }],
   [isA(LatencyDiagnosis), 'diagnosis', { 'what-if': defined(WIDGETS.whatIfWidget) }],
   [isA(ExecutionModels), 'models', { 'what-if': defined(WIDGETS.whatIfWidget) }],
@@ -126,11 +133,12 @@ export function explore(stage: unknown, second?: unknown, third?: unknown): Widg
 }
 
 /** Widgets that show the times of steps within requests. */
-const TIMED = ['flows', 'timeline', 'swimlanes', 'trace', 'variance']
+const TIMED = ['flows', 'timeline', 'swimlanes', 'trace', 'variance', 'anomalies']
 
 /** Throws for a comparison by another measure than time. */
 function requireTimes(stage: unknown, kind: string): void {
-  if (!(stage instanceof Comparison || stage instanceof VarianceSources)) return
+  const isOfCategories = stage instanceof VarianceSources || stage instanceof Anomalies
+  if (!(stage instanceof Comparison || isOfCategories)) return
   const { flows } = stage instanceof Comparison ? stage : stage.categories
   if (flows.quantity === TIME) return
   throw new FlowdeltaError(

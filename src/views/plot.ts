@@ -20,7 +20,8 @@ import { FocusGraph } from '../explain/focus-graph.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
 import { SamplingPlan } from '../explain/plan-sampling.ts'
 import { Submitters } from '../explain/submitters.ts'
-import { VarianceSources } from '../explain/variance/find-variance.ts'
+import { Anomalies } from '../explain/variance/find-anomalies.ts'
+import { findVariance, VarianceSources } from '../explain/variance/find-variance.ts'
 import { FlowSet } from '../flows/flow-set.ts'
 import { FoldedFlows } from '../flows/fold/folded-flows.ts'
 import { Attention, type AttentionGraph } from '../logs/attention/focus-attention.ts'
@@ -30,6 +31,7 @@ import { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
 import { SingleChanges } from '../whatif/scenarios/single-changes.ts'
+import { anomaliesChart } from './charts/anomalies.ts'
 import { arrivalsChart } from './charts/arrivals.ts'
 import { blindSpotsChart } from './charts/blind-spots.ts'
 import { categoryCountsChart } from './charts/category-counts.ts'
@@ -111,6 +113,7 @@ const OF_VARIATION_SETS = { variation: variationSetsChart }
  */
 export const PLOTTED = [
   [Account, { ribbon: accountChart }],
+  [Anomalies, { anomalies: anomaliesChart }],
   [Attention, OF_DEPENDENCIES],
   [BlindSpots, { gains: blindSpotsChart }],
   [Categories, { variation: squaredVariationChart, arrivals: arrivalsChart }],
@@ -130,6 +133,7 @@ export const PLOTTED = [
       edge: ofPart((whole: Comparison) => whole.responseTime, edgeTimesChart),
       flow: flowDrawing,
       variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),
+      anomalies: ofPart((whole: Comparison) => findVariance(whole).anomalies(), anomaliesChart),
       arrivals: arrivalsChart,
       errors: errorsChart,
       load: loadChart,

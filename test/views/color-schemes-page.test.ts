@@ -1,9 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { findHostClasses } from '../../src/compare/hosts/find-host-classes.ts'
 import { findBlindSpots } from '../../src/explain/blind-spots.ts'
+import { diagnoseExplosion } from '../../src/explain/explosion/diagnose-explosion.ts'
+import { expectedCategoryCurves } from '../../src/explain/explosion/expected-categories.ts'
 import { focusOn } from '../../src/explain/focus-graph.ts'
 import { explain } from '../../src/explain/parameters/explain.ts'
 import { planSampling } from '../../src/explain/plan-sampling.ts'
@@ -13,7 +15,7 @@ import { explore, plot } from '../../src/index.ts'
 import { compareShops } from '../compare/findings/fixture.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { compareChainedLogs } from './charts/logs-fixture.ts'
-import { expectApart, expectReadable, settled } from './readable.ts'
+import { expectApart, expectReadable, photographed, settled } from './readable.ts'
 import { mixed } from './widgets/explanation-fixture.ts'
 import { describeInBrowser, describeWithBrowser, pageOf } from './widgets/open-widgets.ts'
 
@@ -37,6 +39,10 @@ const charts = () => [
   plot(logs.divergence),
   plot(logs.divergence, 'variable'),
   plot(variance),
+  plot(variance.anomalies({ tail: 0.1 })),
+  plot(findHostClasses(comparison.flows)),
+  plot(diagnoseExplosion(comparison.categories)),
+  plot(expectedCategoryCurves()),
   plot(comparison, 'flow', { category: 0 }),
   plot(explain(comparison, 0)),
   plot(comparison, 'moves'),
@@ -49,14 +55,6 @@ const charts = () => [
 function rgb(hex: string): string {
   const parts = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16))
   return `rgb(${parts.join(', ')})`
-}
-
-/** Pictures of what is tested, where `FLOWDELTA_PICTURES` names a folder. */
-async function photographed(page: Page, name: string): Promise<void> {
-  const folder = process.env['FLOWDELTA_PICTURES']
-  if (folder === undefined) return
-  mkdirSync(folder, { recursive: true })
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }
 
 describeInBrowser('charts in widgets', (open) => {

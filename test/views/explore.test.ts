@@ -18,6 +18,7 @@ describe('explore', () => {
     ['trace', 'gantt'],
     ['calling-contexts', 'calling-contexts'],
     ['variance', 'variance'],
+    ['anomalies', 'anomalies'],
   ] as const)('the kind %s of a comparison shows the view %s', (kind, view) => {
     expect(explore(comparison, kind).view).toBe(view)
   })

@@ -75,7 +75,7 @@ const [finding] = comparison.findings.findings
 
 test('something was found that bears the names', () => {
   expect([finding?.services, finding?.kind]).toEqual([[NAMES.callee], 'errors'])
-  expect(charts).toHaveLength(15)
+  expect(charts).toHaveLength(16)
 })
 
 /** Characters that a terminal obeys, or that turn its lines around. */
@@ -120,6 +120,7 @@ describeInBrowser('names from traces', (open) => {
       explore(comparison, 'trace'),
       explore(comparison, 'calling-contexts'),
       explore(findVariance(comparison), 'variance'),
+      explore(findVariance(comparison).anomalies({ tail: 0.5 })),
       explore(comparison.steps.table()),
     ]
     const { page, problems } = await open(widgets)

@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
@@ -69,39 +71,68 @@ export async function expectReadable(page: Page): Promise<Letters[]> {
   return letters
 }
 
-/** Expects that no text of a picture is cut at its edge and that none stands on another. */
-export async function expectApart(page: Page): Promise<void> {
+/**
+ * Expects that no text of a picture is cut at its edge, at that of its place or of the page, and that none stands on
+ * another. Places that scroll or can be dragged show a part of their content only.
+ */
+export async function expectApart(page: Page, name = ''): Promise<void> {
   const wrong = await page.locator('svg text').evaluateAll((texts) => {
-    const overlap = (from: DOMRect, to: DOMRect) => {
-      const x = Math.min(from.right, to.right) - Math.max(from.left, to.left)
-      const y = Math.min(from.bottom, to.bottom) - Math.max(from.top, to.top)
-      // Boxes have room above and below letters.
-      return x > 2 && y > 4
+    interface Box {
+      readonly left: number
+      readonly right: number
+      readonly top: number
+      readonly bottom: number
     }
+    const overlap = (one: Box, other: Box): Box => ({
+      left: Math.max(one.left, other.left),
+      right: Math.min(one.right, other.right),
+      top: Math.max(one.top, other.top),
+      bottom: Math.min(one.bottom, other.bottom),
+    })
+    const size = ({ left, right, top, bottom }: Box) => [right - left, bottom - top] as const
+    const root = document.documentElement
+    const whole = { left: 0, right: root.clientWidth, top: 0, bottom: root.scrollHeight }
+    /** What is seen of an element within the places around it, and whether some of these move. */
+    const windowOf = (element: Element) => {
+      let seen: Box = whole
+      let isMoving = false
+      for (let one: Element | null = element; one !== null; ) {
+        const { overflowX, overflowY } = getComputedStyle(one)
+        const isClipping = overflowX !== 'visible' || one instanceof SVGSVGElement
+        if (isClipping && one !== root && one !== document.body) {
+          seen = overlap(seen, one.getBoundingClientRect())
+          isMoving ||= /auto|scroll/.test(overflowX + overflowY) || one.matches('.fd-flow-surface')
+        }
+        const parent = one.getRootNode()
+        one = one.parentElement ?? (parent instanceof ShadowRoot ? parent.host : null)
+      }
+      return { seen, isMoving }
+    }
+    scrollTo(0, 0)
     const wrong: string[] = []
-    const seen: { text: string; box: DOMRect }[] = []
+    const known: { text: string; box: Box }[] = []
     for (const element of texts) {
       const text = element.textContent?.trim() ?? ''
       const box = element.getBoundingClientRect()
-      const picture = element.closest('svg')
       const isHalo = element.hasAttribute('stroke')
-      const isHidden = Number(getComputedStyle(element).opacity) === 0 || box.width === 0
-      if (picture === null || text === '' || isHalo || isHidden) continue
-      const edge = picture.getBoundingClientRect()
-      const isCut =
-        box.left < edge.left - 1 ||
-        box.right > edge.right + 1 ||
-        box.top < edge.top - 2 ||
-        box.bottom > edge.bottom + 2
-      if (isCut) wrong.push(`${text} is cut`)
-      for (const other of seen)
-        if (other.text !== text && overlap(box, other.box))
-          wrong.push(`${text} stands on ${other.text}`)
-      seen.push({ text, box })
+      const isSeen = element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+      if (text === '' || isHalo || !isSeen || box.width === 0) continue
+      const { seen, isMoving } = windowOf(element)
+      const shown = overlap(box, seen)
+      const [width, height] = size(shown)
+      const isCut = box.width - width > 1 || box.height - height > 2
+      if (isCut && !isMoving) wrong.push(`${text} is cut`)
+      if (width <= 0 || height <= 0) continue
+      for (const other of known) {
+        const [x, y] = size(overlap(shown, other.box))
+        // Boxes have room above and below letters.
+        if (x > 2 && y > 4) wrong.push(`${text} stands on ${other.text}`)
+      }
+      known.push({ text, box: shown })
     }
     return wrong
   })
-  expect(wrong).toEqual([])
+  expect.soft(wrong, name).toEqual([])
 }
 
 /** Waits until charts are drawn, and drawn anew. */
@@ -113,4 +144,12 @@ export async function settled(page: Page): Promise<void> {
     same = count === known && count > 0 ? same + 1 : 0
     known = count
   }
+}
+
+/** Takes a picture of what is tested, where `FLOWDELTA_PICTURES` names a folder. */
+export async function photographed(page: Page, name: string): Promise<void> {
+  const folder = process.env['FLOWDELTA_PICTURES']
+  if (folder === undefined) return
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }

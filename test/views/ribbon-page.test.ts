@@ -1,54 +1,16 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { explore, plot } from '../../src/index.ts'
 import { reportHtml } from '../../src/views/report/report.ts'
 import { compareShops } from '../compare/findings/fixture.ts'
 import { recordedCase } from '../recorded.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { expectReadable, settled } from './readable.ts'
+import { expectApart, expectReadable, photographed, settled } from './readable.ts'
 import { describeWithBrowser, pageOf } from './widgets/open-widgets.ts'
 
 const CASES = ['delay-1ms', 'mds-config']
-
-/** Texts of ribbons that lie over another, or beyond their picture or the page. */
-function collisions(page: Page): Promise<string[]> {
-  return page.locator('svg:has(text:has-text("A mean request"))').evaluateAll((pictures) => {
-    const touches = (a: DOMRect, b: DOMRect) =>
-      a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1
-    return pictures.flatMap((picture) => {
-      const whole = picture.getBoundingClientRect()
-      const texts = Array.from(picture.querySelectorAll('text')).filter(
-        ({ textContent }) => textContent?.trim() !== '',
-      )
-      const boxes = texts.map((text) => text.getBoundingClientRect())
-      return texts.flatMap(({ textContent: text }, i) => {
-        const box = boxes[i] as DOMRect
-        const isOut =
-          box.left < whole.left - 1 ||
-          box.right > whole.right + 1 ||
-          box.top < whole.top - 1 ||
-          box.bottom > whole.bottom + 1 ||
-          box.right > document.documentElement.clientWidth
-        const others = texts.filter((_, j) => j > i && touches(box, boxes[j] as DOMRect))
-        return [
-          ...(isOut ? [`${text} is cut`] : []),
-          ...others.map((other) => `${text} lies over ${other.textContent}`),
-        ]
-      })
-    })
-  })
-}
-
-/** Pictures of what is tested, where `FLOWDELTA_PICTURES` names a folder. */
-async function photographed(page: Page, name: string): Promise<void> {
-  const folder = process.env['FLOWDELTA_PICTURES']
-  if (folder === undefined) return
-  mkdirSync(folder, { recursive: true })
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
-}
 
 describeWithBrowser('ribbons', (browser) => {
   const each = [
@@ -84,7 +46,7 @@ describeWithBrowser('ribbons', (browser) => {
       expect(one).toBeLessThanOrEqual(1161)
       expect(one).toBeGreaterThan(Math.min(1159, width - 60))
     }
-    expect(await collisions(page)).toEqual([])
+    await expectApart(page)
     await expectReadable(page)
     await page.close()
   })
@@ -94,7 +56,7 @@ describeWithBrowser('ribbons', (browser) => {
     const page = await opened(pageOf([explore(comparison)]), width, scheme)
     await settled(page)
     await photographed(page, `explore-${scheme}-${width}`)
-    expect(await collisions(page)).toEqual([])
+    await expectApart(page)
     const top = (selector: string) =>
       page
         .locator(selector)
@@ -106,7 +68,7 @@ describeWithBrowser('ribbons', (browser) => {
 
     const report = await opened(reportHtml(comparison), width, scheme)
     await photographed(report, `report-${scheme}-${width}`)
-    expect(await collisions(report)).toEqual([])
+    await expectApart(report)
     await report.close()
   })
 })

@@ -11,6 +11,7 @@ import { stratifiedShift, type VanElterenResult, vanElteren } from '../../stats/
 import { isTestable } from '../../stats/two-sample.ts'
 import { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from '../mutations/find-response-time-mutations.ts'
+import { type Unchanged, whyUnchanged } from '../mutations/unchanged.ts'
 import type { PooledEdge } from './edge-pool.ts'
 import { type EdgeStratum, type EdgeTimes, edgeTimes, usualMeanUs } from './edge-times.ts'
 
@@ -82,7 +83,9 @@ function testEdge(times: EdgeTimes, edge: number): VanElterenResult {
 }
 
 /** Size of a significant change, and whether it is large enough to count. */
-type EdgeSize = Pick<EdgeChange, 'shiftUs' | 'interval' | 'effect' | 'changed' | 'contributionUs'>
+type EdgeSize = Pick<EdgeChange, 'shiftUs' | 'interval' | 'effect' | 'contributionUs'> & {
+  readonly against: readonly (Unchanged | false)[]
+}
 
 function sizeOf(
   times: EdgeTimes,
@@ -99,8 +102,11 @@ function sizeOf(
   const meanUs = before.responseTimeUs[edge]! / Math.max(1, before.counted[edge]!)
   const effect = meanUs > 0 ? (shift * calls) / meanUs : 0
   const contributionUs = shift * after.criticalCalls[edge]!
-  const changed = Math.abs(effect) >= minimumEffect && Math.abs(contributionUs) >= negligibleUs
-  return { shiftUs: shift, interval: [low, high], effect, changed, contributionUs }
+  const against = [
+    !(Math.abs(effect) >= minimumEffect) && ('too small' as const),
+    !(Math.abs(contributionUs) >= negligibleUs) && ('too small in all' as const),
+  ]
+  return { shiftUs: shift, interval: [low, high], effect, against, contributionUs }
 }
 
 /** Returns the total time of the requests after at the mean before, and their actual total. */
@@ -169,6 +175,8 @@ export interface EdgeChange extends PooledEdge {
   readonly significant: boolean
   /** Significant, and large enough for `minimumEffect` and `minimumShare`. */
   readonly changed: boolean
+  /** Why it does not count as changed; `null` if it does. */
+  readonly why: Unchanged | null
   /**
    * Change of the sum of all response times after, in µs: `shiftUs` times the calls on critical paths. Findings of
    * traces with spans add up the changes of all calls instead, which gives less or more if calls changed by different
@@ -181,7 +189,7 @@ const UNCHANGED: EdgeSize = {
   shiftUs: 0,
   interval: [Number.NaN, Number.NaN],
   effect: 0,
-  changed: false,
+  against: [],
   contributionUs: 0,
 }
 
@@ -277,7 +285,8 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
     const test = tests.get(edge) ?? testEdge(times, edge)
     const [before, after] = times.totals
     const significant = q[edge]! < this.options.alpha
-    const size = (significant ? sizes.get(edge) : undefined) ?? UNCHANGED
+    const { against, ...size } = (significant ? sizes.get(edge) : undefined) ?? UNCHANGED
+    const why = whyUnchanged(q[edge]!, this.options, () => against)
     return {
       ...times.edge(edge),
       beforeRequests: before.requests[edge]!,
@@ -292,11 +301,13 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
       probabilitySlower: test.probabilitySlower,
       ...size,
       significant,
+      changed: why === null,
+      why,
     }
   }
 
   /**
-   * Returns one row per edge, changed ones first. For traces with spans, findings rest on `comparison.steps`, which may
+   * Returns one row per edge, changed ones first; `why` says why others do not count. For traces with spans, findings rest on `comparison.steps`, which may
    * have changed although no edge did, and `contributionUs` is that of the typical shift. If `before` or `after` is 0,
    * the edge exists in the other period only, and comparisons are `NaN`.
    */
@@ -304,7 +315,7 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
     return rowTable(
       this.edges.toSorted((a, b) => Number(b.changed) - Number(a.changed)),
       {
-        ...own('from to kind changed shiftUs'),
+        ...own('from to kind changed why shiftUs'),
         lowUs: ({ interval }) => interval[0],
         highUs: ({ interval }) => interval[1],
         probabilitySlower: 'probabilitySlower',

@@ -204,5 +204,5 @@ function edgesOf(step: StepChange, edges: EdgeChanges, direction: Direction): Ed
     )
   if (likeliest === undefined) return []
   const { p, q } = step
-  return [{ ...likeliest, p, q, significant: true, changed: true }]
+  return [{ ...likeliest, p, q, significant: true, changed: true, why: null }]
 }

@@ -12,6 +12,7 @@ import type { EdgeClass } from '../categories/category-structure.ts'
 import { type EdgeSample, pairOf } from '../categories/class-times.ts'
 import { compareSamples, SAMPLE_TESTS, type SampleComparison } from './compare-samples.ts'
 import { type EffectSize, effectSize, type MedianEffect, medianEffect } from './effect-size.ts'
+import { type Unchanged, whyUnchanged } from './unchanged.ts'
 
 /**
  * Finds the categories whose requests take another time than before, though their structure is
@@ -94,6 +95,8 @@ export interface EdgeComparison {
   readonly test: FamilyTest
   /** Whether its latencies surely differ, by enough to matter: what tables, texts and pictures mark. */
   readonly changed: boolean
+  /** Why they do not count as changed; `null` if they do. */
+  readonly why: Unchanged | null
 }
 
 /** Share of the mean response time from which on a change of an edge matters. */
@@ -204,8 +207,11 @@ export class ResponseTimeMutations extends Stage {
     const largeUs = largeShiftUs(Number.isNaN(before) ? after : before, from.length + loops)
     return edges.map((edge) => {
       const shiftUs = Math.abs(edge.afterMeanUs - edge.beforeMeanUs)
-      const changed = shiftUs > 0 && shiftUs >= largeUs && isSure(edge.test, this.options.alpha)
-      return { ...edge, changed }
+      const isLarge = shiftUs > 0 && shiftUs >= largeUs
+      const { testable, q: corrected } = edge.test
+      const q = isSure(edge.test, this.options.alpha) ? corrected : testable ? 1 : Number.NaN
+      const why = whyUnchanged(q, this.options, () => [!isLarge && 'too small'])
+      return { ...edge, changed: why === null, why }
     })
   }
 
@@ -239,7 +245,7 @@ export class ResponseTimeMutations extends Stage {
   /**
    * Returns one row per edge class of a category: changed ones first, the largest shift of means first. `rejected` is
    * the result of the test; `changed` is whether it holds after correction for all edges and is at least 1 % of the
-   * response time, as pictures mark it. `beforeSdUs` and `afterSdUs` are standard deviations. For a class of one period
+   * response time, as pictures mark it, and `why` says why others are not. `beforeSdUs` and `afterSdUs` are standard deviations. For a class of one period
    * only, `direction` says so and comparisons are `NaN`. If the mean moved against the test's result, it says `slower
    * in part` (or `faster in part`).
    */
@@ -256,7 +262,7 @@ export class ResponseTimeMutations extends Stage {
         from: ({ edge }) => edge.from,
         to: ({ edge }) => edge.to,
         occurrence: ({ edge }) => edge.occurrence,
-        ...own('changed beforeMeanUs afterMeanUs'),
+        ...own('changed why beforeMeanUs afterMeanUs'),
         shiftUs,
         ...own('beforeSdUs afterSdUs'),
         direction: ({ test, beforeMeanUs, afterMeanUs }) =>
@@ -326,7 +332,7 @@ function testEdges(categories: Categories, category: number, options: ResponseTi
     ...spread('before', before),
     ...spread('after', after),
     test: tests[number],
-  })) as Omit<EdgeComparison, 'changed'>[]
+  })) as Omit<EdgeComparison, 'changed' | 'why'>[]
 }
 
 function spread(period: 'before' | 'after', { latencyUs, weights }: EdgeSample) {

@@ -7,6 +7,7 @@ import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
+import { type Unchanged, whyUnchanged } from '../mutations/unchanged.ts'
 import { compareChoices } from './between-runs.ts'
 import type { Operation } from './call-order.ts'
 import { type CountsTest, inPeriods, unweighted } from './compare-counts.ts'
@@ -36,6 +37,8 @@ export interface ErrorChange extends Place, CountsTest, Tally {
   readonly q: number
   /** Significant among what fails, and large enough to matter. */
   readonly changed: boolean
+  /** Why it does not count as changed; `null` if it does. */
+  readonly why: Unchanged | null
   /** Operations whose calls fail, the one of most failures first. */
   readonly operations: readonly string[]
   /** Services whose calls fail; empty but for calls. */
@@ -187,6 +190,7 @@ export function describeErrors(
     const { failures, said } = measure
     const q = Math.max(qOf[i]!, Math.min(1, test.p * tests.length))
     const isLarge = Math.abs(test.difference) >= minimumShare
+    const why = whyUnchanged(q, { alpha }, () => [!isLarge && 'too small'])
     const failed = failures.filter(({ reachesRoot }) => reachesRoot).map(({ request }) => request)
     return {
       kind,
@@ -194,7 +198,8 @@ export function describeErrors(
       ...test,
       q,
       said,
-      changed: q < alpha && isLarge,
+      changed: why === null,
+      why,
       operations: operationsOf(flows, failures),
       callers: [...new Set(failures.flatMap(({ caller }) => caller ?? []))].sort(),
       inner: innerOf(flows, measure, service),

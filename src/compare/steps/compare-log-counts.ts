@@ -9,6 +9,7 @@ import { areFromSpans } from '../../flows/span-tree.ts'
 import type { Statement } from '../../logs/traced/statements.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { GRAVE_LEVELS } from '../../traces/log-records.ts'
+import { type Unchanged, whyUnchanged } from '../mutations/unchanged.ts'
 import { compareChoices } from './between-runs.ts'
 import { type CallChoice, sameTest } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
@@ -22,6 +23,8 @@ export interface LogChange extends Omit<LogCounts, 'ofRequests'>, CountsTest {
   readonly q: number
   /** Whether the change is significant among the operation's logs, and large enough to matter. */
   readonly changed: boolean
+  /** Why it does not count as changed; `null` if it does. */
+  readonly why: Unchanged | null
 }
 
 export interface LogTests {
@@ -71,8 +74,9 @@ export function describeLogs(
       const q = Math.max(qOf[i] as number, Math.min(1, test.p * operation.distinct))
       const level = logs?.statements[counts.statement]?.level ?? ''
       const least = ERRORS.has(level) ? minimumShare : MIN_SHARE
-      const changed = q < alpha && Math.abs(test.difference) >= least
-      return { ...counts, ...test, q, changed }
+      const isLarge = Math.abs(test.difference) >= least
+      const why = whyUnchanged(q, { alpha }, () => [!isLarge && 'too small'])
+      return { ...counts, ...test, q, changed: why === null, why }
     }),
   )
 }

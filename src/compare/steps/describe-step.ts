@@ -11,6 +11,7 @@ import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
 import { cappedTimes, SLOWEST, usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
+import { whyUnchanged } from '../mutations/unchanged.ts'
 import type { OperationChange, StepChange } from './step-changes.ts'
 import { partOfStratum, type StepSample, type StepStratum } from './step-strata.ts'
 import { callTimes, type Step, type StepTimes } from './step-times.ts'
@@ -278,6 +279,10 @@ function describeTimes(
   const isParallel = minority === null && strata.some((one) => asWaitedFor(one) !== one)
   const addedUs = isParallel ? contribution.contributionUs : shift * calls
   const effect = (addedUs * weights) / Math.max(1, has.length) / usualUs
+  const why = whyUnchanged(test.p, { alpha: significant ? Number.POSITIVE_INFINITY : 0 }, () => [
+    !(Math.abs(effect) >= minimumEffect) && 'too small',
+    isNegligible && 'too small in all',
+  ])
   return {
     beforeRequests: had.length,
     afterRequests: has.length,
@@ -289,7 +294,8 @@ function describeTimes(
     interval: [low, high],
     effect,
     ...contribution,
-    changed: significant && Math.abs(effect) >= minimumEffect && !isNegligible,
+    changed: why === null,
+    why,
   }
 }
 

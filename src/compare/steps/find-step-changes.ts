@@ -12,6 +12,7 @@ import { cauchyCombination } from '../../stats/cauchy-combination.ts'
 import { type ModeratedShift, moderatedShifts } from '../../stats/moderated-shifts.ts'
 import type { Categories } from '../categories/categories.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
+import { whyUnchanged } from '../mutations/unchanged.ts'
 import { compareArrivals } from './arrivals.ts'
 import { compareChoices, compareTimes, WHOLE_LEVEL } from './between-runs.ts'
 import { type CallChoice, callCounts, sameTest } from './call-counts.ts'
@@ -182,10 +183,12 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
       .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs)),
     calls: choices.map(({ counts, test }) => {
       const own = corrected(counts.of, test.p)
-      const isLarge = own < options.alpha && Math.abs(test.difference) >= MIN_SHARE
-      const isMade = isMadeOtherwise({ ...counts, ...test })
-      const changed = isLarge && isMade && !isHidden({ ...counts, ...test })
-      return { ...counts, ...test, q: own, changed }
+      const why = whyUnchanged(own, options, () => [
+        !(Math.abs(test.difference) >= MIN_SHARE) && 'too small',
+        !isMadeOtherwise({ ...counts, ...test }) && 'not borne out',
+        isHidden({ ...counts, ...test }) && 'lost spans',
+      ])
+      return { ...counts, ...test, q: own, changed: why === null, why }
     }),
     repeats: ofRepeats.map(({ repeat, test }) => {
       const own = corrected(repeat.of, test.p)

@@ -2,6 +2,7 @@ import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
+import type { Unchanged } from '../mutations/unchanged.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { CallCounts } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
@@ -34,6 +35,8 @@ export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower
   readonly contributionError: number
   /** Significant among the operations of its step, and large enough to matter. */
   readonly changed: boolean
+  /** Why it does not count as changed; `null` if it does. */
+  readonly why: Unchanged | null
 }
 
 /** One step, compared between the periods. */
@@ -62,6 +65,8 @@ export interface CallChange extends CallCounts, CountsTest {
   readonly q: number
   /** Whether the change is significant among the operation's calls, and large enough to matter. */
   readonly changed: boolean
+  /** Why it does not count as changed; `null` if it does. */
+  readonly why: Unchanged | null
 }
 
 /** Change in how often an operation repeats a call, compared between the periods. */
@@ -113,13 +118,13 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
     return this.steps.filter(({ changed }) => changed)
   }
 
-  /** Returns one row per step, changed ones first. */
+  /** Returns one row per step, changed ones first; `why` says why others do not count. */
   table(): StageTable {
     return rowTable(
       this.steps.toSorted((a, b) => Number(b.changed) - Number(a.changed)),
       {
         kind: ({ kind, part }) => (part === undefined ? kind : `${kind} ${part}`),
-        ...own('service caller changed shiftUs'),
+        ...own('service caller changed why shiftUs'),
         lowUs: ({ interval }) => interval[0],
         highUs: ({ interval }) => interval[1],
         probabilitySlower: 'probabilitySlower',
@@ -137,7 +142,7 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
       ...own('kind service'),
       operation: ({ operations }) => operations[0] ?? '',
       message: ({ said, messages }) => said ?? messages[0]?.text ?? '',
-      changed: 'changed',
+      ...own('changed why'),
       before: ({ made }) => made[BEFORE],
       callsBefore: ({ chances }) => chances[BEFORE],
       after: ({ made }) => made[AFTER],
@@ -158,7 +163,7 @@ export class StepChanges extends columnarStage<StepChangeColumns>() {
       kind: 'kind',
       previous: ({ previous }) => name(previous),
       call: ({ call }) => name(call),
-      changed: 'changed',
+      ...own('changed why'),
       before: ({ made }) => made[BEFORE],
       chancesBefore: ({ chances }) => chances[BEFORE],
       after: ({ made }) => made[AFTER],

@@ -19,7 +19,7 @@ import {
 } from '../parameters/explanation.ts'
 import { sampleRequests } from '../parameters/parameter-table.ts'
 import { type EdgeVariance, requestEdges } from './category-variance.ts'
-import { nameOfPeriod, type PeriodName } from './compare-spreads.ts'
+import { nameOfPeriod, type PeriodName, periodOfName } from './compare-spreads.ts'
 import { modesOf } from './merged-behaviors.ts'
 
 export const ANOMALY_OPTIONS = defineOptions({
@@ -68,7 +68,9 @@ export interface Anomaly {
   /** Nodes that rare requests have and the usual structure lacks, and the reverse. */
   readonly added: readonly LabelCount[]
   readonly removed: readonly LabelCount[]
-  /** Trace ids, the slowest first. */
+  /** Numbers of the anomalous requests in the flows, the slowest first. */
+  readonly members: readonly number[]
+  /** Trace ids of the first of them. */
   readonly exemplars: readonly string[]
   /** Attributes that separate them from the others. */
   readonly explanation: Explanation
@@ -252,6 +254,7 @@ function anomaly(
   }
   const { category, requests } = sides.after
   const usualUs = medianOf(sides.before.requests)
+  const members = requests.toSorted((a, b) => timeOf(b) - timeOf(a))
   let explanation: Explanation | undefined
   return {
     ...own,
@@ -263,10 +266,8 @@ function anomaly(
     usualUs,
     excessUs: sum(requests, (request) => countOf(request) * (timeOf(request) - usualUs)),
     usual: sides.before.category,
-    exemplars: requests
-      .toSorted((a, b) => timeOf(b) - timeOf(a))
-      .slice(0, MAX_EXEMPLARS)
-      .map((request) => flows.ids[request] as string),
+    members,
+    exemplars: members.slice(0, MAX_EXEMPLARS).map((request) => flows.ids[request] as string),
     get explanation() {
       explanation ??= explainSides(categories, sides, words)
       return explanation
@@ -299,6 +300,17 @@ function explainSides(categories: Categories, sides: Sides, words: GroupWords): 
   )
 }
 
+/** Anomalies far out of one category and period, or of one rare structure. */
+export interface AnomalyGroup {
+  readonly anomalies: readonly Anomaly[]
+  /** Numbers of the anomalous requests, those of an anomaly the slowest first. */
+  readonly members: readonly number[]
+  /** Numbers of the requests that they are compared with, the fastest first. */
+  readonly usual: readonly number[]
+  /** The one in the middle of these; empty if there are none. */
+  readonly typical: readonly number[]
+}
+
 /** Requests unlike the others of their kind: what `variance.anomalies()` finds. */
 export class Anomalies extends columnarStage<{
   readonly categories: Categories
@@ -307,6 +319,26 @@ export class Anomalies extends columnarStage<{
   /** Far out first, then what takes most time longer. */
   readonly anomalies: readonly Anomaly[]
 }>() {
+  /** Anomalies far out by category, period and kind, each with what they are compared with. */
+  get groups(): AnomalyGroup[] {
+    const { anomalies, categories } = this
+    const { responseTimeUs } = categories.flows
+    const groups = group(
+      anomalies.filter(({ farOut }) => farOut),
+      ({ kind, category, period }) => `${kind} ${category} ${period}`,
+    )
+    return Array.from(groups.values(), (found) => {
+      const [{ usual: other, period }] = found as [Anomaly]
+      const members = found.flatMap((each) => each.members)
+      const unlike = new Set(members)
+      const usual = [...categories.members(other, periodOfName(period))]
+        .filter((request) => !unlike.has(request))
+        .sort((a, b) => (responseTimeUs[a] as number) - (responseTimeUs[b] as number))
+      const middle = usual.length >> 1
+      return { anomalies: found, members, usual, typical: usual.slice(middle, middle + 1) }
+    })
+  }
+
   /** Returns one row per anomaly. */
   table(): StageTable {
     const { anomalies, categories } = this

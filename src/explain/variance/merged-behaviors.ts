@@ -178,7 +178,8 @@ export interface Mode {
 /**
  * Finds the modes of ascending times, and the values beyond Tukey's outer fence of each (upper quartile and three
  * interquartile ranges, of logarithms). Times divide in two if the slower half of the slower part is far outside the
- * faster part's last mode; a part with less than 5 % of all times is no mode.
+ * faster part's last mode, or if the dip test finds more than one mode; a part with less than 5 % of all times is no
+ * mode.
  */
 export function modesOf(sample: WeightedSample): Mode[] {
   const { values } = sample
@@ -198,7 +199,8 @@ export function modesOf(sample: WeightedSample): Mode[] {
     const slower: Stretch = [at, to]
     const below = isMode(faster) ? divide(faster) : [faster]
     const { values: all, weights } = part(slower)
-    if (!(quantile(all, 0.5, weights) > fence(below.at(-1) ?? faster))) return [whole]
+    const isFar = quantile(all, 0.5, weights) > fence(below.at(-1) ?? faster)
+    if (!isFar && !hasModes(part(whole))) return [whole]
     const modes = [...below, ...(isMode(slower) ? divide(slower) : [])].filter(isMode)
     return modes.length === 0 ? [whole] : modes
   }
@@ -210,6 +212,13 @@ export function modesOf(sample: WeightedSample): Mode[] {
     const at = values.subarray(from, to).findIndex((value) => value > highest)
     return { from, to, beyond: at < 0 ? to : from + at }
   })
+}
+
+/** Whether ascending times have more than one mode, also where these overlap. */
+function hasModes(sample: WeightedSample): boolean {
+  const rows = equalRows(sample)
+  const values = Float64Array.from(rows, (row) => sample.values[row] as number)
+  return dipTest(values).p < ALPHA
 }
 
 type Stretch = readonly [from: number, to: number]

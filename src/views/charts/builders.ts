@@ -1,5 +1,5 @@
 import { shortTexts } from '../../core/words.ts'
-import type { Axis } from './axes.ts'
+import { type Axis, shareAlong } from './axes.ts'
 import { PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 
 /** A row of data; its fields are flowdelta's own words, its values may come from traces. */
@@ -227,6 +227,8 @@ export function moves({ rows, axis, from, to, fromText, toText, ...look }: Moves
 export interface Curve extends Look {
   readonly points: readonly (readonly [x: number, y: number])[]
   readonly dash?: readonly number[]
+  /** What it is called where its name is too long; default: its name. */
+  readonly short?: string
 }
 
 interface Curves {
@@ -244,9 +246,26 @@ interface Curves {
 
 const CURVES = { width: 560, height: 280 } as const
 const SOLID = [1, 0]
+/** Dash of a curve on another, which shows between. */
+const ON_ANOTHER = [7, 7]
+/** Share of an axis that a line is wide. */
+const LINE = 0.004
 
-export function curves({ curves: all, x, y, fields, ...look }: Curves): SpecPart {
+export function curves({ curves: given, x, y, fields, ...look }: Curves): SpecPart {
   const { over = [], under = [], interpolate = 'step-after', legend = {}, inOrder = false } = look
+  const below = given.map((curve, i) =>
+    given.slice(0, i).find((other) => coincide(curve, other, { x, y })),
+  )
+  const all = given.map((curve, i) =>
+    below[i] === undefined ? curve : { dash: ON_ANOTHER, ...curve },
+  )
+  const notes = given.flatMap((curve, i) => {
+    const names = [below[i], curve].flatMap((one) => one?.short ?? one?.name ?? [])
+    return names.length > 1 ? [`${names.join(' and ')} are one line`] : []
+  })
+  // Below where curves end high, above where they end low.
+  const ends = given.flatMap(({ points }) => points.at(-1)?.[1] ?? [])
+  const isBelow = ends.every((value) => alongAxis(y, value) > 0.5)
   const [nameField, xField, yField] = fields
   const values = all.flatMap(({ name, points }) =>
     points.map(([atX, atY], order) => ({
@@ -282,8 +301,44 @@ export function curves({ curves: all, x, y, fields, ...look }: Curves): SpecPart
         },
       },
       ...over,
+      ...notes.map((note, i) => ({
+        data: { values: [{ note }] },
+        mark: {
+          type: 'text',
+          align: 'right',
+          dx: -8,
+          dy: isBelow ? -10 - 15 * i : 10 + 15 * i,
+          color: PALETTE.softText,
+          tooltip: false,
+        },
+        encoding: {
+          x: { value: 'width' },
+          y: { value: isBelow ? 'height' : 0 },
+          text: { field: 'note', type: 'nominal' },
+        },
+      })),
     ],
   }
+}
+
+/** Whether two curves are nowhere further apart than a line is wide, to the side or up and down. */
+function coincide(one: Curve, other: Curve, { x, y }: Pick<Curves, 'x' | 'y'>): boolean {
+  if (one.points.length === 0 || other.points.length === 0) return false
+  const placesOf = ({ points }: Curve) =>
+    points.map(([atX, atY]) => [alongAxis(x, atX), alongAxis(y, atY)] as const)
+  const [first, second] = [placesOf(one), placesOf(other)]
+  const isOn = (places: typeof first, under: typeof first) =>
+    places.every(([at, value]) => {
+      const before = under.findLast(([place]) => place <= at - LINE) ?? under[0]
+      const near = under.filter(([place]) => Math.abs(place - at) <= LINE)
+      const values = [before, ...near].map((point) => point?.[1] ?? 0)
+      return value >= Math.min(...values) - LINE && value <= Math.max(...values) + LINE
+    })
+  return isOn(first, second) && isOn(second, first)
+}
+
+function alongAxis({ domain: [low, high], scale }: Axis, value: number): number {
+  return shareAlong({ low, high, isLog: scale.type === 'log' }, value)
 }
 
 /** Content of {@link matrix}: a cell per row, at `column` of the row `label`. */
@@ -296,20 +351,22 @@ interface Matrix {
   readonly tooltip: TooltipFields
   readonly channels?: SpecPart
   readonly named?: boolean
-  readonly columnNames?: boolean
+  /** Angle of the names of columns, in degrees. */
+  readonly columnAngle?: number
   /** Layers over the cells, which take the channels `x` and `y` of them. */
   readonly over?: (x: SpecPart, y: SpecPart) => readonly SpecPart[]
 }
 
 export function matrix({ rows, labels, columns, cell, ...look }: Matrix): SpecPart {
   const { color, tooltip: fields, channels = {}, named = true, over = () => [] } = look
-  const { columnNames = named } = look
+  const { columnAngle = 0 } = look
   const place = (field: string, domain: readonly string[], axis: SpecPart | false) => {
     const plain = { title: null, domain: false, ticks: false }
     const shown = axis === false ? null : { ...plain, ...axis }
     return { field, type: 'nominal', sort: null, scale: { domain }, axis: shown }
   }
-  const x = place('column', columns, columnNames && { orient: 'top', labelAngle: 0 })
+  const turned = { orient: 'top', labelAngle: columnAngle, labelPadding: 6, labelLimit: 420 }
+  const x = place('column', columns, named && turned)
   const y = place('label', labels, named && { labelPadding: 6, labelLimit: 420 })
   return {
     width: Math.max(1, columns.length) * cell,

@@ -231,6 +231,8 @@ export const expectedCategoriesChart = defineChart(
         title: 'Categories to expect when hosts are chosen at random',
         subtitle: [
           `Each request goes to ${counted(replicas, 'host')}, one after the other. Bands reach two standard deviations up and down.`,
+          hosts.length > 1 &&
+            'Where lines lie on one another, nearly every request has a category of its own.',
           ...points.map(({ sentence }) => sentence),
         ],
         width: 560,

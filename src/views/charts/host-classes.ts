@@ -61,12 +61,28 @@ export const hostClassesChart = defineChart(
         columns: labels,
         cell,
         named: cell >= MIN_NAMED_CELL,
-        columnNames: false,
+        columnAngle: -90,
         color: colorBy(LOOKS, rows, {
           legend: { title: null, symbolType: 'square', symbolOpacity: 1 },
         }),
         channels: {
-          opacity: { field: 'opacity', type: 'quantitative', scale: null, legend: null },
+          opacity: {
+            field: 'distance',
+            type: 'quantitative',
+            scale: { domain: [0, 1], range: [0.25, 1] },
+            legend: rows.every(({ kind }) => kind === LOOKS[2].name)
+              ? null
+              : {
+                  title: 'times apart (KS statistic)',
+                  titleOrient: 'left',
+                  orient: 'bottom',
+                  format: '~r',
+                  values: [0, 0.5, 1],
+                  symbolType: 'square',
+                  symbolFillColor: PALETTE.softText,
+                  symbolStrokeWidth: 0,
+                },
+          },
         },
         tooltip: {
           host: 'host',
@@ -76,19 +92,23 @@ export const hostClassesChart = defineChart(
           'corrected p': 'chance',
           'apart, of the mean': 'effect',
         },
-        over: (x, y) => [frames(blocks, labels, { x, y, cell })],
+        over: (x, y) => frames(classes, blocks, { labels, x, y, cell }),
       }),
     )
   },
 )
 
 function classWords(classes: readonly HostClass[]): string {
-  const told = classes.slice(0, MAX_CLASSES_TOLD).map(({ name, hosts, slowness }) => {
-    const factor = Number(slowness.toPrecision(2))
-    const times = Number.isNaN(factor) || factor === 1 ? '' : `, ${factor}× the typical time`
-    return `${distinctTexts([name], 28)[0]} (${counted(hosts.length, 'host')}${times})`
+  const told = classes.slice(0, MAX_CLASSES_TOLD).map((each) => {
+    const { name, hosts } = each
+    return `${distinctTexts([name], 28)[0]} (${counted(hosts.length, 'host')}${slownessWords(each)})`
   })
   return `${told.join('; ')}${classes.length > told.length ? '; …' : ''}`
+}
+
+function slownessWords({ slowness }: HostClass): string {
+  const factor = Number(slowness.toPrecision(2))
+  return Number.isNaN(factor) || factor === 1 ? '' : `, ${factor}× the typical time`
 }
 
 function cellsOf(found: HostClasses, hosts: readonly string[], labels: readonly string[]): Row[] {
@@ -114,7 +134,7 @@ function cellsOf(found: HostClasses, hosts: readonly string[], labels: readonly 
 function tested(row: MatrixRow | undefined) {
   if (row === undefined) {
     const operation = 'none with enough spans of both'
-    return { kind: LOOKS[2].name, operation, statistic: '–', chance: '–', effect: '–', opacity: 1 }
+    return { kind: LOOKS[2].name, operation, statistic: '–', chance: '–', effect: '–', distance: 1 }
   }
   return {
     kind: LOOKS[row.different ? 0 : 1].name,
@@ -122,7 +142,7 @@ function tested(row: MatrixRow | undefined) {
     statistic: row.statistic.toFixed(2),
     chance: pValue(row.q, 'q'),
     effect: percent(row.effect),
-    opacity: Number((0.25 + 0.75 * row.statistic).toFixed(2)),
+    distance: Number(row.statistic.toFixed(2)),
   }
 }
 
@@ -136,19 +156,38 @@ interface MatrixRow {
   readonly different: boolean
 }
 
+interface Frames {
+  readonly labels: readonly string[]
+  readonly x: SpecPart
+  readonly y: SpecPart
+  readonly cell: number
+}
+
+/** Draws a frame around the hosts of each class, and its name beside them. */
 function frames(
+  classes: readonly HostClass[],
   blocks: readonly (readonly string[])[],
-  labels: readonly string[],
-  { x, y, cell }: { readonly x: SpecPart; readonly y: SpecPart; readonly cell: number },
-): SpecPart {
-  let next = 0
-  const values = blocks.map(({ length }) => {
+  { labels, x, y, cell }: Frames,
+): SpecPart[] {
+  let [next, namedAt] = [0, Number.NEGATIVE_INFINITY]
+  const names = distinctTexts(classes, 28, ({ name }) => name)
+  const values = blocks.map(({ length }, i) => {
     const [first, last] = [labels[next] as string, labels[next + length - 1] as string]
+    const middle = labels[next + ((length - 1) >> 1)] as string
     next += length
-    return { first, last }
+    const at = (next - length / 2) * cell
+    // Names of thin classes would stand on one another.
+    const isNamed = at - namedAt >= MIN_NAMED_CELL
+    if (isNamed) namedAt = at
+    const slowness = slownessWords(classes[i] as HostClass)
+    // A class of one host is called as its row is.
+    const own =
+      length === 1 && cell >= MIN_NAMED_CELL ? slowness.slice(2) : `${names[i]}${slowness}`
+    const name = isNamed ? own : ''
+    return { first, middle, last, name }
   })
   const from = { field: 'first', bandPosition: 0 }
-  return {
+  const frame = {
     data: { values },
     mark: {
       type: 'rect',
@@ -164,4 +203,14 @@ function frames(
       y2: { field: 'last', bandPosition: 1 },
     },
   }
+  const named = {
+    data: { values },
+    mark: { type: 'text', align: 'left', dx: 8, color: PALETTE.text, tooltip: false },
+    encoding: {
+      x: { value: 'width' },
+      y: { ...y, field: 'middle' },
+      text: { field: 'name', type: 'nominal' },
+    },
+  }
+  return [frame, named]
 }

@@ -99,6 +99,7 @@ function variationChart(large: string, variations: readonly Variation[]) {
       y: shareAxis('share of large categories'),
       curves: variations.map(({ c2, name, ...look }) => ({
         ...look,
+        short: name,
         name: c2.count === 0 ? name : `${name}: ${percent(belowOne(c2))} below 1`,
         points: stepsBetween(c2, x.domain),
       })),

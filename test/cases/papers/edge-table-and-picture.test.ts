@@ -48,6 +48,8 @@ describe('the edge table and the picture of a flow', () => {
   test.each([4, 12])('mark tiny shifts of %i steps only if asked', (count) => {
     const [before, after] = [steps(count, {}), steps(count, { moreUs: 2, lastUs: 100 })]
     const comparison = compare(makeGraphs(before), makeGraphs(after))
+    const why = [...comparison.responseTime.edgeTable(0).array('why')]
+    expect(why).toEqual([null, ...Array.from({ length: count - 1 }, () => 'too small')])
     expect(counts(comparison, 0)).toMatchObject({
       changed: 1,
       rejected: count,

@@ -96,6 +96,19 @@ describe('modes of times', () => {
     expect(modesOf(times(...wide)).length).toBe(1)
   })
 
+  test('two that overlap, and what lies at ten times the upper one', () => {
+    const random = randomSource(5)
+    const about = (us: number) => random.logNormal(Math.log(us), 0.4)
+    const all = drawn(3000, (i) => about(i % 33 === 0 ? 50_000 : i % 2 === 0 ? 1000 : 5000))
+    const modes = modesOf(times(...all))
+    expect(modes.length).toBe(2)
+    const far = modes.map(({ beyond, to }) => to - beyond)
+    expect(far[0]).toBe(0)
+    // 91 are slow; the fastest of them are within the fence.
+    expect(far[1]).toBeGreaterThan(70)
+    expect(far[1]).toBeLessThan(92)
+  })
+
   test('one of times that are rounded to few values', () => {
     const rounded = drawn(400, (i) => [3, 3, 3, 4, 4, 5][i % 6] as number)
     expect(modesOf(times(...rounded, 6, 7))).toEqual([{ from: 0, beyond: 402, to: 402 }])

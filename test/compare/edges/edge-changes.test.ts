@@ -22,11 +22,13 @@ describe('edges pooled over categories', () => {
       beforeRequests: 300,
       afterRequests: 300,
       changed: false,
+      why: 'may be chance',
     })
   })
 
   test('only the changed one is called changed, with its shift and the interval of that', () => {
     const [change, ...others] = edges.changes
+    expect(change?.why).toBeNull()
     expect(others).toEqual([])
     expect(change).toBe(named('pay CHARGE call', 'pay CHARGE reply'))
     const { interval } = change as EdgeChange
@@ -52,7 +54,11 @@ describe('edges pooled over categories', () => {
     const lookup = small.edges.find(
       ({ from, to }) => /LOOKUP call$/.test(from) && /stock LOOKUP reply$/.test(to),
     )
-    expect(lookup).toMatchObject({ significant: true, changed: false })
+    expect(lookup).toMatchObject({ significant: true, changed: false, why: 'too small' })
+    const rows = small.table().objects() as { changed: boolean; why: string | null }[]
+    for (const { changed, why } of rows) expect(why === null).toBe(changed)
+    const rarely = findEdgeChanges(small.categories, { minimumEffect: 0, minimumShare: 0.1 })
+    expect(rarely.edges.find(({ from }) => from === lookup?.from)?.why).toBe('too small in all')
     const asked = findEdgeChanges(small.categories, { minimumEffect: 0, minimumShare: 0 })
     expect(asked.changes.map(({ from }) => from)).toContain('stock LOOKUP call')
   })

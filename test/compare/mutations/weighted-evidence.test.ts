@@ -76,7 +76,9 @@ const REPEATED = comparison(true, 'raw')
 
 /** Numbers to nine digits; columns that count what was recorded, or tell of chance, are left out. */
 function rows(table: { objects(): object[] }) {
-  const left = new Set('before after requests p q significant mutation changed rejected'.split(' '))
+  const left = new Set(
+    'before after requests p q significant mutation changed why rejected'.split(' '),
+  )
   return table.objects().map((row) =>
     Object.fromEntries(
       Object.entries(row)

@@ -329,7 +329,12 @@ describe('findings of steps', () => {
       made: [0, 67],
       chances: [67, 67],
       changed: true,
+      why: null,
     })
+    const tables = [steps.table(), steps.callTable(), steps.errorTable()]
+    const rows = tables.flatMap((table) => table.objects()) as Record<string, unknown>[]
+    for (const { changed, why } of rows) expect(why === null).toBe(changed)
+    expect(new Set(rows.map(({ why }) => why))).toContain('may be chance')
     expect(findings.findings.map(({ title }) => title)).toEqual([
       'shop: BUY no longer calls pay CHARGE after tax RATE (67 of 67 calls before)',
     ])

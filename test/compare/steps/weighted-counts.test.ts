@@ -65,7 +65,7 @@ function requests(seed: number, more: number): Request[] {
 
 /** Columns that tell how much, without those that tell how sure. */
 function amounts(table: { objects(): object[] }) {
-  const left = new Set('difference p q changed'.split(' '))
+  const left = new Set('difference p q changed why'.split(' '))
   const rows = table
     .objects()
     .map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !left.has(name))))

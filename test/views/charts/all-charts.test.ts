@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Comparison, compare } from '../../../src/compare/comparison.ts'
 import { explainMutation } from '../../../src/explain/parameters/explain.ts'
+import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { type Chart, Drawing } from '../../../src/views/charts/chart.ts'
 import { PLOTTED, plot } from '../../../src/views/plot.ts'
@@ -35,6 +36,7 @@ function everyChart(comparison: Comparison): (Chart | Drawing)[] {
     plot(comparison, 'variation', { large: 2 }),
     plot(explanation, 'differences'),
     plot(explanation),
+    plot(findVariance(comparison).anomalies({ tail: 0.5 })),
   ]
 }
 

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { logAxis } from '../../../src/views/charts/axes.ts'
+import { curves } from '../../../src/views/charts/builders.ts'
 import { squaredVariationChart } from '../../../src/views/charts/squared-variation.ts'
 import {
   chain,
@@ -34,6 +36,35 @@ test('the rows are the distribution of C² over categories large enough', () => 
     'before: C² is below 1 in 1 of 2 large categories (50 %). after: C² is below 1 in 1 of 1 large category (100 %).',
   )
   expectDrawable(chart)
+})
+
+test('lines that coincide say so, and both are seen', () => {
+  const graphs = [...chain(['A', 'B'], [1, 3]), ...chain(['C', 'D'], [1, 1, 10])]
+  const chart = squaredVariationChart(comparisonOf(graphs, graphs).categories, { large: 1 })
+  const [, , notes] = dataOf(chart)
+  expect(notes).toEqual([{ note: 'before and after are one line' }])
+  const svg = expectDrawable(chart)
+  expect(svg).toContain('before and after are one line')
+  expect(svg).toContain('stroke-dasharray="7,7"')
+  const other = comparisonOf(graphs, chain(['A', 'B'], [1, 3])).categories
+  expect(dataOf(squaredVariationChart(other, { large: 1 })).length).toBe(2)
+})
+
+test('lines that are apart on a logarithmic axis do not coincide', () => {
+  const curve = (name: string, share: number) => ({
+    name,
+    color: '#000000',
+    points: [
+      [1, share],
+      [10, share / 2],
+    ] as const,
+  })
+  const axes = { x: logAxis([1, 10], 'x'), y: logAxis([0.001, 1], 'y') }
+  const fields = ['name', 'x', 'y'] as const
+  const drawn = (...all: ReturnType<typeof curve>[]) =>
+    JSON.stringify(curves({ curves: all, ...axes, fields }))
+  expect(drawn(curve('A', 0.004), curve('B', 0.003))).not.toContain('are one line')
+  expect(drawn(curve('A', 0.004), curve('B', 0.00402))).toContain('A and B are one line')
 })
 
 test('no category is large enough', () => {

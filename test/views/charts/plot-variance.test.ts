@@ -224,3 +224,40 @@ test('hardly any share is said alike whether it adds or evens out', () => {
     '−33 %',
   ])
 })
+
+describe('anomalies', () => {
+  /** 400 requests in two modes, and twelve at ten times the upper one. */
+  const slow = upFrom(0, 400).map((i) => (i % 35 === 3 ? 50_000 + i : i % 3 ? 1000 + i : 5000 + i))
+
+  test('are a strip a kind of request, on one scale with the others', () => {
+    const one = comparisonOf(chain(['A', 'B'], slow), [])
+    const chart = plot(findVariance(one, { period: 'before' }).anomalies())
+    const [dots = [], texts = []] = dataOf(chart)
+    const far = dots.filter(({ kind }) => kind === 'far out')
+    expect(far.length).toBe(12)
+    expect(far.every(({ us }) => Number(us) >= 50_000)).toBe(true)
+    // Of the 388 others 150, the fastest and the slowest among them, and the median once more.
+    expect(dots.length - far.length).toBe(151)
+    const usual = dots.filter(({ kind }) => kind === 'usual').map(({ us }) => us)
+    expect([usual[0], usual.at(-1)]).toEqual([1001, 5399])
+    expect(pick(texts, 'label', 'said')).toEqual([['A (0)', '12 of 400: 50.2 ms, usually 1.3 ms']])
+    expectDrawable(chart)
+  })
+
+  test('of both periods say which, and at most the limit is drawn', () => {
+    const both = comparisonOf(chain(['A', 'B'], slow), chain(['A', 'B'], slow))
+    const anomalies = findVariance(both).anomalies()
+    const [, texts] = dataOf(plot(anomalies))
+    expect(pick(texts, 'label')).toEqual([['A (0, before)'], ['A (0, after)']])
+    const [, first] = dataOf(plot(anomalies, 'anomalies', { limit: 1 }))
+    expect(first?.length).toBe(1)
+    expect(plot(anomalies, 'anomalies', { limit: 1 }).description).toContain('first 1 of 2 kinds')
+  })
+
+  test('that there are none of are no picture', () => {
+    const calm = comparisonOf(chain(['A', 'B'], upFrom(100, 50)), [])
+    const chart = plot(findVariance(calm, { period: 'before' }).anomalies())
+    expect(chart.description).toBe('No request is far out, and no structure is rare.')
+    expectDrawable(chart)
+  })
+})

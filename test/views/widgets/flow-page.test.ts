@@ -104,6 +104,48 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(problems).toEqual([])
   })
 
+  test('stops at each difference instead of moving where less motion is wanted', async () => {
+    const { page, problems } = await show({ mode: 'animation' })
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    const shown = await page.evaluateHandle(() => {
+      const root = document.querySelector('.flowdelta-host')?.shadowRoot as ShadowRoot
+      const seen: [at: number, caption: string][] = []
+      const look = () => {
+        const at = Number(root.querySelector<HTMLInputElement>('.fd-flow-slider input')?.value)
+        const caption = root.querySelector('.fd-flow-caption')?.textContent ?? ''
+        const known = seen.at(-1)
+        if (known?.[0] !== at || known[1] !== caption) seen.push([at, caption])
+      }
+      new MutationObserver(look).observe(root, {
+        subtree: true,
+        childList: true,
+        attributes: true,
+        characterData: true,
+      })
+      return seen
+    })
+    const whole = /^Play shows the differences/
+    await page.getByLabel('Speed').selectOption('4')
+    await page.getByRole('button', { name: 'On by one difference' }).click()
+    await page.locator('.fd-code', { hasText: 'at: 0.5' }).waitFor()
+    await page.getByRole('button', { name: 'Before', exact: true }).click()
+    const started = Date.now()
+    await page.getByRole('button', { name: 'Play' }).click()
+    await page.locator('.fd-code', { hasText: /at: 1\b/ }).waitFor()
+    // Two differences, each for 1.8 s at four times the speed.
+    expect(Date.now() - started).toBeGreaterThan(850)
+    await page.getByRole('button', { name: 'Play' }).waitFor()
+    const captions = (await shown.jsonValue()).slice(1)
+    expect(captions).toEqual([
+      [0.5, expect.stringMatching(/^Difference 1: .* takes 2.94 ms longer/)],
+      [0, expect.stringMatching(whole)],
+      [0.5, expect.stringMatching(/^Difference 1: /)],
+      [1, expect.stringMatching(/^Difference 2: X, Y instead of D/)],
+      [1, expect.stringMatching(whole)],
+    ])
+    expect(problems).toEqual([])
+  })
+
   test('opens what is drawn as one by a click, and folds it back where it was', {
     tags: 'full',
   }, async () => {

@@ -1,13 +1,20 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { decodeColumns, type EncodedColumns } from '../../../src/core/columns.ts'
+import { findVariance } from '../../../src/explain/variance/find-variance.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { explore } from '../../../src/views/explore.ts'
+import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import type { VarianceData } from '../../../src/views/widgets/variance/variance-data.ts'
+import { requests } from '../../explain/parameters/fixture.ts'
 import { makeGraphs, makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
 import { comparison, data, pasted, type variance } from './variance-fixture.ts'
+
+connectCharts()
 
 /** One category, A → B → C → D, whose first two steps take longer together, and the third less. */
 function compareTogether() {
@@ -123,5 +130,41 @@ describeInBrowser('variance in a page', (open) => {
     expect(await page.locator('.fd-variance-list').innerText()).toContain('<img')
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(500)
     expect(problems).toEqual([])
+  })
+})
+
+describeInBrowser('anomalies in a page', (open) => {
+  const spans = requests(120, (i) => ({
+    web: { size: 64 },
+    store: { hit: i % 30 !== 7 },
+    storeUs: (i % 30 === 7 ? 5000 : 100) + (i % 7) * 3,
+  }))
+  const found = findVariance(categorize(buildFlows(makeSpans(spans)))).anomalies()
+  const stage = (id?: string) => explore(found, id === undefined ? {} : { id })
+
+  test('a request far out opens as a trace, another asks for a page with it', async () => {
+    const { page, problems } = await open([stage()])
+    await page.locator('.fd-chart svg').waitFor()
+    const dots = page.locator('.fd-chart path[aria-roledescription="point"]')
+    await dots.last().click({ force: true })
+    const heading = page.locator('.fd-gantt-rows')
+    await heading.waitFor()
+    const code = page.locator('.fd-code code')
+    expect(await code.allInnerTexts()).toEqual([
+      "explore(before, { id: 't7' })",
+      "explore(anomalies, { id: 't7' })",
+    ])
+    await dots.first().click({ force: true })
+    expect(await heading.count()).toBe(0)
+    expect(await page.locator('section').innerText()).toContain('To see this one, run:')
+    expect(problems).toEqual([])
+  })
+
+  test('a request that is asked for is there, whichever it is', async () => {
+    const { page } = await open([stage('t20')])
+    expect(await page.locator('h2, h3').allInnerTexts()).toContainEqual(
+      expect.stringContaining('Trace t20'),
+    )
+    expect(() => stage('t999')).toThrow('Option id is "t999"')
   })
 })

@@ -4,6 +4,8 @@ import { Button, Choice, Select } from '../../drawing/controls.tsx'
 import { type FlowData, type FlowLevel, type FlowState, LEVELS, MODES } from './flow-scene.ts'
 
 const STAGE_MS = 1800
+/** The end of the last difference, which is still told: 1 is the flow after. */
+const LAST = 0.9995
 const SPEEDS = [0.25, 0.5, 1, 2, 4]
 
 interface FlowPlayerProps {
@@ -22,6 +24,19 @@ export function FlowPlayer({ at, stages, over, onChange }: FlowPlayerProps) {
   useEffect(() => {
     if (until === null) return
     const first = at >= until ? 0 : at
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
+      // Jumps to the end of each difference and stops there for as long as it would take.
+      const count = Math.max(1, stages)
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const stop = (done: number) => {
+        const next = done > count ? 1 : Math.min(until < 1 ? until : LAST, done / count)
+        onChange(next)
+        if (next >= until) setUntil(null)
+        else timer = setTimeout(() => stop(done + 1), STAGE_MS / speed)
+      }
+      stop(Math.floor(first * count + 1 - LAST) + 1)
+      return () => clearTimeout(timer)
+    }
     const start = performance.now()
     let frame = requestAnimationFrame(function step(now) {
       const passed = (Math.max(0, now - start) * speed) / (STAGE_MS * Math.max(1, stages))

@@ -12,6 +12,7 @@ import {
   text,
 } from '../../../core/options.ts'
 import { formatDuration, hasWords, spoken, tooltipText } from '../../../core/words.ts'
+import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
 import { buildFlows } from '../../../flows/build-flows.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../../flows/flow-set.ts'
 import { type NodeRecord, NodeRecords } from '../../../flows/node-records.ts'
@@ -44,12 +45,12 @@ export type GanttOptions = OptionsOf<typeof GANTT_OPTIONS>
 
 export type GanttCall = ReturnType<typeof requestCalls>[number]
 
-export type GanttData = ReturnType<typeof ganttData>
+export type GanttData = ReturnType<typeof ganttOf>
 
 /** A trace that took no time is drawn on an axis of this length. */
 const MIN_LENGTH_US = 1
 
-export function ganttData(source: Comparison | TraceSet, options: GanttOptions) {
+export function ganttData(source: Comparison | TraceSet, options: GanttOptions): GanttData {
   const { collapsed, period } = options
   const isComparison = source instanceof Comparison
   if (period !== null && !isComparison) {
@@ -63,14 +64,23 @@ export function ganttData(source: Comparison | TraceSet, options: GanttOptions) 
   if (wrong !== undefined) {
     throw new OptionError('collapsed', wrong, `numbers of calls, from 0 to ${calls.length - 1}`)
   }
+  return { ...ganttOf(flows, requests, calls), traceId, ...(!isComparison && { period: null }) }
+}
+
+/** Returns a trace, made of one or several requests, as a page draws it. */
+export function ganttOf(
+  flows: FlowSet,
+  requests: readonly number[],
+  calls = ganttCalls(flows, requests),
+) {
   const first = requests[0] ?? 0
-  const found = flows.period[first] === BEFORE ? 'before' : 'after'
+  const period: PeriodName = flows.period[first] === BEFORE ? 'before' : 'after'
   return {
-    traceId,
+    traceId: flows.ids[first] ?? '',
     lengthUs: calls.reduce((latest, { endUs }) => Math.max(latest, endUs), MIN_LENGTH_US),
     /** Callers before callees, in order of start among siblings. */
     calls: calls.map(({ facts, ...call }): GanttCall => ({ ...toNanoseconds(call), facts })),
-    period: isComparison ? found : null,
+    period: period as PeriodName | null,
     responseTimeUs: flows.responseTimeUs[first] ?? 0,
     usuallyCollapsed: foldedTo(calls, DEFAULT_ROWS),
   }

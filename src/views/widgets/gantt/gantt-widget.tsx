@@ -38,7 +38,7 @@ import {
   uncriticalCalls,
 } from './gantt-model.ts'
 
-const GANTT_STYLE = `${ZOOM_STYLE}
+export const GANTT_STYLE = `${ZOOM_STYLE}
 .fd-gantt-rows { max-height: 640px; }
 .fd-gantt-rows table { width: 100%; }
 :where(.fd-gantt-rows) th, :where(.fd-gantt-rows) td { padding: 0; border: 0; }
@@ -69,7 +69,7 @@ const MAX_INDENT = 11
 const MAX_INDENTED = 0.3
 const SPACE = 3.7
 
-function GanttView(props: ViewProps<GanttData, GanttOptions>) {
+export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   const { data } = props
   const { calls, usuallyCollapsed } = data
   const { options, change, code } = useWidgetOptions(GANTT_OPTIONS, props)
