@@ -1,4 +1,4 @@
-import { group, rollup, sum } from 'd3-array'
+import { group, rollup, sort, sum } from 'd3-array'
 import { SEVERAL } from '../../calls/visits.ts'
 import { callerSide, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
 import { listed, MAX_NAMED, printable } from '../../core/words.ts'
@@ -16,11 +16,15 @@ import { timeWords } from './segment-words.ts'
 import { inFew, slowNotes, wayNotes } from './time-words.ts'
 import type { Words } from './words.ts'
 
-/** Says how much longer steps take, and where to look. */
+/**
+ * Says how much longer steps take, and where to look.
+ *
+ * @param draft.changed services whose versions or hosts changed just before
+ */
 export function stepsWords(
   flows: FlowSet,
   evidence: StepsEvidence,
-  segment: Segment | undefined,
+  { segment, changed }: { readonly segment?: Segment; readonly changed: readonly string[] },
 ): Words {
   const { steps, inSegment } = evidence
   const [first] = steps
@@ -32,7 +36,7 @@ export function stepsWords(
   return {
     where,
     what: isOfSegment ? timeWords(segment, flows) : what,
-    look: whereToLook(evidence, quantity === TIME),
+    look: whereToLook(evidence, { isTime: quantity === TIME, changed }),
     notes: [
       // A segment of spans within does not tell how long all calls of the step take.
       ...(isOfSegment ? [] : slowNotes(flows, first, parts)),
@@ -166,13 +170,19 @@ function serviceWords(
   return listed([...parts].map(([part, taken]) => `${part} ${taken}`))
 }
 
-function whereToLook({ scope, steps }: StepsEvidence, isTime: boolean): string {
-  const first = 'service' in scope ? [scope.service] : steps.map(({ service }) => service)
+/** Names the services, or both ends of a way, which either may make longer: first the one that changed. */
+function whereToLook(
+  { scope, steps }: StepsEvidence,
+  { isTime, changed }: { readonly isTime: boolean; readonly changed: readonly string[] },
+): string {
+  const own = 'service' in scope ? [scope.service] : steps.map(({ service }) => service)
   const isWay = isTime && steps.every(({ kind }) => kind === 'call')
-  const named = listed([...new Set(first)].map(printable), MAX_NAMED)
-  const ways = steps.some(isMessage)
-    ? 'lag, number and work of consumers'
-    : 'network, queues, connections'
+  const areMessages = steps.some(isMessage)
+  const callers =
+    isWay && !areMessages && scope.of === 'step' ? steps.flatMap(({ caller }) => caller ?? []) : []
+  const ends = sort(new Set([...own, ...callers]), (service) => Number(!changed.includes(service)))
+  const named = listed(ends.map(printable), MAX_NAMED)
+  const ways = areMessages ? 'lag, number and work of consumers' : 'network, queues, connections'
   return isWay ? `${named} (${ways})` : named
 }
 
