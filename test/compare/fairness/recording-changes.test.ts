@@ -116,6 +116,14 @@ const inMilliseconds: Change = (spans) =>
     endUs: 1000 * Math.floor(span.endUs! / 1000),
   }))
 
+const clock =
+  (of: string, aheadUs: number): Change =>
+  (spans) =>
+    spans.map((span) => {
+      const us = span.service === of ? aheadUs : 0
+      return { ...span, startUs: span.startUs! + us, endUs: span.endUs! + us }
+    })
+
 const CHANGES: Readonly<Record<string, Change>> = {
   'a service records nothing': without(({ service }) => service === 'stock'),
   'half of the spans of a service are lost': without(
@@ -131,6 +139,9 @@ const CHANGES: Readonly<Record<string, Change>> = {
   ),
   'a proxy of its own name is recorded': proxy,
   'times are whole milliseconds': inMilliseconds,
+  'a clock is 2 ms ahead': clock('stock', 2000),
+  'a clock is 3 ms behind': clock('prices', -3000),
+  'the clock of all callers is 400 µs ahead': clock('gateway', 400),
 }
 
 const rows = Object.entries(CHANGES).flatMap(([name, change]) =>
