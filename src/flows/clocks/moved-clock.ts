@@ -23,8 +23,9 @@ export interface MovedClock {
 /** Clock, or service, of each span of a recording. */
 type Ends = Uint32Array
 
-/** Most calls of a pair and period that are looked at, evenly spread. */
-const MAX_CALLS = 2000
+/** Most calls that are looked at, evenly spread: in all, and of a pair and period. */
+const MAX_CALLS = 200_000
+const MAX_OF_PAIR = 2000
 /** Fewest calls of two operations in either period that tell a move. */
 const MIN_CALLS = 20
 /** A move is this many standard errors. */
@@ -175,15 +176,16 @@ function pairsOf(
     const isMessage = kind[callee] === CONSUMER || kind[caller] === PRODUCER
     return followsFrom[callee] === 0 && !isMessage && durationUs[callee]! <= durationUs[caller]!
   }
-  for (let call = 0; call < span.length; call++) {
+  const step = Math.ceil(span.length / MAX_CALLS)
+  for (let call = 0; call < span.length; call += step) {
     const pair = pairAt(call)
     if (pair !== undefined) pair.calls[side(call)]++
   }
   const seen = new Map<Pair, [number, number]>()
-  for (let call = 0; call < span.length; call++) {
+  for (let call = 0; call < span.length; call += step) {
     const pair = pairAt(call)
     if (pair === undefined || !isWaitedFor(call)) continue
-    const every = Math.ceil(pair.calls[side(call)] / MAX_CALLS)
+    const every = Math.ceil(pair.calls[side(call)] / MAX_OF_PAIR)
     const counts = getOrInsert(seen, pair, () => [0, 0] as [number, number])
     if (counts[side(call)]++ % every !== 0) continue
     const traces = periods[period[call]!]!

@@ -132,6 +132,9 @@ const CHANGES: Readonly<Record<string, Change>> = {
   'half of the spans of a service that calls databases alone are lost': without(
     ({ service }, { next }) => service === 'shop' && next() < 0.5,
   ),
+  'half of the spans of a service that calls none are lost': without(
+    ({ service }, { next }) => service === 'prices' && next() < 0.5,
+  ),
   'spans are lost at random': without((_, { next }) => next() < 0.04),
   'clients record nothing': passing(({ kind }) => kind === 'client'),
   'clients of one service record nothing': passing(
