@@ -30,11 +30,14 @@ export interface SpanClocks {
   readonly doubtUs: Float64Array
 }
 
+/** NTP keeps clocks of one data center as close. */
+const SYNCHRONIZED_US = 1000
+
 /** A clock that moved between the periods. */
 export interface ClockMove extends Pick<MovedClock, 'byUs'> {
   /** Host, instance or service. */
   readonly clock: string
-  /** Whether it moved calls farther than their ways are long, and nothing else shows that. */
+  /** Whether it moved farther than clocks that are synchronized do, and no call lies outside its caller, which shows it. */
   readonly isTold: boolean
 }
 
@@ -172,8 +175,8 @@ function alignMoved(
   for (const ends of [clocks, ofServices]) {
     const moved = moveBack(periods, calls, { ...other, ends })
     if (moved === null) continue
-    const { end, byUs, leastWayUs, isWithin } = moved
-    return { clock: names.value(end), byUs, isTold: isWithin && Math.abs(byUs) > leastWayUs }
+    const { end, byUs, isWithin } = moved
+    return { clock: names.value(end), byUs, isTold: isWithin && Math.abs(byUs) > SYNCHRONIZED_US }
   }
   return null
 }

@@ -16,8 +16,6 @@ export interface MovedClock {
   readonly errorUs: number
   /** The same for the callee of each pair of its calls, against the caller. */
   readonly ofPairs: ReadonlyMap<string, number>
-  /** The shortest of the ways to it and back, typically: a shorter move leaves calls within their callers. */
-  readonly leastWayUs: number
 }
 
 /** Clock, or service, of each span of a recording. */
@@ -55,7 +53,6 @@ interface PairMove extends Pick<Pair, 'caller' | 'callee'> {
   readonly errorUs: number
   /** Whether nothing but the move tells the ways of the periods apart. */
   readonly isAll: boolean
-  readonly leastWayUs: number
 }
 
 /** Lead of `clock` over `reference` at each call that is corrected, 0 elsewhere, and its greatest possible error. */
@@ -128,8 +125,11 @@ function movedClock(
 ): MovedClock | null {
   if (runs === 0 || runs >= periods.length) return null
   const moves = pairsOf(periods, calls, { ends, runs }).flatMap((pair) => moveOf(pair) ?? [])
-  const isSure = ({ byUs, errorUs, isAll }: PairMove) => isAll && Math.abs(byUs) > SURE * errorUs
-  const largest = greatest(moves.filter(isSure), ({ byUs }) => Math.abs(byUs))
+  const isSure = ({ byUs, errorUs }: PairMove) => Math.abs(byUs) > SURE * errorUs
+  const largest = greatest(
+    moves.filter((move) => move.isAll && isSure(move)),
+    ({ byUs }) => Math.abs(byUs),
+  )
   if (largest === undefined) return null
   const { caller, callee, byUs, errorUs } = largest
   const movedBy = (end: number, moveUs: number): MovedClock | null => {
@@ -141,8 +141,7 @@ function movedClock(
     })
     const own = moves.filter(isOf)
     const ofPairs = new Map(own.map(({ caller, callee, byUs }) => [pairKey(caller, callee), byUs]))
-    const leastWayUs = Math.min(...own.map((one) => one.leastWayUs))
-    return isOne ? { end, byUs: moveUs, errorUs, ofPairs, leastWayUs } : null
+    return isOne ? { end, byUs: moveUs, errorUs, ofPairs } : null
   }
   return movedBy(callee, byUs) ?? movedBy(caller, -byUs)
 }
@@ -233,18 +232,7 @@ function moveOf({ strata, caller, callee }: Pair): PairMove | null {
   const fits = Array.from(candidates.add(0), (byUs) => ({ byUs, p: fitOf(byUs) }))
   const { byUs, p } = greatest(fits, (a, b) => a.p - b.p || Math.abs(b.byUs) - Math.abs(a.byUs))!
   const isAll = p * 2 * known.length >= ALIKE_LEVEL
-  // Of the period in which the move did not make it shorter.
-  const leastWayUs = Math.max(
-    ...[0, 1].map((period) =>
-      Math.min(
-        ...sorted.flatMap(({ there, back }) =>
-          [there, back].map((own) => quantile(own[period]!, 0.5)),
-        ),
-      ),
-    ),
-  )
-  const of = { caller, callee, isAll, leastWayUs }
-  return { ...of, byUs, errorUs: Math.max(errorUs, tickUs / Math.sqrt(12)) }
+  return { caller, callee, isAll, byUs, errorUs: Math.max(errorUs, tickUs / Math.sqrt(12)) }
 }
 
 type Two = readonly [before: Float64Array, after: Float64Array]
