@@ -9,7 +9,7 @@ import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { nameTraces } from '../compare/knowledge/names.ts'
 import { type ProposedPeriods, proposePeriods } from '../compare/onset/propose-periods.ts'
-import { sinceText } from '../compare/words/finding-facts.ts'
+import { areDays, sinceText } from '../compare/words/finding-facts.ts'
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText, pickOptions, readOptions } from '../core/options.ts'
 import {
@@ -148,10 +148,11 @@ function propose(traces: TraceSet, flags: Flags): readonly TraceSet[] {
   return periods
 }
 
-function changeText({ measure, levels, since, p }: ProposedPeriods): string {
+function changeText({ measure, levels, since, p, beforeUs, afterUs }: ProposedPeriods): string {
   const [before, after] = levels.map(measure.startsWith('failures') ? percent : formatDuration)
   const comma = since.gradual ? ',' : ''
-  return `${printable(measure)} changed from ${before} to ${after}${comma} ${sinceText(since)}, ${certaintyText(p)}`
+  const days = areDays([beforeUs[0], afterUs[1]])
+  return `${printable(measure)} changed from ${before} to ${after}${comma} ${sinceText(since, days)}, ${certaintyText(p)}`
 }
 
 /** If a proposed period contains a change, says so, and how to compare only the rest of it. */

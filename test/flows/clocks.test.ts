@@ -299,6 +299,55 @@ describe('clocks that disagree change no result', () => {
   })
 })
 
+/** Requests of web, which records no clients, to two services in turn; the clock of one may be ahead. */
+function inTurn(seed: number, { order = ['a', 'b'], aheadUs = 0, fromUs = 0 } = {}) {
+  const random = randomFrom(seed)
+  const spread = (us: number) => us * (0.7 + 0.6 * random())
+  const spans = Array.from({ length: 200 }, (_, i): SpanSketch[] => {
+    const [trace, startUs] = [`t${seed}-${i}`, fromUs + i * 1e6]
+    let atUs = startUs + spread(4000)
+    const called = order.map((service): SpanSketch => {
+      const from = atUs + spread(300)
+      const endUs = from + spread(service === 'a' ? 3000 : 5000)
+      atUs = endUs + spread(300)
+      const us = service === 'a' ? aheadUs : 0
+      const times = { startUs: from + us, endUs: endUs + us }
+      return { trace, id: service, parent: 'web', kind: 'server', ...times }
+    })
+    return [{ trace, id: 'web', kind: 'server', startUs, endUs: atUs + spread(3000) }, ...called]
+  })
+  return makeSpans(spans.flat())
+}
+
+describe('a clock that moves between the periods within the callers of its calls', () => {
+  const LATER = { fromUs: 3.6e9 }
+
+  test.each([2500, -2500])('by %i µs changes no result but is told', (aheadUs) => {
+    for (const seed of [1, 2, 3, 4, 5]) {
+      const comparison = compare(inTurn(seed), inTurn(seed + 10, { ...LATER, aheadUs }))
+      expect(comparison.findings.findings.map(({ title }) => title)).toEqual([])
+      const { clock, byUs } = comparison.flows.clocks!.moved!
+      expect(clock).toBe('a')
+      expect(Math.abs(byUs / aheadUs - 1)).toBeLessThan(0.1)
+      const told = comparison.warnings().find(({ code }) => code === 'clock-skew')
+      const [moved, begins] = aheadUs > 0 ? ['forward', 'later'] : ['back', 'earlier']
+      expect(told?.finding).toMatch(
+        new RegExp(
+          `^Between the periods, the clock of a moved ${moved} by 2\\.\\d+ ms: calls to it begin 2\\.\\d+ ms ${begins} and end`,
+        ),
+      )
+    }
+  })
+
+  test('is not what calls in another order look like', () => {
+    for (const seed of [1, 2, 3, 4, 5]) {
+      const comparison = compare(inTurn(seed), inTurn(seed + 10, { ...LATER, order: ['b', 'a'] }))
+      expect(comparison.flows.clocks?.moved).toBeNull()
+      expect(comparison.findings.findings[0]?.title).toMatch(/^web: call calls .* before /)
+    }
+  })
+})
+
 describe('what is not a clock', () => {
   test('traces without skew stay as they are, to the bit', () => {
     const traces = simulate()

@@ -1,8 +1,9 @@
 import { group, sum } from 'd3-array'
 import { formatAmount } from '../../core/quantity.ts'
 import { firstOf, grouped, printable, spoken } from '../../core/words.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
+import { operationOf } from '../../flows/node-labels.ts'
 import { type RecordedOnce, recordedOtherwise } from '../steps/recorded-otherwise.ts'
 import { type ComparedPeriods, type ComparisonWarning, warning } from './comparison-warning.ts'
 
@@ -22,6 +23,12 @@ export function idleWaits({ flows: given }: ComparedPeriods): ComparisonWarning[
       'Their requests begin when that wait ends. It grows when messages get rarer, and delays nobody.',
     answer: 'Where these waits changed, look at the request rate.',
   })
+}
+
+/** Whether an operation of a service receives messages: it may have received none, and nobody waits for it. */
+function receivesMessages({ messages, labels }: FlowSet, service: string): boolean {
+  const receivers = new Set(messages?.receiver)
+  return [...receivers].some((code) => operationOf(labels.get(code)).service === service)
 }
 
 /** Warns of spans that only one period records, or names so, for work done in both. */
@@ -46,13 +53,17 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
   const ofOnePeriod = [wholes, parts].flatMap((some) => {
     const kindOf = ({ service, period, isRelay }: RecordedOnce) => `${period} ${isRelay} ${service}`
     return Array.from(group(some, kindOf).values(), (own) => {
-      const [{ service, period, isRelay }] = own as [RecordedOnce]
+      const [{ service, period, isRelay, isWhole }] = own as [RecordedOnce]
       const spans = grouped(sum(own, (one) => one.spans))
       const records =
         period === AFTER
           ? `records ${named(own)}spans only after (${spans})`
           : `records no ${named(own)}spans after (${spans} before)`
-      const takes = isRelay ? 'which only pass calls on' : 'but its callers are as fast as before'
+      const takes = isRelay
+        ? 'which only pass calls on'
+        : isWhole && receivesMessages(flows, service)
+          ? `but may have received no messages${period === AFTER ? ' before' : ''}`
+          : 'but its callers are as fast as before'
       return `${printable(service)} ${records}, ${takes}`
     })
   })

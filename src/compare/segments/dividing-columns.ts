@@ -4,8 +4,10 @@ import { allVisits, SEVERAL } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
 import { lostSome } from '../steps/lost-spans.ts'
+import { rootName } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { dividesStrata, type Measured } from './measured.ts'
 import { tellsFailures } from './mistaken-conditions.ts'
@@ -42,8 +44,10 @@ export class DividingColumns {
   readonly #visits = new Map<string, [visits: number, requests: number]>()
 
   constructor({ flows, calls }: StepChanges, read: RequestColumns) {
-    // A newly called service is a finding already; it does not locate another one.
-    const changed = new Set(calls.flatMap((one) => (one.changed ? (one.call?.service ?? []) : [])))
+    // A newly called service is a finding already; it does not locate another one. Nor does one that other requests
+    // call than before, or that records other calls.
+    const changed = servicesOfOthers(flows)
+    for (const one of calls) if (one.changed && one.call !== null) changed.add(one.call.service)
     this.#read = read
     this.#measure = flows.quantity.name
     this.#called = calledColumns(flows).filter(({ attribute }) => !changed.has(attribute))
@@ -176,6 +180,44 @@ function requestsOfShapes({ shapes, shapeOf }: FlowSet): Uint32Array {
   const counts = new Uint32Array(shapes.size)
   for (const shape of shapeOf) counts[shape]!++
   return counts
+}
+
+/** Level at which the shares of requests that call a service differ between the periods. */
+const LEVEL = 0.01
+
+/** Returns services that another share of the requests of some root call than before. */
+function servicesOfOthers(flows: FlowSet): Set<string> {
+  const shapes = new Map<number, [number, number]>()
+  for (const [request, shape] of flows.shapeOf.entries()) {
+    getOrInsert(shapes, shape, (): [number, number] => [0, 0])[flows.period[request] as Period]++
+  }
+  const add = (counts: [number, number], [before, after]: readonly [number, number]) => {
+    counts[BEFORE] += before
+    counts[AFTER] += after
+  }
+  const none = (): [number, number] => [0, 0]
+  const ofRoots = new Map<string, [number, number]>()
+  const calling = new Map<string, Map<string, [number, number]>>()
+  for (const [shape, { visits }] of allVisits(flows)) {
+    const [root, counts] = [rootName(flows, shape), shapes.get(shape) ?? none()]
+    add(getOrInsert(ofRoots, root, none), counts)
+    for (const service of new Set(visits.slice(1).map((visit) => visit.service))) {
+      add(
+        getOrInsert(
+          getOrInsert(calling, service, () => new Map()),
+          root,
+          none,
+        ),
+        counts,
+      )
+    }
+  }
+  const isOther = (roots: ReadonlyMap<string, readonly [number, number]>) =>
+    [...roots].some(([root, [before, after]]) => {
+      const [ofBefore, ofAfter] = ofRoots.get(root)!
+      return twoProportionsTest(before, ofBefore, after, ofAfter).p * roots.size < LEVEL
+    })
+  return new Set([...calling].flatMap(([service, roots]) => (isOther(roots) ? service : [])))
 }
 
 /**

@@ -1,7 +1,8 @@
 import { TIME } from '../../core/quantity.ts'
 import { listed, MAX_NAMED, printable } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { operationName } from '../../flows/node-labels.ts'
+import { callName, operationName } from '../../flows/node-labels.ts'
+import { messageReceivers } from '../../flows/span-tree.ts'
 import type { CallsEvidence, ToldCall } from '../findings/evidence.ts'
 import { calledName } from '../findings/names.ts'
 import { isMadeWith } from '../findings/service-changes.ts'
@@ -70,6 +71,16 @@ function whatCalls({ changes, previous }: CallsEvidence, { flows, sites }: StepC
   const names = together.map((other) => calledName(other.call, service))
   const shares = shareOf(change, together)
   const what = `${listed(names, MAX_NAMED)}${kind === 'next' && after !== '' ? ` ${after}` : ''}`
+  const areReceived = together.every(
+    (other) => other.call !== null && messageReceivers(flows).has(callName(other.call)),
+  )
+  // Whoever sends messages shows nothing of who receives them.
+  if (areReceived && made[AFTER] === 0) {
+    return `no ${what} follows ${name} (${ofChances(change, BEFORE)} before): not received, or not recorded`
+  }
+  if (areReceived && made[BEFORE] === 0) {
+    return `${what} follows ${name} ${shares}: not received before, or not recorded`
+  }
   if (difference > 0)
     return `${name} ${made[BEFORE] === 0 ? 'now calls' : 'calls'} ${what} ${shares}`
   return made[AFTER] === 0

@@ -152,11 +152,11 @@ export function groupFindings(
     const interference = interferences.get(draft) ?? null
     const parts = withoutNames(draft.key, knowledge).split('\n').sort()
     const id = `${draft.kind}-${fingerprint(parts.join('\n'))}`
-    const { where, what, look, notes } = wordsOf(draft, compared)
+    const { where, what, look, notes } = wordsOf(draft, compared, follows?.services ?? [])
     const facts = [
       ...factsOf(draft, { all: Math.max(requests, draft.requests), quantity, notes }),
       ...meaningFact(categories, draft),
-      ...sinceFact(since, follows),
+      ...sinceFact(since, { follows, flows }),
       ...burstsFact(draft, bursts),
       ...interferenceFacts(interference),
       ...(knowledge === null ? [] : noteTexts(knowledge.notes, id, subjectsOf(categories, draft))),

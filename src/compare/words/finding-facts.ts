@@ -17,6 +17,7 @@ import {
   printable,
 } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
+import { arrivals } from '../../flows/overlap.ts'
 import type { Categories } from '../categories/categories.ts'
 import { meaningOf } from '../categories/parts.ts'
 import type { Draft, Finding } from '../findings/finding.ts'
@@ -38,8 +39,10 @@ const HARDLY = 0.65
 /** Below this length, an interval of times is written in milliseconds. */
 const SHORT_US = 2e6
 /** End of times of day in ISO 8601. */
-export const SECONDS = 19
+const SECONDS = 19
 const MILLISECONDS = 23
+/** Times of day come again in a period that is longer. */
+const DAY_US = 24 * 3.6e9
 
 /**
  * Returns what a finding says below its title.
@@ -110,45 +113,76 @@ function eachText(each: number, draft: Draft, quantity: Quantity): string {
 /**
  * `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `throughout the after period`; and until when.
  */
-export function sinceFact(since: Onset | null, follows: TimedEvent | null): string[] {
+export function sinceFact(
+  since: Onset | null,
+  { follows, flows }: { readonly follows: TimedEvent | null; readonly flows: FlowSet },
+): string[] {
   if (since === null) return []
-  const until = since.until === null ? '' : `, until ${placedText(since.until, since)}`
-  if (follows === null) return [sinceText(since) + until]
+  const days = hasDays(flows)
+  const until = since.until === null ? '' : `, until ${placedText(since.until, since, { days })}`
+  if (follows === null) return [sinceText(since, days) + until]
   const lagUs = since.fromStart ? 0 : Math.max(0, since.timeUs - follows.atUs)
   // A lag is no surer than the moment it is counted from.
   const isSure = lagUs > since.highUs - since.lowUs
   const upTo = formatDuration(since.highUs - follows.atUs)
   const lag = lagUs === 0 ? '' : isSure ? `${formatDuration(lagUs)} ` : `at most ${upTo} `
-  return [`${sinceText(since)}, ${lag}after ${printable(follows.words)}${until}`]
+  return [`${sinceText(since, days)}, ${lag}after ${printable(follows.words)}${until}`]
 }
 
-export function sinceText(since: Onset): string {
+/** @param days whether to write dates with times of day, see {@link areDays} */
+export function sinceText(since: Onset, days: boolean): string {
   const { timeUs, fromStart, gradual, perhapsGradual, isTimeOfDay, until } = since
   const growing = gradual ? 'growing ' : ''
   if (fromStart) {
     const where = until === null ? 'throughout' : 'from the start of'
-    const time = isTimeOfDay ? ` (from ${timeText(timeUs, SECONDS)} UTC)` : ''
+    const time = isTimeOfDay ? ` (from ${timeText(timeUs, { days })} UTC)` : ''
     return `${growing}${where} the after period${time}`
   }
   const condition = perhapsGradual ? ' if sudden' : ''
-  return `${growing}since ${gradual || perhapsGradual ? 'about ' : ''}${placedText(since, since, condition)}`
+  return `${growing}since ${gradual || perhapsGradual ? 'about ' : ''}${placedText(since, since, { days, condition })}`
 }
 
 /** `11:15:03 UTC (95 % CI 11:15:01 to 11:15:04)`. */
 function placedText(
   { timeUs, lowUs, highUs }: NonNullable<Onset['until']>,
   { isTimeOfDay }: Onset,
-  condition = '',
+  { days, condition = '' }: { readonly days: boolean; readonly condition?: string },
 ): string {
   const length = highUs - lowUs < SHORT_US ? MILLISECONDS : SECONDS
-  const [time, low, high] = [timeUs, lowUs, highUs].map((us) =>
-    isTimeOfDay ? timeText(us, length) : formatDuration(us),
+  const text = (us: number, isDated: boolean) =>
+    isTimeOfDay ? timeText(us, { length, days: days && isDated }) : formatDuration(us)
+  const time = text(timeUs, true)
+  // The interval writes other dates only.
+  const [low, high] = [lowUs, highUs].map((us) =>
+    text(us, isTimeOfDay && dayOf(us) !== dayOf(timeUs)),
   )
   return `${time} ${isTimeOfDay ? 'UTC' : 'into the after period'} (95 % CI ${low} to ${high}${condition})`
 }
 
-export function timeText(us: number, length: number): string {
-  return new Date(us / 1e3).toISOString().slice(11, length)
+/** Writes a time of day: `11:15:03`, or `2026-09-30 11:15:03` with its date. */
+export function timeText(us: number, { days, length = SECONDS }: TimeWords): string {
+  const [date, time] = [dayOf(us), new Date(us / 1e3).toISOString().slice(11, length)]
+  return days ? `${date} ${time}` : time
+}
+
+interface TimeWords {
+  readonly days: boolean
+  readonly length?: number
+}
+
+function dayOf(us: number): string {
+  return new Date(us / 1e3).toISOString().slice(0, 10)
+}
+
+/** Whether times of day come again within the after period, so that they need dates. */
+export function hasDays(flows: FlowSet): boolean {
+  const [, after] = arrivals(flows)
+  return areDays([after[0] ?? 0, after.at(-1) ?? 0])
+}
+
+/** Whether times of day come again within a range of times. */
+export function areDays([fromUs, toUs]: readonly [number, number]): boolean {
+  return toUs - fromUs > DAY_US
 }
 
 export function burstsFact({ kind, direction }: Draft, bursts: Bursts | null): string[] {

@@ -12,10 +12,14 @@ import { stepsWords } from './step-words.ts'
 import { movesWords } from './structure-words.ts'
 import type { Words } from './words.ts'
 
-/** Writes the sentences of a finding: those of its evidence, its segment, and its logs. */
-export function wordsOf(draft: Draft, compared: Compared): Words {
+/**
+ * Writes the sentences of a finding: those of its evidence, its segment, and its logs.
+ *
+ * @param changed services whose versions or hosts changed just before
+ */
+export function wordsOf(draft: Draft, compared: Compared, changed: readonly string[]): Words {
   const { evidence, segment, because, meanwhile, logs, serviceLogs } = draft
-  const own = ownWords(draft, compared)
+  const own = ownWords(draft, compared, changed)
   const { quantity } = compared.categories.flows
   const isOfSegment = segment === undefined || evidence.of === 'segment'
   return {
@@ -32,11 +36,15 @@ export function wordsOf(draft: Draft, compared: Compared): Words {
   }
 }
 
-function ownWords({ evidence, segment, direction }: Draft, { categories, steps }: Compared): Words {
+function ownWords(
+  { evidence, segment, direction }: Draft,
+  { categories, steps }: Compared,
+  changed: readonly string[],
+): Words {
   const { flows } = categories
   switch (evidence.of) {
     case 'steps':
-      return stepsWords(steps.flows, evidence, segment)
+      return stepsWords(steps.flows, evidence, { ...(segment && { segment }), changed })
     case 'segment':
       return segmentWords(flows, evidence, segment!)
     case 'calls':

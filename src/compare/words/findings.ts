@@ -119,7 +119,7 @@ export class Findings extends columnarStage<FindingColumns>() {
 
   /** Says when requests were slow for a while, and where; `null` if they were not. */
   get slowStretchText(): string | null {
-    return this.slowStretch && stretchText(this.slowStretch, this.quantity)
+    return this.slowStretch && stretchText(this.slowStretch, this.flows)
   }
 
   /** Says how slow a few requests were, and where; `null` if none were. */

@@ -5,17 +5,18 @@ import { periodOverlap } from '../../flows/overlap.ts'
 import type { FewSlow } from '../findings/slow-stretch.ts'
 import { FAR, SLOW, type SlowCounts, type SlowStretch } from '../findings/stretches.ts'
 import { errorWords } from './error-words.ts'
-import { burstsText, SECONDS, timeText } from './finding-facts.ts'
+import { burstsText, hasDays, timeText } from './finding-facts.ts'
 import { deadlineText } from './rest-words.ts'
 
 /** Most bursts whose times are listed. */
 const MAX_LISTED = 6
 
 /** Describes the stretch: its time, how slow its requests were, the place, and traces to look at. */
-export function stretchText(stretch: SlowStretch, quantity: Quantity): string {
+export function stretchText(stretch: SlowStretch, flows: FlowSet): string {
+  const { quantity } = flows
   const { fromUs, untilUs, isTimeOfDay, inside, outside, before, where, affected } = stretch
   const [from, to] = [fromUs, untilUs].map((us) =>
-    isTimeOfDay ? timeText(us, SECONDS) : formatDuration(us),
+    isTimeOfDay ? timeText(us, { days: hasDays(flows) }) : formatDuration(us),
   )
   const of = ({ slow, requests }: SlowCounts) => `${grouped(slow)} of ${grouped(requests)}`
   const counts = `(at other times ${of(outside)}, before ${of(before)})`
@@ -64,7 +65,8 @@ export function fewSlowWhen({ bursts }: FewSlow, flows: FlowSet): string | null 
   if (bursts === null) return null
   const { count, beginUs } = bursts
   if (count > MAX_LISTED || periodOverlap(flows) === null) return `in ${burstsText(bursts)}`
-  return `in ${count} bursts, from ${listed(beginUs.map((us) => timeText(us, SECONDS)))} UTC`
+  const days = hasDays(flows)
+  return `in ${count} bursts, from ${listed(beginUs.map((us) => timeText(us, { days })))} UTC`
 }
 
 function slowText(

@@ -1,4 +1,4 @@
-import { group, rollup, sum } from 'd3-array'
+import { group, rollup, sort, sum } from 'd3-array'
 import { callersOf } from '../../calls/unrecorded-callees.ts'
 import { SEVERAL } from '../../calls/visits.ts'
 import { callerSide, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
@@ -17,11 +17,15 @@ import { timeWords } from './segment-words.ts'
 import { inFew, slowNotes, wayNotes } from './time-words.ts'
 import type { Words } from './words.ts'
 
-/** Says how much longer steps take, and where to look. */
+/**
+ * Says how much longer steps take, and where to look.
+ *
+ * @param draft.changed services whose versions or hosts changed just before
+ */
 export function stepsWords(
   flows: FlowSet,
   evidence: StepsEvidence,
-  segment: Segment | undefined,
+  { segment, changed }: { readonly segment?: Segment; readonly changed: readonly string[] },
 ): Words {
   const { steps, inSegment } = evidence
   const [first] = steps
@@ -33,7 +37,7 @@ export function stepsWords(
   return {
     where,
     what: isOfSegment ? timeWords(segment, flows) : what,
-    look: whereToLook(flows, evidence),
+    look: whereToLook(flows, evidence, changed),
     notes: [
       // A segment of spans within does not tell how long all calls of the step take.
       ...(isOfSegment ? [] : slowNotes(flows, first, parts)),
@@ -167,18 +171,25 @@ function serviceWords(
   return listed([...parts].map(([part, taken]) => `${part} ${taken}`))
 }
 
-function whereToLook(flows: FlowSet, { scope, steps }: StepsEvidence): string {
+/** Names the services, or both ends of a way, which either may make longer: first the one that changed. */
+function whereToLook(
+  flows: FlowSet,
+  { scope, steps }: StepsEvidence,
+  changed: readonly string[],
+): string {
   const [{ kind, service, caller }] = steps
   if (kind === 'call' && caller === null) {
     const callers = listed(callersOf(flows, service).map(printable), MAX_NAMED)
     return `${printable(service)} (called by ${callers})`
   }
-  const first = 'service' in scope ? [scope.service] : steps.map(({ service }) => service)
-  const isWay = flows.quantity === TIME && steps.every(({ caller }) => caller !== null)
-  const named = listed([...new Set(first)].map(printable), MAX_NAMED)
-  const ways = steps.some(isMessage)
-    ? 'lag, number and work of consumers'
-    : 'network, queues, connections'
+  const own = 'service' in scope ? [scope.service] : steps.map(({ service }) => service)
+  const isWay = flows.quantity === TIME && steps.every(({ kind }) => kind === 'call')
+  const areMessages = steps.some(isMessage)
+  const callers =
+    isWay && !areMessages && scope.of === 'step' ? steps.flatMap(({ caller }) => caller ?? []) : []
+  const ends = sort(new Set([...own, ...callers]), (service) => Number(!changed.includes(service)))
+  const named = listed(ends.map(printable), MAX_NAMED)
+  const ways = areMessages ? 'lag, number and work of consumers' : 'network, queues, connections'
   return isWay ? `${named} (${ways})` : named
 }
 

@@ -3,6 +3,7 @@ import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.
 import { Dictionary } from '../../traces/dictionary.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import { type CallsBetween, callsBetween, clocksOf } from './calls-between.ts'
+import { type Corrections, type MovedClock, moveBack } from './moved-clock.ts'
 
 /** Offset of one clock ahead of another during a stretch of time. */
 export interface ClockOffset extends Omit<Stretch, 'first' | 'fromUs' | 'untilUs' | 'line'> {
@@ -29,8 +30,21 @@ export interface SpanClocks {
   readonly doubtUs: Float64Array
 }
 
+/** NTP keeps clocks of one data center as close. */
+const SYNCHRONIZED_US = 1000
+
+/** A clock that moved between the periods. */
+export interface ClockMove extends Pick<MovedClock, 'byUs'> {
+  /** Host, instance or service. */
+  readonly clock: string
+  /** Whether it moved farther than clocks that are synchronized do, and no call lies outside its caller, which shows it. */
+  readonly isTold: boolean
+}
+
 interface ClockColumns {
   readonly offsets: readonly ClockOffset[]
+  /** The clock that moved against all others between the periods, whose times after are corrected; `null` for none. */
+  readonly moved: ClockMove | null
   /** By period: traces with calls that begin before or end after their caller, once corrected. */
   readonly outsideTraces: readonly number[]
 }
@@ -72,11 +86,18 @@ export const AS_RECORDED: FoundOffsets = { clocks: undefined, bySpan: [] }
  * at least 5 calls and 5 % of all lie outside their callers, and the correction brings half of them inside. A server
  * that ends its span after it has answered looks like a clock that is ahead, and is treated as one.
  *
+ * Within these bounds a clock may still move between the periods: see `moveBack`.
+ *
+ * @param options.runs number of recordings of before
+ *
  * Sources: O'Rourke 1981, "An on-line algorithm for fitting straight lines between data ranges";
  * Moon, Skelly and Towsley 1999, "Estimation and removal of clock skew from network delay
  * measurements".
  */
-export function findClockOffsets(periods: readonly SpanTraces[]): FoundOffsets {
+export function findClockOffsets(
+  periods: readonly SpanTraces[],
+  { runs }: { readonly runs: number },
+): FoundOffsets {
   const names = new Dictionary()
   const clocks = periods.map((traces) => clocksOf(traces, names))
   const calls = callsBetween(periods, clocks, names.size)
@@ -107,9 +128,57 @@ export function findClockOffsets(periods: readonly SpanTraces[]): FoundOffsets {
       }
     }),
   )
-  const found = { clocks, calls, stretches }
-  const { bySpan, outsideTraces } = spansCorrected(periods, found)
-  return { clocks: new ClockOffsets({ offsets, outsideTraces }), bySpan }
+  const corrections = correctionsOf(calls, stretches)
+  const moved = alignMoved(periods, calls, { clocks, names, runs, corrections })
+  const { bySpan, outsideTraces } = spansCorrected(periods, { clocks, calls, corrections })
+  return { clocks: new ClockOffsets({ offsets, outsideTraces, moved }), bySpan }
+}
+
+function correctionsOf(
+  calls: CallsBetween,
+  stretches: readonly (readonly Stretch[])[],
+): Corrections {
+  const offsetUs = new Float64Array(calls.span.length)
+  const doubtUs = new Float64Array(calls.span.length)
+  stretches.forEach((ofPair, pair) => {
+    let at = 0
+    for (let call = calls.firstOf[pair]!; call < calls.firstOf[pair + 1]!; call++) {
+      while (at + 1 < ofPair.length && call >= ofPair[at + 1]!.first) at++
+      const stretch = ofPair[at]
+      if (!stretch?.applied) continue
+      offsetUs[call] = stretch.line.at(calls.timeUs[call]!)
+      doubtUs[call] = stretch.residualUs
+    }
+  })
+  return { offsetUs, doubtUs }
+}
+
+/** Moves the clock that moved between the periods back, or else those of the service that did, and names it. */
+function alignMoved(
+  periods: readonly SpanTraces[],
+  calls: CallsBetween,
+  {
+    clocks,
+    names,
+    ...other
+  }: {
+    readonly clocks: readonly Uint32Array[]
+    readonly names: Dictionary
+    readonly runs: number
+    readonly corrections: Corrections
+  },
+): ClockColumns['moved'] {
+  const ofServices = periods.map(({ spans, services }) => {
+    const codes = services.values.map((name) => names.code(name))
+    return spans.service.map((service) => codes[service]!)
+  })
+  for (const ends of [clocks, ofServices]) {
+    const moved = moveBack(periods, calls, { ...other, ends })
+    if (moved === null) continue
+    const { end, byUs, isWithin } = moved
+    return { clock: names.value(end), byUs, isTold: isWithin && Math.abs(byUs) > SYNCHRONIZED_US }
+  }
+  return null
 }
 
 function spansCorrected(
@@ -117,30 +186,27 @@ function spansCorrected(
   found: {
     readonly clocks: readonly Uint32Array[]
     readonly calls: CallsBetween
-    readonly stretches: readonly (readonly Stretch[])[]
+    readonly corrections: Corrections
   },
 ): Pick<FoundOffsets, 'bySpan'> & Pick<ClockColumns, 'outsideTraces'> {
-  const { clocks, calls, stretches } = found
-  const isCorrected = stretches.some((ofPair) => ofPair.some(({ applied }) => applied))
+  const { clocks, calls, corrections } = found
+  const { offsetUs, doubtUs } = corrections
+  const isCorrected = offsetUs.some((us) => us !== 0)
   const bySpan = periods.map(({ spans: { parent } }, period): SpanClocks | undefined => {
     if (!isCorrected) return undefined
     const [aheadUs, doubtUs] = [new Float64Array(parent.length), new Float64Array(parent.length)]
     return { clock: clocks[period]!, aheadUs, doubtUs }
   })
   const outside = periods.map(({ size }) => new Uint8Array(size))
-  stretches.forEach((ofPair, pair) => {
-    let at = 0
+  calls.pairs.forEach((_, pair) => {
     for (let call = calls.firstOf[pair]!; call < calls.firstOf[pair + 1]!; call++) {
-      while (at + 1 < ofPair.length && call >= ofPair[at + 1]!.first) at++
-      const stretch = ofPair[at]
       const period = calls.period[call]!
-      let offset = 0
-      if (stretch?.applied) {
-        // In whole nanoseconds, as times are.
-        offset = Math.round(stretch.line.at(calls.timeUs[call]!) * 1000) / 1000
+      // In whole nanoseconds, as times are.
+      const offset = Math.round(offsetUs[call]! * 1000) / 1000
+      if (offset !== 0) {
         const span = calls.span[call]!
         bySpan[period]!.aheadUs[span] = calls.direction[call]! * offset
-        bySpan[period]!.doubtUs[span] = stretch.residualUs
+        bySpan[period]!.doubtUs[span] = doubtUs[call]!
       }
       const isLate = calls.lateUs[call]! > calls.direction[call]! * offset
       if (isLate || beginsBefore(calls, call, offset)) outside[period]![calls.trace[call]!] = 1

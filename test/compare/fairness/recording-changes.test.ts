@@ -116,6 +116,14 @@ const inMilliseconds: Change = (spans) =>
     endUs: 1000 * Math.floor(span.endUs! / 1000),
   }))
 
+const clock =
+  (of: string, aheadUs: number): Change =>
+  (spans) =>
+    spans.map((span) => {
+      const us = span.service === of ? aheadUs : 0
+      return { ...span, startUs: span.startUs! + us, endUs: span.endUs! + us }
+    })
+
 const CHANGES: Readonly<Record<string, Change>> = {
   'a service records nothing': without(({ service }) => service === 'stock'),
   'half of the spans of a service are lost': without(
@@ -124,6 +132,9 @@ const CHANGES: Readonly<Record<string, Change>> = {
   'half of the spans of a service that calls databases alone are lost': without(
     ({ service }, { next }) => service === 'shop' && next() < 0.5,
   ),
+  'half of the spans of a service that calls none are lost': without(
+    ({ service }, { next }) => service === 'prices' && next() < 0.5,
+  ),
   'spans are lost at random': without((_, { next }) => next() < 0.04),
   'clients record nothing': passing(({ kind }) => kind === 'client'),
   'clients of one service record nothing': passing(
@@ -131,6 +142,9 @@ const CHANGES: Readonly<Record<string, Change>> = {
   ),
   'a proxy of its own name is recorded': proxy,
   'times are whole milliseconds': inMilliseconds,
+  'a clock is 2 ms ahead': clock('stock', 2000),
+  'a clock is 3 ms behind': clock('prices', -3000),
+  'the clock of all callers is 400 µs ahead': clock('gateway', 400),
 }
 
 const rows = Object.entries(CHANGES).flatMap(([name, change]) =>

@@ -156,7 +156,7 @@ test('a stretch that slows all kinds of requests counts all of them, and names t
   expect(stretch.affected).toBeLessThanOrEqual(stretch.inside.requests)
   expect(stretch.typicalUs / 40_000).toBeCloseTo(1, 1)
   expect(stretch.excessUs / (300 * 40_000)).toBeCloseTo(1, 1)
-  expect(stretchText(stretch, flows.quantity)).toContain(
+  expect(stretchText(stretch, flows)).toContain(
     `, mostly in gateway verify, where ${stretch.affected} requests were slow. This adds`,
   )
 })

@@ -533,3 +533,32 @@ describe('links', () => {
     expect(waitsOf(traces.pick(orders))).toHaveLength(10)
   })
 })
+
+test('a consumer of which nothing is recorded in one period stopped, or only records nothing: both are said', () => {
+  const of = (consumes: boolean, fromUs: number) =>
+    makeSpans(
+      Array.from({ length: 60 }, (_, i): SpanSketch[] => {
+        const [trace, startUs] = [`${fromUs}-${i}`, NOON_US + fromUs + i * 1e6]
+        const spans: SpanSketch[] = [
+          { id: 'shop', trace, kind: 'server', startUs, endUs: startUs + 5000 + 10 * (i % 7) },
+          {
+            ...{ id: 'send', trace, parent: 'shop', service: 'shop', operation: 'publish' },
+            ...{ kind: 'producer', startUs: startUs + 2000, endUs: startUs + 2500 },
+          },
+        ]
+        const received: SpanSketch = {
+          ...{ id: 'mailer', trace, parent: 'send', operation: 'process', kind: 'consumer' },
+          ...{ startUs: startUs + 20_000, endUs: startUs + 28_000 },
+        }
+        return consumes ? [...spans, received] : spans
+      }).flat(),
+    )
+  const titles = (before: boolean, after: boolean) =>
+    compare(of(before, 0), of(after, 1e9)).findings.findings.map(({ title }) => title)
+  expect(titles(true, false)).toEqual([
+    'shop: no mailer process follows publish (60 of 60 before): not received, or not recorded',
+  ])
+  expect(titles(false, true)).toEqual([
+    'shop: mailer process follows publish in 60 of 60 calls (0 of 60 before): not received before, or not recorded',
+  ])
+})
