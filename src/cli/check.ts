@@ -168,7 +168,7 @@ function checkText(results: CheckResults, width = Number.POSITIVE_INFINITY): str
     unbounded > 0 &&
       `Too few ${baseline.length === 1 ? 'requests' : 'runs'} to bound the shift of ${counted(unbounded, 'type')}.`,
     baseline.length === 1 &&
-      'One run before cannot show run-to-run variation: intervals may be too narrow.',
+      'A single run before cannot show run-to-run variation: intervals may be too narrow.',
     changes.length > 0 &&
       `Response times changed level at ${shortName(changes.at(-1)?.run ?? '')}.`,
   ])

@@ -235,11 +235,11 @@ function moreHint({ findings: all, ranking: { mutations } }: Comparison, warning
     warnings.length > 0 && 'warnings in full',
   ])
   const hints = spoken([
-    more.length > 0 && `--verbose: ${more.join(', ')}`,
-    first !== undefined && `--finding ${first.id}: #1 with its traces`,
-    warnings.some(isHint) && '--omit-hosts: categories large enough to rank',
+    more.length > 0 && `--verbose (${more.join(', ')})`,
+    first !== undefined && `--finding ${first.id} (#1 with its traces)`,
+    warnings.some(isHint) && '--omit-hosts (categories large enough to rank)',
   ])
-  return hints.length === 0 ? [] : [`${hints.join('; ')}.`]
+  return hints.length === 0 ? [] : [`More: ${hints.join(', ')}.`]
 }
 
 /** Warnings in two lines each at most where there is room, else in one. */
@@ -332,7 +332,7 @@ function nothingFound({ categories, responseTime, flows }: Comparison): string {
   const few = range(categories.size).filter((one) => !responseTime.test(one).testable)
   if (few.length === 0) return 'All categories had enough requests to test.'
   const share = sum(few, (one) => categories.count(one, AFTER)) / flows.count(AFTER)
-  return `${grouped(few.length)} of ${counted(categories.size, 'category', 'categories')} (${percent(share)} of requests after) ${few.length === 1 ? 'has' : 'have'} too few requests to be tested alone.`
+  return `${grouped(few.length)} of ${counted(categories.size, 'category', 'categories')} (${percent(share)} of requests after) ${few.length === 1 ? 'has' : 'have'} too few requests for tests of their own.`
 }
 
 const MIN_TOLD = 0.01
@@ -345,7 +345,7 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
   const sign = contributionUs > 0 ? '+' : ''
   const cost = noPrecursor
     ? 'cost unknown'
-    : `${sign}${formatAmount(contributionUs, quantity)} in all`
+    : `${sign}${formatAmount(contributionUs, quantity)} in total`
   return [
     `${rank}. ${rootName(categories, category, MAX_NAME_LENGTH)}`,
     `   ${kind}, category ${category}: ${cost}, ` +
@@ -369,7 +369,7 @@ function likelySources({ moves, categories }: Comparison, { category }: RankedMu
     sum(streams, ({ addedUs }) => addedUs),
     categories.flows.quantity,
   )
-  return `; ${counted(streams.length, 'category', 'categories')} together may be its source, adding ${all} in all`
+  return `; ${counted(streams.length, 'category', 'categories')} together may be its source, adding ${all} in total`
 }
 
 function structuralLines(comparison: Comparison, mutation: RankedMutation): string[] {

@@ -49,7 +49,7 @@ const MOSTLY_ALL = 1.1
 export function partText(part: number, whole: number, quantity: Quantity): string {
   const { change } = changeWords(quantity, whole >= 0)
   return part / whole <= MOSTLY_ALL
-    ? `${percent(part / whole)} of the ${change}`
+    ? `${percent(Math.min(1, part / whole))} of the ${change}`
     : `more than the whole ${change}`
 }
 

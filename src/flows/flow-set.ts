@@ -460,7 +460,7 @@ export function countText(flows: FlowSet, period: Period): string {
   const parts = flows.count(period) - flows.wholes(period)
   const notes = spoken([
     isWeighted && `${recorded} ${flows.isOfSample ? 'compared' : 'recorded'}`,
-    parts > 0 && `and ${grouped(parts)} parts of them`,
+    parts > 0 && `and ${grouped(parts)} fragments`,
   ]).join(', ')
   const all = isWeighted ? grouped(flows.countedIn(period)) : recorded
   return notes === '' ? all : `${all} (${notes})`

@@ -117,10 +117,10 @@ export function operationName({ operation }: Pick<NodeLabel, 'operation'>): stri
   return printable(operation.replace(GRPC_METHOD, '$1$2'))
 }
 
-/** Returns the same beside the name of its service, which some operations end with: `GET to redis`. */
+/** Returns the same beside the name of its service, without what the operation says of that: `GET to redis`. */
 export function operationAt(service: string, operation: string): string {
   const said = ` to ${service}`
-  return operationName({
-    operation: operation.endsWith(said) ? operation.slice(0, -said.length) : operation,
-  })
+  return operation.endsWith(said)
+    ? operationName({ operation: operation.slice(0, -said.length) })
+    : operationName({ operation })
 }

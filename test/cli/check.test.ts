@@ -29,7 +29,7 @@ describe('flowdelta check', () => {
     const { code, out, err } = await check(CONTROL_AFTER, ...GATE, '--name', 'v2')
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^pass: v2 against 1 run \(v1\)\n/)
-    expect(out).toContain('One run before cannot show run-to-run variation')
+    expect(out).toContain('A single run before cannot show run-to-run variation')
   })
 
   test('fails the types that a planted millisecond makes slower, and only those', async () => {

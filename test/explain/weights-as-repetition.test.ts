@@ -97,7 +97,7 @@ test.each(SEEDS)('anomalies count weights as repetitions (seed %i)', (seed) => {
   const told = (isRepeated: boolean) =>
     findVariance(compared(seed, isRepeated), { large: 10 })
       .anomalies({ tail: 0.02 })
-      .anomalies.map(({ explanation: _, exemplars: __, edges, ...own }) => ({
+      .anomalies.map(({ explanation: _, exemplars: __, members: ___, edges, ...own }) => ({
         ...amounts([own])[0],
         // Shares of 0 are off by rounding.
         edges: amounts(edges.filter(({ share }) => share > 1e-9)),

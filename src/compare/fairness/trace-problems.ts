@@ -180,7 +180,7 @@ export function orphans(periods: ComparedPeriods): ComparisonWarning[] {
     finding: `${affectedText(affected)} have spans whose parent is not in the files.`,
     effect:
       `Each of these spans begins a fragment (${grouped(before)} before, ${grouped(after)} after). Its steps are ` +
-      'compared, but it does not count as a request, and the request itself looks simpler than it is.',
+      'compared, but it is no request of its own, and its request looks simpler than it was.',
     answer:
       'Load the files of all services for both periods, or leave these requests out with `selectRequests`.',
   })

@@ -214,13 +214,19 @@ function moveWords(moves: readonly Move[]): string {
   const named = (own: readonly Move[], comes: boolean) => [
     ...new Set(own.filter((one) => one.comes === comes).map(({ name }) => printable(name))),
   ]
-  const ofVersions = [...versions].map(([service, own]) => {
+  const ofVersions = Array.from(versions, ([service, own]) => {
     const [from, to] = [named(own, false), named(own, true)].map((names) =>
       listed(names, MAX_NAMED),
-    )
-    const name = printable(service)
-    if (from !== '' && to !== '') return `${name} goes from ${from} to ${to}`
-    return from === '' ? `${name} ${to} appears` : `${name} ${from} disappears`
+    ) as [string, string]
+    return { name: printable(service), from, to }
+  })
+  const replaced = ofVersions.filter(({ from, to }) => from !== '' && to !== '')
+  const comeOrGo = [true, false].flatMap((comes) => {
+    const own = ofVersions.filter(({ from, to }) => (comes ? from : to) === '')
+    if (own.length === 0) return []
+    const names = own.map(({ name, from, to }) => `${name} ${comes ? to : from}`)
+    const verb = own.length === 1 ? 'appears' : 'appear'
+    return [`${listed(names, MAX_NAMED)} ${comes ? '' : 'dis'}${verb}`]
   })
   // Hosts of services with another version are part of that.
   const hosts = moves.filter(({ kind, service }) => kind === 'host' && !versions.has(service))
@@ -230,5 +236,6 @@ function moveWords(moves: readonly Move[]): string {
     const [noun, verb] = names.length === 1 ? ['host', 'appears'] : ['hosts', 'appear']
     return [`${noun} ${listed(names, MAX_NAMED)} ${comes ? '' : 'dis'}${verb}`]
   })
-  return listed([...ofVersions, ...ofHosts], MAX_NAMED)
+  const ofReplaced = replaced.map(({ name, from, to }) => `${name} goes from ${from} to ${to}`)
+  return listed([...ofReplaced, ...comeOrGo, ...ofHosts], MAX_NAMED)
 }

@@ -73,7 +73,7 @@ export function factsOf(
     ...(Number.isNaN(chance)
       ? []
       : [
-          `${changeWords(quantity, direction === 'slower').how} than ${percent(chance)} of requests before${chance < HARDLY ? ' (no change: 50 %)' : ''}`,
+          `${changeWords(quantity, direction === 'slower').how} than in ${percent(chance)} of requests before${chance < HARDLY ? ' (no change: 50 %)' : ''}`,
         ]),
     `${isOpen(draft) ? OWN_P : ''}${certaintyText(q)}`,
     ...notes,
@@ -95,7 +95,7 @@ function ofCallsFact({ calls, requests }: Draft, quantity: Quantity): string[] {
 }
 
 /** Says that p is about the change, next to a cost within noise. */
-export const OWN_P = 'the change itself: '
+export const OWN_P = 'that it changed: '
 
 /** A mean this far from the typical shift in the title is labeled as a mean, next to that shift. */
 const FAR_OFF = 0.05
@@ -221,7 +221,7 @@ export function shareText(finding: Finding, all: Whole): string {
   const { findings, observedChangeUs, quantity } = all
   if (contributionUs === 0) return ''
   const whole = !(shareOfChange > 0)
-    ? `${signedAmount(contributionUs, quantity)} in all`
+    ? `${signedAmount(contributionUs, quantity)} in total`
     : // Of one finding, the summary says what all else does.
       findings.length === 1
       ? partText(contributionUs, observedChangeUs, quantity)
@@ -231,7 +231,7 @@ export function shareText(finding: Finding, all: Whole): string {
 
 /** Says that a finding's share includes the slower steps listed under it. */
 export function belowText(consequences: Finding['consequences']): string {
-  return consequences.some((one) => one.kind === 'latency') ? ', with consequences' : ''
+  return consequences.some((one) => one.kind === 'latency') ? ', with knock-on effects' : ''
 }
 
 /** Returns a finding's part of the change; if it is surely more than all of it, also the rest. */

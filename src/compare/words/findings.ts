@@ -131,7 +131,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   get testedAgainst(): string {
     const runs = this.flows.runs.length
     if (runs === 1) {
-      return 'p is corrected for multiple tests. One run before cannot show run-to-run variation.'
+      return 'p is corrected for multiple tests. A single run before cannot show run-to-run variation.'
     }
     const few = runs < MANY_RUNS ? FEW_RUNS : ''
     return areFromSpans(this.flows)
@@ -153,7 +153,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     // In a drawn sample, each request may count once, without those it stands for.
     const isDrawn = recorded === this.requests && this.flows.isOfSample
     const all = `${grouped(this.requests)} requests${part}${isDrawn ? ' of a sample' : ''}`
-    const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than the same number before.`
+    const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than as many did before.`
     const failing = this.#failingText()
     const why =
       accountedText(this) ??
@@ -179,7 +179,7 @@ export class Findings extends columnarStage<FindingColumns>() {
       return ''
     const { moreFailed, isFaster, changeUs } = shift
     const more = moreFailed > 0 ? 'More' : 'Fewer'
-    return `${more} requests fail, and failing ones end ${isFaster ? 'sooner' : 'later'}: ${moreText(changeUs, TIME)} in total.`
+    return `${more} requests fail, and failing ones end ${isFaster ? 'sooner' : 'later'}: that makes ${moreText(changeUs, TIME)} of the total.`
   }
 
   /**

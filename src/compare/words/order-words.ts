@@ -49,7 +49,7 @@ function wordsOf(changes: readonly [CallChange, ...CallChange[]]) {
     singular: `${singular} ${rest}`,
     plural: `${plural} ${rest}`,
   })
-  if (kind === 'again') return verb('calls', 'call', `${next} again after a failure`)
+  if (kind === 'again') return verb('retries', 'retry', `${next} after a failure`)
   if (kind === 'hedges') {
     return verb('calls', 'call', `${next} once more while a slow call runs (hedging)`)
   }

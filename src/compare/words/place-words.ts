@@ -36,7 +36,7 @@ export function placeWords({ change, eachUs }: PlaceEvidence, quantity: Quantity
   const verb = way === undefined ? 'takes' : 'take'
   return {
     where: text,
-    what: `${listed(of)} ${verb} ${time}; elsewhere nothing changed`,
+    what: `${listed(of)} ${verb} ${time}; not elsewhere`,
     look: `everything with ${text}`,
     notes: [listed(names.map(printable), MAX_NAMED)],
   }
@@ -80,7 +80,7 @@ export function conditionWords(
   const way = isCall ? callerSide(quantity) : ''
   return {
     where,
-    what: `${who} ${timesText(eachUs, quantity)}${way}${isAll ? '; elsewhere nothing changed' : ''}`,
+    what: `${who} ${timesText(eachUs, quantity)}${way}${isAll ? '; not elsewhere' : ''}`,
     look,
     notes: [names],
   }

@@ -171,7 +171,7 @@ export function timeWords(segment: Segment, flows: FlowSet): string {
   const { quantity } = flows
   const { step, inside, callingOperation, within } = segment
   const name = nameOf(segment)
-  const time = moreText(inside.change, quantity) + (within === null ? '' : ' a call')
+  const time = moreText(inside.change, quantity) + (within === null ? '' : ' per call')
   if (step?.kind === 'work' && isInner(segment))
     return `${name} ${segment.alike ? 'take' : 'takes'} ${time}`
   const by = forCaller(callingOperation, segment.operation)

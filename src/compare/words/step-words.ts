@@ -44,7 +44,7 @@ export function stepsWords(
       ...partNotes(evidence, { parts, eachUs, quantity }),
       ...(isMessage(first)
         ? [
-            `${moreText(first.shiftUs, quantity)} a message${intervalText(first.interval, quantity)}, outside response times`,
+            `${moreText(first.shiftUs, quantity)} per message${intervalText(first.interval, quantity)}, outside response times`,
           ]
         : wayNotes(flows, steps, requestsOf(steps))),
       ...layerNotes(flows, steps),
@@ -66,8 +66,8 @@ function whatChanged(
     const times = part === undefined || part.isOfCalls ? 1 : part.callsEach / step.callsEach
     const isRepeated = times >= SEVERAL
     const more = moreText(step.shiftUs / (isRepeated ? times : 1), flows.quantity)
-    if (isMessage(step)) return `${more} to receive messages${inFew(step, 'them')}`
-    const each = step.callsEach < SEVERAL && !isRepeated ? '' : ' a call'
+    if (isMessage(step)) return `${more}${inFew(step, 'them')}`
+    const each = step.callsEach < SEVERAL && !isRepeated ? '' : ' per call'
     const way = step.caller === null ? '' : callerSide(flows.quantity)
     return more + each + inFew(step, 'the calls') + way
   }
@@ -77,12 +77,13 @@ function whatChanged(
   const called = few(steps.map((step) => step.service))
   const callers = few(steps.flatMap(({ caller }) => caller ?? []))
   const also = alsoChanged(first)
+  const waits = isMessage(first) ? `messages for ${operation} wait` : `${operation} takes`
   const itself = `${workWords(first, operation, parts)} takes ${time(first)}${oftener(first, parts)}${also}`
   switch (scope.of) {
     case 'step':
       return {
         where: first.caller === null ? service : `${printable(first.caller)} → ${service}`,
-        what: first.kind === 'work' ? itself : `${operation} takes ${time(first)}${also}`,
+        what: first.kind === 'work' ? itself : `${waits} ${time(first)}${also}`,
       }
     case 'operation':
       return { where: called, what: itself }
@@ -189,7 +190,9 @@ function whereToLook(
     isWay && !areMessages && scope.of === 'step' ? steps.flatMap(({ caller }) => caller ?? []) : []
   const ends = sort(new Set([...own, ...callers]), (service) => Number(!changed.includes(service)))
   const named = listed(ends.map(printable), MAX_NAMED)
-  const ways = areMessages ? 'lag, number and work of consumers' : 'network, queues, connections'
+  const ways = areMessages
+    ? 'lag of consumers, their number and their work'
+    : 'network, queues, connections'
   return isWay ? `${named} (${ways})` : named
 }
 
@@ -209,7 +212,7 @@ function layerNotes({ layers = [], quantity }: FlowSet, steps: readonly StepChan
         sum(own, ({ eachUs }) => eachUs),
         quantity,
       )
-      return `${printable(caller)} calls through ${operationName({ operation })}, recorded only ${period === AFTER ? 'after' : 'before'}: ${time} a call`
+      return `${printable(caller)} calls through ${operationName({ operation })}, recorded only ${period === AFTER ? 'after' : 'before'}: ${time} per call`
     },
   )
 }

@@ -383,7 +383,7 @@ function latencyWords(
   if (shiftUs === null) return more(changeUs)
   const words = more(shiftUs)
   if (shiftUs * changeUs < 0) {
-    return `${words} but is waited for ${changeUs > 0 ? 'more' : 'less'} often: ${more(changeUs)} in all`
+    return `${words} but is waited for ${changeUs > 0 ? 'more' : 'less'} often: ${more(changeUs)} in total`
   }
   const [size, waited] = [shiftUs, changeUs].map((us) => formatAmount(Math.abs(us), of))
   const isAgainst = medianShiftUs !== null && medianShiftUs * changeUs < 0
@@ -392,7 +392,7 @@ function latencyWords(
   const isPart = Math.abs(changeUs) < Math.abs(shiftUs)
   const part = isPart
     ? `, ${waited} of it waited for`
-    : ` and is waited for more often: ${more(changeUs)} in all`
+    : ` and is waited for more often: ${more(changeUs)} in total`
   return words + median + part
 }
 

@@ -52,7 +52,7 @@ export const movesChart = defineChart(
           all.length === 0
             ? 'No requests moved from one category to another.'
             : [
-                `${counted(Math.round(sum(all, ({ requests }) => requests)), 'request')} moved to another category: ${signedAmount(addedUs, quantity)} in all, ${percent(addedUs / totalUs)} of the change.`,
+                `${counted(Math.round(sum(all, ({ requests }) => requests)), 'request')} moved to another category: ${signedAmount(addedUs, quantity)} in total, ${percent(addedUs / totalUs)} of the change.`,
                 'Left: before, right: after. Width of bands: number of requests. Names show a step that the other categories lack.',
               ],
         omissions: all.length > limit && `Leaves out ${counted(all.length - limit, 'stream')}.`,

@@ -350,7 +350,7 @@ function subtitles(
     ...(steps === 0
       ? []
       : [
-          `Gray: ${counted(steps, steps < count ? 'other step' : 'step')}, ${signedAmount(smallUs, of)} in all.`,
+          `Gray: ${counted(steps, steps < count ? 'other step' : 'step')}, ${signedAmount(smallUs, of)} in total.`,
         ]),
     ...(Math.abs(mixUs) < MIN_MIX * Math.abs(totalUs) || mixUs === 0
       ? []

@@ -42,7 +42,7 @@ const RIGHT: Readonly<Record<string, readonly [title: RegExp, shareOfChange?: nu
   'onset-on-third-day': [/^db-proxy: query itself takes 24\.9 ms longer/],
   'pool-opt-in': [/^checkout → payments-gateway: .* in transit/, 1],
   'rack-attack-redis': [/^web: Rack::Attack now calls TTL and GET to redis .*, 3 times each/, 0.98],
-  'region-failover': [/^orders: SELECT orders within GET \/orders takes 11 ms longer a call$/, 1],
+  'region-failover': [/^orders: SELECT orders within GET \/orders takes 11 ms longer per call$/, 1],
   'replica-db-namespace': [/only where db\.namespace = replica-b$/, 1],
   'replica-host-server': [/only where db host = db-b$/, 1],
   'replica-ip-on-client': [/only where server\.address = 10\.0\.0\.8$/, 1],
@@ -59,7 +59,7 @@ const RIGHT: Readonly<Record<string, readonly [title: RegExp, shareOfChange?: nu
   'spans-renamed-same-speed': null,
   'sqs-long-poll': null,
   'tail-sampling-changed': null,
-  'ten-selects-server': [/^db: query itself takes 1\.99 ms longer a call/, 1],
+  'ten-selects-server': [/^db: query itself takes 1\.99 ms longer per call/, 1],
   'three-new-calls': [
     /^web: GET \/items now calls quota checkQuota, flags flag and auditor audit/,
     0.98,

@@ -199,7 +199,7 @@ const orders = (moreUs: number, fromRequest = 0): Call => ({
 interface Truth {
   /** What the first finding says; `null` for none. */
   readonly title: RegExp | null
-  /** How much longer a call takes. */
+  /** How much longer per call takes. */
   readonly us?: number
   /** Share of the change. */
   readonly share?: number
@@ -298,7 +298,7 @@ const WORLDS: Readonly<Record<string, readonly [before: Period, after: Period, T
     one(600, orders(0), MONTH),
     one(600, orders(4000, 300), { ...MONTH, fromUs: NOON_US + 40 * DAY_US }),
     {
-      title: /^orders: SELECT lines within GET \/orders takes \S+ ms longer a call$/,
+      title: /^orders: SELECT lines within GET \/orders takes \S+ ms longer per call$/,
       us: 4000,
       // 55 days after 2023-11-14 22:13:20.
       text: [/since 2024-01-0[789] \d\d:\d\d:\d\d UTC \(95 % CI /],
@@ -308,7 +308,7 @@ const WORLDS: Readonly<Record<string, readonly [before: Period, after: Period, T
     one(20, orders(0)),
     one(20, orders(4000)),
     {
-      title: /^orders: SELECT lines within GET \/orders takes \S+ ms longer a call$/,
+      title: /^orders: SELECT lines within GET \/orders takes \S+ ms longer per call$/,
       us: 4000,
       share: 1,
       text: [/\+1[123](\.\d+)? ms each/],

@@ -28,7 +28,7 @@ describe('several runs before', () => {
     if (first === undefined) throw new Error('no run')
     expect(everything(compare([first], after))).toEqual(everything(compare(first, after)))
     expect(compare(first, after).findings.text()).toContain(
-      'One run before cannot show run-to-run variation.',
+      'A single run before cannot show run-to-run variation.',
     )
   })
 

@@ -442,7 +442,7 @@ describe('recorded-otherwise', () => {
     const comparison = compare(period({ seed: 1 }), period({ seed: 2, without }))
     const { findings, flows } = comparison
     expect(flows.count(AFTER)).toBe(600)
-    expect(countText(flows, AFTER)).toBe('300 (and 300 parts of them)')
+    expect(countText(flows, AFTER)).toBe('300 (and 300 fragments)')
     expect(findings.text()).toMatch(/^No significant change\. With 300 requests before, 300 after/)
     expect(findings.requests).toBe(300)
     expect(headline(comparison).title).toBe('No change found')

@@ -130,7 +130,7 @@ describe('orphans', () => {
   test('counts of requests leave out parts of others, and say how many there are', () => {
     const { flows } = compare(makeSpans(orphaned(12)), makeSpans(before))
     expect([BEFORE, AFTER].map((period) => countText(flows, period))).toEqual([
-      '400 (and 12 parts of them)',
+      '400 (and 12 fragments)',
       '400',
     ])
   })

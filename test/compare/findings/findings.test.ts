@@ -115,7 +115,7 @@ describe('a finding is one cause', () => {
     expect(finding?.contributionUs).toBeLessThan(0)
     expect(finding?.title).toMatch(/^stock: LOOKUP itself takes \d+ µs less$/)
     expect(finding?.text).toMatch(
-      / · −\d+ µs each \(95 % CI −\d+ µs to −\d+ µs\) · faster than \d+ % of requests before/,
+      / · −\d+ µs each \(95 % CI −\d+ µs to −\d+ µs\) · faster than in \d+ % of requests before/,
     )
   })
 
@@ -179,7 +179,7 @@ describe('the text of a finding', () => {
     expect(finding?.facts).toEqual([
       '100 of 300 requests',
       expect.stringMatching(/^\+\d{3} µs each \(95 % CI \d{3}–\d{3} µs\)$/),
-      'slower than 100 % of requests before',
+      'slower than in 100 % of requests before',
       'p < 1e-6',
       'throughout the after period',
     ])
@@ -205,7 +205,7 @@ describe('the text of a finding', () => {
     expect(look).toMatch(/^ {4}look at stock · traces t1-\d+ → t2-\d+$/)
     expect(empty).toBe('')
     expect(text).toMatch(
-      /\nIn total, [\d,]+ requests took [\d.]+ ms longer than the same number before\. (The finding explains|Findings explain) ([\d.]+ %|all) of it\.\np is corrected for multiple tests\. One run before cannot show run-to-run variation\.$/,
+      /\nIn total, [\d,]+ requests took [\d.]+ ms longer than as many did before\. (The finding explains|Findings explain) ([\d.]+ %|all) of it\.\np is corrected for multiple tests\. A single run before cannot show run-to-run variation\.$/,
     )
   })
 

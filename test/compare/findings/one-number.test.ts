@@ -111,7 +111,7 @@ test('an interval of what is too little to matter that holds 0 is not told as a 
     }).nothingText()
   }
   expect(told([-28, 2])).toContain(
-    'itself, 13 µs less, within noise (95 % CI −2 µs to 28 µs), 1 % of the mean of these requests, the change itself: p = 0.024.',
+    'itself, 13 µs less, within noise (95 % CI −2 µs to 28 µs), 1 % of the mean of these requests, that it changed: p = 0.024.',
   )
   expect(told([-28, -2])).toContain(
     'itself, 13 µs less (95 % CI 2–28 µs), 1 % of the mean of these requests, p = 0.024.',
@@ -164,7 +164,7 @@ test('of parallel calls of one request of which one is slow, what this call take
   const { findings } = compare(fanOut(41), fanOut(42, 40_000))
   expect(findings.findings.map(({ title }) => title)).toEqual([
     expect.stringMatching(
-      /^shard: QUERY itself takes (39|4\d)(\.\d)? ms longer a call in [67](\.\d)? % of the calls$/,
+      /^shard: QUERY itself takes (39|4\d)(\.\d)? ms longer per call in [67](\.\d)? % of the calls$/,
     ),
   ])
 })

@@ -256,7 +256,7 @@ describe('a few slow requests of a quick kind', () => {
 
   test('are told beside a kind that takes most of the time', () => {
     expect(told(0)).toMatch(/^No significant change\. .* may be missed/)
-    // 6 s in all: 60 % of what searches take, 2 % of what all do.
+    // 6 s in total: 60 % of what searches take, 2 % of what all do.
     expect(told(1_000_000)).toMatch(
       /^Most requests did not change, but a few took far longer\.\nFew but slow: 6 requests took more than 2 times the longest of their type before, typically 1 s longer than usual, mostly in fares QUOTE/,
     )

@@ -33,7 +33,7 @@ test('calls beside each other that changed alike are one finding, which has the 
   const { findings, trulyUs } = foundWith(() => 60_000)
   expect(findings.map(({ title }) => title)).toEqual([
     expect.stringMatching(
-      /^search: (titles-\d, ){2}titles-\d and 1 more within GET take \d+(\.\d+)? ms longer a call, only where search\.mode = fuzzy$/,
+      /^search: (titles-\d, ){2}titles-\d and 1 more within GET take \d+(\.\d+)? ms longer per call, only where search\.mode = fuzzy$/,
     ),
   ])
   expect(Math.abs((findings[0]?.contributionUs ?? 0) / trulyUs - 1)).toBeLessThan(0.1)

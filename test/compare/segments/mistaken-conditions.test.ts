@@ -38,7 +38,7 @@ test('a slow pod is told by the calls that it serves, the first of a request or 
   const [finding, ...others] = comparison.findings.findings
   expect(others).toEqual([])
   expect(finding?.title).toMatch(
-    /^store: its work takes (19|20)(\.\d+)? ms longer a call, only where store host = pod-2$/,
+    /^store: its work takes (19|20)(\.\d+)? ms longer per call, only where store host = pod-2$/,
   )
   const { inside, outside, within } = finding?.segment ?? {}
   expect([within, (inside?.after ?? 0) + (outside?.after ?? 0)]).toEqual(['', 1000])

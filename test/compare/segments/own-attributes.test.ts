@@ -62,7 +62,7 @@ describe('a step that is slower for some values of an attribute of its own spans
     const [finding, ...others] = comparison.findings.findings
     expect(others).toEqual([])
     expect(finding?.title).toMatch(
-      /^store: SELECT within find takes \d+(\.\d+)? ms longer a call, only where db.shard = 5$/,
+      /^store: SELECT within find takes \d+(\.\d+)? ms longer per call, only where db.shard = 5$/,
     )
     const { segment, requests, contributionUs } = finding ?? {}
     expect(segment).toMatchObject({ within: 'SELECT', operation: 'find', text: 'db.shard = 5' })
@@ -134,7 +134,7 @@ describe('a step that is slower for some values of an attribute of its own spans
     const { findings } = compare(visits(3, 0), visits(4, 6000)).findings
     expect(findings.map(({ title }) => title)).toEqual([
       expect.stringMatching(
-        /^shard: Query itself takes (5\.[5-9]|6\.[0-4])\d ms longer a call, only where shard shard = 2$/,
+        /^shard: Query itself takes (5\.[5-9]|6\.[0-4])\d ms longer per call, only where shard shard = 2$/,
       ),
     ])
     expect(findings[0]?.segment?.inside.after).toBe(400)

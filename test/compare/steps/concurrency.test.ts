@@ -94,7 +94,7 @@ const SAID: readonly (readonly [Change, RegExp])[] = [
     /call ads LIST and cart GET at the same time, no longer one after the other, in (\d+) of 300 requests \(0 of 300 before\)$/,
   ],
   ['more', /^GET calls stock FIND [\d.]+ times instead of 1$/],
-  ['again', /call tax RATE again after a failure in (\d+) of 300 requests \(0 of 300 before\)$/],
+  ['again', /retry tax RATE after a failure in (\d+) of 300 requests \(0 of 300 before\)$/],
   ['reordered', /call log WRITE before mail SEND in (\d+) of 300 requests \(0 of 300 before\)$/],
   ['not waited for', /no longer wait for log WRITE in (\d+) of 300 requests \(0 of 300 before\)$/],
 ]

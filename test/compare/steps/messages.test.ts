@@ -119,8 +119,8 @@ describe('messages that wait longer', () => {
   test('are findings about who receives them, received as a child or by a link', () => {
     const { findings } = comparison.findings
     expect(findings.map(({ title }) => title.replace(/\d+ ms/, '… ms')).sort()).toEqual([
-      'orders → mail: orders process takes … ms longer to receive messages',
-      'orders → shipping: orders process takes … ms longer to receive messages',
+      'orders → mail: messages for orders process wait … ms longer',
+      'orders → shipping: messages for orders process wait … ms longer',
     ])
     for (const { size, facts, look, contributionUs, steps, q } of findings) {
       const [low, high] = size.interval
@@ -129,8 +129,10 @@ describe('messages that wait longer', () => {
       expect(high).toBeGreaterThan(780_000)
       expect(high - low).toBeLessThan(300_000)
       expect(q).toBeLessThan(1e-6)
-      expect(facts.join(' · ')).toMatch(/ms longer a message \(95 % CI .*, outside response times/)
-      expect(look).toMatch(/\(lag, number and work of consumers\)$/)
+      expect(facts.join(' · ')).toMatch(
+        /ms longer per message \(95 % CI .*, outside response times/,
+      )
+      expect(look).toMatch(/\(lag of consumers, their number and their work\)$/)
       expect(contributionUs).toBe(0)
       expect(steps).toMatchObject([{ kind: 'call', part: 'message', caller: 'orders' }])
     }
@@ -159,7 +161,7 @@ describe('messages that wait longer', () => {
   test('of some of them alone, say of how many', () => {
     const after = shop({ seed: 3, requests: 300, stuck: (message) => message % 10 === 0 })
     expect(titles(compare(shop({ requests: 300 }), after)).join('\n')).toMatch(
-      /mail: orders process takes 2\.?\d* s longer to receive messages in 1\d % of them/,
+      /mail: messages for orders process wait 2\.?\d* s longer in 1\d % of them/,
     )
   })
 
@@ -173,7 +175,7 @@ describe('messages that wait longer', () => {
         for (const who of ['mail', 'shipping']) {
           expect(found).toContainEqual(
             expect.stringMatching(
-              `${who}: orders process takes 4.\\d+ s longer to receive messages in ${n === 2 ? 4 : 2}\\d % of them`,
+              `${who}: messages for orders process wait 4.\\d+ s longer in ${n === 2 ? 4 : 2}\\d % of them`,
             ),
           )
         }
@@ -192,7 +194,7 @@ describe('messages that wait longer', () => {
 
   test('sooner, they are told as faster', () => {
     expect(titles(compare(shop(late), usual)).join('\n')).toMatch(
-      /mail: orders process takes \d+ ms less to receive messages/,
+      /mail: messages for orders process wait \d+ ms less/,
     )
   })
 })
@@ -303,7 +305,7 @@ describe('what is no longer wait', () => {
 
   test('messages that are received again: the first time counts', () => {
     expect(titles(compare(shop(), shop({ seed: 3, again: 0.5 })))).not.toContainEqual(
-      expect.stringContaining('to receive messages'),
+      expect.stringContaining('messages for'),
     )
   })
 
@@ -357,7 +359,7 @@ describe('what is no longer wait', () => {
   test('a clock that is off does not hide a wait between others', () => {
     const after = shop({ seed: 2, aheadUs: { h3: -5e6 }, waitUs: { shipping: 200_000 } })
     expect(titles(compare(shop(), after))).toEqual([
-      expect.stringMatching(/shipping: orders process takes 1\d\d ms longer to receive messages$/),
+      expect.stringMatching(/shipping: messages for orders process wait 1\d\d ms longer$/),
     ])
   })
 })
@@ -509,7 +511,7 @@ describe('links', () => {
       await loadTraces(await saved(late)),
     ]
     expect(titles(compare(before, after))).toEqual(titles(compare(usual, late)))
-    expect(titles(compare(before, after))).toEqual([expect.stringContaining('to receive messages')])
+    expect(titles(compare(before, after))).toEqual([expect.stringContaining('messages for')])
   })
 
   test('that are joined tell the same waits, and nothing of the order that receivers begin in', async () => {
@@ -520,8 +522,8 @@ describe('links', () => {
     const before = await joined(shop(), 'before.jsonl')
     const late = shop({ seed: 2, waitUs: { shipping: 800_000, mail: 800_000 } })
     expect(titles(compare(before, await joined(late, 'after.jsonl'))).sort()).toEqual([
-      expect.stringMatching(/^orders → mail: .* to receive messages$/),
-      expect.stringMatching(/^orders → shipping: .* to receive messages$/),
+      expect.stringMatching(/^orders → mail: messages for .*$/),
+      expect.stringMatching(/^orders → shipping: messages for .*$/),
     ])
   })
 

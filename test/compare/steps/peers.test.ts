@@ -11,7 +11,7 @@ interface Cluster {
   readonly appendUs?: (host: string) => number
   /** Whether a write ends when one of them has appended it. */
   readonly waitsForOne?: boolean
-  /** By how much longer a call is under way, in µs. */
+  /** By how much longer per call is under way, in µs. */
   readonly transitUs?: (from: string, to: string) => number
 }
 
@@ -62,7 +62,7 @@ describe('instances of one service that call each other', () => {
     const [first, ...others] = slow.findings.findings
     expect(others).toEqual([])
     expect(first?.title).toMatch(
-      /^store: append itself takes 4\.\d+ ms longer a call, only where store host = node-2$/,
+      /^store: append itself takes 4\.\d+ ms longer per call, only where store host = node-2$/,
     )
     // Two of three writes have it follow.
     expect(first?.requests).toBe(333)
@@ -78,7 +78,7 @@ describe('instances of one service that call each other', () => {
     const transitUs = (_: string, to: string) => (to === 'node-3' ? 3000 : 0)
     const { findings } = compare(writes(1), writes(2, { transitUs }))
     expect(findings.findings[0]?.title).toMatch(
-      /^store → store: append takes (2\.9|3)\d* ms longer a call in transit, only where store host = node-3$/,
+      /^store → store: append takes (2\.9|3)\d* ms longer per call in transit, only where store host = node-3$/,
     )
   })
 

@@ -125,7 +125,7 @@ describe('the ribbon', () => {
 
   test('says that the rest is gray, and how much that changed', async () => {
     expect(ribbonChart(await recordedCase('delay-1ms')).description).toMatch(
-      /^Gray: 37 other steps, \+[\d.]+ µs in all\.$/,
+      /^Gray: 37 other steps, \+[\d.]+ µs in total\.$/,
     )
   })
 

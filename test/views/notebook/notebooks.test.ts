@@ -30,7 +30,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /single tests at 5 %: {2}\d\.\d % of \d+ tests reject/,
     /rankings: {13}[5-9]\d\.\d % of 20 comparisons/,
     /findings: {13}0\.0 % of 20 comparisons/,
-    /^#1 {2}storage-data and storage-meta: SN WRITE itself takes 1\.\d+ ms longer a call\n +(99|100) % of the slowdown /m,
+    /^#1 {2}storage-data and storage-meta: SN WRITE itself takes 1\.\d+ ms longer per call\n +(99|100) % of the slowdown /m,
     /smPThreshold 50: {6}16 of 77 categories/,
     // One print each: on a busy machine, what shows progress stands between them.
     /^scaled counts: {8}0$/m,

@@ -54,7 +54,7 @@ describe('the HTML page', () => {
   })
 
   test('parts of what is said of a finding stand apart', () => {
-    expect(reportHtml(slower())).toMatch(/<p class="facts">.*\S · \+[\d.]+ m?s in all<\/p>/)
+    expect(reportHtml(slower())).toMatch(/<p class="facts">.*\S · \+[\d.]+ m?s in total<\/p>/)
   })
 
   test('says where to look', () => {
