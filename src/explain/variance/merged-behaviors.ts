@@ -214,11 +214,10 @@ export function modesOf(sample: WeightedSample): Mode[] {
   })
 }
 
-/** Whether ascending times have more than one mode, also where these overlap. */
-function hasModes(sample: WeightedSample): boolean {
-  const rows = equalRows(sample)
-  const values = Float64Array.from(rows, (row) => sample.values[row] as number)
-  return dipTest(values).p < ALPHA
+/** Whether ascending times have more than one mode, also where these overlap. Equal times tell no more than one. */
+function hasModes({ values }: WeightedSample): boolean {
+  const distinct = values.filter((value, row) => row === 0 || value !== values[row - 1])
+  return dipTest(distinct).p < ALPHA
 }
 
 type Stretch = readonly [from: number, to: number]

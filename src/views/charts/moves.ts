@@ -171,7 +171,7 @@ function viewOf(
             before: 'from',
             after: 'to',
             requests: ['requests', ',~r'],
-            'adds in all': 'amount',
+            'adds in total': 'amount',
           }),
         },
       },

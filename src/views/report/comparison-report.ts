@@ -288,7 +288,7 @@ function accountTable(comparison: Comparison, title: string, most: number) {
     },
   ]
   return table(
-    ['', ...names(title), ...amounts('per request', 'in all', 'share'), { title: '', of: 'bar' }],
+    ['', ...names(title), ...amounts('per request', 'in total', 'share'), { title: '', of: 'bar' }],
     [...findings.slice(0, most), ...others].map(row),
     [row(observed)],
   )
@@ -311,7 +311,7 @@ function findingArticle(finding: Finding, { comparison, traceUrl, cause }: Findi
   const facts = spoken([
     finding.text,
     contributionUs !== 0 &&
-      `${differenceText(contributionUs, of)} in all${belowText(consequences)}`,
+      `${differenceText(contributionUs, of)} in total${belowText(consequences)}`,
   ])
   const traces = PERIODS.filter((period) => exemplars[period].length > 0).map((period) => {
     const ids = exemplars[period].map((id) => traceOf(id, traceUrl))

@@ -80,7 +80,7 @@ test.each([41])(
   (seed) => {
     const { findings } = compared({ waits: true }, seed)
     expect(findings.findings.map(({ title }) => title)).toEqual([
-      expect.stringMatching(/^ledger: ENTRIES itself takes .* ms longer( a call)? in \d+ % of/),
+      expect.stringMatching(/^ledger: ENTRIES itself takes .* ms longer( per call)? in \d+ % of/),
     ])
   },
 )

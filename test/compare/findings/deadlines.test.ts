@@ -110,5 +110,5 @@ test('calls that their caller gives up as the server takes too long, and makes a
   expect(below).toContainEqual(
     expect.stringMatching(/^shop → vendor: POST fails with “deadline exc/),
   )
-  expect(below).toContainEqual(expect.stringMatching(/^shop: GET calls vendor License/))
+  expect(below).toContainEqual(expect.stringMatching(/^shop: GET retries vendor License/))
 })

@@ -130,7 +130,7 @@ describe('of stock that fails in a tenth of the time', () => {
   test('what failing requests save is told apart from what requests take', () => {
     const text = compareShops({ requests: 1000 }, { requests: 1000, failing: 0.1 }).findings.text()
     expect(text).toMatch(
-      / More requests fail, and failing ones end sooner: [\d.]+ m?s less in total\./,
+      / More requests fail, and failing ones end sooner: that makes [\d.]+ m?s less of the total\./,
     )
     expect(text).not.toContain('No finding explains')
   })

@@ -201,7 +201,9 @@ describe('the text of a finding', () => {
     expect(first).toMatch(/^#1 {2}stock: LOOKUP itself takes \d+ µs longer +\d+ % of the slowdown$/)
     expect(first).toHaveLength(100)
     expect(facts).toMatch(/^ {4}300 of 300 requests · /)
-    expect(since).toBe('    p < 1e-6 · throughout the after period')
+    expect(since).toBe(
+      '    slower than in 100 % of requests before · p < 1e-6 · throughout the after period',
+    )
     expect(look).toMatch(/^ {4}look at stock · traces t1-\d+ → t2-\d+$/)
     expect(empty).toBe('')
     expect(text).toMatch(

@@ -187,8 +187,8 @@ describe('messages that wait longer', () => {
     const { findings } = compare(usual, shop({ ...late, publishUs: 60_000 })).findings
     expect(findings.map(({ title }) => title)).toEqual([
       expect.stringMatching(/^orders: orders publish within PlaceOrder takes 5\d\.\d ms longer$/),
-      expect.stringMatching(/^orders → \w+: orders process takes \d+ ms longer to receive/),
-      expect.stringMatching(/^orders → \w+: orders process takes \d+ ms longer to receive/),
+      expect.stringMatching(/^orders → \w+: messages for orders process wait \d+ ms longer/),
+      expect.stringMatching(/^orders → \w+: messages for orders process wait \d+ ms longer/),
     ])
   })
 
@@ -352,7 +352,7 @@ describe('what is no longer wait', () => {
   ])('unless waits spread further than any clock makes them: %s', (_, after) => {
     const late = shop({ seed: 2, waitUs: { mail: 800_000 }, ...after })
     expect(titles(compare(shop(), late))).toEqual([
-      expect.stringMatching(/^orders → mail: orders process takes \d{3} ms longer to receive/),
+      expect.stringMatching(/^orders → mail: messages for orders process wait \d{3} ms longer/),
     ])
   })
 

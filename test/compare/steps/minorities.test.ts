@@ -241,7 +241,7 @@ test.each([1, 2])(
     const scope = times === 1 ? '' : ', only where fares cache\\.hit = false'
     expect(finding?.title).toMatch(
       new RegExp(
-        `^fares: POST shop within Quote takes (5[89]|6\\d)(\\.\\d+)? ms longer( a call)?${scope}$`,
+        `^fares: POST shop within Quote takes (5[89]|6\\d)(\\.\\d+)? ms longer( per call)?${scope}$`,
       ),
     )
     expect(finding?.text).not.toMatch(/ 0 µs/)

@@ -88,7 +88,7 @@ function summary(entry: RankingEntry): string {
   const { kind, requests, contributionUs, before, after, p, quantity } = entry
   const all = `${counted(requests, 'request')}${kind === 'structural' ? ' more than before' : ''}`
   const verb = contributionUs < 0 ? 'save' : 'add'
-  const adds = `${all} ${requests === 1 ? `${verb}s` : verb} ${formatAmount(Math.abs(contributionUs), quantity)} in all.`
+  const adds = `${all} ${requests === 1 ? `${verb}s` : verb} ${formatAmount(Math.abs(contributionUs), quantity)} in total.`
   if (before.count === 0 || after.count === 0) return adds
   const [from, to] = [medianUs(before), medianUs(after)]
   const test = Number.isFinite(p) ? `; ${pValue(p)}` : ''

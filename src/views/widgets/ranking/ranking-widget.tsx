@@ -312,7 +312,7 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
     },
     {
       // The live title names the unit.
-      stillTitle: isTime ? 'adds in all' : `adds in all (${quantity.unit})`,
+      stillTitle: isTime ? 'adds in total' : `adds in total (${quantity.unit})`,
       isNumber: true,
       cell: ({ contributionUs }) =>
         signedAmount(contributionUs, isTime ? quantity : { ...quantity, unit: '' }).trim(),
