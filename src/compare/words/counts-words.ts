@@ -1,5 +1,7 @@
 import { grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { operationAt } from '../../flows/node-labels.ts'
+import { mainOperation } from '../findings/names.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 
@@ -24,10 +26,16 @@ export function alsoDone(others: number): string {
 /** A title that names one operation of a step says less than this share of its change alone. */
 const MIN_NAMED = 0.5
 
-/** Says whether other operations of a step changed with the one that its title names. */
-export function alsoChanged({ operations, contributionUs }: StepChange): string {
+/** Says which other operation of a step changed with the one that its title names, or how many did. */
+export function alsoChanged(step: StepChange): string {
+  const { service, operations, contributionUs } = step
   const changed = operations.filter((one) => one.changed)
-  if (changed.length > 0) return alsoDone(changed.length - 1)
+  const others = changed.filter(({ operation }) => operation !== mainOperation(step))
+  const [other] = others
+  if (other !== undefined && others.length === 1) {
+    return `, and so does ${operationAt(service, other.operation)}`
+  }
+  if (changed.length > 0) return alsoDone(others.length)
   const most = Math.max(0, ...operations.map((one) => one.contributionUs / contributionUs))
   const isOne = operations.length < 2 || most >= MIN_NAMED
   return isOne ? '' : ', and so do its other operations together'

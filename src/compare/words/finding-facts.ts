@@ -95,7 +95,7 @@ function ofCallsFact({ calls, requests }: Draft, quantity: Quantity): string[] {
 }
 
 /** Says that p is about the change, next to a cost within noise. */
-export const OWN_P = 'that it changed: '
+export const OWN_P = 'it did change: '
 
 /** A mean this far from the typical shift in the title is labeled as a mean, next to that shift. */
 const FAR_OFF = 0.05

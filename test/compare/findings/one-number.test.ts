@@ -111,7 +111,7 @@ test('an interval of what is too little to matter that holds 0 is not told as a 
     }).nothingText()
   }
   expect(told([-28, 2])).toContain(
-    'itself, 13 µs less, within noise (95 % CI −2 µs to 28 µs), 1 % of the mean of these requests, that it changed: p = 0.024.',
+    'itself, 13 µs less, within noise (95 % CI −2 µs to 28 µs), 1 % of the mean of these requests, it did change: p = 0.024.',
   )
   expect(told([-28, -2])).toContain(
     'itself, 13 µs less (95 % CI 2–28 µs), 1 % of the mean of these requests, p = 0.024.',
