@@ -27,7 +27,6 @@ connectCharts()
 const EACH = [
   [800, 'light'],
   [1200, 'dark'],
-  [1600, 'light'],
 ] as const
 
 const PATIENT = { timeout: 400_000 }
