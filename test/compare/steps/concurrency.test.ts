@@ -100,7 +100,7 @@ const SAID: readonly (readonly [Change, RegExp])[] = [
 ]
 
 describe.each(SAID)('calls that are made otherwise: %s', (change, said) => {
-  const many = { change, requests: 1000 }
+  const many = { change, requests: 3000 }
   const costUs = world(5, { ...many, share: 1 }).meanUs - world(6, many).meanUs
 
   const areFirst = (share: number) => {
@@ -201,6 +201,8 @@ describe('calls in turn whose callees have clocks of their own', () => {
 
   test.each([
     [true, 450],
+    [true, -450],
+    [false, 450],
     [false, -450],
   ])('have no order that changed; caller recorded: %s, ahead by %d µs', (isRecorded, aheadUs) => {
     const [before, after] = [callsInTurn(3, { isRecorded }), { isRecorded, aheadUs }]
@@ -280,7 +282,9 @@ describe('trace points', () => {
     ['start>A start>B A>end', fork, 'requests now wait for B before end'],
     [chain, 'start>A A>B1 B1>B2 B2>B3 B3>end', 'requests do B 3 times instead of 1'],
   ])('%s, now %s', (usual, now, what) => {
-    const { findings } = compare(recorded(1, usual), recorded(2, usual, { now, share: 0.3 }))
-    expect(findings.findings[0]).toMatchObject({ kind: 'concurrency', what })
+    for (const share of [1, 0.3]) {
+      const { findings } = compare(recorded(1, usual), recorded(2, usual, { now, share }))
+      expect(findings.findings[0]).toMatchObject({ kind: 'concurrency', what })
+    }
   })
 })
