@@ -14,7 +14,7 @@ interface Picture {
   readonly name: string
   readonly widget: Widget
   readonly dark?: boolean
-  /** What is done before the picture is taken. */
+  /** Steps before the picture, such as a click. */
   readonly use?: (page: Page) => Promise<void>
 }
 
@@ -37,7 +37,7 @@ async function recordedLogs() {
   })
 }
 
-/** Returns the widgets of the gallery, each with what is done before its picture is taken. */
+/** Returns the widgets of the gallery, and the steps before the picture of each. */
 export async function galleryWidgets(): Promise<readonly Picture[]> {
   const prefetch = await recorded('mds-prefetch')
   const delay = await recorded('delay-1ms')

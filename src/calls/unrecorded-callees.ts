@@ -79,7 +79,7 @@ interface Candidate {
   readonly operation: Operation
   /** Names that all spans so far give; `null` before the first. */
   names: Targets | null
-  /** What the last span says. */
+  /** Names that the last span gave, to pass over spans that give the same. */
   said: Targets | null
 }
 

@@ -20,7 +20,10 @@ export function saysTarget(operation: string): boolean {
   return / to \S+$/.test(operation)
 }
 
-/** What a span says that it calls: by what its hosts have in common, how it is written; the narrowest first. */
+/**
+ * Callees that a span names, the narrowest first: each as it is written, by the pattern that it shares with hosts whose
+ * names differ in digits only.
+ */
 export type Targets = ReadonlyMap<string, string>
 
 /** Returns a function that reads the targets of spans: the same map for those that say the same. */

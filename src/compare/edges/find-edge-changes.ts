@@ -307,7 +307,8 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
   }
 
   /**
-   * Returns one row per edge, changed ones first; `why` says why others do not count. For traces with spans, findings rest on `comparison.steps`, which may
+   * Returns one row per edge, changed ones first; `why` says why others do not count. For traces with spans, findings
+   * rest on `comparison.steps`, which may
    * have changed although no edge did, and `contributionUs` is that of the typical shift. If `before` or `after` is 0,
    * the edge exists in the other period only, and comparisons are `NaN`.
    */

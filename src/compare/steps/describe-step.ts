@@ -1,5 +1,4 @@
 // Runs once a request of a step: the loops index with `!`.
-
 import { sum } from 'd3-array'
 import { callersOf } from '../../calls/unrecorded-callees.ts'
 import { SEVERAL } from '../../calls/visits.ts'

@@ -62,7 +62,8 @@ export function strataOfStep(
 
 /**
  * Collects how long every step took: work where none of its calls covers it; a call beyond the time at its callee,
- * there and back as one; a call of a callee that records no spans as a whole, from all of its callers. Strata keep operations, callers, called services and failures apart, services only if most
+ * there and back as one; a call of a callee that records no spans, as a whole, from all of its callers. Strata keep
+ * operations, callers, called services and failures apart, services only if most
  * requests have a counterpart in the other period. A call that fails only because of its time (a timeout, or a caller
  * that gave up) counts with the usual ones, with the time that it was waited for. Without it, slow calls would look
  * fast. Calls of the other period count as long as they would have been waited for then. Work that holds spans of its
