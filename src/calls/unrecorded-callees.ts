@@ -21,7 +21,7 @@ export const unrecordedCallees = remembered((flows: FlowSet): readonly Unrecorde
   if (flows.unrecorded !== undefined) return flows.unrecorded
   const { spanRows, spanOffsets, shapeOf, shapes, labels, size } = flows
   if (spanRows === undefined || spanOffsets === undefined) return []
-  const ofShape: (readonly Candidate[])[] = []
+  const ofShape: (readonly (Candidate | null)[])[] = []
   const operations = new Map<string, Candidate>()
   const candidateOf = (operation: Operation) =>
     getOrInsert(operations, callName(operation), () => ({ operation, names: null, said: null }))
@@ -34,8 +34,10 @@ export const unrecordedCallees = remembered((flows: FlowSet): readonly Unrecorde
     ofShape[shape] = Array.from({ length: spans }, (_, span) => {
       const operation = operationOf(labels.get(codes[2 * span]!))
       recording.add(operation.service)
+      const isLeaf = firstChild[span] === firstChild[span + 1]
+      // Of a span that lost its caller, nobody knows more than that it calls nothing.
+      if (isLeaf && span === 0) return null
       const candidate = candidateOf(operation)
-      const isLeaf = span > 0 && firstChild[span] === firstChild[span + 1]
       if (!isLeaf || senders.has(callName(operation))) candidate.names = NONE
       return candidate
     })
@@ -47,7 +49,7 @@ export const unrecordedCallees = remembered((flows: FlowSet): readonly Unrecorde
     const own = ofShape[shapeOf[request]!]!
     for (let span = 0; span < own.length; span++) {
       const candidate = own[span]!
-      if (candidate.names === NONE) continue
+      if (candidate === null || candidate.names === NONE) continue
       const row = spanRows[spanOffsets[request]! + span]!
       const said = traces.spans.kind[row] === CLIENT ? targetsOf(row) : NONE
       if (said === candidate.said) continue

@@ -59,6 +59,11 @@ describe('the callee of client spans without another side', () => {
         : [own]
     expect(calleesOf([MYSQL, MYSQL], answered)).toEqual([])
   })
+
+  test('is known as well where one span lost its caller', () => {
+    const lost = (own: SpanSketch) => [own.trace === '1' ? { ...own, parent: 'lost' } : own]
+    expect(calleesOf([MYSQL, MYSQL, MYSQL], lost)).toEqual(['main-db-3'])
+  })
 })
 
 /** Two services with much work of their own, which read from one database in every tenth request each. */
@@ -130,4 +135,48 @@ test('a period in which these spans do not say what they call is no change', () 
   const before = period('before', { seed: 1, readMs: 4 })
   const after = period('after', { seed: 2, readMs: 4, isNamed: false })
   expect(compare(before, after).findings.findings).toEqual([])
+})
+
+/** `booking` calls `quote`, and each reads three times from one database; a share of the reads hangs and fails. */
+function hanging(offset: number, share: number) {
+  const random = randomSource(offset)
+  const spans = Array.from({ length: 400 }, (_, i): SpanSketch[] => {
+    const trace = `${offset} ${i}`
+    let nowUs = offset * 1e10 + i * 1e6
+    const own: SpanSketch[] = []
+    const visit = (service: string, parent: string | null, inner: () => void) => {
+      const startUs = nowUs
+      nowUs += 2000 * random.logNormal(0, 0.3)
+      for (let read = 0; read < 3; read++) {
+        const fails = random.next() < share
+        const us = fails ? 250_000 : 2000 * random.logNormal(0, 0.5)
+        own.push({
+          ...{ trace, service, id: `${service} ${read}`, parent: service, operation: 'READ' },
+          ...{ kind: 'client', startUs: nowUs, endUs: nowUs + us },
+          attributes: fails ? { ...MYSQL, 'rpc.grpc.status_code': 4 } : MYSQL,
+          status: fails ? 'error' : 'ok',
+        })
+        nowUs += us
+      }
+      inner()
+      own.push({
+        trace,
+        service,
+        id: service,
+        parent,
+        operation: `GET ${service}`,
+        startUs,
+        endUs: nowUs,
+      })
+    }
+    visit('booking', null, () => visit('quote', 'booking', () => {}))
+    return own
+  })
+  return makeSpans(spans.flat())
+}
+
+test('reads that hang until they are given up fail for their time, whichever service makes them', () => {
+  const { findings } = compare(hanging(1, 0), hanging(2, 0.06)).findings
+  expect(findings.map(({ kind, where }) => `${kind} ${where}`)).toEqual(['latency main-db-3'])
+  expect(findings[0]!.consequences.map(({ kind }) => kind)).toContain('errors')
 })

@@ -241,17 +241,20 @@ export function isGivenUp({ categories, steps }: Compared, { cause, draft }: Pai
   const isBelow = step.service === callee || isAbove(categories, callee, step.service)
   const change = errorChangeOf(steps.errors, draft.services)
   if (direction !== 'slower' || draft.direction !== direction || !isBelow || !change) return false
-  let [longer, all] = [0, 0]
+  const [failing, longer] = [new Set<number>(), new Set<number>()]
   for (const { after } of strataOf(cause, steps)) {
     const { requests, values } = after.recorded
-    const isFailing = (_: unknown, i: number) => change.failing.has(at(requests, i))
-    const [failing, others] = [values.filter(isFailing), values.filter((_, i) => !isFailing(_, i))]
-    if (failing.length === 0 || others.length === 0) continue
+    const others = values.filter((_, i) => !change.failing.has(at(requests, i)))
+    if (others.length === 0) continue
     const most = quantile(others, MOST)
-    longer += failing.filter((value) => value > most).length
-    all += failing.length
+    for (const [i, request] of requests.entries()) {
+      if (!change.failing.has(request)) continue
+      failing.add(request)
+      // Of several calls of a request, one that fails is enough.
+      if (at(values, i) > most) longer.add(request)
+    }
   }
-  return all > 0 && longer >= MOST * all
+  return failing.size > 0 && longer.size >= MOST * failing.size
 }
 
 /** Whether a step is the work of a service, or all that a callee without spans does. */

@@ -1,5 +1,5 @@
 // Runs once a span of a request: the loops index with `!`.
-import { median } from 'd3-array'
+import { median, sum } from 'd3-array'
 import { spanTimes } from '../../calls/span-times.ts'
 import {
   allVisits,
@@ -169,6 +169,31 @@ export class CallSites {
       }
     })
     return found
+  }
+
+  /**
+   * Whether most calls that come after a failed one come because of it: an operation that makes a call several times
+   * in any case goes on after failed ones as after others.
+   */
+  isRetried(of: Operation, call: Operation, period: Period): boolean {
+    // By a call's place among those of its caller: how many failed or not, and how many of these were not the last.
+    const places: Record<'all' | 'followed', [succeeded: number, failed: number]>[] = []
+    this.#eachRequest((request, times) => {
+      if (this.#flows.period[request] !== period) return
+      for (const { kind, calls } of this.callers[this.#flows.shapeOf[request]!]!) {
+        if (!isSame(kind.of, of)) continue
+        const own = calls.filter(({ callee }) => isSame(callee, call)).toSorted(byStart(times))
+        for (const [at, one] of own.entries()) {
+          const place = (places[at] ??= { all: [0, 0], followed: [0, 0] })
+          const outcome = Number(this.#isFailed(request, one))
+          place.all[outcome]!++
+          place.followed[outcome]! += Number(at + 1 < own.length)
+        }
+      }
+    })
+    const followed = sum(places, ({ followed: [, failed] }) => failed)
+    const inAnyCase = sum(places, ({ all, followed }) => (followed[0] / all[0] || 0) * all[1])
+    return followed - inAnyCase > followed / 2
   }
 
   /** Whether most calls that are made alone are over by the time that others are made once more. */

@@ -364,8 +364,10 @@ function callsMadeOtherwise(
     if (kind === 'next' && previous !== null) {
       return !isReordered(reordered.get(placeOf(choice)) ?? [], choice)
     }
-    if (call === null || kind === 'calls' || kind === 'next' || kind === 'again') return true
-    if (kind === 'hedges') return sites.isHedged(of, call, difference > 0 ? AFTER : BEFORE)
+    if (call === null || kind === 'calls' || kind === 'next') return true
+    const period = difference > 0 ? AFTER : BEFORE
+    if (kind === 'again') return sites.isRetried(of, call, period)
+    if (kind === 'hedges') return sites.isHedged(of, call, period)
     if (kind === 'outlives') return isBorneOut(moveOf(sites, of, [call]), difference)
     const pair = (wanted: CallChoice['kind']) =>
       choices.get(keyOf({ ...choice, kind: wanted })) ??

@@ -143,6 +143,36 @@ test('of a total outage, each calling request is told once', () => {
   ])
 })
 
+/** `web GET` calls `pay CHECK` twice for two items, one after the other, whether or not the first fails. */
+function twoItems(offset: number, failing: number): SpanSketch[] {
+  const random = randomSource(offset)
+  return Array.from({ length: 300 }, (_, i): SpanSketch[] => {
+    const trace = `${offset} ${i}`
+    const startUs = offset * 1e9 + i * 1e5
+    const call = (id: string, fromUs: number): SpanSketch => ({
+      trace,
+      id,
+      parent: 'r',
+      service: 'pay',
+      operation: 'CHECK',
+      startUs: startUs + fromUs,
+      endUs: startUs + fromUs + 900 + random.integer(200),
+      status: random.next() < failing ? 'error' : 'ok',
+    })
+    const root = { trace, id: 'r', service: 'web', operation: 'GET', startUs }
+    return [{ ...root, endUs: startUs + 3500 }, call('a', 100), call('b', 1800)]
+  }).flat()
+}
+
+test('calls that are made several times in any case are no retries of those that fail', () => {
+  const { steps, findings } = compare(makeSpans(twoItems(1, 0)), makeSpans(twoItems(2, 0.2)))
+  const again = steps.calls.filter(({ kind }) => kind === 'again')
+  expect(again).toMatchObject([{ made: [0, expect.any(Number)], why: 'not borne out' }])
+  const [first, ...others] = findings.findings
+  expect(first?.what).toMatch(/^CHECK fails/)
+  expect([...others, ...first!.consequences].map(({ title }) => title)).toEqual([])
+})
+
 interface Provider {
   readonly offset: number
   /** Median time of an attempt, and after which time its caller gives it up, in ms. */
