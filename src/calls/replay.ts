@@ -41,9 +41,17 @@ export class Replay {
   }
 
   /** Returns how long a request would have taken, in ns; NaN if its times are unknown. */
-  durationNs(request: number, { keep, moreNs }: Changed): number {
+  durationNs(request: number, changed: Changed): number {
+    return this.durationsNs(request, changed)[0] ?? Number.NaN
+  }
+
+  /**
+   * Returns how long each span of a request would have taken, in ns, until the next call; empty if its times are
+   * unknown.
+   */
+  durationsNs(request: number, { keep, moreNs }: Changed): Float64Array {
     const times = this.#times.of(request)
-    if (times.length === 0) return Number.NaN
+    if (times.length === 0) return UNKNOWN
     const tree = spanTree(this.#flows, this.#flows.shapeOf[request]!)
     const isWaitedFor = this.#times.waitedFor(request)
     const mayHold = this.#mayHold(this.#flows.shapeOf[request]!)
@@ -52,7 +60,7 @@ export class Replay {
       const ns = this.#replaySpan(span, { tree, times, isWaitedFor, mayHold })
       this.#calls.takes[span] = Math.max(0, keep[span]! * ns + moreNs[span]!)
     }
-    return this.#calls.takes[0]!
+    return this.#calls.takes.subarray(0, tree.size)
   }
 
   #replaySpan(span: number, { tree, times, isWaitedFor, mayHold }: Recorded): number {
@@ -125,6 +133,8 @@ export class Replay {
     return count
   }
 }
+
+const UNKNOWN = new Float64Array()
 
 /** Returns arrays by span: its new duration, and its new end since its caller began. */
 function roomFor(size: number) {

@@ -249,7 +249,7 @@ function divide(
       continue
     }
     if (around !== null && isCall[parent] === 0) around.calls.push(callOf(span, service, [span]))
-    const visit = {
+    const visit: (typeof visits)[number] = {
       service,
       operation: operations[span]!,
       callingOperation: around?.operation ?? '',
@@ -262,6 +262,14 @@ function divide(
     }
     visitOf[span] = visit
     visits.push(visit)
+    // A call whose caller was lost is no work: the visit that made it is known by its calls alone.
+    if (span > 0) continue
+    const called = childrenOf({ tree }, span, isRelay)
+    const callee = calleeOf.get(nameOf(spans, span)) ?? service
+    if (callee === service || !called.every((one) => services[one] === callee)) continue
+    isCall[span] = 1
+    visit.spans.pop()
+    visit.calls.push(callOf(span, callee, called))
   }
   return { tree, visits, visitOf, services, operations }
 }

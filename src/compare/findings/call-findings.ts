@@ -9,7 +9,7 @@ import type { Ranking } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
 import { type CallSites, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
-import { changedCalls, concurrencyChanges } from './concurrency-findings.ts'
+import { changedCalls, concurrencyChanges, isOfOneCall } from './concurrency-findings.ts'
 import type {
   CallsEvidence,
   OrderEvidence,
@@ -18,14 +18,7 @@ import type {
   ToldCall,
 } from './evidence.ts'
 import { type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
-import {
-  addPrices,
-  formsOf,
-  formsOfOrder,
-  movedRequests,
-  type Price,
-  priceOf,
-} from './form-prices.ts'
+import { addPrices, formsOf, movedRequests, type Price, priceOf } from './form-prices.ts'
 import { categoriesOf, surest } from './names.ts'
 import { alikeRepeats, changedServices, isDoneToo, partlyChanged } from './service-changes.ts'
 import { groupMoves } from './structure-moves.ts'
@@ -138,10 +131,10 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
 }
 
 function toldOfOrder(changes: StepChanges): Told[] {
-  const { flows, sites } = changes
+  const { flows } = changes
   return concurrencyChanges(changes).map((members): Told => {
     const priced = members.map(({ isNew, calls: [call] }) => {
-      const forms = formsOfOrder(flows, sites as CallSites, { ...call, isNew })
+      const forms = formsOf(flows, isNew, { isWhole: isOfOneCall(call) })
       return priceOf(flows, forms, Math.max(1, movedRequests(forms)))
     })
     const price = priced.reduce(addPrices)

@@ -81,8 +81,6 @@ export interface FormsOfType {
 export interface Forms extends Pick<FormsOfType, 'now' | 'usual'> {
   /** Whether types have all requests that could have either form: those after, and those before. */
   readonly isWhole: boolean
-  /** Whether those of the other form are the slowest before. */
-  readonly isTail?: boolean
   readonly types: readonly FormsOfType[]
   /** Requests before whose flow was of the new form. */
   readonly was: readonly number[]

@@ -1,18 +1,11 @@
-import { median, range, sum } from 'd3-array'
-import { spanTimes } from '../../calls/span-times.ts'
-import { allVisits } from '../../calls/visits.ts'
-import { at } from '../../core/entries.ts'
+import { sum } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { cappedTimes, longestTime } from '../edges/edge-times.ts'
-import type { CallChoice } from '../steps/call-counts.ts'
-import { type CallSites, isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { rootTypes } from '../steps/root-types.ts'
-import type { CallChange } from '../steps/step-changes.ts'
-import { isOfOneCall } from './concurrency-findings.ts'
-import type { ConcurrencyChange, RequestCounts } from './evidence.ts'
+import type { RequestCounts } from './evidence.ts'
 import type { Forms, FormsOfType } from './finding.ts'
 
 /** Fewest requests after that show the time of the usual form. */
@@ -100,11 +93,10 @@ export function priceOf(
   const known = forms.types.filter(({ now, usual }) => now.length > 0 && usual.length > 0)
   const parts = known.map(({ now: own, usual: other, period }) => {
     // Few requests may be the slowest of all: they are cut as their own group.
-    const isCutAlike = forms.isWhole || forms.isTail === true
-    const mostUs = longestOf(flows, isCutAlike ? [...own, ...other] : own)
+    const mostUs = longestOf(flows, forms.isWhole ? [...own, ...other] : own)
     const timesOf = (one: Period, longestUs?: number) => cappedTimes(flows, one, longestUs, timesUs)
     const now = meanOf(flows, own, timesOf(AFTER, mostUs))
-    const usual = meanOf(flows, other, timesOf(period, isCutAlike ? mostUs : undefined))
+    const usual = meanOf(flows, other, timesOf(period, forms.isWhole ? mostUs : undefined))
     const weight = sum(own, (request) => flows.countOf(request))
     const error = Math.hypot(now.error, usual.error)
     return { weight, addedUs: weight * (now.mean - usual.mean), error: weight * error }
@@ -119,72 +111,6 @@ export function priceOf(
   const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
   const eachInterval = [eachUs - width, eachUs + width] as const
   return { forms, requests, contributionUs, eachInterval }
-}
-
-type Call = Pick<CallChoice, 'of' | 'call'>
-
-/** Reads the times of requests that make some calls, in ns, with the spans of these calls. */
-function readerOf(flows: FlowSet, { callers }: CallSites, changed: readonly Call[]) {
-  const isOne = (of: Operation, callee: Operation) =>
-    changed.some((one) => isSame(one.of, of) && isSameCall(one.call, callee))
-  const shapes = Array.from(allVisits(flows), ([shape, { tree }]) => {
-    const made = (callers[shape] ?? []).flatMap(({ kind, calls }) =>
-      calls.flatMap(({ callee, span }) => (isOne(kind.of, callee) ? span : [])),
-    )
-    return [shape, { tree, made: new Set(made) }] as const
-  })
-  const known = new Map(shapes.filter(([, { made }]) => made.size > 0))
-  return (request: number) => {
-    const own = known.get(at(flows.shapeOf, request))
-    const times = spanTimes(flows).of(request)
-    // A snapshot may carry the latencies of some requests only.
-    return own === undefined || times.length === 0 ? null : { ...own, times }
-  }
-}
-
-/**
- * Divides requests by whether they make the same calls otherwise. Requests that repeat calls failing for their time are
- * compared with requests before that contain an equally long call.
- */
-export function formsOfOrder(
-  flows: FlowSet,
-  sites: CallSites,
-  { isNew, ...call }: CallChange & Pick<ConcurrencyChange, 'isNew'>,
-): Forms {
-  const forms = formsOf(flows, isNew, { isWhole: isOfOneCall(call) })
-  const slow = call.kind === 'again' ? slowAsFailing(flows, sites, call) : null
-  if (slow === null) return forms
-  const isOne = (request: number) =>
-    (flows.period[request] === AFTER && isNew(request)) || undefined
-  const alike = (request: number) => (slow.has(request) ? false : isOne(request))
-  return { ...formsOf(flows, alike), counts: forms.counts, isTail: true }
-}
-
-/** Largest share of other calls that may take longer than failed ones, if those failed for their time. */
-const MAX_LONGER = 0.05
-
-/**
- * Returns requests before with a call longer than the failing calls after, if hardly any other call after is as long:
- * these fail for their time alone, in requests that took long before. `null` where not.
- */
-function slowAsFailing(flows: FlowSet, sites: CallSites, call: Call): ReadonlySet<number> | null {
-  const read = readerOf(flows, sites, [call])
-  const calls = range(flows.size).flatMap((request) => {
-    const own = read(request)
-    return Array.from(own?.made ?? [], (span) => ({
-      request,
-      ns: at(own!.times, 2 * span + 1) - at(own!.times, 2 * span),
-      isAfter: flows.period[request] === AFTER,
-      failed: flows.outcomes?.failed(request, span) === true,
-    }))
-  })
-  const failing = calls.filter(({ isAfter, failed }) => isAfter && failed)
-  const limitNs = (1 + MAX_LONGER) * (median(failing, ({ ns }) => ns) ?? 0)
-  const others = calls.filter(({ isAfter, failed }) => isAfter && !failed)
-  const longer = others.filter(({ ns }) => ns > limitNs)
-  const slow = calls.filter(({ isAfter, ns }) => !isAfter && ns > limitNs)
-  const isTime = longer.length < MAX_LONGER * others.length && slow.length >= MIN_USUAL
-  return isTime ? new Set(slow.map(({ request }) => request)) : null
 }
 
 export function addPrices(a: Price, b: Price): Price {

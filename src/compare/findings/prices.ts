@@ -1,7 +1,7 @@
 // Runs once a call of a request: the loops index with `!`.
 import { bisectLeft, deviation, group, mean, range, rollup, sum } from 'd3-array'
 import { MadeCalls } from '../../calls/made-calls.ts'
-import { Replay } from '../../calls/replay.ts'
+import { type Changed, Replay } from '../../calls/replay.ts'
 import { coveredNs, type SpanTimes, spanTimes } from '../../calls/span-times.ts'
 import {
   allVisits,
@@ -28,8 +28,9 @@ import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-cha
 import type { StepStratum } from '../steps/step-strata.ts'
 import { makesCalls, type Step, strataOfStep } from '../steps/step-times.ts'
 import type { Group } from './consequences.ts'
+import { failingSites, longerThanUsual } from './failed-calls.ts'
 import { type Draft, type FindingCall, type FindingStep, isStructural } from './finding.ts'
-import { formsOf, MIN_USUAL, priceOf } from './form-prices.ts'
+import { MIN_USUAL, priceOf } from './form-prices.ts'
 import { endOf, strataOfPlace } from './place-findings.ts'
 import { strataOfDraft } from './relations.ts'
 import { isConfined } from './segment-findings.ts'
@@ -184,17 +185,17 @@ export class Prices {
   #recompute(): Map<number, number> {
     const addedUs = new Map<number, number>()
     for (const request of this.#touched) {
-      const [from, to] = [this.#offsets[request]!, this.#offsets[request + 1]!]
-      const changed = {
-        keep: this.#keep.subarray(from, to),
-        moreNs: this.#moreNs.subarray(from, to),
-      }
-      const nowUs = this.#replay.durationNs(request, changed) / NS
+      const nowUs = this.#replay.durationNs(request, this.#changedOf(request)) / NS
       if (Number.isNaN(nowUs)) continue
       addedUs.set(request, this.#leftUs[request]! - nowUs)
       this.#leftUs[request] = nowUs
     }
     return addedUs
+  }
+
+  #changedOf(request: number): Changed {
+    const [from, to] = [this.#offsets[request]!, this.#offsets[request + 1]!]
+    return { keep: this.#keep.subarray(from, to), moreNs: this.#moreNs.subarray(from, to) }
   }
 
   /**
@@ -328,7 +329,7 @@ export class Prices {
    *
    * @returns the standard error of the time of those put in
    */
-  #takeCalls({ segment, doing }: Draft, { of, call }: CountedCall): number {
+  #takeCalls({ segment, doing }: Draft, { of, call, kind }: CountedCall): number {
     const made = new MadeCalls(this.#flows, of, (one) => isSame(one, call))
     const inside = segment === undefined || doing !== undefined ? null : new Set(segment.requests)
     const rows: MadeRow[] = []
@@ -362,9 +363,16 @@ export class Prices {
         if (was === calls) return
         const first = this.#offsets[request]!
         const own = made.of(this.#flows.shapeOf[request]!)
-        for (const span of own.calls.slice(was).flatMap(({ below }) => below)) {
+        const beyond = own.calls.slice(was)
+        for (const span of beyond.flatMap(({ below }) => below)) {
           this.#keep[first + span] = 0
           this.#moreNs[first + span] = 0
+        }
+        if (kind === 'again') {
+          for (const { span } of beyond) {
+            const us = this.#waitUs(request, span, own.calls)
+            this.#add(request, own.callers[0]!, { us: -us, isOfWork: true })
+          }
         }
         const more = Math.max(0, was - calls)
         putIn += more * this.#counts(request)
@@ -379,35 +387,52 @@ export class Prices {
     return (putIn * (deviation(callsUs) ?? 0)) / Math.sqrt(callsUs.length || 1)
   }
 
+  /** Returns how long a caller waits before it makes a call again: since the last of these calls was over, in µs. */
+  #waitUs(request: number, span: number, calls: readonly { readonly span: number }[]): number {
+    const times = spanTimes(this.#flows).of(request)
+    const startNs = times[2 * span]!
+    const ends = calls.map((one) => times[2 * one.span + 1]!).filter((endNs) => endNs <= startNs)
+    return ends.length === 0 ? 0 : (startNs - Math.max(...ends)) / NS
+  }
+
   /**
-   * Gives requests with additional failures the time of other requests of their type.
+   * Gives calls that fail the time of those of their operation that do not. What their callers leave out, do instead or
+   * do again are changes of their own.
    *
-   * @returns interval of the extra time of each; `null` if it may be zero
+   * @returns interval of the extra time of each additional failure; `null` if it may be zero
    */
   #takeFailures(draft: Draft): Draft['eachInterval'] | null {
     const change = errorChangeOf(this.#changes.errors, draft.services)
     const isOfMore = draft.direction === 'slower' && draft.calls[0]?.kind === 'fails'
     if (!isOfMore || change === undefined) return null
-    const forms = formsOf(this.#flows, (request) => change.failing.has(request))
-    const { eachInterval } = priceOf(this.#flows, forms, draft.requests, { timesUs: this.#leftUs })
-    const [low, high] = eachInterval
-    // An earlier end of failed requests is no gain: the summary reports it.
-    const isSaving = high < 0 && !draft.failedRequests
-    if (!(low > 0 || isSaving)) return null
-    const share = Math.min(1, draft.requests / sum(forms.now, (one) => this.#counts(one)))
-    const moreUs = forms.types.flatMap(({ now, usual }) => {
-      const usualUs = mean(usual, (one) => this.#leftUs[one]!)
-      if (usualUs === undefined) return []
-      return now.map((one) => [one, share * (this.#leftUs[one]! - usualUs)] as const)
+    const sites = failingSites(this.#flows, change.failingCalls, (request) =>
+      this.#spansUs(request),
+    )
+    const share = Math.min(1, draft.requests / change.made[AFTER])
+    let [totalUs, squares] = [0, 0]
+    const longer = sites.flatMap((site) => {
+      const { calls, errorUs } = longerThanUsual(site)
+      totalUs += share * sum(calls, ({ request, us }) => us * this.#counts(request))
+      squares += (share * sum(calls, ({ request }) => this.#counts(request)) * errorUs) ** 2
+      return calls
     })
-    const totalUs = sum(moreUs, ([one, us]) => us * this.#counts(one))
-    // Failing requests may be the slow ones whatever fails, so they add no more than all requests of their types.
-    const mostUs = atMost(totalUs, this.#changeLeft(forms.now))
-    if (mostUs === 0 || mostUs < 0 !== isSaving) return null
-    for (const [request, us] of moreUs) {
-      this.#add(request, 0, { us: (-us * mostUs) / totalUs, isOfWork: false })
+    const widthUs = normalQuantile(0.975) * Math.sqrt(squares)
+    if (!(Math.abs(totalUs) > widthUs)) return null
+    for (const { request, span, us } of longer) {
+      this.#add(request, span, { us: -share * us, isOfWork: false })
     }
-    return eachInterval
+    return [(totalUs - widthUs) / draft.requests, (totalUs + widthUs) / draft.requests]
+  }
+
+  /** Returns how long a span of a request takes without the findings priced so far, in µs. */
+  #spansUs(request: number): (span: number) => number {
+    const isAfter = this.#flows.period[request] === AFTER
+    if (!isAfter) {
+      const times = spanTimes(this.#flows).of(request)
+      return (span) => (times[2 * span + 1]! - times[2 * span]!) / NS
+    }
+    const takesNs = this.#replay.durationsNs(request, this.#changedOf(request))
+    return (span) => takesNs[span]! / NS
   }
 
   /**
@@ -510,7 +535,7 @@ function pairedCalls(shape: ShapeVisits, changed: readonly FindingCall[]) {
 }
 
 /** Changes of how often calls are made. */
-const COUNTED: ReadonlySet<FindingCall['kind']> = new Set(['calls', 'next', 'repeats'])
+const COUNTED: ReadonlySet<FindingCall['kind']> = new Set(['calls', 'next', 'again', 'repeats'])
 
 type CountedCall = FindingCall & { readonly call: Operation }
 

@@ -192,15 +192,18 @@ function isFailing({ calls: [failing] }: Draft, one: Operation | null): boolean 
   return one !== null && failing !== undefined && isSame(one, failing.of)
 }
 
-/** Whether failing calls, or what fails within them, are made again. */
+/** Whether failing calls, what fails within them, or callers that fail with them are called again. */
 function isRetry({ steps }: Compared, { cause, draft }: Pair): boolean {
-  const { operation } = errorChangeOf(steps.errors, cause.services)?.inner ?? {}
+  const change = errorChangeOf(steps.errors, cause.services)
   const [failing] = cause.calls
   const isWithin = (one: Operation | null) =>
-    one?.service === failing?.of.service && one?.operation === operation
+    one?.service === failing?.of.service && one?.operation === change?.inner?.operation
+  const isWith = (one: Operation | null) =>
+    one !== null && change?.passedOn.some(({ of }) => isSame(of, one)) === true
   return draft.calls.some(
     ({ kind, call }) =>
-      (kind === 'again' || kind === 'hedges') && (isFailing(cause, call) || isWithin(call)),
+      (kind === 'again' || kind === 'hedges') &&
+      (isFailing(cause, call) || isWithin(call) || isWith(call)),
   )
 }
 

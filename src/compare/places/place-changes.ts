@@ -5,6 +5,7 @@ import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
 import { FIRST_VALUE, MIN_REQUESTS } from '../segments/read-columns.ts'
+import { type PartOfAfter, testPartsOfAfter } from '../steps/between-runs.ts'
 import { isOfOneStep, type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import {
@@ -58,7 +59,7 @@ export function findPlaceChanges(sources: PlaceSources, alpha: number): PlaceCha
   const found: PlaceChange[] = []
   for (;;) {
     const sums = sumsByPlace(rows, sources, found)
-    const candidates = sums.flatMap((own) => testOf(own) ?? [])
+    const candidates = testsOf(sums, sources)
     const tests = tested + sums.length
     const isSure = ({ p }: Tested) => p * tests < alpha
     const best = greatest(
@@ -229,9 +230,15 @@ interface Level {
   readonly blocks: number
 }
 
-/** Returns the mean of a period, and its variance by how much stretches of time differ. */
-function levelOf({ weights, sums }: BlockSums, period: Period): Level {
-  const [own, total] = [weights[period], sum(weights[period])]
+/** Returns the mean of a period, or of a part of after, and its variance by how much stretches of time differ. */
+function levelOf(
+  { weights, sums }: BlockSums,
+  period: Period,
+  part: PartOfAfter | null = null,
+): Level {
+  const isLeft = (block: number) => part !== null && (block < part.from || block >= part.to)
+  const own = weights[period].map((weight, block) => (isLeft(block) ? 0 : weight))
+  const total = sum(own)
   // Subtraction from a sum leaves rounding errors.
   const least = 1e-9 * total
   let [mean, variance, blocks] = [0, 0, 0]
@@ -380,8 +387,25 @@ interface Tested {
   readonly services: ReadonlyMap<string, Shift>
 }
 
+/** Tests places by all of after, and by parts of it. */
+function testsOf(sums: readonly PlaceSums[], { steps: { flows } }: PlaceSources): Tested[] {
+  const tested = sums.flatMap((own) => {
+    const whole = testOf(own, null)
+    return whole === null ? [] : { own, whole }
+  })
+  return testPartsOfAfter(timeBlocks(flows), (part) =>
+    tested.map(({ own, whole }): Tested => {
+      const test = part === null ? whole : testOf(own, part)
+      return test ?? { ...whole, p: Number.NaN }
+    }),
+  )
+}
+
 /** Tests a place by all that runs there, and without any one service; nothing where one alone does. */
-function testOf({ place, steps, inside, anywhere }: PlaceSums): Tested | null {
+function testOf(
+  { place, steps, inside, anywhere }: PlaceSums,
+  part: PartOfAfter | null,
+): Tested | null {
   if (inside.size < 2) return null
   const outside = new Map(
     Array.from(inside, ([service, own]) => [service, anywhere.get(service)!.plus(own, -1)]),
@@ -389,10 +413,11 @@ function testOf({ place, steps, inside, anywhere }: PlaceSums): Tested | null {
   const [all, rest] = [inside, outside].map((side) =>
     [...side.values()].reduce((a, b) => a.plus(b, 1)),
   ) as [BlockSums, BlockSums]
-  const elsewhere = levelsOf(rest)
-  const whole = testBeside(all, elsewhere)
+  const elsewhere = levelsOf(rest, part)
+  const test = (one: BlockSums) => testBeside(levelsOf(one, part), elsewhere)
+  const whole = test(all)
   if (whole === null) return null
-  const without = Array.from(inside.values(), (one) => testBeside(all.plus(one, -1), elsewhere))
+  const without = Array.from(inside.values(), (one) => test(all.plus(one, -1)))
   const sign = Math.sign(whole.t)
   const p = max(without, (one) => (one !== null && one.t * sign > 0 ? one.p : 1))!
   const services = new Map(
@@ -406,8 +431,8 @@ function testOf({ place, steps, inside, anywhere }: PlaceSums): Tested | null {
 
 type Levels = readonly [before: Level, after: Level]
 
-function levelsOf(sums: BlockSums): Levels {
-  return [levelOf(sums, BEFORE), levelOf(sums, AFTER)]
+function levelsOf(sums: BlockSums, part: PartOfAfter | null = null): Levels {
+  return [levelOf(sums, BEFORE), levelOf(sums, AFTER, part)]
 }
 
 /** Returns the change of a service in a place, compared with elsewhere if it also runs there. */
@@ -420,8 +445,7 @@ function changeOf(own: BlockSums, rest: BlockSums): Shift | null {
 }
 
 /** Tests a place's change by itself and against the rest, and returns the less sure result. */
-function testBeside(own: BlockSums, elsewhere: Levels) {
-  const [before, after] = levelsOf(own)
+function testBeside([before, after]: Levels, elsewhere: Levels) {
   // The work may be new there.
   const usual = before.blocks < MIN_BLOCKS ? elsewhere[BEFORE] : before
   const change = shiftOf([after], [usual])

@@ -131,7 +131,7 @@ export interface PartOfAfter {
  * together, before shows too little drift: of 100 simulated pairs drifting by 10 %, half of which stays, 13 have a
  * finding, 6 without parts.
  */
-function testPartsOfAfter<Test extends { readonly p: number }>(
+export function testPartsOfAfter<Test extends { readonly p: number }>(
   { perRun, runs, pairs }: Omit<TimeBlocks, 'of'>,
   test: (part: PartOfAfter | null) => readonly Test[],
 ): Test[] {

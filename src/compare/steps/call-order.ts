@@ -1,5 +1,5 @@
 // Runs once a span of a request: the loops index with `!`.
-import { median, sum } from 'd3-array'
+import { median } from 'd3-array'
 import { spanTimes } from '../../calls/span-times.ts'
 import {
   allVisits,
@@ -13,6 +13,7 @@ import { memoized } from '../../core/remembered.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { callName, isSame, type Operation } from '../../flows/node-labels.ts'
 import { NS } from '../../flows/span-tree.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
 import { lostCalls } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
@@ -172,8 +173,8 @@ export class CallSites {
   }
 
   /**
-   * Whether most calls that come after a failed one come because of it: an operation that makes a call several times
-   * in any case goes on after failed ones as after others.
+   * Whether calls come more often after failed ones than after others: an operation that makes a call several times in
+   * any case goes on after failed ones as after others.
    */
   isRetried(of: Operation, call: Operation, period: Period): boolean {
     // By a call's place among those of its caller: how many failed or not, and how many of these were not the last.
@@ -184,16 +185,20 @@ export class CallSites {
         if (!isSame(kind.of, of)) continue
         const own = calls.filter(({ callee }) => isSame(callee, call)).toSorted(byStart(times))
         for (const [at, one] of own.entries()) {
-          const place = (places[at] ??= { all: [0, 0], followed: [0, 0] })
+          places[at] ??= { all: [0, 0], followed: [0, 0] }
           const outcome = Number(this.#isFailed(request, one))
-          place.all[outcome]!++
-          place.followed[outcome]! += Number(at + 1 < own.length)
+          places[at].all[outcome]!++
+          places[at].followed[outcome]! += Number(at + 1 < own.length)
         }
       }
     })
-    const followed = sum(places, ({ followed: [, failed] }) => failed)
-    const inAnyCase = sum(places, ({ all, followed }) => (followed[0] / all[0] || 0) * all[1])
-    return followed - inAnyCase > followed / 2
+    let [beyond, variance] = [0, 0]
+    for (const { all, followed } of places) {
+      const inAnyCase = followed[0] / all[0] || 0
+      beyond += followed[1] - inAnyCase * all[1]
+      variance += inAnyCase * (1 - inAnyCase) * all[1]
+    }
+    return beyond > normalQuantile(0.975) * Math.sqrt(variance)
   }
 
   /** Whether most calls that are made alone are over by the time that others are made once more. */

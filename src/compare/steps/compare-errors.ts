@@ -53,6 +53,8 @@ export interface ErrorChange extends Place, CountsTest, Tally {
   readonly requests: readonly number[]
   /** Requests in which anything fails here, whatever failing calls say. */
   readonly failing: ReadonlySet<number>
+  /** Spans of the failing calls, by request. */
+  readonly failingCalls: ReadonlyMap<number, ReadonlySet<number>>
   /** Requests of each period that fail with them. */
   readonly failed: readonly [before: number, after: number]
   /** Callers that fail along with these calls. */
@@ -210,6 +212,11 @@ export function describeErrors(
         .sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0])),
       requests: [...new Set(failures.map(({ request }) => request))],
       failing: new Set(counts.failures.map(({ request }) => request)),
+      failingCalls: rollup(
+        failures,
+        (own) => new Set(own.map(({ call }) => call)),
+        ({ request }) => request,
+      ),
       failed: countByPeriod(flows, new Set(failed)),
       passedOn: passedOnOf(flows, failures, places),
     }

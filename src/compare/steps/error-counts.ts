@@ -24,6 +24,8 @@ export interface Failure {
   /** Service that called; `null` but for calls. */
   readonly caller: string | null
   readonly outcome: Outcome
+  /** Span of the call that fails: the caller's side of it, where that was recorded. */
+  readonly call: number
   /** Operation of the span that fails within that operation; `null` where it is the operation. */
   readonly within: string | null
   /** Callers that failed along with it, the nearest first, each with its span in the request. */
@@ -132,7 +134,7 @@ function originsOf(spans: ShapeVisits, failing: ReadonlySet<number>) {
   const { tree, visitOf, services } = spans
   const found = new Map<
     string,
-    Pick<Failure, 'passedOn' | 'reachesRoot'> & { site: Site; span: number }
+    Pick<Failure, 'call' | 'passedOn' | 'reachesRoot'> & { site: Site; span: number }
   >()
   for (const span of failing) {
     let isPassedOn = false
@@ -147,10 +149,12 @@ function originsOf(spans: ShapeVisits, failing: ReadonlySet<number>) {
     while (services[own] !== visit.service && !at.some((one) => one.span === own)) {
       own = tree.parent[own]!
     }
-    const call = at.findIndex((one) => one.span === own)
-    const site = sitesOf(spans, visit)[call + 1]!
-    const key = call < 0 ? `visit ${visit.entry}` : `call ${span}`
-    found.set(key, { site, span, ...wayUp(spans, failing, { span, isCall: call >= 0 }) })
+    const number = at.findIndex((one) => one.span === own)
+    const isCall = number >= 0
+    const site = sitesOf(spans, visit)[number + 1]!
+    const key = isCall ? `call ${span}` : `visit ${visit.entry}`
+    const call = isCall ? own : visit.atCaller
+    found.set(key, { site, span, call, ...wayUp(spans, failing, { span, isCall }) })
   }
   return found.values()
 }

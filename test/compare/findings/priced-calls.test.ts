@@ -90,9 +90,8 @@ test('calls made again after a shorter timeout cost what they take beyond calls 
   const told = findings.reduce((all, one) => all + one.contributionUs, 0)
   const truly = after.totalUs - verifications(2, 5000).totalUs
   const again = findings.flatMap((one) => one.consequences).find(({ what }) => /retries/.test(what))
-  const [low, high] = again!.eachInterval
-  expect(((low + high) / 2) * again!.requests).toBeGreaterThan(0.75 * truly)
-  expect(((low + high) / 2) * again!.requests).toBeLessThan(1.25 * truly)
-  expect(told / truly).toBeGreaterThan(0.6)
-  expect(told / truly).toBeLessThan(1.4)
+  // What is given up early saves a part of what the retries take.
+  expect(again!.contributionUs).toBeGreaterThan(truly)
+  expect(told / truly).toBeGreaterThan(0.75)
+  expect(told / truly).toBeLessThan(1.25)
 })
