@@ -75,25 +75,28 @@ export function failingSites(
 /**
  * By how much longer failing calls of a site take than others of it, in µs, and the standard error of their mean; no
  * calls where too few do not fail.
+ *
+ * @param share of the failing calls, those that would not have failed before
  */
-export function longerThanUsual(of: FailingSite): {
-  readonly calls: readonly TimedCall[]
-  readonly errorUs: number
-} {
+export function longerThanUsual(
+  of: FailingSite,
+  share: number,
+): { readonly calls: readonly TimedCall[]; readonly errorUs: number } {
   const usOf = ({ us }: TimedCall) => us
   const { failed, usual, beforeUs } = of
   const ofUsual = variance(usual, usOf)
   if (ofUsual === undefined) return { calls: [], errorUs: 0 }
   const insteadUs = slowerBefore(of) ?? mean(usual, usOf)!
-  const moreUs = mean(failed, usOf)! - insteadUs
+  const moreUs = share * (mean(failed, usOf)! - insteadUs)
   // Calls that take long whatever becomes of them add no more than all calls of the operation.
   const all = [...failed, ...usual]
   const ofAllUs = all.length * (mean(all, usOf)! - (mean(beforeUs) ?? Number.NaN))
   const limitUs = Number.isNaN(ofAllUs) ? moreUs : ofAllUs / failed.length
   const part = moreUs * limitUs > 0 ? Math.min(1, limitUs / moreUs) : 0
   const ofFailed = variance(failed, usOf) ?? ofUsual
-  const errorUs = Math.sqrt(ofFailed / failed.length + ofUsual / usual.length)
-  return { calls: failed.map((one) => ({ ...one, us: part * (one.us - insteadUs) })), errorUs }
+  const errorUs = share * Math.sqrt(ofFailed / failed.length + ofUsual / usual.length)
+  const calls = failed.map((one) => ({ ...one, us: share * part * (one.us - insteadUs) }))
+  return { calls, errorUs }
 }
 
 /** Largest share of other calls that may take longer than failed ones, if those failed for their time. */

@@ -411,15 +411,15 @@ export class Prices {
     const share = Math.min(1, draft.requests / change.made[AFTER])
     let [totalUs, squares] = [0, 0]
     const longer = sites.flatMap((site) => {
-      const { calls, errorUs } = longerThanUsual(site)
-      totalUs += share * sum(calls, ({ request, us }) => us * this.#counts(request))
-      squares += (share * sum(calls, ({ request }) => this.#counts(request)) * errorUs) ** 2
+      const { calls, errorUs } = longerThanUsual(site, share)
+      totalUs += sum(calls, ({ request, us }) => us * this.#counts(request))
+      squares += (sum(calls, ({ request }) => this.#counts(request)) * errorUs) ** 2
       return calls
     })
     const widthUs = normalQuantile(0.975) * Math.sqrt(squares)
     if (!(Math.abs(totalUs) > widthUs)) return null
     for (const { request, span, us } of longer) {
-      this.#add(request, span, { us: -share * us, isOfWork: false })
+      this.#add(request, span, { us: -us, isOfWork: false })
     }
     return [(totalUs - widthUs) / draft.requests, (totalUs + widthUs) / draft.requests]
   }

@@ -22,7 +22,7 @@ import { operationOf, sizeOf } from '../findings/finding-size.ts'
 import { exemplarsOf, slowExamples } from '../findings/slow-examples.ts'
 import { slowRequests } from '../findings/slow-stretch.ts'
 import { observedChange } from '../findings/weighing.ts'
-import { differs, failureShift, wholeShifts } from '../findings/whole-shift.ts'
+import { differs, wholeShifts } from '../findings/whole-shift.ts'
 import { findInterference } from '../interference/find-interference.ts'
 import {
   interferenceClause,
@@ -186,8 +186,6 @@ export function groupFindings(
       consequences,
     }
   }
-  const errors = sources.steps.errors.filter(({ changed }) => changed)
-  const failing = new Set(errors.flatMap((change) => [...change.failing]))
   const findings = kept.map(({ cause, consequences }, i) =>
     finish(
       cause,
@@ -203,7 +201,6 @@ export function groupFindings(
     otherWay: found.length - causes.length,
     observedChangeUs,
     mixUs: mixChange(sources),
-    failures: failureShift(flows, failing),
     requests,
     changeIsClear,
     testable: found.length > 0 || anyTestable(sources),

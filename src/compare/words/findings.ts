@@ -2,7 +2,7 @@ import { cumsum, greatest, sum } from 'd3-array'
 import { roleMeans } from '../../calls/roles.ts'
 import { at } from '../../core/entries.ts'
 import { defineOptions, number } from '../../core/options.ts'
-import { changeWords, formatAmount, moreText, type Quantity, TIME } from '../../core/quantity.ts'
+import { changeWords, formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import {
   capitalized,
@@ -23,7 +23,7 @@ import type { Finding } from '../findings/finding.ts'
 import { isOpen } from '../findings/finding-size.ts'
 import { placeTitle, stepTitle } from '../findings/names.ts'
 import type { SlowRequests } from '../findings/slow-stretch.ts'
-import { clearShift, type FailureShift, type WholeShift } from '../findings/whole-shift.ts'
+import { clearShift, type WholeShift } from '../findings/whole-shift.ts'
 import type { ErrorChange } from '../steps/compare-errors.ts'
 import { slowSample } from '../steps/slow-sample.ts'
 import type { StepChange } from '../steps/step-changes.ts'
@@ -63,8 +63,6 @@ interface FindingColumns extends SlowRequests {
   readonly observedChangeUs: number
   /** Part of it due to the changed request mix alone; 0 where the mix is the same. */
   readonly mixUs: number
-  /** Total time that more or fewer failures of the findings add; `null` where the number is the same. */
-  readonly failures: FailureShift | null
   /** Whether the 95 % interval of that change leaves 0 out; shares of it mean little where not. */
   readonly changeIsClear: boolean
   /** Whether anything had enough requests in both periods to be tested. */
@@ -154,32 +152,15 @@ export class Findings extends columnarStage<FindingColumns>() {
     const isDrawn = recorded === this.requests && this.flows.isOfSample
     const all = `${grouped(this.requests)} requests${part}${isDrawn ? ' of a sample' : ''}`
     const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than as many did before.`
-    const failing = this.#failingText()
     const why =
       accountedText(this) ??
-      (!this.changeIsClear
-        ? 'That may be chance.'
-        : failing === '' && 'No finding explains the difference.')
-    return spoken([smaller, otherWay, took, why, failing]).join(' ')
+      (this.changeIsClear ? 'No finding explains the difference.' : 'That may be chance.')
+    return spoken([smaller, otherWay, took, why]).join(' ')
   }
 
   /** Says what `alternative` leaves out. */
   #otherWayText(): string {
     return `${counted(this.otherWay, 'finding')} in the other direction left out.`
-  }
-
-  /** Says how much time failing requests save or cost in all, where errors are found. */
-  #failingText(): string {
-    const isOfErrors = this.findings.some(
-      ({ kind, failedRequests }) => kind === 'errors' && failedRequests,
-    )
-    const isTime = this.quantity === TIME
-    const shift = isOfErrors && isTime ? this.failures : null
-    if (shift === null || Math.abs(shift.changeUs) < MIN_TOLD * Math.abs(this.observedChangeUs))
-      return ''
-    const { moreFailed, isFaster, changeUs } = shift
-    const more = moreFailed > 0 ? 'More' : 'Fewer'
-    return `${more} requests fail, and failing ones end ${isFaster ? 'sooner' : 'later'}: that makes ${moreText(changeUs, TIME)} of the total.`
   }
 
   /**

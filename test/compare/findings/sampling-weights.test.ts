@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { comparisonText } from '../../../src/cli/comparison-text.ts'
 import { printedFindings } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
-import { failureShift } from '../../../src/compare/findings/whole-shift.ts'
 import { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { power } from '../../../src/views/report/comparison-report.ts'
 import { makeSpans } from '../../make-traces.ts'
@@ -95,14 +94,14 @@ test('what more failures change in all is of the requests stood for', () => {
         return { ...span, ...(probability !== undefined && { probability }) }
       }),
     )
-  const shift = (probability?: number) => {
+  const costUs = (probability?: number) => {
     const periods = [failing('b', 10, probability), failing('a', 4, probability)] as const
-    const { flows } = compare(...periods, { counts: 'weighted' })
-    const failed = [...flows.period.keys()].filter((one) => flows.outcomes?.failed(one))
-    return failureShift(flows, new Set(failed))
+    const [first] = compare(...periods, { counts: 'weighted' }).findings.findings
+    expect(first).toMatchObject({ kind: 'errors' })
+    return first!.contributionUs
   }
-  expect(shift()?.changeUs).toBeCloseTo(-2000 * 30, 6)
-  expect(shift(0.1)?.changeUs).toBeCloseTo(-2000 * 300, 6)
+  expect(costUs()).toBeCloseTo(-2000 * 30, 6)
+  expect(costUs(0.1)).toBeCloseTo(-2000 * 300, 6)
 })
 
 describe('where each request of five services stands for a hundred, all that is told is so much', () => {
