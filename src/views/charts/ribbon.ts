@@ -28,6 +28,8 @@ import { textWidth } from './text-width.ts'
 
 const LIMIT = most(5, 'parts', 'Maximum number of changed parts named, the largest first')
 const WIDTH = count({ default: 1160, min: 640, unit: 'pixels', sentence: 'Width of the picture' })
+/** Width of pictures in pages, which have that room in windows of 800 pixels: letters keep their size. */
+export const PAGE_WIDTH = 712
 const ACCOUNT_OPTIONS = defineOptions({ limit: LIMIT, width: WIDTH })
 
 /** Returns a ribbon as wide as its place, and its parts, which its marks name by number. */
