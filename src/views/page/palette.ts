@@ -21,7 +21,7 @@ const DARK: Readonly<Record<keyof typeof PALETTE, string>> = {
   after: '#56B4E9',
   change: '#FF7F2A',
   changeText: '#FF8A4C',
-  less: '#8A3A98',
+  less: '#CF9DE0',
   rest: '#8F969E',
   faint: '#666D75',
   band: '#33373D',
@@ -33,8 +33,20 @@ const DARK: Readonly<Record<keyof typeof PALETTE, string>> = {
   rule: '#9AA2AB',
 }
 
-/** Several things of one kind, as steps or sets: the palette's, and others of Okabe and Ito. */
-export const SERIES = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#8C6BB1', '#7F7F7F'] as const
+/** Several things of one kind, as steps or sets; none is the purple of {@link CHANGE_SCALE}, or green. */
+export const SERIES = ['#0072B2', '#D55E00', '#333333', '#2AA1B3', '#A6761D', '#7F7F7F'] as const
+
+/** From few to many, light and dark: each apart from the page. */
+export const SIZE_SCALE = [
+  ['#35B0BE', '#2C7A8C'],
+  ['#2A98C0', '#2F8DB0'],
+  ['#1D80BE', '#3C9FD0'],
+  ['#2069B0', '#5CB0DE'],
+  ['#22529E', '#80C1E8'],
+  ['#253C8C', '#A3D2F0'],
+  ['#1E2670', '#C6E3F7'],
+  ['#15174F', '#E6F3FC'],
+] as const
 
 /** Colors of drawings, light and dark. */
 export const DRAWING_COLORS = {
@@ -52,9 +64,16 @@ export const DRAWING_COLORS = {
   selected: ['#E3EFF7', '#1F3647'],
 } as const
 
-/** Colors from pink to green, for numbers below and above 0; letters of `title` can be read on each. */
-export const DIVERGING = ['#DE77AE', '#EEB9D5', '#F7F7F7', '#C1DF9F', '#7FBC41'] as const
-const DARK_DIVERGING = ['#8A2F63', '#5C2E4A', '#2B2F35', '#334A25', '#3F6B1E'] as const
+/** From much less over none to much more, light and dark; letters of `title` can be read on all but the ends. */
+export const CHANGE_SCALE = [
+  [PALETTE.less, DARK.less],
+  ['#B692C4', '#7A4D8A'],
+  ['#E4D2E8', '#4A3650'],
+  ['#EAEAEA', '#3A3A3A'],
+  ['#FBE0CC', '#4F3524'],
+  ['#F2A06B', '#A85418'],
+  [PALETTE.change, DARK.change],
+] as const
 
 /** Dark counterpart of each color of a chart or drawing, except for a chart's page, which is white. */
 export const DARK_COLORS: ReadonlyMap<string, string> = new Map<string, string>([
@@ -62,7 +81,8 @@ export const DARK_COLORS: ReadonlyMap<string, string> = new Map<string, string>(
   ...(Object.keys(PALETTE) as (keyof typeof PALETTE)[]).map(
     (name) => [PALETTE[name], DARK[name]] as const,
   ),
-  ...DIVERGING.map((color, i) => [color, String(DARK_DIVERGING[i])] as const),
+  ...CHANGE_SCALE,
+  ...SIZE_SCALE,
 ])
 
 /** Colors that Vega takes if a spec names none. */

@@ -19,6 +19,7 @@ import {
   useInk,
 } from '../../drawing/figure.tsx'
 import { fittedText, textWidth } from '../../drawing/text.ts'
+import { CHANGE_SCALE } from '../../page/palette.ts'
 import {
   ALL,
   type CallingContextOptions,
@@ -37,22 +38,26 @@ const MAX_NAME_LENGTH = 120
 const CHANGE_CLASSES = [-3, -2, -1, 0, 1, 2, 3] as const
 type ChangeClass = (typeof CHANGE_CLASSES)[number]
 
-/** Green over gray to purple (ColorBrewer's PRGn): for every color blindness, not the periods'. */
+const MUCH_LESS = ['#FFFFFF', '#111111'] as const
+const SOME = ['#222222', '#FFFFFF'] as const
+const LITTLE = ['#222222', '#E8E8E8'] as const
+const MUCH_MORE = ['#111111', '#111111'] as const
+
 export const CHANGE_COLORS = definePalette({
-  'change--3': ['#1B7837', '#7CCB8E'],
-  'change--2': ['#7FBF7B', '#3B7A4A'],
-  'change--1': ['#D3EBCD', '#2C4733'],
-  'change-0': ['#EAEAEA', '#3A3A3A'],
-  'change-1': ['#E4D2E8', '#4A3650'],
-  'change-2': ['#B692C4', '#7A4D8A'],
-  'change-3': ['#762A83', '#CF9DE0'],
-  'on-change--3': ['#FFFFFF', '#111111'],
-  'on-change--2': ['#222222', '#FFFFFF'],
-  'on-change--1': ['#222222', '#E8E8E8'],
-  'on-change-0': ['#222222', '#E8E8E8'],
-  'on-change-1': ['#222222', '#E8E8E8'],
-  'on-change-2': ['#222222', '#FFFFFF'],
-  'on-change-3': ['#FFFFFF', '#111111'],
+  'change--3': CHANGE_SCALE[0],
+  'change--2': CHANGE_SCALE[1],
+  'change--1': CHANGE_SCALE[2],
+  'change-0': CHANGE_SCALE[3],
+  'change-1': CHANGE_SCALE[4],
+  'change-2': CHANGE_SCALE[5],
+  'change-3': CHANGE_SCALE[6],
+  'on-change--3': MUCH_LESS,
+  'on-change--2': SOME,
+  'on-change--1': LITTLE,
+  'on-change-0': LITTLE,
+  'on-change-1': LITTLE,
+  'on-change-2': SOME,
+  'on-change-3': MUCH_MORE,
   frame: ['#D9E7F1', '#2B4356'],
 })
 
@@ -95,7 +100,7 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
         width={width.toFixed(2)}
         height={FRAME_HEIGHT - 1}
         fill={isColored ? colors[`change-${change}`] : colors.frame}
-        stroke={isFound ? ink.change : 'none'}
+        stroke={isFound ? ink.text : 'none'}
         stroke-width={isFound ? 2 : 0}
       />
       {name === '' ? null : (
@@ -180,7 +185,7 @@ export function ChangeLegend({ options: { measure, color }, bounds, quantity }: 
     <Figure
       width={Math.max(SIDE * 2 + boxes, Math.ceil(textWidth(title, LEGEND_SIZE)) + 4)}
       height={46}
-      label={`Colors: ${title}; from green for less over gray to purple for more.`}
+      label={`Colors: ${title}; from purple for less over gray to orange for more.`}
     >
       <g font-size={LEGEND_SIZE}>
         <Text y="10">{title}</Text>
