@@ -10,7 +10,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { linearDurationAxis, logAxis, openShareAxis } from './axes.ts'
-import { colorBy, on, panelTitle, quantity, tooltip } from './builders.ts'
+import { colorBy, emptyView, on, panelTitle, quantity, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 import { MARKS_MEANING, marksOfPeriod, placedMarks, timeMarks, withMarks } from './time-marks.ts'
 
@@ -52,7 +52,9 @@ export const errorsChart = defineChart(
       title: 'all requests',
       failures: failuresOf({ calls: [], services: [] }, steps),
     }
-    const panels = rank === null ? [ofRequests, ...shown] : shown
+    const failing = (rank === null ? [ofRequests, ...shown] : shown).filter(({ failures }) =>
+      failures.some(({ value }) => value > 0),
+    )
     const marks = marksOfPeriod(timeMarks(comparison, events), flows, AFTER)
     const whole = timeRange(flows)
     return framedChart(
@@ -61,23 +63,27 @@ export const errorsChart = defineChart(
         subtitle: [
           flows.outcomes === undefined
             ? 'Trace points do not record what fails.'
-            : 'Shares of requests that fail, or have such a failing call, with exact 95 % intervals. Dashed: all of before.',
-          marks.length > 0 && MARKS_MEANING,
+            : failing.length === 0
+              ? `None of ${counted(flows.size, 'request')} failed, before or after.`
+              : 'Shares of requests that fail, or have such a failing call, with exact 95 % intervals. Dashed: all of before.',
+          failing.length > 0 && marks.length > 0 && MARKS_MEANING,
         ],
         omissions:
           chosen.length > limit &&
           `Shows the first ${limit} of ${counted(chosen.length, 'finding')} of errors.`,
         width: WIDTH,
       },
-      {
-        vconcat: panels.map(({ title, failures }, i) => {
-          const isLast = i === panels.length - 1
-          const panel = ratesPanel(flows, { title, failures }, { whole, isLast })
-          const placed = placedMarks(marks, { ...whole, width: WIDTH, height: HEIGHT })
-          return withMarks(panel, placed, quantity)
-        }),
-        spacing: 18,
-      },
+      failing.length === 0
+        ? emptyView(WIDTH)
+        : {
+            vconcat: failing.map(({ title, failures }, i) => {
+              const isLast = i === failing.length - 1
+              const panel = ratesPanel(flows, { title, failures }, { whole, isLast })
+              const placed = placedMarks(marks, { ...whole, width: WIDTH, height: HEIGHT })
+              return withMarks(panel, placed, quantity)
+            }),
+            spacing: 18,
+          },
     )
   },
 )
