@@ -30,11 +30,7 @@ export function linearDurationAxis({ lowUs, highUs, title, ...look }: DurationEx
   const { of = TIME, ticks = 6, nice = true } = look
   const high = highUs > lowUs ? highUs : lowUs + Math.max(1, Math.abs(lowUs) * 0.1)
   const size = Math.max(Math.abs(lowUs), Math.abs(high))
-  // Up to three minutes in seconds: ticks at tenths of a minute are no round times.
-  const leastIn = (factor: number) => (factor > 1e6 ? 3 * factor : factor)
-  const [factor, unit] = DURATION_UNITS.findLast(
-    ([factor]) => of === TIME && size >= leastIn(factor),
-  ) ?? [1, 'µs']
+  const [factor, unit] = of === TIME ? axisUnit(size) : ([1, ''] as const)
   const label = `format(datum.value / ${factor}, ',~r')${of === TIME ? ` + ' ${unit}'` : ''}`
   const scale = scaleLinear().domain([lowUs / factor, high / factor])
   if (nice) scale.nice(ticks)
@@ -50,6 +46,13 @@ export function linearDurationAxis({ lowUs, highUs, title, ...look }: DurationEx
       labelExpr: `datum.value === 0 ? '0' : ${label}`,
     },
   }
+}
+
+/** Returns the unit of an axis up to `size` µs. */
+export function axisUnit(size: number): readonly [factor: number, unit: string] {
+  // Up to three minutes in seconds: ticks at tenths of a minute are no round times.
+  const leastIn = (factor: number) => (factor > 1e6 ? 3 * factor : factor)
+  return DURATION_UNITS.findLast(([factor]) => size >= leastIn(factor)) ?? [1, 'µs']
 }
 
 function titleIn(title: string, { unit }: Quantity): string {
