@@ -11,6 +11,7 @@ import {
   comparisonOf,
   dataOf,
   expectDrawable,
+  partsOf,
   pick,
   smallComparison,
   upFrom,
@@ -215,4 +216,17 @@ test('the chart of a step draws what a finding of a segment is about', () => {
   const nothing = stepTimesChart(smallComparison())
   expect(nothing.description).toBe('No finding rests on a step.')
   expectDrawable(nothing)
+})
+
+test('the gap is named on the side where the next curve is further away', () => {
+  const sided = (before: number[], after: number[]) => {
+    const { responseTime } = comparisonOf(chain(['A', 'B'], before), chain(['A', 'B'], after))
+    const marks = partsOf(responseTimesChart(responseTime, { category: 0 }).spec)
+    return marks.find(([key]) => key === 'align')?.[1]
+  }
+  const slow = [...upFrom(900, 19), 1500]
+  const spread = Array.from({ length: 20 }, (_, i) => 100 + 40 * i)
+  // The gap ends at 860 µs, near the curve after; then at 119 µs, near the curve before.
+  expect(sided(spread, slow)).toBe('right')
+  expect(sided(upFrom(100, 20), slow)).toBe('left')
 })
