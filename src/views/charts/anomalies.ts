@@ -133,7 +133,7 @@ function dotsOf({ categories }: Anomalies, strip: AnomalyGroup, label: string) {
         label,
         kind,
         size,
-        offset: spread(i, 1),
+        offset: size === DOT.typical ? 0 : spread(i, 1),
         us,
         trace,
         took: formatAmount(us, quantity),

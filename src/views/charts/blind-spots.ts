@@ -39,7 +39,10 @@ export const blindSpotsChart = defineChart(
       },
       bars({
         rows,
-        axis: openShareAxis([0, Math.max(0.01, ...rows.map(({ gain }) => gain)) * 1.15], 'gain'),
+        axis: openShareAxis(
+          [0, Math.max(0.01, ...rows.map(({ gain }) => gain)) * 1.15],
+          'share of the variance',
+        ),
         to: 'gain',
         text: 'gainText',
         color: { value: PALETTE.after },

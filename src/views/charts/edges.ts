@@ -111,7 +111,10 @@ function drawShifts(
     title: 'shift of one call',
     of,
   })
-  const row = { y: rowNames(), color: colorBy(LOOKS, rows) }
+  const row = {
+    y: rowNames(),
+    color: colorBy(LOOKS, rows, { legend: small ? { title: null } : null }),
+  }
   return framedChart(
     {
       title: 'By how much one call of each step shifted',

@@ -97,6 +97,8 @@ function placed(moves: readonly Move[]) {
 
 type Bands = ReturnType<typeof placed>
 
+/** Least height of a gap, so that names of thin bands stand apart. */
+const LINE = 16
 /** Bands that are less high have their amount in the tooltip alone, in pixels. */
 const LETTERS = 11
 
@@ -151,8 +153,10 @@ function viewOf(
     },
     encoding: { x, y: y('middle'), text: { field: 'name', type: 'nominal' } },
   })
-  const height = ROW_HEIGHT * Math.max(3, ends.filter((end) => end.x === 0).length, ends.length / 2)
-  const pixels = height / Math.max(...ends.map((end) => end.high))
+  const highest = Math.max(...ends.map((end) => end.high))
+  const gap = GAP * sum(bands, ({ move }) => move.requests)
+  const height = Math.max(ROW_HEIGHT * 3, (LINE * highest) / gap)
+  const pixels = height / highest
   const hasRoom = ({ low, high }: Extent) => pixels * (high - low) >= LETTERS
   return {
     width: WIDTH,
