@@ -52,9 +52,11 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
       share: shareOfChange > 0 ? shareOfChange : null,
       each:
         contributionUs === 0
-          ? ''
-          : signedAmount(contributionUs / Math.max(1, requests), comparison.flows.quantity) +
-            intervalText(finding.eachInterval, comparison.flows.quantity),
+          ? []
+          : [
+              signedAmount(contributionUs / Math.max(1, requests), comparison.flows.quantity),
+              intervalText(finding.eachInterval, comparison.flows.quantity),
+            ],
       requests,
       category: finding.categories[0] ?? null,
       overTime: meansOverTime(comparison, finding),
@@ -120,7 +122,14 @@ function columnsOf(findings: readonly ShownFinding[]): readonly DataColumn<Shown
           </span>
         ),
     },
-    textColumn('each affected request', ({ each }) => each),
+    {
+      ...textColumn<ShownFinding>('each affected request', ({ each: [amount, interval] }) => (
+        <>
+          <span class="fd-name">{amount}</span> <span class="fd-soft fd-name">{interval}</span>
+        </>
+      )),
+      still: ({ each }) => each.join(''),
+    },
     numberColumn('affected', ({ requests }) => grouped(requests)),
     {
       title: 'over time',

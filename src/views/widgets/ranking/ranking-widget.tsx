@@ -101,15 +101,17 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
       </div>
       <div class="fd-bar">
         <SearchField table={table} label="Only mutations with" />
-        <KeptCount
-          kept={table.kept.length}
-          rows={rows.rows}
-          all={
-            rows.rows < totalRows
-              ? `the first ${grouped(rows.rows)} of ${counted(totalRows, 'mutation')}`
-              : counted(totalRows, 'mutation')
-          }
-        />
+        {table.kept.length < totalRows ? (
+          <KeptCount
+            kept={table.kept.length}
+            rows={rows.rows}
+            all={
+              rows.rows < totalRows
+                ? `the first ${grouped(rows.rows)} of ${counted(totalRows, 'mutation')}`
+                : counted(totalRows, 'mutation')
+            }
+          />
+        ) : null}
         <span class="fd-soft">
           <span class="fd-key fd-key-before" /> before <span class="fd-key fd-key-after" /> after
         </span>
@@ -365,7 +367,7 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
 
 function ContributionBar({ share, entry }: { share: number; entry: RankingEntry }) {
   const ink = useInk()
-  const color = entry.contributionUs < 0 ? ink.soft : ink.change
+  const color = entry.contributionUs < 0 ? ink.less : ink.change
   return <rect width={Math.max(1, BAR * share)} height="10" style={`fill:${color}`} />
 }
 
