@@ -12,6 +12,7 @@ import {
   on,
   rowNames,
   spread,
+  textBeside,
   tooltip,
 } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
@@ -98,8 +99,7 @@ export const anomaliesChart = defineChart(
                 data: {
                   values: strips.map((strip, i) => textOf(found, strip, labels[i] as string)),
                 },
-                mark: { type: 'text', align: 'left', dx: 10, color: PALETTE.text, tooltip: false },
-                encoding: { x: { value: 'width' }, y, text: { field: 'said', type: 'nominal' } },
+                ...textBeside({ field: 'said', x: { value: 'width' }, y }),
               },
             ],
           },

@@ -94,7 +94,7 @@ export function durationAxis({ lowUs, highUs, ...rest }: DurationExtent, wide: n
 
 /** Returns a linear axis that ends where its domain does. */
 export function plainAxis(domain: Axis['domain'], axis: SpecPart): Axis {
-  return { domain, scale: { domain: [...domain], nice: false }, axis }
+  return { domain, scale: { domain: [...domain], zero: false, nice: false }, axis }
 }
 
 export function logAxis([low, high]: readonly [number, number], title: string | null): Axis {
@@ -127,7 +127,7 @@ export function countAxis(largest: number, title: string): Axis {
   }
 }
 
-const PERCENT = "format(datum.value * 100, '~r') + ' %'"
+export const PERCENT = "format(datum.value * 100, '~r') + ' %'"
 
 export function shareAxis(title: string | null, { room = 0 } = {}): Axis {
   return plainAxis([0, 1 + room], { title, values: [0, 0.2, 0.4, 0.6, 0.8, 1], labelExpr: PERCENT })

@@ -232,7 +232,6 @@ function changes(named: readonly CategoryPoint[]): SpecPart {
         title: 'change in requests',
         tickCount: 4,
         labelExpr: "datum.value === 0 ? '0' : format(datum.value, '~s')",
-        grid: false,
       }),
       to: 'change',
       text: 'text',

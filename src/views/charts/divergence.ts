@@ -16,8 +16,8 @@ import { tText, valueText } from './log-values.ts'
 /** Length of a bar for an infinite score, relative to the longest other one. */
 const BEYOND = 1.1
 const LOOKS = [
-  { name: 'later, more or larger after', color: PALETTE.after },
-  { name: 'earlier, fewer or smaller after', color: PALETTE.before },
+  { name: 'later, more or larger after', color: PALETTE.change },
+  { name: 'earlier, fewer or smaller after', color: PALETTE.less },
 ] as const
 const CORRECTIONS = { bonferroni: 'Bonferroni', bh: 'Benjamini-Hochberg', none: 'uncorrected' }
 
@@ -56,11 +56,7 @@ export const divergenceChart = defineChart(
       },
       bars({
         rows,
-        axis: plainAxis([0, end], {
-          title: 'sum of |t| over features that differ',
-          tickCount: 5,
-          grid: false,
-        }),
+        axis: plainAxis([0, end], { title: 'sum of |t| over features that differ', tickCount: 5 }),
         to: 'score',
         text: 'text',
         color: colorBy(LOOKS, rows, { field: 'direction' }),

@@ -111,10 +111,8 @@ function drawShifts(
     title: 'shift of one call',
     of,
   })
-  const row = {
-    y: rowNames(),
-    color: colorBy(LOOKS, rows, { legend: small ? { title: null } : null }),
-  }
+  const legend = small ? { title: null } : null
+  const row = { y: rowNames(), color: colorBy(LOOKS, rows, { legend }) }
   return framedChart(
     {
       title: 'By how much one call of each step shifted',

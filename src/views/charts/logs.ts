@@ -8,7 +8,15 @@ import type {
 } from '../../logs/divergence/find-divergence.ts'
 import { type Feature, featureText, type VariableKind } from '../../logs/features/features.ts'
 import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../../logs/features/log-set.ts'
-import { type Axis, linearDurationAxis, logAxis, logDurationAxis, numberExtent } from './axes.ts'
+import {
+  type Axis,
+  linearDurationAxis,
+  logAxis,
+  logDurationAxis,
+  numberExtent,
+  PERCENT,
+  plainAxis,
+} from './axes.ts'
 import { apart, on, panelTitle, periodColor, ROW, spread, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { missingText, testSize, testText, thinned, unitOf, valueText } from './log-values.ts'
@@ -150,24 +158,19 @@ function axisOf(feature: Feature, values: readonly number[]): Axis {
   const [first] = values
   // An axis of many numbers around the only one there is would say nothing.
   const only = values.every((value) => value === first) ? { values: [first] } : {}
+  const shown = (base: Axis, look: SpecPart = {}): Axis => ({
+    ...base,
+    axis: { ...base.axis, ...look, title: null, ...only },
+  })
   if (unit === 'time') {
     const extent = { lowUs: Math.max(0, low), highUs: high, title: '' }
-    const time = isLog ? logDurationAxis(extent) : linearDurationAxis(extent)
-    return { ...time, axis: { ...time.axis, title: null, ...only } }
+    return shown(isLog ? logDurationAxis(extent) : linearDurationAxis(extent))
   }
-  const isShort = isWhole && high - low < 6
   const labelExpr =
     unit === 'share'
-      ? "format(datum.value * 100, '~r') + ' %'"
+      ? PERCENT
       : `format(datum.value, '${Math.max(-low, high) < LONG_NUMBER ? ',~r' : '~s'}')`
-  if (isLog) {
-    const { axis, ...log } = logAxis([low, high], null)
-    return { ...log, axis: { title: null, values: axis['values'], labelExpr, ...only } }
-  }
-  const tickCount = isShort ? Math.ceil(high - low) : 6
-  return {
-    domain: [low, high],
-    scale: { domain: [low, high], zero: false, nice: false },
-    axis: { title: null, tickCount, labelExpr, ...only },
-  }
+  if (isLog) return shown(logAxis([low, high], null), { labelExpr })
+  const tickCount = isWhole && high - low < 6 ? Math.ceil(high - low) : 6
+  return shown(plainAxis([low, high], { tickCount, labelExpr }))
 }

@@ -10,7 +10,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { linearDurationAxis, logAxis, openShareAxis } from './axes.ts'
-import { colorBy, emptyView, on, panelTitle, quantity, tooltip } from './builders.ts'
+import { emptyView, on, panelTitle, periodColor, quantity, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 import { MARKS_MEANING, marksOfPeriod, placedMarks, timeMarks, withMarks } from './time-marks.ts'
 
@@ -19,11 +19,6 @@ const HEIGHT = 110
 const MAX_PARTS = 40
 const MIN_REQUESTS = 30
 const MAX_TITLE = 76
-const PERIODS: readonly Period[] = [BEFORE, AFTER]
-const LOOKS = PERIODS.map((period) => ({
-  name: PERIOD_NAMES[period],
-  color: [PALETTE.before, PALETTE.after][period] as string,
-}))
 
 /**
  * Draws the share of requests of after that failed over time, and the share with the failing call of a finding, beside
@@ -108,7 +103,7 @@ function ratesPanel(
     }),
     ...ratesOf(flows, failures, { period: AFTER, mostParts: MAX_PARTS }),
   ]
-  const ofPeriod = PERIODS.map((period) => {
+  const ofPeriod = ([BEFORE, AFTER] as const).map((period) => {
     const own = failures.filter(({ request }) => flows.period[request] === period)
     const { failed, all } = countFailures(flows, own)
     const requests = period === BEFORE ? 'requests ' : ''
@@ -119,8 +114,7 @@ function ratesPanel(
   const axis = isLast ? time.axis : { ...time.axis, title: null, labels: false, ticks: false }
   const x = on({ ...time, axis }, 'atUs')
   const y = on(openShareAxis([0, max(rows, ({ high }) => high) ?? 1], null), 'rate')
-  const legend = { title: null, symbolOpacity: 1 }
-  const color = colorBy(LOOKS, rows, { field: 'period', legend })
+  const color = periodColor('period', { title: null, symbolOpacity: 1 })
   const said = tooltip({ period: 'period', time: 'when', failed: 'failed' })
   return {
     width: WIDTH,
@@ -240,7 +234,7 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
           encoding: {
             x,
             y: on({ ...y, axis }, 'share'),
-            color: colorBy(LOOKS, rows),
+            color: periodColor('kind', { title: null }),
             tooltip: tooltip({
               period: 'kind',
               'requests a second': ['rate', ',.3~r'],

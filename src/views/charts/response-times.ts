@@ -298,20 +298,33 @@ function verdict(test: FamilyTest, { options }: ResponseTimeMutations): string {
   return `${testText(options.test, test)}${q}; ${says} at the ${level} level; ${sizes}.`
 }
 
+/** Share of the axis that the name of a gap takes. */
+const NAME = 0.25
+
+/** Returns where the name of a gap begins, and whether it ends there: where no curve strikes it through. */
+function placeOfName(all: readonly number[], x: Axis): readonly [us: number, isRight: boolean] {
+  const known = all.filter((us) => !Number.isNaN(us))
+  const [location = 0] = known
+  const places = known.map((us) => alongAxis(x, us))
+  const after = (at: number) => Math.min(1, ...places.filter((place) => place > at)) - at
+  const before = (at: number) => at - Math.max(0, ...places.filter((place) => place < at))
+  const at = alongAxis(x, location)
+  if (after(at) > NAME || before(at) > NAME) return [location, after(at) <= NAME]
+  return after(Math.max(...places)) > NAME
+    ? [Math.max(...known), false]
+    : [Math.min(...known), true]
+}
+
 function gapMark({ test, before, after, crossings }: Gap, x: Axis, of: Quantity): SpecPart[] {
   if (Number.isNaN(test.location)) return []
-  // The text stands on the side where the next curve, or the end, is further away.
-  const place = alongAxis(x, test.location)
-  const others = crossings.map((us) => alongAxis(x, us))
-  const left = Math.max(0, ...others.filter((other) => other < place))
-  const right = Math.min(1, ...others.filter((other) => other > place))
-  const isRight = place - left > right - place
+  const [textUs, isRight] = placeOfName([test.location, ...crossings], x)
   const color = test.rejected ? PALETTE.change : PALETTE.rest
   const value = {
     timeUs: test.location,
     low: Math.min(before, after),
     high: Math.max(before, after),
     middle: (before + after) / 2,
+    textUs,
     text: `D = ${test.statistic.toFixed(2)} at ${formatAmount(test.location, of)}`,
     p: pValue(test.p),
     finishedBefore: percent(before),
@@ -325,7 +338,7 @@ function gapMark({ test, before, after, crossings }: Gap, x: Axis, of: Quantity)
     align: isRight ? 'right' : 'left',
     dx: isRight ? -7 : 7,
   }
-  const at = { x: quantity('timeUs'), y: quantity('middle'), text: { field: 'text' } }
+  const at = { x: quantity('textUs'), y: quantity('middle'), text: { field: 'text' } }
   return [
     {
       data: { values: [value] },

@@ -180,6 +180,7 @@ function picture(account: Account, { parts, labels, width, isClear, whose }: Dra
   const height = after + BAR + rows('below') * ROW
   const bars = [before, after]
   const means = meansOf(parts)
+  const barLabel = (i: 0 | 1) => JSON.stringify([PERIOD_NAMES[i], formatAmount(means[i], of)])
   const x = {
     field: 'fromUs',
     type: 'quantitative',
@@ -191,21 +192,16 @@ function picture(account: Account, { parts, labels, width, isClear, whose }: Dra
     type: 'quantitative',
     scale: { domain: [height, 0], nice: false },
     axis: {
-      ...{
-        title: null,
-        domain: false,
-        ticks: false,
-        grid: false,
-        labelPadding: 10,
-        labelOffset: -8,
-      },
-      ...{ labelFontSize: FONT, labelLineHeight: 16, values: bars.map((top) => top + BAR / 2) },
-      labelExpr: bars
-        .map((top, i) => [
-          `datum.value === ${top + BAR / 2}`,
-          JSON.stringify([PERIOD_NAMES[i], formatAmount(means[i] ?? 0, of)]),
-        ])
-        .reduceRight((other, [test, text]) => `${test} ? ${text} : ${other}`, "''"),
+      title: null,
+      domain: false,
+      ticks: false,
+      grid: false,
+      labelPadding: 10,
+      labelOffset: -8,
+      labelFontSize: FONT,
+      labelLineHeight: 16,
+      values: bars.map((top) => top + BAR / 2),
+      labelExpr: `datum.value < ${after} ? ${barLabel(0)} : ${barLabel(1)}`,
     },
   }
   const x2 = { field: 'toUs' }

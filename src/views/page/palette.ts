@@ -1,37 +1,25 @@
-/** The colors of every chart; safe for color-blind readers. `changeText` has the contrast that letters need. */
-export const PALETTE = {
-  before: '#E69F00',
-  after: '#0072B2',
-  change: '#D55E00',
-  changeText: '#B34C00',
-  less: '#762A83',
-  rest: '#7F7F7F',
-  faint: '#B8B8B8',
-  band: '#EDEDED',
-  text: '#333333',
-  softText: '#666666',
-  title: '#111111',
-  grid: '#E6E6E6',
-  axis: '#888888',
-  rule: '#555555',
+/** The colors of every chart, light and dark; safe for color-blind readers. `changeText` has the contrast that letters need. */
+const COLORS = {
+  before: ['#E69F00', '#F0B429'],
+  after: ['#0072B2', '#56B4E9'],
+  change: ['#D55E00', '#FF7F2A'],
+  changeText: ['#B34C00', '#FF8A4C'],
+  less: ['#762A83', '#CF9DE0'],
+  rest: ['#7F7F7F', '#8F969E'],
+  faint: ['#B8B8B8', '#666D75'],
+  band: ['#EDEDED', '#33373D'],
+  text: ['#333333', '#E8E8E8'],
+  softText: ['#666666', '#A8A8A8'],
+  title: ['#111111', '#F1F3F5'],
+  grid: ['#E6E6E6', '#353A42'],
+  axis: ['#888888', '#757D87'],
+  rule: ['#555555', '#9AA2AB'],
 } as const
 
-const DARK: Readonly<Record<keyof typeof PALETTE, string>> = {
-  before: '#F0B429',
-  after: '#56B4E9',
-  change: '#FF7F2A',
-  changeText: '#FF8A4C',
-  less: '#CF9DE0',
-  rest: '#8F969E',
-  faint: '#666D75',
-  band: '#33373D',
-  text: '#E8E8E8',
-  softText: '#A8A8A8',
-  title: '#F1F3F5',
-  grid: '#353A42',
-  axis: '#757D87',
-  rule: '#9AA2AB',
-}
+/** The light colors: charts turn dark by {@link DARK_COLORS}. */
+export const PALETTE = Object.fromEntries(
+  Object.entries(COLORS).map(([name, [light]]) => [name, light]),
+) as { readonly [Name in keyof typeof COLORS]: (typeof COLORS)[Name][0] }
 
 /** Several things of one kind, as steps or sets; none is the purple of {@link CHANGE_SCALE}, or green. */
 export const SERIES = ['#0072B2', '#D55E00', '#333333', '#2AA1B3', '#A6761D', '#7F7F7F'] as const
@@ -55,32 +43,30 @@ export const DRAWING_COLORS = {
   line: ['#D0D0D0', '#4A4A4A'],
   back: ['#FFFFFF', '#1B1B1B'],
   raised: ['#F5F5F5', '#272727'],
-  before: [PALETTE.before, DARK.before],
-  after: [PALETTE.after, DARK.after],
-  change: [PALETTE.change, DARK.change],
-  changeText: [PALETTE.changeText, DARK.changeText],
-  less: [PALETTE.less, DARK.less],
-  focus: [PALETTE.after, DARK.after],
+  before: COLORS.before,
+  after: COLORS.after,
+  change: COLORS.change,
+  changeText: COLORS.changeText,
+  less: COLORS.less,
+  focus: COLORS.after,
   selected: ['#E3EFF7', '#1F3647'],
 } as const
 
 /** From much less over none to much more, light and dark; letters of `title` can be read on all but the ends. */
 export const CHANGE_SCALE = [
-  [PALETTE.less, DARK.less],
+  COLORS.less,
   ['#B692C4', '#7A4D8A'],
   ['#E4D2E8', '#4A3650'],
   ['#EAEAEA', '#3A3A3A'],
   ['#FBE0CC', '#4F3524'],
   ['#F2A06B', '#A85418'],
-  [PALETTE.change, DARK.change],
+  COLORS.change,
 ] as const
 
 /** Dark counterpart of each color of a chart or drawing, except for a chart's page, which is white. */
 export const DARK_COLORS: ReadonlyMap<string, string> = new Map<string, string>([
   ...Object.values(DRAWING_COLORS),
-  ...(Object.keys(PALETTE) as (keyof typeof PALETTE)[]).map(
-    (name) => [PALETTE[name], DARK[name]] as const,
-  ),
+  ...Object.values(COLORS),
   ...CHANGE_SCALE,
   ...SIZE_SCALE,
 ])

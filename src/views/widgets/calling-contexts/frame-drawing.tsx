@@ -34,32 +34,21 @@ const SIZE = 12
 const PADDING = 5
 const MAX_NAME_LENGTH = 120
 
-/** Classes of change: −3 is much less, 0 about the same, 3 much more. */
-const CHANGE_CLASSES = [-3, -2, -1, 0, 1, 2, 3] as const
-type ChangeClass = (typeof CHANGE_CLASSES)[number]
-
 const MUCH_LESS = ['#FFFFFF', '#111111'] as const
 const SOME = ['#222222', '#FFFFFF'] as const
 const LITTLE = ['#222222', '#E8E8E8'] as const
 const MUCH_MORE = ['#111111', '#111111'] as const
+/** Letters on each color of {@link CHANGE_SCALE}. */
+const LETTERS = [MUCH_LESS, SOME, LITTLE, LITTLE, LITTLE, SOME, MUCH_MORE]
+
+/** Classes of change: −3 is much less, 0 about the same, 3 much more. */
+const CHANGE_CLASSES = CHANGE_SCALE.map((_, i) => i - (CHANGE_SCALE.length - 1) / 2)
 
 export const CHANGE_COLORS = definePalette({
-  'change--3': CHANGE_SCALE[0],
-  'change--2': CHANGE_SCALE[1],
-  'change--1': CHANGE_SCALE[2],
-  'change-0': CHANGE_SCALE[3],
-  'change-1': CHANGE_SCALE[4],
-  'change-2': CHANGE_SCALE[5],
-  'change-3': CHANGE_SCALE[6],
-  'on-change--3': MUCH_LESS,
-  'on-change--2': SOME,
-  'on-change--1': LITTLE,
-  'on-change-0': LITTLE,
-  'on-change-1': LITTLE,
-  'on-change-2': SOME,
-  'on-change-3': MUCH_MORE,
   frame: ['#D9E7F1', '#2B4356'],
-})
+  ...Object.fromEntries(CHANGE_CLASSES.map((change, i) => [`change-${change}`, CHANGE_SCALE[i]])),
+  ...Object.fromEntries(CHANGE_CLASSES.map((change, i) => [`on-change-${change}`, LETTERS[i]])),
+} as Record<string, readonly [string, string]>)
 
 export interface FrameStyle {
   readonly options: CallingContextOptions
@@ -82,7 +71,7 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
   const ink = useInk()
   const width = Math.max(0.5, frame.width * style.width - 0.5)
   const isColored = isCompared && frame.context.context !== ALL
-  const change = changeClass(bounds, frame.change) as ChangeClass
+  const change = changeClass(bounds, frame.change)
   const color = isColored ? colors[`on-change-${change}`] : ink.text
   const { measure } = options
   const said = isColored
@@ -99,7 +88,7 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
       <rect
         width={width.toFixed(2)}
         height={FRAME_HEIGHT - 1}
-        fill={isColored ? colors[`change-${change}`] : colors.frame}
+        fill={isColored ? colors[`change-${change}`] : colors['frame']}
         stroke={isFound ? ink.text : 'none'}
         stroke-width={isFound ? 2 : 0}
       />
