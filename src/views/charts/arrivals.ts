@@ -27,7 +27,7 @@ const ARRIVALS_CHART_OPTIONS = defineOptions({
   ...EVENT_OPTIONS,
 })
 
-const WIDTH = 720
+const WIDTH = 640
 const MAX_HEIGHT = 240
 const MIN_HEIGHT = 28
 const LANE = 12
@@ -217,12 +217,11 @@ function overview(window: ArrivalWindow, period: Period): TimePanel {
 /** Draws when the requests in the window arrive. */
 function density(window: ArrivalWindow, period: Period): TimePanel {
   const words = counted(window.inside[period].length, 'request')
-  const title = 'time since the start of the period'
   return {
     width: WIDTH,
     height: DENSITY_HEIGHT,
     title: panelTitle(`${PERIOD_NAMES[period]}: ${words}`),
-    ...arrivalBars(window.inside, period, window, title),
+    ...arrivalBars(window.inside, period, window, 'time since the start of the period'),
   }
 }
 

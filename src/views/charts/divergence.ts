@@ -39,7 +39,7 @@ export const divergenceChart = defineChart(
     const test = `Welch's t, ${percent(alpha)} level, ${CORRECTIONS[correction]}`
     const largest = max(drawn, ({ score }) => (Number.isFinite(score) ? score : 0)) || 1
     const end = largest * BEYOND
-    const rows = rowsOf(drawn, end)
+    const rows = rowsOf(divergence, drawn, end)
     return framedChart(
       {
         title: `What differs between ${counted(before, 'instance')} before and ${grouped(after)} after`,
@@ -73,12 +73,13 @@ export const divergenceChart = defineChart(
   },
 )
 
-function rowsOf(drawn: readonly VariableDivergence[], end: number) {
+function rowsOf({ logs }: Divergence, drawn: readonly VariableDivergence[], end: number) {
   const labels = distinctTexts(drawn, 46, ({ name }) => name)
   return drawn.map((variable, i) => {
     const { feature, t, p, beforeMean, afterMean } = strongestDifference(variable) as FeatureTest
     const isInfinite = !Number.isFinite(variable.score)
-    const means = `${valueText(feature, beforeMean)} → ${valueText(feature, afterMean)}`
+    const unit = variable.kind === 'state' ? logs.unitOf(variable.name) : undefined
+    const means = `${valueText(feature, beforeMean, unit)} → ${valueText(feature, afterMean, unit)}`
     return {
       label: labels[i] as string,
       score: Math.min(variable.score, end),

@@ -103,11 +103,7 @@ function panel(rows: Rows, measure: Measure, axis: Axis): SpecPart {
 function wideLogAxis(rows: Rows, measure: Measure, title: string): Axis {
   const [low = 1, high = 1] = extent(rows, (row) => row[measure])
   const span = Math.max(10, high / low)
-  const axis = logAxis([low / span ** 0.22, low * span ** 1.3], title)
-  const ticks = axis.axis['values'] as readonly number[]
-  // Panels are narrow: 2 and 5 between powers of ten only where there are hardly any.
-  const few = ticks.filter((tick) => span < 15 || /^1e/.test(tick.toExponential()))
-  return { ...axis, axis: { ...axis.axis, values: few } }
+  return logAxis([low / span ** 0.22, low * span ** 1.3], title)
 }
 
 /**

@@ -14,7 +14,7 @@ import { emptyView, on, panelTitle, periodColor, quantity, tooltip } from './bui
 import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 import { MARKS_MEANING, marksOfPeriod, placedMarks, timeMarks, withMarks } from './time-marks.ts'
 
-const WIDTH = 720
+const WIDTH = 640
 const HEIGHT = 110
 const MAX_PARTS = 40
 const MIN_REQUESTS = 30

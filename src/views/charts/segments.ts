@@ -37,7 +37,6 @@ export const segmentsChart = defineChart(
         to: 'share',
         text: 'amount',
         width: 340,
-        // Amounts say what they are shares of.
         color: colorBy(SEGMENT_LOOKS, rows, { legend: null }),
         tooltip: { segment: 'segment', share: 'kind', inside: 'inside', outside: 'outside' },
       }),

@@ -45,10 +45,7 @@ export async function drawThemed(
 ): Promise<() => void> {
   const embedded = async () => {
     const theme = schemeOf(place)
-    const themed = themedSpec(
-      spec as unknown as Readonly<Record<string, unknown>>,
-      theme,
-    ) as VisualizationSpec
+    const themed = themedSpec(spec, theme) as VisualizationSpec
     const result = await draw(place, themed, { ...options, tooltip: { theme } } as EmbedOptions)
     onView(result.view)
     return result

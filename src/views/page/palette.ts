@@ -91,8 +91,9 @@ const PAGE = 'white'
 const DARK_PAGE = '#1B1B1B'
 
 /** Returns a chart for a page of a color scheme, whose background it shows. */
-export function themedSpec(spec: Readonly<Record<string, unknown>>, scheme: Scheme): object {
-  const own = (spec['config'] ?? {}) as Readonly<Record<string, object>>
+export function themedSpec(spec: object, scheme: Scheme): object {
+  const { background: _, config: given = {}, ...rest } = spec as Record<string, unknown>
+  const own = given as Readonly<Record<string, object>>
   const names = [...new Set([...Object.keys(DEFAULTS), ...Object.keys(own)])]
   const config = Object.fromEntries(
     names.map((name) => {
@@ -100,7 +101,6 @@ export function themedSpec(spec: Readonly<Record<string, unknown>>, scheme: Sche
       return [name, isPart ? { ...DEFAULTS[name], ...own[name] } : own[name]]
     }),
   )
-  const { background: _, ...rest } = spec
   const whole = scheme === 'light' ? { ...rest, config } : darkened({ ...rest, config })
   return { ...(whole as object), background: 'transparent' }
 }
