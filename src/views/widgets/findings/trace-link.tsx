@@ -35,19 +35,19 @@ interface ExemplarsProps {
 /** Lists the traces to look at of both periods. */
 export function Exemplars({ exemplars, linkOf }: ExemplarsProps) {
   return (
-    <p>
+    <div>
       {(['before', 'after'] as const).map((period) =>
         exemplars[period].length === 0 ? null : (
-          <span key={period} class="fd-exemplars">
+          <div key={period} class="fd-exemplars">
             <span class={`fd-key fd-key-${period}`} /> {period}:{' '}
             {exemplars[period].map((id) => (
               <span key={id}>
                 <TraceLink id={id} linkOf={linkOf} />{' '}
               </span>
             ))}
-          </span>
+          </div>
         ),
       )}
-    </p>
+    </div>
   )
 }
