@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { explore, plot } from '../../src/index.ts'
 import { reportHtml } from '../../src/views/report/report.ts'
@@ -11,6 +12,19 @@ import { expectApart, expectReadable, photographed, settled } from './readable.t
 import { describeWithBrowser, pageOf } from './widgets/open-widgets.ts'
 
 const CASES = ['delay-1ms', 'mds-config']
+
+/** Size of the smallest letters in pictures, in pixels of the page. */
+function smallestLetters(page: Page): Promise<number> {
+  return page.locator('svg text').evaluateAll((texts) => {
+    const sizes = (texts as SVGTextElement[])
+      .filter((text) => text.checkVisibility() && text.textContent?.trim() !== '')
+      .map((text) => {
+        const { a = 0, b = 0 } = text.getScreenCTM() ?? {}
+        return Number.parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b)
+      })
+    return Math.min(...sizes)
+  })
+}
 
 describeWithBrowser('ribbons', (browser) => {
   const each = [
@@ -69,6 +83,7 @@ describeWithBrowser('ribbons', (browser) => {
     const report = await opened(reportHtml(comparison), width, scheme)
     await photographed(report, `report-${scheme}-${width}`)
     await expectApart(report)
+    expect(await smallestLetters(report)).toBeGreaterThanOrEqual(11)
     await report.close()
   })
 })

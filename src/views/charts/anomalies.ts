@@ -12,6 +12,7 @@ import {
   on,
   rowNames,
   spread,
+  textBeside,
   tooltip,
 } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
@@ -98,8 +99,7 @@ export const anomaliesChart = defineChart(
                 data: {
                   values: strips.map((strip, i) => textOf(found, strip, labels[i] as string)),
                 },
-                mark: { type: 'text', align: 'left', dx: 10, color: PALETTE.text, tooltip: false },
-                encoding: { x: { value: 'width' }, y, text: { field: 'said', type: 'nominal' } },
+                ...textBeside({ field: 'said', x: { value: 'width' }, y }),
               },
             ],
           },
@@ -133,7 +133,7 @@ function dotsOf({ categories }: Anomalies, strip: AnomalyGroup, label: string) {
         label,
         kind,
         size,
-        offset: spread(i, 1),
+        offset: size === DOT.typical ? 0 : spread(i, 1),
         us,
         trace,
         took: formatAmount(us, quantity),

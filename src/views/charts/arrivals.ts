@@ -27,7 +27,7 @@ const ARRIVALS_CHART_OPTIONS = defineOptions({
   ...EVENT_OPTIONS,
 })
 
-const WIDTH = 720
+const WIDTH = 640
 const MAX_HEIGHT = 240
 const MIN_HEIGHT = 28
 const LANE = 12
@@ -217,18 +217,17 @@ function overview(window: ArrivalWindow, period: Period): TimePanel {
 /** Draws when the requests in the window arrive. */
 function density(window: ArrivalWindow, period: Period): TimePanel {
   const words = counted(window.inside[period].length, 'request')
-  const title = 'time since the start of the period'
   return {
     width: WIDTH,
     height: DENSITY_HEIGHT,
     title: panelTitle(`${PERIOD_NAMES[period]}: ${words}`),
-    ...arrivalBars(window.inside, period, window, title),
+    ...arrivalBars(window.inside, period, window, 'time since the start of the period'),
   }
 }
 
 /** Bars of arrivals in a stretch of time, on one scale for both periods. */
 function arrivalBars(
-  all: ArrivalWindow['all'],
+  all: ArrivalWindow['inside'],
   period: Period,
   stretch: TimeRange,
   title: string | null = null,
@@ -308,13 +307,11 @@ function arrivalWindow(
     firstUs,
     Math.min(lastUs, endOfRoom(before, limit), endOfRoom(after, limit)),
   ]
-  const within = (byStart: readonly Arrival[]) =>
-    byStart.filter(({ startUs, endUs }) => startUs <= toUs && endUs >= fromUs)
-  const inside = [within(before), within(after)] as const
-  const arriving = [
-    arrivingIn(before, { fromUs, toUs }),
-    arrivingIn(after, { fromUs, toUs }),
-  ] as const
+  const ofBoth = (chosen: (byStart: readonly Arrival[]) => readonly Arrival[]) =>
+    [chosen(before), chosen(after)] as const
+  const inside = ofBoth((byStart) =>
+    byStart.filter(({ startUs, endUs }) => startUs <= toUs && endUs >= fromUs),
+  )
   const isDense = rangeUs !== null && inside.some(({ length }) => length > limit)
   return {
     fromUs,
@@ -325,7 +322,9 @@ function arrivalWindow(
     firstUs,
     lastUs,
     all: [before, after] as const,
-    inside: isDense ? arriving : ([inside[0].slice(0, limit), inside[1].slice(0, limit)] as const),
+    inside: isDense
+      ? ofBoth((byStart) => arrivingIn(byStart, { fromUs, toUs }))
+      : ([inside[0].slice(0, limit), inside[1].slice(0, limit)] as const),
   }
 }
 
@@ -349,6 +348,5 @@ function requestsOf(source: FlowSet | Categories, period: Period, category: numb
     return source.members(category, period)
   }
   const flows = source instanceof Categories ? source.flows : source
-  const first = period === BEFORE ? 0 : flows.count(BEFORE)
-  return Array.from({ length: flows.count(period) }, (_, i) => first + i)
+  return period === BEFORE ? range(flows.count(BEFORE)) : range(flows.count(BEFORE), flows.size)
 }

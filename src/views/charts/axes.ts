@@ -30,11 +30,7 @@ export function linearDurationAxis({ lowUs, highUs, title, ...look }: DurationEx
   const { of = TIME, ticks = 6, nice = true } = look
   const high = highUs > lowUs ? highUs : lowUs + Math.max(1, Math.abs(lowUs) * 0.1)
   const size = Math.max(Math.abs(lowUs), Math.abs(high))
-  // Up to three minutes in seconds: ticks at tenths of a minute are no round times.
-  const leastIn = (factor: number) => (factor > 1e6 ? 3 * factor : factor)
-  const [factor, unit] = DURATION_UNITS.findLast(
-    ([factor]) => of === TIME && size >= leastIn(factor),
-  ) ?? [1, 'µs']
+  const [factor, unit] = of === TIME ? axisUnit(size) : ([1, ''] as const)
   const label = `format(datum.value / ${factor}, ',~r')${of === TIME ? ` + ' ${unit}'` : ''}`
   const scale = scaleLinear().domain([lowUs / factor, high / factor])
   if (nice) scale.nice(ticks)
@@ -50,6 +46,13 @@ export function linearDurationAxis({ lowUs, highUs, title, ...look }: DurationEx
       labelExpr: `datum.value === 0 ? '0' : ${label}`,
     },
   }
+}
+
+/** Returns the unit of an axis up to `size` µs. */
+export function axisUnit(size: number): readonly [factor: number, unit: string] {
+  // Up to three minutes in seconds: ticks at tenths of a minute are no round times.
+  const leastIn = (factor: number) => (factor > 1e6 ? 3 * factor : factor)
+  return DURATION_UNITS.findLast(([factor]) => size >= leastIn(factor)) ?? [1, 'µs']
 }
 
 function titleIn(title: string, { unit }: Quantity): string {
@@ -91,7 +94,7 @@ export function durationAxis({ lowUs, highUs, ...rest }: DurationExtent, wide: n
 
 /** Returns a linear axis that ends where its domain does. */
 export function plainAxis(domain: Axis['domain'], axis: SpecPart): Axis {
-  return { domain, scale: { domain: [...domain], nice: false }, axis }
+  return { domain, scale: { domain: [...domain], zero: false, nice: false }, axis }
 }
 
 export function logAxis([low, high]: readonly [number, number], title: string | null): Axis {
@@ -124,7 +127,7 @@ export function countAxis(largest: number, title: string): Axis {
   }
 }
 
-const PERCENT = "format(datum.value * 100, '~r') + ' %'"
+export const PERCENT = "format(datum.value * 100, '~r') + ' %'"
 
 export function shareAxis(title: string | null, { room = 0 } = {}): Axis {
   return plainAxis([0, 1 + room], { title, values: [0, 0.2, 0.4, 0.6, 0.8, 1], labelExpr: PERCENT })

@@ -23,6 +23,7 @@ export const blindSpotsChart = defineChart(
       variance: percent(spot.varianceShare),
       toldBy: spot.toldBy === null ? 'none' : tooltipText(spot.toldBy),
     }))
+    const largest = Math.max(0.01, ...drawn.map(({ gain }) => gain))
     const [first] = drawn as [BlindSpot?]
     return framedChart(
       {
@@ -34,12 +35,11 @@ export const blindSpotsChart = defineChart(
                 'Share of the variance of response times that nothing recorded explains.',
                 `First: ${shortText(recordText(first), 120)}.`,
               ],
-        omissions: [],
         width: 760,
       },
       bars({
         rows,
-        axis: openShareAxis([0, Math.max(0.01, ...rows.map(({ gain }) => gain)) * 1.15], 'gain'),
+        axis: openShareAxis([0, largest * 1.15], 'share of the variance'),
         to: 'gain',
         text: 'gainText',
         color: { value: PALETTE.after },

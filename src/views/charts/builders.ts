@@ -162,7 +162,7 @@ export function emptyView(width: number): SpecPart {
 export function bars({ rows, axis, to, from, text, ...look }: Bars): SpecPart {
   const { color, tooltip: fields, y = rowNames(), width = 380, isShared, over = [] } = look
   if (rows.length === 0) return emptyView(width)
-  const x = on(axis, from ?? to)
+  const x = on(gridFor(axis, text), from ?? to)
   const leads = `datum['${to}'] < ${from === undefined ? '0' : `datum['${from}']`}`
   return {
     width,
@@ -187,16 +187,25 @@ export function bars({ rows, axis, to, from, text, ...look }: Bars): SpecPart {
   }
 }
 
+/** Amounts beside marks need no lines through them. */
+function gridFor({ axis, ...rest }: Axis, text: string | undefined): Axis {
+  return { ...rest, axis: { grid: text === undefined, ...axis } }
+}
+
 interface Moves extends Panel {
   readonly from: string
   readonly fromText?: string
   readonly toText?: string
+  readonly fromColor?: string
   readonly hidden?: boolean
 }
 
-export function moves({ rows, axis, from, to, fromText, toText, ...look }: Moves): SpecPart {
+export function moves({ rows, axis: given, from, to, fromText, toText, ...look }: Moves): SpecPart {
   const { tooltip: fields, width = 380, hidden = false, isShared, under = [] } = look
-  const y = rowNames({ hidden, grid: true })
+  const { fromColor = PALETTE.rest } = look
+  const text = fromText ?? toText
+  const axis = gridFor(given, text)
+  const y = rowNames({ hidden, grid: text === undefined })
   const dot = (field: string, color: SpecPart) => ({
     mark: { type: 'point', filled: true, size: 70, opacity: 1 },
     encoding: { x: on(axis, field), y, color, tooltip: tooltip(fields) },
@@ -216,7 +225,7 @@ export function moves({ rows, axis, from, to, fromText, toText, ...look }: Moves
         mark: { type: 'rule', color: PALETTE.after, strokeWidth: 2, tooltip: false },
         encoding: { x: on(axis, from), x2: { field: to }, y },
       },
-      dot(from, { value: PALETTE.rest }),
+      dot(from, { value: fromColor }),
       dot(to, { condition: hasStayed, value: PALETTE.after }),
       ...beside(fromText, from, to),
       ...beside(toText, to, from),
@@ -337,7 +346,7 @@ function coincide(one: Curve, other: Curve, { x, y }: Pick<Curves, 'x' | 'y'>): 
   return isOn(first, second) && isOn(second, first)
 }
 
-function alongAxis({ domain: [low, high], scale }: Axis, value: number): number {
+export function alongAxis({ domain: [low, high], scale }: Axis, value: number): number {
   return shareAlong({ low, high, isLog: scale.type === 'log' }, value)
 }
 

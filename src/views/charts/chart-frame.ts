@@ -2,7 +2,7 @@ import { type OptionsOf, type OptionTable, readOptions } from '../../core/option
 import { PALETTE } from '../page/palette.ts'
 import { Chart } from './chart.ts'
 import type { VegaLiteSpec } from './svg-renderer.ts'
-import { textWidth } from './text-width.ts'
+import { brokenInto } from './text-width.ts'
 
 export { PALETTE } from '../page/palette.ts'
 
@@ -130,15 +130,4 @@ export function sizedSpec(spec: VegaLiteSpec, width: number, whole: number): Veg
     }
   }
   return sized(spec as SpecPart) as VegaLiteSpec
-}
-
-function brokenInto(sentence: string, ems: number): string[] {
-  const lines: string[] = []
-  for (const word of sentence.split(' ')) {
-    const line = lines.at(-1)
-    const longer = line === undefined ? word : `${line} ${word}`
-    if (line === undefined || textWidth(longer, 1) > ems) lines.push(word)
-    else lines[lines.length - 1] = longer
-  }
-  return lines
 }

@@ -16,8 +16,8 @@ import { tText, valueText } from './log-values.ts'
 /** Length of a bar for an infinite score, relative to the longest other one. */
 const BEYOND = 1.1
 const LOOKS = [
-  { name: 'later, more or larger after', color: PALETTE.after },
-  { name: 'earlier, fewer or smaller after', color: PALETTE.before },
+  { name: 'later, more or larger after', color: PALETTE.change },
+  { name: 'earlier, fewer or smaller after', color: PALETTE.less },
 ] as const
 const CORRECTIONS = { bonferroni: 'Bonferroni', bh: 'Benjamini-Hochberg', none: 'uncorrected' }
 
@@ -39,7 +39,7 @@ export const divergenceChart = defineChart(
     const test = `Welch's t, ${percent(alpha)} level, ${CORRECTIONS[correction]}`
     const largest = max(drawn, ({ score }) => (Number.isFinite(score) ? score : 0)) || 1
     const end = largest * BEYOND
-    const rows = rowsOf(drawn, end)
+    const rows = rowsOf(divergence, drawn, end)
     return framedChart(
       {
         title: `What differs between ${counted(before, 'instance')} before and ${grouped(after)} after`,
@@ -56,11 +56,7 @@ export const divergenceChart = defineChart(
       },
       bars({
         rows,
-        axis: plainAxis([0, end], {
-          title: 'sum of |t| over features that differ',
-          tickCount: 5,
-          grid: false,
-        }),
+        axis: plainAxis([0, end], { title: 'sum of |t| over features that differ', tickCount: 5 }),
         to: 'score',
         text: 'text',
         color: colorBy(LOOKS, rows, { field: 'direction' }),
@@ -77,12 +73,13 @@ export const divergenceChart = defineChart(
   },
 )
 
-function rowsOf(drawn: readonly VariableDivergence[], end: number) {
+function rowsOf({ logs }: Divergence, drawn: readonly VariableDivergence[], end: number) {
   const labels = distinctTexts(drawn, 46, ({ name }) => name)
   return drawn.map((variable, i) => {
     const { feature, t, p, beforeMean, afterMean } = strongestDifference(variable) as FeatureTest
     const isInfinite = !Number.isFinite(variable.score)
-    const means = `${valueText(feature, beforeMean)} → ${valueText(feature, afterMean)}`
+    const unit = variable.kind === 'state' ? logs.unitOf(variable.name) : undefined
+    const means = `${valueText(feature, beforeMean, unit)} → ${valueText(feature, afterMean, unit)}`
     return {
       label: labels[i] as string,
       score: Math.min(variable.score, end),

@@ -1,4 +1,4 @@
-import { bisectRight } from 'd3-array'
+import { bisectRight, cumsum, range } from 'd3-array'
 import type { Ecdf } from '../../stats/ecdf.ts'
 import type { LatencyProfile } from '../../whatif/recompute/latency-profile.ts'
 
@@ -37,14 +37,9 @@ export function profileSteps(
   { latencyUs, weight, requests }: LatencyProfile,
   limit: number,
 ): Point[] {
-  const x: number[] = []
-  const y: number[] = []
-  let below = 0
-  latencyUs.forEach((us, i) => {
-    below += weight[i] ?? 0
-    if (latencyUs[i + 1] === us) return
-    x.push(us)
-    y.push(Math.min(1, below / requests))
-  })
-  return thinnedSteps({ x: Float64Array.from(x), y: Float64Array.from(y) }, limit)
+  const below = cumsum(weight)
+  const ends = range(latencyUs.length).filter((i) => latencyUs[i + 1] !== latencyUs[i])
+  const x = Float64Array.from(ends, (i) => latencyUs[i] as number)
+  const y = Float64Array.from(ends, (i) => Math.min(1, (below[i] as number) / requests))
+  return thinnedSteps({ x, y }, limit)
 }

@@ -111,7 +111,8 @@ function drawShifts(
     title: 'shift of one call',
     of,
   })
-  const row = { y: rowNames(), color: colorBy(LOOKS, rows) }
+  const legend = small ? { title: null } : null
+  const row = { y: rowNames(), color: colorBy(LOOKS, rows, { legend }) }
   return framedChart(
     {
       title: 'By how much one call of each step shifted',

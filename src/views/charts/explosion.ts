@@ -10,6 +10,7 @@ import {
 } from '../../explain/explosion/expected-categories.ts'
 import { type FoldedFlows, foldedSizes } from '../../flows/fold/folded-flows.ts'
 import { requireCount } from '../../stats/require-option.ts'
+import { SIZE_SCALE } from '../page/palette.ts'
 import { type Axis, logAxis, shareAxis } from './axes.ts'
 import { curves, digits, distinctTexts, moves, on, ruleAt, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
@@ -102,11 +103,7 @@ function panel(rows: Rows, measure: Measure, axis: Axis): SpecPart {
 function wideLogAxis(rows: Rows, measure: Measure, title: string): Axis {
   const [low = 1, high = 1] = extent(rows, (row) => row[measure])
   const span = Math.max(10, high / low)
-  const axis = logAxis([low / span ** 0.22, low * span ** 1.3], title)
-  const ticks = axis.axis['values'] as readonly number[]
-  // Panels are narrow: 2 and 5 between powers of ten only where there are hardly any.
-  const few = ticks.filter((tick) => span < 15 || /^1e/.test(tick.toExponential()))
-  return { ...axis, axis: { ...axis.axis, values: few } }
+  return logAxis([low / span ** 0.22, low * span ** 1.3], title)
 }
 
 /**
@@ -186,8 +183,6 @@ export interface ObservedCategories {
 
 const MAX_POINT_NAME_LENGTH = 40
 const SDS = 2
-/** Along one path of hues as clusters grow; dark enough for lines on white. */
-const COLORS = '#35B0BE #1D91C0 #225EA8 #253494 #54278F #7A0177 #AE017E #DD3497'.split(' ')
 const LEAST = 0.7
 
 /**
@@ -213,8 +208,8 @@ export const expectedCategoriesChart = defineChart(
     const hosts = [
       ...new Set([...stage.options.hosts, ...observed.map((each) => each.hosts)]),
     ].sort((a, b) => a - b)
-    if (hosts.length === 0 || hosts.length > COLORS.length) {
-      throw new OptionError('hosts', hosts.join(', '), `one to ${COLORS.length} cluster sizes`)
+    if (hosts.length === 0 || hosts.length > SIZE_SCALE.length) {
+      throw new OptionError('hosts', hosts.join(', '), `one to ${SIZE_SCALE.length} cluster sizes`)
     }
     const rows = curveRows(expectedCategoryCurves({ ...stage.options, hosts }))
     const points = observed.map((each) => pointOf(each, replicas))
@@ -352,6 +347,7 @@ function short(value: number): string {
 }
 
 function colorOf(place: number, curveCount: number): string {
-  const last = COLORS.length - 1
-  return COLORS[curveCount === 1 ? 2 : Math.round((place * last) / (curveCount - 1))] as string
+  const last = SIZE_SCALE.length - 1
+  const at = curveCount === 1 ? 2 : Math.round((place * last) / (curveCount - 1))
+  return SIZE_SCALE[at]?.[0] ?? PALETTE.rest
 }

@@ -4,7 +4,7 @@ import { arrivalsChart } from './arrivals.ts'
 import type { Chart } from './chart.ts'
 import { errorsChart } from './over-time.ts'
 import { responseTimesChart, stepTimesChart } from './response-times.ts'
-import { ribbonChart } from './ribbon.ts'
+import { PAGE_WIDTH, ribbonChart } from './ribbon.ts'
 
 /** Picture of a finding, with a description. */
 export interface FindingChart {
@@ -29,5 +29,5 @@ export function findingChart(comparison: Comparison, finding: Finding): FindingC
   if (isOfTimes && category !== undefined && responseTime.test(category).testable) {
     return { chart: responseTimesChart(responseTime, { category }), of: 'requests' }
   }
-  return { chart: ribbonChart(comparison, { finding: id }), of: 'path' }
+  return { chart: ribbonChart(comparison, { finding: id, width: PAGE_WIDTH }), of: 'path' }
 }

@@ -25,7 +25,8 @@ import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
 
 const LOOKS = [
-  { name: 'finding', color: PALETTE.change },
+  { name: 'more', color: PALETTE.change },
+  { name: 'less', color: PALETTE.less },
   { name: 'unexplained', color: PALETTE.faint },
   { name: 'observed change', color: PALETTE.rest },
 ]
@@ -59,6 +60,7 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
         {
           title: `change of all ${of === TIME ? 'response times' : 'requests'} together`,
           of,
+          ticks: 4,
         },
       ),
       from: 'startUs',
@@ -67,7 +69,7 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
       // Beside names of findings, within 800 pixels.
       width: 300,
       // Rows name their own meaning.
-      color: { ...colorBy(LOOKS, rows), legend: null },
+      color: colorBy(LOOKS, rows, { legend: null }),
       tooltip: {
         finding: 'label',
         contribution: 'amount',
@@ -85,7 +87,7 @@ function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
     atUs += contributionUs
     return {
       label: `${rank}. ${title}`,
-      kind: 'finding',
+      kind: null,
       startUs,
       endUs: atUs,
       text: shortText(text, 300),
@@ -98,15 +100,16 @@ function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
   const whole = { startUs: 0, endUs: observedChangeUs, ...none }
   const rows = [
     ...steps,
-    ...(mixUs === 0 ? [] : [{ label: 'changed request mix', kind: 'finding', ...mix }]),
+    ...(mixUs === 0 ? [] : [{ label: 'changed request mix', kind: null, ...mix }]),
     { label: 'unexplained', kind: 'unexplained', ...rest },
     { label: 'observed change', kind: 'observed change', ...whole },
   ]
   const labels = distinctTexts(rows, 76, ({ label }) => label)
-  return rows.map(({ failures, ...row }, i) => {
+  return rows.map(({ failures, kind, ...row }, i) => {
     const share = (row.endUs - row.startUs) / observedChangeUs
     return {
       ...row,
+      kind: kind ?? (row.endUs < row.startUs ? 'less' : 'more'),
       label: labels[i] as string,
       // A change without a cost in time, or of unknown cost, has no bar.
       amount: spoken([

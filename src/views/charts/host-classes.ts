@@ -1,7 +1,7 @@
 import type { HostClass, HostClasses } from '../../compare/hosts/host-classes.ts'
 import { count } from '../../core/options.ts'
 import { counted, percent, pValue, tooltipText } from '../../core/words.ts'
-import { colorBy, distinctTexts, matrix, type Row } from './builders.ts'
+import { colorBy, distinctTexts, matrix, type Row, textBeside } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
 const SIDE = 420
@@ -205,12 +205,7 @@ function frames(
   }
   const named = {
     data: { values },
-    mark: { type: 'text', align: 'left', dx: 8, color: PALETTE.text, tooltip: false },
-    encoding: {
-      x: { value: 'width' },
-      y: { ...y, field: 'middle' },
-      text: { field: 'name', type: 'nominal' },
-    },
+    ...textBeside({ field: 'name', x: { value: 'width' }, y: { ...y, field: 'middle' } }),
   }
   return [frame, named]
 }

@@ -6,12 +6,28 @@ import type {
   FeatureTest,
   VariableDivergence,
 } from '../../logs/divergence/find-divergence.ts'
-import { type Feature, featureText, type VariableKind } from '../../logs/features/features.ts'
+import { featureText, type VariableKind } from '../../logs/features/features.ts'
 import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../../logs/features/log-set.ts'
-import { type Axis, linearDurationAxis, logAxis, logDurationAxis, numberExtent } from './axes.ts'
+import {
+  type Axis,
+  linearDurationAxis,
+  logAxis,
+  logDurationAxis,
+  numberExtent,
+  PERCENT,
+  plainAxis,
+} from './axes.ts'
 import { apart, on, panelTitle, periodColor, ROW, spread, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
-import { missingText, testSize, testText, thinned, unitOf, valueText } from './log-values.ts'
+import {
+  type FeatureUnit,
+  missingText,
+  testSize,
+  testText,
+  thinned,
+  unitOf,
+  valueText,
+} from './log-values.ts'
 
 const MAX_DOTS = 600
 const LONG_NUMBER = 1e6
@@ -88,6 +104,9 @@ function featureStrip(logs: LogSet, { name, kind }: VariableDivergence, test: Fe
   const { feature, significant } = test
   const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
   const column = features.of(features.indexOf(name) as number, feature)
+  const isNumber = kind === 'state' && unitOf(feature) === 'number'
+  const unit = isNumber ? logs.unitOf(name) : undefined
+  const inUnit = (value: number) => value * (unit?.us ?? 1)
   const rows = LOG_CLASSES.flatMap((period, code) =>
     thinned(
       Array.from(column, (value, instance) => ({ value, instance }))
@@ -95,21 +114,19 @@ function featureStrip(logs: LogSet, { name, kind }: VariableDivergence, test: Fe
         .sort((a, b) => a.value - b.value),
       MAX_DOTS,
     ).map(({ value, instance }) => ({
-      value,
+      value: inUnit(value),
       beside: spread(instance),
       period,
       instance: tooltipText(logs.instances[instance] ?? ''),
-      text: valueText(feature, value),
+      text: valueText(feature, value, unit),
     })),
   )
-  const axis = axisOf(
-    feature,
-    rows.map(({ value }) => value),
-  )
+  const values = rows.map(({ value }) => value)
+  const axis = axisOf(unit?.us ? 'time' : unitOf(feature), values, unit?.text ?? null)
   const x = on(axis, 'value')
   const means = LOG_CLASSES.flatMap((period) => {
     const value = period === 'before' ? test.beforeMean : test.afterMean
-    return Number.isFinite(value) ? [{ period, value }] : []
+    return Number.isFinite(value) ? [{ period, value: inUnit(value) }] : []
   })
   const says = [testText(test), missingText(test, logs.counts)].filter((words) => words !== '')
   if (axis.scale.type === 'log') says.push('logarithmic')
@@ -144,30 +161,23 @@ function featureStrip(logs: LogSet, { name, kind }: VariableDivergence, test: Fe
   }
 }
 
-function axisOf(feature: Feature, values: readonly number[]): Axis {
+function axisOf(unit: FeatureUnit, values: readonly number[], title: string | null): Axis {
   const { low, high, isLog, isWhole } = numberExtent(values)
-  const unit = unitOf(feature)
-  const [first] = values
   // An axis of many numbers around the only one there is would say nothing.
-  const only = values.every((value) => value === first) ? { values: [first] } : {}
+  const only = new Set(values).size === 1 ? { values: values.slice(0, 1) } : {}
+  const shown = (base: Axis, look: SpecPart = {}): Axis => ({
+    ...base,
+    axis: { ...base.axis, title: null, ...look, ...only },
+  })
   if (unit === 'time') {
     const extent = { lowUs: Math.max(0, low), highUs: high, title: '' }
-    const time = isLog ? logDurationAxis(extent) : linearDurationAxis(extent)
-    return { ...time, axis: { ...time.axis, title: null, ...only } }
+    return shown(isLog ? logDurationAxis(extent) : linearDurationAxis(extent))
   }
-  const isShort = isWhole && high - low < 6
   const labelExpr =
     unit === 'share'
-      ? "format(datum.value * 100, '~r') + ' %'"
+      ? PERCENT
       : `format(datum.value, '${Math.max(-low, high) < LONG_NUMBER ? ',~r' : '~s'}')`
-  if (isLog) {
-    const { axis, ...log } = logAxis([low, high], null)
-    return { ...log, axis: { title: null, values: axis['values'], labelExpr, ...only } }
-  }
-  const tickCount = isShort ? Math.ceil(high - low) : 6
-  return {
-    domain: [low, high],
-    scale: { domain: [low, high], zero: false, nice: false },
-    axis: { title: null, tickCount, labelExpr, ...only },
-  }
+  if (isLog) return shown(logAxis([low, high], null), { labelExpr, title })
+  const tickCount = isWhole && high - low < 6 ? Math.ceil(high - low) : 6
+  return shown(plainAxis([low, high], { tickCount }), { labelExpr, title })
 }

@@ -3,7 +3,7 @@ import type { Moves, Stream } from '../../compare/precursors/moves.ts'
 import { most } from '../../core/options.ts'
 import { signedAmount } from '../../core/quantity.ts'
 import { counted, grouped, percent, shortText, tooltipText } from '../../core/words.ts'
-import { colorBy, emptyView, tooltip } from './builders.ts'
+import { colorBy, emptyView, textBeside, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
 
@@ -97,6 +97,8 @@ function placed(moves: readonly Move[]) {
 
 type Bands = ReturnType<typeof placed>
 
+/** Least height of a gap, so that names of thin bands stand apart. */
+const LINE = 16
 /** Bands that are less high have their amount in the tooltip alone, in pixels. */
 const LETTERS = 11
 
@@ -140,19 +142,10 @@ function viewOf(
     axis: null,
     scale: { reverse: true, zero: false },
   })
-  const label = (at: number, align: 'left' | 'right') => ({
-    transform: [{ filter: `datum.x === ${at}` }],
-    mark: {
-      type: 'text',
-      align,
-      dx: align === 'left' ? 9 : -9,
-      color: PALETTE.text,
-      tooltip: false,
-    },
-    encoding: { x, y: y('middle'), text: { field: 'name', type: 'nominal' } },
-  })
-  const height = ROW_HEIGHT * Math.max(3, ends.filter((end) => end.x === 0).length, ends.length / 2)
-  const pixels = height / Math.max(...ends.map((end) => end.high))
+  const highest = Math.max(...ends.map((end) => end.high))
+  const gap = GAP * sum(bands, ({ move }) => move.requests)
+  const height = Math.max(ROW_HEIGHT * 3, (LINE * highest) / gap)
+  const pixels = height / highest
   const hasRoom = ({ low, high }: Extent) => pixels * (high - low) >= LETTERS
   return {
     width: WIDTH,
@@ -177,14 +170,16 @@ function viewOf(
       },
       {
         data: { values: ends },
-        mark: { type: 'bar', width: 8, color: PALETTE.rest, tooltip: false },
+        mark: { type: 'bar', width: 6, color: PALETTE.rest, tooltip: false },
         encoding: { x, y: y('low'), y2: { field: 'high' } },
       },
-      { data: { values: ends }, layer: [label(0, 'right'), label(1, 'left')] },
+      {
+        data: { values: ends },
+        ...textBeside({ x, y: y('middle'), field: 'name', leftIf: 'datum.x === 0' }),
+      },
       {
         data: { values: values.filter((row) => row.x === 0 && hasRoom(row)) },
-        mark: { type: 'text', align: 'left', dx: 9, color: PALETTE.text, tooltip: false },
-        encoding: { x, y: y('middle'), text: { field: 'amount', type: 'nominal' } },
+        ...textBeside({ x, y: y('middle'), field: 'amount' }),
       },
     ],
   }

@@ -10,20 +10,15 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { linearDurationAxis, logAxis, openShareAxis } from './axes.ts'
-import { colorBy, on, panelTitle, quantity, tooltip } from './builders.ts'
+import { emptyView, on, panelTitle, periodColor, quantity, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 import { MARKS_MEANING, marksOfPeriod, placedMarks, timeMarks, withMarks } from './time-marks.ts'
 
-const WIDTH = 720
+const WIDTH = 640
 const HEIGHT = 110
 const MAX_PARTS = 40
 const MIN_REQUESTS = 30
 const MAX_TITLE = 76
-const PERIODS: readonly Period[] = [BEFORE, AFTER]
-const LOOKS = PERIODS.map((period) => ({
-  name: PERIOD_NAMES[period],
-  color: [PALETTE.before, PALETTE.after][period] as string,
-}))
 
 /**
  * Draws the share of requests of after that failed over time, and the share with the failing call of a finding, beside
@@ -52,7 +47,9 @@ export const errorsChart = defineChart(
       title: 'all requests',
       failures: failuresOf({ calls: [], services: [] }, steps),
     }
-    const panels = rank === null ? [ofRequests, ...shown] : shown
+    const failing = (rank === null ? [ofRequests, ...shown] : shown).filter(({ failures }) =>
+      failures.some(({ value }) => value > 0),
+    )
     const marks = marksOfPeriod(timeMarks(comparison, events), flows, AFTER)
     const whole = timeRange(flows)
     return framedChart(
@@ -61,23 +58,27 @@ export const errorsChart = defineChart(
         subtitle: [
           flows.outcomes === undefined
             ? 'Trace points do not record what fails.'
-            : 'Shares of requests that fail, or have such a failing call, with exact 95 % intervals. Dashed: all of before.',
-          marks.length > 0 && MARKS_MEANING,
+            : failing.length === 0
+              ? `None of ${counted(flows.size, 'request')} failed, before or after.`
+              : 'Shares of requests that fail, or have such a failing call, with exact 95 % intervals. Dashed: all of before.',
+          failing.length > 0 && marks.length > 0 && MARKS_MEANING,
         ],
         omissions:
           chosen.length > limit &&
           `Shows the first ${limit} of ${counted(chosen.length, 'finding')} of errors.`,
         width: WIDTH,
       },
-      {
-        vconcat: panels.map(({ title, failures }, i) => {
-          const isLast = i === panels.length - 1
-          const panel = ratesPanel(flows, { title, failures }, { whole, isLast })
-          const placed = placedMarks(marks, { ...whole, width: WIDTH, height: HEIGHT })
-          return withMarks(panel, placed, quantity)
-        }),
-        spacing: 18,
-      },
+      failing.length === 0
+        ? emptyView(WIDTH)
+        : {
+            vconcat: failing.map(({ title, failures }, i) => {
+              const isLast = i === failing.length - 1
+              const panel = ratesPanel(flows, { title, failures }, { whole, isLast })
+              const placed = placedMarks(marks, { ...whole, width: WIDTH, height: HEIGHT })
+              return withMarks(panel, placed, quantity)
+            }),
+            spacing: 18,
+          },
     )
   },
 )
@@ -102,7 +103,7 @@ function ratesPanel(
     }),
     ...ratesOf(flows, failures, { period: AFTER, mostParts: MAX_PARTS }),
   ]
-  const ofPeriod = PERIODS.map((period) => {
+  const ofPeriod = ([BEFORE, AFTER] as const).map((period) => {
     const own = failures.filter(({ request }) => flows.period[request] === period)
     const { failed, all } = countFailures(flows, own)
     const requests = period === BEFORE ? 'requests ' : ''
@@ -113,8 +114,7 @@ function ratesPanel(
   const axis = isLast ? time.axis : { ...time.axis, title: null, labels: false, ticks: false }
   const x = on({ ...time, axis }, 'atUs')
   const y = on(openShareAxis([0, max(rows, ({ high }) => high) ?? 1], null), 'rate')
-  const legend = { title: null, symbolOpacity: 1 }
-  const color = colorBy(LOOKS, rows, { field: 'period', legend })
+  const color = periodColor('period', { title: null, symbolOpacity: 1 })
   const said = tooltip({ period: 'period', time: 'when', failed: 'failed' })
   return {
     width: WIDTH,
@@ -234,7 +234,7 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
           encoding: {
             x,
             y: on({ ...y, axis }, 'share'),
-            color: colorBy(LOOKS, rows),
+            color: periodColor('kind', { title: null }),
             tooltip: tooltip({
               period: 'kind',
               'requests a second': ['rate', ',.3~r'],

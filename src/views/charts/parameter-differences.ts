@@ -172,10 +172,9 @@ function histogram(
   )
   const [low, high] = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 1]
   const clipped = isClipped.some((is) => is) ? 'the outer bins hold all beyond them' : null
-  const linear = plainAxis([low, high], { tickCount: 5, format: ',~r' })
   const axis = isLog
     ? logAxis([low, high], null)
-    : { ...linear, scale: { ...linear.scale, zero: false } }
+    : plainAxis([low, high], { tickCount: 5, format: ',~r' })
   return {
     rows,
     width: WIDTH,

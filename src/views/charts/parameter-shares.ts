@@ -1,4 +1,4 @@
-import { sum } from 'd3-array'
+import { sort, sum } from 'd3-array'
 import { grouped } from '../../core/words.ts'
 import type { Parameter } from '../../explain/parameters/parameter-table.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -62,11 +62,9 @@ export function parameterShares(
       values: commonest(values, missingValue(share(missing)), { limit, share }),
     }
   }
-  const distinct = [...new Set(parameter.values)].filter((value) => !Number.isNaN(value))
+  const distinct = sort(new Set(parameter.values)).filter((value) => !Number.isNaN(value))
   if (distinct.length > FEW_VALUES) return histogram(parameter.values, rows, share)
-  distinct.sort((a, b) => a - b)
-  const codeOf = new Map(distinct.map((value, code) => [value, code]))
-  const codes = Int32Array.from(parameter.values, (value) => codeOf.get(value) ?? -1)
+  const codes = Int32Array.from(parameter.values, (value) => distinct.indexOf(value))
   const { counts, missing } = countCodes(codes, rows, distinct.length)
   const values = counts.map((pair, code) => ({
     label: numberText(distinct[code] as number),
@@ -124,11 +122,11 @@ function missingValue(shares: SharePair): ValueShares[] {
 
 function histogram(
   values: Float64Array,
-  { labels, weights }: GroupedRows,
+  rows: GroupedRows,
   share: (pair: SharePair) => SharePair,
 ): ParameterShares {
   const groups = [0, 1].map((label) =>
-    values.filter((value, row) => labels[row] === label && !Number.isNaN(value)).sort(),
+    values.filter((value, row) => rows.labels[row] === label && !Number.isNaN(value)).sort(),
   )
   const some = groups.filter(({ length }) => length > 0)
   const least = Math.min(...some.map((group) => group[0] as number))
@@ -142,18 +140,11 @@ function histogram(
   const isLog = low > 0 && high / low > WIDE
   const span = { low, high, isLog }
   const edge = (at: number) => (at === BINS ? high : movedAlong(span, low, at / BINS))
-  const counts = Array.from({ length: BINS }, (): CountPair => [0, 0])
-  const missing: CountPair = [0, 0]
-  values.forEach((value, row) => {
-    const group = labels[row] as 0 | 1
-    const count = weights?.[row] ?? 1
-    if (Number.isNaN(value)) {
-      missing[group] += count
-      return
-    }
-    const at = value <= low ? 0 : Math.min(BINS - 1, Math.floor(shareAlong(span, value) * BINS))
-    ;(counts[at] as CountPair)[group] += count
+  const codes = Int32Array.from(values, (value) => {
+    if (Number.isNaN(value)) return -1
+    return value <= low ? 0 : Math.min(BINS - 1, Math.floor(shareAlong(span, value) * BINS))
   })
+  const { counts, missing } = countCodes(codes, rows, BINS)
   return {
     kind: 'histogram',
     isLog,

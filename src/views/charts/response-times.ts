@@ -34,13 +34,13 @@ import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import type { SamplePair } from '../../stats/two-sample.ts'
 import { type Axis, durationAxis, shareAxis } from './axes.ts'
-import { curves, emptyView, quantity, tooltip } from './builders.ts'
+import { alongAxis, curves, emptyView, quantity, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { shareAt, stepsBetween } from './ecdf-curves.ts'
 import { rootName } from './node-names.ts'
 
 /** A logarithmic axis when the longest time is more than this many times the shortest. */
-const WIDE = 50
+const WIDE = 20
 
 export const CATEGORY_OPTION = optionalNumber(
   'Category; by default the one whose response times differ most surely',
@@ -204,22 +204,16 @@ function gapChart(responseTime: ResponseTimeMutations | null, of: Distributions)
   const before = ecdf(times.before, times.beforeWeights)
   const after = ecdf(times.after, times.afterWeights)
   const x = timeAxis(before, after, of)
-  const gap = responseTime !== null &&
-    of.test !== null && {
-      ...of,
-      test: of.test,
-      before: shareAt(before, of.test.location),
-      after: shareAt(after, of.test.location),
-    }
+  const gap = responseTime !== null && of.test !== null && gapOf(of, of.test, [before, after])
   return framedChart(
     {
       title: of.title,
       subtitle:
         gap === false
-          ? `Median ${fromToText(medianOf(before), medianOf(after), quantity)}: ${counted(before.count, of.counted)} before, ${grouped(after.count)} after${of.untested ?? ''}`
+          ? `Median ${fromToText(quantileOf(before), quantileOf(after), quantity)}: ${counted(before.count, of.counted)} before, ${grouped(after.count)} after${of.untested ?? ''}`
           : [
               responseTime.options.test !== 'ks' && gap.test.testable
-                ? `Median ${fromToText(medianOf(before), medianOf(after), quantity)}.`
+                ? `Median ${fromToText(quantileOf(before), quantileOf(after), quantity)}.`
                 : finding(gap, quantity),
               verdict(gap.test, responseTime),
             ],
@@ -242,8 +236,14 @@ function gapChart(responseTime: ResponseTimeMutations | null, of: Distributions)
   )
 }
 
-function medianOf({ x, y }: Ecdf): number {
-  return x[y.findIndex((share) => share >= 0.5)] ?? Number.NaN
+function gapOf(of: Distributions, test: FamilyTest, curves: readonly [Ecdf, Ecdf]): Gap {
+  const [before, after] = curves.map((curve) => shareAt(curve, test.location)) as [number, number]
+  const crossings = curves.map((curve) => quantileOf(curve, (before + after) / 2))
+  return { ...of, test, before, after, crossings }
+}
+
+function quantileOf({ x, y }: Ecdf, part = 0.5): number {
+  return x[y.findIndex((share) => share >= part)] ?? Number.NaN
 }
 
 export function tellingCategory(responseTime: ResponseTimeMutations): number {
@@ -256,6 +256,8 @@ interface Gap extends Pick<Distributions, 'ended' | 'counted'> {
   readonly test: FamilyTest
   readonly before: number
   readonly after: number
+  /** Times at which the curves are half-way between the two shares. */
+  readonly crossings: readonly number[]
 }
 
 function timeAxis(
@@ -296,19 +298,33 @@ function verdict(test: FamilyTest, { options }: ResponseTimeMutations): string {
   return `${testText(options.test, test)}${q}; ${says} at the ${level} level; ${sizes}.`
 }
 
-function gapMark({ test, before, after }: Gap, { domain, scale }: Axis, of: Quantity): SpecPart[] {
+/** Share of the axis that the name of a gap takes. */
+const NAME = 0.25
+
+/** Returns where the name of a gap begins, and whether it ends there: where no curve strikes it through. */
+function placeOfName(all: readonly number[], x: Axis): readonly [us: number, isRight: boolean] {
+  const known = all.filter((us) => !Number.isNaN(us))
+  const [location = 0] = known
+  const places = known.map((us) => alongAxis(x, us))
+  const after = (at: number) => Math.min(1, ...places.filter((place) => place > at)) - at
+  const before = (at: number) => at - Math.max(0, ...places.filter((place) => place < at))
+  const at = alongAxis(x, location)
+  if (after(at) > NAME || before(at) > NAME) return [location, after(at) <= NAME]
+  return after(Math.max(...places)) > NAME
+    ? [Math.max(...known), false]
+    : [Math.min(...known), true]
+}
+
+function gapMark({ test, before, after, crossings }: Gap, x: Axis, of: Quantity): SpecPart[] {
   if (Number.isNaN(test.location)) return []
-  const [low, high] = domain
-  const isRight =
-    scale.type === 'log'
-      ? Math.log(test.location / low) > 0.7 * Math.log(high / low)
-      : test.location - low > 0.7 * (high - low)
+  const [textUs, isRight] = placeOfName([test.location, ...crossings], x)
   const color = test.rejected ? PALETTE.change : PALETTE.rest
   const value = {
     timeUs: test.location,
     low: Math.min(before, after),
     high: Math.max(before, after),
     middle: (before + after) / 2,
+    textUs,
     text: `D = ${test.statistic.toFixed(2)} at ${formatAmount(test.location, of)}`,
     p: pValue(test.p),
     finishedBefore: percent(before),
@@ -322,7 +338,7 @@ function gapMark({ test, before, after }: Gap, { domain, scale }: Axis, of: Quan
     align: isRight ? 'right' : 'left',
     dx: isRight ? -7 : 7,
   }
-  const at = { x: quantity('timeUs'), y: quantity('middle'), text: { field: 'text' } }
+  const at = { x: quantity('textUs'), y: quantity('middle'), text: { field: 'text' } }
   return [
     {
       data: { values: [value] },

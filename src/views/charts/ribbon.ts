@@ -28,6 +28,8 @@ import { textWidth } from './text-width.ts'
 
 const LIMIT = most(5, 'parts', 'Maximum number of changed parts named, the largest first')
 const WIDTH = count({ default: 1160, min: 640, unit: 'pixels', sentence: 'Width of the picture' })
+/** Width of pictures in pages, which have that room in windows of 800 pixels: letters keep their size. */
+export const PAGE_WIDTH = 712
 const ACCOUNT_OPTIONS = defineOptions({ limit: LIMIT, width: WIDTH })
 
 /** Returns a ribbon as wide as its place, and its parts, which its marks name by number. */
@@ -178,6 +180,7 @@ function picture(account: Account, { parts, labels, width, isClear, whose }: Dra
   const height = after + BAR + rows('below') * ROW
   const bars = [before, after]
   const means = meansOf(parts)
+  const barLabel = (i: 0 | 1) => JSON.stringify([PERIOD_NAMES[i], formatAmount(means[i], of)])
   const x = {
     field: 'fromUs',
     type: 'quantitative',
@@ -189,21 +192,16 @@ function picture(account: Account, { parts, labels, width, isClear, whose }: Dra
     type: 'quantitative',
     scale: { domain: [height, 0], nice: false },
     axis: {
-      ...{
-        title: null,
-        domain: false,
-        ticks: false,
-        grid: false,
-        labelPadding: 10,
-        labelOffset: -8,
-      },
-      ...{ labelFontSize: FONT, labelLineHeight: 16, values: bars.map((top) => top + BAR / 2) },
-      labelExpr: bars
-        .map((top, i) => [
-          `datum.value === ${top + BAR / 2}`,
-          JSON.stringify([PERIOD_NAMES[i], formatAmount(means[i] ?? 0, of)]),
-        ])
-        .reduceRight((other, [test, text]) => `${test} ? ${text} : ${other}`, "''"),
+      title: null,
+      domain: false,
+      ticks: false,
+      grid: false,
+      labelPadding: 10,
+      labelOffset: -8,
+      labelFontSize: FONT,
+      labelLineHeight: 16,
+      values: bars.map((top) => top + BAR / 2),
+      labelExpr: `datum.value < ${after} ? ${barLabel(0)} : ${barLabel(1)}`,
     },
   }
   const x2 = { field: 'toUs' }

@@ -37,7 +37,7 @@ export const segmentsChart = defineChart(
         to: 'share',
         text: 'amount',
         width: 340,
-        color: colorBy(SEGMENT_LOOKS, rows),
+        color: colorBy(SEGMENT_LOOKS, rows, { legend: null }),
         tooltip: { segment: 'segment', share: 'kind', inside: 'inside', outside: 'outside' },
       }),
     )

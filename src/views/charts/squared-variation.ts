@@ -65,7 +65,7 @@ export const variationSetsChart = defineChart({}, (given: VariationSets | Varian
     return periods.map((each) => ({
       name: labels[set] === '' ? each : `${labels[set]}, ${each}`,
       color: names.length > 1 ? (SERIES[set] as string) : PALETTE[each],
-      ...(each === 'before' && { dash: BEFORE_DASH }),
+      ...(each === 'before' && names.length > 1 && { dash: BEFORE_DASH }),
       c2: ecdf(
         found.ranked.flatMap((row) =>
           row.period === each && Number.isFinite(row.c2) ? [row.c2] : [],

@@ -5,7 +5,7 @@ import { counted, percent, shortText, tooltipText } from '../../core/words.ts'
 import type { Submitter, Submitters } from '../../explain/submitters.ts'
 import { linearDurationAxis } from './axes.ts'
 import { moves } from './builders.ts'
-import { defineChart, framedChart } from './chart-frame.ts'
+import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
 
 const MAX_NAME_LENGTH = 50
 
@@ -41,7 +41,7 @@ export const submittersChart = defineChart(
       {
         title: `Whose requests make ${shortText(service, 60)} work`,
         subtitle: [
-          'Its own work for a mean request, by submitter. Gray: before. Blue: after.',
+          'Its own work for a mean request, by submitter. Orange: before. Blue: after.',
           moved === undefined
             ? 'Nobody calls it.'
             : `Most changed: ${shortText(moved.submitter, 60)}, ${movedText(moved.before.causedUs, moved.after.causedUs)}.`,
@@ -60,6 +60,7 @@ export const submittersChart = defineChart(
           of: quantity,
         }),
         from: 'before',
+        fromColor: PALETTE.before,
         to: 'after',
         fromText: 'beforeText',
         toText: 'afterText',

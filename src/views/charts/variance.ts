@@ -6,7 +6,7 @@ import type { CategoryVariance, EdgeVariance } from '../../explain/variance/cate
 import { type PeriodName, periodOfName } from '../../explain/variance/compare-spreads.ts'
 import type { VarianceSources } from '../../explain/variance/find-variance.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import { DIVERGING } from '../page/palette.ts'
+import { CHANGE_SCALE } from '../page/palette.ts'
 import { openShareAxis } from './axes.ts'
 import { bars, colorBy, matrix, tooltip } from './builders.ts'
 import type { Chart } from './chart.ts'
@@ -32,7 +32,7 @@ const MIN_SHARE = 1e-6
 
 const LOOKS = [
   { name: 'adds to the variance', color: PALETTE.change },
-  { name: 'evens it out', color: PALETTE.after },
+  { name: 'evens it out', color: PALETTE.less },
   { name: 'outside these edges', color: PALETTE.faint },
   { name: 'response time', color: PALETTE.rest },
 ]
@@ -157,6 +157,7 @@ function restStep(label: string, share: number) {
 }
 
 const CELL = 40
+const CORRELATIONS = CHANGE_SCALE.slice(1, -1).map(([light]) => light)
 const MAX_NAME_LENGTH = 34
 const ALPHA = 0.05
 
@@ -183,7 +184,7 @@ export const covariancesChart = defineChart(
           drawn.length === 0
             ? 'No edge on the critical path varies.'
             : [
-                'Correlation of latencies, in the order of the flow. Green: both are long together; pink: one is long when the other is short.',
+                'Correlation of latencies, in the order of the flow. Orange: both are long together; purple: one is long when the other is short.',
                 `In brackets: may be chance (q ≥ ${ALPHA}, corrected over these pairs).`,
               ],
         omissions: [
@@ -203,7 +204,7 @@ export const covariancesChart = defineChart(
         color: {
           field: 'correlation',
           type: 'quantitative',
-          scale: { domain: [-1, -0.5, 0, 0.5, 1], range: DIVERGING },
+          scale: { domain: [-1, -0.5, 0, 0.5, 1], range: CORRELATIONS },
           legend: {
             title: 'correlation',
             orient: 'right',

@@ -275,7 +275,7 @@ function panel(
   const [lowUs = fromUs, highUs = fromUs] = extent([fromUs, ...rows.map(({ toUs }) => toUs)])
   const view = bars({
     rows,
-    over: [thickRule(fromUs, PALETTE.before)],
+    over: [thickRule(fromUs, [PALETTE.before, PALETTE.after][options.period] as string)],
     axis: linearDurationAxis({ lowUs, highUs, ticks: 4, title: `${name} of the response times` }),
     from: 'fromUs',
     to: 'toUs',

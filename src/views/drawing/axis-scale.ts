@@ -1,5 +1,6 @@
 import { type Quantity, TIME } from '../../core/quantity.ts'
-import { DURATION_UNITS, formatDuration, grouped, shortNumber } from '../../core/words.ts'
+import { formatDuration, grouped, shortNumber } from '../../core/words.ts'
+import { axisUnit } from '../charts/axes.ts'
 
 export interface AxisScale {
   readonly ticks: readonly { readonly value: number; readonly text: string }[]
@@ -42,8 +43,7 @@ export function timeText(timeUs: number, span: readonly [number, number]): strin
 }
 
 function timeUnit([fromUs, toUs]: readonly [number, number]) {
-  const size = Math.max(Math.abs(fromUs), Math.abs(toUs))
-  return DURATION_UNITS.findLast(([step]) => size >= 2 * step) ?? ([1, 'µs'] as const)
+  return axisUnit(Math.max(Math.abs(fromUs), Math.abs(toUs)))
 }
 
 export function shareScale(): AxisScale {

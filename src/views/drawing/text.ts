@@ -1,5 +1,5 @@
 import { shortText } from '../../core/words.ts'
-import { textWidth } from '../charts/text-width.ts'
+import { brokenInto, textWidth } from '../charts/text-width.ts'
 
 export { textWidth } from '../charts/text-width.ts'
 
@@ -33,16 +33,7 @@ export function namesInPage(names: readonly string[], longest: number): (name: s
 }
 
 export function textLines(text: string, pixels: number, fontSize: number): string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(/\s+/).filter(Boolean)) {
-    const longer = line === '' ? word : `${line} ${word}`
-    if (textWidth(longer, fontSize) <= pixels) {
-      line = longer
-      continue
-    }
-    if (line !== '') lines.push(line)
-    line = fittedText(word, pixels, fontSize)
-  }
-  return [...lines, line]
+  return brokenInto(text.trim(), pixels / fontSize).map((line) =>
+    fittedText(line, pixels, fontSize),
+  )
 }

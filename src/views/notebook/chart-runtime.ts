@@ -18,7 +18,6 @@ interface OutputPage extends ChartPage {
 const EMBED_OPTIONS = {
   mode: 'vega-lite',
   renderer: 'svg',
-  tooltip: true,
   actions: { export: true, source: false, compiled: false, editor: false },
   vega,
   vegaLite,

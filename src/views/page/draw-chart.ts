@@ -44,11 +44,9 @@ export async function drawThemed(
   onView: (view: Result['view']) => void = () => {},
 ): Promise<() => void> {
   const embedded = async () => {
-    const themed = themedSpec(
-      spec as unknown as Readonly<Record<string, unknown>>,
-      schemeOf(place),
-    ) as VisualizationSpec
-    const result = await draw(place, themed, options as EmbedOptions)
+    const theme = schemeOf(place)
+    const themed = themedSpec(spec, theme) as VisualizationSpec
+    const result = await draw(place, themed, { ...options, tooltip: { theme } } as EmbedOptions)
     onView(result.view)
     return result
   }

@@ -1,40 +1,40 @@
-/** The colors of every chart; safe for color-blind readers. `changeText` has the contrast that letters need. */
-export const PALETTE = {
-  before: '#E69F00',
-  after: '#0072B2',
-  change: '#D55E00',
-  changeText: '#B34C00',
-  less: '#762A83',
-  rest: '#7F7F7F',
-  faint: '#B8B8B8',
-  band: '#EDEDED',
-  text: '#333333',
-  softText: '#666666',
-  title: '#111111',
-  grid: '#E6E6E6',
-  axis: '#888888',
-  rule: '#555555',
+/** The colors of every chart, light and dark; safe for color-blind readers. `changeText` has the contrast that letters need. */
+const COLORS = {
+  before: ['#E69F00', '#F0B429'],
+  after: ['#0072B2', '#56B4E9'],
+  change: ['#D55E00', '#FF7F2A'],
+  changeText: ['#B34C00', '#FF8A4C'],
+  less: ['#762A83', '#CF9DE0'],
+  rest: ['#7F7F7F', '#8F969E'],
+  faint: ['#B8B8B8', '#666D75'],
+  band: ['#EDEDED', '#33373D'],
+  text: ['#333333', '#E8E8E8'],
+  softText: ['#666666', '#A8A8A8'],
+  title: ['#111111', '#F1F3F5'],
+  grid: ['#E6E6E6', '#353A42'],
+  axis: ['#888888', '#757D87'],
+  rule: ['#555555', '#9AA2AB'],
 } as const
 
-const DARK: Readonly<Record<keyof typeof PALETTE, string>> = {
-  before: '#F0B429',
-  after: '#56B4E9',
-  change: '#FF7F2A',
-  changeText: '#FF8A4C',
-  less: '#8A3A98',
-  rest: '#8F969E',
-  faint: '#666D75',
-  band: '#33373D',
-  text: '#E8E8E8',
-  softText: '#A8A8A8',
-  title: '#F1F3F5',
-  grid: '#353A42',
-  axis: '#757D87',
-  rule: '#9AA2AB',
-}
+/** The light colors: charts turn dark by {@link DARK_COLORS}. */
+export const PALETTE = Object.fromEntries(
+  Object.entries(COLORS).map(([name, [light]]) => [name, light]),
+) as { readonly [Name in keyof typeof COLORS]: (typeof COLORS)[Name][0] }
 
-/** Several things of one kind, as steps or sets: the palette's, and others of Okabe and Ito. */
-export const SERIES = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#8C6BB1', '#7F7F7F'] as const
+/** Several things of one kind, as steps or sets; none is the purple of {@link CHANGE_SCALE}, or green. */
+export const SERIES = ['#0072B2', '#D55E00', '#333333', '#2AA1B3', '#A6761D', '#7F7F7F'] as const
+
+/** From few to many, light and dark: each apart from the page. */
+export const SIZE_SCALE = [
+  ['#35B0BE', '#2C7A8C'],
+  ['#2A98C0', '#2F8DB0'],
+  ['#1D80BE', '#3C9FD0'],
+  ['#2069B0', '#5CB0DE'],
+  ['#22529E', '#80C1E8'],
+  ['#253C8C', '#A3D2F0'],
+  ['#1E2670', '#C6E3F7'],
+  ['#15174F', '#E6F3FC'],
+] as const
 
 /** Colors of drawings, light and dark. */
 export const DRAWING_COLORS = {
@@ -43,26 +43,32 @@ export const DRAWING_COLORS = {
   line: ['#D0D0D0', '#4A4A4A'],
   back: ['#FFFFFF', '#1B1B1B'],
   raised: ['#F5F5F5', '#272727'],
-  before: [PALETTE.before, DARK.before],
-  after: [PALETTE.after, DARK.after],
-  change: [PALETTE.change, DARK.change],
-  changeText: [PALETTE.changeText, DARK.changeText],
-  less: [PALETTE.less, DARK.less],
-  focus: [PALETTE.after, DARK.after],
+  before: COLORS.before,
+  after: COLORS.after,
+  change: COLORS.change,
+  changeText: COLORS.changeText,
+  less: COLORS.less,
+  focus: COLORS.after,
   selected: ['#E3EFF7', '#1F3647'],
 } as const
 
-/** Colors from pink to green, for numbers below and above 0; letters of `title` can be read on each. */
-export const DIVERGING = ['#DE77AE', '#EEB9D5', '#F7F7F7', '#C1DF9F', '#7FBC41'] as const
-const DARK_DIVERGING = ['#8A2F63', '#5C2E4A', '#2B2F35', '#334A25', '#3F6B1E'] as const
+/** From much less over none to much more, light and dark; letters of `title` can be read on all but the ends. */
+export const CHANGE_SCALE = [
+  COLORS.less,
+  ['#B692C4', '#7A4D8A'],
+  ['#E4D2E8', '#4A3650'],
+  ['#EAEAEA', '#3A3A3A'],
+  ['#FBE0CC', '#4F3524'],
+  ['#F2A06B', '#A85418'],
+  COLORS.change,
+] as const
 
 /** Dark counterpart of each color of a chart or drawing, except for a chart's page, which is white. */
 export const DARK_COLORS: ReadonlyMap<string, string> = new Map<string, string>([
   ...Object.values(DRAWING_COLORS),
-  ...(Object.keys(PALETTE) as (keyof typeof PALETTE)[]).map(
-    (name) => [PALETTE[name], DARK[name]] as const,
-  ),
-  ...DIVERGING.map((color, i) => [color, String(DARK_DIVERGING[i])] as const),
+  ...Object.values(COLORS),
+  ...CHANGE_SCALE,
+  ...SIZE_SCALE,
 ])
 
 /** Colors that Vega takes if a spec names none. */
@@ -85,8 +91,9 @@ const PAGE = 'white'
 const DARK_PAGE = '#1B1B1B'
 
 /** Returns a chart for a page of a color scheme, whose background it shows. */
-export function themedSpec(spec: Readonly<Record<string, unknown>>, scheme: Scheme): object {
-  const own = (spec['config'] ?? {}) as Readonly<Record<string, object>>
+export function themedSpec(spec: object, scheme: Scheme): object {
+  const { background: _, config: given = {}, ...rest } = spec as Record<string, unknown>
+  const own = given as Readonly<Record<string, object>>
   const names = [...new Set([...Object.keys(DEFAULTS), ...Object.keys(own)])]
   const config = Object.fromEntries(
     names.map((name) => {
@@ -94,7 +101,6 @@ export function themedSpec(spec: Readonly<Record<string, unknown>>, scheme: Sche
       return [name, isPart ? { ...DEFAULTS[name], ...own[name] } : own[name]]
     }),
   )
-  const { background: _, ...rest } = spec
   const whole = scheme === 'light' ? { ...rest, config } : darkened({ ...rest, config })
   return { ...(whole as object), background: 'transparent' }
 }

@@ -22,7 +22,7 @@ import {
 import { type FindingChart, findingChart } from '../charts/finding-chart.ts'
 import { latencyProfilesChart } from '../charts/latency-profiles.ts'
 import { rootName } from '../charts/node-names.ts'
-import { ribbonChart } from '../charts/ribbon.ts'
+import { PAGE_WIDTH, ribbonChart } from '../charts/ribbon.ts'
 import { stepName } from '../charts/ribbon-parts.ts'
 import { ribbonLines } from '../charts/ribbon-text.ts'
 import {
@@ -63,7 +63,6 @@ const MAX_CAUSE_LENGTH = 160
 const MAX_TITLE_LENGTH = 200
 const MAX_TEXT_LENGTH = 900
 /** Width of a ribbon: pixels on a page, and characters of a line of blocks. */
-const RIBBON_WIDTH = 950
 const DRAWN_WIDTH = 100
 const MAX_FILES = 3
 const MAX_ROWS = 8
@@ -234,7 +233,7 @@ function ribbonSection(comparison: Comparison): Blocks {
   return [
     section(`Where the ${of.name} goes`, [
       picture(
-        ribbonChart(comparison, { width: RIBBON_WIDTH }),
+        ribbonChart(comparison, { width: PAGE_WIDTH }),
         'Both bars have one scale. Each is a mean request, cut into the steps that it waits for, in their order. Strong colors are what changed: they and the change of the gray parts add up.',
       ),
       fold('The same as a table', [

@@ -59,7 +59,7 @@ tfoot td{font-weight:600;border-bottom:0}
 .bar.slower{background:var(--slower)}
 figure{margin:1rem 0}
 .chart{overflow-x:auto}
-.chart svg{display:block;max-width:100%;height:auto;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.chart svg{display:block;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 .finding .chart svg{border-radius:4px}
 figcaption{max-width:46rem;margin-top:.3rem}
 footer{margin-top:2.5rem;padding-top:.9rem;border-top:1px solid var(--line)}
@@ -72,6 +72,7 @@ th,td{padding-right:.5rem}
 .amount{white-space:normal}
 .name{min-width:6rem}
 .scroll,.chart{overflow:visible}
+.chart svg{max-width:100%;height:auto}
 figure,tr,.warnings li,.traces{break-inside:avoid}
 h1,h2,h3,h4{break-after:avoid}
 a{color:inherit}

@@ -4,6 +4,7 @@ import { ecdf } from '../../../src/stats/ecdf.ts'
 import { linearDurationAxis, logDurationAxis, logTicks } from '../../../src/views/charts/axes.ts'
 import { shareAt, thinnedSteps } from '../../../src/views/charts/ecdf-curves.ts'
 import { lanesOf, longestPause } from '../../../src/views/charts/lanes.ts'
+import { brokenInto, textWidth } from '../../../src/views/charts/text-width.ts'
 
 describe('an axis of durations', () => {
   test('has round steps in the unit of its largest value', () => {
@@ -37,6 +38,25 @@ describe('an axis of durations', () => {
   test('has steps between few decades, and not every one of many', () => {
     expect(logTicks(1, 30)).toEqual([1, 2, 5, 10, 20])
     expect(logTicks(1e-9, 1e9)).toEqual([1e-8, 1e-6, 1e-4, 0.01, 1, 100, 1e4, 1e6, 1e8])
+  })
+})
+
+describe('texts in lines', () => {
+  test('leave no word alone, where words allow it', () => {
+    const text = 'one two three four five six seven eight nine'
+    expect(brokenInto(text, textWidth('one two three four five six seven eight', 1))).toEqual([
+      'one two three four five six',
+      'seven eight nine',
+    ])
+  })
+
+  test('keep signs and units with their numbers', () => {
+    expect(brokenInto('takes 20 ms longer, p < 0.05', 1)).toEqual([
+      'takes',
+      '20 ms',
+      'longer,',
+      'p < 0.05',
+    ])
   })
 })
 

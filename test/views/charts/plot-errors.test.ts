@@ -49,3 +49,10 @@ test('says where nothing is known of failures', () => {
   expect(none.description).toContain('Trace points do not record what fails.')
   expectDrawable(none)
 })
+
+test('says that nothing failed instead of drawing an interval above zero', () => {
+  const none = plot(compareShops({ requests: 600 }, { requests: 600, payUs: 4000 }), 'errors')
+  expect(none.description).toBe('None of 1,200 requests failed, before or after.')
+  expect(dataOf(none).flat()).toEqual([])
+  expectDrawable(none)
+})

@@ -14,12 +14,7 @@ const both = compareShops({}, { stockUs: 1300, payUs: 2600 })
 test('bars of findings stand end to end, then the rest, then the observed change', () => {
   const chart = findingsChart(both.findings)
   const rows = dataOf(chart)[0] ?? []
-  expect(pick(rows, 'kind')).toEqual([
-    ['finding'],
-    ['finding'],
-    ['unexplained'],
-    ['observed change'],
-  ])
+  expect(pick(rows, 'kind')).toEqual([['more'], ['more'], ['unexplained'], ['observed change']])
   const [first, second, rest, whole] = rows as { startUs: number; endUs: number }[]
   expect(first?.startUs).toBe(0)
   expect(second?.startUs).toBe(first?.endUs)
@@ -29,9 +24,15 @@ test('bars of findings stand end to end, then the rest, then the observed change
   expectDrawable(chart)
 })
 
-test('a finding that saves time goes to the left, with a minus sign', () => {
+test('a finding that saves time goes to the left, with a minus sign and the color of less', () => {
   const chart = findingsChart(compareShops({ stockUs: 1500 }, {}).findings)
-  const [row] = dataOf(chart)[0] as { startUs: number; endUs: number; amount: string }[]
+  const [row] = dataOf(chart)[0] as {
+    kind: string
+    startUs: number
+    endUs: number
+    amount: string
+  }[]
+  expect(row?.kind).toBe('less')
   expect(row?.endUs).toBeLessThan(row?.startUs as number)
   expect(row?.amount).toMatch(/^−\d+ ms$/)
   expectDrawable(chart)

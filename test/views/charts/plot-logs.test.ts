@@ -98,6 +98,21 @@ describe('a variable', () => {
     expect(titlesOf(chart)).toEqual([expect.stringMatching(/^mean value: t = −\d/)])
   })
 
+  test('has the unit that its name says', () => {
+    const axisOf = (cache: string) => {
+      const { divergence } = compareChainedLogs({ cache })
+      const chart = plot(divergence, 'variable', { name: cache, feature: 'mean' })
+      const axes = partsOf(chart.spec).flatMap(([key, part]) => (key === 'x' ? [part] : []))
+      const [{ axis }] = axes as [{ axis: { title: string | null; labelExpr: string } }]
+      return { ...axis, most: Math.max(...pick(dataOf(chart)[0], 'value').flat().map(Number)) }
+    }
+    expect(axisOf('cache_kb')).toMatchObject({ title: 'KB' })
+    const inMs = axisOf('cache_ms')
+    expect(inMs.title).toBe(null)
+    expect(inMs.labelExpr).toContain("' s'")
+    expect(inMs.most).toBeCloseTo(1000 * axisOf('cache_kb').most)
+  })
+
   test('says how many instances do not have it', () => {
     const [title] = titlesOf(
       plot(constants().divergence, 'variable', { name: 'rare', feature: 'mean' }),

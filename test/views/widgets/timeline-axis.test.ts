@@ -17,6 +17,7 @@ describe('scales of drawings', () => {
       '60 s',
       '80 s',
     ])
+    expect(textsOf(timeScale([0, 1680], { ticks: 4 }))).toEqual(['0', '0.5 ms', '1 ms', '1.5 ms'])
     expect(timeText(22_050_000, [0, 84e6])).toBe('22.05 s')
   })
 

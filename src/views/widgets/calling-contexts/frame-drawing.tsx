@@ -19,6 +19,7 @@ import {
   useInk,
 } from '../../drawing/figure.tsx'
 import { fittedText, textWidth } from '../../drawing/text.ts'
+import { CHANGE_SCALE } from '../../page/palette.ts'
 import {
   ALL,
   type CallingContextOptions,
@@ -33,28 +34,21 @@ const SIZE = 12
 const PADDING = 5
 const MAX_NAME_LENGTH = 120
 
-/** Classes of change: −3 is much less, 0 about the same, 3 much more. */
-const CHANGE_CLASSES = [-3, -2, -1, 0, 1, 2, 3] as const
-type ChangeClass = (typeof CHANGE_CLASSES)[number]
+const MUCH_LESS = ['#FFFFFF', '#111111'] as const
+const SOME = ['#222222', '#FFFFFF'] as const
+const LITTLE = ['#222222', '#E8E8E8'] as const
+const MUCH_MORE = ['#111111', '#111111'] as const
+/** Letters on each color of {@link CHANGE_SCALE}. */
+const LETTERS = [MUCH_LESS, SOME, LITTLE, LITTLE, LITTLE, SOME, MUCH_MORE]
 
-/** Green over gray to purple (ColorBrewer's PRGn): for every color blindness, not the periods'. */
+/** Classes of change: −3 is much less, 0 about the same, 3 much more. */
+const CHANGE_CLASSES = CHANGE_SCALE.map((_, i) => i - (CHANGE_SCALE.length - 1) / 2)
+
 export const CHANGE_COLORS = definePalette({
-  'change--3': ['#1B7837', '#7CCB8E'],
-  'change--2': ['#7FBF7B', '#3B7A4A'],
-  'change--1': ['#D3EBCD', '#2C4733'],
-  'change-0': ['#EAEAEA', '#3A3A3A'],
-  'change-1': ['#E4D2E8', '#4A3650'],
-  'change-2': ['#B692C4', '#7A4D8A'],
-  'change-3': ['#762A83', '#CF9DE0'],
-  'on-change--3': ['#FFFFFF', '#111111'],
-  'on-change--2': ['#222222', '#FFFFFF'],
-  'on-change--1': ['#222222', '#E8E8E8'],
-  'on-change-0': ['#222222', '#E8E8E8'],
-  'on-change-1': ['#222222', '#E8E8E8'],
-  'on-change-2': ['#222222', '#FFFFFF'],
-  'on-change-3': ['#FFFFFF', '#111111'],
   frame: ['#D9E7F1', '#2B4356'],
-})
+  ...Object.fromEntries(CHANGE_CLASSES.map((change, i) => [`change-${change}`, CHANGE_SCALE[i]])),
+  ...Object.fromEntries(CHANGE_CLASSES.map((change, i) => [`on-change-${change}`, LETTERS[i]])),
+} as Record<string, readonly [string, string]>)
 
 export interface FrameStyle {
   readonly options: CallingContextOptions
@@ -77,7 +71,7 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
   const ink = useInk()
   const width = Math.max(0.5, frame.width * style.width - 0.5)
   const isColored = isCompared && frame.context.context !== ALL
-  const change = changeClass(bounds, frame.change) as ChangeClass
+  const change = changeClass(bounds, frame.change)
   const color = isColored ? colors[`on-change-${change}`] : ink.text
   const { measure } = options
   const said = isColored
@@ -94,8 +88,8 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
       <rect
         width={width.toFixed(2)}
         height={FRAME_HEIGHT - 1}
-        fill={isColored ? colors[`change-${change}`] : colors.frame}
-        stroke={isFound ? ink.change : 'none'}
+        fill={isColored ? colors[`change-${change}`] : colors['frame']}
+        stroke={isFound ? ink.text : 'none'}
         stroke-width={isFound ? 2 : 0}
       />
       {name === '' ? null : (
@@ -180,7 +174,7 @@ export function ChangeLegend({ options: { measure, color }, bounds, quantity }: 
     <Figure
       width={Math.max(SIDE * 2 + boxes, Math.ceil(textWidth(title, LEGEND_SIZE)) + 4)}
       height={46}
-      label={`Colors: ${title}; from green for less over gray to purple for more.`}
+      label={`Colors: ${title}; from purple for less over gray to orange for more.`}
     >
       <g font-size={LEGEND_SIZE}>
         <Text y="10">{title}</Text>

@@ -23,7 +23,7 @@ import {
 import { Caption, useInk } from '../../drawing/figure.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 import { RibbonPane } from './ribbon-pane.tsx'
-import { TraceLink, type TraceLinks } from './trace-link.tsx'
+import { Exemplars, type TraceLinks } from './trace-link.tsx'
 
 /** Findings that open into pictures: each has about 10 kB. */
 const MAX_DRAWN = 5
@@ -38,6 +38,7 @@ export type ShownFinding = ReturnType<typeof shownFindings>[number]
  * @param chartOf draws the best picture of a finding; pages do without it, because its code is large
  */
 export function shownFindings(comparison: Comparison, chartOf: typeof findingChart | null = null) {
+  const { quantity } = comparison.flows
   return comparison.findings.findings.map((finding, place) => {
     const { rank, title, text, look, segment, shareOfChange, requests, contributionUs } = finding
     const clause = segmentClause(finding)
@@ -52,9 +53,11 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
       share: shareOfChange > 0 ? shareOfChange : null,
       each:
         contributionUs === 0
-          ? ''
-          : signedAmount(contributionUs / Math.max(1, requests), comparison.flows.quantity) +
-            intervalText(finding.eachInterval, comparison.flows.quantity),
+          ? []
+          : [
+              signedAmount(contributionUs / Math.max(1, requests), quantity),
+              intervalText(finding.eachInterval, quantity),
+            ],
       requests,
       category: finding.categories[0] ?? null,
       overTime: meansOverTime(comparison, finding),
@@ -63,7 +66,7 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
       distribution: drawn === null || drawn.of === 'path' ? null : drawn.chart.spec,
       exemplars: finding.exemplars,
       segment: segment && {
-        ...segmentSides(segment, comparison.flows.quantity),
+        ...segmentSides(segment, quantity),
         ofRequests: segment.shareOfRequests,
         ofChange: segment.shareOfChange,
       },
@@ -120,7 +123,12 @@ function columnsOf(findings: readonly ShownFinding[]): readonly DataColumn<Shown
           </span>
         ),
     },
-    textColumn('each affected request', ({ each }) => each),
+    {
+      ...textColumn<ShownFinding>('each affected request', ({ each }) =>
+        each.map((part) => <div class="fd-name">{part}</div>),
+      ),
+      still: ({ each }) => each.join(''),
+    },
     numberColumn('affected', ({ requests }) => grouped(requests)),
     {
       title: 'over time',
@@ -204,20 +212,7 @@ function FindingDetails({ finding, name, quantity, carried, linkOf }: DetailsPro
         <RibbonPane account={account} isClear whose={AFFECTED} {...{ carried, linkOf }} />
       )}
       {distribution === null ? null : <VegaChart spec={distribution} />}
-      <p>
-        {(['before', 'after'] as const).map((period) =>
-          exemplars[period].length === 0 ? null : (
-            <span key={period} class="fd-exemplars">
-              <span class={`fd-key fd-key-${period}`} /> {period}:{' '}
-              {exemplars[period].map((id) => (
-                <span key={id}>
-                  <TraceLink id={id} linkOf={linkOf} />{' '}
-                </span>
-              ))}
-            </span>
-          ),
-        )}
-      </p>
+      <Exemplars exemplars={exemplars} linkOf={linkOf} />
       {category === null ? null : (
         <p class="fd-soft">
           Lanes of a typical pair:{' '}

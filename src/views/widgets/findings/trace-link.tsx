@@ -26,3 +26,28 @@ export function TraceLink({ id, linkOf }: { readonly id: string; readonly linkOf
     </a>
   )
 }
+
+interface ExemplarsProps {
+  readonly exemplars: Readonly<Record<'before' | 'after', readonly string[]>>
+  readonly linkOf: TraceLinks
+}
+
+/** Lists the traces to look at of both periods. */
+export function Exemplars({ exemplars, linkOf }: ExemplarsProps) {
+  return (
+    <div>
+      {(['before', 'after'] as const).map((period) =>
+        exemplars[period].length === 0 ? null : (
+          <div key={period} class="fd-exemplars">
+            <span class={`fd-key fd-key-${period}`} /> {period}:{' '}
+            {exemplars[period].map((id) => (
+              <span key={id}>
+                <TraceLink id={id} linkOf={linkOf} />{' '}
+              </span>
+            ))}
+          </div>
+        ),
+      )}
+    </div>
+  )
+}

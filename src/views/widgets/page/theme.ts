@@ -62,7 +62,7 @@ const WIDGET_STYLE = `
   font: inherit; color: inherit; background: var(--fd-raised); border: 1px solid var(--fd-line);
   border-radius: 4px; padding: 2px 8px; margin: 0;
 }
-.flowdelta input[type="range"] { accent-color: var(--fd-change); vertical-align: middle; }
+.flowdelta input[type="range"] { accent-color: var(--fd-focus); vertical-align: middle; }
 .flowdelta button { cursor: pointer; }
 .flowdelta button[aria-pressed="true"], .flowdelta button[aria-selected="true"] { background: var(--fd-selected); border-color: var(--fd-focus); }
 .flowdelta :focus-visible { outline: 2px solid var(--fd-focus); outline-offset: 1px; }

@@ -1,12 +1,11 @@
 import type { Comparison } from '../../../compare/comparison.ts'
 import { formatAmount, signedAmount, TIME } from '../../../core/quantity.ts'
 import { counted, grouped, percent, pValue } from '../../../core/words.ts'
-import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { Fold } from '../../drawing/controls.tsx'
 import { CellBar, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { ExplanationView } from '../explanation/explanation-widget.tsx'
-import { TraceLink, type TraceLinks } from '../findings/trace-link.tsx'
+import { Exemplars, type TraceLinks } from '../findings/trace-link.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
 import { TableView } from '../table/table-view.tsx'
 import type { MutationDetails, RankingEntry } from './ranking-model.ts'
@@ -41,8 +40,7 @@ export function RankingDetails({ entry, comparison, details, name, linkOf }: Det
           {details === undefined ? null : (
             <div>
               <h3>Typical requests</h3>
-              <Exemplars {...{ details, linkOf }} period="before" />
-              <Exemplars {...{ details, linkOf }} period="after" />
+              <Exemplars exemplars={details.exemplars} linkOf={linkOf} />
             </div>
           )}
         </div>
@@ -136,28 +134,6 @@ function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'compari
           ]}
         />
       )}
-    </div>
-  )
-}
-
-interface ExemplarsProps extends Pick<DetailsProps, 'linkOf'> {
-  readonly details: MutationDetails
-  readonly period: PeriodName
-}
-
-function Exemplars({ details, period, linkOf }: ExemplarsProps) {
-  const traces = details.exemplars[period]
-  return (
-    <div class="fd-exemplars">
-      <span class={`fd-key fd-key-${period}`} /> {period}:{' '}
-      {traces.length === 0 ? <span class="fd-soft">none</span> : null}
-      <ul>
-        {traces.map((id) => (
-          <li key={id}>
-            <TraceLink id={id} linkOf={linkOf} />
-          </li>
-        ))}
-      </ul>
     </div>
   )
 }

@@ -54,7 +54,6 @@ const RANKING_STYLE = `
 .fd-mutation .fd-beside .fd-beside > div { flex: 1 1 280px; overflow-x: auto; }
 .fd-mutation .fd-beside .fd-beside > div:first-child { flex: 1 1 390px; }
 .fd-few { max-height: 170px; }
-.fd-exemplars ul { margin: 2px 0 6px; padding-left: 20px; }
 .fd-threshold { border: 1px solid var(--fd-line); border-radius: 4px; padding: 6px 10px; margin-bottom: 8px; }
 .fd-threshold-field { display: inline-flex; gap: 6px; align-items: center; }
 `
@@ -93,6 +92,8 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
         )
   const toggle = (entry: RankingEntry) => setOpened(entry === open ? null : keyOf(entry))
   const { totalRows } = rows
+  const first = rows.rows < totalRows ? `the first ${grouped(rows.rows)} of ` : ''
+  const all = first + counted(totalRows, 'mutation')
   return (
     <section aria-label="Ranking browser">
       <Overview data={data} options={options} comparison={comparison} name={call.name} />
@@ -101,15 +102,9 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
       </div>
       <div class="fd-bar">
         <SearchField table={table} label="Only mutations with" />
-        <KeptCount
-          kept={table.kept.length}
-          rows={rows.rows}
-          all={
-            rows.rows < totalRows
-              ? `the first ${grouped(rows.rows)} of ${counted(totalRows, 'mutation')}`
-              : counted(totalRows, 'mutation')
-          }
-        />
+        {table.kept.length < totalRows ? (
+          <KeptCount kept={table.kept.length} rows={rows.rows} all={all} />
+        ) : null}
         <span class="fd-soft">
           <span class="fd-key fd-key-before" /> before <span class="fd-key fd-key-after" /> after
         </span>
@@ -365,7 +360,7 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
 
 function ContributionBar({ share, entry }: { share: number; entry: RankingEntry }) {
   const ink = useInk()
-  const color = entry.contributionUs < 0 ? ink.soft : ink.change
+  const color = entry.contributionUs < 0 ? ink.less : ink.change
   return <rect width={Math.max(1, BAR * share)} height="10" style={`fill:${color}`} />
 }
 

@@ -47,9 +47,12 @@ export function TimesCurves({ entry, width, height, isLarge = false }: TimesProp
       ) : null}
       {(['before', 'after'] as const).map((period) => {
         const { quantilesUs, count } = entry[period]
-        const points = quantilesUs.map((us, i) => [us, i / (quantilesUs.length - 1)] as const)
-        // All have finished by the last time.
-        const all = count === 0 ? [] : [...points, [x.value(1), 1] as const]
+        const points = quantilesUs
+          .map((us, i) => [us, i / (quantilesUs.length - 1)] as const)
+          .filter(([us]) => us <= x.value(1))
+        // The slowest requests end beyond the axis.
+        const [, share = 0] = points.at(-1) ?? []
+        const all = count === 0 ? [] : [...points, [x.value(1), share] as const]
         const path = curvePath({ box, x, y }, all, 'lines')
         return <path key={period} d={path} fill="none" stroke={ink[period]} stroke-width="2" />
       })}

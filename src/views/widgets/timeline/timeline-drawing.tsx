@@ -130,7 +130,7 @@ export function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingP
     const arrivals = max(own, ({ length }) => length) ?? 0
     const words =
       `${counted(shown.length, 'request')}; ` +
-      `bars: arrivals, up to ${arrivals} in ${formatDuration(model.binUs)}`
+      `bars: arrivals, up to ${arrivals} in ${formatDuration(model.binUs)}; dots: response times`
     const axis =
       period === 0
         ? { scale: { ...x, ticks: x.ticks.map(({ value }) => ({ value, text: '' })) } }

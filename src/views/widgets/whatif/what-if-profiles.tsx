@@ -10,7 +10,9 @@ import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
 import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
 import { logDurationScale, shareScale } from '../../drawing/axis-scale.ts'
 import { DataTable, numberColumn } from '../../drawing/data-table.tsx'
-import { Figure, Text, useInk } from '../../drawing/figure.tsx'
+import { Figure, useInk } from '../../drawing/figure.tsx'
+import { LegendRows, layOutLegend } from '../../drawing/legend.tsx'
+import { type LineLook, strokeOf } from '../../drawing/node-link.tsx'
 import { fittedText } from '../../drawing/text.ts'
 import { changesText, predictedProfile, type WhatIfChange } from './what-if-options.ts'
 
@@ -25,14 +27,14 @@ export interface DrawnProfile {
 }
 
 const LOOKS = {
-  before: { color: 'before', dash: undefined, width: 2 },
-  target: { color: 'after', dash: undefined, width: 2 },
+  before: { color: 'before', width: 2 },
+  target: { color: 'after', width: 2 },
   cause: { color: 'text', dash: '2 3', width: 2 },
   changed: { color: 'change', dash: '7 3', width: 2.5 },
   kept0: { color: 'soft', dash: '10 3', width: 1.5 },
   kept1: { color: 'soft', dash: '8 3 2 3', width: 1.5 },
   kept2: { color: 'soft', dash: '2 2', width: 1.5 },
-} as const
+} as const satisfies Readonly<Record<string, LineLook>>
 const MAX_NAME_LENGTH = 100
 const STEPS = 400
 
@@ -74,7 +76,6 @@ export function predictedCurve(
 }
 
 const PLOT = { left: 46, right: 18, bottom: 42, height: 230 }
-const LEGEND = 18
 const QUANTILES = [
   [0.5, 'p50Us'],
   [0.9, 'p90Us'],
@@ -104,30 +105,26 @@ export function ProfilesFigure({ profiles, within, width }: Shown) {
   const names = profiles.map(({ name }) => name).join('; ')
   const ink = useInk()
   const { left, right, height } = PLOT
-  const box = { left, top: LEGEND * profiles.length + 10, width: width - left - right, height }
+  const room = width - left - right
+  const entries = profiles.map(({ name, look }) => ({
+    text: fittedText(name, room - 40, 11),
+    look: LOOKS[look],
+  }))
+  const legend = layOutLegend(entries, room)
+  const box = { left, top: legend.height + 10, width: room, height }
   const plot = { box, x: timeScale(profiles, box.width), y: shareScale() }
   const marked = within === null ? null : plotPoint(plot, [within, 0]).x
-  const stroke = (look: DrawnProfile['look']) => ({
-    stroke: ink[LOOKS[look].color],
-    'stroke-width': LOOKS[look].width,
-    'stroke-dasharray': LOOKS[look].dash,
-  })
   return (
     <Figure
       width={width}
-      height={PLOT.height + PLOT.bottom + LEGEND * profiles.length + 10}
+      height={box.top + PLOT.height + PLOT.bottom}
       label={`Share of requests that took no longer: ${names}`}
       role="img"
     >
       <g font-size="11">
-        {profiles.map(({ name, look }, i) => (
-          <g key={look} transform={`translate(${left} ${i * LEGEND})`}>
-            <line x2="26" y1="8" y2="8" {...stroke(look)} />
-            <Text x="33" y="12">
-              {fittedText(name, width - left - 40, 11)}
-            </Text>
-          </g>
-        ))}
+        <g transform={`translate(${left} 0)`}>
+          <LegendRows entries={entries} width={room} />
+        </g>
         <BottomAxis
           scale={plot.x}
           box={box}
@@ -152,7 +149,7 @@ export function ProfilesFigure({ profiles, within, width }: Shown) {
             d={curvePath(plot, curve, shape)}
             fill="none"
             stroke-linejoin="round"
-            {...stroke(look)}
+            {...strokeOf(LOOKS[look], ink)}
           />
         ))}
         {profiles.flatMap(({ name, look, facts }) =>
@@ -178,11 +175,9 @@ function timeScale(profiles: readonly DrawnProfile[], width: number) {
 }
 
 const MEASURES = [
-  ['p50', 'p50Us'],
-  ['p90', 'p90Us'],
-  ['p99', 'p99Us'],
-  ['mean', 'meanUs'],
-] as const
+  ...QUANTILES.map(([share, fact]) => [`p${100 * share}`, fact] as const),
+  ['mean', 'meanUs'] as const,
+]
 
 interface NumbersProps {
   readonly profiles: readonly DrawnProfile[]
