@@ -9,6 +9,11 @@ const ZERO = 48
 const EXACT_DIGITS = 16
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 const decoder = new TextDecoder()
+const MAX_KNOWN = 1 << 12
+/** Bytes at the end of a text that say where it is kept. */
+const HASHED = 8
+/** Texts decoded lately, by some of their bytes: most come again and again. */
+const known: string[] = Array.from({ length: MAX_KNOWN }, () => '')
 
 /** Place of a part of a text. */
 export type Span = readonly [start: number, end: number]
@@ -19,6 +24,8 @@ export class LineBytes {
   view = new DataView(this.bytes.buffer)
   start = 0
   end = 0
+  /** Its place in the file, from 1. */
+  lineNumber = 0
   /** Whether it was seen to be ASCII. */
   isAscii = false
 
@@ -38,10 +45,23 @@ export class LineBytes {
 
   /** Returns the text between two places of the line. */
   text(from: number, to: number): string {
-    const piece = this.bytes.subarray(this.start + from, this.start + to)
-    return to - from < MAX_SHORT
-      ? String.fromCharCode.apply(null, piece as unknown as number[])
-      : decoder.decode(piece)
+    const { bytes } = this
+    const first = this.start + from
+    const last = this.start + to
+    const length = to - from
+    if (length >= MAX_SHORT) return decoder.decode(bytes.subarray(first, last))
+    let hash = length
+    for (let at = Math.max(first, last - HASHED); at < last; at++) {
+      hash = (Math.imul(hash, 31) + bytes[at]!) | 0
+    }
+    const place = (hash ^ (hash >>> 12)) & (MAX_KNOWN - 1)
+    const text = known[place]!
+    let same = 0
+    while (same < length && bytes[first + same] === text.charCodeAt(same)) same++
+    if (same === length && text.length === length) return text
+    const piece = bytes.subarray(first, last)
+    known[place] = String.fromCharCode.apply(null, piece as unknown as number[])
+    return known[place]!
   }
 
   /** Returns the number that stands there; NaN for none. */

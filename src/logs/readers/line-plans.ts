@@ -1,9 +1,12 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 import { memoized, remembered } from '../../core/remembered.ts'
+import { LEVELS, type Level } from '../features/features.ts'
+import type { LogField } from '../features/field-variables.ts'
 import { DEFAULT_MASKS, Masker } from './drain/log-templates.ts'
 import type { LineBytes, Span } from './line-bytes.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
+import type { LogRecord } from './log-sink.ts'
 
 /** Part of a line's content: a constant, or the text at a place of the line. */
 export interface Said {
@@ -15,10 +18,13 @@ export interface Said {
 
 /** Content of the lines of one form, and the places of its parts. */
 export interface LinePlan {
+  /** Number among the plans for lines of a format. */
+  readonly id: number
   readonly time: Said
   readonly name: Said
   readonly instance: Said | undefined
   readonly value: Said | undefined
+  /** Further fields, including its level. */
   readonly fields: readonly (readonly [key: string, said: Said])[]
   readonly level: LogDraft['level']
   readonly component: string
@@ -87,17 +93,22 @@ export class LinePlans {
   readonly #forms = new Map<number, Form>()
   /** Folded runs of the line scanned last. */
   readonly #runs: Span[] = []
+  #plans = 0
   #key = 0
   #check = 0
   #bits = 0
-  #hasIds = false
+  /** Places of the ids of the line that was searched last: from, to, from, to … */
+  #ids: number[] = []
 
   /** Returns the plan for a line. What comes a few times is not worth one. */
   find(line: LineBytes): Found {
     if (line.length > MAX_LENGTH) return 'none'
-    // If the previous line had ids, this one may have some, too; for lines without, both hashes are equal.
-    let form = this.#hasIds ? undefined : this.#formOf(line, line.end)
-    form ??= this.#formOf(line, line.start)
+    // Most lines have their ids where the line before had its own.
+    let form = this.#formOf(line)
+    if (form === undefined) {
+      this.#findIds(line)
+      form = this.#formOf(line)
+    }
     if (!line.isAscii) return 'none'
     if (form === undefined) {
       if (this.#forms.size === MAX_FORMS) this.#forms.clear()
@@ -157,6 +168,9 @@ export class LinePlans {
     const said = values.map((value, i) => saidIn(text, value, runsOf[i] as Span[]))
     if (said.some((one) => one === undefined)) return undefined
     const [time, name, instance, value, ...fields] = said as [Said, Said, Said, Said, ...Said[]]
+    const levelFields = withLevel([], level).map(([key, text]) => {
+      return [key, { text, at: undefined, isNumber: false }] as const
+    })
     const free = isText ? this.#masker.spans(String(name.text)) : []
     const [start] = name.at ?? [0]
     for (const [from, to] of isText ? (runsOf[1] as Span[]) : []) {
@@ -166,6 +180,7 @@ export class LinePlans {
       }
     }
     return {
+      id: this.#plans++,
       time,
       name,
       isText,
@@ -175,7 +190,7 @@ export class LinePlans {
       component: classOf(logger),
       instance: hasInstance ? instance : undefined,
       value: hasValue ? value : undefined,
-      fields: fields.map((one, i) => [keys[i]!, one]),
+      fields: [...fields.map((one, i) => [keys[i]!, one] as const), ...levelFields],
       numbers: runs.flatMap(([start, end]) =>
         end - start > 1 && /": ?-?$/.test(text.slice(0, start)) && text[start] !== '0'
           ? [start]
@@ -188,33 +203,18 @@ export class LinePlans {
     }
   }
 
-  #formOf(line: LineBytes, idsFrom: number): Form | undefined {
-    this.#hash(line, idsFrom)
-    const form = this.#forms.get(this.#key)
-    return form?.check === this.#check ? form : undefined
-  }
-
-  /** Computes two numbers for a line that ignore digits, and from a place on also ids of equal length. */
-  #hash(line: LineBytes, idsFrom: number): void {
+  /** Returns the form of a line; its numbers ignore digits, and ids of equal length at known places. */
+  #formOf(line: LineBytes): Form | undefined {
     const { bytes, start, end } = line
-    this.#hasIds = false
+    const ids = this.#ids
     this.#key = end - start
     this.#check = 0
     this.#bits = 0
     let folded = start
-    // An id covers at least one of the bytes at this distance.
-    for (let at = idsFrom + MIN_HEX - 1; at < end; at += MIN_HEX) {
-      if ((KINDS[bytes[at]!]! & HEX) === 0) continue
-      let kinds = 0
-      let first = at
-      while (first > folded && KINDS[bytes[first - 1]!]! & HEX) kinds |= KINDS[bytes[--first]!]!
-      let last = at
-      while (last < end && KINDS[bytes[last]!]! & HEX) kinds |= KINDS[bytes[last++]!]!
-      at = last - 1
-      const isWord =
-        (first === start || KINDS[bytes[first - 1]!] === 0) && KINDS[bytes[last]!] !== 4
-      if (kinds !== HEX || last - first < MIN_HEX || !isWord) continue
-      this.#hasIds = true
+    for (let i = 0; i < ids.length; i += 2) {
+      const first = start + ids[i]!
+      const last = start + ids[i + 1]!
+      if (last > end || !isId(line, first, last)) continue
       this.#fold(line, folded, first)
       const id = (last - first) * 8 + KINDS[bytes[first]!]!
       this.#key = Math.imul(this.#key ^ id, 0x9e3779b1)
@@ -223,6 +223,27 @@ export class LinePlans {
     }
     this.#fold(line, folded, end)
     line.isAscii = (this.#bits & 0x80808080) === 0
+    const form = this.#forms.get(this.#key)
+    return form?.check === this.#check ? form : undefined
+  }
+
+  /** Looks for the ids of a line. */
+  #findIds(line: LineBytes): void {
+    const { bytes, start, end } = line
+    this.#ids.length = 0
+    let after = start
+    // An id covers at least one of the bytes at this distance.
+    for (let at = start + MIN_HEX - 1; at < end; at += MIN_HEX) {
+      if ((KINDS[bytes[at]!]! & HEX) === 0) continue
+      let first = at
+      while (first > after && KINDS[bytes[first - 1]!]! & HEX) first--
+      let last = at
+      while (last < end && KINDS[bytes[last]!]! & HEX) last++
+      at = last - 1
+      if (!isId(line, first, last)) continue
+      this.#ids.push(first - start, last - start)
+      after = last
+    }
   }
 
   /** Takes part of a line into its numbers, four bytes at a time. */
@@ -265,6 +286,22 @@ export class LinePlans {
       }
     }
   }
+}
+
+/** Whether bytes of a line are an id: letters up to f and digits, that are a word by themselves. */
+function isId({ bytes, start, end }: LineBytes, first: number, last: number): boolean {
+  if (last - first < MIN_HEX) return false
+  let kinds = 0
+  for (let at = first; at < last; at++) {
+    const kind = KINDS[bytes[at]!]!
+    if ((kind & HEX) === 0) return false
+    kinds |= kind
+  }
+  return (
+    kinds === HEX &&
+    (first === start || KINDS[bytes[first - 1]!] === 0) &&
+    (last === end || KINDS[bytes[last]!] === 0)
+  )
 }
 
 /** Hexadecimal digits that are a word by themselves, or other digits. */
@@ -324,6 +361,45 @@ export function outputsOf(draft: LogDraft) {
     /** All but the values. */
     structure: `${isText} ${level} ${logger} ${stream} ${hasInstance} ${typeof time} ${typeof value} ${keys} ${kinds}`,
   }
+}
+
+/** Returns what stands at a place of a line, or is the same in each. */
+export function valueIn(line: LineBytes, { at, isNumber, text }: Said): Said['text'] {
+  if (at === undefined) return text
+  return isNumber ? line.number(at[0], at[1]) : line.text(at[0], at[1])
+}
+
+/** Returns the message of a line of a plan. */
+export function recordOf(
+  plan: LinePlan,
+  line: LineBytes,
+  { timeUs, value }: Pick<LogRecord, 'timeUs' | 'value'>,
+): LogRecord {
+  const { name, instance, isText, component, level, stream } = plan
+  return {
+    line: line.lineNumber,
+    timeUs,
+    instance: instance && String(valueIn(line, instance)),
+    origin: stream + component,
+    name: String(valueIn(line, name)),
+    isText,
+    component,
+    value,
+    level,
+    fields: plan.fields.map(([key, said]) => [key, valueIn(line, said)]),
+  }
+}
+
+/** Levels as fields, which most messages have alone. */
+const ONLY_LEVEL = new Map(LEVELS.map((level) => [level, [['level', level] as const]]))
+
+export function withLevel(
+  fields: readonly LogField[],
+  level: Level | undefined,
+): readonly LogField[] {
+  const only = ONLY_LEVEL.get(level as Level)
+  if (only === undefined) return fields
+  return fields.length === 0 ? only : [...fields, ...only]
 }
 
 /** Returns the place of a value that some runs are parts of; `undefined` if it does not occur literally. */

@@ -70,9 +70,14 @@ export class LineReader {
   }
 
   /** Takes one line as bytes, if lines of its form are known; whether it did. */
-  bytes(line: LineBytes, number: number): boolean {
+  bytes(line: LineBytes): boolean {
     this.#found = this.#plans?.find(line) ?? 'none'
-    return typeof this.#found === 'object' && this.#streams.replay(this.#found, line, number)
+    return typeof this.#found === 'object' && this.#streams.replay(this.#found, line)
+  }
+
+  /** Ends the bytes of the lines before: they may change. */
+  endBytes(): void {
+    this.#streams.endBytes()
   }
 
   line(raw: string, line: number): void {
@@ -93,6 +98,7 @@ export class LineReader {
       const stream = this.#stream()
       stream.head = ''
       stream.partial = ''
+      this.#draft.end()
       return isMessage && isPlain(this.#draft) ? outputsOf(this.#draft) : undefined
     })
   }
@@ -110,8 +116,10 @@ export class LineReader {
   }
 
   #finish(isMessage: boolean, place: Place): void {
-    if (isMessage) this.#streams.take(this.#draft, place)
-    else {
+    if (isMessage) {
+      this.#draft.end()
+      this.#streams.take(this.#draft, place)
+    } else {
       const { stream, inner = { stream, text: place.text() } } = this.#draft
       this.#streams.goOn(this.#streams.of(inner.stream), inner.text, place)
     }

@@ -1,5 +1,6 @@
 import { getOrInsert } from '../../core/entries.ts'
 import { describePlace } from '../../core/errors.ts'
+import { memoized } from '../../core/remembered.ts'
 import { grouped } from '../../core/words.ts'
 import type { Level } from '../features/features.ts'
 import type { FieldVariables, LogField } from '../features/field-variables.ts'
@@ -9,7 +10,7 @@ import type { LogClass } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
 import { type TemplateMatch, type TemplateMatcher, templateName } from './drain/log-templates.ts'
 import type { LineBytes } from './line-bytes.ts'
-import type { LinePlan } from './line-plans.ts'
+import { type LinePlan, recordOf, valueIn } from './line-plans.ts'
 import type { LogFormat } from './log-read-options.ts'
 
 /** Content of one message, as the reader of a format found it. */
@@ -33,13 +34,16 @@ export interface LogRecord {
   readonly of?: readonly LogField[] | undefined
 }
 
+/** Takes the message of a line of a plan. */
+export type Taker = (line: LineBytes, timeUs: number, value: number | undefined) => void
+
 /** Receiver of everything that the reader of a format finds in one file. */
 export interface LogSink {
   record(record: LogRecord): void
-  /** Takes a message that a plan tells; without it, `record` takes it. */
-  replay?(plan: LinePlan, record: LogRecord, line: LineBytes): void
-  /** Takes a message that a plan tells by its plan alone, whenever and of whatever it was. */
-  count?(plan: LinePlan): void
+  /** Returns the function that takes the messages of a plan; without it, `record` takes them. */
+  taker?(plan: LinePlan): Taker
+  /** Whether it does not ask when messages of plans came. */
+  readonly isTimeless?: true
   /** Notes `count` lines, 1 by default, of which this is the first. */
   skip(reason: string, line: number, text: string, count?: number): void
   skipFile(): void
@@ -47,8 +51,8 @@ export interface LogSink {
 }
 
 /** Returns a sink that only looks at messages. */
-export function onlyMessages(record: LogSink['record'], count?: LogSink['count']): LogSink {
-  return { record, ...(count && { count }), skip() {}, skipFile() {}, countLines() {} }
+export function onlyMessages(record: LogSink['record']): LogSink {
+  return { record, skip() {}, skipFile() {}, countLines() {} }
 }
 
 /** Open file with its reader. */
@@ -147,47 +151,74 @@ interface WriterOptions {
   readonly matcher: TemplateMatcher | 'none' | undefined
 }
 
-type Taker = (record: LogRecord, line: LineBytes) => void
-
 /** Hands the content of one file on to a `LogBuilder`. */
 export class LogWriter implements LogSink {
   readonly #options: WriterOptions
   readonly #instances = new Map<string, number>()
-  readonly #takers = new Map<LinePlan, Taker>()
 
   constructor(options: WriterOptions) {
     this.#options = options
   }
 
-  replay(plan: LinePlan, record: LogRecord, line: LineBytes): void {
-    getOrInsert(this.#takers, plan, () => this.#takerOf(plan))(record, line)
-  }
-
   /** Returns the function that takes messages of a plan: names are looked up now, not for each message. */
-  #takerOf({ name: said, isText, free, component }: LinePlan): Taker {
-    const { builder, matcher } = this.#options
+  taker(plan: LinePlan): Taker {
+    const { name: said, instance: whose, isText, free, component, level } = plan
+    const { builder, matcher, divided, pathInstance, fields } = this.#options
     const text = String(said.text)
-    const [start, end] = said.at ?? [0, 0]
     const found = isText && matcher !== 'none' ? matcher?.match(component, text) : undefined
-    // Names whose digits tell them apart, and text that no template has.
-    if (found === undefined && (isText || said.at !== undefined)) {
-      const nameIn = (line: LineBytes) => (said.at === undefined ? text : line.text(start, end))
-      return (record, line) => this.record({ ...record, name: nameIn(line) })
+    const byRecord: Taker = (line, timeUs, value) => {
+      this.record(recordOf(plan, line, { timeUs, value }))
     }
-    const name = found?.match.name ?? templateName(component, text)
+    // Divisions go by the fields of records, and text that no template has is told.
+    if (divided !== undefined || (isText && matcher !== 'none' && found === undefined)) {
+      return byRecord
+    }
     const states = found === undefined ? [] : this.#statesOf(found.match)
+    const [start] = said.at ?? [0]
     const numbers = free.flatMap(([from, to], i) => {
       const code = states[i] ?? -1
       return code < 0 ? [] : [{ from: start + from, to: start + to, code }]
     })
-    const [event, state] = [builder.eventCode(name), builder.stateCode(name)]
-    return (record, line) => {
-      const instance = this.#put(record, event, state)
-      if (instance < 0) return
-      for (const { from, to, code } of numbers) {
-        builder.state(instance, code, record.timeUs, line.number(from, to))
+    // Names whose digits tell them apart.
+    const isOneName = found !== undefined || said.at === undefined
+    const named = memoized((name: string) => ({
+      event: plan.value === undefined ? builder.eventCode(name) : -1,
+      state: plan.value === undefined ? -1 : builder.stateCode(name),
+      own: fields.of(name),
+      columns: plan.fields.map(() => undefined as ReturnType<FieldVariables['column']>),
+    }))
+    const only = isOneName
+      ? named(found?.match.name ?? templateName(component, text))
+      : undefined
+    return (line, timeUs, value) => {
+      const instance =
+        pathInstance >= 0
+          ? pathInstance
+          : whose === undefined
+            ? -1
+            : this.#instanceCode(String(valueIn(line, whose)))
+      if (instance < 0) {
+        byRecord(line, timeUs, value)
+        return
       }
-      this.#fields(record, instance, name)
+      const { event, state, own, columns } =
+        only ?? named(templateName(component, String(valueIn(line, said))))
+      if (value === undefined) builder.event(instance, event, timeUs, level)
+      else builder.state(instance, state, timeUs, value)
+      for (const { from, to, code } of numbers) {
+        builder.state(instance, code, timeUs, line.number(from, to))
+      }
+      if (columns.length === 0) return
+      own.messages++
+      const moment = { instance, timeUs }
+      for (let i = 0; i < columns.length; i++) {
+        const [key, one] = plan.fields[i]!
+        columns[i] ??= fields.column(own, [key, valueIn(line, one)])
+        const column = columns[i]
+        if (column === undefined) continue
+        if (column.isLeftOut) column.known++
+        else fields.put(column, valueIn(line, one), moment)
+      }
     }
   }
 
@@ -245,9 +276,12 @@ export class LogWriter implements LogSink {
       const whose = pathInstance >= 0 ? id : instance
       return whose === undefined ? -1 : divided.instanceOf(whose, logClass, record)
     }
-    if (instance === undefined) return -1
-    const { builder } = this.#options
-    return getOrInsert(this.#instances, instance, () => builder.instanceCode(logClass, instance))
+    return instance === undefined ? -1 : this.#instanceCode(instance)
+  }
+
+  #instanceCode(id: string): number {
+    const { builder, logClass } = this.#options
+    return getOrInsert(this.#instances, id, () => builder.instanceCode(logClass, id))
   }
 
   /** Returns the codes of the states of a template, which are given with its event's when it is first met. */

@@ -75,11 +75,7 @@ async function readInFormat(
   if (format === 'csv') await readCsvLog(file, reader, { settings, head })
   else if (format === 'json' || format === 'otlp') await readJsonRecords(file, reader)
   else {
-    await readLines(
-      file,
-      (text, line) => reader.line(text, line),
-      (bytes, line) => reader.bytes(bytes, line),
-    )
+    await readLines(file, (text, line) => reader.line(text, line), reader)
   }
   reader.end()
 }
@@ -155,7 +151,7 @@ const decoder = new TextDecoder()
 export async function readLines(
   { chunks, sink }: LogFile,
   onLine: (text: string, line: number) => void,
-  onBytes?: (bytes: LineBytes, line: number) => boolean,
+  planned?: Pick<LineReader, 'bytes' | 'endBytes'>,
 ): Promise<void> {
   const own = new LineBytes()
   let rest: Uint8Array[] = []
@@ -166,7 +162,8 @@ export async function readLines(
     const end = to > start && bytes[to - 1] === RETURN ? to - 1 : to
     if (!isTooLong) {
       own.set(bytes, start, end)
-      if (onBytes?.(own, line) !== true) {
+      own.lineNumber = line
+      if (planned?.bytes(own) !== true) {
         const isShort = own.isAscii && end - start < MAX_SHORT
         const text = isShort ? own.text(0, end - start) : decoder.decode(bytes.subarray(start, end))
         onLine(text, line)
@@ -190,6 +187,7 @@ export async function readLines(
       end = chunk.indexOf(NEWLINE, from)
     }
     // The chunk may be filled anew by whoever reads it.
+    planned?.endBytes()
     if (!isTooLong && from < chunk.length) {
       rest.push(chunk.slice(from))
       restLength += chunk.length - from
