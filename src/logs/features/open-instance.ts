@@ -335,10 +335,9 @@ const LENGTHS_S = [
  */
 export function cutWindows(
   rows: readonly Row[],
-  instances: readonly unknown[],
+  logs: readonly OpenInstance[],
   close: (window: OpenInstance) => ClosedInstance,
 ): { readonly lengthUs: number; readonly rows: readonly Row[] } | undefined {
-  const logs = instances.filter((each) => each instanceof OpenInstance)
   const isOneEach = rows.length === 2 && rows[0]?.classCode !== rows[1]?.classCode
   if (!isOneEach || logs.length < 2) return undefined
   const shortestUs = min(logs, ({ spanUs }) => spanUs) ?? 0

@@ -1,7 +1,7 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 /** Text of more characters is decoded in one piece. */
 export const MAX_SHORT = 256
-export const NEWLINE = 10
+const NEWLINE = 10
 const MINUS = 45
 const POINT = 46
 const ZERO = 48
@@ -14,6 +14,14 @@ const MAX_KNOWN = 1 << 12
 const HASHED = 8
 /** Texts decoded lately, by some of their bytes: most come again and again. */
 const known: string[] = Array.from({ length: MAX_KNOWN }, () => '')
+
+/** Node's own search is five times as fast, for lines as long as they are. */
+const search = (typeof Buffer === 'undefined' ? Uint8Array : Buffer).prototype.indexOf
+
+/** Returns the place of the next end of a line from a place on, or −1. */
+export function endOfLine(bytes: Uint8Array, from: number): number {
+  return search.call(bytes, NEWLINE, from)
+}
 
 /** Place of a part of a text. */
 export type Span = readonly [start: number, end: number]

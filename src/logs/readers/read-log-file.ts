@@ -5,7 +5,7 @@ import { closeChunks, type OpenableSource } from '../../traces/trace-source.ts'
 import { columnNames, delimiterOf, hasColumn, readCsvLog } from './csv-log.ts'
 import { parsedObject } from './json-object.ts'
 import { holdsRecords, readJsonRecords } from './json-records.ts'
-import { LineBytes, MAX_SHORT, NEWLINE } from './line-bytes.ts'
+import { endOfLine, LineBytes, MAX_SHORT } from './line-bytes.ts'
 import { closestLayout } from './line-layouts.ts'
 import { BEGINS_WITH_PAIR, LineReader } from './line-reader.ts'
 import { LogClock } from './log-clock.ts'
@@ -179,12 +179,11 @@ export async function readLines(
     restLength = 0
   }
   for await (const chunk of chunks) {
-    let from = chunk.indexOf(NEWLINE) + 1
+    let from = endOfLine(chunk, 0) + 1
     if (from > 0) takeRest(chunk.subarray(0, from - 1))
-    for (let end = chunk.indexOf(NEWLINE, from); from > 0 && end >= 0; ) {
+    for (let end = endOfLine(chunk, from); from > 0 && end >= 0; end = endOfLine(chunk, from)) {
       take(chunk, from, end)
       from = end + 1
-      end = chunk.indexOf(NEWLINE, from)
     }
     // The chunk may be filled anew by whoever reads it.
     planned?.endBytes()
