@@ -112,6 +112,16 @@ export class FieldVariables {
     return column
   }
 
+  /** Takes a field of one message, if its value does not matter any more; whether it did. */
+  passOver(column: Column, isNumber: boolean): boolean {
+    const { run, values, stateCode, isCode, isLeftOut } = column
+    const isNone = run.varies && values === null && stateCode < 0 && (isCode || !isNumber)
+    if (!isLeftOut && !isNone) return false
+    column.known++
+    if (isNone) run.messages++
+    return true
+  }
+
   /** Takes the value of a field of one message. */
   put(column: Column, value: LogField[1], moment: Moment): void {
     column.known++
@@ -147,7 +157,7 @@ export class FieldVariables {
         column.values = null
         return
       }
-      code = this.#builder.eventCode(`${column.event} · ${column.key}=${value}`)
+      code = this.#builder.facetCode(`${column.event} · ${column.key}=${value}`)
       values.set(value, code)
       codes.push(code)
     }
@@ -244,11 +254,15 @@ class FieldRun {
   readonly values: number[] = []
   /** The first values and the last, which are of both classes. */
   readonly #texts = new Map<number, string>()
+  #last: unknown
+  #lastInstance = -1
 
   /** Takes the value of a message. */
   take(value: unknown, instance: number): void {
     this.messages++
-    if (this.varies) return
+    if (this.varies || (value === this.#last && instance === this.#lastInstance)) return
+    this.#last = value
+    this.#lastInstance = instance
     const text = String(value)
     const code = hashOf(text)
     const known = this.values[instance]

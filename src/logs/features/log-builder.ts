@@ -153,10 +153,16 @@ export class LogBuilder {
     } else this.#refuse('state', { instance, code }, `time ${timeUs}, value ${value}`)
   }
 
+  /** Numbers an event that only distinguishes messages of another one. */
+  facetCode(name: string): number {
+    const code = this.eventCode(name)
+    this.#facetCodes.add(code)
+    return code
+  }
+
   /** Adds a message that only distinguishes a message of another event: it does not count as one. */
   facet(instance: number, code: number, timeUs: number): void {
     this.event(instance, code, timeUs)
-    this.#facetCodes.add(code)
     if (Number.isFinite(timeUs)) this.#facets[instance] = 1 + (this.#facets[instance] ?? 0)
   }
 

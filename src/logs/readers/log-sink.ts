@@ -215,9 +215,8 @@ export class LogWriter implements LogSink {
         const [key, one] = plan.fields[i]!
         columns[i] ??= fields.column(own, [key, valueIn(line, one)])
         const column = columns[i]
-        if (column === undefined) continue
-        if (column.isLeftOut) column.known++
-        else fields.put(column, valueIn(line, one), moment)
+        if (column === undefined || fields.passOver(column, one.isNumber)) continue
+        fields.put(column, valueIn(line, one), moment)
       }
     }
   }

@@ -27,7 +27,7 @@ export class Stream {
   /** Plan, line and time of a message that nothing has asked for yet. */
   #plan: LinePlan | undefined
   readonly #line = new LineBytes()
-  #timeUs = 0
+  #timeUs = Number.NaN
 
   /** Message that further lines belong to. */
   get message(): LogRecord | undefined {
@@ -74,6 +74,8 @@ const MAX_EXAMPLES = 5
 export class MessageStreams {
   readonly #options: LineOptions
   readonly #streams = new Map<string, Stream>()
+  #name: string | undefined
+  #stream = new Stream()
   readonly #takers: Taker[] = []
   #lastUs = Number.NaN
   #messages = 0
@@ -88,7 +90,12 @@ export class MessageStreams {
   }
 
   of(name: string): Stream {
-    return getOrInsert(this.#streams, name, () => new Stream())
+    // Most lines belong to the stream of the line before.
+    if (name !== this.#name) {
+      this.#name = name
+      this.#stream = getOrInsert(this.#streams, name, () => new Stream())
+    }
+    return this.#stream
   }
 
   /** Takes a complete message. If `isTimeless`, it gets the time of the one before it. */
