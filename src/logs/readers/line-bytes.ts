@@ -10,8 +10,8 @@ const EXACT_DIGITS = 16
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 const decoder = new TextDecoder()
 const MAX_KNOWN = 1 << 12
-/** Bytes at the end of a text that say where it is kept. */
-const HASHED = 8
+/** Bytes of a text that say where it is kept. */
+const HASHED = 24
 /** Texts decoded lately, by some of their bytes: most come again and again. */
 const known: string[] = Array.from({ length: MAX_KNOWN }, () => '')
 
@@ -59,10 +59,11 @@ export class LineBytes {
     const length = to - from
     if (length >= MAX_SHORT) return decoder.decode(bytes.subarray(first, last))
     let hash = length
-    for (let at = Math.max(first, last - HASHED); at < last; at++) {
-      hash = (Math.imul(hash, 31) + bytes[at]!) | 0
+    for (let at = Math.max(first, last - HASHED); at < last; at += 4) {
+      const next = at + 4 <= last ? this.view.getInt32(at) : bytes[at]! ^ bytes[last - 1]!
+      hash = Math.imul(hash ^ next, 0x9e3779b1)
     }
-    const place = (hash ^ (hash >>> 12)) & (MAX_KNOWN - 1)
+    const place = hash >>> 20
     const text = known[place]!
     let same = 0
     while (same < length && bytes[first + same] === text.charCodeAt(same)) same++

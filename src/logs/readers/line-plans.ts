@@ -6,7 +6,6 @@ import { DEFAULT_MASKS, Masker } from './drain/log-templates.ts'
 import type { LineBytes, Span } from './line-bytes.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
-import type { LogRecord } from './log-sink.ts'
 
 /** Part of a line's content: a constant, or the text at a place of the line. */
 export interface Said {
@@ -374,27 +373,6 @@ export function outputsOf(draft: LogDraft) {
 export function valueIn(line: LineBytes, { at, isNumber, text }: Said): Said['text'] {
   if (at === undefined) return text
   return isNumber ? line.number(at[0], at[1]) : line.text(at[0], at[1])
-}
-
-/** Returns the message of a line of a plan. */
-export function recordOf(
-  plan: LinePlan,
-  line: LineBytes,
-  { timeUs, value }: Pick<LogRecord, 'timeUs' | 'value'>,
-): LogRecord {
-  const { name, instance, isText, component, level, stream } = plan
-  return {
-    line: line.lineNumber,
-    timeUs,
-    instance: instance && String(valueIn(line, instance)),
-    origin: stream + component,
-    name: String(valueIn(line, name)),
-    isText,
-    component,
-    value,
-    level,
-    fields: plan.fields.map(([key, said]) => [key, valueIn(line, said)]),
-  }
 }
 
 /** Levels as fields, which most messages have alone. */

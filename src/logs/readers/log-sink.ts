@@ -10,7 +10,7 @@ import type { LogClass } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
 import { type TemplateMatch, type TemplateMatcher, templateName } from './drain/log-templates.ts'
 import type { LineBytes } from './line-bytes.ts'
-import { type LinePlan, recordOf, valueIn } from './line-plans.ts'
+import { type LinePlan, valueIn } from './line-plans.ts'
 import type { LogFormat } from './log-read-options.ts'
 
 /** Content of one message, as the reader of a format found it. */
@@ -32,6 +32,27 @@ export interface LogRecord {
   readonly fields?: readonly LogField[] | undefined
   /** Fields of the message that reported an exception. */
   readonly of?: readonly LogField[] | undefined
+}
+
+/** Returns the message of a line of a plan. */
+export function recordOf(
+  plan: LinePlan,
+  line: LineBytes,
+  { timeUs, value }: Pick<LogRecord, 'timeUs' | 'value'>,
+): LogRecord {
+  const { name, instance, isText, component, level, stream } = plan
+  return {
+    line: line.lineNumber,
+    timeUs,
+    instance: instance && String(valueIn(line, instance)),
+    origin: stream + component,
+    name: String(valueIn(line, name)),
+    isText,
+    component,
+    value,
+    level,
+    fields: plan.fields.map(([key, said]) => [key, valueIn(line, said)]),
+  }
 }
 
 /** Takes the message of a line of a plan. */
@@ -187,9 +208,7 @@ export class LogWriter implements LogSink {
       own: fields.of(name),
       columns: plan.fields.map(() => undefined as ReturnType<FieldVariables['column']>),
     }))
-    const only = isOneName
-      ? named(found?.match.name ?? templateName(component, text))
-      : undefined
+    const only = isOneName ? named(found?.match.name ?? templateName(component, text)) : undefined
     return (line, timeUs, value) => {
       const instance =
         pathInstance >= 0

@@ -1,11 +1,11 @@
 import { getOrInsert } from '../../core/entries.ts'
 import { LineBytes } from './line-bytes.ts'
 import { closestLayout } from './line-layouts.ts'
-import { classOf, type LinePlan, recordOf, type Said, valueIn, withLevel } from './line-plans.ts'
+import { classOf, type LinePlan, type Said, valueIn, withLevel } from './line-plans.ts'
 import type { LogClock } from './log-clock.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { LogFormat, ReadSettings } from './log-read-options.ts'
-import { type LogRecord, type LogSink, SKIPPED, type Taker } from './log-sink.ts'
+import { type LogRecord, type LogSink, recordOf, SKIPPED, type Taker } from './log-sink.ts'
 import { StackFollower, type Thrown, thrownIn } from './thrown.ts'
 
 export interface LineOptions {
