@@ -1,6 +1,8 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
+import { hashMore } from '../../traces/readers/byte-interner.ts'
+
 /** Text of more characters is decoded in one piece. */
-export const MAX_SHORT = 256
+const MAX_SHORT = 256
 const NEWLINE = 10
 const MINUS = 45
 const POINT = 46
@@ -61,7 +63,7 @@ export class LineBytes {
     let hash = length
     for (let at = Math.max(first, last - HASHED); at < last; at += 4) {
       const next = at + 4 <= last ? this.view.getInt32(at) : bytes[at]! ^ bytes[last - 1]!
-      hash = Math.imul(hash ^ next, 0x9e3779b1)
+      hash = hashMore(hash, next)
     }
     const place = hash >>> 20
     const text = known[place]!

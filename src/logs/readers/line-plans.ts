@@ -140,17 +140,8 @@ export class LinePlans {
     const runs = [...this.#runs]
     const base = runs.length < MAX_RUNS ? read(text) : undefined
     if (base === undefined) return undefined
-    const {
-      values,
-      structure,
-      isText,
-      level,
-      logger = '',
-      stream,
-      hasInstance,
-      hasValue,
-      keys,
-    } = base
+    const { draft, values, structure } = base
+    const { isText, level, logger = '', stream } = draft
     const runsOf: Span[][] = values.map(() => [])
     const literals: number[] = []
     for (const run of runs) {
@@ -187,9 +178,9 @@ export class LinePlans {
       stream,
       free,
       component: classOf(logger),
-      instance: hasInstance ? instance : undefined,
-      value: hasValue ? value : undefined,
-      fields: [...fields.map((one, i) => [keys[i]!, one] as const), ...levelFields],
+      instance: draft.instance === undefined ? undefined : instance,
+      value: draft.value === undefined ? undefined : value,
+      fields: [...fields.map((one, i) => [draft.fields[i]![0], one] as const), ...levelFields],
       numbers: runs.flatMap(([start, end]) =>
         end - start > 1 && /": ?-?$/.test(text.slice(0, start)) && text[start] !== '0'
           ? [start]
@@ -345,27 +336,14 @@ function perturbed(text: string, [start, end]: Span, by: number): string {
 /** Returns the content of a draft, each part by itself, and the rest, which must not change. */
 export function outputsOf(draft: LogDraft) {
   const { time, name = '', instance, value, fields, isText, level, logger, stream } = draft
-  const keys = fields.map(([key]) => key)
-  const kinds = fields.map(([, one]) => typeof one)
-  const [hasInstance, hasValue] = [instance !== undefined, value !== undefined]
+  const kinds = [instance, time, value, ...fields.map(([, one]) => one)].map((one) => typeof one)
+  const said = [time, name, instance ?? '', value ?? '', ...fields.map(([, one]) => one)]
   return {
+    draft,
     /** Time, name, instance, value, and those of the fields. */
-    values: [
-      time as Said['text'],
-      name,
-      instance ?? '',
-      (value ?? '') as Said['text'],
-      ...fields.map(([, one]) => one),
-    ],
-    isText,
-    level,
-    logger,
-    stream,
-    hasInstance,
-    hasValue,
-    keys,
+    values: said as Said['text'][],
     /** All but the values. */
-    structure: `${isText} ${level} ${logger} ${stream} ${hasInstance} ${typeof time} ${typeof value} ${keys} ${kinds}`,
+    structure: `${isText} ${level} ${logger} ${stream} ${kinds} ${fields.map(([key]) => key)}`,
   }
 }
 

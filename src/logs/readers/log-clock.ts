@@ -69,11 +69,6 @@ export class LogClock {
     return time * unit
   }
 
-  /** Microseconds of a whole number of nanoseconds, which may have more digits than a double. */
-  nanos(digits: string): number {
-    return Number(digits.slice(0, -3)) + Number(digits.slice(-3)) / 1000
-  }
-
   /** Returns the microseconds of a time as text: a number or a date. NaN for other text. */
   text(text: string): number {
     const trimmed = text.trim()

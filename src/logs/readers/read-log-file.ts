@@ -5,7 +5,7 @@ import { closeChunks, type OpenableSource } from '../../traces/trace-source.ts'
 import { columnNames, delimiterOf, hasColumn, readCsvLog } from './csv-log.ts'
 import { parsedObject } from './json-object.ts'
 import { holdsRecords, readJsonRecords } from './json-records.ts'
-import { endOfLine, LineBytes, MAX_SHORT } from './line-bytes.ts'
+import { endOfLine, LineBytes } from './line-bytes.ts'
 import { closestLayout } from './line-layouts.ts'
 import { BEGINS_WITH_PAIR, LineReader } from './line-reader.ts'
 import { LogClock } from './log-clock.ts'
@@ -164,9 +164,7 @@ export async function readLines(
       own.set(bytes, start, end)
       own.lineNumber = line
       if (planned?.bytes(own) !== true) {
-        const isShort = own.isAscii && end - start < MAX_SHORT
-        const text = isShort ? own.text(0, end - start) : decoder.decode(bytes.subarray(start, end))
-        onLine(text, line)
+        onLine(decoder.decode(bytes.subarray(start, end)), line)
       }
     }
     isTooLong = false
