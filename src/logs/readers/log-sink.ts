@@ -203,36 +203,34 @@ export class LogWriter implements LogSink {
     // Names whose digits tell them apart.
     const isOneName = found !== undefined || said.at === undefined
     const named = memoized((name: string) => ({
-      event: plan.value === undefined ? builder.eventCode(name) : -1,
-      state: plan.value === undefined ? -1 : builder.stateCode(name),
-      own: fields.of(name),
+      code: plan.value === undefined ? builder.eventCode(name) : builder.stateCode(name),
+      event: fields.of(name),
       columns: plan.fields.map(() => undefined as ReturnType<FieldVariables['column']>),
     }))
     const only = isOneName ? named(found?.match.name ?? templateName(component, text)) : undefined
     return (line, timeUs, value) => {
-      const instance =
-        pathInstance >= 0
-          ? pathInstance
-          : whose === undefined
-            ? -1
-            : this.#instanceCode(String(valueIn(line, whose)))
+      const isOfPath = pathInstance >= 0 || whose === undefined
+      const instance = isOfPath ? pathInstance : this.#instanceCode(String(valueIn(line, whose)))
       if (instance < 0) {
         byRecord(line, timeUs, value)
         return
       }
-      const { event, state, own, columns } =
-        only ?? named(templateName(component, String(valueIn(line, said))))
-      if (value === undefined) builder.event(instance, event, timeUs, level)
-      else builder.state(instance, state, timeUs, value)
+      const {
+        code: own,
+        event,
+        columns,
+      } = only ?? named(templateName(component, String(valueIn(line, said))))
+      if (value === undefined) builder.event(instance, own, timeUs, level)
+      else builder.state(instance, own, timeUs, value)
       for (const { from, to, code } of numbers) {
         builder.state(instance, code, timeUs, line.number(from, to))
       }
       if (columns.length === 0) return
-      own.messages++
+      event.messages++
       const moment = { instance, timeUs }
       for (let i = 0; i < columns.length; i++) {
         const [key, one] = plan.fields[i]!
-        columns[i] ??= fields.column(own, [key, valueIn(line, one)])
+        columns[i] ??= fields.column(event, [key, valueIn(line, one)])
         const column = columns[i]
         if (column === undefined || fields.passOver(column, one.isNumber)) continue
         fields.put(column, valueIn(line, one), moment)
@@ -240,37 +238,34 @@ export class LogWriter implements LogSink {
     }
   }
 
-  /** Puts a message of known codes where it belongs; its instance, below 0 where that is not known. */
-  #put(record: LogRecord, event: number, state: number): number {
-    const { builder } = this.#options
-    const { timeUs, value, level, line, name } = record
-    const instance = Number.isNaN(timeUs) ? -1 : this.#instanceOf(record)
-    if (instance < 0)
-      this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : SKIPPED.noInstance, line, name)
-    else if (value === undefined) builder.event(instance, event, timeUs, level)
-    else builder.state(instance, state, timeUs, value)
-    return instance
-  }
-
   record(record: LogRecord): void {
-    const { line, timeUs, isText, value, component = '' } = record
-    const { builder, matcher } = this.#options
+    const { timeUs, isText, value, level, fields = [], component = '' } = record
+    const { builder, matcher, source } = this.#options
     const isNamed = isText && matcher !== 'none'
     const found = isNamed ? matcher?.match(component, record.name) : undefined
     if (isNamed && found === undefined) {
-      this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : SKIPPED.noTemplate, line, record.name)
+      this.#refuse(record, SKIPPED.noTemplate)
       return
     }
     const name = found?.match.name ?? templateName(component, record.name)
-    const event = value === undefined ? builder.eventCode(name) : -1
-    const instance = this.#put(record, event, value === undefined ? -1 : builder.stateCode(name))
-    if (instance < 0) return
-    if (found !== undefined) {
-      for (const [i, code] of this.#statesOf(found.match).entries()) {
-        if (code >= 0) builder.state(instance, code, timeUs, Number(found.values[i]))
-      }
+    const own = value === undefined ? builder.eventCode(name) : builder.stateCode(name)
+    const instance = Number.isNaN(timeUs) ? -1 : this.#instanceOf(record)
+    if (instance < 0) {
+      this.#refuse(record, SKIPPED.noInstance)
+      return
     }
-    this.#fields(record, instance, name)
+    if (value === undefined) builder.event(instance, own, timeUs, level)
+    else builder.state(instance, own, timeUs, value)
+    const states = found === undefined ? [] : this.#statesOf(found.match)
+    for (const [i, code] of states.entries()) {
+      if (code >= 0) builder.state(instance, code, timeUs, Number(found?.values[i]))
+    }
+    const all = source === undefined ? fields : [...fields, ['source', source] as const]
+    if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
+  }
+
+  #refuse({ timeUs, line, name }: LogRecord, reason: string): void {
+    this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : reason, line, name)
   }
 
   skip(reason: string, line: number, text: string, count = 1): void {
@@ -289,12 +284,9 @@ export class LogWriter implements LogSink {
   #instanceOf(record: LogRecord): number {
     const { pathInstance, divided, id = '', logClass } = this.#options
     if (divided === undefined && pathInstance >= 0) return pathInstance
-    const { instance } = record
-    if (divided !== undefined) {
-      const whose = pathInstance >= 0 ? id : instance
-      return whose === undefined ? -1 : divided.instanceOf(whose, logClass, record)
-    }
-    return instance === undefined ? -1 : this.#instanceCode(instance)
+    const whose = pathInstance >= 0 ? id : record.instance
+    if (whose === undefined) return -1
+    return divided?.instanceOf(whose, logClass, record) ?? this.#instanceCode(whose)
   }
 
   #instanceCode(id: string): number {
@@ -310,11 +302,5 @@ export class LogWriter implements LogSink {
       match.states.push(place === 0 ? -1 : builder.stateCode(`${match.name} #${place}`))
     }
     return match.states
-  }
-
-  #fields({ fields = [], timeUs }: LogRecord, instance: number, name: string): void {
-    const { source } = this.#options
-    const all = source === undefined ? fields : [...fields, ['source', source] as const]
-    if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
   }
 }

@@ -25,11 +25,7 @@ export async function readLogFile(
   source: OpenableSource,
   { settings, sink, isRequired }: FileOptions,
 ): Promise<void> {
-  const { head: bytes, chunks } = await source.open(() => {})
-  const head = new TextDecoder().decode(bytes)
-  // A file without a line is a log without messages.
-  const isEmpty = head.trim() === ''
-  const format = formatOf(head, settings)
+  const { head, chunks, isEmpty, format } = await opened(source, settings)
   if (isEmpty || format === undefined) {
     await closeChunks(chunks)
     if (isEmpty) return
@@ -45,11 +41,9 @@ export async function hasFreeText(
   source: OpenableSource,
   settings: ReadSettings,
 ): Promise<boolean> {
-  const { head: bytes, chunks } = await source.open(() => {})
+  const { bytes, head, chunks, isEmpty, format } = await opened(source, settings)
   await closeChunks(chunks)
-  const head = new TextDecoder().decode(bytes)
-  const format = formatOf(head, settings)
-  if (format === undefined || head.trim() === '') return false
+  if (format === undefined || isEmpty) return false
   if (format === 'text' || format === 'log4j') return true
   let found = false
   const sink = onlyMessages(({ isText }) => {
@@ -60,8 +54,12 @@ export async function hasFreeText(
   return found
 }
 
-function formatOf(head: string, settings: ReadSettings): LogFormat | undefined {
-  return settings.format === 'auto' ? recognizeLogFormat(head, settings) : settings.format
+async function opened(source: OpenableSource, settings: ReadSettings) {
+  const { head: bytes, chunks } = await source.open(() => {})
+  const head = new TextDecoder().decode(bytes)
+  const format = settings.format === 'auto' ? recognizeLogFormat(head, settings) : settings.format
+  // A file without a line is a log without messages.
+  return { bytes, head, chunks, format, isEmpty: head.trim() === '' }
 }
 
 /** Reads a file in its format. Each file has a clock of its own, because files may differ. */
