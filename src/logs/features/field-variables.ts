@@ -112,10 +112,10 @@ export class FieldVariables {
     return column
   }
 
-  /** Takes a field of one message, if its value does not matter any more; whether it did. */
-  passOver(column: Column, isNumber: boolean): boolean {
+  /** Takes a field of one message, if no value of its type matters any more; whether it did. */
+  passOver(column: Column, type: string): boolean {
     const { run, values, stateCode, isCode, isLeftOut } = column
-    const isNone = run.varies && values === null && stateCode < 0 && (isCode || !isNumber)
+    const isNone = run.varies && values === null && stateCode < 0 && (isCode || type !== 'number')
     if (!isLeftOut && !isNone) return false
     column.known++
     if (isNone) run.messages++

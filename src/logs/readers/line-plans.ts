@@ -7,12 +7,11 @@ import type { LineBytes, Span } from './line-bytes.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
-/** Part of a line's content: a constant, or the text at a place of the line. */
+/** Part of a line's content: a constant, or the text or number at a place of the line. */
 export interface Said {
+  /** What the line said that the plan was made of. */
   readonly text: string | number | boolean
   readonly at: Span | undefined
-  /** Whether it is a number that stands at `at`. */
-  readonly isNumber: boolean
 }
 
 /** Content of the lines of one form, and the places of its parts. */
@@ -158,9 +157,9 @@ export class LinePlans {
     const said = values.map((value, i) => saidIn(text, value, runsOf[i] as Span[]))
     if (said.some((one) => one === undefined)) return undefined
     const [time, name, instance, value, ...fields] = said as [Said, Said, Said, Said, ...Said[]]
-    const levelFields = withLevel([], level).map(([key, text]) => {
-      return [key, { text, at: undefined, isNumber: false }] as const
-    })
+    const levelFields = withLevel([], level).map(
+      ([key, text]) => [key, { text, at: undefined }] as const,
+    )
     const free = isText ? this.#masker.spans(String(name.text)) : []
     const [start] = name.at ?? [0]
     for (const [from, to] of isText ? (runsOf[1] as Span[]) : []) {
@@ -348,9 +347,9 @@ export function outputsOf(draft: LogDraft) {
 }
 
 /** Returns what stands at a place of a line, or is the same in each. */
-export function valueIn(line: LineBytes, { at, isNumber, text }: Said): Said['text'] {
+export function valueIn(line: LineBytes, { at, text }: Said): Said['text'] {
   if (at === undefined) return text
-  return isNumber ? line.number(at[0], at[1]) : line.text(at[0], at[1])
+  return typeof text === 'number' ? line.number(at[0], at[1]) : line.text(at[0], at[1])
 }
 
 /** Levels as fields, which most messages have alone. */
@@ -369,19 +368,18 @@ export function withLevel(
 function saidIn(text: string, value: Said['text'], runs: readonly Span[]): Said | undefined {
   const [first] = runs
   const last = runs.at(-1)
-  const isNumber = typeof value === 'number'
-  if (first === undefined || last === undefined) return { text: value, at: undefined, isNumber }
-  if (isNumber) {
+  if (first === undefined || last === undefined) return { text: value, at: undefined }
+  if (typeof value === 'number') {
     // A number may be written in several ways.
     const start = first[0] - (/[-+.\d]*$/.exec(text.slice(0, first[0]))?.[0].length ?? 0)
     const literal = /^[-+.\deE]+/.exec(text.slice(start))?.[0] ?? ''
     const at: Span = [start, start + literal.length]
-    return Number(literal) === value && at[1] >= last[1] ? { text: value, at, isNumber } : undefined
+    return Number(literal) === value && at[1] >= last[1] ? { text: value, at } : undefined
   }
   const whole = String(value)
   for (let start = text.indexOf(whole); start >= 0; start = text.indexOf(whole, start + 1)) {
     const end = start + whole.length
-    if (start <= first[0] && end >= last[1]) return { text: value, at: [start, end], isNumber }
+    if (start <= first[0] && end >= last[1]) return { text: value, at: [start, end] }
     if (start > first[0]) break
   }
   return undefined

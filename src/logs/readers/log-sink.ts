@@ -232,7 +232,7 @@ export class LogWriter implements LogSink {
         const [key, one] = plan.fields[i]!
         columns[i] ??= fields.column(event, [key, valueIn(line, one)])
         const column = columns[i]
-        if (column === undefined || fields.passOver(column, one.isNumber)) continue
+        if (column === undefined || fields.passOver(column, typeof one.text)) continue
         fields.put(column, valueIn(line, one), moment)
       }
     }

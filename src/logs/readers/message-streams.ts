@@ -155,7 +155,8 @@ export class MessageStreams {
 
   #timeIn(line: LineBytes, time: Said): number {
     const { clock } = this.#options
-    if (time.at !== undefined && !time.isNumber) return clock.onLine(line, time.at[0], time.at[1])
+    const { at, text } = time
+    if (at !== undefined && typeof text === 'string') return clock.onLine(line, at[0], at[1])
     const said = valueIn(line, time)
     return typeof said === 'number' ? clock.number(said) : clock.text(String(said))
   }
