@@ -1,5 +1,6 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 import { memoized, remembered } from '../../core/remembered.ts'
+import { type GrowingColumn, growingUint32 } from '../../traces/growing-columns.ts'
 import { LEVELS, type Level } from '../features/features.ts'
 import type { LogField } from '../features/field-variables.ts'
 import { DEFAULT_MASKS, Masker } from './drain/log-templates.ts'
@@ -18,6 +19,8 @@ export interface Said {
 export interface LinePlan {
   /** Number among the plans for lines of a format. */
   readonly id: number
+  /** Length of its lines. */
+  readonly length: number
   readonly time: Said
   readonly name: Said
   readonly instance: Said | undefined
@@ -91,7 +94,9 @@ export class LinePlans {
   readonly #forms = new Map<number, Form>()
   /** Folded runs of the line scanned last. */
   readonly #runs: Span[] = []
-  #plans = 0
+  readonly #plans: LinePlan[] = []
+  /** Plan numbers from 1 of a file's lines, in their order, 0 for none: what a second reading need not look for. */
+  readonly #tracks = new WeakMap<object, GrowingColumn<Uint32Array>>()
   #key = 0
   #check = 0
   #bits = 0
@@ -125,6 +130,26 @@ export class LinePlans {
     return plans.length === MAX_VARIANTS || ++form.lines < MIN_LINES ? 'none' : 'learn'
   }
 
+  /** Begins to keep which lines of a file have which plan. */
+  keepTrack(file: object): GrowingColumn<Uint32Array> {
+    const track = growingUint32()
+    this.#tracks.set(file, track)
+    return track
+  }
+
+  /** Returns a function for the plans of the lines of a file, one after the other, if they were kept. */
+  inTrack(file: object): ((line: LineBytes) => LinePlan | undefined) | undefined {
+    const track = this.#tracks.get(file)
+    let next = 0
+    return (
+      track &&
+      ((line) => {
+        const plan = this.#plans[track.values[next++]! - 1]
+        return plan?.length === line.length ? plan : undefined
+      })
+    )
+  }
+
   /** Makes a plan of the line that `find` was given last. */
   learn(text: string, read: Reader): void {
     // The numbers are still those of `find`.
@@ -132,7 +157,10 @@ export class LinePlans {
     this.#scan(text)
     const plan = this.#planOf(text, read)
     if (plan === undefined) form.isHopeless = true
-    else form.plans.push(plan)
+    else {
+      form.plans.push(plan)
+      this.#plans.push(plan)
+    }
   }
 
   #planOf(text: string, read: Reader): LinePlan | undefined {
@@ -169,7 +197,8 @@ export class LinePlans {
       }
     }
     return {
-      id: this.#plans++,
+      id: this.#plans.length,
+      length: text.length,
       time,
       name,
       isText,
