@@ -61,15 +61,16 @@ export class LineBytes {
     const length = to - from
     if (length >= MAX_SHORT) return decoder.decode(bytes.subarray(first, last))
     let hash = length
-    for (let at = Math.max(first, last - HASHED); at < last; at += 4) {
-      const next = at + 4 <= last ? this.view.getInt32(at) : bytes[at]! ^ bytes[last - 1]!
-      hash = hashMore(hash, next)
-    }
-    const place = hash >>> 20
+    let at = Math.max(first, last - HASHED)
+    for (; at + 4 <= last; at += 4) hash = hashMore(hash, this.view.getInt32(at))
+    for (; at < last; at++) hash = hashMore(hash, bytes[at]!)
+    const place = (hash ^ (hash >>> 12)) & (MAX_KNOWN - 1)
     const text = known[place]!
-    let same = 0
-    while (same < length && bytes[first + same] === text.charCodeAt(same)) same++
-    if (same === length && text.length === length) return text
+    if (text.length === length) {
+      let same = 0
+      while (same < length && bytes[first + same] === text.charCodeAt(same)) same++
+      if (same === length) return text
+    }
     const piece = bytes.subarray(first, last)
     known[place] = String.fromCharCode.apply(null, piece as unknown as number[])
     return known[place]!
