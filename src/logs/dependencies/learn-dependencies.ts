@@ -1,5 +1,5 @@
 // The innermost loop of all dependency networks: it indexes with `!`.
-import { sort, sum, zip } from 'd3-array'
+import { descending, sort, sum, zip } from 'd3-array'
 import {
   count,
   custom,
@@ -10,6 +10,7 @@ import {
   readOptions,
 } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
+import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { fTail } from '../../stats/distributions.ts'
 import { welch } from '../../stats/welch.ts'
 import {
@@ -645,11 +646,6 @@ export function picked(values: Float64Array, members: Members): Float64Array {
   return Float64Array.from(members, (instance) => Number(values[instance]))
 }
 
-/** Compares in descending order. Infinite values are equal, because their difference would be NaN. */
-function descending(a: number, b: number): number {
-  return a === b ? 0 : b - a
-}
-
 /**
  * One feature of all variables of one kind, in the instances of one class, sorted once for the trees
  * of all of them.
@@ -693,12 +689,12 @@ export function dependencyColumns(
   }
 }
 
-function ascending(values: Float64Array): Int32Array {
-  const present = Int32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
-  present.sort((i, j) => values[i]! - values[j]! || i - j)
+function ascending(values: Float64Array): Uint32Array {
+  const present = Uint32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
+  const order = ascendingOrder(values, present)
   // A constant column splits nothing: without rows it is passed over.
-  const varies = values[present[0]!] !== values[present[present.length - 1]!]
-  return varies ? present : new Int32Array(0)
+  const varies = values[order[0]!] !== values[order[order.length - 1]!]
+  return varies ? order : new Uint32Array(0)
 }
 
 /**

@@ -28,7 +28,13 @@ const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 
 /** A field of the messages of one event. */
 class Column {
+  readonly event: string
+  readonly key: string
   readonly reason: LeftOutReason | null
+  /** Whether its values are not looked at. */
+  readonly isLeftOut: boolean
+  /** Whether its numbers are not more or less, but this or that. */
+  readonly isCode: boolean
   readonly example: string
   /** Values of the field, in any event, one per instance. */
   readonly run: FieldRun
@@ -43,16 +49,28 @@ class Column {
   /** Whether numbers had a unit of time. */
   isDuration = false
 
-  constructor(key: string, value: LogField[1], run: FieldRun) {
+  constructor(event: string, [key, value]: LogField, run: FieldRun) {
+    this.event = event
+    this.key = key
     this.reason = reasonOfName(key)
+    this.isLeftOut = this.reason !== null && !FEW_TELL.has(this.reason)
+    this.isCode = this.reason !== null || IS_CODE.test(key)
     this.example = String(value).slice(0, MAX_LENGTH)
     this.run = run
   }
 }
 
-interface EventFields {
+/** The fields of the messages of one event. */
+export interface EventFields {
+  readonly event: string
   messages: number
   readonly columns: Map<string, Column>
+}
+
+/** When a message came, and in which instance. */
+interface Moment {
+  readonly instance: number
+  readonly timeUs: number
 }
 
 /**
@@ -70,48 +88,67 @@ export class FieldVariables {
     this.#builder = builder
   }
 
-  take(
-    event: string,
-    fields: readonly LogField[],
-    { instance, timeUs }: { readonly instance: number; readonly timeUs: number },
-  ): void {
-    const own = this.#events.get(event) ?? { messages: 0, columns: new Map<string, Column>() }
-    if (own.messages++ === 0) this.#events.set(event, own)
-    for (const [key, value] of fields) {
-      const column = own.columns.get(key) ?? new Column(key, value, this.#runOf(key))
-      if (column.known++ === 0) {
-        if (own.columns.size === MAX_FIELDS) continue
-        own.columns.set(key, column)
-      }
-      if (column.reason !== null && !FEW_TELL.has(column.reason)) continue
-      column.run.take(value, instance)
-      // A facet seen before is not one of numbers.
-      const known = typeof value === 'string' ? column.values?.get(value) : undefined
-      if (known !== undefined) {
-        this.#builder.facet(instance, known, timeUs)
-        continue
-      }
-      // A text of too many values is looked at no more.
-      if (typeof value === 'string' && column.values === null && column.stateCode < 0) continue
-      const number = typeof value === 'number' ? value : numberIn(value)
-      const isNumber = !Number.isNaN(number)
-      if (isNumber && column.reason === null && !IS_CODE.test(key)) {
-        if (column.stateCode < 0) column.stateCode = this.#builder.stateCode(`${event}.${key}`)
-        column.isDuration ||= typeof value === 'string' && !IS_NUMBER.test(value)
-        this.#builder.state(instance, column.stateCode, timeUs, number)
-        continue
-      }
-      column.isText = true
-      this.#facet(column, `${event} · ${key}=`, String(value), { instance, timeUs })
+  take(event: string, fields: readonly LogField[], moment: Moment): void {
+    const own = this.of(event)
+    own.messages++
+    for (const field of fields) {
+      const column = this.column(own, field)
+      if (column !== undefined) this.put(column, field[1], moment)
     }
   }
 
-  #facet(
-    column: Column,
-    name: string,
-    value: string,
-    { instance, timeUs }: { readonly instance: number; readonly timeUs: number },
-  ): void {
+  /** Returns the fields of an event. */
+  of(event: string): EventFields {
+    return getOrInsert(this.#events, event, () => ({ event, messages: 0, columns: new Map() }))
+  }
+
+  /** Returns the column of a field; undefined if its event has too many. */
+  column({ event, columns }: EventFields, field: LogField): Column | undefined {
+    const [key] = field
+    const known = columns.get(key)
+    if (known !== undefined || columns.size === MAX_FIELDS) return known
+    const column = new Column(event, field, this.#runOf(key))
+    columns.set(key, column)
+    return column
+  }
+
+  /** Takes a field of one message, if no value of its type matters any more; whether it did. */
+  passOver(column: Column, type: string): boolean {
+    const { run, values, stateCode, isCode, isLeftOut } = column
+    const isNone = run.varies && values === null && stateCode < 0 && (isCode || type !== 'number')
+    if (!isLeftOut && !isNone) return false
+    column.known++
+    if (isNone) run.messages++
+    return true
+  }
+
+  /** Takes the value of a field of one message. */
+  put(column: Column, value: LogField[1], moment: Moment): void {
+    column.known++
+    if (column.isLeftOut) return
+    const { instance, timeUs } = moment
+    column.run.take(value, instance)
+    // A facet seen before is not one of numbers.
+    const known = typeof value === 'string' ? column.values?.get(value) : undefined
+    if (known !== undefined) {
+      this.#builder.facet(instance, known, timeUs)
+      return
+    }
+    // A text of too many values is looked at no more.
+    if (typeof value === 'string' && column.values === null && column.stateCode < 0) return
+    const number = typeof value === 'number' ? value : numberIn(value)
+    if (column.isCode || Number.isNaN(number)) {
+      column.isText = true
+      this.#facet(column, String(value), moment)
+      return
+    }
+    if (column.stateCode < 0)
+      column.stateCode = this.#builder.stateCode(`${column.event}.${column.key}`)
+    column.isDuration ||= typeof value === 'string' && !IS_NUMBER.test(value)
+    this.#builder.state(instance, column.stateCode, timeUs, number)
+  }
+
+  #facet(column: Column, value: string, { instance, timeUs }: Moment): void {
     const { values, codes } = column
     if (values === null) return
     let code = values.get(value)
@@ -120,7 +157,7 @@ export class FieldVariables {
         column.values = null
         return
       }
-      code = this.#builder.eventCode(name + value)
+      code = this.#builder.facetCode(`${column.event} · ${column.key}=${value}`)
       values.set(value, code)
       codes.push(code)
     }
@@ -217,11 +254,15 @@ class FieldRun {
   readonly values: number[] = []
   /** The first values and the last, which are of both classes. */
   readonly #texts = new Map<number, string>()
+  #last: unknown
+  #lastInstance = -1
 
   /** Takes the value of a message. */
   take(value: unknown, instance: number): void {
     this.messages++
-    if (this.varies) return
+    if (this.varies || (value === this.#last && instance === this.#lastInstance)) return
+    this.#last = value
+    this.#lastInstance = instance
     const text = String(value)
     const code = hashOf(text)
     const known = this.values[instance]

@@ -62,8 +62,10 @@ export class LogBuilder {
   readonly #classOf: number[] = []
   readonly #ids: string[] = []
   readonly #codes = new Map<string, number>()
-  /** An instance that is closed is replaced by its features. */
-  readonly #instances: (OpenInstance | ClosedInstance)[] = []
+  /** Instances that are not closed. */
+  readonly #open: (OpenInstance | undefined)[] = []
+  /** Features of those that are. */
+  readonly #closed: (ClosedInstance | undefined)[] = []
   readonly #names: Record<VariableKind, Dictionary> = {
     event: new Dictionary(),
     state: new Dictionary(),
@@ -121,7 +123,7 @@ export class LogBuilder {
   instanceCode(logClass: LogClass, id: string): number {
     return getOrInsert(this.#codes, `${codeOfClass(logClass)} ${id}`, () => {
       this.#classOf.push(codeOfClass(logClass))
-      this.#instances.push(new OpenInstance())
+      this.#open.push(new OpenInstance())
       return this.#ids.push(id) - 1
     })
   }
@@ -140,21 +142,27 @@ export class LogBuilder {
       const rank = LEVELS.indexOf(level)
       if (rank > (this.#levels[code] ?? -1)) this.#levels[code] = rank
     }
-    if (Number.isFinite(timeUs)) this.#open(instance).event(code, timeUs)
+    if (Number.isFinite(timeUs)) this.#openOf(instance).event(code, timeUs)
     else this.#refuse('event', { instance, code }, `time ${timeUs}`)
   }
 
   /** Adds a state message, by numbers. */
   state(instance: number, code: number, timeUs: number, value: number): void {
     if (Number.isFinite(timeUs) && Number.isFinite(value)) {
-      this.#open(instance).state(code, timeUs, value)
+      this.#openOf(instance).state(code, timeUs, value)
     } else this.#refuse('state', { instance, code }, `time ${timeUs}, value ${value}`)
+  }
+
+  /** Numbers an event that only distinguishes messages of another one. */
+  facetCode(name: string): number {
+    const code = this.eventCode(name)
+    this.#facetCodes.add(code)
+    return code
   }
 
   /** Adds a message that only distinguishes a message of another event: it does not count as one. */
   facet(instance: number, code: number, timeUs: number): void {
     this.event(instance, code, timeUs)
-    this.#facetCodes.add(code)
     if (Number.isFinite(timeUs)) this.#facets[instance] = 1 + (this.#facets[instance] ?? 0)
   }
 
@@ -171,7 +179,7 @@ export class LogBuilder {
   /** Sets when an instance started; default, and at the latest: its first message. */
   startAt(instance: number, startUs: number): void {
     if (!Number.isFinite(startUs)) throw new OptionError('startUs', startUs, 'microseconds')
-    this.#open(instance).startUs = startUs
+    this.#openOf(instance).startUs = startUs
   }
 
   /** Says of which class an instance is, whatever was said before. */
@@ -192,8 +200,10 @@ export class LogBuilder {
 
   /** Says that an instance is complete: its features are computed, its messages freed. */
   close(instance: number): void {
-    const open = this.#instances[instance]
-    if (open instanceof OpenInstance) this.#instances[instance] = this.#close(open)
+    const open = this.#open[instance]
+    if (open === undefined) return
+    this.#closed[instance] = this.#close(open)
+    this.#open[instance] = undefined
   }
 
   #close(open: OpenInstance): ClosedInstance {
@@ -222,17 +232,14 @@ export class LogBuilder {
 
   /** Returns the features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
-    const rows = this.kept().map((i): Row => {
-      const each = this.#instances[i]!
-      const closed = each instanceof OpenInstance ? this.#close(each) : each
+    const kept = this.kept()
+    const rows = kept.map((i): Row => {
+      const closed = this.#closed[i] ?? this.#close(this.#open[i]!)
       const classCode = this.#classOf[i]!
       return { id: this.#ids[i]!, classCode, facets: this.#facets[i] ?? 0, closed }
     })
-    const cut = cutWindows(
-      rows,
-      this.kept().map((i) => this.#instances[i]),
-      (open) => this.#close(open),
-    )
+    const open = kept.flatMap((i) => this.#open[i] ?? [])
+    const cut = cutWindows(rows, open, (window) => this.#close(window))
     return this.#logSet(rows, cut && { lengthUs: cut.lengthUs, logs: this.#logSet(cut.rows) })
   }
 
@@ -289,10 +296,10 @@ export class LogBuilder {
     })
   }
 
-  #open(instance: number): OpenInstance {
-    const found = this.#instances[instance]
-    if (found instanceof OpenInstance) return found
-    if (found === undefined) {
+  #openOf(instance: number): OpenInstance {
+    const open = this.#open[instance]
+    if (open !== undefined) return open
+    if (this.#closed[instance] === undefined) {
       throw new RangeError(`There is no instance ${instance}. Ask instanceCode for numbers.`)
     }
     throw new FlowdeltaError(

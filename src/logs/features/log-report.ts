@@ -113,16 +113,7 @@ export class LogReport extends columnarStage<LogReportData>() {
 const LISTED_PER_REASON = 5
 const SHOWN_CHARACTERS = 120
 
-export type Notes = Pick<
-  LogReportData,
-  | 'lines'
-  | 'skipped'
-  | 'refused'
-  | 'unreadFiles'
-  | 'inBothClasses'
-  | 'sharedFiles'
-  | 'fieldsLeftOut'
->
+type Notes = Omit<LogReportData, 'messages' | 'thinned' | 'emptyInstances' | 'notExcluded'>
 
 export class ReadingNotes {
   lines = 0

@@ -1,4 +1,5 @@
 import { bisector, max, min } from 'd3-array'
+import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
 
 // Runs once a message, of which there may be hundreds of millions: the loops index with `!`.
@@ -292,7 +293,7 @@ function stateFeatures(
   })
   const range = maximum - minimum
   const scale = (value: number) => (range > 0 ? (value - minimum) / range : Number.NaN)
-  const sorted = values.slice(0, times.length).sort()
+  const sorted = sortAscending(values.slice(0, times.length))
   const records = [series.moments.count, quantile(sorted, 0.5), quantile(sorted, 0.99)]
   return [minimum, mean, maximum, final, ...snapshots, ...snapshots.map(scale), ...records]
 }
@@ -301,9 +302,7 @@ function inOrder({ moments, values }: StateSeries) {
   const { kept, ascending, times } = moments
   if (ascending) return { times: times.subarray(0, kept), values }
   // Stable: of messages at one time the last one logged is the one that holds.
-  const order = Uint32Array.from({ length: kept }, (_, i) => i).sort(
-    (i, j) => Number(times[i]) - Number(times[j]) || i - j,
-  )
+  const order = ascendingOrder(times.subarray(0, kept))
   return {
     times: Float64Array.from(order, (i) => Number(times[i])),
     values: Float64Array.from(order, (i) => Number(values[i])),
@@ -335,10 +334,9 @@ const LENGTHS_S = [
  */
 export function cutWindows(
   rows: readonly Row[],
-  instances: readonly unknown[],
+  logs: readonly OpenInstance[],
   close: (window: OpenInstance) => ClosedInstance,
 ): { readonly lengthUs: number; readonly rows: readonly Row[] } | undefined {
-  const logs = instances.filter((each) => each instanceof OpenInstance)
   const isOneEach = rows.length === 2 && rows[0]?.classCode !== rows[1]?.classCode
   if (!isOneEach || logs.length < 2) return undefined
   const shortestUs = min(logs, ({ spanUs }) => spanUs) ?? 0

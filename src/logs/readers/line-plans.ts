@@ -1,24 +1,31 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 import { memoized, remembered } from '../../core/remembered.ts'
+import { type GrowingColumn, growingUint32 } from '../../traces/growing-columns.ts'
+import { LEVELS, type Level } from '../features/features.ts'
+import type { LogField } from '../features/field-variables.ts'
 import { DEFAULT_MASKS, Masker } from './drain/log-templates.ts'
 import type { LineBytes, Span } from './line-bytes.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
-/** Part of a line's content: a constant, or the text at a place of the line. */
+/** Part of a line's content: a constant, or the text or number at a place of the line. */
 export interface Said {
+  /** What the line said that the plan was made of. */
   readonly text: string | number | boolean
   readonly at: Span | undefined
-  /** Whether it is a number that stands at `at`. */
-  readonly isNumber: boolean
 }
 
 /** Content of the lines of one form, and the places of its parts. */
 export interface LinePlan {
+  /** Number among the plans for lines of a format. */
+  readonly id: number
+  /** Length of its lines. */
+  readonly length: number
   readonly time: Said
   readonly name: Said
   readonly instance: Said | undefined
   readonly value: Said | undefined
+  /** Further fields, including its level. */
   readonly fields: readonly (readonly [key: string, said: Said])[]
   readonly level: LogDraft['level']
   readonly component: string
@@ -87,17 +94,24 @@ export class LinePlans {
   readonly #forms = new Map<number, Form>()
   /** Folded runs of the line scanned last. */
   readonly #runs: Span[] = []
+  readonly #plans: LinePlan[] = []
+  /** Plan numbers from 1 of a file's lines, in their order, 0 for none: what a second reading need not look for. */
+  readonly #tracks = new WeakMap<object, GrowingColumn<Uint32Array>>()
   #key = 0
   #check = 0
   #bits = 0
-  #hasIds = false
+  /** Places of the ids of the line that was searched last: from, to, from, to … */
+  #ids: number[] = []
 
   /** Returns the plan for a line. What comes a few times is not worth one. */
   find(line: LineBytes): Found {
     if (line.length > MAX_LENGTH) return 'none'
-    // If the previous line had ids, this one may have some, too; for lines without, both hashes are equal.
-    let form = this.#hasIds ? undefined : this.#formOf(line, line.end)
-    form ??= this.#formOf(line, line.start)
+    // Most lines have their ids where the line before had its own.
+    let form = this.#formOf(line)
+    if (form === undefined) {
+      this.#findIds(line)
+      form = this.#formOf(line)
+    }
     if (!line.isAscii) return 'none'
     if (form === undefined) {
       if (this.#forms.size === MAX_FORMS) this.#forms.clear()
@@ -116,6 +130,26 @@ export class LinePlans {
     return plans.length === MAX_VARIANTS || ++form.lines < MIN_LINES ? 'none' : 'learn'
   }
 
+  /** Begins to keep which lines of a file have which plan. */
+  keepTrack(file: object): GrowingColumn<Uint32Array> {
+    const track = growingUint32()
+    this.#tracks.set(file, track)
+    return track
+  }
+
+  /** Returns a function for the plans of the lines of a file, one after the other, if they were kept. */
+  inTrack(file: object): ((line: LineBytes) => LinePlan | undefined) | undefined {
+    const track = this.#tracks.get(file)
+    let next = 0
+    return (
+      track &&
+      ((line) => {
+        const plan = this.#plans[track.values[next++]! - 1]
+        return plan?.length === line.length ? plan : undefined
+      })
+    )
+  }
+
   /** Makes a plan of the line that `find` was given last. */
   learn(text: string, read: Reader): void {
     // The numbers are still those of `find`.
@@ -123,24 +157,18 @@ export class LinePlans {
     this.#scan(text)
     const plan = this.#planOf(text, read)
     if (plan === undefined) form.isHopeless = true
-    else form.plans.push(plan)
+    else {
+      form.plans.push(plan)
+      this.#plans.push(plan)
+    }
   }
 
   #planOf(text: string, read: Reader): LinePlan | undefined {
     const runs = [...this.#runs]
     const base = runs.length < MAX_RUNS ? read(text) : undefined
     if (base === undefined) return undefined
-    const {
-      values,
-      structure,
-      isText,
-      level,
-      logger = '',
-      stream,
-      hasInstance,
-      hasValue,
-      keys,
-    } = base
+    const { draft, values, structure } = base
+    const { isText, level, logger = '', stream } = draft
     const runsOf: Span[][] = values.map(() => [])
     const literals: number[] = []
     for (const run of runs) {
@@ -157,6 +185,9 @@ export class LinePlans {
     const said = values.map((value, i) => saidIn(text, value, runsOf[i] as Span[]))
     if (said.some((one) => one === undefined)) return undefined
     const [time, name, instance, value, ...fields] = said as [Said, Said, Said, Said, ...Said[]]
+    const levelFields = withLevel([], level).map(
+      ([key, text]) => [key, { text, at: undefined }] as const,
+    )
     const free = isText ? this.#masker.spans(String(name.text)) : []
     const [start] = name.at ?? [0]
     for (const [from, to] of isText ? (runsOf[1] as Span[]) : []) {
@@ -166,6 +197,8 @@ export class LinePlans {
       }
     }
     return {
+      id: this.#plans.length,
+      length: text.length,
       time,
       name,
       isText,
@@ -173,9 +206,9 @@ export class LinePlans {
       stream,
       free,
       component: classOf(logger),
-      instance: hasInstance ? instance : undefined,
-      value: hasValue ? value : undefined,
-      fields: fields.map((one, i) => [keys[i]!, one]),
+      instance: draft.instance === undefined ? undefined : instance,
+      value: draft.value === undefined ? undefined : value,
+      fields: [...fields.map((one, i) => [draft.fields[i]![0], one] as const), ...levelFields],
       numbers: runs.flatMap(([start, end]) =>
         end - start > 1 && /": ?-?$/.test(text.slice(0, start)) && text[start] !== '0'
           ? [start]
@@ -188,33 +221,18 @@ export class LinePlans {
     }
   }
 
-  #formOf(line: LineBytes, idsFrom: number): Form | undefined {
-    this.#hash(line, idsFrom)
-    const form = this.#forms.get(this.#key)
-    return form?.check === this.#check ? form : undefined
-  }
-
-  /** Computes two numbers for a line that ignore digits, and from a place on also ids of equal length. */
-  #hash(line: LineBytes, idsFrom: number): void {
+  /** Returns the form of a line; its numbers ignore digits, and ids of equal length at known places. */
+  #formOf(line: LineBytes): Form | undefined {
     const { bytes, start, end } = line
-    this.#hasIds = false
+    const ids = this.#ids
     this.#key = end - start
     this.#check = 0
     this.#bits = 0
     let folded = start
-    // An id covers at least one of the bytes at this distance.
-    for (let at = idsFrom + MIN_HEX - 1; at < end; at += MIN_HEX) {
-      if ((KINDS[bytes[at]!]! & HEX) === 0) continue
-      let kinds = 0
-      let first = at
-      while (first > folded && KINDS[bytes[first - 1]!]! & HEX) kinds |= KINDS[bytes[--first]!]!
-      let last = at
-      while (last < end && KINDS[bytes[last]!]! & HEX) kinds |= KINDS[bytes[last++]!]!
-      at = last - 1
-      const isWord =
-        (first === start || KINDS[bytes[first - 1]!] === 0) && KINDS[bytes[last]!] !== 4
-      if (kinds !== HEX || last - first < MIN_HEX || !isWord) continue
-      this.#hasIds = true
+    for (let i = 0; i < ids.length; i += 2) {
+      const first = start + ids[i]!
+      const last = start + ids[i + 1]!
+      if (last > end || !isId(line, first, last)) continue
       this.#fold(line, folded, first)
       const id = (last - first) * 8 + KINDS[bytes[first]!]!
       this.#key = Math.imul(this.#key ^ id, 0x9e3779b1)
@@ -223,25 +241,46 @@ export class LinePlans {
     }
     this.#fold(line, folded, end)
     line.isAscii = (this.#bits & 0x80808080) === 0
+    const form = this.#forms.get(this.#key)
+    return form?.check === this.#check ? form : undefined
   }
 
-  /** Takes part of a line into its numbers, four bytes at a time. */
+  /** Looks for the ids of a line. */
+  #findIds(line: LineBytes): void {
+    const { bytes, start, end } = line
+    this.#ids.length = 0
+    let after = start
+    // An id covers at least one of the bytes at this distance.
+    for (let at = start + MIN_HEX - 1; at < end; at += MIN_HEX) {
+      if ((KINDS[bytes[at]!]! & HEX) === 0) continue
+      let first = at
+      while (first > after && KINDS[bytes[first - 1]!]! & HEX) first--
+      let last = at
+      while (last < end && KINDS[bytes[last]!]! & HEX) last++
+      at = last - 1
+      if (!isId(line, first, last)) continue
+      this.#ids.push(first - start, last - start)
+      after = last
+    }
+  }
+
+  /** Takes part of a line into its numbers, eight bytes at a time; the last eight may overlap those before. */
   #fold({ bytes, view }: LineBytes, start: number, end: number): void {
     let one = this.#key
     let other = this.#check
     let bits = this.#bits
-    let at = start
-    for (; at + 4 <= end; at += 4) {
-      const four = view.getInt32(at)
-      bits |= four
-      // The high bit of each byte that is a digit: at least `0`, and below what follows `9`.
-      const digits = (four + 0x50505050) & ~(four + 0x46464646) & 0x80808080
-      const folded = four & ~Math.imul(digits >>> 7, 0x0f)
-      one = Math.imul(one ^ folded, 0x9e3779b1)
-      one ^= one >>> 15
-      other = (Math.imul(other, 0x85ebca6b) + folded) | 0
+    const last = end - 8
+    for (let next = start; next < end && last >= start; next += 8) {
+      const at = next < last ? next : last
+      const left = view.getInt32(at)
+      const right = view.getInt32(at + 4)
+      bits |= left | right
+      one = Math.imul(one ^ withoutDigits(left), 0x9e3779b1)
+      other = Math.imul(other ^ withoutDigits(right), 0x85ebca6b)
+      one ^= other >>> 15
+      other = (other + (one >>> 13)) | 0
     }
-    for (; at < end; at++) {
+    for (let at = start; at < end && last < start; at++) {
       const code = bytes[at]!
       bits |= code
       one = (Math.imul(one, 31) + FOLD[code]!) | 0
@@ -265,6 +304,29 @@ export class LinePlans {
       }
     }
   }
+}
+
+/** Returns four bytes with all digits in them made 0. */
+function withoutDigits(four: number): number {
+  // The high bit of each byte that is a digit: at least `0`, and below what follows `9`.
+  const digits = (four + 0x50505050) & ~(four + 0x46464646) & 0x80808080
+  return four & ~((digits >>> 3) - (digits >>> 7))
+}
+
+/** Whether bytes of a line are an id: letters up to f and digits, that are a word by themselves. */
+function isId({ bytes, start, end }: LineBytes, first: number, last: number): boolean {
+  if (last - first < MIN_HEX) return false
+  let kinds = 0
+  for (let at = first; at < last; at++) {
+    const kind = KINDS[bytes[at]!]!
+    if ((kind & HEX) === 0) return false
+    kinds |= kind
+  }
+  return (
+    kinds === HEX &&
+    (first === start || KINDS[bytes[first - 1]!] === 0) &&
+    (last === end || KINDS[bytes[last]!] === 0)
+  )
 }
 
 /** Hexadecimal digits that are a word by themselves, or other digits. */
@@ -302,47 +364,51 @@ function perturbed(text: string, [start, end]: Span, by: number): string {
 /** Returns the content of a draft, each part by itself, and the rest, which must not change. */
 export function outputsOf(draft: LogDraft) {
   const { time, name = '', instance, value, fields, isText, level, logger, stream } = draft
-  const keys = fields.map(([key]) => key)
-  const kinds = fields.map(([, one]) => typeof one)
-  const [hasInstance, hasValue] = [instance !== undefined, value !== undefined]
+  const kinds = [instance, time, value, ...fields.map(([, one]) => one)].map((one) => typeof one)
+  const said = [time, name, instance ?? '', value ?? '', ...fields.map(([, one]) => one)]
   return {
+    draft,
     /** Time, name, instance, value, and those of the fields. */
-    values: [
-      time as Said['text'],
-      name,
-      instance ?? '',
-      (value ?? '') as Said['text'],
-      ...fields.map(([, one]) => one),
-    ],
-    isText,
-    level,
-    logger,
-    stream,
-    hasInstance,
-    hasValue,
-    keys,
+    values: said as Said['text'][],
     /** All but the values. */
-    structure: `${isText} ${level} ${logger} ${stream} ${hasInstance} ${typeof time} ${typeof value} ${keys} ${kinds}`,
+    structure: `${isText} ${level} ${logger} ${stream} ${kinds} ${fields.map(([key]) => key)}`,
   }
+}
+
+/** Returns what stands at a place of a line, or is the same in each. */
+export function valueIn(line: LineBytes, { at, text }: Said): Said['text'] {
+  if (at === undefined) return text
+  return typeof text === 'number' ? line.number(at[0], at[1]) : line.text(at[0], at[1])
+}
+
+/** Levels as fields, which most messages have alone. */
+const ONLY_LEVEL = new Map(LEVELS.map((level) => [level, [['level', level] as const]]))
+
+export function withLevel(
+  fields: readonly LogField[],
+  level: Level | undefined,
+): readonly LogField[] {
+  const only = ONLY_LEVEL.get(level as Level)
+  if (only === undefined) return fields
+  return fields.length === 0 ? only : [...fields, ...only]
 }
 
 /** Returns the place of a value that some runs are parts of; `undefined` if it does not occur literally. */
 function saidIn(text: string, value: Said['text'], runs: readonly Span[]): Said | undefined {
   const [first] = runs
   const last = runs.at(-1)
-  const isNumber = typeof value === 'number'
-  if (first === undefined || last === undefined) return { text: value, at: undefined, isNumber }
-  if (isNumber) {
+  if (first === undefined || last === undefined) return { text: value, at: undefined }
+  if (typeof value === 'number') {
     // A number may be written in several ways.
     const start = first[0] - (/[-+.\d]*$/.exec(text.slice(0, first[0]))?.[0].length ?? 0)
     const literal = /^[-+.\deE]+/.exec(text.slice(start))?.[0] ?? ''
     const at: Span = [start, start + literal.length]
-    return Number(literal) === value && at[1] >= last[1] ? { text: value, at, isNumber } : undefined
+    return Number(literal) === value && at[1] >= last[1] ? { text: value, at } : undefined
   }
   const whole = String(value)
   for (let start = text.indexOf(whole); start >= 0; start = text.indexOf(whole, start + 1)) {
     const end = start + whole.length
-    if (start <= first[0] && end >= last[1]) return { text: value, at: [start, end], isNumber }
+    if (start <= first[0] && end >= last[1]) return { text: value, at: [start, end] }
     if (start > first[0]) break
   }
   return undefined

@@ -50,6 +50,8 @@ export class LineReader {
   /** Layouts of earlier lines, in their order. */
   #usual: readonly LineLayout[] = []
   readonly #plans: LinePlans | undefined
+  readonly #track: ReturnType<LinePlans['keepTrack']> | undefined
+  readonly #inTrack: ReturnType<LinePlans['inTrack']>
   /** Result of `bytes` for the next line. */
   #found: Found = 'none'
   readonly #endOfTime: TimeFinder
@@ -57,12 +59,14 @@ export class LineReader {
   #columns: readonly string[] = []
 
   constructor(options: LineOptions) {
-    const { format, settings } = options
+    const { format, settings, sink, source } = options
     const isOnlyRecords = format === settings.format && RECORDS.has(format)
     this.#options = options
     this.#streams = new MessageStreams(options)
     this.#draft = new LogDraft(settings)
     this.#plans = plansFor(settings, format)
+    if (source !== undefined && sink.isTimeless) this.#track = this.#plans?.keepTrack(source)
+    else if (source !== undefined) this.#inTrack = this.#plans?.inTrack(source)
     if (settings.template.length > 0) this.#layouts = settings.template.map(templateLayout)
     else this.#layouts = isOnlyRecords ? [] : lineLayouts(settings.dateFormat)
     this.#endOfTime = timeFinder(settings.dateFormat)
@@ -70,9 +74,17 @@ export class LineReader {
   }
 
   /** Takes one line as bytes, if lines of its form are known; whether it did. */
-  bytes(line: LineBytes, number: number): boolean {
-    this.#found = this.#plans?.find(line) ?? 'none'
-    return typeof this.#found === 'object' && this.#streams.replay(this.#found, line, number)
+  bytes(line: LineBytes): boolean {
+    const found = this.#inTrack?.(line) ?? this.#plans?.find(line) ?? 'none'
+    this.#found = found
+    const isTaken = typeof found === 'object' && this.#streams.replay(found, line)
+    this.#track?.push(isTaken ? found.id + 1 : 0)
+    return isTaken
+  }
+
+  /** Ends the bytes of the lines before: they may change. */
+  endBytes(): void {
+    this.#streams.endBytes()
   }
 
   line(raw: string, line: number): void {
@@ -93,6 +105,7 @@ export class LineReader {
       const stream = this.#stream()
       stream.head = ''
       stream.partial = ''
+      this.#draft.end()
       return isMessage && isPlain(this.#draft) ? outputsOf(this.#draft) : undefined
     })
   }
@@ -110,8 +123,10 @@ export class LineReader {
   }
 
   #finish(isMessage: boolean, place: Place): void {
-    if (isMessage) this.#streams.take(this.#draft, place)
-    else {
+    if (isMessage) {
+      this.#draft.end()
+      this.#streams.take(this.#draft, place)
+    } else {
       const { stream, inner = { stream, text: place.text() } } = this.#draft
       this.#streams.goOn(this.#streams.of(inner.stream), inner.text, place)
     }

@@ -49,7 +49,7 @@ export class LogClock {
   #day = 0
   #lastOfDay = 0
   /** Parts of the last time on a line: its bytes before the fraction and after it, and their value, in µs. */
-  readonly #head = new Uint8Array(HEAD_LENGTH)
+  readonly #head = new DataView(new ArrayBuffer(HEAD_LENGTH))
   #tail: readonly number[] = []
   #headUs = Number.NaN
 
@@ -67,11 +67,6 @@ export class LogClock {
     // Times since a start may grow past what would be seconds since 1970.
     if (Math.abs(time) < LEAST_EPOCH) this.#usPerUnit = unit
     return time * unit
-  }
-
-  /** Microseconds of a whole number of nanoseconds, which may have more digits than a double. */
-  nanos(digits: string): number {
-    return Number(digits.slice(0, -3)) + Number(digits.slice(-3)) / 1000
   }
 
   /** Returns the microseconds of a time as text: a number or a date. NaN for other text. */
@@ -94,27 +89,29 @@ export class LogClock {
 
   /** Works as `text`, for a time on a line. If it lies in the same second as the last, only the fraction is read. */
   onLine(line: LineBytes, from: number, to: number): number {
-    const us = this.#headUs + this.#fraction(line.bytes, line.start + from, line.start + to)
+    const us = this.#headUs + this.#fraction(line, line.start + from, line.start + to)
     if (!Number.isNaN(us)) return us
     const text = line.text(from, to)
     const [, head = '', tail = ''] = ISO_TIME.exec(text) ?? []
     this.#headUs = this.text(head.slice(0, -1) + tail)
-    this.#head.set(bytesOf(head))
+    for (const [i, byte] of bytesOf(head).entries()) this.#head.setUint8(i, byte)
     this.#tail = bytesOf(tail)
     return this.text(text)
   }
 
   /** Returns the fraction between the same head and tail as the time before, in µs; NaN if they differ. */
-  #fraction(bytes: Uint8Array, start: number, end: number): number {
+  #fraction({ bytes, view }: LineBytes, start: number, end: number): number {
     const head = this.#head
     const tail = this.#tail
     const last = end - tail.length
-    if (last <= start + head.length) return Number.NaN
-    for (let i = 0; i < head.length; i++) if (bytes[start + i] !== head[i]) return Number.NaN
+    if (last <= start + HEAD_LENGTH) return Number.NaN
+    for (let i = 0; i < HEAD_LENGTH; i += 4) {
+      if (view.getInt32(start + i) !== head.getInt32(i)) return Number.NaN
+    }
     for (let i = 0; i < tail.length; i++) if (bytes[last + i] !== tail[i]) return Number.NaN
     let us = 0
     let weight = 1e5
-    for (let at = start + head.length; at < last; at++, weight /= 10) {
+    for (let at = start + HEAD_LENGTH; at < last; at++, weight /= 10) {
       const digit = bytes[at]! - 48
       if (digit < 0 || digit > 9) return Number.NaN
       us += digit * weight

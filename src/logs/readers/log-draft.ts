@@ -215,6 +215,13 @@ export class LogDraft {
     return named === undefined ? line : undefined
   }
 
+  /** Completes the message: in free text, a value is a field like others. */
+  end(): void {
+    if (this.value === undefined || !this.isText || this.#settings.value !== 'value') return
+    this.fields.push(['value', String(this.value)])
+    this.value = undefined
+  }
+
   #timeIs(time: unknown): void {
     const isDate = typeof time === 'number' || HAS_DATE.test(String(time))
     if (this.time !== undefined && !isDate) return

@@ -1,5 +1,6 @@
 import { getOrInsert } from '../../core/entries.ts'
 import { describePlace } from '../../core/errors.ts'
+import { memoized } from '../../core/remembered.ts'
 import { grouped } from '../../core/words.ts'
 import type { Level } from '../features/features.ts'
 import type { FieldVariables, LogField } from '../features/field-variables.ts'
@@ -9,7 +10,7 @@ import type { LogClass } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
 import { type TemplateMatch, type TemplateMatcher, templateName } from './drain/log-templates.ts'
 import type { LineBytes } from './line-bytes.ts'
-import type { LinePlan } from './line-plans.ts'
+import { type LinePlan, valueIn } from './line-plans.ts'
 import type { LogFormat } from './log-read-options.ts'
 
 /** Content of one message, as the reader of a format found it. */
@@ -33,13 +34,37 @@ export interface LogRecord {
   readonly of?: readonly LogField[] | undefined
 }
 
+/** Returns the message of a line of a plan. */
+export function recordOf(
+  plan: LinePlan,
+  line: LineBytes,
+  { timeUs, value }: Pick<LogRecord, 'timeUs' | 'value'>,
+): LogRecord {
+  const { name, instance, isText, component, level, stream } = plan
+  return {
+    line: line.lineNumber,
+    timeUs,
+    instance: instance && String(valueIn(line, instance)),
+    origin: stream + component,
+    name: String(valueIn(line, name)),
+    isText,
+    component,
+    value,
+    level,
+    fields: plan.fields.map(([key, said]) => [key, valueIn(line, said)]),
+  }
+}
+
+/** Takes the message of a line of a plan. */
+export type Taker = (line: LineBytes, timeUs: number, value: number | undefined) => void
+
 /** Receiver of everything that the reader of a format finds in one file. */
 export interface LogSink {
   record(record: LogRecord): void
-  /** Takes a message that a plan tells; without it, `record` takes it. */
-  replay?(plan: LinePlan, record: LogRecord, line: LineBytes): void
-  /** Takes a message that a plan tells by its plan alone, whenever and of whatever it was. */
-  count?(plan: LinePlan): void
+  /** Returns the function that takes the messages of a plan; without it, `record` takes them. */
+  taker?(plan: LinePlan): Taker
+  /** Whether it does not ask when messages of plans came. */
+  readonly isTimeless?: true
   /** Notes `count` lines, 1 by default, of which this is the first. */
   skip(reason: string, line: number, text: string, count?: number): void
   skipFile(): void
@@ -47,8 +72,8 @@ export interface LogSink {
 }
 
 /** Returns a sink that only looks at messages. */
-export function onlyMessages(record: LogSink['record'], count?: LogSink['count']): LogSink {
-  return { record, ...(count && { count }), skip() {}, skipFile() {}, countLines() {} }
+export function onlyMessages(record: LogSink['record']): LogSink {
+  return { record, skip() {}, skipFile() {}, countLines() {} }
 }
 
 /** Open file with its reader. */
@@ -147,81 +172,100 @@ interface WriterOptions {
   readonly matcher: TemplateMatcher | 'none' | undefined
 }
 
-type Taker = (record: LogRecord, line: LineBytes) => void
-
 /** Hands the content of one file on to a `LogBuilder`. */
 export class LogWriter implements LogSink {
   readonly #options: WriterOptions
   readonly #instances = new Map<string, number>()
-  readonly #takers = new Map<LinePlan, Taker>()
 
   constructor(options: WriterOptions) {
     this.#options = options
   }
 
-  replay(plan: LinePlan, record: LogRecord, line: LineBytes): void {
-    getOrInsert(this.#takers, plan, () => this.#takerOf(plan))(record, line)
-  }
-
   /** Returns the function that takes messages of a plan: names are looked up now, not for each message. */
-  #takerOf({ name: said, isText, free, component }: LinePlan): Taker {
-    const { builder, matcher } = this.#options
+  taker(plan: LinePlan): Taker {
+    const { name: said, instance: whose, isText, free, component, level } = plan
+    const { builder, matcher, divided, pathInstance, fields } = this.#options
     const text = String(said.text)
-    const [start, end] = said.at ?? [0, 0]
     const found = isText && matcher !== 'none' ? matcher?.match(component, text) : undefined
-    // Names whose digits tell them apart, and text that no template has.
-    if (found === undefined && (isText || said.at !== undefined)) {
-      const nameIn = (line: LineBytes) => (said.at === undefined ? text : line.text(start, end))
-      return (record, line) => this.record({ ...record, name: nameIn(line) })
+    const byRecord: Taker = (line, timeUs, value) => {
+      this.record(recordOf(plan, line, { timeUs, value }))
     }
-    const name = found?.match.name ?? templateName(component, text)
+    // Divisions go by the fields of records, and text that no template has is told.
+    if (divided !== undefined || (isText && matcher !== 'none' && found === undefined)) {
+      return byRecord
+    }
     const states = found === undefined ? [] : this.#statesOf(found.match)
+    const [start] = said.at ?? [0]
     const numbers = free.flatMap(([from, to], i) => {
       const code = states[i] ?? -1
       return code < 0 ? [] : [{ from: start + from, to: start + to, code }]
     })
-    const [event, state] = [builder.eventCode(name), builder.stateCode(name)]
-    return (record, line) => {
-      const instance = this.#put(record, event, state)
-      if (instance < 0) return
-      for (const { from, to, code } of numbers) {
-        builder.state(instance, code, record.timeUs, line.number(from, to))
+    // Names whose digits tell them apart.
+    const isOneName = found !== undefined || said.at === undefined
+    const named = memoized((name: string) => ({
+      code: plan.value === undefined ? builder.eventCode(name) : builder.stateCode(name),
+      event: fields.of(name),
+      columns: plan.fields.map(() => undefined as ReturnType<FieldVariables['column']>),
+    }))
+    const only = isOneName ? named(found?.match.name ?? templateName(component, text)) : undefined
+    return (line, timeUs, value) => {
+      const isOfPath = pathInstance >= 0 || whose === undefined
+      const instance = isOfPath ? pathInstance : this.#instanceCode(String(valueIn(line, whose)))
+      if (instance < 0) {
+        byRecord(line, timeUs, value)
+        return
       }
-      this.#fields(record, instance, name)
+      const {
+        code: own,
+        event,
+        columns,
+      } = only ?? named(templateName(component, String(valueIn(line, said))))
+      if (value === undefined) builder.event(instance, own, timeUs, level)
+      else builder.state(instance, own, timeUs, value)
+      for (const { from, to, code } of numbers) {
+        builder.state(instance, code, timeUs, line.number(from, to))
+      }
+      if (columns.length === 0) return
+      event.messages++
+      const moment = { instance, timeUs }
+      for (let i = 0; i < columns.length; i++) {
+        const [key, one] = plan.fields[i]!
+        columns[i] ??= fields.column(event, [key, valueIn(line, one)])
+        const column = columns[i]
+        if (column === undefined || fields.passOver(column, typeof one.text)) continue
+        fields.put(column, valueIn(line, one), moment)
+      }
     }
-  }
-
-  /** Puts a message of known codes where it belongs; its instance, below 0 where that is not known. */
-  #put(record: LogRecord, event: number, state: number): number {
-    const { builder } = this.#options
-    const { timeUs, value, level, line, name } = record
-    const instance = Number.isNaN(timeUs) ? -1 : this.#instanceOf(record)
-    if (instance < 0)
-      this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : SKIPPED.noInstance, line, name)
-    else if (value === undefined) builder.event(instance, event, timeUs, level)
-    else builder.state(instance, state, timeUs, value)
-    return instance
   }
 
   record(record: LogRecord): void {
-    const { line, timeUs, isText, value, component = '' } = record
-    const { builder, matcher } = this.#options
+    const { timeUs, isText, value, level, fields = [], component = '' } = record
+    const { builder, matcher, source } = this.#options
     const isNamed = isText && matcher !== 'none'
     const found = isNamed ? matcher?.match(component, record.name) : undefined
     if (isNamed && found === undefined) {
-      this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : SKIPPED.noTemplate, line, record.name)
+      this.#refuse(record, SKIPPED.noTemplate)
       return
     }
     const name = found?.match.name ?? templateName(component, record.name)
-    const event = value === undefined ? builder.eventCode(name) : -1
-    const instance = this.#put(record, event, value === undefined ? -1 : builder.stateCode(name))
-    if (instance < 0) return
-    if (found !== undefined) {
-      for (const [i, code] of this.#statesOf(found.match).entries()) {
-        if (code >= 0) builder.state(instance, code, timeUs, Number(found.values[i]))
-      }
+    const own = value === undefined ? builder.eventCode(name) : builder.stateCode(name)
+    const instance = Number.isNaN(timeUs) ? -1 : this.#instanceOf(record)
+    if (instance < 0) {
+      this.#refuse(record, SKIPPED.noInstance)
+      return
     }
-    this.#fields(record, instance, name)
+    if (value === undefined) builder.event(instance, own, timeUs, level)
+    else builder.state(instance, own, timeUs, value)
+    const states = found === undefined ? [] : this.#statesOf(found.match)
+    for (const [i, code] of states.entries()) {
+      if (code >= 0) builder.state(instance, code, timeUs, Number(found?.values[i]))
+    }
+    const all = source === undefined ? fields : [...fields, ['source', source] as const]
+    if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
+  }
+
+  #refuse({ timeUs, line, name }: LogRecord, reason: string): void {
+    this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : reason, line, name)
   }
 
   skip(reason: string, line: number, text: string, count = 1): void {
@@ -240,14 +284,14 @@ export class LogWriter implements LogSink {
   #instanceOf(record: LogRecord): number {
     const { pathInstance, divided, id = '', logClass } = this.#options
     if (divided === undefined && pathInstance >= 0) return pathInstance
-    const { instance } = record
-    if (divided !== undefined) {
-      const whose = pathInstance >= 0 ? id : instance
-      return whose === undefined ? -1 : divided.instanceOf(whose, logClass, record)
-    }
-    if (instance === undefined) return -1
-    const { builder } = this.#options
-    return getOrInsert(this.#instances, instance, () => builder.instanceCode(logClass, instance))
+    const whose = pathInstance >= 0 ? id : record.instance
+    if (whose === undefined) return -1
+    return divided?.instanceOf(whose, logClass, record) ?? this.#instanceCode(whose)
+  }
+
+  #instanceCode(id: string): number {
+    const { builder, logClass } = this.#options
+    return getOrInsert(this.#instances, id, () => builder.instanceCode(logClass, id))
   }
 
   /** Returns the codes of the states of a template, which are given with its event's when it is first met. */
@@ -258,11 +302,5 @@ export class LogWriter implements LogSink {
       match.states.push(place === 0 ? -1 : builder.stateCode(`${match.name} #${place}`))
     }
     return match.states
-  }
-
-  #fields({ fields = [], timeUs }: LogRecord, instance: number, name: string): void {
-    const { source } = this.#options
-    const all = source === undefined ? fields : [...fields, ['source', source] as const]
-    if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
   }
 }

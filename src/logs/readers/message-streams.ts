@@ -1,13 +1,12 @@
 import { getOrInsert } from '../../core/entries.ts'
-import { LEVELS, type Level } from '../features/features.ts'
-import type { LogField } from '../features/field-variables.ts'
-import type { LineBytes } from './line-bytes.ts'
+import type { OpenableSource } from '../../traces/trace-source.ts'
+import { LineBytes } from './line-bytes.ts'
 import { closestLayout } from './line-layouts.ts'
-import { classOf, type LinePlan, type Said } from './line-plans.ts'
+import { classOf, type LinePlan, type Said, valueIn, withLevel } from './line-plans.ts'
 import type { LogClock } from './log-clock.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { LogFormat, ReadSettings } from './log-read-options.ts'
-import { type LogRecord, type LogSink, SKIPPED } from './log-sink.ts'
+import { type LogRecord, type LogSink, recordOf, SKIPPED, type Taker } from './log-sink.ts'
 import { StackFollower, type Thrown, thrownIn } from './thrown.ts'
 
 export interface LineOptions {
@@ -16,17 +15,48 @@ export interface LineOptions {
   readonly clock: LogClock
   /** Format of the lines: any, or only JSON, pairs, or text. */
   readonly format: LogFormat
+  /** The file, if all of it is read. */
+  readonly source?: OpenableSource | undefined
 }
 
 /** Lines of one origin, such as a container, among those of others. */
 export class Stream {
-  readonly stack = new StackFollower()
-  /** Message that further lines belong to. */
-  message: Pick<LogRecord, 'timeUs' | 'instance' | 'origin' | 'fields'> | undefined
+  readonly stack = new StackFollower(() => (this.message?.isText ? this.message.name : ''))
   /** The beginning of a line that was cut. */
   partial = ''
   /** The first of two lines that make one message. */
   head = ''
+  #message: LogRecord | undefined
+  /** Plan, line and time of a message that nothing has asked for yet. */
+  #plan: LinePlan | undefined
+  readonly #line = new LineBytes()
+  #timeUs = Number.NaN
+
+  /** Message that further lines belong to. */
+  get message(): LogRecord | undefined {
+    if (this.#plan !== undefined) {
+      this.message = recordOf(this.#plan, this.#line, { timeUs: this.#timeUs, value: undefined })
+    }
+    return this.#message
+  }
+
+  set message(message: LogRecord | undefined) {
+    this.#message = message
+    this.#plan = undefined
+  }
+
+  /** Makes a line of a plan the message. */
+  follow(plan: LinePlan, line: LineBytes, timeUs: number): void {
+    this.stack.beginPlain()
+    this.#plan = plan
+    this.#line.set(line.bytes, line.start, line.end)
+    this.#timeUs = timeUs
+  }
+
+  /** Whether a line belongs to a message that is not complete yet. */
+  get isOpen(): boolean {
+    return this.head !== '' || this.partial !== '' || this.stack.isOpen
+  }
 }
 
 /** A line, and where it stood. */
@@ -38,20 +68,6 @@ export interface Place {
 /** Formats of which each line is a record. */
 export const RECORDS: ReadonlySet<LogFormat> = new Set(['jsonl', 'logfmt'])
 const MAX_EXAMPLES = 5
-const NO_FIELDS: readonly LogField[] = []
-const NOWHERE = [0, 0] as const
-/** A message of which only the plan is known. */
-const NEVER = { timeUs: 0, instance: undefined, fields: NO_FIELDS }
-
-/** Levels as fields, which most messages have alone. */
-const ONLY_LEVEL = new Map(LEVELS.map((level) => [level, [['level', level] as const]]))
-
-function withLevel(fields: readonly LogField[], level: Level | undefined): readonly LogField[] {
-  if (level === undefined) return fields
-  const only = ONLY_LEVEL.get(level) ?? []
-  return fields.length === 0 ? only : [...fields, ...only]
-}
-
 /**
  * Hands on the content of a file's lines: messages, and the exceptions that these and the lines after them name. A line
  * that begins no message belongs to the previous message in its stream. Each thrown exception in a message or its stack
@@ -61,6 +77,9 @@ function withLevel(fields: readonly LogField[], level: Level | undefined): reado
 export class MessageStreams {
   readonly #options: LineOptions
   readonly #streams = new Map<string, Stream>()
+  #name: string | undefined
+  #stream = new Stream()
+  readonly #takers: Taker[] = []
   #lastUs = Number.NaN
   #messages = 0
   /** Lines that begin no message, and look like no stack either. */
@@ -74,22 +93,24 @@ export class MessageStreams {
   }
 
   of(name: string): Stream {
-    return getOrInsert(this.#streams, name, () => new Stream())
+    // Most lines belong to the stream of the line before.
+    if (name !== this.#name) {
+      this.#name = name
+      this.#stream = getOrInsert(this.#streams, name, () => new Stream())
+    }
+    return this.#stream
   }
 
   /** Takes a complete message. If `isTimeless`, it gets the time of the one before it. */
   take(draft: LogDraft, { line, text }: Place): void {
-    const { sink, settings } = this.#options
+    const { sink } = this.#options
     const { instance, isText, name, level, logger, fields } = draft
     if (draft.isPartial) {
       sink.skip(SKIPPED.continuation, line, text())
       return
     }
     const timeUs = draft.time === undefined && draft.isTimeless ? this.#lastUs : this.#timeUs(draft)
-    // In free text, a value is a field like others.
-    const isState = draft.value !== undefined && (!isText || settings.value !== 'value')
-    const value = isState ? numberOf(draft.value) : undefined
-    if (!isState && draft.value !== undefined) fields.push(['value', String(draft.value)])
+    const value = draft.value === undefined ? undefined : numberOf(draft.value)
     if (name === undefined) sink.skip(SKIPPED.noName, line, text())
     else if (timeUs === undefined) sink.skip(SKIPPED.noTime, line, text())
     else if (Number.isNaN(value)) sink.skip(SKIPPED.noNumber, line, text())
@@ -110,56 +131,42 @@ export class MessageStreams {
     }
   }
 
-  /** Takes a message that a plan tells; whether it could be told so. */
-  replay(plan: LinePlan, bytes: LineBytes, line: number): boolean {
-    const { sink, settings, clock } = this.#options
-    const { isText, component, level } = plan
+  /** Takes a line of a plan; whether its time and its value could be read. */
+  replay(plan: LinePlan, line: LineBytes): boolean {
+    const { sink } = this.#options
     const stream = this.of(plan.stream)
-    if (stream.head !== '' || stream.partial !== '' || stream.stack.isOpen) return false
-    if (sink.count !== undefined) {
-      stream.stack.beginPlain(isText ? bytes : undefined, plan.name.at ?? NOWHERE)
-      stream.message = NEVER
-      this.#messages++
-      sink.count(plan)
-      return true
-    }
-    const { at, text, isNumber } = plan.time
-    const time = isNumber ? valueIn(bytes, plan.time) : text
-    const timeUs =
-      typeof time === 'number'
-        ? clock.number(time)
-        : at === undefined
-          ? clock.text(String(time))
-          : clock.onLine(bytes, at[0], at[1])
-    const given = plan.value === undefined ? undefined : valueIn(bytes, plan.value)
-    const isState = given !== undefined && (!isText || settings.value !== 'value')
-    const value = isState ? numberOf(given) : undefined
+    if (stream.isOpen) return false
+    const timeUs = sink.isTimeless === true ? 0 : this.#timeIn(line, plan.time)
+    const value = plan.value && numberOf(valueIn(line, plan.value))
     if (Number.isNaN(timeUs) || Number.isNaN(value)) return false
-    const fields = plan.fields.length === 0 ? NO_FIELDS : fieldsIn(bytes, plan)
-    const all =
-      given === undefined || isState ? fields : [...fields, ['value', String(given)] as const]
-    const instance = plan.instance === undefined ? undefined : String(valueIn(bytes, plan.instance))
-    stream.stack.beginPlain(isText ? bytes : undefined, plan.name.at ?? NOWHERE)
     this.#lastUs = timeUs
     this.#messages++
-    const hasReplay = sink.replay !== undefined
-    const name = hasReplay ? String(plan.name.text) : String(valueIn(bytes, plan.name))
-    const record: LogRecord = {
-      line,
-      timeUs,
-      instance,
-      origin: plan.stream + component,
-      name,
-      isText,
-      component,
-      value,
-      level,
-      fields: withLevel(all, level),
-    }
-    stream.message = record
-    if (hasReplay) sink.replay?.(plan, record, bytes)
-    else sink.record(record)
+    stream.follow(plan, line, timeUs)
+    const take = this.#takers[plan.id] ?? this.#takerOf(plan)
+    take(line, timeUs, value)
     return true
+  }
+
+  #takerOf(plan: LinePlan): Taker {
+    const { sink } = this.#options
+    const taker: Taker =
+      sink.taker?.(plan) ??
+      ((line, timeUs, value) => sink.record(recordOf(plan, line, { timeUs, value })))
+    this.#takers[plan.id] = taker
+    return taker
+  }
+
+  #timeIn(line: LineBytes, time: Said): number {
+    const { clock } = this.#options
+    const { at, text } = time
+    if (at !== undefined && typeof text === 'string') return clock.onLine(line, at[0], at[1])
+    const said = valueIn(line, time)
+    return typeof said === 'number' ? clock.number(said) : clock.text(String(said))
+  }
+
+  /** Ends the bytes that lines are read from: what others may ask of them is read now. */
+  endBytes(): void {
+    for (const stream of this.#streams.values()) stream.message
   }
 
   /** Tells what fields of its own and the stack in it say was thrown. */
@@ -239,15 +246,6 @@ export class MessageStreams {
     this.#lastUs = Number.isNaN(timeUs) && outerTime !== undefined ? usOf(outerTime) : timeUs
     return this.#lastUs
   }
-}
-
-function fieldsIn(bytes: LineBytes, { fields }: LinePlan): LogField[] {
-  return fields.map(([key, said]) => [key, valueIn(bytes, said)])
-}
-
-function valueIn(bytes: LineBytes, { at, isNumber, text }: Said): Said['text'] {
-  if (at === undefined) return text
-  return isNumber ? bytes.number(at[0], at[1]) : bytes.text(at[0], at[1])
 }
 
 function numberOf(value: unknown): number {

@@ -5,7 +5,7 @@ import { closeChunks, type OpenableSource } from '../../traces/trace-source.ts'
 import { columnNames, delimiterOf, hasColumn, readCsvLog } from './csv-log.ts'
 import { parsedObject } from './json-object.ts'
 import { holdsRecords, readJsonRecords } from './json-records.ts'
-import { LineBytes, MAX_SHORT, NEWLINE } from './line-bytes.ts'
+import { endOfLine, LineBytes } from './line-bytes.ts'
 import { closestLayout } from './line-layouts.ts'
 import { BEGINS_WITH_PAIR, LineReader } from './line-reader.ts'
 import { LogClock } from './log-clock.ts'
@@ -25,11 +25,7 @@ export async function readLogFile(
   source: OpenableSource,
   { settings, sink, isRequired }: FileOptions,
 ): Promise<void> {
-  const { head: bytes, chunks } = await source.open(() => {})
-  const head = new TextDecoder().decode(bytes)
-  // A file without a line is a log without messages.
-  const isEmpty = head.trim() === ''
-  const format = formatOf(head, settings)
+  const { head, chunks, isEmpty, format } = await opened(source, settings)
   if (isEmpty || format === undefined) {
     await closeChunks(chunks)
     if (isEmpty) return
@@ -37,7 +33,7 @@ export async function readLogFile(
     sink.skipFile()
     return
   }
-  await readInFormat(format, { name: source.name, chunks, sink }, { settings, head })
+  await readInFormat(format, { name: source.name, chunks, sink }, { settings, head, source })
 }
 
 /** Whether a file has free text, by its beginning. */
@@ -45,11 +41,9 @@ export async function hasFreeText(
   source: OpenableSource,
   settings: ReadSettings,
 ): Promise<boolean> {
-  const { head: bytes, chunks } = await source.open(() => {})
+  const { bytes, head, chunks, isEmpty, format } = await opened(source, settings)
   await closeChunks(chunks)
-  const head = new TextDecoder().decode(bytes)
-  const format = formatOf(head, settings)
-  if (format === undefined || head.trim() === '') return false
+  if (format === undefined || isEmpty) return false
   if (format === 'text' || format === 'log4j') return true
   let found = false
   const sink = onlyMessages(({ isText }) => {
@@ -60,26 +54,30 @@ export async function hasFreeText(
   return found
 }
 
-function formatOf(head: string, settings: ReadSettings): LogFormat | undefined {
-  return settings.format === 'auto' ? recognizeLogFormat(head, settings) : settings.format
+async function opened(source: OpenableSource, settings: ReadSettings) {
+  const { head: bytes, chunks } = await source.open(() => {})
+  const head = new TextDecoder().decode(bytes)
+  const format = settings.format === 'auto' ? recognizeLogFormat(head, settings) : settings.format
+  // A file without a line is a log without messages.
+  return { bytes, head, chunks, format, isEmpty: head.trim() === '' }
 }
 
 /** Reads a file in its format. Each file has a clock of its own, because files may differ. */
 async function readInFormat(
   format: LogFormat,
   file: LogFile,
-  { settings, head }: { readonly settings: ReadSettings; readonly head: string },
+  {
+    settings,
+    head,
+    source,
+  }: { readonly settings: ReadSettings; readonly head: string; readonly source?: OpenableSource },
 ): Promise<void> {
   const clock = new LogClock(settings)
-  const reader = new LineReader({ sink: file.sink, settings, clock, format })
+  const reader = new LineReader({ sink: file.sink, settings, clock, format, source })
   if (format === 'csv') await readCsvLog(file, reader, { settings, head })
   else if (format === 'json' || format === 'otlp') await readJsonRecords(file, reader)
   else {
-    await readLines(
-      file,
-      (text, line) => reader.line(text, line),
-      (bytes, line) => reader.bytes(bytes, line),
-    )
+    await readLines(file, (text, line) => reader.line(text, line), reader)
   }
   reader.end()
 }
@@ -155,7 +153,7 @@ const decoder = new TextDecoder()
 export async function readLines(
   { chunks, sink }: LogFile,
   onLine: (text: string, line: number) => void,
-  onBytes?: (bytes: LineBytes, line: number) => boolean,
+  planned?: Pick<LineReader, 'bytes' | 'endBytes'>,
 ): Promise<void> {
   const own = new LineBytes()
   let rest: Uint8Array[] = []
@@ -166,10 +164,9 @@ export async function readLines(
     const end = to > start && bytes[to - 1] === RETURN ? to - 1 : to
     if (!isTooLong) {
       own.set(bytes, start, end)
-      if (onBytes?.(own, line) !== true) {
-        const isShort = own.isAscii && end - start < MAX_SHORT
-        const text = isShort ? own.text(0, end - start) : decoder.decode(bytes.subarray(start, end))
-        onLine(text, line)
+      own.lineNumber = line
+      if (planned?.bytes(own) !== true) {
+        onLine(decoder.decode(bytes.subarray(start, end)), line)
       }
     }
     isTooLong = false
@@ -182,14 +179,14 @@ export async function readLines(
     restLength = 0
   }
   for await (const chunk of chunks) {
-    let from = chunk.indexOf(NEWLINE) + 1
+    let from = endOfLine(chunk, 0) + 1
     if (from > 0) takeRest(chunk.subarray(0, from - 1))
-    for (let end = chunk.indexOf(NEWLINE, from); from > 0 && end >= 0; ) {
+    for (let end = endOfLine(chunk, from); from > 0 && end >= 0; end = endOfLine(chunk, from)) {
       take(chunk, from, end)
       from = end + 1
-      end = chunk.indexOf(NEWLINE, from)
     }
     // The chunk may be filled anew by whoever reads it.
+    planned?.endBytes()
     if (!isTooLong && from < chunk.length) {
       rest.push(chunk.slice(from))
       restLength += chunk.length - from

@@ -1,5 +1,3 @@
-import type { LineBytes } from './line-bytes.ts'
-
 /** An exception, an error or a panic that somebody tells of. */
 export interface Thrown {
   readonly className: string
@@ -55,40 +53,31 @@ interface Followed {
  * Node, Python, Go, Rust, Ruby and PHP, whatever the names of the types.
  */
 export class StackFollower {
-  /** Line before the first frame of a stack, which may name the thrown exception. */
-  #before = ''
-  /** Bytes of `#before` until somebody asks for its text. */
-  #bytes: Uint8Array | undefined
-  #from = 0
-  #to = 0
+  /** Line before the first frame of a stack, which may name the thrown exception; undefined for `#text`. */
+  #before: string | undefined = ''
+  readonly #text: () => string
   #isPython = false
   #isGo = false
   readonly #known: string[] = []
 
+  /** @param text gives the text of a message that `beginPlain` began */
+  constructor(text: () => string) {
+    this.#text = text
+  }
+
   /** Begins a message; returns the exception that its text names. */
   begin(text: string): Thrown | undefined {
     const mentioned = lastMentioned(text)
-    this.#start(mentioned === undefined ? text : '', undefined)
+    this.beginPlain()
+    this.#before = mentioned === undefined ? text : ''
     return this.add(mentioned)
   }
 
-  /** Begins a message that names no exception and whose text stands at a place of a line. */
-  beginPlain(line: LineBytes | undefined, [from, to]: readonly [start: number, end: number]): void {
-    this.#start('', line?.bytes)
-    this.#from = (line?.start ?? 0) + from
-    this.#to = (line?.start ?? 0) + to
-  }
-
-  #start(before: string, bytes: Uint8Array | undefined): void {
+  /** Begins a message that names no exception. */
+  beginPlain(): void {
     if (this.#known.length > 0) this.#known.length = 0
     this.close()
-    this.#before = before
-    this.#bytes = bytes
-  }
-
-  #textBefore(): string {
-    if (this.#bytes === undefined) return this.#before
-    return new TextDecoder().decode(this.#bytes.subarray(this.#from, this.#to))
+    this.#before = undefined
   }
 
   /** Returns the exception to report for the message, unless it is known. */
@@ -108,7 +97,7 @@ export class StackFollower {
       return { isStack: true }
     }
     if (FRAME.test(line)) {
-      const candidate = firstOf(CANDIDATES, this.#textBefore())
+      const candidate = firstOf(CANDIDATES, this.#before ?? this.#text())
       return this.#found(candidate !== undefined && isType(candidate) ? [candidate] : [])
     }
     if (this.#isPython && !isIndented) {
@@ -121,13 +110,12 @@ export class StackFollower {
       this.#isGo = named.className === 'panic' || named.className === 'fatal error'
       // .NET tells of inner exceptions before the frames of the outer one.
       const outer = line.includes('--->')
-        ? firstOf(CANDIDATES.slice(0, 1), this.#textBefore())
+        ? firstOf(CANDIDATES.slice(0, 1), this.#before ?? this.#text())
         : undefined
       return this.#found(outer === undefined ? [named] : [outer, named])
     }
     if (isIndented) return { isStack: this.#isPython || this.#isGo || PHRASES.test(line) }
     this.#before = line
-    this.#bytes = undefined
     return { isStack: PHRASES.test(line) || (this.#isGo && GO_FRAME.test(line)) }
   }
 
@@ -161,7 +149,6 @@ export class StackFollower {
 
   #found(named: readonly Thrown[]): Followed {
     this.#before = ''
-    this.#bytes = undefined
     return { isStack: true, thrown: named.flatMap((one) => this.add(one) ?? []) }
   }
 }

@@ -119,3 +119,40 @@ test('values are those of each line, wherever they stand', async () => {
   expect(eventCounts(logs)['took <num> of <num> · status=503']).toEqual([20])
   expect([...logs.runTimeUs]).toEqual([39_000])
 })
+
+const FAILED = (i: number) =>
+  `2026-11-22 10:00:${10 + i},123 ERROR [main] shop.Cart: OutOfStock: no stock${i % 2 === 0 ? '' : ` of ${i}`}\n`
+const FRAME = '\tat shop.Cart.main(Cart.java:2)\n'
+
+test('a stack behind a message names what it threw, though the text is that of lines before', async () => {
+  const lines = Array.from({ length: 20 }, (_, i) => FAILED(i) + FRAME)
+  const thrown = Object.entries(eventCounts(await readText(lines.join('')))).filter(([name]) =>
+    name.startsWith('threw'),
+  )
+  expect(thrown).toEqual([
+    ['threw OutOfStock: no stock', [10]],
+    ['threw OutOfStock: no stock of <num>', [10]],
+  ])
+})
+
+test('a message stays as it is when the bytes of its line are read over', async () => {
+  const long = FRAME.replace('main', 'main'.repeat(30))
+  const lines = Array.from({ length: 20 }, (_, i) => [FAILED(2 * i + 1), long]).flat()
+  const buffer = new Uint8Array(400)
+  async function* chunks() {
+    for (const line of lines) {
+      const { written } = new TextEncoder().encodeInto(line, buffer)
+      yield buffer.subarray(0, written)
+    }
+  }
+  const names: string[] = []
+  const sink = onlyMessages(({ name, component }) => {
+    if (component?.startsWith('threw')) names.push(`${component}: ${name}`)
+  })
+  const head = new TextEncoder().encode(lines.join(''))
+  const source = { name: 'a.log', bytes: 0, open: async () => ({ head, chunks: chunks() }) }
+  await readLogFile(source, { settings: readSettings({}), sink, isRequired: true })
+  expect(names).toEqual(
+    Array.from({ length: 20 }, (_, i) => `threw OutOfStock: no stock of ${2 * i + 1}`),
+  )
+})

@@ -132,7 +132,7 @@ test('times on lines are those of their texts, whatever stood on the lines befor
 })
 
 test('nanoseconds of OTLP keep their microseconds', () => {
-  expect(clock().nanos('1445118468288123456')).toBe(MOMENT + 123.5)
+  expect(clock().text('1445118468288123456')).toBe(MOMENT + 123.5)
 })
 
 describe('what cannot be is refused', () => {

@@ -376,11 +376,6 @@ export class TemplateMatcher {
     return match === null ? undefined : { match, values: masked.values }
   }
 
-  /** Returns the places of the masks in a text. */
-  spans(text: string): [start: number, end: number][] {
-    return this.#masker.spans(text)
-  }
-
   #find(component: string, masked: string, values: number): TemplateMatch | null {
     const tokens = tokensOf(masked)
     const found = this.#candidates

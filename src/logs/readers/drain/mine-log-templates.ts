@@ -2,7 +2,7 @@ import { ascending, rollups, sum } from 'd3-array'
 import type { LinePlan } from '../line-plans.ts'
 import { type LogInput, type LogPaths, logInputs } from '../log-inputs.ts'
 import { type LogReadOptions, type ReadSettings, readSettings } from '../log-read-options.ts'
-import { type LogRecord, onlyMessages } from '../log-sink.ts'
+import { type LogRecord, type LogSink, onlyMessages } from '../log-sink.ts'
 import { readLogFile } from '../read-log-file.ts'
 import {
   DrainTree,
@@ -43,10 +43,11 @@ export async function mineInputs(
   settings: ReadSettings,
 ): Promise<LogTemplates> {
   const miner = new TemplateMiner(settings.mining)
-  const sink = onlyMessages(
-    (message) => miner.add(message),
-    (plan) => miner.count(plan),
-  )
+  const sink: LogSink = {
+    ...onlyMessages((message) => miner.add(message)),
+    taker: (plan) => miner.taker(plan),
+    isTimeless: true,
+  }
   // Groups depend on the order of messages, which must not depend on the names of classes.
   const sorted = inputs.toSorted((a, b) => ascending(a.id, b.id))
   for (const { files, isFile } of sorted) {
@@ -65,7 +66,6 @@ class TemplateMiner {
   readonly #tree: DrainTree
   /** Groups of texts that came lately: most texts come again and again. */
   readonly #known = new Map<string, { count: number }>()
-  readonly #planned = new Map<LinePlan, { count: number }>()
 
   constructor(options: Required<MiningOptions>) {
     this.#options = options
@@ -91,19 +91,19 @@ class TemplateMiner {
     this.#known.set(key, group)
   }
 
-  /** Counts a message of a plan: its text equals others except for the matches of masks. */
-  count(plan: LinePlan): void {
-    if (!plan.isText) return
-    const known = this.#planned.get(plan)
-    if (known !== undefined) {
-      known.count++
-      return
+  /** Returns the function that counts messages of a plan: their texts equal each other but for the matches of masks. */
+  taker({ name: { text: said }, isText, component }: LinePlan): () => void {
+    if (!isText) return () => {}
+    const name = String(said)
+    const key = `${component}\n${this.#masker.mask(name).text}`
+    let group: { count: number } | undefined
+    return () => {
+      if (group !== undefined) group.count++
+      else {
+        this.add({ line: 0, timeUs: 0, name, isText, component })
+        group = this.#known.get(key)
+      }
     }
-    const name = String(plan.name.text)
-    const { component } = plan
-    this.add({ line: 0, timeUs: 0, name, isText: true, component })
-    const group = this.#known.get(`${component}\n${this.#masker.mask(name).text}`)
-    if (group !== undefined) this.#planned.set(plan, group)
   }
 
   /** Returns the templates, most messages first. Groups that came to the same are one. */
