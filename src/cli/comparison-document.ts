@@ -15,7 +15,6 @@ import { chooseFlows } from '../explain/flow-pair/flow-form.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
-import { mutationsWithin } from './comparison-budget.ts'
 import {
   about,
   COUNT,
@@ -245,8 +244,6 @@ function edgeEffect({ comparison, category, edge }: EdgeOf): Effect | null {
 export interface PrintedComparison {
   readonly comparison: Comparison
   readonly limit: number
-  /** Bytes that it may have as JSON; 0 for any number. */
-  readonly budget: number
   readonly explained: Explained | null
   /** Findings with the results of a diagnosis. Default: no diagnosis. */
   readonly whatIf?: readonly ExplainedFinding[]
@@ -296,7 +293,7 @@ const ACCOUNT = record<Account>({
     listOf(record<AccountFinding>({ id: TEXT, us: NUMBER })),
   ),
   steps: about(
-    'Steps on the path of requests, the largest change first; they add up to both means. Where --budget left some out, these are one, `other`.',
+    'Steps on the path of requests, the largest change first; they add up to both means.',
     listOf(
       record<AccountStep>({
         kind: about(
@@ -361,17 +358,6 @@ const FEW_SLOW = record<FewSlowText>({
   typicalUs: about('Median of what they took beyond the median before.', NUMBER),
   excessUs: about('Sum of the same.', NUMBER),
   examples: about('Trace ids of the slowest.', listOf(TEXT)),
-})
-
-const LEFT_OUT = record({
-  findings: COUNT,
-  warnings: COUNT,
-  mutations: COUNT,
-  categories: COUNT,
-  shortenedFindings: listOf(TEXT),
-  shortenedMutations: listOf(RANK),
-  budget: COUNT,
-  how: TEXT,
 })
 
 const EXPLAINED = record<ExplainedFinding>({
@@ -477,12 +463,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     truncated: made(
       truncatedOf,
       optional(record({ categories: COUNT, mutations: COUNT })),
-      'Present when --limit or --budget left some out: how many there are in all.',
-    ),
-    leftOut: made(
-      () => undefined,
-      optional(LEFT_OUT),
-      'Present when --budget left something out: how many entries of each list, which entries are incomplete, and how to get the rest.',
+      'Present when --limit left some out: how many there are in all.',
     ),
     warnings: made(
       ({ comparison }) => withFlags(comparison.warnings()),
@@ -569,9 +550,8 @@ export const FINDING_DOCUMENT = document<WholeFinding>(
   },
 )
 
-function mutationsOf({ comparison, limit, budget, explained }: PrintedComparison): MutationOf[] {
-  const most = Math.min(limit, mutationsWithin(budget))
-  return comparison.ranking.mutations.slice(0, most).map((mutation) => ({
+function mutationsOf({ comparison, limit, explained }: PrintedComparison): MutationOf[] {
+  return comparison.ranking.mutations.slice(0, limit).map((mutation) => ({
     ...mutationOf(comparison, mutation),
     explanation: explained?.mutation?.rank === mutation.rank ? explained.mutation.why : undefined,
   }))
