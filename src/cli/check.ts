@@ -16,14 +16,12 @@ import { twoProportionsTest } from '../stats/two-proportions.ts'
 import { addRun, RUN_FLAGS, readHistory, runName } from './baseline.ts'
 import { type Condition, conditionFrom, conditionOption, failOn, type Terms } from './conditions.ts'
 import {
-  about,
   document,
   FLAG,
   listOf,
   MEASURED,
-  made,
   orNull,
-  type Part,
+  Part,
   record,
   SHARE,
   TEXT,
@@ -55,51 +53,47 @@ export interface CheckResults {
 const VERDICT = words('pass', 'warn', 'fail')
 const ESTIMATE = record<Estimate>({
   value: MEASURED,
-  low: about('Bounds of the interval that holds for all types together.', MEASURED),
+  low: MEASURED.about('Bounds of the interval that holds for all types together.'),
   high: MEASURED,
 })
-const BASELINE_AND_RUN: Part<readonly [number, number]> = {
-  schema: { type: 'array', prefixItems: [MEASURED.schema, MEASURED.schema], items: false },
-  write: (pair) => pair.map(MEASURED.write),
-}
+const BASELINE_AND_RUN = new Part<readonly [number, number]>(
+  { type: 'array', prefixItems: [MEASURED.schema, MEASURED.schema], items: false },
+  (pair) => pair.map(MEASURED.write),
+)
 
 export const CHECK_DOCUMENT = document<CheckResults>('check', 'A run checked against a history.', {
-  verdict: made(verdictOf, VERDICT),
-  run: made(({ check }) => check.run.name, TEXT),
-  baseline: made(({ check }) => check.baseline.map(({ name }) => name), listOf(TEXT)),
+  verdict: VERDICT.from(verdictOf),
+  run: TEXT.from(({ check }) => check.run.name),
+  baseline: listOf(TEXT).from(({ check }) => check.baseline.map(({ name }) => name)),
   types: listOf(
     record<JudgedType>({
       name: TEXT,
-      requests: about('In the baseline and in the run.', BASELINE_AND_RUN),
+      requests: BASELINE_AND_RUN.about('In the baseline and in the run.'),
       medianUs: BASELINE_AND_RUN,
-      shift: about('Typical ratio of response times minus 1: 0.05 is 5 % slower.', ESTIMATE),
-      errors: about(
+      shift: ESTIMATE.about('Typical ratio of response times minus 1: 0.05 is 5 % slower.'),
+      errors: orNull(record<Growth>({ share: SHARE, growth: ESTIMATE })).about(
         'Share of requests that fail, and its growth; null where traces do not record failures.',
-        orNull(record<Growth>({ share: SHARE, growth: ESTIMATE })),
       ),
-      tail: about(
+      tail: orNull(
+        record<NonNullable<CheckedType['tail']>>({
+          share: SHARE,
+          growth: ESTIMATE,
+          beyondUs: MEASURED,
+        }),
+      ).about(
         'Share of requests slower than 99 % of requests before, its growth, and that limit; null where none came.',
-        orNull(
-          record<NonNullable<CheckedType['tail']>>({
-            share: SHARE,
-            growth: ESTIMATE,
-            beyondUs: MEASURED,
-          }),
-        ),
       ),
       verdict: VERDICT as Part<JudgedType['verdict']>,
-      conditions: about('Conditions that make it fail, or else warn.', listOf(TEXT)),
-      isUntold: about(
+      conditions: listOf(TEXT).about('Conditions that make it fail, or else warn.'),
+      isUntold: FLAG.about(
         'Whether it warns because the typical request is slower than 95 % of requests of every run before, or more requests fail than in any of them, with too few runs to be sure.',
-        FLAG,
       ),
-      possible: about('Conditions of --fail-on that its interval does not rule out.', listOf(TEXT)),
+      possible: listOf(TEXT).about('Conditions of --fail-on that its interval does not rule out.'),
     }),
   ),
-  added: made(({ check }) => check.added, listOf(TEXT), 'Types that only the run has.'),
-  renamed: made(
+  added: listOf(TEXT).from(({ check }) => check.added, 'Types that only the run has.'),
+  renamed: listOf(record<RunCheck['renamed'][number]>({ was: TEXT, name: TEXT })).from(
     ({ check }) => check.renamed,
-    listOf(record<RunCheck['renamed'][number]>({ was: TEXT, name: TEXT })),
     'Types that earlier runs had under another name: equally frequent, of the same service, with the same calls.',
   ),
 })

@@ -43,17 +43,15 @@ import {
 import { reportHtml, reportMarkdown } from '../views/report/report.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import {
-  about,
   COUNT,
   document,
   type Each,
   FLAG,
   listOf,
   MEASURED,
-  made,
   NUMBER,
   optional,
-  type Part,
+  plain,
   record,
   TEXT,
   truncated,
@@ -91,15 +89,15 @@ type Variable = Each<LogComparison['divergence']['variables']>
 type Graph = Each<LogComparison['attention']['graphs']>
 
 const CLASS = words('good', 'bad')
-const ANYTHING: Part<unknown> = { schema: {}, write: (value) => value }
+const ANYTHING = plain<unknown>({})
 
 const BY_CLASS = record<{ readonly before: number; readonly after: number }>({
-  good: made(({ before }) => before, COUNT),
-  bad: made(({ after }) => after, COUNT),
+  good: COUNT.from(({ before }) => before),
+  bad: COUNT.from(({ after }) => after),
 })
 
 const PARAMETERS = record<LogComparison['options']>({
-  metric: about('Measure of performance.', ANYTHING),
+  metric: ANYTHING.about('Measure of performance.'),
   alpha: NUMBER,
   correction: words('bonferroni', 'bh', 'none'),
   weights: ANYTHING,
@@ -108,7 +106,7 @@ const PARAMETERS = record<LogComparison['options']>({
   stop: words('significance', 'orange'),
   balance: NUMBER,
   score: words('sum', 'mean'),
-  class: made((options) => CLASSES[options.class], CLASS),
+  class: CLASS.from((options) => CLASSES[options.class]),
 })
 
 const OF_CLASS = record<NonNullable<LogComparison['records']>['before']>({
@@ -119,31 +117,30 @@ const OF_CLASS = record<NonNullable<LogComparison['records']>['before']>({
 })
 
 const PERFORMANCE = record<LogComparison>({
-  metric: made(({ options }) => options.metric, ANYTHING),
-  node: made(({ tail }) => tail.metric.name, TEXT, 'Name of performance in graphs.'),
-  tested: made(({ divergence }) => divergence.performance.tested, FLAG),
-  significant: made(({ divergence }) => divergence.performance.significant, FLAG),
-  goodCount: made(({ divergence }) => divergence.performance.beforeCount, COUNT),
-  badCount: made(({ divergence }) => divergence.performance.afterCount, COUNT),
-  leftOut: made(({ networks }) => networks.leftOut, BY_CLASS, 'Instances without the metric.'),
-  weighted: made(({ options }) => options.weights !== 'none', FLAG),
-  goodMean: made(({ divergence }) => divergence.performance.beforeMean, MEASURED),
-  badMean: made(({ divergence }) => divergence.performance.afterMean, MEASURED),
-  t: made(({ divergence }) => divergence.performance.t, MEASURED),
-  p: made(({ divergence }) => divergence.performance.p, MEASURED),
-  heavyTail: made(({ tail }) => tail.isHeavy, FLAG),
-  unit: made(({ tail }) => tail.metric.quantity?.text, optional(TEXT)),
-  records: made(
+  metric: ANYTHING.from(({ options }) => options.metric),
+  node: TEXT.from(({ tail }) => tail.metric.name, 'Name of performance in graphs.'),
+  tested: FLAG.from(({ divergence }) => divergence.performance.tested),
+  significant: FLAG.from(({ divergence }) => divergence.performance.significant),
+  goodCount: COUNT.from(({ divergence }) => divergence.performance.beforeCount),
+  badCount: COUNT.from(({ divergence }) => divergence.performance.afterCount),
+  leftOut: BY_CLASS.from(({ networks }) => networks.leftOut, 'Instances without the metric.'),
+  weighted: FLAG.from(({ options }) => options.weights !== 'none'),
+  goodMean: MEASURED.from(({ divergence }) => divergence.performance.beforeMean),
+  badMean: MEASURED.from(({ divergence }) => divergence.performance.afterMean),
+  t: MEASURED.from(({ divergence }) => divergence.performance.t),
+  p: MEASURED.from(({ divergence }) => divergence.performance.p),
+  heavyTail: FLAG.from(({ tail }) => tail.isHeavy),
+  unit: optional(TEXT).from(({ tail }) => tail.metric.quantity?.text),
+  records: optional(
+    record<NonNullable<LogComparison['records']>>({
+      good: OF_CLASS.from(({ before }) => before),
+      bad: OF_CLASS.from(({ after }) => after),
+    }),
+  ).from(
     ({ records }) => records,
-    optional(
-      record<NonNullable<LogComparison['records']>>({
-        good: made(({ before }) => before, OF_CLASS),
-        bad: made(({ after }) => after, OF_CLASS),
-      }),
-    ),
     'Records of a metric that instances log many times; median and p99 are of an instance.',
   ),
-  suggestion: made(({ tail }) => tail.suggestion || undefined, optional(TEXT)),
+  suggestion: optional(TEXT).from(({ tail }) => tail.suggestion || undefined),
 })
 
 const FEATURE = record<Each<Variable['features']>>({
@@ -154,34 +151,31 @@ const FEATURE = record<Each<Variable['features']>>({
   q: MEASURED,
   tested: FLAG,
   significant: FLAG,
-  goodCount: made(({ beforeCount }) => beforeCount, COUNT),
-  badCount: made(({ afterCount }) => afterCount, COUNT),
-  goodMean: made(({ beforeMean }) => beforeMean, MEASURED),
-  badMean: made(({ afterMean }) => afterMean, MEASURED),
+  goodCount: COUNT.from(({ beforeCount }) => beforeCount),
+  badCount: COUNT.from(({ afterCount }) => afterCount),
+  goodMean: MEASURED.from(({ beforeMean }) => beforeMean),
+  badMean: MEASURED.from(({ afterMean }) => afterMean),
 })
 
 const VARIABLE = record<Variable>({
   name: TEXT,
   kind: words('event', 'state'),
-  score: about('null for an infinite one: two constants differ.', MEASURED),
-  presence: about(
-    'Instances that have the variable.',
-    record<Variable['presence']>({
-      good: made(({ before }) => before, COUNT),
-      bad: made(({ after }) => after, COUNT),
-      p: MEASURED,
-    }),
-  ),
+  score: MEASURED.about('null for an infinite one: two constants differ.'),
+  presence: record<Variable['presence']>({
+    good: COUNT.from(({ before }) => before),
+    bad: COUNT.from(({ after }) => after),
+    p: MEASURED,
+  }).about('Instances that have the variable.'),
   features: listOf(FEATURE),
 })
 
 const GRAPH = record<Graph>({
   kind: words('event', 'state'),
-  class: made((graph) => CLASSES[graph.class], CLASS),
+  class: CLASS.from((graph) => CLASSES[graph.class]),
   featureType: TEXT,
   score: MEASURED,
-  variablesLeftOut: made(({ variablesLeftOut }) => variablesLeftOut ?? 0, COUNT),
-  nodes: made(({ nodes }) => nodes.map(({ name }) => name), listOf(TEXT)),
+  variablesLeftOut: COUNT.from(({ variablesLeftOut }) => variablesLeftOut ?? 0),
+  nodes: listOf(TEXT).from(({ nodes }) => nodes.map(({ name }) => name)),
   edges: listOf(
     record<Each<Graph['edges']>>({
       from: TEXT,
@@ -194,34 +188,28 @@ const GRAPH = record<Graph>({
 })
 
 export const LOGS_DOCUMENT = document<PrintedLogs>('logs', 'What `flowdelta logs --json` prints.', {
-  parameters: made(({ compared }) => compared.options, PARAMETERS),
-  instances: made(({ compared }) => compared.logs.counts, BY_CLASS),
-  messages: made(
-    ({ compared }) => compared.logs.report.messages,
-    record<Readonly<Record<'event' | 'state', number>>>({ event: COUNT, state: COUNT }),
-  ),
-  performance: made(({ compared }) => compared, PERFORMANCE),
-  headline: made(
-    ({ compared }) => compared,
-    record<LogComparison>({
-      title: made(logsTitle, TEXT),
-      path: made(
-        ({ leading }) => leading.map(({ name }) => name),
-        listOf(TEXT),
-        'From the cause to what performance depends on directly; empty where no path says so.',
-      ),
-    }),
-  ),
-  variables: made(
+  parameters: PARAMETERS.from(({ compared }) => compared.options),
+  instances: BY_CLASS.from(({ compared }) => compared.logs.counts),
+  messages: record<Readonly<Record<'event' | 'state', number>>>({
+    event: COUNT,
+    state: COUNT,
+  }).from(({ compared }) => compared.logs.report.messages),
+  performance: PERFORMANCE.from(({ compared }) => compared),
+  headline: record<LogComparison>({
+    title: TEXT.from(logsTitle),
+    path: listOf(TEXT).from(
+      ({ leading }) => leading.map(({ name }) => name),
+      'From the cause to what performance depends on directly; empty where no path says so.',
+    ),
+  }).from(({ compared }) => compared),
+  variables: listOf(VARIABLE).from(
     ({ compared, limit }) => compared.variables.slice(0, limit),
-    listOf(VARIABLE),
     'Best first; cut at --limit.',
   ),
-  graphs: made(({ compared }) => compared.attention.graphs, listOf(GRAPH), 'Best first.'),
+  graphs: listOf(GRAPH).from(({ compared }) => compared.attention.graphs, 'Best first.'),
   warnings: WARNINGS,
-  issues: made(
+  issues: listOf(ANYTHING).from(
     ({ compared }) => compared.logs.report.table().objects({ limit: MAX_ISSUES }),
-    listOf(ANYTHING),
     'Lines that were skipped, by reason.',
   ),
   truncated: truncated('variables', ({ compared, limit }) => ({

@@ -3,7 +3,7 @@ import { greatest } from 'd3-array'
 import { defineOptions } from '../core/options.ts'
 import { counted, formatDuration, grouped, shortNumber } from '../core/words.ts'
 import { PLAN_OPTIONS, planSampling, type SamplingPlan } from '../explain/plan-sampling.ts'
-import { about, COUNT, document, listOf, MEASURED, made, record, TEXT } from './document.ts'
+import { COUNT, document, listOf, MEASURED, record, TEXT } from './document.ts'
 import { addOptions, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod } from './load-period.ts'
 import { JSON_FLAG, printJson, printText, textTable } from './printing.ts'
@@ -41,25 +41,21 @@ export const PLAN_DOCUMENT = document<SamplingPlan>(
   'plan',
   'What `flowdelta plan --json` prints.',
   {
-    shiftUs: about('How much longer each call of a step takes.', MEASURED),
-    periodUs: about('How long each of the two periods is.', MEASURED),
-    allRequests: about('Requests of a period, if all are kept.', COUNT),
-    steps: made(
-      rowsOf,
-      listOf(
-        record<Row>({
-          step: TEXT,
-          service: TEXT,
-          operation: TEXT,
-          meanUs: about('Mean time of a call.', MEASURED),
-          leastUs: about('A shift below this is too small to matter.', MEASURED),
-          requests: about('Requests of a period that have the step, if all are kept.', COUNT),
-          needed: about('Requests with the step that find it; null where none do.', MEASURED),
-          rate: about('Share of requests to keep; above 1 where all are too few.', MEASURED),
-        }),
-      ),
-      'Steps, those that most requests have first.',
-    ),
+    shiftUs: MEASURED.about('How much longer each call of a step takes.'),
+    periodUs: MEASURED.about('How long each of the two periods is.'),
+    allRequests: COUNT.about('Requests of a period, if all are kept.'),
+    steps: listOf(
+      record<Row>({
+        step: TEXT,
+        service: TEXT,
+        operation: TEXT,
+        meanUs: MEASURED.about('Mean time of a call.'),
+        leastUs: MEASURED.about('A shift below this is too small to matter.'),
+        requests: COUNT.about('Requests of a period that have the step, if all are kept.'),
+        needed: MEASURED.about('Requests with the step that find it; null where none do.'),
+        rate: MEASURED.about('Share of requests to keep; above 1 where all are too few.'),
+      }),
+    ).from(rowsOf, 'Steps, those that most requests have first.'),
   },
 )
 

@@ -30,11 +30,10 @@ import {
   FLAG,
   listOf,
   MEASURED,
-  made,
   NUMBER,
   optional,
   orNull,
-  type Part,
+  plain,
   RANK,
   record,
   SHARE,
@@ -75,38 +74,34 @@ function stepOf({ profiles }: Changed, of: (profile: LatencyProfile) => number) 
 }
 
 const quantile = (q: number) =>
-  made(
+  record({ before: MEASURED, scenario: MEASURED, after: orNull(MEASURED) }).from(
     (changed: Changed) => stepOf(changed, (profile) => profile.quantile(q)),
-    record({ before: MEASURED, scenario: MEASURED, after: orNull(MEASURED) }),
   )
 
 const CHANGE = {
-  requests: made(({ touched }: Changed) => touched, COUNT, 'Requests that it changes.'),
+  requests: COUNT.from(({ touched }: Changed) => touched, 'Requests that it changes.'),
   p50Us: quantile(0.5),
   p90Us: quantile(0.9),
   p99Us: quantile(0.99),
-  within: made(
-    (changed: Changed) => {
-      const { within: us } = changed
-      return us === null ? undefined : { us, ...stepOf(changed, (one) => one.shareWithin(us)) }
-    },
-    optional(record({ us: NUMBER, before: SHARE, scenario: SHARE, after: orNull(SHARE) })),
-    'With --within: shares of requests within that time.',
-  ),
+  within: optional(
+    record({ us: NUMBER, before: SHARE, scenario: SHARE, after: orNull(SHARE) }),
+  ).from((changed: Changed) => {
+    const { within: us } = changed
+    return us === null ? undefined : { us, ...stepOf(changed, (one) => one.shareWithin(us)) }
+  }, 'With --within: shares of requests within that time.'),
 }
 
 const CAUSE = record<DiagnosedScenario & Changed>({
   rank: RANK,
   depth: RANK,
-  parent: made(
+  parent: orNull(RANK).from(
     ({ parent }) => parent?.rank,
-    orNull(RANK),
     'Rank of the cause that this one lies within.',
   ),
-  scenario: made(({ scenario }) => scenario.title, TEXT),
-  kind: made(({ scenario }) => scenario.kind, TEXT),
-  service: made(({ scenario }) => scenario.service, orNull(TEXT)),
-  operation: made(({ scenario }) => scenario.operation, orNull(TEXT)),
+  scenario: TEXT.from(({ scenario }) => scenario.title),
+  kind: TEXT.from(({ scenario }) => scenario.kind),
+  service: orNull(TEXT).from(({ scenario }) => scenario.service),
+  operation: orNull(TEXT).from(({ scenario }) => scenario.operation),
   score: MEASURED,
   divergence: MEASURED,
   gain: MEASURED,
@@ -115,104 +110,88 @@ const CAUSE = record<DiagnosedScenario & Changed>({
   ...CHANGE,
 })
 
-const DEPTH: Part<number | 'auto'> = {
-  schema: { anyOf: [COUNT.schema, { const: 'auto' }] },
-  write: (value) => value,
-}
+const DEPTH = plain<number | 'auto'>({ anyOf: [COUNT.schema, { const: 'auto' }] })
 
 export const WHATIF_DOCUMENT = document<WhatifResults>(
   'whatif',
   'What `flowdelta whatif --json` prints.',
   {
-    divergence: made(
+    divergence: orNull(TEXT).from(
       ({ diagnosis }) => diagnosis?.options.divergence,
-      orNull(TEXT),
       'How the distance between profiles is measured; null with --apply.',
     ),
-    parameters: made(
-      ({ diagnosis }) => diagnosis?.options,
-      optional(
-        record<LatencyDiagnosis['options']>({
-          depth: DEPTH,
-          beam: COUNT,
-          sampleSize: COUNT,
-          similarity: MEASURED,
-          alpha: MEASURED,
-          seed: MEASURED,
-        }),
-      ),
-    ),
-    target: made(({ diagnosis }) => diagnosis?.targetTitle, optional(TEXT)),
-    requests: made(requestsOf, record({ before: COUNT, after: orNull(COUNT) })),
-    calls: made(
+    parameters: optional(
+      record<LatencyDiagnosis['options']>({
+        depth: DEPTH,
+        beam: COUNT,
+        sampleSize: COUNT,
+        similarity: MEASURED,
+        alpha: MEASURED,
+        seed: MEASURED,
+      }),
+    ).from(({ diagnosis }) => diagnosis?.options),
+    target: optional(TEXT).from(({ diagnosis }) => diagnosis?.targetTitle),
+    requests: record({ before: COUNT, after: orNull(COUNT) }).from(requestsOf),
+    calls: optional(
+      record<Required<Population>>({ service: TEXT, operation: TEXT, caller: TEXT }),
+    ).from(
       callsOf,
-      optional(record<Required<Population>>({ service: TEXT, operation: TEXT, caller: TEXT })),
       'Whose calls are the requests; absent where they come from outside. Empty names may be any.',
     ),
-    unchanged: made(
+    unchanged: optional(record({ divergence: MEASURED, p: MEASURED })).from(
       ({ diagnosis }) => diagnosis && { divergence: diagnosis.divergence, p: diagnosis.changeP },
-      optional(record({ divergence: MEASURED, p: MEASURED })),
       'How far the recorded before period is from the target.',
     ),
-    state: made(
+    state: optional(words('running', 'interrupted', 'complete')).from(
       ({ diagnosis }) => diagnosis?.state,
-      optional(words('running', 'interrupted', 'complete')),
     ),
-    causes: made(
+    causes: listOf(CAUSE).from(
       ({ diagnosis, limit, within }) =>
         (diagnosis?.ranked ?? []).slice(0, limit).map((cause) => ({
           ...cause,
           profiles: [diagnosis!.base, cause.evaluation.profile, diagnosis!.target] as const,
           within,
         })),
-      listOf(CAUSE),
       'The tree of causes flattened, best first; cut at --limit.',
     ),
-    findings: made(
-      ({ explained }) => (explained.length === 0 ? undefined : explained),
-      optional(
-        listOf(
-          record<ExplainedFinding>({
-            rank: made(({ finding }) => finding.rank, RANK),
-            id: made(({ finding }) => finding.id, TEXT),
-            title: made(({ finding }) => finding.title, TEXT),
-            cause: made(({ cause }) => cause?.rank, orNull(RANK)),
-          }),
-        ),
+    findings: optional(
+      listOf(
+        record<ExplainedFinding>({
+          rank: RANK.from(({ finding }) => finding.rank),
+          id: TEXT.from(({ finding }) => finding.id),
+          title: TEXT.from(({ finding }) => finding.title),
+          cause: orNull(RANK).from(({ cause }) => cause?.rank),
+        }),
       ),
+    ).from(
+      ({ explained }) => (explained.length === 0 ? undefined : explained),
       'With --findings or --finding: findings of flowdelta compare, each with the rank of the matching cause; null for none.',
     ),
-    together: made(
+    together: optional(listOf(record({ rank: RANK, gain: MEASURED }))).from(
       ({ diagnosis }) => diagnosis?.together.map(({ cause, gain }) => ({ rank: cause.rank, gain })),
-      optional(listOf(record({ rank: RANK, gain: MEASURED }))),
       'The first significant cause, then causes that explain clearly more together with it: ranks (also of causes that --limit cut), and the share explained up to each.',
     ),
-    predictions: made(
+    predictions: optional(
+      listOf(
+        record<Pick<ScenarioProfile, 'title'> & Changed>({
+          scenario: TEXT.from(({ title }) => title),
+          ...CHANGE,
+        }),
+      ),
+    ).from(
       ({ predictions, within }) =>
         predictions?.profiles.map((one) => ({
           ...one,
           profiles: [one.before, one.profile, predictions.after] as const,
           within,
         })),
-      optional(
-        listOf(
-          record<Pick<ScenarioProfile, 'title'> & Changed>({
-            scenario: made(({ title }) => title, TEXT),
-            ...CHANGE,
-          }),
-        ),
-      ),
       'With --apply: one a scenario, and of several one of all together.',
     ),
     warnings: WARNINGS,
-    truncated: made(
-      ({ diagnosis, limit }) => {
-        const causes = diagnosis?.ranked.length ?? 0
-        return causes > limit ? { causes } : undefined
-      },
-      optional(record({ causes: COUNT })),
-      'Present when --limit left something out.',
-    ),
+    truncated: optional(record({ causes: COUNT })).from(({ diagnosis, limit }) => {
+      const causes = diagnosis?.ranked.length ?? 0
+      return causes > limit ? { causes } : undefined
+    }, 'Present when --limit left something out.'),
   },
 )
 
