@@ -1,6 +1,7 @@
 import { range, sum, transpose } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
 import { isHint, isVital } from '../compare/fairness/comparison-warnings.ts'
+import { wholeShifts } from '../compare/findings/whole-shift.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from '../compare/mutations/find-structural-mutations.ts'
 import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
@@ -17,9 +18,6 @@ import {
 import { counted, grouped, percent, shortText, shortTexts, spoken } from '../core/words.ts'
 import { titleOf, unansweredText } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE, countText, type Period } from '../flows/flow-set.ts'
-import { moments } from '../stats/moments.ts'
-import { quantile } from '../stats/quantile.ts'
-import { ascendingSample } from '../stats/weighted-sample.ts'
 import { rootName } from '../views/charts/node-names.ts'
 import { ribbonLines } from '../views/charts/ribbon-text.ts'
 import { causeText, type ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
@@ -314,17 +312,12 @@ function whatIfTexts(whatIf: readonly ExplainedFinding[]): string[] {
 }
 
 function responseTimes({ flows }: Comparison): string {
+  const { quantity } = flows
   if (flows.count(BEFORE) === 0 || flows.count(AFTER) === 0) return ''
-  const { before, after, beforeWeights, afterWeights } = flows.responseTimes
-  const change = (typical: (...sample: Parameters<typeof ascendingSample>) => number) =>
-    fromToText(typical(before, beforeWeights), typical(after, afterWeights), flows.quantity)
-  return (
-    `\n${flows.quantity === TIME ? 'Response time' : amountsName(flows.quantity)}: mean ${change((times, weights) => moments(times, weights).mean)}, ` +
-    `median ${change((times, weights) => {
-      const sorted = ascendingSample(times, weights)
-      return quantile(sorted.values, 0.5, sorted.weights)
-    })}`
+  const changes = wholeShifts(flows).map(
+    ({ measure, beforeUs, afterUs }) => `${measure} ${fromToText(beforeUs, afterUs, quantity)}`,
   )
+  return `\n${quantity === TIME ? 'Response time' : amountsName(quantity)}: ${changes.join(', ')}`
 }
 
 /** Says how much could be tested, next to an empty ranking. */

@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { counted, grouped, pValue, shortText, spoken } from '../core/words.ts'
@@ -40,7 +39,7 @@ import {
   performanceSentences,
   tellingGraphs,
 } from '../views/report/log-words.ts'
-import { reportHtml, reportMarkdown } from '../views/report/report.ts'
+import { reportMarkdown } from '../views/report/report.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import {
   COUNT,
@@ -71,7 +70,7 @@ import {
   textWidth,
   warningLines,
 } from './printing.ts'
-import { FORMAT_NAMES, formatOf, writeReport } from './report.ts'
+import { FORMAT_NAMES, formatOf, MADE_BY, REPORT_FORMATS, writeReport } from './report.ts'
 
 /** The document's names of the periods, which are Distalyzer's. */
 const CLASSES = { before: 'good', after: 'bad' } as const
@@ -311,16 +310,13 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
     message: inFlags(command.options, message, advice),
   }))
   if (out !== undefined || flags.markdown) connectCharts()
-  const madeBy = `flowdelta ${packageJson.version}`
   if (out !== undefined && format !== undefined) {
     const { files = [], before = files, after = files } = flags
-    const options = { files: { before, after }, madeBy }
-    const report =
-      format === 'markdown' ? reportMarkdown(compared, options) : reportHtml(compared, options)
-    writeReport(out, report)
+    const options = { files: { before, after }, madeBy: MADE_BY }
+    writeReport(out, REPORT_FORMATS[format](compared, options))
     process.stderr.write(`flowdelta: ${visibleText(out)} is ${FORMAT_NAMES[format]}\n`)
   }
-  if (flags.markdown) process.stdout.write(reportMarkdown(compared, { madeBy }))
+  if (flags.markdown) process.stdout.write(reportMarkdown(compared, { madeBy: MADE_BY }))
   else if (json) {
     printJson(LOGS_DOCUMENT.write({ compared, warnings, limit: limit ?? MAX_IN_JSON }))
   } else {

@@ -9,6 +9,7 @@ import {
   pValue,
   shortText,
   shortTexts,
+  spoken,
 } from '../core/words.ts'
 import type { WishTarget } from '../whatif/diagnosis/diagnose-latency.ts'
 import { divergenceText } from '../whatif/diagnosis/evaluate-scenario.ts'
@@ -17,6 +18,7 @@ import type {
   ExplainedFinding,
   LatencyDiagnosis,
 } from '../whatif/diagnosis/latency-diagnosis.ts'
+import type { ExecutionModels } from '../whatif/models/execution-models.ts'
 import {
   type LatencyProfile,
   type ProfileQuantiles,
@@ -38,6 +40,7 @@ import {
   record,
   SHARE,
   TEXT,
+  truncated,
   WARNINGS,
   words,
 } from './document.ts'
@@ -131,7 +134,9 @@ export const WHATIF_DOCUMENT = document<WhatifResults>(
       }),
     ).from(({ diagnosis }) => diagnosis?.options),
     target: optional(TEXT).from(({ diagnosis }) => diagnosis?.targetTitle),
-    requests: record({ before: COUNT, after: orNull(COUNT) }).from(requestsOf),
+    requests: record({ before: COUNT, after: orNull(COUNT) }).from(
+      ({ diagnosis, predictions }) => predictions?.requests ?? requestsOf(diagnosis!.models),
+    ),
     calls: optional(
       record<Required<Population>>({ service: TEXT, operation: TEXT, caller: TEXT }),
     ).from(
@@ -188,19 +193,18 @@ export const WHATIF_DOCUMENT = document<WhatifResults>(
       'With --apply: one a scenario, and of several one of all together.',
     ),
     warnings: WARNINGS,
-    truncated: optional(record({ causes: COUNT })).from(({ diagnosis, limit }) => {
-      const causes = diagnosis?.ranked.length ?? 0
-      return causes > limit ? { causes } : undefined
-    }, 'Present when --limit left something out.'),
+    truncated: truncated('causes', ({ diagnosis, limit }) => ({
+      all: diagnosis?.ranked.length ?? 0,
+      limit,
+    })),
   },
 )
 
-function requestsOf({ diagnosis, predictions }: WhatifResults): Predictions['requests'] {
-  if (predictions !== undefined) return predictions.requests
-  const [forest, later] = diagnosis?.models.forests ?? []
+/** Returns how many requests models were learned from. */
+export function requestsOf({ forests: [before, after] }: ExecutionModels): Predictions['requests'] {
   return {
-    before: forest === undefined ? 0 : stoodFor(forest),
-    after: later === undefined ? null : stoodFor(later),
+    before: before === undefined ? 0 : stoodFor(before),
+    after: after === undefined ? null : stoodFor(after),
   }
 }
 
@@ -220,19 +224,19 @@ export function whatifText(
 ): string {
   const { state } = diagnosis
   const { told, shown } = toldCauses(diagnosis, limit)
-  return [
-    [profilesText(diagnosis), withinText(diagnosis, within)].join(' ').trim(),
-    [verdictText(diagnosis), wish === undefined ? '' : wishText(diagnosis, wish)].join(' ').trim(),
+  const paragraph = (...sentences: readonly string[]) => spoken(sentences).join(' ')
+  return spoken([
+    paragraph(profilesText(diagnosis), withinText(diagnosis, within)),
+    paragraph(verdictText(diagnosis), wish === undefined ? '' : wishText(diagnosis, wish)),
     findingsText(explained),
-    explained.length > 0 || wish !== undefined ? '' : otherWays(diagnosis),
-    [shown.length === 0 ? '' : causesTable(diagnosis, shown, within), othersText(diagnosis, told)]
-      .join(' ')
-      .trim(),
+    explained.length === 0 && wish === undefined && otherWays(diagnosis),
+    paragraph(
+      shown.length === 0 ? '' : causesTable(diagnosis, shown, within),
+      othersText(diagnosis, told),
+    ),
     ...leftOutLines(told - limit),
-    state === 'complete' ? '' : 'Stopped before everything was tried.',
-  ]
-    .filter((part) => part !== '')
-    .join('\n\n')
+    state !== 'complete' && 'Stopped before everything was tried.',
+  ]).join('\n\n')
 }
 
 /** Causes that explain more than chance does, the best first, with those that they lie within; towards a wish, all. */
@@ -277,12 +281,12 @@ function requestsText(count: number, { service = '', operation = '', caller = ''
 
 function profilesText(diagnosis: LatencyDiagnosis): string {
   const { base, target, models, changeP, options, divergence, targetTitle } = diagnosis
-  const [forest, after] = models.forests
-  const requests = requestsText(forest === undefined ? 0 : stoodFor(forest), options)
+  const { before, after } = requestsOf(models)
+  const requests = requestsText(before, options)
   const size =
-    after === undefined
+    after === null
       ? `${requests} before; target: ${shortText(targetTitle, MAX_TARGET_LENGTH)}`
-      : `${requests} before, ${grouped(stoodFor(after))} after`
+      : `${requests} before, ${grouped(after)} after`
   const differ = changeP < options.alpha ? 'differ' : 'may be the same'
   return (
     `${size}: ${stepsText(profileQuantiles(base), profileQuantiles(target))}. ` +
