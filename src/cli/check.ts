@@ -29,7 +29,7 @@ import {
 } from './document.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
-import { givenWidth, printedJson, printText, textTable } from './printing.ts'
+import { givenWidth, printedJson, printText, tableOf } from './printing.ts'
 import { writeReport } from './report.ts'
 
 /** Type of requests with the verdict of `--fail-on` and `--warn-on`. */
@@ -128,18 +128,18 @@ function checkText(results: CheckResults, width = Number.POSITIVE_INFINITY): str
     `${what}: ${of.join(', ')}. ${counted(baseline.length, 'run')} cannot show run-to-run variation: look at these, or add runs to the history.`
   const unbounded = types.filter(({ shift }) => isUnbounded(shift)).length
   const possible = new Set(unsure.flatMap((type) => type.possible))
-  const rows = types.map((type) => [
-    shortName(type.name),
-    type.requests.map(grouped).join(' → '),
-    type.medianUs.map(durationText).join(' → '),
-    percentText(type.shift.value, '+'),
-    intervalText(type.shift),
-    type.tail === null ? '' : sharesText(type.tail),
-    percentText(type.errors?.share ?? Number.NaN),
-    [type.verdict, ...type.conditions].join(' '),
-  ])
   // The numbers before cover all runs together.
-  const requests = later.length === 0 ? 'requests' : `requests (${baseline.length} runs → 1)`
+  const requestsTitle = later.length === 0 ? 'requests' : `requests (${baseline.length} runs → 1)`
+  const columns = {
+    'type of request': ({ name }: JudgedType) => shortName(name),
+    [requestsTitle]: ({ requests }: JudgedType) => requests.map(grouped).join(' → '),
+    median: ({ medianUs }: JudgedType) => medianUs.map(durationText).join(' → '),
+    shift: ({ shift }: JudgedType) => percentText(shift.value, '+'),
+    '': ({ shift }: JudgedType) => intervalText(shift),
+    slow: ({ tail }: JudgedType) => (tail === null ? '' : sharesText(tail)),
+    fails: ({ errors }: JudgedType) => percentText(errors?.share ?? Number.NaN),
+    verdict: ({ verdict, conditions }: JudgedType) => [verdict, ...conditions].join(' '),
+  }
   const notes = spoken([
     later.length === 0
       ? 'shift: median ratio of a request of the run to one before.'
@@ -166,16 +166,7 @@ function checkText(results: CheckResults, width = Number.POSITIVE_INFINITY): str
     changes.length > 0 &&
       `Response times changed level at ${shortName(changes.at(-1)?.run ?? '')}.`,
   ])
-  return [
-    `${verdictOf(results)}: ${head}`,
-    '',
-    textTable(
-      ['type of request', requests, 'median', 'shift', '', 'slow', 'fails', 'verdict'],
-      rows,
-      width,
-    ),
-    ...notes,
-  ].join('\n')
+  return [`${verdictOf(results)}: ${head}`, '', tableOf(types, columns, width), ...notes].join('\n')
 }
 
 /**

@@ -26,7 +26,7 @@ import {
   type PrintedWarning,
   printJson,
   printText,
-  textTable,
+  tableOf,
   warningLines,
 } from './printing.ts'
 
@@ -118,17 +118,14 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
 function explosionText(diagnosis: ExplosionDiagnosis, warnings: readonly PrintedWarning[]): string {
   const number = (value: number) => (Number.isFinite(value) ? shortNumber(value) : '–')
   const rows = [{ remedy: 'as it is', options: {}, ...diagnosis.sizes }, ...diagnosis.remedies]
-  const table = textTable(
-    ['remedy', 'categories', 'requests each', 'testable categories', 'C² (median request)', 'flag'],
-    rows.map(({ remedy, options, categories, requestsPerCategory, testable, medianC2 }) => [
-      remedy,
-      String(categories),
-      number(requestsPerCategory),
-      String(testable),
-      number(medianC2),
-      flagText({ options }) ?? 'in code only',
-    ]),
-  )
+  const table = tableOf(rows, {
+    remedy: ({ remedy }) => remedy,
+    categories: ({ categories }) => String(categories),
+    'requests each': ({ requestsPerCategory }) => number(requestsPerCategory),
+    'testable categories': ({ testable }) => String(testable),
+    'C² (median request)': ({ medianC2 }) => number(medianC2),
+    flag: (row) => flagText(row) ?? 'in code only',
+  })
   return [
     inFlags(flagsOf(COMPARISON_OPTIONS), diagnosis.text()),
     ...warningLines(warnings),

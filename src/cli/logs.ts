@@ -66,7 +66,7 @@ import {
   type PrintedWarning,
   printJson,
   printText,
-  textTable,
+  tableOf,
   textWidth,
   warningLines,
 } from './printing.ts'
@@ -507,7 +507,7 @@ function variablesText(compared: LogComparison, limit: number, isWhole: boolean)
   const left = told.length - shown.length
   return spoken([
     differencesText(compared, told.length),
-    shown.length > 0 && (isWhole ? tableOf(shown, compared) : findingsText(shown, compared)),
+    shown.length > 0 && (isWhole ? differencesTable : findingsText)(shown, compared),
     ...(isWhole
       ? leftOutLines(left)
       : [left > 0 && `${grouped(left)} more differ${left === 1 ? 's' : ''}: see --details.`]),
@@ -515,13 +515,15 @@ function variablesText(compared: LogComparison, limit: number, isWhole: boolean)
   ]).join('\n')
 }
 
-function tableOf(told: readonly VariableDivergence[], compared: LogComparison): string {
-  const rows = told.map((variable) => {
-    const { what, t } = differenceOf(variable, compared)
-    const name = shortText(variable.name, MAX_VARIABLE_LENGTH)
-    return [name, variable.kind, tText(variable.score), what, t]
+function differencesTable(told: readonly VariableDivergence[], compared: LogComparison): string {
+  const rows = told.map((variable) => ({ ...variable, ...differenceOf(variable, compared) }))
+  return tableOf(rows, {
+    variable: ({ name }) => shortText(name, MAX_VARIABLE_LENGTH),
+    kind: ({ kind }) => kind,
+    score: ({ score }) => tText(score),
+    'what differs most': ({ what }) => what,
+    t: ({ t }) => t,
   })
-  return textTable(['variable', 'kind', 'score', 'what differs most', 't'], rows)
 }
 
 /** Returns each finding as three lines: the difference, its relation to performance, and its certainty. */

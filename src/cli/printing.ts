@@ -151,6 +151,14 @@ export function textTable(
   return alignedLines(lines, isRight).join('\n').replaceAll(GLUE, ' ')
 }
 
+/** Columns of a table: under each title, what it says of a row. */
+type Columns<Row> = Readonly<Record<string, (row: Row, i: number) => string>>
+
+export function tableOf<Row>(rows: readonly Row[], columns: Columns<Row>, width?: number): string {
+  const cells = rows.map((row, i) => Object.values(columns).map((cell) => cell(row, i)))
+  return textTable(Object.keys(columns), cells, width)
+}
+
 /** The space between a number and its unit, which stays on one line, and the sign that stands for it. */
 const AMOUNT = /(?<=\d) (?=(?:[nµm]?s|min|h|%)(?!\p{L}))/gu
 const GLUE = '\u00a0'

@@ -45,7 +45,7 @@ import {
   type PrintedWarning,
   printJson,
   printText,
-  textTable,
+  tableOf,
   warningLines,
 } from './printing.ts'
 
@@ -264,21 +264,15 @@ function varianceText(results: VarianceResults): string {
   const nameOf = kindNames(ranked, variance.categories)
   const names = shortTexts(shown.map(nameOf), MAX_NAME_LENGTH)
   const apartBy = rowsApart(shown, variance.categories, nameOf)
-  const table = textTable(
-    [
-      ...['kind of request', 'category', 'steps', ...(both ? ['period'] : [])],
-      ...['requests', 'mean', 'C²'],
-    ],
-    shown.map(({ category, period, requests, meanUs, c2 }, i) => [
-      `${names[i]}${apartBy(shown[i] as CategorySpread)}`,
-      String(category),
-      String(variance.categories.nodeCount(category)),
-      ...(both ? [period] : []),
-      String(requests),
-      formatAmount(meanUs, quantity),
-      Number.isNaN(c2) ? '–' : c2.toPrecision(3),
-    ]),
-  )
+  const table = tableOf(shown, {
+    'kind of request': (spread, i) => `${names[i]}${apartBy(spread)}`,
+    category: ({ category }) => String(category),
+    steps: ({ category }) => String(variance.categories.nodeCount(category)),
+    ...(both && { period: ({ period }: CategorySpread) => period }),
+    requests: ({ requests }) => String(requests),
+    mean: ({ meanUs }) => formatAmount(meanUs, quantity),
+    'C²': ({ c2 }) => (Number.isNaN(c2) ? '–' : c2.toPrecision(3)),
+  })
   return [
     summary(variance),
     ...warningLines(warnings),

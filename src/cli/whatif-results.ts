@@ -44,7 +44,7 @@ import {
   WARNINGS,
   words,
 } from './document.ts'
-import { leftOutLines, type PrintedWarning, textTable } from './printing.ts'
+import { leftOutLines, type PrintedWarning, tableOf } from './printing.ts'
 
 export interface Predictions {
   readonly requests: { readonly before: number; readonly after: number | null }
@@ -386,56 +386,55 @@ function causesTable(
     MAX_TITLE_LENGTH,
   )
   const isNested = shown.some(({ parent }) => parent !== null)
-  const table = textTable(
-    [
-      'cause',
-      ...(isNested ? ['part of'] : []),
-      'alone explains',
-      'still apart',
-      'p50',
-      'p99',
-      ...meetTitle(us),
-      'chance?',
-    ],
-    shown.map(({ rank, parent, gain, divergence, p50Us, p99Us, significant, evaluation }, i) => [
-      `${rank}. ${titles[i]}`,
-      ...(isNested ? [parent === null ? '' : `${parent.rank}.`] : []),
+  const table = tableOf(shown, {
+    cause: ({ rank }, i) => `${rank}. ${titles[i]}`,
+    ...(isNested && { 'part of': partOfText }),
+    'alone explains': ({ gain, evaluation }) =>
       gain < 0 ? 'none' : `${percent(gain)}, ${signedAmount(evaluation.impactUs, TIME)}`,
-      divergenceText(options.divergence, divergence),
-      formatDuration(p50Us),
-      formatDuration(p99Us),
-      ...(us === null ? [] : [meetText(evaluation.profile, us)]),
-      significant ? 'no' : 'maybe',
-    ]),
-  )
+    'still apart': ({ divergence }) => divergenceText(options.divergence, divergence),
+    p50: ({ p50Us }) => formatDuration(p50Us),
+    p99: ({ p99Us }) => formatDuration(p99Us),
+    ...withinColumn(us, ({ evaluation }: DiagnosedScenario) => evaluation.profile),
+    'chance?': ({ significant }) => (significant ? 'no' : 'maybe'),
+  })
   return `${table}\n\nEach row applies one change alone: shift of the mean, remaining distance of the profiles, p50 and p99.`
 }
 
-function meetTitle(us: number | null): string[] {
-  return us === null ? [] : [`≤ ${formatDuration(us)}`]
+function partOfText({ parent }: DiagnosedScenario): string {
+  return parent === null ? '' : `${parent.rank}.`
+}
+
+/** Returns the column of the share of requests within a time; none without one. */
+function withinColumn<Row>(us: number | null, profileOf: (row: Row) => LatencyProfile) {
+  if (us === null) return {}
+  return { [`≤ ${formatDuration(us)}`]: (row: Row) => meetText(profileOf(row), us) }
 }
 
 export function predictionText(
   { requests, population, after, profiles }: Predictions,
   us: number | null = null,
 ): string {
-  const row = (name: string, profile: LatencyProfile, touched: string) => [
-    shortText(name, MAX_TITLE_LENGTH),
-    ...Object.values(profileQuantiles(profile)).map(formatDuration),
-    ...(us === null ? [] : [meetText(profile, us)]),
-    touched,
-  ]
+  const recorded = (title: string, profile: LatencyProfile) => ({ title, profile, touched: null })
   const [first] = profiles
+  const rows = [
+    ...(first === undefined ? [] : [recorded('before, as recorded', first.before)]),
+    ...profiles,
+    ...(after === null ? [] : [recorded('after, as recorded', after)]),
+  ]
+  const quantileOf =
+    (q: number) =>
+    ({ profile }: (typeof rows)[number]) =>
+      formatDuration(profile.quantile(q))
   return [
     `Predicted for ${requestsText(requests.before, population)} before.`,
-    textTable(
-      ['scenario', 'p50', 'p90', 'p99', ...meetTitle(us), 'requests it changes'],
-      [
-        ...(first === undefined ? [] : [row('before, as recorded', first.before, '')]),
-        ...profiles.map(({ title, profile, touched }) => row(title, profile, grouped(touched))),
-        ...(after === null ? [] : [row('after, as recorded', after, '')]),
-      ],
-    ),
+    tableOf(rows, {
+      scenario: ({ title }) => shortText(title, MAX_TITLE_LENGTH),
+      p50: quantileOf(0.5),
+      p90: quantileOf(0.9),
+      p99: quantileOf(0.99),
+      ...withinColumn(us, ({ profile }: (typeof rows)[number]) => profile),
+      'requests it changes': ({ touched }) => (touched === null ? '' : grouped(touched)),
+    }),
   ].join('\n\n')
 }
 
