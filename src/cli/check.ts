@@ -166,7 +166,9 @@ function checkText(results: CheckResults, width = Number.POSITIVE_INFINITY): str
     changes.length > 0 &&
       `Response times changed level at ${shortName(changes.at(-1)?.run ?? '')}.`,
   ])
-  return [`${verdictOf(results)}: ${head}`, '', tableOf(types, columns, width), ...notes].join('\n')
+  return [`${verdictOf(results)}: ${head}`, '', tableOf(types, columns, { width }), ...notes].join(
+    '\n',
+  )
 }
 
 /**

@@ -1,6 +1,7 @@
-import { range, sum, transpose } from 'd3-array'
+import { range, sum } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
 import { isHint, isVital } from '../compare/fairness/comparison-warnings.ts'
+import type { FindingCall } from '../compare/findings/finding.ts'
 import { wholeShifts } from '../compare/findings/whole-shift.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from '../compare/mutations/find-structural-mutations.ts'
@@ -15,7 +16,7 @@ import {
   signedAmount,
   TIME,
 } from '../core/quantity.ts'
-import { counted, grouped, percent, shortText, shortTexts, spoken } from '../core/words.ts'
+import { counted, grouped, percent, shortText, spoken } from '../core/words.ts'
 import { titleOf, unansweredText } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE, countText, type Period } from '../flows/flow-set.ts'
 import { rootName } from '../views/charts/node-names.ts'
@@ -27,11 +28,12 @@ import { exampleTexts } from './example-calls.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
 import {
+  type Columns,
   cutAtPart,
   leftOutLines,
   MAX_WIDTH,
   proseWidth,
-  textTable,
+  tableOf,
   textWidth,
   wrapped,
 } from './printing.ts'
@@ -128,55 +130,41 @@ function evidenceTables(
 ) {
   const signed = (amount: number) => signedAmount(amount, quantity)
   const name = (of: Operation | null) => (of ? `${of.service} ${of.operation}` : '–')
-  const tables: [title: string, head: string[], rows: string[][]][] = [
-    [
-      'Steps',
-      ['operation', 'what', 'service', 'caller', 'one call takes'],
-      steps.map(({ operation, kind, service, caller, shiftUs }) => [
-        ...[operation, kind, service, caller ?? '–'],
-        signed(shiftUs),
-      ]),
-    ],
-    [
-      'Calls',
-      ['made by', 'call', 'counted', 'after the answer of', 'before', 'after'],
-      calls.map(({ of, call, kind, previous, made, chances }) => [
-        name(of),
-        name(call),
-        kind,
-        name(previous),
-        ...[BEFORE, AFTER].map((period) => `${grouped(made[period])}/${grouped(chances[period])}`),
-      ]),
-    ],
-    [
-      'What requests do differently',
-      ['step', 'follows', 'change'],
-      changedStructure.map(({ label, after, change }) => [
-        ...[label, after?.label ?? 'the start'],
-        change,
-      ]),
-    ],
-    [
-      'Edges',
-      ['from', 'to', 'where', 'takes', '95 % CI', 'requests before', 'after'],
-      changedEdges.map((edge) => [
-        ...[edge.from, edge.to],
-        edge.kind === 'self' ? 'work' : 'network',
-        signed(edge.shiftUs),
-        edge.interval.map(signed).join(' to '),
-        ...[edge.beforeRequests, edge.afterRequests].map(grouped),
-      ]),
-    ],
-  ]
-  return tables.flatMap(([title, head, rows]) =>
-    rows.length === 0 ? [] : [`${title}\n${textTable(head, shortCells(rows))}`],
-  )
-}
-
-/** Rows whose names are not too long, and differ where they did. */
-function shortCells(rows: readonly string[][]): string[][] {
-  const columns = transpose<string>(rows).map((cells) => shortTexts(cells, MAX_NAME_LENGTH))
-  return transpose<string>(columns)
+  const countOf = (period: Period) => (call: FindingCall) =>
+    `${grouped(call.made[period])}/${grouped(call.chances[period])}`
+  const table = <Row>(title: string, rows: readonly Row[], columns: Columns<Row>) =>
+    rows.length > 0 && `${title}\n${tableOf(rows, columns, { longest: MAX_NAME_LENGTH })}`
+  return spoken([
+    table('Steps', steps, {
+      operation: ({ operation }) => operation,
+      what: ({ kind }) => kind,
+      service: ({ service }) => service,
+      caller: ({ caller }) => caller ?? '–',
+      'one call takes': ({ shiftUs }) => signed(shiftUs),
+    }),
+    table('Calls', calls, {
+      'made by': ({ of }) => name(of),
+      call: ({ call }) => name(call),
+      counted: ({ kind }) => kind,
+      'after the answer of': ({ previous }) => name(previous),
+      before: countOf(BEFORE),
+      after: countOf(AFTER),
+    }),
+    table('What requests do differently', changedStructure, {
+      step: ({ label }) => label,
+      follows: ({ after }) => after?.label ?? 'the start',
+      change: ({ change }) => change,
+    }),
+    table('Edges', changedEdges, {
+      from: ({ from }) => from,
+      to: ({ to }) => to,
+      where: ({ kind }) => (kind === 'self' ? 'work' : 'network'),
+      takes: ({ shiftUs }) => signed(shiftUs),
+      '95 % CI': ({ interval }) => interval.map(signed).join(' to '),
+      'requests before': ({ beforeRequests }) => grouped(beforeRequests),
+      after: ({ afterRequests }) => grouped(afterRequests),
+    }),
+  ])
 }
 
 type Warnings = ReturnType<Comparison['warnings']>
