@@ -176,25 +176,32 @@ function checkText(results: CheckResults, width = Number.POSITIVE_INFINITY): str
  * slow ones, of types that do not fail already.
  */
 function ungatedText({ types, unjudged }: CheckResults): string {
+  const said = (what: string, condition: string, named: readonly string[]) =>
+    named.length > 0 &&
+    `${what}, but no condition checks it: ${named.join(', ')}. Add --fail-on '${condition}'.`
   return spoken([
-    unjudged.includes('errors') && ungatedFailures(types),
-    unjudged.includes('tail') && ungatedTails(types),
+    unjudged.includes('errors') && said('More requests fail', 'errors>1%', failingMore(types)),
+    unjudged.includes('tail') && said('More requests are slow', 'tail>0%', slowMore(types)),
   ]).join(' ')
 }
 
-function ungatedFailures(types: CheckResults['types']): string {
+function failingMore(types: CheckResults['types']): string[] {
   const more = types.filter(({ errors, requests: [before, now] }) => {
     if (errors === null || errors.growth.value <= 0) return false
     const { share, growth } = errors
     const { p } = twoProportionsTest((share - growth.value) * before, before, share * now, now)
     return p * types.length < LEVEL
   })
-  if (more.length === 0) return ''
-  const named = more.map((type) => {
+  return more.map((type) => {
     const isSure = (type.errors?.growth.low ?? 0) > 0 ? '' : ', unless runs differ by that much'
     return `${shortName(type.name)} (${failuresText(type)}${isSure})`
   })
-  return `More requests fail, but no condition checks it: ${named.join(', ')}. Add --fail-on 'errors>1%'.`
+}
+
+function slowMore(types: CheckResults['types']): string[] {
+  return types
+    .filter(({ tail, verdict }) => verdict !== 'fail' && tail !== null && tail.growth.low > 0)
+    .map((type) => `${shortName(type.name)} (${tailText(type)})`)
 }
 
 function failuresText({ errors }: CheckedType): string {
@@ -203,15 +210,6 @@ function failuresText({ errors }: CheckedType): string {
 
 function sharesText({ share, growth }: Growth): string {
   return `${percentText(share - growth.value)} → ${percentText(share)}`
-}
-
-function ungatedTails(types: CheckResults['types']): string {
-  const more = types.filter(
-    ({ tail, verdict }) => verdict !== 'fail' && tail !== null && tail.growth.low > 0,
-  )
-  if (more.length === 0) return ''
-  const named = more.map((type) => `${shortName(type.name)} (${tailText(type)})`)
-  return `More requests are slow, but no condition checks it: ${named.join(', ')}. Add --fail-on 'tail>0%'.`
 }
 
 function tailText({ tail }: JudgedType): string {

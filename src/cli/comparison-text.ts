@@ -6,7 +6,7 @@ import { wholeShifts } from '../compare/findings/whole-shift.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from '../compare/mutations/find-structural-mutations.ts'
 import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
-import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
+import { type RankedMutation, usualTimeUs } from '../compare/ranking/rank-mutations.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
 import {
   amountsName,
@@ -365,11 +365,10 @@ function structuralLines(comparison: Comparison, mutation: RankedMutation): stri
   }
   const [likeliest] = mutation.precursors
   const origins = mutation.precursors.slice(0, 3).map(({ category, weight, nsed }) => {
-    const now = categories.responseTimeMoments(category, AFTER)
-    const times = now.count > 0 ? now : categories.responseTimeMoments(category, BEFORE)
+    const usualUs = usualTimeUs(categories, category, { centre: 'mean' })
     return (
       `   was category ${category} (${Math.round(weight * 100)} %, distance ${nsed.toFixed(2)}): ` +
-      fromToText(times.mean, after.mean, quantity)
+      fromToText(usualUs, after.mean, quantity)
     )
   })
   const { added, removed } = labelDifference(
