@@ -148,12 +148,6 @@ export type {
   Sampling,
 } from './explain/parameters/parameter-table.ts'
 export {
-  type PlannedStep,
-  type PlanOptions,
-  planSampling,
-  type SamplingPlan,
-} from './explain/plan-sampling.ts'
-export {
   findSubmitters,
   type Submitted,
   type Submitter,

@@ -16,14 +16,12 @@ import { twoProportionsTest } from '../stats/two-proportions.ts'
 import { addRun, RUN_FLAGS, readHistory, runName } from './baseline.ts'
 import { type Condition, conditionFrom, conditionOption, failOn, type Terms } from './conditions.ts'
 import {
-  about,
   document,
   FLAG,
   listOf,
   MEASURED,
-  made,
   orNull,
-  type Part,
+  Part,
   record,
   SHARE,
   TEXT,
@@ -31,7 +29,7 @@ import {
 } from './document.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
-import { givenWidth, printedJson, printText, textTable } from './printing.ts'
+import { givenWidth, printedJson, printText, tableOf } from './printing.ts'
 import { writeReport } from './report.ts'
 
 /** Type of requests with the verdict of `--fail-on` and `--warn-on`. */
@@ -55,51 +53,47 @@ export interface CheckResults {
 const VERDICT = words('pass', 'warn', 'fail')
 const ESTIMATE = record<Estimate>({
   value: MEASURED,
-  low: about('Bounds of the interval that holds for all types together.', MEASURED),
+  low: MEASURED.about('Bounds of the interval that holds for all types together.'),
   high: MEASURED,
 })
-const BASELINE_AND_RUN: Part<readonly [number, number]> = {
-  schema: { type: 'array', prefixItems: [MEASURED.schema, MEASURED.schema], items: false },
-  write: (pair) => pair.map(MEASURED.write),
-}
+const BASELINE_AND_RUN = new Part<readonly [number, number]>(
+  { type: 'array', prefixItems: [MEASURED.schema, MEASURED.schema], items: false },
+  (pair) => pair.map(MEASURED.write),
+)
 
 export const CHECK_DOCUMENT = document<CheckResults>('check', 'A run checked against a history.', {
-  verdict: made(verdictOf, VERDICT),
-  run: made(({ check }) => check.run.name, TEXT),
-  baseline: made(({ check }) => check.baseline.map(({ name }) => name), listOf(TEXT)),
+  verdict: VERDICT.from(verdictOf),
+  run: TEXT.from(({ check }) => check.run.name),
+  baseline: listOf(TEXT).from(({ check }) => check.baseline.map(({ name }) => name)),
   types: listOf(
     record<JudgedType>({
       name: TEXT,
-      requests: about('In the baseline and in the run.', BASELINE_AND_RUN),
+      requests: BASELINE_AND_RUN.about('In the baseline and in the run.'),
       medianUs: BASELINE_AND_RUN,
-      shift: about('Typical ratio of response times minus 1: 0.05 is 5 % slower.', ESTIMATE),
-      errors: about(
+      shift: ESTIMATE.about('Typical ratio of response times minus 1: 0.05 is 5 % slower.'),
+      errors: orNull(record<Growth>({ share: SHARE, growth: ESTIMATE })).about(
         'Share of requests that fail, and its growth; null where traces do not record failures.',
-        orNull(record<Growth>({ share: SHARE, growth: ESTIMATE })),
       ),
-      tail: about(
+      tail: orNull(
+        record<NonNullable<CheckedType['tail']>>({
+          share: SHARE,
+          growth: ESTIMATE,
+          beyondUs: MEASURED,
+        }),
+      ).about(
         'Share of requests slower than 99 % of requests before, its growth, and that limit; null where none came.',
-        orNull(
-          record<NonNullable<CheckedType['tail']>>({
-            share: SHARE,
-            growth: ESTIMATE,
-            beyondUs: MEASURED,
-          }),
-        ),
       ),
       verdict: VERDICT as Part<JudgedType['verdict']>,
-      conditions: about('Conditions that make it fail, or else warn.', listOf(TEXT)),
-      isUntold: about(
+      conditions: listOf(TEXT).about('Conditions that make it fail, or else warn.'),
+      isUntold: FLAG.about(
         'Whether it warns because the typical request is slower than 95 % of requests of every run before, or more requests fail than in any of them, with too few runs to be sure.',
-        FLAG,
       ),
-      possible: about('Conditions of --fail-on that its interval does not rule out.', listOf(TEXT)),
+      possible: listOf(TEXT).about('Conditions of --fail-on that its interval does not rule out.'),
     }),
   ),
-  added: made(({ check }) => check.added, listOf(TEXT), 'Types that only the run has.'),
-  renamed: made(
+  added: listOf(TEXT).from(({ check }) => check.added, 'Types that only the run has.'),
+  renamed: listOf(record<RunCheck['renamed'][number]>({ was: TEXT, name: TEXT })).from(
     ({ check }) => check.renamed,
-    listOf(record<RunCheck['renamed'][number]>({ was: TEXT, name: TEXT })),
     'Types that earlier runs had under another name: equally frequent, of the same service, with the same calls.',
   ),
 })
@@ -134,18 +128,18 @@ function checkText(results: CheckResults, width = Number.POSITIVE_INFINITY): str
     `${what}: ${of.join(', ')}. ${counted(baseline.length, 'run')} cannot show run-to-run variation: look at these, or add runs to the history.`
   const unbounded = types.filter(({ shift }) => isUnbounded(shift)).length
   const possible = new Set(unsure.flatMap((type) => type.possible))
-  const rows = types.map((type) => [
-    shortName(type.name),
-    type.requests.map(grouped).join(' → '),
-    type.medianUs.map(durationText).join(' → '),
-    percentText(type.shift.value, '+'),
-    intervalText(type.shift),
-    type.tail === null ? '' : sharesText(type.tail),
-    percentText(type.errors?.share ?? Number.NaN),
-    [type.verdict, ...type.conditions].join(' '),
-  ])
   // The numbers before cover all runs together.
-  const requests = later.length === 0 ? 'requests' : `requests (${baseline.length} runs → 1)`
+  const requestsTitle = later.length === 0 ? 'requests' : `requests (${baseline.length} runs → 1)`
+  const columns = {
+    'type of request': ({ name }: JudgedType) => shortName(name),
+    [requestsTitle]: ({ requests }: JudgedType) => requests.map(grouped).join(' → '),
+    median: ({ medianUs }: JudgedType) => medianUs.map(durationText).join(' → '),
+    shift: ({ shift }: JudgedType) => percentText(shift.value, '+'),
+    '': ({ shift }: JudgedType) => intervalText(shift),
+    slow: ({ tail }: JudgedType) => (tail === null ? '' : sharesText(tail)),
+    fails: ({ errors }: JudgedType) => percentText(errors?.share ?? Number.NaN),
+    verdict: ({ verdict, conditions }: JudgedType) => [verdict, ...conditions].join(' '),
+  }
   const notes = spoken([
     later.length === 0
       ? 'shift: median ratio of a request of the run to one before.'
@@ -172,16 +166,9 @@ function checkText(results: CheckResults, width = Number.POSITIVE_INFINITY): str
     changes.length > 0 &&
       `Response times changed level at ${shortName(changes.at(-1)?.run ?? '')}.`,
   ])
-  return [
-    `${verdictOf(results)}: ${head}`,
-    '',
-    textTable(
-      ['type of request', requests, 'median', 'shift', '', 'slow', 'fails', 'verdict'],
-      rows,
-      width,
-    ),
-    ...notes,
-  ].join('\n')
+  return [`${verdictOf(results)}: ${head}`, '', tableOf(types, columns, { width }), ...notes].join(
+    '\n',
+  )
 }
 
 /**
@@ -189,25 +176,32 @@ function checkText(results: CheckResults, width = Number.POSITIVE_INFINITY): str
  * slow ones, of types that do not fail already.
  */
 function ungatedText({ types, unjudged }: CheckResults): string {
+  const said = (what: string, condition: string, named: readonly string[]) =>
+    named.length > 0 &&
+    `${what}, but no condition checks it: ${named.join(', ')}. Add --fail-on '${condition}'.`
   return spoken([
-    unjudged.includes('errors') && ungatedFailures(types),
-    unjudged.includes('tail') && ungatedTails(types),
+    unjudged.includes('errors') && said('More requests fail', 'errors>1%', failingMore(types)),
+    unjudged.includes('tail') && said('More requests are slow', 'tail>0%', slowMore(types)),
   ]).join(' ')
 }
 
-function ungatedFailures(types: CheckResults['types']): string {
+function failingMore(types: CheckResults['types']): string[] {
   const more = types.filter(({ errors, requests: [before, now] }) => {
     if (errors === null || errors.growth.value <= 0) return false
     const { share, growth } = errors
     const { p } = twoProportionsTest((share - growth.value) * before, before, share * now, now)
     return p * types.length < LEVEL
   })
-  if (more.length === 0) return ''
-  const named = more.map((type) => {
+  return more.map((type) => {
     const isSure = (type.errors?.growth.low ?? 0) > 0 ? '' : ', unless runs differ by that much'
     return `${shortName(type.name)} (${failuresText(type)}${isSure})`
   })
-  return `More requests fail, but no condition checks it: ${named.join(', ')}. Add --fail-on 'errors>1%'.`
+}
+
+function slowMore(types: CheckResults['types']): string[] {
+  return types
+    .filter(({ tail, verdict }) => verdict !== 'fail' && tail !== null && tail.growth.low > 0)
+    .map((type) => `${shortName(type.name)} (${tailText(type)})`)
 }
 
 function failuresText({ errors }: CheckedType): string {
@@ -216,15 +210,6 @@ function failuresText({ errors }: CheckedType): string {
 
 function sharesText({ share, growth }: Growth): string {
   return `${percentText(share - growth.value)} → ${percentText(share)}`
-}
-
-function ungatedTails(types: CheckResults['types']): string {
-  const more = types.filter(
-    ({ tail, verdict }) => verdict !== 'fail' && tail !== null && tail.growth.low > 0,
-  )
-  if (more.length === 0) return ''
-  const named = more.map((type) => `${shortName(type.name)} (${tailText(type)})`)
-  return `More requests are slow, but no condition checks it: ${named.join(', ')}. Add --fail-on 'tail>0%'.`
 }
 
 function tailText({ tail }: JudgedType): string {

@@ -124,10 +124,6 @@ const COMMANDS = {
     description: 'Check whether there are too many categories to compare, why, and what helps',
     load: async () => (await import('./explosion.ts')).addExplosion,
   },
-  plan: {
-    description: 'Compute from one recording how many traces to keep to find a given slowdown',
-    load: async () => (await import('./plan.ts')).addPlan,
-  },
   teach: {
     description: 'Teach flowdelta which categories are the same to you, and keep names and notes',
     load: async () => (await import('./teach.ts')).addTeach,

@@ -15,15 +15,12 @@ import { chooseFlows } from '../explain/flow-pair/flow-form.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
-import { mutationsWithin } from './comparison-budget.ts'
 import {
-  about,
   COUNT,
   document,
   FLAG,
   listOf,
   MEASURED,
-  made,
   NUMBER,
   optional,
   orNull,
@@ -52,10 +49,10 @@ const MAX_EDGES = 200
 const MAX_PRECURSORS = 100
 
 const CATEGORY_TIMES = record<Moments>({
-  requests: made(({ count }) => count, COUNT),
-  meanUs: made(({ mean }) => mean, MEASURED),
-  sdUs: made(({ sd }) => sd, MEASURED),
-  c2: made(({ mean, variance }) => variance / mean ** 2, MEASURED),
+  requests: COUNT.from(({ count }) => count),
+  meanUs: MEASURED.from(({ mean }) => mean),
+  sdUs: MEASURED.from(({ sd }) => sd),
+  c2: MEASURED.from(({ mean, variance }) => variance / mean ** 2),
 })
 
 type Moments = ReturnType<Comparison['categories']['responseTimeMoments']>
@@ -67,25 +64,21 @@ interface CategoryOf {
 
 const CATEGORY = record<CategoryOf>({
   id: COUNT,
-  root: made(({ comparison, id }) => comparison.categories.root(id), TEXT),
-  nodes: made(({ comparison, id }) => comparison.categories.nodeCount(id), COUNT),
-  edges: made(({ comparison, id }) => comparison.categories.edgeCount(id), COUNT),
-  before: made((category) => momentsOf(category, BEFORE), CATEGORY_TIMES),
-  after: made((category) => momentsOf(category, AFTER), CATEGORY_TIMES),
-  labels: made(
+  root: TEXT.from(({ comparison, id }) => comparison.categories.root(id)),
+  nodes: COUNT.from(({ comparison, id }) => comparison.categories.nodeCount(id)),
+  edges: COUNT.from(({ comparison, id }) => comparison.categories.edgeCount(id)),
+  before: CATEGORY_TIMES.from((category) => momentsOf(category, BEFORE)),
+  after: CATEGORY_TIMES.from((category) => momentsOf(category, AFTER)),
+  labels: listOf(words('structural-mutation', 'precursor', 'response-time-mutation')).from(
     labelsOf,
-    listOf(words('structural-mutation', 'precursor', 'response-time-mutation')),
   ),
-  responseTime: made(
-    ({ comparison, id }) => comparison.responseTime.test(id),
-    record<ReturnType<Comparison['responseTime']['test']>>({
-      statistic: MEASURED,
-      p: MEASURED,
-      tested: made(({ testable }) => testable, FLAG),
-      rejected: FLAG,
-      direction: words('slower', 'faster', 'none'),
-    }),
-  ),
+  responseTime: record<ReturnType<Comparison['responseTime']['test']>>({
+    statistic: MEASURED,
+    p: MEASURED,
+    tested: FLAG.from(({ testable }) => testable),
+    rejected: FLAG,
+    direction: words('slower', 'faster', 'none'),
+  }).from(({ comparison, id }) => comparison.responseTime.test(id)),
 })
 
 interface EdgeOf {
@@ -97,17 +90,17 @@ interface EdgeOf {
 const EDGE_TIMES = record({ meanUs: MEASURED, sdUs: MEASURED })
 
 const EDGE = record<EdgeOf>({
-  from: made(({ edge }) => edge.edge.from, TEXT),
-  to: made(({ edge }) => edge.edge.to, TEXT),
-  occurrence: made(({ edge }) => edge.edge.occurrence, COUNT),
-  onCriticalPath: made(({ edge }) => edge.onCriticalPath, FLAG),
-  before: made(({ edge }) => ({ meanUs: edge.beforeMeanUs, sdUs: edge.beforeSdUs }), EDGE_TIMES),
-  after: made(({ edge }) => ({ meanUs: edge.afterMeanUs, sdUs: edge.afterSdUs }), EDGE_TIMES),
-  statistic: made(({ edge }) => edge.test?.statistic ?? Number.NaN, MEASURED),
-  p: made(({ edge }) => edge.test?.p ?? Number.NaN, MEASURED),
-  tested: made(({ edge }) => edge.test?.testable ?? false, FLAG),
-  rejected: made(({ edge }) => edge.test?.rejected ?? false, FLAG),
-  effect: made(edgeEffect, orNull(EFFECT), 'null where one period has no times of it.'),
+  from: TEXT.from(({ edge }) => edge.edge.from),
+  to: TEXT.from(({ edge }) => edge.edge.to),
+  occurrence: COUNT.from(({ edge }) => edge.edge.occurrence),
+  onCriticalPath: FLAG.from(({ edge }) => edge.onCriticalPath),
+  before: EDGE_TIMES.from(({ edge }) => ({ meanUs: edge.beforeMeanUs, sdUs: edge.beforeSdUs })),
+  after: EDGE_TIMES.from(({ edge }) => ({ meanUs: edge.afterMeanUs, sdUs: edge.afterSdUs })),
+  statistic: MEASURED.from(({ edge }) => edge.test?.statistic ?? Number.NaN),
+  p: MEASURED.from(({ edge }) => edge.test?.p ?? Number.NaN),
+  tested: FLAG.from(({ edge }) => edge.test?.testable ?? false),
+  rejected: FLAG.from(({ edge }) => edge.test?.rejected ?? false),
+  effect: orNull(EFFECT).from(edgeEffect, 'null where one period has no times of it.'),
 })
 
 type MutationOf = WithExplanation<RankedMutation> & {
@@ -122,44 +115,36 @@ function mutationPart(maxEdges: number, maxPrecursors: number) {
     kind: words('structural', 'response-time'),
     requests: NUMBER,
     contributionUs: NUMBER,
-    combinedUs: about('Contribution of both mutations of its category.', NUMBER),
-    remainingUs: about('Contribution once those of higher rank are repaired.', NUMBER),
-    significant: about(
+    combinedUs: NUMBER.about('Contribution of both mutations of its category.'),
+    remainingUs: NUMBER.about('Contribution once those of higher rank are repaired.'),
+    significant: FLAG.about(
       'Whether it holds when tests are corrected for their number, as findings require.',
-      FLAG,
     ),
-    noPrecursor: about(
+    noPrecursor: FLAG.about(
       'Whether no category lost the requests that it gained: its contribution is then unknown, and 0.',
-      FLAG,
     ),
-    precursors: about(
-      `Likeliest first, at most ${maxPrecursors}; precursorsInAll when there are more.`,
-      listOf(
-        record<RankedMutation['precursors'][number]>({
-          category: COUNT,
-          nsed: SHARE,
-          weight: SHARE,
-        }),
-        maxPrecursors,
-      ),
-    ),
-    effect: made(
+    precursors: listOf(
+      record<RankedMutation['precursors'][number]>({
+        category: COUNT,
+        nsed: SHARE,
+        weight: SHARE,
+      }),
+      maxPrecursors,
+    ).about(`Likeliest first, at most ${maxPrecursors}; precursorsInAll when there are more.`),
+    effect: orNull(EFFECT).from(
       mutationEffect,
-      orNull(EFFECT),
       'null for a structural mutation without precursors.',
     ),
-    edges: made(
+    edges: listOf(EDGE).from(
       ({ comparison, category, allEdges }) =>
         mostChanged(allEdges, maxEdges).map((edge) => ({ comparison, category, edge })),
-      listOf(EDGE),
       `At most ${maxEdges}, the most changed; edgesInAll when there are more.`,
     ),
-    edgesInAll: made(({ allEdges }) => countAbove(maxEdges, allEdges.length), optional(COUNT)),
-    precursorsInAll: made(
-      ({ precursors }) => countAbove(maxPrecursors, precursors.length),
-      optional(COUNT),
+    edgesInAll: optional(COUNT).from(({ allEdges }) => countAbove(maxEdges, allEdges.length)),
+    precursorsInAll: optional(COUNT).from(({ precursors }) =>
+      countAbove(maxPrecursors, precursors.length),
     ),
-    exemplars: made((mutation) => exemplars(mutation.comparison.categories, mutation), EXEMPLARS),
+    exemplars: EXEMPLARS.from((mutation) => exemplars(mutation.comparison.categories, mutation)),
     explanation: optional(EXPLANATION),
   })
 }
@@ -182,19 +167,19 @@ export function flowDifferences(
 }
 
 const FLOW_DIFFERENCES = record<FlowDifferences>({
-  totalUs: about('Mean response time after − before.', NUMBER),
+  totalUs: NUMBER.about('Mean response time after − before.'),
   differences: listOf(
     record<FlowDifference>({
       rank: RANK,
       kind: words('added', 'removed', 'replaced', 'order', 'latency'),
       what: TEXT,
-      beforeUs: about('Time on the critical path of a mean request.', NUMBER),
+      beforeUs: NUMBER.about('Time on the critical path of a mean request.'),
       afterUs: NUMBER,
       changeUs: NUMBER,
-      share: about('changeUs over totalUs; below 0 against it.', orNull(NUMBER)),
+      share: orNull(NUMBER).about('changeUs over totalUs; below 0 against it.'),
     }),
   ),
-  restUs: made(({ rest }) => rest.changeUs, NUMBER, 'Time that the other edges add together.'),
+  restUs: NUMBER.from(({ rest }) => rest.changeUs, 'Time that the other edges add together.'),
 })
 
 function momentsOf({ comparison, id }: CategoryOf, period: Period): Moments {
@@ -245,8 +230,6 @@ function edgeEffect({ comparison, category, edge }: EdgeOf): Effect | null {
 export interface PrintedComparison {
   readonly comparison: Comparison
   readonly limit: number
-  /** Bytes that it may have as JSON; 0 for any number. */
-  readonly budget: number
   readonly explained: Explained | null
   /** Findings with the results of a diagnosis. Default: no diagnosis. */
   readonly whatIf?: readonly ExplainedFinding[]
@@ -258,87 +241,74 @@ export interface Explained {
   readonly mutation: (RankedMutation & { readonly why: Explanation }) | null
 }
 
-const PARAMETERS = made(
+const PARAMETERS = parameters(COMPARISON_OPTIONS).from(
   ({ comparison }: { readonly comparison: Comparison }) => comparison.options,
-  parameters(COMPARISON_OPTIONS),
 )
 
 const CHANGE = record<Comparison>({
-  usualUs: made(
+  usualUs: NUMBER.from(
     ({ edges }) => edges.usualUs,
-    NUMBER,
     'Total of the requests after, had they taken the mean before.',
   ),
-  observedUs: made(({ findings }) => findings.observedChangeUs, NUMBER, 'Their excess over that.'),
-  attributedUs: made(({ findings }) => findings.attributedUs, NUMBER, 'Sum of the findings.'),
-  mixUs: made(
+  observedUs: NUMBER.from(({ findings }) => findings.observedChangeUs, 'Their excess over that.'),
+  attributedUs: NUMBER.from(({ findings }) => findings.attributedUs, 'Sum of the findings.'),
+  mixUs: NUMBER.from(
     ({ findings }) => findings.mixUs,
-    NUMBER,
     'Change that the request mix alone makes; 0 if the mix is the same.',
   ),
-  remainderUs: made(
+  remainderUs: NUMBER.from(
     ({ findings }) => findings.observedChangeUs - findings.attributedUs - findings.mixUs,
-    NUMBER,
     'observedUs − attributedUs − mixUs.',
   ),
-  omittedFindings: made(({ findings }) => findings.omitted, COUNT, 'Findings beyond those listed.'),
+  omittedFindings: COUNT.from(({ findings }) => findings.omitted, 'Findings beyond those listed.'),
 })
 
 const ACCOUNT = record<Account>({
-  totalUs: about('Change of the mean response time, after less before.', NUMBER),
-  mixUs: about(
+  totalUs: NUMBER.about('Change of the mean response time, after less before.'),
+  mixUs: NUMBER.about(
     'The part due to the changed request mix, with each type at its speed of before.',
-    NUMBER,
   ),
-  restUs: about('The part of the change that neither the mix nor a finding explains.', NUMBER),
-  findings: about(
+  restUs: NUMBER.about('The part of the change that neither the mix nor a finding explains.'),
+  findings: listOf(record<AccountFinding>({ id: TEXT, us: NUMBER })).about(
     'Mean time that each finding adds to a request after, including its consequences. Findings, mix and rest add up to the total.',
-    listOf(record<AccountFinding>({ id: TEXT, us: NUMBER })),
   ),
-  steps: about(
-    'Steps on the path of requests, the largest change first; they add up to both means. Where --budget left some out, these are one, `other`.',
-    listOf(
-      record<AccountStep>({
-        kind: about(
-          'Work of a service, or a call: the way to another service and back, with that service where it recorded nothing.',
-          words('work', 'call', 'other'),
-        ),
-        service: TEXT,
-        caller: orNull(TEXT),
-        operation: TEXT,
-        beforeUs: about('Mean time of a request in it.', NUMBER),
-        afterUs: NUMBER,
-      }),
-    ),
-  ),
+  steps: listOf(
+    record<AccountStep>({
+      kind: words('work', 'call', 'other').about(
+        'Work of a service, or a call: the way to another service and back, with that service where it recorded nothing.',
+      ),
+      service: TEXT,
+      caller: orNull(TEXT),
+      operation: TEXT,
+      beforeUs: NUMBER.about('Mean time of a request in it.'),
+      afterUs: NUMBER,
+    }),
+  ).about('Steps on the path of requests, the largest change first; they add up to both means.'),
 })
 
 const SLOW_COUNTS = record<SlowStretch['inside']>({ slow: COUNT, requests: COUNT })
 
 const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
   text: orNull(TEXT),
-  of: about(
+  of: words('requests', 'messages').about(
     'Which are slow and counted: requests, or messages that wait, whose times are those of sending.',
-    words('requests', 'messages'),
   ),
-  fromUs: about('Its first slow request, in µs since 1970, or on the clock of after.', NUMBER),
-  untilUs: about('Its last.', NUMBER),
+  fromUs: NUMBER.about('Its first slow request, in µs since 1970, or on the clock of after.'),
+  untilUs: NUMBER.about('Its last.'),
   isTimeOfDay: FLAG,
   inside: SLOW_COUNTS,
-  outside: about('At other times after.', SLOW_COUNTS),
+  outside: SLOW_COUNTS.about('At other times after.'),
   before: SLOW_COUNTS,
-  affected: about(
+  affected: COUNT.about(
     'Requests inside that are slow, or take longer at that place than 99.9 % of similar calls before.',
-    COUNT,
   ),
-  typicalUs: about('Median of what these take more, there or in all.', NUMBER),
-  excessUs: about('Sum of the same.', NUMBER),
-  where: about(
+  typicalUs: NUMBER.about('Median of what these take more, there or in all.'),
+  excessUs: NUMBER.about('Sum of the same.'),
+  where: orNull(TEXT).about(
     'Span within a service, or step, that holds most of that; null if none does.',
-    orNull(TEXT),
   ),
-  examples: about('Trace ids of the slowest.', listOf(TEXT)),
-  p: about('Chance of slow requests this close together, corrected.', NUMBER),
+  examples: listOf(TEXT).about('Trace ids of the slowest.'),
+  p: NUMBER.about('Chance of slow requests this close together, corrected.'),
 })
 
 type FewSlowText = Omit<FewSlow, 'bursts' | 'deadline' | 'failing'> & {
@@ -348,39 +318,26 @@ type FewSlowText = Omit<FewSlow, 'bursts' | 'deadline' | 'failing'> & {
 
 const FEW_SLOW = record<FewSlowText>({
   text: orNull(TEXT),
-  of: about(
+  of: words('requests', 'calls').about(
     'Which took far longer than any before: whole requests, or their calls at that step.',
-    words('requests', 'calls'),
   ),
   requests: COUNT,
-  where: about(
+  where: TEXT.about(
     'Step, or what several services call, that holds most of what they took longer.',
-    TEXT,
   ),
-  when: about('In which bursts they come; null where most are alone.', orNull(TEXT)),
-  typicalUs: about('Median of what they took beyond the median before.', NUMBER),
-  excessUs: about('Sum of the same.', NUMBER),
-  examples: about('Trace ids of the slowest.', listOf(TEXT)),
-})
-
-const LEFT_OUT = record({
-  findings: COUNT,
-  warnings: COUNT,
-  mutations: COUNT,
-  categories: COUNT,
-  shortenedFindings: listOf(TEXT),
-  shortenedMutations: listOf(RANK),
-  budget: COUNT,
-  how: TEXT,
+  when: orNull(TEXT).about('In which bursts they come; null where most are alone.'),
+  typicalUs: NUMBER.about('Median of what they took beyond the median before.'),
+  excessUs: NUMBER.about('Sum of the same.'),
+  examples: listOf(TEXT).about('Trace ids of the slowest.'),
 })
 
 const EXPLAINED = record<ExplainedFinding>({
-  finding: made(({ finding }) => finding.rank, RANK, 'Rank of the finding.'),
+  finding: RANK.from(({ finding }) => finding.rank, 'Rank of the finding.'),
   cause: orNull(
     record<DiagnosedScenario>({
       rank: RANK,
-      scenario: made(({ scenario }) => scenario.title, TEXT),
-      gain: about('Share of the difference that it explains by itself.', MEASURED),
+      scenario: TEXT.from(({ scenario }) => scenario.title),
+      gain: MEASURED.about('Share of the difference that it explains by itself.'),
       q: MEASURED,
     }),
   ),
@@ -392,63 +349,55 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
   'What `flowdelta compare --json` prints.',
   {
     parameters: PARAMETERS,
-    suggestedThreshold: made(
+    suggestedThreshold: NUMBER.from(
       ({ comparison }) => comparison.structural.suggestedThreshold,
-      NUMBER,
       'Suggested SM_P_THRESHOLD; by chance, counts change by more in only 5 % of comparisons.',
     ),
-    summary: made(
+    summary: TEXT.from(
       ({ comparison }) => comparison.findings.summary(),
-      TEXT,
       'How much of the change findings explain; without findings, how large a change could be missed.',
     ),
-    testedAgainst: made(
+    testedAgainst: TEXT.from(
       ({ comparison }) => comparison.findings.testedAgainst,
-      TEXT,
       'Against what changes were tested: one run of the period before, or the differences between several.',
     ),
-    measure: made(
+    measure: optional(record<Quantity>({ name: TEXT, unit: orNull(TEXT) })).from(
       ({ comparison: { flows } }) => (flows.quantity === TIME ? undefined : flows.quantity),
-      optional(record<Quantity>({ name: TEXT, unit: orNull(TEXT) })),
       'Present with --measure: the quantity compared. Fields that end in Us hold it, in its unit instead of µs, summed over the spans of each request.',
     ),
-    requests: made(
+    requests: PERIOD_COUNTS.from(
       ({ comparison: { flows } }) => ({
         before: flows.wholes(BEFORE),
         after: flows.wholes(AFTER),
       }),
-      PERIOD_COUNTS,
       'Requests that were recorded, without parts of them whose callers are lost.',
     ),
-    requestsStoodFor: made(
+    requestsStoodFor: optional(
+      record<{ before: number; after: number }>({ before: NUMBER, after: NUMBER }),
+    ).from(
       ({ comparison: { flows } }) =>
         flows.weight && { before: flows.stoodFor(BEFORE), after: flows.stoodFor(AFTER) },
-      optional(record<{ before: number; after: number }>({ before: NUMBER, after: NUMBER })),
       "Requests that these stand for by their sampling weights, which findings count unless counts: 'raw'; present where weights were recorded.",
     ),
-    findings: made(
+    findings: listOf(FINDING).from(
       ({ comparison, explained }) =>
         printedFindings(comparison).map((finding) => withExplanation(finding, explained)),
-      listOf(FINDING),
       'Causes (consequenceOf: null), the most important first, then their consequences, which the contributions of causes include.',
     ),
-    change: made(
+    change: CHANGE.from(
       ({ comparison }) => comparison,
-      CHANGE,
       'The change of the sum of response times after, against the mean before.',
     ),
-    account: made(
+    account: ACCOUNT.from(
       ({ comparison: { account, findings } }) => account.withFindings(findings),
-      ACCOUNT,
       'Where the time of a mean request goes, in µs; sums add up.',
     ),
-    slowStretch: made(
+    slowStretch: orNull(SLOW_STRETCH).from(
       ({ comparison: { findings } }) =>
         findings.slowStretch && { ...findings.slowStretch, text: findings.slowStretchText },
-      orNull(SLOW_STRETCH),
       'A stretch of after with many slow requests, unlike any before, that no finding covers; it may be chance. null for none.',
     ),
-    fewSlow: made(
+    fewSlow: orNull(FEW_SLOW).from(
       ({ comparison: { findings } }) =>
         findings.fewSlow && {
           ...findings.fewSlow,
@@ -456,47 +405,35 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
           when: fewSlowWhen(findings.fewSlow, findings.flows),
           text: findings.fewSlowText,
         },
-      orNull(FEW_SLOW),
       'A few requests after that took far longer than any of their type before, mostly in the same step, and that neither a finding nor slowStretch covers; it may be chance. null for none.',
     ),
-    whatIf: made(
+    whatIf: optional(listOf(EXPLAINED)).from(
       ({ whatIf = [] }) => (whatIf.length === 0 ? undefined : whatIf),
-      optional(listOf(EXPLAINED)),
       'With --what-if: for each finding, the matching cause of `flowdelta whatif`; null for none.',
     ),
-    categories: made(
+    categories: listOf(CATEGORY).from(
       ({ comparison, limit }) =>
         Array.from({ length: Math.min(limit, comparison.categories.size) }, (_, id) => ({
           comparison,
           id,
         })),
-      listOf(CATEGORY),
       'In order of id; cut at --limit.',
     ),
-    mutations: made(mutationsOf, listOf(MUTATION), 'In order of rank; cut at --limit.'),
-    truncated: made(
+    mutations: listOf(MUTATION).from(mutationsOf, 'In order of rank; cut at --limit.'),
+    truncated: optional(record({ categories: COUNT, mutations: COUNT })).from(
       truncatedOf,
-      optional(record({ categories: COUNT, mutations: COUNT })),
-      'Present when --limit or --budget left some out: how many there are in all.',
+      'Present when --limit left some out: how many there are in all.',
     ),
-    leftOut: made(
-      () => undefined,
-      optional(LEFT_OUT),
-      'Present when --budget left something out: how many entries of each list, which entries are incomplete, and how to get the rest.',
-    ),
-    warnings: made(
-      ({ comparison }) => withFlags(comparison.warnings()),
-      listOf(
-        record<Omit<ComparisonWarning, 'advice'>>({
-          code: TEXT,
-          message: TEXT,
-          detail: about('Effect and answer.', TEXT),
-          finding: about('The problem: the message.', TEXT),
-          effect: about('Its effect on the results.', TEXT),
-          answer: about('Which option or step answers it.', TEXT),
-        }),
-      ),
-    ),
+    warnings: listOf(
+      record<Omit<ComparisonWarning, 'advice'>>({
+        code: TEXT,
+        message: TEXT,
+        detail: TEXT.about('Effect and answer.'),
+        finding: TEXT.about('The problem: the message.'),
+        effect: TEXT.about('Its effect on the results.'),
+        answer: TEXT.about('Which option or step answers it.'),
+      }),
+    ).from(({ comparison }) => withFlags(comparison.warnings())),
   },
 )
 
@@ -540,38 +477,32 @@ export const FINDING_DOCUMENT = document<WholeFinding>(
   'What `flowdelta compare --finding ID --json` prints: one finding with all its evidence.',
   {
     parameters: PARAMETERS,
-    finding: made(
-      ({ finding, explained = null }) => withExplanation(finding, explained),
-      WHOLE_FINDING,
+    finding: WHOLE_FINDING.from(({ finding, explained = null }) =>
+      withExplanation(finding, explained),
     ),
-    consequences: made(
+    consequences: listOf(WHOLE_FINDING).from(
       ({ comparison, finding }) =>
         printedFindings(comparison).filter(({ consequenceOf }) => consequenceOf === finding.id),
-      listOf(WHOLE_FINDING),
       'Findings beneath it, in full.',
     ),
-    mutations: made(
+    mutations: listOf(WHOLE_MUTATION).from(
       ({ comparison, finding }) =>
         finding.mutations.map((mutation) => mutationOf(comparison, mutation)),
-      listOf(WHOLE_MUTATION),
       'Mutations that it explains, with every edge.',
     ),
-    flowDifferences: made(
+    flowDifferences: orNull(FLOW_DIFFERENCES).from(
       ({ comparison, finding }) => flowDifferences(comparison, finding.mutations[0]),
-      orNull(FLOW_DIFFERENCES),
       'Differences within the flow of the first of these mutations, the largest part of its change first.',
     ),
-    categories: made(
+    categories: listOf(CATEGORY).from(
       ({ comparison, finding }) => finding.categories.map((id) => ({ comparison, id })),
-      listOf(CATEGORY),
       'Kinds of request that it concerns, the one with the most requests after first.',
     ),
   },
 )
 
-function mutationsOf({ comparison, limit, budget, explained }: PrintedComparison): MutationOf[] {
-  const most = Math.min(limit, mutationsWithin(budget))
-  return comparison.ranking.mutations.slice(0, most).map((mutation) => ({
+function mutationsOf({ comparison, limit, explained }: PrintedComparison): MutationOf[] {
+  return comparison.ranking.mutations.slice(0, limit).map((mutation) => ({
     ...mutationOf(comparison, mutation),
     explanation: explained?.mutation?.rank === mutation.rank ? explained.mutation.why : undefined,
   }))

@@ -1,10 +1,12 @@
-import { range, sum, transpose } from 'd3-array'
+import { range, sum } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
 import { isHint, isVital } from '../compare/fairness/comparison-warnings.ts'
+import type { FindingCall } from '../compare/findings/finding.ts'
+import { wholeShifts } from '../compare/findings/whole-shift.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from '../compare/mutations/find-structural-mutations.ts'
 import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
-import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
+import { type RankedMutation, usualTimeUs } from '../compare/ranking/rank-mutations.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
 import {
   amountsName,
@@ -14,12 +16,9 @@ import {
   signedAmount,
   TIME,
 } from '../core/quantity.ts'
-import { counted, grouped, percent, shortText, shortTexts, spoken } from '../core/words.ts'
+import { counted, grouped, percent, shortText, spoken } from '../core/words.ts'
 import { titleOf, unansweredText } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE, countText, type Period } from '../flows/flow-set.ts'
-import { moments } from '../stats/moments.ts'
-import { quantile } from '../stats/quantile.ts'
-import { ascendingSample } from '../stats/weighted-sample.ts'
 import { rootName } from '../views/charts/node-names.ts'
 import { ribbonLines } from '../views/charts/ribbon-text.ts'
 import { causeText, type ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
@@ -29,11 +28,12 @@ import { exampleTexts } from './example-calls.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
 import {
+  type Columns,
   cutAtPart,
   leftOutLines,
   MAX_WIDTH,
   proseWidth,
-  textTable,
+  tableOf,
   textWidth,
   wrapped,
 } from './printing.ts'
@@ -130,55 +130,41 @@ function evidenceTables(
 ) {
   const signed = (amount: number) => signedAmount(amount, quantity)
   const name = (of: Operation | null) => (of ? `${of.service} ${of.operation}` : '–')
-  const tables: [title: string, head: string[], rows: string[][]][] = [
-    [
-      'Steps',
-      ['operation', 'what', 'service', 'caller', 'one call takes'],
-      steps.map(({ operation, kind, service, caller, shiftUs }) => [
-        ...[operation, kind, service, caller ?? '–'],
-        signed(shiftUs),
-      ]),
-    ],
-    [
-      'Calls',
-      ['made by', 'call', 'counted', 'after the answer of', 'before', 'after'],
-      calls.map(({ of, call, kind, previous, made, chances }) => [
-        name(of),
-        name(call),
-        kind,
-        name(previous),
-        ...[BEFORE, AFTER].map((period) => `${grouped(made[period])}/${grouped(chances[period])}`),
-      ]),
-    ],
-    [
-      'What requests do differently',
-      ['step', 'follows', 'change'],
-      changedStructure.map(({ label, after, change }) => [
-        ...[label, after?.label ?? 'the start'],
-        change,
-      ]),
-    ],
-    [
-      'Edges',
-      ['from', 'to', 'where', 'takes', '95 % CI', 'requests before', 'after'],
-      changedEdges.map((edge) => [
-        ...[edge.from, edge.to],
-        edge.kind === 'self' ? 'work' : 'network',
-        signed(edge.shiftUs),
-        edge.interval.map(signed).join(' to '),
-        ...[edge.beforeRequests, edge.afterRequests].map(grouped),
-      ]),
-    ],
-  ]
-  return tables.flatMap(([title, head, rows]) =>
-    rows.length === 0 ? [] : [`${title}\n${textTable(head, shortCells(rows))}`],
-  )
-}
-
-/** Rows whose names are not too long, and differ where they did. */
-function shortCells(rows: readonly string[][]): string[][] {
-  const columns = transpose<string>(rows).map((cells) => shortTexts(cells, MAX_NAME_LENGTH))
-  return transpose<string>(columns)
+  const countOf = (period: Period) => (call: FindingCall) =>
+    `${grouped(call.made[period])}/${grouped(call.chances[period])}`
+  const table = <Row>(title: string, rows: readonly Row[], columns: Columns<Row>) =>
+    rows.length > 0 && `${title}\n${tableOf(rows, columns, { longest: MAX_NAME_LENGTH })}`
+  return spoken([
+    table('Steps', steps, {
+      operation: ({ operation }) => operation,
+      what: ({ kind }) => kind,
+      service: ({ service }) => service,
+      caller: ({ caller }) => caller ?? '–',
+      'one call takes': ({ shiftUs }) => signed(shiftUs),
+    }),
+    table('Calls', calls, {
+      'made by': ({ of }) => name(of),
+      call: ({ call }) => name(call),
+      counted: ({ kind }) => kind,
+      'after the answer of': ({ previous }) => name(previous),
+      before: countOf(BEFORE),
+      after: countOf(AFTER),
+    }),
+    table('What requests do differently', changedStructure, {
+      step: ({ label }) => label,
+      follows: ({ after }) => after?.label ?? 'the start',
+      change: ({ change }) => change,
+    }),
+    table('Edges', changedEdges, {
+      from: ({ from }) => from,
+      to: ({ to }) => to,
+      where: ({ kind }) => (kind === 'self' ? 'work' : 'network'),
+      takes: ({ shiftUs }) => signed(shiftUs),
+      '95 % CI': ({ interval }) => interval.map(signed).join(' to '),
+      'requests before': ({ beforeRequests }) => grouped(beforeRequests),
+      after: ({ afterRequests }) => grouped(afterRequests),
+    }),
+  ])
 }
 
 type Warnings = ReturnType<Comparison['warnings']>
@@ -314,17 +300,12 @@ function whatIfTexts(whatIf: readonly ExplainedFinding[]): string[] {
 }
 
 function responseTimes({ flows }: Comparison): string {
+  const { quantity } = flows
   if (flows.count(BEFORE) === 0 || flows.count(AFTER) === 0) return ''
-  const { before, after, beforeWeights, afterWeights } = flows.responseTimes
-  const change = (typical: (...sample: Parameters<typeof ascendingSample>) => number) =>
-    fromToText(typical(before, beforeWeights), typical(after, afterWeights), flows.quantity)
-  return (
-    `\n${flows.quantity === TIME ? 'Response time' : amountsName(flows.quantity)}: mean ${change((times, weights) => moments(times, weights).mean)}, ` +
-    `median ${change((times, weights) => {
-      const sorted = ascendingSample(times, weights)
-      return quantile(sorted.values, 0.5, sorted.weights)
-    })}`
+  const changes = wholeShifts(flows).map(
+    ({ measure, beforeUs, afterUs }) => `${measure} ${fromToText(beforeUs, afterUs, quantity)}`,
   )
+  return `\n${quantity === TIME ? 'Response time' : amountsName(quantity)}: ${changes.join(', ')}`
 }
 
 /** Says how much could be tested, next to an empty ranking. */
@@ -384,11 +365,10 @@ function structuralLines(comparison: Comparison, mutation: RankedMutation): stri
   }
   const [likeliest] = mutation.precursors
   const origins = mutation.precursors.slice(0, 3).map(({ category, weight, nsed }) => {
-    const now = categories.responseTimeMoments(category, AFTER)
-    const times = now.count > 0 ? now : categories.responseTimeMoments(category, BEFORE)
+    const usualUs = usualTimeUs(categories, category, { centre: 'mean' })
     return (
       `   was category ${category} (${Math.round(weight * 100)} %, distance ${nsed.toFixed(2)}): ` +
-      fromToText(times.mean, after.mean, quantity)
+      fromToText(usualUs, after.mean, quantity)
     )
   })
   const { added, removed } = labelDifference(

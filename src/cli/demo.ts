@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import packageJson from '../../package.json' with { type: 'json' }
 import { compare } from '../compare/comparison.ts'
 import { defineOptions, flag, text } from '../core/options.ts'
 import { loadTraces } from '../traces/load-traces.ts'
@@ -10,7 +9,7 @@ import { connectCharts } from '../views/notebook/connect-charts.ts'
 import { reportHtml } from '../views/report/report.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { printText, proseWidth } from './printing.ts'
-import { writeReport } from './report.ts'
+import { MADE_BY, writeReport } from './report.ts'
 
 const DEMO_FLAGS = defineOptions({
   out: text({ default: 'flowdelta-demo.html', flag: 'out <file>', sentence: 'HTML file to write' }),
@@ -29,7 +28,7 @@ async function runDemo(flags: FlagsOf<typeof DEMO_FLAGS>): Promise<void> {
   const [before, after] = await Promise.all([loadTraces(sample.before), loadTraces(sample.after)])
   const comparison = compare(before, after)
   connectCharts()
-  writeReport(out, reportHtml(comparison, { madeBy: `flowdelta ${packageJson.version}` }))
+  writeReport(out, reportHtml(comparison, { madeBy: MADE_BY }))
   const page = resolve(out)
   printText(`A storage service, recorded before and after a change of its code:
 

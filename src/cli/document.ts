@@ -9,16 +9,32 @@ import { flagged } from './flags.ts'
 import type { PrintedWarning } from './printing.ts'
 
 /** Part of a document: its schema, and how a value is written; both are defined once. */
-export interface Part<In> {
+export class Part<In> {
   readonly schema: JsonSchema
-  readonly optional?: boolean
-  write(value: In): unknown
+  readonly write: (value: In) => unknown
+  readonly isOptional: boolean
+
+  constructor(schema: JsonSchema, write: (value: In) => unknown, isOptional = false) {
+    this.schema = schema
+    this.write = write
+    this.isOptional = isOptional
+  }
+
+  about(description: string): Part<In> {
+    return new Part({ description, ...this.schema }, this.write, this.isOptional)
+  }
+
+  /** Describes a field that `get` takes from its record, not from the record's field of the same name. */
+  from<Record>(get: (record: Record) => In, description?: string): Made<Record> {
+    const { schema, isOptional } = description === undefined ? this : this.about(description)
+    return { schema, isOptional, made: (value) => this.write(get(value)) }
+  }
 }
 
-/** A field that is written from the record that it is in, not from its field of the same name. */
+/** A field that is written from the record that it is in. */
 export interface Made<In> {
   readonly schema: JsonSchema
-  readonly optional?: boolean
+  readonly isOptional: boolean
   made(value: In): unknown
 }
 
@@ -33,7 +49,10 @@ export interface Document<In> {
   write(value: In): Readonly<Record<string, unknown>>
 }
 
-const plain = <In>(schema: JsonSchema): Part<In> => ({ schema, write: (value) => value })
+/** Describes a value that is written as it is. */
+export function plain<In>(schema: JsonSchema): Part<In> {
+  return new Part(schema, (value) => value)
+}
 
 export const TEXT = plain<string>({ type: 'string' })
 export const FLAG = plain<boolean>({ type: 'boolean' })
@@ -42,10 +61,9 @@ export const RANK = plain<number>({ type: 'integer', minimum: 1 })
 export const NUMBER = plain<number>({ type: 'number' })
 export const SHARE = plain<number>({ type: 'number', minimum: 0, maximum: 1 })
 /** A number that may be missing: JSON has neither NaN nor infinity, so they become `null`. */
-export const MEASURED: Part<number> = {
-  schema: { type: ['number', 'null'] },
-  write: (value) => (Number.isFinite(value) ? value : null),
-}
+export const MEASURED = new Part<number>({ type: ['number', 'null'] }, (value) =>
+  Number.isFinite(value) ? value : null,
+)
 
 export function words(...choices: readonly string[]): Part<string> {
   return plain({ enum: choices })
@@ -56,75 +74,50 @@ export function listOf<Item>(
   item: Part<Item>,
   max = Number.POSITIVE_INFINITY,
 ): Part<readonly Item[]> {
-  return {
-    schema: { type: 'array', items: item.schema },
-    write: (items) =>
-      (items.length > max ? items.slice(0, max) : items).map((each) => item.write(each)),
-  }
+  return new Part({ type: 'array', items: item.schema }, (items) =>
+    (items.length > max ? items.slice(0, max) : items).map((each) => item.write(each)),
+  )
 }
 
-export function orNull<In>(part: Part<In>): Part<In | null | undefined> {
-  return {
-    schema: { anyOf: [part.schema, { type: 'null' }] },
-    write: (value) => (value === null || value === undefined ? null : part.write(value)),
-  }
+export function orNull<In>({ schema, write }: Part<In>): Part<In | null | undefined> {
+  return new Part({ anyOf: [schema, { type: 'null' }] }, (value) =>
+    value === null || value === undefined ? null : write(value),
+  )
 }
 
-export function optional<In>(part: Part<In>): Part<In | undefined> {
-  return {
-    schema: part.schema,
-    optional: true,
-    write: (value) => (value === undefined ? undefined : part.write(value)),
-  }
-}
-
-export function about<In>(description: string, part: Part<In>): Part<In> {
-  return { ...part, schema: { description, ...part.schema } }
-}
-
-/** Describes a field that `get` takes from its record; with `description` as `about` gives it. */
-export function made<In, Value>(
-  get: (value: In) => Value,
-  part: Part<Value>,
-  description?: string,
-): Made<In> {
-  const { schema, optional: missing = false } =
-    description === undefined ? part : about(description, part)
-  return { schema, optional: missing, made: (value) => part.write(get(value)) }
+export function optional<In>({ schema, write }: Part<In>): Part<In | undefined> {
+  return new Part(schema, (value) => (value === undefined ? undefined : write(value)), true)
 }
 
 export function record<In>(fields: Fields<In>): Part<In> {
   const parts = Object.entries(fields) as [string, Part<unknown> | Made<In>][]
-  return {
-    schema: {
-      type: 'object',
-      required: parts.flatMap(([name, { optional: missing }]) => (missing ? [] : [name])),
-      properties: Object.fromEntries(parts.map(([name, { schema }]) => [name, schema])),
-    },
-    write: (value) => {
-      const own = value as Readonly<Record<string, unknown>>
-      const written: Record<string, unknown> = {}
-      for (const [name, part] of parts) {
-        const field = 'made' in part ? part.made(value) : part.write(own[name])
-        if (field !== undefined) written[name] = field
-      }
-      return written
-    },
+  const schema = {
+    type: 'object',
+    required: parts.flatMap(([name, { isOptional }]) => (isOptional ? [] : [name])),
+    properties: Object.fromEntries(parts.map(([name, part]) => [name, part.schema])),
   }
+  return new Part(schema, (value) => {
+    const own = value as Readonly<Record<string, unknown>>
+    const written: Record<string, unknown> = {}
+    for (const [name, part] of parts) {
+      const field = 'made' in part ? part.made(value) : part.write(own[name])
+      if (field !== undefined) written[name] = field
+    }
+    return written
+  })
 }
 
 export function parameters<Table extends OptionTable>(table: Table): Part<OptionsOf<Table>> {
   const shown = flagged(table)
-  return {
-    schema: optionsSchema(shown),
-    write: (options) => pickOptions(shown, options as OptionsOf<OptionTable>),
-  }
+  return new Part(optionsSchema(shown), (options) =>
+    pickOptions(shown, options as OptionsOf<OptionTable>),
+  )
 }
 
 export function document<In>(name: string, description: string, fields: Fields<In>): Document<In> {
   const title = `flowdelta.${name}/1`
   const { schema, write } = record<In>({
-    schema: { ...made(() => title, TEXT), schema: { const: title } },
+    schema: { ...TEXT.from(() => title), schema: { const: title } },
     ...fields,
   } as Fields<In>)
   return {
@@ -149,7 +142,7 @@ export function truncated<In>(
     const { all, limit } = get(value)
     return all > limit ? { [things]: all } : undefined
   }
-  return made(cut, optional(counts), 'Present when --limit left something out.')
+  return optional(counts).from(cut, 'Present when --limit left something out.')
 }
 
 export const PERIOD_COUNTS = record<{ readonly before: number; readonly after: number }>({
@@ -161,6 +154,6 @@ export const WARNINGS = listOf(
   record<PrintedWarning>({
     code: TEXT,
     message: TEXT,
-    detail: about('Its effect on the results, and what to do.', optional(TEXT)),
+    detail: optional(TEXT).about('Its effect on the results, and what to do.'),
   }),
 )

@@ -9,13 +9,11 @@ import {
   type ExplosionDiagnosis,
 } from '../explain/explosion/diagnose-explosion.ts'
 import {
-  about,
   COUNT,
   document,
   type Each,
   listOf,
   MEASURED,
-  made,
   orNull,
   record,
   TEXT,
@@ -28,7 +26,7 @@ import {
   type PrintedWarning,
   printJson,
   printText,
-  textTable,
+  tableOf,
   warningLines,
 } from './printing.ts'
 
@@ -71,15 +69,15 @@ function flagText({ options }: { readonly options: OptionAdvice | null }): strin
 const SIZES = {
   categories: COUNT,
   requestsPerCategory: MEASURED,
-  testable: about('Categories that can be tested.', COUNT),
-  testableShare: about('Share of requests in testable categories.', MEASURED),
-  medianC2: about('C² of the category of the median request.', MEASURED),
+  testable: COUNT.about('Categories that can be tested.'),
+  testableShare: MEASURED.about('Share of requests in testable categories.'),
+  medianC2: MEASURED.about('C² of the category of the median request.'),
 }
 
 const REMEDY = record<Each<ExplosionDiagnosis['remedies']>>({
   remedy: TEXT,
-  code: about('Options of `compare`.', orNull(TEXT)),
-  flag: made(flagText, orNull(TEXT), 'The same on the command line.'),
+  code: orNull(TEXT).about('Options of `compare`.'),
+  flag: orNull(TEXT).from(flagText, 'The same on the command line.'),
   ...SIZES,
 })
 
@@ -87,37 +85,32 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
   'explosion',
   'What `flowdelta explosion --json` prints.',
   {
-    requests: made(({ diagnosis }) => diagnosis.categories.flows.size, COUNT),
+    requests: COUNT.from(({ diagnosis }) => diagnosis.categories.flows.size),
     ...SIZES,
-    expected: made(
+    expected: orNull(
+      record<NonNullable<ExplosionDiagnosis['expected']>>({
+        expected: MEASURED,
+        sd: MEASURED,
+        possible: MEASURED,
+      }),
+    ).from(
       ({ diagnosis }) => diagnosis.expected,
-      orNull(
-        record<NonNullable<ExplosionDiagnosis['expected']>>({
-          expected: MEASURED,
-          sd: MEASURED,
-          possible: MEASURED,
-        }),
-      ),
       'With --hosts and --replicas: how many categories to expect.',
     ),
-    causes: made(
+    causes: listOf(
+      record<Each<ExplosionDiagnosis['causes']>>({ part: TEXT, share: MEASURED, detail: TEXT }),
+    ).from(
       ({ diagnosis }) => diagnosis.causes,
-      listOf(
-        record<Each<ExplosionDiagnosis['causes']>>({ part: TEXT, share: MEASURED, detail: TEXT }),
-      ),
       'Causes that set requests with the same work apart, the largest share first.',
     ),
-    remaining: made(
+    remaining: COUNT.from(
       ({ diagnosis }) => diagnosis.remaining,
-      COUNT,
       'Categories without all causes; remedies may leave more.',
     ),
-    remedies: made(({ diagnosis }) => diagnosis.remedies, listOf(REMEDY), 'Best first.'),
-    leftOut: made(
-      ({ diagnosis }) => diagnosis.leftOut,
-      listOf(record<Each<ExplosionDiagnosis['leftOut']>>({ remedy: TEXT, reason: TEXT })),
-      'Remedies that were not tried, and why.',
-    ),
+    remedies: listOf(REMEDY).from(({ diagnosis }) => diagnosis.remedies, 'Best first.'),
+    leftOut: listOf(
+      record<Each<ExplosionDiagnosis['leftOut']>>({ remedy: TEXT, reason: TEXT }),
+    ).from(({ diagnosis }) => diagnosis.leftOut, 'Remedies that were not tried, and why.'),
     warnings: WARNINGS,
   },
 )
@@ -125,17 +118,14 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
 function explosionText(diagnosis: ExplosionDiagnosis, warnings: readonly PrintedWarning[]): string {
   const number = (value: number) => (Number.isFinite(value) ? shortNumber(value) : '–')
   const rows = [{ remedy: 'as it is', options: {}, ...diagnosis.sizes }, ...diagnosis.remedies]
-  const table = textTable(
-    ['remedy', 'categories', 'requests each', 'testable categories', 'C² (median request)', 'flag'],
-    rows.map(({ remedy, options, categories, requestsPerCategory, testable, medianC2 }) => [
-      remedy,
-      String(categories),
-      number(requestsPerCategory),
-      String(testable),
-      number(medianC2),
-      flagText({ options }) ?? 'in code only',
-    ]),
-  )
+  const table = tableOf(rows, {
+    remedy: ({ remedy }) => remedy,
+    categories: ({ categories }) => String(categories),
+    'requests each': ({ requestsPerCategory }) => number(requestsPerCategory),
+    'testable categories': ({ testable }) => String(testable),
+    'C² (median request)': ({ medianC2 }) => number(medianC2),
+    flag: (row) => flagText(row) ?? 'in code only',
+  })
   return [
     inFlags(flagsOf(COMPARISON_OPTIONS), diagnosis.text()),
     ...warningLines(warnings),

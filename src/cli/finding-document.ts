@@ -27,17 +27,15 @@ import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { PathCondition } from '../stats/decision-tree/tree.ts'
 import { CONDITION_OPS } from '../traces/selection/condition.ts'
 import {
-  about,
   COUNT,
   FLAG,
   listOf,
   MEASURED,
-  made,
   NUMBER,
   optional,
   orNull,
-  type Part,
   PERIOD_COUNTS,
+  plain,
   RANK,
   record,
   SHARE,
@@ -50,38 +48,36 @@ const SEGMENT_SIDE = record<SegmentSide>({
   after: COUNT,
   beforeMean: MEASURED,
   afterMean: MEASURED,
-  change: about('after less before, of requests of one kind.', MEASURED),
+  change: MEASURED.about('after less before, of requests of one kind.'),
 })
 
-export const SEGMENT = about(
+export const SEGMENT = record<Segment>({
+  text: TEXT.about('All conditions in words, as --where takes them.'),
+  measure: words('time', 'errors', 'structure'),
+  operation: orNull(TEXT).about('Only requests of this operation; null for all.'),
+  callingOperation: orNull(TEXT),
+  within: orNull(TEXT).about(
+    'Operation whose spans conditions are of, and whose calls are counted; null where requests are, empty for calls of several.',
+  ),
+  conditions: listOf(
+    record<SegmentCondition>({
+      attribute: TEXT,
+      service: orNull(TEXT).about('Whose spans have it; null for roots.'),
+      op: words(...CONDITION_OPS),
+      values: listOf(TEXT),
+      orNotRecorded: FLAG.about('Whether it also holds where it is not recorded.'),
+    }),
+  ),
+  equivalents: listOf(TEXT).about('Other conditions that the same requests meet.'),
+  inside: SEGMENT_SIDE,
+  outside: SEGMENT_SIDE,
+  shareOfRequests: SHARE,
+  shareOfChange: SHARE,
+  lift: MEASURED,
+  p: MEASURED,
+  q: MEASURED,
+}).about(
   'Requests that it is confined to. Means and changes are µs of time, shares of failures or choices.',
-  record<Segment>({
-    text: about('All conditions in words, as --where takes them.', TEXT),
-    measure: words('time', 'errors', 'structure'),
-    operation: about('Only requests of this operation; null for all.', orNull(TEXT)),
-    callingOperation: orNull(TEXT),
-    within: about(
-      'Operation whose spans conditions are of, and whose calls are counted; null where requests are, empty for calls of several.',
-      orNull(TEXT),
-    ),
-    conditions: listOf(
-      record<SegmentCondition>({
-        attribute: TEXT,
-        service: about('Whose spans have it; null for roots.', orNull(TEXT)),
-        op: words(...CONDITION_OPS),
-        values: listOf(TEXT),
-        orNotRecorded: about('Whether it also holds where it is not recorded.', FLAG),
-      }),
-    ),
-    equivalents: about('Other conditions that the same requests meet.', listOf(TEXT)),
-    inside: SEGMENT_SIDE,
-    outside: SEGMENT_SIDE,
-    shareOfRequests: SHARE,
-    shareOfChange: SHARE,
-    lift: MEASURED,
-    p: MEASURED,
-    q: MEASURED,
-  }),
 )
 
 const ALL = Number.POSITIVE_INFINITY
@@ -94,98 +90,81 @@ const MAX_LEFT_OUT = 200
 
 export const EFFECT = record({
   medianShiftUs: MEASURED,
-  probabilitySlower: about('Share of pairs in which the request after is slower.', MEASURED),
-  q: about('p corrected for the number of tests.', MEASURED),
-  interval: about('95 % interval of the shift.', listOf(MEASURED)),
+  probabilitySlower: MEASURED.about('Share of pairs in which the request after is slower.'),
+  q: MEASURED.about('p corrected for the number of tests.'),
+  interval: listOf(MEASURED).about('95 % interval of the shift.'),
 })
 
 export type Effect = Parameters<typeof EFFECT.write>[0]
 
-export const EXEMPLARS = about(
+export const EXEMPLARS = record<Exemplars>({ before: listOf(TEXT), after: listOf(TEXT) }).about(
   'Trace ids of typical requests.',
-  record<Exemplars>({ before: listOf(TEXT), after: listOf(TEXT) }),
 )
 
-const VALUE: Part<number | readonly string[]> = {
-  schema: { anyOf: [{ type: 'number' }, { type: 'array', items: { type: 'string' } }] },
-  write: (value) => value,
-}
+const VALUE = plain<number | readonly string[]>({
+  anyOf: [{ type: 'number' }, { type: 'array', items: { type: 'string' } }],
+})
 const CONDITION = record({ column: TEXT, op: words('<=', '>', 'in'), value: VALUE })
 
 const PATH = record<ExplainedPath & { readonly sentence: string }>({
   question: words('what-differs', 'what-is-slow'),
   sentence: TEXT,
-  conditions: made(
+  conditions: listOf(CONDITION).from(
     ({ conditions }) => conditions.flatMap(conditionsOf),
-    listOf(CONDITION),
     'All of them hold.',
   ),
-  predicts: about(
+  predicts: words('mutation', 'precursor', 'slow', 'usual').about(
     'In a finding about failing calls, a `mutation` fails and a `precursor` does not.',
-    words('mutation', 'precursor', 'slow', 'usual'),
   ),
-  requests: about('Requests (of a finding: calls) for which the conditions hold.', NUMBER),
+  requests: NUMBER.about('Requests (of a finding: calls) for which the conditions hold.'),
   support: SHARE,
   precision: SHARE,
   recall: SHARE,
   lift: NUMBER,
   separation: SHARE,
-  meanUs: made(
-    ({ times }) => times,
-    orNull(
-      record<{ readonly hereUs: number; readonly elsewhereUs: number }>({
-        here: made(({ hereUs }) => hereUs, NUMBER),
-        elsewhere: made(({ elsewhereUs }) => elsewhereUs, NUMBER),
-      }),
-    ),
-  ),
+  meanUs: orNull(
+    record<{ readonly hereUs: number; readonly elsewhereUs: number }>({
+      here: NUMBER.from(({ hereUs }) => hereUs),
+      elsewhere: NUMBER.from(({ elsewhereUs }) => elsewhereUs),
+    }),
+  ).from(({ times }) => times),
 })
 
-export const EXPLANATION = about(
-  'With --explain: which parameters tell requests apart.',
-  record<Explanation>({
-    subject: made(({ subject }) => subject.title, TEXT),
-    excluded: made(
-      ({ leftOut }) => leftOut,
-      listOf(record<LeftOutParameter>({ column: TEXT, reason: TEXT }), MAX_LEFT_OUT),
-      'Parameters that do not take part.',
-    ),
-    paths: made(
-      ({ paths, subject }) =>
-        paths.map((path) => ({ ...path, sentence: pathSentence(path, subject) })),
-      listOf(PATH, MAX_PATHS),
-      'Best first.',
-    ),
-    parameters: made(
-      ({ differences }) => differences,
-      listOf(
-        record<ParameterDifference>({
-          column: TEXT,
-          kind: words('numeric', 'categorical'),
-          effect: MEASURED,
-          p: MEASURED,
-          q: MEASURED,
-        }),
-        MAX_PARAMETERS,
-      ),
-      'Each by itself, the most different first.',
-    ),
-  }),
-)
+export const EXPLANATION = record<Explanation>({
+  subject: TEXT.from(({ subject }) => subject.title),
+  excluded: listOf(record<LeftOutParameter>({ column: TEXT, reason: TEXT }), MAX_LEFT_OUT).from(
+    ({ leftOut }) => leftOut,
+    'Parameters that do not take part.',
+  ),
+  paths: listOf(PATH, MAX_PATHS).from(
+    ({ paths, subject }) =>
+      paths.map((path) => ({ ...path, sentence: pathSentence(path, subject) })),
+    'Best first.',
+  ),
+  parameters: listOf(
+    record<ParameterDifference>({
+      column: TEXT,
+      kind: words('numeric', 'categorical'),
+      effect: MEASURED,
+      p: MEASURED,
+      q: MEASURED,
+    }),
+    MAX_PARAMETERS,
+  ).from(({ differences }) => differences, 'Each by itself, the most different first.'),
+}).about('With --explain: which parameters tell requests apart.')
 
 const STEP = record<EdgeChange>({
   from: TEXT,
   to: TEXT,
   kind: words('self', 'network'),
   shiftUs: NUMBER,
-  effect: made((edge) => ({ ...edge, medianShiftUs: edge.shiftUs }), EFFECT),
-  requests: made(
-    ({ beforeRequests, afterRequests }) => ({ before: beforeRequests, after: afterRequests }),
-    PERIOD_COUNTS,
-  ),
-  contributionUs: about(
+  effect: EFFECT.from((edge) => ({ ...edge, medianShiftUs: edge.shiftUs })),
+  requests: PERIOD_COUNTS.from(({ beforeRequests, afterRequests }) => ({
+    before: beforeRequests,
+    after: afterRequests,
+  })),
+  contributionUs: NUMBER.about(
     "shiftUs, the typical change, times its calls on critical paths after. Of traces with spans, no share of the finding's contributionUs, which counts what all calls changed by.",
-    NUMBER,
   ),
 })
 
@@ -194,61 +173,56 @@ const OPERATION = record<Operation>({ service: TEXT, operation: TEXT })
 const STRUCTURE = record<StructureChange>({
   change: words('added', 'removed'),
   label: TEXT,
-  after: made(({ after }) => after?.label, orNull(TEXT), 'The step it follows.'),
-  answered: about('The call that was answered just before.', orNull(OPERATION)),
+  after: orNull(TEXT).from(({ after }) => after?.label, 'The step it follows.'),
+  answered: orNull(OPERATION).about('The call that was answered just before.'),
 })
 
 const FINDING_STEP = record<FindingStep>({
   kind: words('work', 'call', 'request'),
   service: TEXT,
   caller: orNull(TEXT),
-  part: about(
+  part: optional(words('itself', 'within', 'message')).about(
     'Part of the step. Work: outside or inside inner spans of the service. Calls: the wait of messages.',
-    optional(words('itself', 'within', 'message')),
   ),
   operation: TEXT,
   shiftUs: NUMBER,
-  share: about('Share of its calls that did, where the typical call did not.', optional(SHARE)),
+  share: optional(SHARE).about('Share of its calls that did, where the typical call did not.'),
 })
 
 const FINDING_CALL = record<FindingCall>({
   kind: words(...CALL_CHOICES, 'repeats', 'fails', 'fails with'),
-  of: about('What makes the call, or logs a statement.', OPERATION),
-  previous: about('Call that was answered before; of two calls, the one.', orNull(OPERATION)),
-  call: about('Call that is made, or statement that is logged; null for none.', orNull(OPERATION)),
-  made: about('How often it did, before and after.', listOf(NUMBER)),
-  chances: about(
+  of: OPERATION.about('What makes the call, or logs a statement.'),
+  previous: orNull(OPERATION).about('Call that was answered before; of two calls, the one.'),
+  call: orNull(OPERATION).about('Call that is made, or statement that is logged; null for none.'),
+  made: listOf(NUMBER).about('How often it did, before and after.'),
+  chances: listOf(COUNT).about(
     "How often it could have; of 'repeats', requests that make the call at all.",
-    listOf(COUNT),
   ),
-  times: about('How many times each that makes it does.', optional(listOf(MEASURED))),
-  us: about(
+  times: optional(listOf(MEASURED)).about('How many times each that makes it does.'),
+  us: optional(MEASURED).about(
     'For calls made more or less often: the time this adds to all requests after, in µs.',
-    optional(MEASURED),
   ),
 })
 
 const SIZE = record<FindingSize>({
-  value: about(
+  value: MEASURED.about(
     'µs: what each request that it touches takes more. rate: by how much the share of calls (or requests) that do it grew; of a repeated call, how many times more a request makes it.',
-    MEASURED,
   ),
-  unit: about("'µs', 'rate', or the unit of --measure.", TEXT),
+  unit: TEXT.about("'µs', 'rate', or the unit of --measure."),
   per: words('request', 'call', 'message', 'second'),
-  interval: about('95 % confidence interval.', listOf(MEASURED)),
+  interval: listOf(MEASURED).about('95 % confidence interval.'),
 })
 
-const MOMENT = { time: TEXT, low: about('95 % confidence interval.', TEXT), high: TEXT }
+const MOMENT = { time: TEXT, low: TEXT.about('95 % confidence interval.'), high: TEXT }
 
 const SINCE = record({
   ...MOMENT,
-  fromStart: about('Whether it was there from the first request after on.', FLAG),
-  gradual: about('Whether it grows from then on, and was not all there at once.', FLAG),
-  perhapsGradual: about('Whether it may have grown: the interval is that of a step.', FLAG),
-  until: about('When it was over; null where it lasts.', orNull(record(MOMENT))),
-  follows: about(
+  fromStart: FLAG.about('Whether it was there from the first request after on.'),
+  gradual: FLAG.about('Whether it grows from then on, and was not all there at once.'),
+  perhapsGradual: FLAG.about('Whether it may have grown: the interval is that of a step.'),
+  until: orNull(record(MOMENT)).about('When it was over; null where it lasts.'),
+  follows: orNull(record({ time: TEXT, event: TEXT })).about(
     'Event just before its start: a given one, or a version or host that comes or goes; null for none.',
-    orNull(record({ time: TEXT, event: TEXT })),
   ),
 })
 
@@ -263,119 +237,100 @@ function sinceTimes({ isTimeOfDay, until, ...since }: Onset, event: TimedEvent |
   return { ...since, ...times(since), until: until && times(until), follows }
 }
 
-const INTERFERENCE = about(
-  'Other requests that delay its slow calls; null where nobody looked for them.',
-  record<Interference>({
-    slowCalls: about('Calls after that were compared and were slow.', COUNT),
-    usualCalls: COUNT,
-    interferers: about(
-      'Other requests that were under way where they were; none where nobody holds them up.',
-      listOf(
-        record<Others>({
-          text: TEXT,
-          operation: about('null for any.', orNull(TEXT)),
-          attribute: about('null for none.', orNull(TEXT)),
-          value: orNull(TEXT),
-          shared: about('service, host, or an attribute that names what is shared.', TEXT),
-          slow: about("Share of slow calls' time that they were under way.", SHARE),
-          usual: about('The same for usual calls.', SHARE),
-          before: about('The same for all calls before.', SHARE),
-          explained: about('Part of the change that goes with them.', MEASURED),
-          p: MEASURED,
-          q: MEASURED,
-        }),
-      ),
-    ),
-  }),
-)
+const INTERFERENCE = record<Interference>({
+  slowCalls: COUNT.about('Calls after that were compared and were slow.'),
+  usualCalls: COUNT,
+  interferers: listOf(
+    record<Others>({
+      text: TEXT,
+      operation: orNull(TEXT).about('null for any.'),
+      attribute: orNull(TEXT).about('null for none.'),
+      value: orNull(TEXT),
+      shared: TEXT.about('service, host, or an attribute that names what is shared.'),
+      slow: SHARE.about("Share of slow calls' time that they were under way."),
+      usual: SHARE.about('The same for usual calls.'),
+      before: SHARE.about('The same for all calls before.'),
+      explained: MEASURED.about('Part of the change that goes with them.'),
+      p: MEASURED,
+      q: MEASURED,
+    }),
+  ).about('Other requests that were under way where they were; none where nobody holds them up.'),
+}).about('Other requests that delay its slow calls; null where nobody looked for them.')
 
 const REQUESTS_OF = record({
-  n: about('Have what changed, or do what more or fewer do now.', COUNT),
-  of: about('All requests of the period.', COUNT),
+  n: COUNT.about('Have what changed, or do what more or fewer do now.'),
+  of: COUNT.about('All requests of the period.'),
 })
 
 const FINDING_REQUESTS = record<PrintedFinding>({
-  before: made(({ concerned, all }) => ({ n: concerned[0], of: all[0] }), REQUESTS_OF),
-  after: made(({ concerned, all }) => ({ n: concerned[1], of: all[1] }), REQUESTS_OF),
+  before: REQUESTS_OF.from(({ concerned, all }) => ({ n: concerned[0], of: all[0] })),
+  after: REQUESTS_OF.from(({ concerned, all }) => ({ n: concerned[1], of: all[1] })),
 })
 
 function findingPart({ steps, parts, calls }: typeof LIMITS) {
   const cut = (max: number, counted: string) =>
     Number.isFinite(max) ? `, at most ${max}${counted && `; ${counted} counts all`}` : ''
   return record<PrintedFinding>({
-    id: about('Stays the same while the same steps or the same part of the flow changed.', TEXT),
-    rank: about('1 for the most important; a consequence has that of its cause.', RANK),
+    id: TEXT.about('Stays the same while the same steps or the same part of the flow changed.'),
+    rank: RANK.about('1 for the most important; a consequence has that of its cause.'),
     title: TEXT,
-    where: about('Place of the change.', TEXT),
-    what: about('The change itself.', TEXT),
-    text: about('The facts in one line.', TEXT),
-    facts: about(
+    where: TEXT.about('Place of the change.'),
+    what: TEXT.about('The change itself.'),
+    text: TEXT.about('The facts in one line.'),
+    facts: listOf(TEXT).about(
       'How many requests, how much each, slower than which share of requests before, p.',
-      listOf(TEXT),
     ),
-    look: about('Where to look, in words.', TEXT),
+    look: TEXT.about('Where to look, in words.'),
     kind: words(...FINDING_KINDS),
     direction: words('slower', 'faster'),
-    services: about('Where to look, the prime suspect first.', listOf(TEXT)),
-    operation: about(
+    services: listOf(TEXT).about('Where to look, the prime suspect first.'),
+    operation: orNull(TEXT).about(
       'Operation of the first of `services`; null for none: see `place`, or the first of `steps` or `calls`.',
-      orNull(TEXT),
     ),
-    place: about(
+    place: orNull(record<PlaceName>({ attribute: TEXT, value: TEXT })).about(
       'Where all that runs there changed; null where it is about services.',
-      orNull(record<PlaceName>({ attribute: TEXT, value: TEXT })),
     ),
-    mutations: made(
+    mutations: listOf(RANK).from(
       ({ mutations }) => mutations.map(({ rank }) => rank),
-      listOf(RANK),
       'Ranks of the mutations that it explains.',
     ),
-    requests: made((finding) => finding, FINDING_REQUESTS),
-    requestsTouched: made(
+    requests: FINDING_REQUESTS.from((finding) => finding),
+    requestsTouched: COUNT.from(
       ({ requests }) => requests,
-      COUNT,
       'Requests after that would not have been so before.',
     ),
     size: SIZE,
-    failedRequests: about(
+    failedRequests: optional(NUMBER).about(
       'Errors only: how many more requests after fail because of it; negative for fewer.',
-      optional(NUMBER),
     ),
-    since: made(
+    since: orNull(SINCE).from(
       ({ since, follows }) => since && sinceTimes(since, follows),
-      orNull(SINCE),
       'Start of the change; null where unknown. Time of day in UTC, or time since the after period began where no time of day was recorded, as ISO 8601.',
     ),
-    contributionUs: about(
+    contributionUs: NUMBER.about(
       'What it and its consequences add to the sum of all response times after.',
-      NUMBER,
     ),
-    shareOfChange: about('contributionUs over change.observedUs.', MEASURED),
-    p: about('Smallest p of its evidence.', MEASURED),
-    q: about('The smallest corrected for the number of tests.', MEASURED),
-    consequences: made(
+    shareOfChange: MEASURED.about('contributionUs over change.observedUs.'),
+    p: MEASURED.about('Smallest p of its evidence.'),
+    q: MEASURED.about('The smallest corrected for the number of tests.'),
+    consequences: listOf(TEXT).from(
       ({ consequences }) => consequences.map(({ id }) => id),
-      listOf(TEXT),
       'Ids of its consequences: the same delay seen elsewhere, upstream or in a gap that no span covers.',
     ),
-    consequenceOf: about('Id of the finding that this one is a consequence of.', orNull(TEXT)),
-    changedEdges: about(
+    consequenceOf: orNull(TEXT).about('Id of the finding that this one is a consequence of.'),
+    changedEdges: listOf(STEP, steps).about(
       `Largest contributions first${cut(steps, 'changedSteps')}.`,
-      listOf(STEP, steps),
     ),
-    changedSteps: made(({ changedEdges }) => changedEdges.length, COUNT),
-    changedStructure: about(
+    changedSteps: COUNT.from(({ changedEdges }) => changedEdges.length),
+    changedStructure: listOf(STRUCTURE, parts).about(
       `What requests gained and lost${cut(parts, 'changedParts')}.`,
-      listOf(STRUCTURE, parts),
     ),
-    changedParts: made(({ changedStructure }) => changedStructure.length, COUNT),
-    steps: about(
+    changedParts: COUNT.from(({ changedStructure }) => changedStructure.length),
+    steps: listOf(FINDING_STEP, steps).about(
       `Traces with spans only: the work of services, ways of calls, and requests that it rests on${cut(steps, '')}.`,
-      listOf(FINDING_STEP, steps),
     ),
-    calls: about(
+    calls: listOf(FINDING_CALL, calls).about(
       `Traces with spans only: what a service does more or less often${cut(calls, '')}.`,
-      listOf(FINDING_CALL, calls),
     ),
     segment: orNull(SEGMENT),
     interference: orNull(INTERFERENCE),

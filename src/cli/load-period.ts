@@ -4,7 +4,7 @@ import { CATEGORY_OPTIONS, type Categories } from '../compare/categories/categor
 import { categorize } from '../compare/categories/categorize.ts'
 import { foldedBy, withHostClasses } from '../compare/comparison-inputs.ts'
 import { COMPARISON_OPTIONS, FORM_OPTIONS } from '../compare/comparison-options.ts'
-import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
+import { type ComparisonWarning, warning } from '../compare/fairness/comparison-warning.ts'
 import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { nameTraces } from '../compare/knowledge/names.ts'
@@ -190,18 +190,14 @@ export function proposedAlone({ split }: SplitFlags, findings: number): void {
 
 export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWarning[] {
   const flags = flagsOf(COMPARISON_OPTIONS, LOAD_OPTIONS)
-  return warnings.map((warning) => {
-    const { finding, message, effect } = warning
-    const answer = inFlags(flags, warning.answer, warning.advice)
-    const [found, said, affected] = [finding, message, effect].map((text) => inFlags(flags, text))
-    const texts = {
-      finding: found,
-      message: said,
-      effect: affected,
-      detail: `${affected} ${answer}`,
-    }
-    return { ...warning, ...texts, answer } as ComparisonWarning
-  })
+  return warnings.flatMap(({ code, finding, effect, answer, advice }) =>
+    warning(code, {
+      finding: inFlags(flags, finding),
+      effect: inFlags(flags, effect),
+      answer: inFlags(flags, answer, advice),
+      advice,
+    }),
+  )
 }
 
 export const LOAD_FLAGS = rarely(LOAD_OPTIONS, 'format', 'where', 'between')

@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { counted, grouped, pValue, shortText, spoken } from '../core/words.ts'
@@ -40,20 +39,18 @@ import {
   performanceSentences,
   tellingGraphs,
 } from '../views/report/log-words.ts'
-import { reportHtml, reportMarkdown } from '../views/report/report.ts'
+import { reportMarkdown } from '../views/report/report.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import {
-  about,
   COUNT,
   document,
   type Each,
   FLAG,
   listOf,
   MEASURED,
-  made,
   NUMBER,
   optional,
-  type Part,
+  plain,
   record,
   TEXT,
   truncated,
@@ -69,11 +66,11 @@ import {
   type PrintedWarning,
   printJson,
   printText,
-  textTable,
+  tableOf,
   textWidth,
   warningLines,
 } from './printing.ts'
-import { FORMAT_NAMES, formatOf, writeReport } from './report.ts'
+import { FORMAT_NAMES, formatOf, MADE_BY, REPORT_FORMATS, writeReport } from './report.ts'
 
 /** The document's names of the periods, which are Distalyzer's. */
 const CLASSES = { before: 'good', after: 'bad' } as const
@@ -91,15 +88,15 @@ type Variable = Each<LogComparison['divergence']['variables']>
 type Graph = Each<LogComparison['attention']['graphs']>
 
 const CLASS = words('good', 'bad')
-const ANYTHING: Part<unknown> = { schema: {}, write: (value) => value }
+const ANYTHING = plain<unknown>({})
 
 const BY_CLASS = record<{ readonly before: number; readonly after: number }>({
-  good: made(({ before }) => before, COUNT),
-  bad: made(({ after }) => after, COUNT),
+  good: COUNT.from(({ before }) => before),
+  bad: COUNT.from(({ after }) => after),
 })
 
 const PARAMETERS = record<LogComparison['options']>({
-  metric: about('Measure of performance.', ANYTHING),
+  metric: ANYTHING.about('Measure of performance.'),
   alpha: NUMBER,
   correction: words('bonferroni', 'bh', 'none'),
   weights: ANYTHING,
@@ -108,7 +105,7 @@ const PARAMETERS = record<LogComparison['options']>({
   stop: words('significance', 'orange'),
   balance: NUMBER,
   score: words('sum', 'mean'),
-  class: made((options) => CLASSES[options.class], CLASS),
+  class: CLASS.from((options) => CLASSES[options.class]),
 })
 
 const OF_CLASS = record<NonNullable<LogComparison['records']>['before']>({
@@ -119,31 +116,30 @@ const OF_CLASS = record<NonNullable<LogComparison['records']>['before']>({
 })
 
 const PERFORMANCE = record<LogComparison>({
-  metric: made(({ options }) => options.metric, ANYTHING),
-  node: made(({ tail }) => tail.metric.name, TEXT, 'Name of performance in graphs.'),
-  tested: made(({ divergence }) => divergence.performance.tested, FLAG),
-  significant: made(({ divergence }) => divergence.performance.significant, FLAG),
-  goodCount: made(({ divergence }) => divergence.performance.beforeCount, COUNT),
-  badCount: made(({ divergence }) => divergence.performance.afterCount, COUNT),
-  leftOut: made(({ networks }) => networks.leftOut, BY_CLASS, 'Instances without the metric.'),
-  weighted: made(({ options }) => options.weights !== 'none', FLAG),
-  goodMean: made(({ divergence }) => divergence.performance.beforeMean, MEASURED),
-  badMean: made(({ divergence }) => divergence.performance.afterMean, MEASURED),
-  t: made(({ divergence }) => divergence.performance.t, MEASURED),
-  p: made(({ divergence }) => divergence.performance.p, MEASURED),
-  heavyTail: made(({ tail }) => tail.isHeavy, FLAG),
-  unit: made(({ tail }) => tail.metric.quantity?.text, optional(TEXT)),
-  records: made(
+  metric: ANYTHING.from(({ options }) => options.metric),
+  node: TEXT.from(({ tail }) => tail.metric.name, 'Name of performance in graphs.'),
+  tested: FLAG.from(({ divergence }) => divergence.performance.tested),
+  significant: FLAG.from(({ divergence }) => divergence.performance.significant),
+  goodCount: COUNT.from(({ divergence }) => divergence.performance.beforeCount),
+  badCount: COUNT.from(({ divergence }) => divergence.performance.afterCount),
+  leftOut: BY_CLASS.from(({ networks }) => networks.leftOut, 'Instances without the metric.'),
+  weighted: FLAG.from(({ options }) => options.weights !== 'none'),
+  goodMean: MEASURED.from(({ divergence }) => divergence.performance.beforeMean),
+  badMean: MEASURED.from(({ divergence }) => divergence.performance.afterMean),
+  t: MEASURED.from(({ divergence }) => divergence.performance.t),
+  p: MEASURED.from(({ divergence }) => divergence.performance.p),
+  heavyTail: FLAG.from(({ tail }) => tail.isHeavy),
+  unit: optional(TEXT).from(({ tail }) => tail.metric.quantity?.text),
+  records: optional(
+    record<NonNullable<LogComparison['records']>>({
+      good: OF_CLASS.from(({ before }) => before),
+      bad: OF_CLASS.from(({ after }) => after),
+    }),
+  ).from(
     ({ records }) => records,
-    optional(
-      record<NonNullable<LogComparison['records']>>({
-        good: made(({ before }) => before, OF_CLASS),
-        bad: made(({ after }) => after, OF_CLASS),
-      }),
-    ),
     'Records of a metric that instances log many times; median and p99 are of an instance.',
   ),
-  suggestion: made(({ tail }) => tail.suggestion || undefined, optional(TEXT)),
+  suggestion: optional(TEXT).from(({ tail }) => tail.suggestion || undefined),
 })
 
 const FEATURE = record<Each<Variable['features']>>({
@@ -154,34 +150,31 @@ const FEATURE = record<Each<Variable['features']>>({
   q: MEASURED,
   tested: FLAG,
   significant: FLAG,
-  goodCount: made(({ beforeCount }) => beforeCount, COUNT),
-  badCount: made(({ afterCount }) => afterCount, COUNT),
-  goodMean: made(({ beforeMean }) => beforeMean, MEASURED),
-  badMean: made(({ afterMean }) => afterMean, MEASURED),
+  goodCount: COUNT.from(({ beforeCount }) => beforeCount),
+  badCount: COUNT.from(({ afterCount }) => afterCount),
+  goodMean: MEASURED.from(({ beforeMean }) => beforeMean),
+  badMean: MEASURED.from(({ afterMean }) => afterMean),
 })
 
 const VARIABLE = record<Variable>({
   name: TEXT,
   kind: words('event', 'state'),
-  score: about('null for an infinite one: two constants differ.', MEASURED),
-  presence: about(
-    'Instances that have the variable.',
-    record<Variable['presence']>({
-      good: made(({ before }) => before, COUNT),
-      bad: made(({ after }) => after, COUNT),
-      p: MEASURED,
-    }),
-  ),
+  score: MEASURED.about('null for an infinite one: two constants differ.'),
+  presence: record<Variable['presence']>({
+    good: COUNT.from(({ before }) => before),
+    bad: COUNT.from(({ after }) => after),
+    p: MEASURED,
+  }).about('Instances that have the variable.'),
   features: listOf(FEATURE),
 })
 
 const GRAPH = record<Graph>({
   kind: words('event', 'state'),
-  class: made((graph) => CLASSES[graph.class], CLASS),
+  class: CLASS.from((graph) => CLASSES[graph.class]),
   featureType: TEXT,
   score: MEASURED,
-  variablesLeftOut: made(({ variablesLeftOut }) => variablesLeftOut ?? 0, COUNT),
-  nodes: made(({ nodes }) => nodes.map(({ name }) => name), listOf(TEXT)),
+  variablesLeftOut: COUNT.from(({ variablesLeftOut }) => variablesLeftOut ?? 0),
+  nodes: listOf(TEXT).from(({ nodes }) => nodes.map(({ name }) => name)),
   edges: listOf(
     record<Each<Graph['edges']>>({
       from: TEXT,
@@ -194,34 +187,28 @@ const GRAPH = record<Graph>({
 })
 
 export const LOGS_DOCUMENT = document<PrintedLogs>('logs', 'What `flowdelta logs --json` prints.', {
-  parameters: made(({ compared }) => compared.options, PARAMETERS),
-  instances: made(({ compared }) => compared.logs.counts, BY_CLASS),
-  messages: made(
-    ({ compared }) => compared.logs.report.messages,
-    record<Readonly<Record<'event' | 'state', number>>>({ event: COUNT, state: COUNT }),
-  ),
-  performance: made(({ compared }) => compared, PERFORMANCE),
-  headline: made(
-    ({ compared }) => compared,
-    record<LogComparison>({
-      title: made(logsTitle, TEXT),
-      path: made(
-        ({ leading }) => leading.map(({ name }) => name),
-        listOf(TEXT),
-        'From the cause to what performance depends on directly; empty where no path says so.',
-      ),
-    }),
-  ),
-  variables: made(
+  parameters: PARAMETERS.from(({ compared }) => compared.options),
+  instances: BY_CLASS.from(({ compared }) => compared.logs.counts),
+  messages: record<Readonly<Record<'event' | 'state', number>>>({
+    event: COUNT,
+    state: COUNT,
+  }).from(({ compared }) => compared.logs.report.messages),
+  performance: PERFORMANCE.from(({ compared }) => compared),
+  headline: record<LogComparison>({
+    title: TEXT.from(logsTitle),
+    path: listOf(TEXT).from(
+      ({ leading }) => leading.map(({ name }) => name),
+      'From the cause to what performance depends on directly; empty where no path says so.',
+    ),
+  }).from(({ compared }) => compared),
+  variables: listOf(VARIABLE).from(
     ({ compared, limit }) => compared.variables.slice(0, limit),
-    listOf(VARIABLE),
     'Best first; cut at --limit.',
   ),
-  graphs: made(({ compared }) => compared.attention.graphs, listOf(GRAPH), 'Best first.'),
+  graphs: listOf(GRAPH).from(({ compared }) => compared.attention.graphs, 'Best first.'),
   warnings: WARNINGS,
-  issues: made(
+  issues: listOf(ANYTHING).from(
     ({ compared }) => compared.logs.report.table().objects({ limit: MAX_ISSUES }),
-    listOf(ANYTHING),
     'Lines that were skipped, by reason.',
   ),
   truncated: truncated('variables', ({ compared, limit }) => ({
@@ -323,16 +310,13 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
     message: inFlags(command.options, message, advice),
   }))
   if (out !== undefined || flags.markdown) connectCharts()
-  const madeBy = `flowdelta ${packageJson.version}`
   if (out !== undefined && format !== undefined) {
     const { files = [], before = files, after = files } = flags
-    const options = { files: { before, after }, madeBy }
-    const report =
-      format === 'markdown' ? reportMarkdown(compared, options) : reportHtml(compared, options)
-    writeReport(out, report)
+    const options = { files: { before, after }, madeBy: MADE_BY }
+    writeReport(out, REPORT_FORMATS[format](compared, options))
     process.stderr.write(`flowdelta: ${visibleText(out)} is ${FORMAT_NAMES[format]}\n`)
   }
-  if (flags.markdown) process.stdout.write(reportMarkdown(compared, { madeBy }))
+  if (flags.markdown) process.stdout.write(reportMarkdown(compared, { madeBy: MADE_BY }))
   else if (json) {
     printJson(LOGS_DOCUMENT.write({ compared, warnings, limit: limit ?? MAX_IN_JSON }))
   } else {
@@ -523,7 +507,7 @@ function variablesText(compared: LogComparison, limit: number, isWhole: boolean)
   const left = told.length - shown.length
   return spoken([
     differencesText(compared, told.length),
-    shown.length > 0 && (isWhole ? tableOf(shown, compared) : findingsText(shown, compared)),
+    shown.length > 0 && (isWhole ? differencesTable : findingsText)(shown, compared),
     ...(isWhole
       ? leftOutLines(left)
       : [left > 0 && `${grouped(left)} more differ${left === 1 ? 's' : ''}: see --details.`]),
@@ -531,13 +515,15 @@ function variablesText(compared: LogComparison, limit: number, isWhole: boolean)
   ]).join('\n')
 }
 
-function tableOf(told: readonly VariableDivergence[], compared: LogComparison): string {
-  const rows = told.map((variable) => {
-    const { what, t } = differenceOf(variable, compared)
-    const name = shortText(variable.name, MAX_VARIABLE_LENGTH)
-    return [name, variable.kind, tText(variable.score), what, t]
+function differencesTable(told: readonly VariableDivergence[], compared: LogComparison): string {
+  const rows = told.map((variable) => ({ ...variable, ...differenceOf(variable, compared) }))
+  return tableOf(rows, {
+    variable: ({ name }) => shortText(name, MAX_VARIABLE_LENGTH),
+    kind: ({ kind }) => kind,
+    score: ({ score }) => tText(score),
+    'what differs most': ({ what }) => what,
+    t: ({ t }) => t,
   })
-  return textTable(['variable', 'kind', 'score', 'what differs most', 't'], rows)
 }
 
 /** Returns each finding as three lines: the difference, its relation to performance, and its certainty. */

@@ -1,8 +1,8 @@
-import { sum } from 'd3-array'
+import { sum, transpose } from 'd3-array'
 import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalCount } from '../core/options.ts'
 import { alignedLines } from '../core/table-display.ts'
-import { grouped } from '../core/words.ts'
+import { grouped, shortTexts } from '../core/words.ts'
 
 export interface PrintedWarning {
   readonly code: string
@@ -149,6 +149,27 @@ export function textTable(
   const isRight = (column: number) =>
     column > 0 && (isOfNumbers(column) || widths[column] === natural[column])
   return alignedLines(lines, isRight).join('\n').replaceAll(GLUE, ' ')
+}
+
+/** Columns of a table: under each title, what it says of a row. */
+export type Columns<Row> = Readonly<Record<string, (row: Row, i: number) => string>>
+
+interface TableLimits {
+  readonly width?: number
+  /** Most characters of a cell; longer ones differ where they did. Default: any number. */
+  readonly longest?: number
+}
+
+export function tableOf<Row>(
+  rows: readonly Row[],
+  columns: Columns<Row>,
+  { width = textWidth(), longest }: TableLimits = {},
+): string {
+  const cells = Object.values(columns).map((cell) => {
+    const texts = rows.map(cell)
+    return longest === undefined ? texts : shortTexts(texts, longest)
+  })
+  return textTable(Object.keys(columns), transpose<string>(cells), width)
 }
 
 /** The space between a number and its unit, which stays on one line, and the sign that stands for it. */

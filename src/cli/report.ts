@@ -59,7 +59,7 @@ async function runReport(
     traceUrl,
     files: { before, after },
     whatIf: whatIfOf(comparison, flags),
-    madeBy: `flowdelta ${packageJson.version}`,
+    madeBy: MADE_BY,
   }
   connectCharts()
   const report = REPORT_FORMATS[format](comparison, options)
@@ -71,7 +71,9 @@ async function runReport(
   }
 }
 
-const REPORT_FORMATS = { html: reportHtml, markdown: reportMarkdown }
+export const MADE_BY = `flowdelta ${packageJson.version}`
+
+export const REPORT_FORMATS = { html: reportHtml, markdown: reportMarkdown }
 export const FORMAT_NAMES = { html: 'one HTML page', markdown: 'Markdown' }
 
 /** Returns the format for the ending of a name; throws for any other ending. */

@@ -4,7 +4,6 @@ import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import { EXPLOSION_DOCUMENT } from './explosion.ts'
 import { choice } from './flags.ts'
 import { LOGS_DOCUMENT } from './logs.ts'
-import { PLAN_DOCUMENT } from './plan.ts'
 import { printJson } from './printing.ts'
 import { VARIANCE_DOCUMENT } from './variance.ts'
 import { WHATIF_DOCUMENT } from './whatif-results.ts'
@@ -13,7 +12,6 @@ export const DOCUMENTS = {
   compare: COMPARISON_DOCUMENT,
   variance: VARIANCE_DOCUMENT,
   explosion: EXPLOSION_DOCUMENT,
-  plan: PLAN_DOCUMENT,
   logs: LOGS_DOCUMENT,
   whatif: WHATIF_DOCUMENT,
   /** Schema of `flowdelta check --as json`. */

@@ -24,13 +24,11 @@ import type { MergedBehaviors } from '../explain/variance/merged-behaviors.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { rootName } from '../views/charts/node-names.ts'
 import {
-  about,
   COUNT,
   document,
   FLAG,
   listOf,
   MEASURED,
-  made,
   optional,
   orNull,
   record,
@@ -47,7 +45,7 @@ import {
   type PrintedWarning,
   printJson,
   printText,
-  textTable,
+  tableOf,
   warningLines,
 } from './printing.ts'
 
@@ -66,14 +64,13 @@ const EDGE = record<EdgeVariance>({
   from: TEXT,
   to: TEXT,
   occurrence: COUNT,
-  fromRoundBefore: made(
+  fromRoundBefore: optional(FLAG).from(
     ({ fromRoundBefore }) => fromRoundBefore || undefined,
-    optional(FLAG),
     'Present where the edge leads to the next round of a loop.',
   ),
   varianceUs2: MEASURED,
-  varianceShare: made(({ share }) => share, MEASURED),
-  onCriticalPath: about('Share of requests whose critical path has the edge.', MEASURED),
+  varianceShare: MEASURED.from(({ share }) => share),
+  onCriticalPath: MEASURED.about('Share of requests whose critical path has the edge.'),
 })
 
 const BEHAVIOR = record<MergedBehaviors['faster']>({ requests: COUNT, medianUs: MEASURED })
@@ -84,11 +81,11 @@ const MERGED = record<MergedBehaviors>({
   from: TEXT,
   to: TEXT,
   occurrence: COUNT,
-  varianceShare: made(({ share }) => share, MEASURED),
+  varianceShare: MEASURED.from(({ share }) => share),
   dip: MEASURED,
   p: MEASURED,
   q: MEASURED,
-  toldBy: about('Parameter that tells both apart; null: instrument there.', orNull(TEXT)),
+  toldBy: orNull(TEXT).about('Parameter that tells both apart; null: instrument there.'),
   faster: BEHAVIOR,
   slower: BEHAVIOR,
 })
@@ -102,12 +99,12 @@ const ANOMALY = record<Anomaly>({
   period: TEXT,
   root: TEXT,
   requests: COUNT,
-  of: about('Requests of the category; of a rare structure, all with its root.', COUNT),
-  farOut: about('False where they are only the slowest 1 %.', FLAG),
+  of: COUNT.about('Requests of the category; of a rare structure, all with its root.'),
+  farOut: FLAG.about('False where they are only the slowest 1 %.'),
   medianUs: MEASURED,
   usualUs: MEASURED,
   excessUs: MEASURED,
-  usual: about('Category they are compared with.', COUNT),
+  usual: COUNT.about('Category they are compared with.'),
   edges: listOf(
     record<AnomalousEdge>({
       from: TEXT,
@@ -115,7 +112,7 @@ const ANOMALY = record<Anomaly>({
       occurrence: COUNT,
       meanUs: MEASURED,
       usualUs: MEASURED,
-      share: about('Share of what they take longer.', MEASURED),
+      share: MEASURED.about('Share of what they take longer.'),
     }),
     MAX_EDGES,
   ),
@@ -130,54 +127,48 @@ type SpreadOf = CategorySpread & {
 }
 
 const CATEGORY = record<SpreadOf>({
-  id: made(({ category }) => category, COUNT),
+  id: COUNT.from(({ category }) => category),
   root: TEXT,
   requests: COUNT,
   meanUs: MEASURED,
   varianceUs2: MEASURED,
   c2: MEASURED,
-  timeShare: about('Share of all response time that the category takes.', MEASURED),
-  importance: about('C² times timeShare.', MEASURED),
-  note: made(({ found }) => found.note, TEXT),
-  edges: made(
+  timeShare: MEASURED.about('Share of all response time that the category takes.'),
+  importance: MEASURED.about('C² times timeShare.'),
+  note: TEXT.from(({ found }) => found.note),
+  edges: listOf(EDGE, MAX_EDGES).from(
     ({ found }) => found.edges,
-    listOf(EDGE, MAX_EDGES),
     `Largest share of the variance first, at most ${MAX_EDGES}; edgesInAll when there are more.`,
   ),
-  edgesInAll: made(
-    ({ found }) => (found.edges.length > MAX_EDGES ? found.edges.length : undefined),
-    optional(COUNT),
+  edgesInAll: optional(COUNT).from(({ found }) =>
+    found.edges.length > MAX_EDGES ? found.edges.length : undefined,
   ),
-  period: made(
+  period: optional(words('before', 'after')).from(
     ({ results, period }) => (results.spreads === null ? undefined : period),
-    optional(words('before', 'after')),
     'Present with --after.',
   ),
 })
 
 const SPREAD = record<CategorySpreadTest & { readonly root: string }>({
-  id: made(({ category }) => category, COUNT),
+  id: COUNT.from(({ category }) => category),
   root: TEXT,
-  before: made(({ test }) => test.beforeCount, COUNT),
-  after: made(({ test }) => test.afterCount, COUNT),
-  beforeDeviationUs: made(({ test }) => test.beforeDeviation, MEASURED),
-  afterDeviationUs: made(({ test }) => test.afterDeviation, MEASURED),
-  statistic: made(({ test }) => test.statistic, MEASURED),
-  p: made(({ test }) => test.p, MEASURED),
+  before: COUNT.from(({ test }) => test.beforeCount),
+  after: COUNT.from(({ test }) => test.afterCount),
+  beforeDeviationUs: MEASURED.from(({ test }) => test.beforeDeviation),
+  afterDeviationUs: MEASURED.from(({ test }) => test.afterDeviation),
+  statistic: MEASURED.from(({ test }) => test.statistic),
+  p: MEASURED.from(({ test }) => test.p),
   q: MEASURED,
-  direction: made(({ test }) => test.direction, TEXT),
-  changed: made(({ rejected }) => rejected, FLAG),
+  direction: TEXT.from(({ test }) => test.direction),
+  changed: FLAG.from(({ rejected }) => rejected),
 })
 
 const SPREADS = record<{ readonly spreads: SpreadComparison; readonly limit: number }>({
-  overall: made(
+  overall: record<SpreadComparison['overall']>({ statistic: MEASURED, p: MEASURED }).from(
     ({ spreads }) => spreads.overall,
-    record<SpreadComparison['overall']>({ statistic: MEASURED, p: MEASURED }),
   ),
-  categories: made(
-    ({ spreads: { tests, categories }, limit }) =>
-      tests.slice(0, limit).map((test) => ({ ...test, root: categories.root(test.category) })),
-    listOf(SPREAD),
+  categories: listOf(SPREAD).from(({ spreads: { tests, categories }, limit }) =>
+    tests.slice(0, limit).map((test) => ({ ...test, root: categories.root(test.category) })),
   ),
 })
 
@@ -185,38 +176,33 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
   'variance',
   'What `flowdelta variance --json` prints.',
   {
-    shareBelowOne: made(
+    shareBelowOne: MEASURED.from(
       ({ variance }) => variance.shareBelowOne(),
-      MEASURED,
       'Share of categories whose C² is below 1.',
     ),
-    large: made(({ variance }) => variance.options.large, COUNT, VARIANCE_OPTIONS.large.sentence),
-    smallCategories: made(({ variance }) => variance.small, COUNT),
-    categories: made(
+    large: COUNT.from(({ variance }) => variance.options.large, VARIANCE_OPTIONS.large.sentence),
+    smallCategories: COUNT.from(({ variance }) => variance.small),
+    categories: listOf(CATEGORY).from(
       (results) =>
         results.variance.ranked
           .slice(0, results.limit)
           .map((spread) => ({ ...spread, results, found: results.variance.category(spread) })),
-      listOf(CATEGORY),
       'Highest C² first, with --order importance highest importance; cut at --limit.',
     ),
     truncated: truncated('categories', ({ variance, limit }) => ({
       all: variance.ranked.length,
       limit,
     })),
-    merged: made(
+    merged: listOf(MERGED, MAX_EDGES).from(
       ({ variance }) => variance.merged,
-      listOf(MERGED, MAX_EDGES),
       `Edges whose latencies have more than one mode, at most ${MAX_EDGES}.`,
     ),
-    anomalies: made(
+    anomalies: optional(listOf(ANOMALY)).from(
       ({ anomalies, limit }) => anomalies?.anomalies.slice(0, limit),
-      optional(listOf(ANOMALY)),
       'With --anomalies: far out first; cut at --limit.',
     ),
-    spreads: made(
+    spreads: optional(SPREADS).from(
       ({ spreads, limit }) => (spreads === null ? undefined : { spreads, limit }),
-      optional(SPREADS),
       'With --after: whether the spread of response times changed.',
     ),
     warnings: WARNINGS,
@@ -278,21 +264,15 @@ function varianceText(results: VarianceResults): string {
   const nameOf = kindNames(ranked, variance.categories)
   const names = shortTexts(shown.map(nameOf), MAX_NAME_LENGTH)
   const apartBy = rowsApart(shown, variance.categories, nameOf)
-  const table = textTable(
-    [
-      ...['kind of request', 'category', 'steps', ...(both ? ['period'] : [])],
-      ...['requests', 'mean', 'C²'],
-    ],
-    shown.map(({ category, period, requests, meanUs, c2 }, i) => [
-      `${names[i]}${apartBy(shown[i] as CategorySpread)}`,
-      String(category),
-      String(variance.categories.nodeCount(category)),
-      ...(both ? [period] : []),
-      String(requests),
-      formatAmount(meanUs, quantity),
-      Number.isNaN(c2) ? '–' : c2.toPrecision(3),
-    ]),
-  )
+  const table = tableOf(shown, {
+    'kind of request': (spread, i) => `${names[i]}${apartBy(spread)}`,
+    category: ({ category }) => String(category),
+    steps: ({ category }) => String(variance.categories.nodeCount(category)),
+    ...(both && { period: ({ period }: CategorySpread) => period }),
+    requests: ({ requests }) => String(requests),
+    mean: ({ meanUs }) => formatAmount(meanUs, quantity),
+    'C²': ({ c2 }) => (Number.isNaN(c2) ? '–' : c2.toPrecision(3)),
+  })
   return [
     summary(variance),
     ...warningLines(warnings),

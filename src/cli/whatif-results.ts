@@ -9,6 +9,7 @@ import {
   pValue,
   shortText,
   shortTexts,
+  spoken,
 } from '../core/words.ts'
 import type { WishTarget } from '../whatif/diagnosis/diagnose-latency.ts'
 import { divergenceText } from '../whatif/diagnosis/evaluate-scenario.ts'
@@ -17,6 +18,7 @@ import type {
   ExplainedFinding,
   LatencyDiagnosis,
 } from '../whatif/diagnosis/latency-diagnosis.ts'
+import type { ExecutionModels } from '../whatif/models/execution-models.ts'
 import {
   type LatencyProfile,
   type ProfileQuantiles,
@@ -30,19 +32,19 @@ import {
   FLAG,
   listOf,
   MEASURED,
-  made,
   NUMBER,
   optional,
   orNull,
-  type Part,
+  plain,
   RANK,
   record,
   SHARE,
   TEXT,
+  truncated,
   WARNINGS,
   words,
 } from './document.ts'
-import { leftOutLines, type PrintedWarning, textTable } from './printing.ts'
+import { leftOutLines, type PrintedWarning, tableOf } from './printing.ts'
 
 export interface Predictions {
   readonly requests: { readonly before: number; readonly after: number | null }
@@ -75,38 +77,34 @@ function stepOf({ profiles }: Changed, of: (profile: LatencyProfile) => number) 
 }
 
 const quantile = (q: number) =>
-  made(
+  record({ before: MEASURED, scenario: MEASURED, after: orNull(MEASURED) }).from(
     (changed: Changed) => stepOf(changed, (profile) => profile.quantile(q)),
-    record({ before: MEASURED, scenario: MEASURED, after: orNull(MEASURED) }),
   )
 
 const CHANGE = {
-  requests: made(({ touched }: Changed) => touched, COUNT, 'Requests that it changes.'),
+  requests: COUNT.from(({ touched }: Changed) => touched, 'Requests that it changes.'),
   p50Us: quantile(0.5),
   p90Us: quantile(0.9),
   p99Us: quantile(0.99),
-  within: made(
-    (changed: Changed) => {
-      const { within: us } = changed
-      return us === null ? undefined : { us, ...stepOf(changed, (one) => one.shareWithin(us)) }
-    },
-    optional(record({ us: NUMBER, before: SHARE, scenario: SHARE, after: orNull(SHARE) })),
-    'With --within: shares of requests within that time.',
-  ),
+  within: optional(
+    record({ us: NUMBER, before: SHARE, scenario: SHARE, after: orNull(SHARE) }),
+  ).from((changed: Changed) => {
+    const { within: us } = changed
+    return us === null ? undefined : { us, ...stepOf(changed, (one) => one.shareWithin(us)) }
+  }, 'With --within: shares of requests within that time.'),
 }
 
 const CAUSE = record<DiagnosedScenario & Changed>({
   rank: RANK,
   depth: RANK,
-  parent: made(
+  parent: orNull(RANK).from(
     ({ parent }) => parent?.rank,
-    orNull(RANK),
     'Rank of the cause that this one lies within.',
   ),
-  scenario: made(({ scenario }) => scenario.title, TEXT),
-  kind: made(({ scenario }) => scenario.kind, TEXT),
-  service: made(({ scenario }) => scenario.service, orNull(TEXT)),
-  operation: made(({ scenario }) => scenario.operation, orNull(TEXT)),
+  scenario: TEXT.from(({ scenario }) => scenario.title),
+  kind: TEXT.from(({ scenario }) => scenario.kind),
+  service: orNull(TEXT).from(({ scenario }) => scenario.service),
+  operation: orNull(TEXT).from(({ scenario }) => scenario.operation),
   score: MEASURED,
   divergence: MEASURED,
   gain: MEASURED,
@@ -115,113 +113,98 @@ const CAUSE = record<DiagnosedScenario & Changed>({
   ...CHANGE,
 })
 
-const DEPTH: Part<number | 'auto'> = {
-  schema: { anyOf: [COUNT.schema, { const: 'auto' }] },
-  write: (value) => value,
-}
+const DEPTH = plain<number | 'auto'>({ anyOf: [COUNT.schema, { const: 'auto' }] })
 
 export const WHATIF_DOCUMENT = document<WhatifResults>(
   'whatif',
   'What `flowdelta whatif --json` prints.',
   {
-    divergence: made(
+    divergence: orNull(TEXT).from(
       ({ diagnosis }) => diagnosis?.options.divergence,
-      orNull(TEXT),
       'How the distance between profiles is measured; null with --apply.',
     ),
-    parameters: made(
-      ({ diagnosis }) => diagnosis?.options,
-      optional(
-        record<LatencyDiagnosis['options']>({
-          depth: DEPTH,
-          beam: COUNT,
-          sampleSize: COUNT,
-          similarity: MEASURED,
-          alpha: MEASURED,
-          seed: MEASURED,
-        }),
-      ),
+    parameters: optional(
+      record<LatencyDiagnosis['options']>({
+        depth: DEPTH,
+        beam: COUNT,
+        sampleSize: COUNT,
+        similarity: MEASURED,
+        alpha: MEASURED,
+        seed: MEASURED,
+      }),
+    ).from(({ diagnosis }) => diagnosis?.options),
+    target: optional(TEXT).from(({ diagnosis }) => diagnosis?.targetTitle),
+    requests: record({ before: COUNT, after: orNull(COUNT) }).from(
+      ({ diagnosis, predictions }) => predictions?.requests ?? requestsOf(diagnosis!.models),
     ),
-    target: made(({ diagnosis }) => diagnosis?.targetTitle, optional(TEXT)),
-    requests: made(requestsOf, record({ before: COUNT, after: orNull(COUNT) })),
-    calls: made(
+    calls: optional(
+      record<Required<Population>>({ service: TEXT, operation: TEXT, caller: TEXT }),
+    ).from(
       callsOf,
-      optional(record<Required<Population>>({ service: TEXT, operation: TEXT, caller: TEXT })),
       'Whose calls are the requests; absent where they come from outside. Empty names may be any.',
     ),
-    unchanged: made(
+    unchanged: optional(record({ divergence: MEASURED, p: MEASURED })).from(
       ({ diagnosis }) => diagnosis && { divergence: diagnosis.divergence, p: diagnosis.changeP },
-      optional(record({ divergence: MEASURED, p: MEASURED })),
       'How far the recorded before period is from the target.',
     ),
-    state: made(
+    state: optional(words('running', 'interrupted', 'complete')).from(
       ({ diagnosis }) => diagnosis?.state,
-      optional(words('running', 'interrupted', 'complete')),
     ),
-    causes: made(
+    causes: listOf(CAUSE).from(
       ({ diagnosis, limit, within }) =>
         (diagnosis?.ranked ?? []).slice(0, limit).map((cause) => ({
           ...cause,
           profiles: [diagnosis!.base, cause.evaluation.profile, diagnosis!.target] as const,
           within,
         })),
-      listOf(CAUSE),
       'The tree of causes flattened, best first; cut at --limit.',
     ),
-    findings: made(
-      ({ explained }) => (explained.length === 0 ? undefined : explained),
-      optional(
-        listOf(
-          record<ExplainedFinding>({
-            rank: made(({ finding }) => finding.rank, RANK),
-            id: made(({ finding }) => finding.id, TEXT),
-            title: made(({ finding }) => finding.title, TEXT),
-            cause: made(({ cause }) => cause?.rank, orNull(RANK)),
-          }),
-        ),
+    findings: optional(
+      listOf(
+        record<ExplainedFinding>({
+          rank: RANK.from(({ finding }) => finding.rank),
+          id: TEXT.from(({ finding }) => finding.id),
+          title: TEXT.from(({ finding }) => finding.title),
+          cause: orNull(RANK).from(({ cause }) => cause?.rank),
+        }),
       ),
+    ).from(
+      ({ explained }) => (explained.length === 0 ? undefined : explained),
       'With --findings or --finding: findings of flowdelta compare, each with the rank of the matching cause; null for none.',
     ),
-    together: made(
+    together: optional(listOf(record({ rank: RANK, gain: MEASURED }))).from(
       ({ diagnosis }) => diagnosis?.together.map(({ cause, gain }) => ({ rank: cause.rank, gain })),
-      optional(listOf(record({ rank: RANK, gain: MEASURED }))),
       'The first significant cause, then causes that explain clearly more together with it: ranks (also of causes that --limit cut), and the share explained up to each.',
     ),
-    predictions: made(
+    predictions: optional(
+      listOf(
+        record<Pick<ScenarioProfile, 'title'> & Changed>({
+          scenario: TEXT.from(({ title }) => title),
+          ...CHANGE,
+        }),
+      ),
+    ).from(
       ({ predictions, within }) =>
         predictions?.profiles.map((one) => ({
           ...one,
           profiles: [one.before, one.profile, predictions.after] as const,
           within,
         })),
-      optional(
-        listOf(
-          record<Pick<ScenarioProfile, 'title'> & Changed>({
-            scenario: made(({ title }) => title, TEXT),
-            ...CHANGE,
-          }),
-        ),
-      ),
       'With --apply: one a scenario, and of several one of all together.',
     ),
     warnings: WARNINGS,
-    truncated: made(
-      ({ diagnosis, limit }) => {
-        const causes = diagnosis?.ranked.length ?? 0
-        return causes > limit ? { causes } : undefined
-      },
-      optional(record({ causes: COUNT })),
-      'Present when --limit left something out.',
-    ),
+    truncated: truncated('causes', ({ diagnosis, limit }) => ({
+      all: diagnosis?.ranked.length ?? 0,
+      limit,
+    })),
   },
 )
 
-function requestsOf({ diagnosis, predictions }: WhatifResults): Predictions['requests'] {
-  if (predictions !== undefined) return predictions.requests
-  const [forest, later] = diagnosis?.models.forests ?? []
+/** Returns how many requests models were learned from. */
+export function requestsOf({ forests: [before, after] }: ExecutionModels): Predictions['requests'] {
   return {
-    before: forest === undefined ? 0 : stoodFor(forest),
-    after: later === undefined ? null : stoodFor(later),
+    before: before === undefined ? 0 : stoodFor(before),
+    after: after === undefined ? null : stoodFor(after),
   }
 }
 
@@ -241,19 +224,19 @@ export function whatifText(
 ): string {
   const { state } = diagnosis
   const { told, shown } = toldCauses(diagnosis, limit)
-  return [
-    [profilesText(diagnosis), withinText(diagnosis, within)].join(' ').trim(),
-    [verdictText(diagnosis), wish === undefined ? '' : wishText(diagnosis, wish)].join(' ').trim(),
+  const paragraph = (...sentences: readonly string[]) => spoken(sentences).join(' ')
+  return spoken([
+    paragraph(profilesText(diagnosis), withinText(diagnosis, within)),
+    paragraph(verdictText(diagnosis), wish === undefined ? '' : wishText(diagnosis, wish)),
     findingsText(explained),
-    explained.length > 0 || wish !== undefined ? '' : otherWays(diagnosis),
-    [shown.length === 0 ? '' : causesTable(diagnosis, shown, within), othersText(diagnosis, told)]
-      .join(' ')
-      .trim(),
+    explained.length === 0 && wish === undefined && otherWays(diagnosis),
+    paragraph(
+      shown.length === 0 ? '' : causesTable(diagnosis, shown, within),
+      othersText(diagnosis, told),
+    ),
     ...leftOutLines(told - limit),
-    state === 'complete' ? '' : 'Stopped before everything was tried.',
-  ]
-    .filter((part) => part !== '')
-    .join('\n\n')
+    state !== 'complete' && 'Stopped before everything was tried.',
+  ]).join('\n\n')
 }
 
 /** Causes that explain more than chance does, the best first, with those that they lie within; towards a wish, all. */
@@ -298,12 +281,12 @@ function requestsText(count: number, { service = '', operation = '', caller = ''
 
 function profilesText(diagnosis: LatencyDiagnosis): string {
   const { base, target, models, changeP, options, divergence, targetTitle } = diagnosis
-  const [forest, after] = models.forests
-  const requests = requestsText(forest === undefined ? 0 : stoodFor(forest), options)
+  const { before, after } = requestsOf(models)
+  const requests = requestsText(before, options)
   const size =
-    after === undefined
+    after === null
       ? `${requests} before; target: ${shortText(targetTitle, MAX_TARGET_LENGTH)}`
-      : `${requests} before, ${grouped(stoodFor(after))} after`
+      : `${requests} before, ${grouped(after)} after`
   const differ = changeP < options.alpha ? 'differ' : 'may be the same'
   return (
     `${size}: ${stepsText(profileQuantiles(base), profileQuantiles(target))}. ` +
@@ -403,56 +386,55 @@ function causesTable(
     MAX_TITLE_LENGTH,
   )
   const isNested = shown.some(({ parent }) => parent !== null)
-  const table = textTable(
-    [
-      'cause',
-      ...(isNested ? ['part of'] : []),
-      'alone explains',
-      'still apart',
-      'p50',
-      'p99',
-      ...meetTitle(us),
-      'chance?',
-    ],
-    shown.map(({ rank, parent, gain, divergence, p50Us, p99Us, significant, evaluation }, i) => [
-      `${rank}. ${titles[i]}`,
-      ...(isNested ? [parent === null ? '' : `${parent.rank}.`] : []),
+  const table = tableOf(shown, {
+    cause: ({ rank }, i) => `${rank}. ${titles[i]}`,
+    ...(isNested && { 'part of': partOfText }),
+    'alone explains': ({ gain, evaluation }) =>
       gain < 0 ? 'none' : `${percent(gain)}, ${signedAmount(evaluation.impactUs, TIME)}`,
-      divergenceText(options.divergence, divergence),
-      formatDuration(p50Us),
-      formatDuration(p99Us),
-      ...(us === null ? [] : [meetText(evaluation.profile, us)]),
-      significant ? 'no' : 'maybe',
-    ]),
-  )
+    'still apart': ({ divergence }) => divergenceText(options.divergence, divergence),
+    p50: ({ p50Us }) => formatDuration(p50Us),
+    p99: ({ p99Us }) => formatDuration(p99Us),
+    ...withinColumn(us, ({ evaluation }: DiagnosedScenario) => evaluation.profile),
+    'chance?': ({ significant }) => (significant ? 'no' : 'maybe'),
+  })
   return `${table}\n\nEach row applies one change alone: shift of the mean, remaining distance of the profiles, p50 and p99.`
 }
 
-function meetTitle(us: number | null): string[] {
-  return us === null ? [] : [`≤ ${formatDuration(us)}`]
+function partOfText({ parent }: DiagnosedScenario): string {
+  return parent === null ? '' : `${parent.rank}.`
+}
+
+/** Returns the column of the share of requests within a time; none without one. */
+function withinColumn<Row>(us: number | null, profileOf: (row: Row) => LatencyProfile) {
+  if (us === null) return {}
+  return { [`≤ ${formatDuration(us)}`]: (row: Row) => meetText(profileOf(row), us) }
 }
 
 export function predictionText(
   { requests, population, after, profiles }: Predictions,
   us: number | null = null,
 ): string {
-  const row = (name: string, profile: LatencyProfile, touched: string) => [
-    shortText(name, MAX_TITLE_LENGTH),
-    ...Object.values(profileQuantiles(profile)).map(formatDuration),
-    ...(us === null ? [] : [meetText(profile, us)]),
-    touched,
-  ]
+  const recorded = (title: string, profile: LatencyProfile) => ({ title, profile, touched: null })
   const [first] = profiles
+  const rows = [
+    ...(first === undefined ? [] : [recorded('before, as recorded', first.before)]),
+    ...profiles,
+    ...(after === null ? [] : [recorded('after, as recorded', after)]),
+  ]
+  const quantileOf =
+    (q: number) =>
+    ({ profile }: (typeof rows)[number]) =>
+      formatDuration(profile.quantile(q))
   return [
     `Predicted for ${requestsText(requests.before, population)} before.`,
-    textTable(
-      ['scenario', 'p50', 'p90', 'p99', ...meetTitle(us), 'requests it changes'],
-      [
-        ...(first === undefined ? [] : [row('before, as recorded', first.before, '')]),
-        ...profiles.map(({ title, profile, touched }) => row(title, profile, grouped(touched))),
-        ...(after === null ? [] : [row('after, as recorded', after, '')]),
-      ],
-    ),
+    tableOf(rows, {
+      scenario: ({ title }) => shortText(title, MAX_TITLE_LENGTH),
+      p50: quantileOf(0.5),
+      p90: quantileOf(0.9),
+      p99: quantileOf(0.99),
+      ...withinColumn(us, ({ profile }: (typeof rows)[number]) => profile),
+      'requests it changes': ({ touched }) => (touched === null ? '' : grouped(touched)),
+    }),
   ].join('\n\n')
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { requireSpans, stoodFor } from '../calls/call-forest.ts'
+import { requireSpans } from '../calls/call-forest.ts'
 import { type Comparison, compare } from '../compare/comparison.ts'
 import {
   type ComparisonWarning,
@@ -61,7 +61,13 @@ import {
   printText,
   warningLines,
 } from './printing.ts'
-import { type Predictions, predictionText, WHATIF_DOCUMENT, whatifText } from './whatif-results.ts'
+import {
+  type Predictions,
+  predictionText,
+  requestsOf,
+  WHATIF_DOCUMENT,
+  whatifText,
+} from './whatif-results.ts'
 
 /** Some calls outlive their callers everywhere; from this share of traces on it is reported. */
 const MIN_SKEWED = 0.01
@@ -332,12 +338,8 @@ function predictScenarios(
   const scenarios = texts.map((text) => parseScenario(text))
   const models = learnExecutionModels(after === null ? before : [before, after], model)
   const all = scenarios.length > 1 ? [...scenarios, combineScenarios(...scenarios)] : scenarios
-  const [forest, afterForest] = models.forests
   return {
-    requests: {
-      before: forest === undefined ? 0 : stoodFor(forest),
-      after: afterForest === undefined ? null : stoodFor(afterForest),
-    },
+    requests: requestsOf(models),
     population: model,
     after: after && profileOf(new RequestModel(models, 1).recorded),
     profiles: all.map((scenario) => applied(models, scenario)),

@@ -88,40 +88,6 @@ export function detectableShift(
   return { shift, power: powerAt(shift), ...shape }
 }
 
-export interface RankSignal {
-  /** Distance of U from its mean without a shift, in standard errors. */
-  readonly signal: number
-  /** Probability that the test finds the shift. */
-  readonly power: number
-}
-
-/**
- * Returns how surely two periods of `count` values each show a shift of the sample to the two-sided
- * Mann-Whitney test. Assumptions and sources are those of `detectableShift`.
- *
- * The test rejects where U exceeds its mean by `least` standard errors of independent values; that U
- * really varies by `designEffect` times their variance (default 1).
- *
- * @param sample at least two values, in any order; others than finite ones are left out
- * @param shift in the unit of the sample; its sign does not matter
- *
- * @example
- * const signal = rankSignals([10, 20, 30, 40], 15)
- * signal(50, { least: 2 }).power > signal(5, { least: 2 }).power // true
- */
-export function rankSignals(
-  sample: ArrayLike<number>,
-  shift: number,
-): (count: number, test: { least: number; designEffect?: number }) => RankSignal {
-  const { values } = sortedFinite(sample, { sorted: false })
-  const moved = placements(values, Math.abs(shift))
-  return (count, { least, designEffect = 1 }) => {
-    const { sd: independent, nullSd, excess } = momentsOfU(moved, count, count)
-    const sd = Math.sqrt(designEffect) * independent
-    return { signal: excess / sd, power: powerBeyond(least * nullSd, { excess, sd }) }
-  }
-}
-
 /** Returns the smallest positive difference of two values that is enough, if larger ones are too. */
 function smallestDifference(values: ArrayLike<number>, isEnough: (difference: number) => boolean) {
   const pairs = [{ first: values, second: values, weight: 1 }]

@@ -18,7 +18,6 @@ import { ExplosionDiagnosis } from '../explain/explosion/diagnose-explosion.ts'
 import { ExpectedCategoryCurves } from '../explain/explosion/expected-categories.ts'
 import { FocusGraph } from '../explain/focus-graph.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
-import { SamplingPlan } from '../explain/plan-sampling.ts'
 import { Submitters } from '../explain/submitters.ts'
 import { Anomalies } from '../explain/variance/find-anomalies.ts'
 import { findVariance, VarianceSources } from '../explain/variance/find-variance.ts'
@@ -54,7 +53,6 @@ import {
   tellingCategory,
 } from './charts/response-times.ts'
 import { accountChart, ribbonChart } from './charts/ribbon.ts'
-import { samplingPlanChart } from './charts/sampling-plan.ts'
 import { segmentsChart } from './charts/segments.ts'
 import {
   squaredVariationChart,
@@ -169,7 +167,6 @@ export const PLOTTED = [
   [Moves, { moves: movesChart }],
   [Ranking, { contributions: contributionsChart }],
   [ResponseTimeMutations, { 'response-times': responseTimesChart, edge: edgeTimesChart }],
-  [SamplingPlan, { rates: samplingPlanChart }],
   [ScenarioProfile, OF_PROFILES],
   [Segments, { segments: segmentsChart }],
   [SingleChanges, { tornado: singleChangesChart }],

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { describe, expect, test, vi } from 'vitest'
-import { cutAtPart, printText, textTable } from '../../src/cli/printing.ts'
+import { cutAtPart, printText, tableOf, textTable } from '../../src/cli/printing.ts'
 import { flowdelta } from './run-cli.ts'
 
 const HEAD = ['from', 'to', 'takes']
@@ -27,6 +27,16 @@ test.each([20, 60, 100, 120])(
     expect(letters(printed)).toBe(letters([HEAD, ...ROWS].flat().join('')))
   },
 )
+
+test('a table says under each title what its column says of a row; long cells differ where they did', () => {
+  const names = [1, 2].map((number) => `${'b'.repeat(90)}${number}${'a'.repeat(90)}`)
+  const columns = { name: (name: string) => name, row: (_: string, i: number) => `no. ${i}` }
+  const lines = tableOf(names, columns, { width: 100, longest: 40 }).split('\n')
+  expect(lines[0]).toMatch(/^name +row$/)
+  expect(lines[1]).toMatch(/^bbb[^2]*1[^2]*aaa +no\. 0$/)
+  expect(lines[2]).toMatch(/^bbb[^1]*2[^1]*aaa +no\. 1$/)
+  expect(lines[1]?.length).toBeLessThan(50)
+})
 
 test('a cell is broken where a name or one of its parts ends', () => {
   expect(textTable(['name'], [[NAME]], 35).split('\n')).toEqual([

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { rankSignals } from '../../src/stats/detectable-shift.ts'
 import { detectableShift, mannWhitney, randomSource } from '../../src/stats/index.ts'
 
 const even = Object.freeze(Array.from({ length: 100 }, (_, i) => 1000 + 10 * i))
@@ -94,21 +93,6 @@ describe('small samples', () => {
       ...detectableShift(even, 100),
       droppedBefore: 2,
     })
-  })
-})
-
-describe('signals of a shift', () => {
-  const signalsOf = rankSignals(even, 130)
-
-  test('have the power of the detectable shift', () => {
-    const { power } = detectableShift(even, 100)
-    expect(Math.abs(signalsOf(100, { least: 1.96 }).power - power)).toBeLessThan(0.001)
-  })
-
-  test('grow with the root of the number of values, and shrink with that of the design effect', () => {
-    const { signal } = signalsOf(100, { least: 3 })
-    expect(signalsOf(400, { least: 3 }).signal).toBeCloseTo(2 * signal)
-    expect(signalsOf(100, { least: 3, designEffect: 4 }).signal).toBeCloseTo(signal / 2)
   })
 })
 

@@ -8,7 +8,6 @@ import { diagnoseExplosion } from '../../src/explain/explosion/diagnose-explosio
 import { expectedCategoryCurves } from '../../src/explain/explosion/expected-categories.ts'
 import { focusOn } from '../../src/explain/focus-graph.ts'
 import { explain } from '../../src/explain/parameters/explain.ts'
-import { planSampling } from '../../src/explain/plan-sampling.ts'
 import { findSubmitters } from '../../src/explain/submitters.ts'
 import { findVariance } from '../../src/explain/variance/find-variance.ts'
 import { explore, plot } from '../../src/index.ts'
@@ -46,7 +45,6 @@ const charts = () => [
   plot(comparison, 'flow', { category: 0 }),
   plot(explain(comparison, 0)),
   plot(comparison, 'moves'),
-  plot(planSampling(comparison)),
   plot(findBlindSpots(comparison)),
   plot(findSubmitters(comparison, 'pay')),
   plot(focusOn(comparison, 'shop')),

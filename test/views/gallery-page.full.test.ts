@@ -10,7 +10,6 @@ import { diagnoseExplosion } from '../../src/explain/explosion/diagnose-explosio
 import { expectedCategoryCurves } from '../../src/explain/explosion/expected-categories.ts'
 import { focusOn } from '../../src/explain/focus-graph.ts'
 import { explain } from '../../src/explain/parameters/explain.ts'
-import { planSampling } from '../../src/explain/plan-sampling.ts'
 import { findSubmitters } from '../../src/explain/submitters.ts'
 import { findVariance } from '../../src/explain/variance/find-variance.ts'
 import { connectCharts } from '../../src/views/notebook/connect-charts.ts'
@@ -52,7 +51,6 @@ function everyChart(comparison: Comparison): Shown[] {
     plot(variance, 'covariances', { category }),
     plot(explain(comparison, category)),
     plot(explain(comparison, category), 'differences'),
-    plot(planSampling(comparison)),
     plot(findBlindSpots(comparison)),
     plot(findSubmitters(comparison, service)),
     plot(focusOn(comparison, service)),

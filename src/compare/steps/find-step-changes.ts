@@ -9,7 +9,7 @@ import { callName } from '../../flows/node-labels.ts'
 import { areFromSpans, messageReceivers } from '../../flows/span-tree.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cauchyCombination } from '../../stats/cauchy-combination.ts'
-import { type ModeratedShift, moderatedShifts } from '../../stats/moderated-shifts.ts'
+import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { Categories } from '../categories/categories.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
 import { whyUnchanged } from '../mutations/unchanged.ts'
@@ -27,8 +27,8 @@ import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
 import { type StepChange, StepChanges } from './step-changes.ts'
 import type { StepStratum } from './step-strata.ts'
-import { type StepTimes, stepKey, stepTimes } from './step-times.ts'
-import { MIN_TAIL_VALUES, testTails } from './tail-counts.ts'
+import { type StepTimes, stepTimes } from './step-times.ts'
+import { testTails } from './tail-counts.ts'
 import { shortStretches, timeBlocks } from './time-blocks.ts'
 
 /** A change of this share of an operation's calls is called one. */
@@ -221,23 +221,6 @@ function timedStrata(steps: readonly StepTimes[]) {
   return { byOperation, timed }
 }
 
-/**
- * Returns how sure all of after alone makes the times of steps, by step, without what else they are tested for; `null`
- * where they are not tested.
- */
-export function sizesOfTests(flows: FlowSet): ReadonlyMap<string, ModeratedShift | null> {
-  const steps = stepTimes(flows)
-  const { perRun, pairs } = timeBlocks(flows)
-  const tests = moderatedShifts(timedStrata(steps).timed, { perRun, pairs })
-  return new Map(
-    steps.map((step, i) => {
-      const test = tests[i] as ModeratedShift
-      const isTested = !areOfOneRequest(step.strata) && !Number.isNaN(test.p)
-      return [stepKey(step), isTested ? test : null]
-    }),
-  )
-}
-
 /** Spans needed to record a call: its own, and that of its predecessor. */
 const SPANS_OF_CALL = 2
 
@@ -318,17 +301,13 @@ function withTail(shift: ModeratedShift, tailP: number): TimesTest {
 /**
  * Returns the level for the test of one operation's typical time if nothing else changed: its share of `alpha`, after
  * tails, parts of after, other statistics and all other tests.
- *
- * @param values number of values of each period; fewer than `MIN_TAIL_VALUES` have no tails to test
  */
 export function levelOfTimes(
   { tested, options: { alpha } }: Pick<StepChanges, 'tested' | 'options'>,
   operations: number,
-  values = Number.POSITIVE_INFINITY,
 ): number {
   const ofOperation = operations < 2 ? 1 : 2 * operations
-  const ofTimes = values < MIN_TAIL_VALUES ? 1 : TESTS_OF_TIMES
-  return (alpha * WHOLE_LEVEL) / ofTimes / STATISTICS / ofOperation / Math.max(1, tested)
+  return (alpha * WHOLE_LEVEL) / TESTS_OF_TIMES / STATISTICS / ofOperation / Math.max(1, tested)
 }
 
 /** Returns p of a step: of all operations together, or of the most significant one. */

@@ -12,7 +12,7 @@ import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 /** Power of ranks that a subset shows by. */
 const SUBSET_POWER = 4
 /** A tail of fewer values a period is one value or none. */
-export const MIN_TAIL_VALUES = 20
+const MIN_TAIL_VALUES = 20
 /** Limits far beyond the usual: a multiple of the value that this share does not exceed in the faster period. */
 const FAR_TAILS = [
   { share: 0.95, times: 1.5 },

@@ -1,12 +1,12 @@
+import { extent, range } from 'd3-array'
 import type { Comparison } from '../../compare/comparison.ts'
 import { isClear, type WholeShift, wholeShifts } from '../../compare/findings/whole-shift.ts'
-import { partOfAll } from '../../compare/words/finding-facts.ts'
+import { partOfAll, timeText } from '../../compare/words/finding-facts.ts'
 import type { Findings } from '../../compare/words/findings.ts'
 import { formatAmount, moreText, type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
 import { counted, grouped, percent, spoken } from '../../core/words.ts'
 import { AFTER, BEFORE, countText, type FlowSet } from '../../flows/flow-set.ts'
 import { isTimeOfDay } from '../../traces/epoch-clock.ts'
-import type { TraceSet } from '../../traces/trace-set.ts'
 
 export const NOTHING = '–'
 
@@ -139,31 +139,25 @@ function leadingFinding({ findings: all }: Comparison): string {
   return `${count} found; ${which} explains ${partOfAll(first, all)}.`
 }
 
-export function periodTimes(comparison: Comparison) {
-  const { runs, after, flows } = comparison
-  const times = runs.map((run, i) => spanOf(run, arrivalsOf(flows, BEFORE, flows.runs[i])))
-  const known = times.filter((time) => time !== undefined)
+export function periodTimes({ flows }: Comparison) {
+  const { period, recordedIn, runs } = flows
+  const times = runs.map((run) =>
+    timesOf(flows, (i) => period[i] === BEFORE && recordedIn[i] === run),
+  )
   return {
-    before: known.length === 0 ? undefined : known.join('; '),
-    after: spanOf(after, arrivalsOf(flows, AFTER)),
+    before: spoken(times).join('; ') || undefined,
+    after: timesOf(flows, (i) => period[i] === AFTER),
   }
 }
 
-function arrivalsOf({ startUs, period, recordedIn }: FlowSet, wanted: 0 | 1, run?: number) {
-  return startUs.filter(
-    (_, i) => period[i] === wanted && (run === undefined || recordedIn[i] === run),
-  )
-}
-
-function spanOf({ epochNs }: TraceSet, arrivals: Float64Array): string | undefined {
-  if (arrivals.length === 0) return undefined
-  const least = arrivals.reduce((low, start) => Math.min(low, start))
-  const most = arrivals.reduce((high, start) => Math.max(high, start))
-  const ends = [least, most].map((startUs) => Number(epochNs / 1000n) / 1e3 + startUs / 1e3)
-  if (!ends.every((ms) => isTimeOfDay(ms * 1e3))) return undefined
-  const [from = '', to = ''] = ends.map((ms) => new Date(ms).toISOString())
-  const day = (iso: string) => iso.slice(0, 10)
-  const time = (iso: string) => iso.slice(11, 19)
-  const end = day(from) === day(to) ? time(to) : `${day(to)} ${time(to)}`
-  return `${day(from)} ${time(from)} to ${end} UTC`
+/** Writes from when to when requests arrived: `2026-09-30 11:15:03 to 11:25:00 UTC`. */
+function timesOf(flows: FlowSet, isWanted: (request: number) => boolean): string | undefined {
+  const arrivals = range(flows.size)
+    .filter(isWanted)
+    .map((request) => flows.arrivalUs(request))
+  const ends = extent(arrivals).filter((us) => us !== undefined && isTimeOfDay(us))
+  const [from, to] = ends.map((us) => timeText(Number(us), { days: true }))
+  if (from === undefined || to === undefined) return undefined
+  const day = from.slice(0, from.indexOf(' ') + 1)
+  return `${from} to ${to.startsWith(day) ? to.slice(day.length) : to} UTC`
 }
