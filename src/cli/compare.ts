@@ -6,6 +6,7 @@ import { count, defineOptions, flag, optionalText } from '../core/options.ts'
 import { explain, explainMutation } from '../explain/parameters/explain.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { toDot } from '../views/to-dot.ts'
+import { withinBudget } from './comparison-budget.ts'
 import {
   COMPARISON_DOCUMENT,
   type Explained,
@@ -60,6 +61,12 @@ const COMPARE_FLAGS = defineOptions({
     default: false,
     sentence: 'Print warnings in full, edges of findings, and every ranked mutation',
   }),
+  budget: count({
+    default: 32_000,
+    min: 0,
+    unit: 'bytes',
+    sentence: 'Keep the JSON document within this size, most important parts first; 0 for no limit',
+  }),
   finding: optionalText(
     'Print one finding in full, by rank or id: mutations, edges, steps, calls and example traces of 1, #1 or the stable id latency-1a2b3c4d',
     'finding <which>',
@@ -90,17 +97,21 @@ export function addCompare(command: Command, args: readonly string[]): void {
 }
 
 async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
-  const { json, verbose, limit } = flags
+  const { json, verbose, limit, budget } = flags
   const comparison = await compareFiles({ ...flags, files })
   const why = flags.explain === undefined ? null : explained(comparison, flags.explain)
   const whatIf = whatIfOf(comparison, flags)?.explains(comparison.findings) ?? []
-  const printed = { comparison, limit, explained: why, whatIf }
+  const printed = { comparison, limit, budget, explained: why, whatIf }
+  const all = {
+    categories: comparison.categories.size,
+    mutations: comparison.ranking.mutations.length,
+  }
   if (flags.dot !== undefined) process.stdout.write(dotText(comparison, flags.dot))
   else if (flags.finding !== undefined) {
     const whole = { comparison, finding: findingCalled(comparison, flags.finding), explained: why }
     if (json) printJson(FINDING_DOCUMENT.write(whole))
     else printText(findingText(whole))
-  } else if (json) printJson(COMPARISON_DOCUMENT.write(printed))
+  } else if (json) printJson(withinBudget(COMPARISON_DOCUMENT.write(printed), { budget, all }))
   else printText(comparisonText(printed, { verbose, proposed: isProposedAlone(flags) }))
   proposedAlone(flags, comparison.findings.findings.length)
   failOn(comparison, flags.failOn, TERMS)

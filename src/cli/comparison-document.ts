@@ -15,6 +15,7 @@ import { chooseFlows } from '../explain/flow-pair/flow-form.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
+import { mutationsWithin } from './comparison-budget.ts'
 import {
   COUNT,
   document,
@@ -230,6 +231,8 @@ function edgeEffect({ comparison, category, edge }: EdgeOf): Effect | null {
 export interface PrintedComparison {
   readonly comparison: Comparison
   readonly limit: number
+  /** Bytes that it may have as JSON; 0 for any number. */
+  readonly budget: number
   readonly explained: Explained | null
   /** Findings with the results of a diagnosis. Default: no diagnosis. */
   readonly whatIf?: readonly ExplainedFinding[]
@@ -283,7 +286,9 @@ const ACCOUNT = record<Account>({
       beforeUs: NUMBER.about('Mean time of a request in it.'),
       afterUs: NUMBER,
     }),
-  ).about('Steps on the path of requests, the largest change first; they add up to both means.'),
+  ).about(
+    'Steps on the path of requests, the largest change first; they add up to both means. Where --budget left some out, these are one, `other`.',
+  ),
 })
 
 const SLOW_COUNTS = record<SlowStretch['inside']>({ slow: COUNT, requests: COUNT })
@@ -329,6 +334,17 @@ const FEW_SLOW = record<FewSlowText>({
   typicalUs: NUMBER.about('Median of what they took beyond the median before.'),
   excessUs: NUMBER.about('Sum of the same.'),
   examples: listOf(TEXT).about('Trace ids of the slowest.'),
+})
+
+const LEFT_OUT = record({
+  findings: COUNT,
+  warnings: COUNT,
+  mutations: COUNT,
+  categories: COUNT,
+  shortenedFindings: listOf(TEXT),
+  shortenedMutations: listOf(RANK),
+  budget: COUNT,
+  how: TEXT,
 })
 
 const EXPLAINED = record<ExplainedFinding>({
@@ -422,7 +438,11 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     mutations: listOf(MUTATION).from(mutationsOf, 'In order of rank; cut at --limit.'),
     truncated: optional(record({ categories: COUNT, mutations: COUNT })).from(
       truncatedOf,
-      'Present when --limit left some out: how many there are in all.',
+      'Present when --limit or --budget left some out: how many there are in all.',
+    ),
+    leftOut: optional(LEFT_OUT).from(
+      () => undefined,
+      'Present when --budget left something out: how many entries of each list, which entries are incomplete, and how to get the rest.',
     ),
     warnings: listOf(
       record<Omit<ComparisonWarning, 'advice'>>({
@@ -501,8 +521,9 @@ export const FINDING_DOCUMENT = document<WholeFinding>(
   },
 )
 
-function mutationsOf({ comparison, limit, explained }: PrintedComparison): MutationOf[] {
-  return comparison.ranking.mutations.slice(0, limit).map((mutation) => ({
+function mutationsOf({ comparison, limit, budget, explained }: PrintedComparison): MutationOf[] {
+  const most = Math.min(limit, mutationsWithin(budget))
+  return comparison.ranking.mutations.slice(0, most).map((mutation) => ({
     ...mutationOf(comparison, mutation),
     explanation: explained?.mutation?.rank === mutation.rank ? explained.mutation.why : undefined,
   }))

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { greatest } from 'd3-array'
 import packageJson from '../../package.json' with { type: 'json' }
-import { type AccountStep, withoutSmall } from '../compare/account.ts'
 import type { Comparison } from '../compare/comparison.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { fingerprint } from '../core/fingerprint.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import { withSteps } from './comparison-budget.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT, findingCalled } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { exampleOf } from './example-calls.ts'
@@ -116,12 +116,11 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     takes: PERIODS,
     answer: async (asked) => {
       const { key, comparison } = await compared(asked)
-      const printed = { comparison, limit: MAX_LISTED, explained: null }
-      const { findings, warnings, ...rest } = COMPARISON_DOCUMENT.write(printed)
-      const whole = rest['account'] as { readonly steps: readonly AccountStep[] }
-      const account = { ...whole, steps: withoutSmall(whole.steps, MAX_STEPS) }
+      const printed = { comparison, limit: MAX_LISTED, explained: null, budget: 0 }
+      const document = withSteps(COMPARISON_DOCUMENT.write(printed), MAX_STEPS)
+      const { findings, warnings, ...rest } = document
       const text = comparison.findings.text()
-      return { comparison: key, text, findings, warnings, ...rest, account }
+      return { comparison: key, text, findings, warnings, ...rest }
     },
   },
   finding: {

@@ -127,7 +127,7 @@ describe('flowdelta mcp', () => {
     }
     const { out } = await flowdelta(
       ...['compare', '--before', ...SAMPLE.before, '--after', ...SAMPLE.after],
-      ...['--json'],
+      ...['--json', '--budget', '0'],
     )
     const printed = JSON.parse(out) as Record<string, unknown[]>
     expect(first['change']).toEqual(printed['change'])

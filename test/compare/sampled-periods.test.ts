@@ -60,7 +60,10 @@ describe('a comparison of at most so many requests of a recording', () => {
     ) as unknown as typeof ALL.findings.findings
     expect(own?.requests).toBe(whole?.requests)
     expect(own?.contributionUs).toBeCloseTo(whole?.contributionUs as number, -6)
-    const text = comparisonText({ comparison: SOME, limit: 9, explained: null }, { verbose: false })
+    const text = comparisonText(
+      { comparison: SOME, limit: 9, budget: 0, explained: null },
+      { verbose: false },
+    )
     expect(text).toMatch(
       /^3,000 \(600 compared\) requests before, 6,000 \(600 compared\) after, .*\nA weighted sample of them was compared; --sample all compares every request\n/,
     )

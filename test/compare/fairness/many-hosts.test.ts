@@ -74,7 +74,7 @@ describe('of requests spread over so many hosts that no category has enough of t
   test('what people read ends with the flag as a hint, and has no warning before the findings', () => {
     const comparison = compare(period({ seed: 1 }), period({ seed: 2, slowUs: 1000 }))
     const text = (of: typeof comparison) =>
-      comparisonText({ comparison: of, limit: 9, explained: null }, { verbose: false })
+      comparisonText({ comparison: of, limit: 9, budget: 0, explained: null }, { verbose: false })
     expect(text(comparison)).not.toContain('small-periods')
     expect(text(comparison)).toMatch(
       /#1 .*c: GET[\s\S]*\nMore: --verbose \(warnings in full\), --finding \S+ \(#1 with its traces\), --omit-hosts\s+\(categories\s+large\s+enough\s+to\s+rank\)\.$/,

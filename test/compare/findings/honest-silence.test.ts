@@ -16,7 +16,7 @@ import { compareShops } from './fixture.ts'
 
 /** What each output says where nothing was found, on one line. */
 function silence(comparison: Comparison) {
-  const printed = { comparison, limit: 1000, explained: null }
+  const printed = { comparison, limit: 1000, budget: 0, explained: null }
   const head = headline(comparison)
   const lines = (text: string) => text.replace(/\s+/g, ' ')
   return {

@@ -49,7 +49,7 @@ describe('six seconds in which stock takes 900 ms longer', () => {
   })
 
   test('are in JSON and in reports, which do not say that chance alone explains the difference', () => {
-    const printed = { comparison, limit: 10, explained: null }
+    const printed = { comparison, limit: 10, budget: 0, explained: null }
     const { slowStretch } = COMPARISON_DOCUMENT.write(printed) as Record<string, { text: string }>
     const { title, sentences } = headline(comparison)
     expect(slowStretch?.text).toBe(findings.slowStretchText)
@@ -74,7 +74,7 @@ describe('six requests in which stock takes five seconds longer, apart in time',
   })
 
   test('are in JSON and in reports', () => {
-    const printed = { comparison: rare, limit: 10, explained: null }
+    const printed = { comparison: rare, limit: 10, budget: 0, explained: null }
     const { fewSlow } = COMPARISON_DOCUMENT.write(printed) as Record<string, { text: string }>
     expect(fewSlow?.text).toBe(findings.fewSlowText)
     expect(headline(rare).sentences.join(' ')).toContain(fewSlow?.text)

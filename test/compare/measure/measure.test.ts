@@ -219,7 +219,7 @@ describe('a comparison by tokens', () => {
     expect(pictures.some((picture) => picture instanceof Chart)).toBe(true)
     const page = reportHtml(comparison)
     const text = [
-      comparisonText({ comparison, limit: 9, explained: null }, { verbose: true }),
+      comparisonText({ comparison, limit: 9, budget: 0, explained: null }, { verbose: true }),
       findings.text(),
       segments.displayText(),
       ...pictures.map((picture) => picture.svg()),

@@ -33,6 +33,7 @@ test('documents have the requests that were recorded, and those that they stand 
     COMPARISON_DOCUMENT.write({
       comparison: compare(sampled(10, probability), sampled(30, probability)),
       limit: 10,
+      budget: 0,
       explained: null,
     })
   const requests = { before: 10, after: 30 }
