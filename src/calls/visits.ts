@@ -35,7 +35,7 @@ export interface Visit {
   readonly caller: Visit | null
   /** Whether it received a message, or was called by a receiver: no request waits for it. */
   readonly isOfMessage: boolean
-  /** Own spans without those of calls, callers first. */
+  /** Own spans without those of calls, callers first; none where all but a call of it was lost. */
   readonly spans: readonly number[]
   readonly calls: readonly OutgoingCall[]
 }

@@ -263,31 +263,28 @@ class StepCollector {
         (others: readonly number[]): Item['measureNs'] =>
         (request, untilNs) =>
           spans.uncoveredNs(request, entry, others, untilNs)
-      const work: Item = {
+      const item = (step: Step, key: readonly string[], measureNs: Item['measureNs']): Item => ({
         span: entry,
         atCaller,
         visit,
         isOfMessage,
         isLeaf: awaited.length === 0,
         worker: nameAt(visit, entry),
-        measureNs: uncoveredBy(awaited),
-        times: stratumOf(step, [...key, ...callees]),
-      }
-      const inner = visit.spans.slice(1).filter((one) => !isThrough(one))
-      const within = [...new Set(inner.map((one) => operations[one]!))].sort()
-      const part = (part: 'itself' | 'within', measureNs: Item['measureNs']): Item => ({
-        ...work,
         measureNs,
-        times: stratumOf({ ...step, part }, [...key, ...callees, '', ...within]),
+        times: stratumOf(step, key),
       })
-      const itself = uncoveredBy(childrenOf(shape, entry, isThrough))
-      const parts =
-        within.length === 0
-          ? []
-          : [
-              part('itself', itself),
-              part('within', (...at) => work.measureNs(...at) - itself(...at)),
-            ]
+      const workOf = (): Item[] => {
+        const work = uncoveredBy(awaited)
+        const itself = uncoveredBy(childrenOf(shape, entry, isThrough))
+        const inner = visit.spans.slice(1).filter((one) => !isThrough(one))
+        const within = [...new Set(inner.map((one) => operations[one]!))].sort()
+        const part = (part: 'itself' | 'within', measureNs: Item['measureNs']) =>
+          item({ ...step, part }, [...key, ...callees, '', ...within], measureNs)
+        const whole = item(step, [...key, ...callees], work)
+        if (within.length === 0) return [whole]
+        const others: Item['measureNs'] = (...at) => work(...at) - itself(...at)
+        return [whole, part('itself', itself), part('within', others)]
+      }
       const ways = visit.calls
         .filter(({ isWay }) => isWay)
         .map((call): Item => {
@@ -307,16 +304,14 @@ class StepCollector {
           }
         })
       const isUncovered = visit.spans.some((one) => uncovered.has(nameAt(visit, one)))
-      const timed = isUncovered ? ways : [work, ...parts, ...ways]
+      const timed = isUncovered || visit.spans.length === 0 ? ways : [...workOf(), ...ways]
       if (caller !== null) return timed
       // If one period lost more spans, the first recorded call does not distinguish requests.
       const first = lostShares(this.#flows).differ ? undefined : called[0]
       const whole: Item = {
-        ...work,
+        ...item({ ...step, kind: 'request' }, [...key, type ?? first ?? ''], uncoveredBy([])),
         isLeaf: false,
         worker: null,
-        measureNs: uncoveredBy([]),
-        times: stratumOf({ ...step, kind: 'request' }, [...key, type ?? first ?? '']),
       }
       return [...timed, whole]
     })
