@@ -1,4 +1,4 @@
-import { greatest, group, mean, sum } from 'd3-array'
+import { group, mean, sum } from 'd3-array'
 import { at } from '../../core/entries.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
@@ -11,7 +11,7 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import { levelOfTimes } from '../steps/find-step-changes.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
-import type { StepSample } from '../steps/step-strata.ts'
+import type { StepStratum } from '../steps/step-strata.ts'
 import { strataOfStep } from '../steps/step-times.ts'
 import { placeTitle } from './names.ts'
 
@@ -58,6 +58,9 @@ export function detectableShifts(
   const timeOf = cappedTimes(flows, BEFORE)
   const whole = Array.from(typeOf.keys()).filter((request) => !flows.isPart(request))
   const kinds = group(whole, (request) => typeOf[request] as number)
+  const mainStep = mainSteps(steps, (request) =>
+    flows.isPart(request) ? undefined : typeOf[request],
+  )
   const found = Array.from(kinds, ([type, requests]): Detectable => {
     const [before, after] = [BEFORE, AFTER].map((period) =>
       requests.filter((request) => flows.period[request] === period),
@@ -85,7 +88,7 @@ export function detectableShifts(
         ? { alpha, designEffect: 1 }
         : testOf(steps, step, times.before.length + times.after.length)
     const shiftUs = foundShift(times.before, times.after.length, { ...how, leastUs })
-    const main = mainStep(steps, requests)
+    const main = mainStep(type)
     const ofStep = main && {
       name: main.name,
       shiftUs: foundShift(main.before, main.after, { ...main.how, leastUs }),
@@ -126,27 +129,47 @@ function foundShift(
   return Math.max(shift, leastUs + (beyond * shift) / (critical + beyond))
 }
 
-/** Returns the step on whose critical calls requests spend most. */
-function mainStep(steps: StepChanges, requests: readonly number[]) {
-  const own = new Set(requests)
+/** Returns the step on whose critical calls the requests of a type spend most; `typeOf` has none for some requests. */
+function mainSteps(steps: StepChanges, typeOf: (request: number) => number | undefined) {
   const places = steps.steps
     .filter(({ kind, part }) => kind !== 'request' && part !== 'message')
     .flatMap((step) => {
       const strata = group(strataOfStep(steps.times, step), ({ operation }) => operation)
       return Array.from(strata, ([operation, some]) => ({ step, operation, some }))
     })
-  const most = greatest(places, ({ some }) => sum(some, ({ before }) => heldUs(before, own)))
-  if (most === undefined) return null
-  const { step, operation, some } = most
-  const before = some.flatMap((one) => [...one.before.values])
-  const after = sum(some, (one) => one.after.values.length)
-  const how = testOf(steps, step, before.length + after)
-  return { name: placeTitle(step, operation), before, after, how }
+  const most = new Map<
+    number,
+    { readonly heldUs: number; readonly place: (typeof places)[number] }
+  >()
+  for (const place of places) {
+    for (const [type, heldUs] of heldByType(place.some, typeOf)) {
+      if (heldUs > (most.get(type)?.heldUs ?? 0)) most.set(type, { heldUs, place })
+    }
+  }
+  return (type: number) => {
+    const place = most.get(type)?.place ?? places[0]
+    if (place === undefined) return null
+    const { step, operation, some } = place
+    const before = some.flatMap((one) => [...one.before.values])
+    const after = sum(some, (one) => one.after.values.length)
+    const how = testOf(steps, step, before.length + after)
+    return { name: placeTitle(step, operation), before, after, how }
+  }
 }
 
-function heldUs({ recorded }: StepSample, own: ReadonlySet<number>): number {
-  const { requests, criticalUs } = recorded
-  return sum(requests, (request, row) => (own.has(request) ? at(criticalUs, row) : 0))
+function heldByType(
+  strata: readonly StepStratum[],
+  typeOf: (request: number) => number | undefined,
+): Map<number, number> {
+  const held = new Map<number, number>()
+  for (const { before } of strata) {
+    const { requests, criticalUs } = before.recorded
+    requests.forEach((request, row) => {
+      const type = typeOf(request)
+      if (type !== undefined) held.set(type, (held.get(type) ?? 0) + at(criticalUs, row))
+    })
+  }
+  return held
 }
 
 /** Limits for naming a step that did not change: p alone would be significant, and q is below one half. */

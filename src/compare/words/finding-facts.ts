@@ -60,7 +60,9 @@ export function factsOf(
   if (draft.kind === 'errors') {
     // Other findings may account for part of the excess.
     const [low, high] = draft.eachInterval
-    const more = `affected requests take ${moreText((low + high) / 2, quantity)}${intervalText([low, high], quantity)}`
+    const sign = Math.sign(low + high)
+    const interval = intervalText([sign * low, sign * high], quantity)
+    const more = `failing calls take ${moreText((low + high) / 2, quantity)} per affected request${interval}`
     const isKnown = each !== 0 && !Number.isNaN(low)
     return [...notes, ...(isKnown ? [more] : []), certaintyText(q)]
   }

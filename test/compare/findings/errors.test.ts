@@ -101,7 +101,9 @@ describe('of stock that fails in a tenth of the time', () => {
     // Of 5 ms, a tenth is left: 400 requests.
     expect(first?.contributionUs).toBeGreaterThan(-1.05 * 400 * 4500)
     expect(first?.contributionUs).toBeLessThan(-0.9 * 400 * 4500)
-    expect(first?.facts.join()).toMatch(/affected requests take 4\.\d+ ms less \(95 % CI/)
+    expect(first?.facts.join()).toMatch(
+      /failing calls take 4\.\d+ ms less per affected request \(95 % CI [34]\.\d+/,
+    )
   })
 
   test('an outage that begins within the period after is found', () => {
