@@ -129,8 +129,8 @@ class Shares {
  * Divides spans into visits of services. A span of a service whose calls all go to one other service is the caller's
  * side of a call. So is a span without calls if its operation names such calls of the same service elsewhere, or a
  * callee that records no spans; calls of other services may go anywhere. Relays are on the way of a call. Instances of
- * one service that call each other are
- * visited apart. Sending a message is work of its sender, which does not wait for the receiver.
+ * one service that call each other are visited apart. Sending a message is work of its sender, which does not wait for
+ * the receiver.
  */
 export const allVisits = remembered((flows: FlowSet): ReadonlyMap<number, ShapeVisits> => {
   const shapes = [...new Set(flows.shapeOf)].map((shape) => ({

@@ -24,7 +24,7 @@ export interface FailingSite {
 /**
  * Collects the calls of after that fail, and all others of the same operations by the same callers.
  *
- * @param spans of the failing calls, by request
+ * @param failing spans of the failing calls, by request
  * @param timesUs what each span of a request takes, in µs
  */
 export function failingSites(
