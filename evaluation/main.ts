@@ -23,6 +23,7 @@ import { evaluateNull } from './evaluate-null.ts'
 import { evaluationText } from './evaluation-text.ts'
 import { findCases } from './recorded-cases.ts'
 import { scoreTool, studyText } from './study-kit.ts'
+import { runFewSuite } from './suites/few-suite.ts'
 import { type HdxFlags, runHdxSuite } from './suites/hdx-suite.ts'
 import { runIncidentSuite } from './suites/incident-suite.ts'
 import { type NezhaFlags, runNezhaSuite } from './suites/nezha-text.ts'
@@ -31,7 +32,7 @@ import { runPlantedSuite } from './suites/planted-suite.ts'
 import { runVariedSuite } from './suites/varied-incidents.ts'
 import { runWhatIfEvaluation, type WhatIfFlags } from './testbed-text.ts'
 
-type Suite = 'hdx' | 'incidents' | 'nezha' | 'nulls' | 'planted' | 'varied'
+type Suite = 'few' | 'hdx' | 'incidents' | 'nezha' | 'nulls' | 'planted' | 'varied'
 
 /** What commander makes of the options below. */
 interface EvaluateFlags extends WhatIfFlags, HdxFlags, NezhaFlags, NullFlags {
@@ -94,11 +95,11 @@ const FLAGS = defineOptions({
 
 /** Options that only suites take. */
 const SUITE_FLAGS = defineOptions({
-  suite: oneOf(['hdx', 'incidents', 'nezha', 'nulls', 'planted', 'varied', null], {
+  suite: oneOf(['few', 'hdx', 'incidents', 'nezha', 'nulls', 'planted', 'varied', null], {
     default: null,
     flag: 'suite <name>',
     sentence:
-      "Judge findings instead: on incidents that concern a minority (hdx), on such incidents made at random (incidents), of more kinds and volumes (varied), planted into recorded noise (planted), on Nezha's labelled faults (nezha), or on runs without a change (nulls)",
+      "Judge findings instead: on incidents that concern a minority (hdx), on such incidents made at random (incidents), of more kinds and volumes (varied), planted into recorded noise (planted), on Nezha's labelled faults (nezha), on runs without a change (nulls), or on a few requests of one run (few)",
   }),
   half: oneOf(['even', 'odd', null], {
     default: null,
@@ -180,6 +181,7 @@ async function runSuite(
     )
   }
   if (flags.suite === 'incidents') return runIncidentSuite(flags)
+  if (flags.suite === 'few') return runFewSuite(flags)
   if (flags.suite === 'varied') return runVariedSuite(flags)
   if (flags.suite === 'planted') return runPlantedSuite()
   return flags.suite === 'hdx' ? runHdxSuite(flags) : runNullSuite(flags)
