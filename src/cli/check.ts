@@ -125,7 +125,7 @@ function checkText(results: CheckResults, width = Number.POSITIVE_INFINITY): str
   const slower = untold.filter((type) => type.isApart && !(type.shift.low > 0))
   const unsureText = (what: string, of: readonly string[]) =>
     of.length > 0 &&
-    `${what}: ${of.join(', ')}. ${counted(baseline.length, 'run')} cannot show run-to-run variation: look at these, or add runs to the history.`
+    `${what}: ${of.join(', ')}. ${counted(baseline.length, 'run')} cannot tell how much runs differ: look at these, or add runs to the history.`
   const unbounded = types.filter(({ shift }) => isUnbounded(shift)).length
   const possible = new Set(unsure.flatMap((type) => type.possible))
   // The numbers before cover all runs together.
@@ -162,7 +162,7 @@ function checkText(results: CheckResults, width = Number.POSITIVE_INFINITY): str
     unbounded > 0 &&
       `Too few ${baseline.length === 1 ? 'requests' : 'runs'} to bound the shift of ${counted(unbounded, 'type')}.`,
     baseline.length === 1 &&
-      'A single run before cannot show run-to-run variation: intervals may be too narrow.',
+      'With one run before, how much runs differ is unknown: intervals may be too narrow.',
     changes.length > 0 &&
       `Response times changed level at ${shortName(changes.at(-1)?.run ?? '')}.`,
   ])

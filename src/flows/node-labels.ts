@@ -117,10 +117,10 @@ export function operationName({ operation }: Pick<NodeLabel, 'operation'>): stri
   return printable(operation.replace(GRPC_METHOD, '$1$2'))
 }
 
-/** Returns the same beside the name of its service, without what the operation says of that: `GET to redis`. */
+/** Returns the same beside the name of its service, which it leaves out: of `cart/AddItem` and `GET to cart`. */
 export function operationAt(service: string, operation: string): string {
-  const said = ` to ${service}`
-  return operation.endsWith(said)
-    ? operationName({ operation: operation.slice(0, -said.length) })
-    : operationName({ operation })
+  const [first, last] = [`${service}/`, ` to ${service}`]
+  const from = operation.startsWith(first) ? first.length : 0
+  const to = operation.endsWith(last) ? -last.length : operation.length
+  return operationName({ operation: operation.slice(from, to) || operation })
 }

@@ -29,7 +29,7 @@ describe('flowdelta check', () => {
     const { code, out, err } = await check(CONTROL_AFTER, ...GATE, '--name', 'v2')
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^pass: v2 against 1 run \(v1\)\n/)
-    expect(out).toContain('A single run before cannot show run-to-run variation')
+    expect(out).toContain('With one run before, how much runs differ is unknown')
   })
 
   test('fails the types that a planted millisecond makes slower, and only those', async () => {
@@ -116,7 +116,7 @@ describe('flowdelta check', () => {
     expect(open.code).toBe(0)
     expect(open.out).toMatch(/shop GET .* 25\.0 % +warn errors>1%\n/)
     expect(open.out).toContain(
-      'More requests fail than in any run before: shop GET (5.2 % → 25.0 %). 2 runs cannot show run-to-run variation: look',
+      'More requests fail than in any run before: shop GET (5.2 % → 25.0 %). 2 runs cannot tell how much runs differ: look',
     )
   })
 
@@ -466,7 +466,7 @@ describe('a history of runs', () => {
     expect(code).toBe(0)
     expect(out).toMatch(/^warn: /)
     expect(out).toMatch(/NFS3 WRITE .*warn any\n/)
-    expect(out).toContain('frontend NFS3 WRITE. 2 runs cannot show run-to-run variation: look')
+    expect(out).toContain('frontend NFS3 WRITE. 2 runs cannot tell how much runs differ: look')
     const { out: json } = await flowdelta('check', SLOW, '--baseline', history, '--as', 'json')
     expect(JSON.parse(json).types[0]).toMatchObject({ verdict: 'warn', isUntold: true })
     expect(schemaErrors('check', JSON.parse(json))).toBeNull()

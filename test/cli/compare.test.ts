@@ -71,7 +71,7 @@ describe('flowdelta compare', () => {
     expect(p).toBeLessThanOrEqual(corrected)
     expect(size.interval[0]).toBeLessThan(size.value)
     expect(size.interval[1]).toBeGreaterThan(size.value)
-    expect(document.summary).toMatch(/^In total, 5,000 requests took /)
+    expect(document.summary).toMatch(/^Together, 5,000 requests took /)
     const { observedUs, attributedUs, remainderUs } = document.change
     expect(attributedUs + remainderUs).toBeCloseTo(observedUs, 6)
     const { medianShiftUs, interval, q } = document.mutations[0].effect

@@ -35,7 +35,7 @@ describe('flowdelta report', () => {
     expect(code).toBe(0)
     expect(out).toContain('<h1>No change found</h1>')
     expect(out).toMatch(
-      /In the most frequent type \(.*; [\d,]+ requests before, [\d,]+ after\), shifts under [\d.]+ [µm]s may be missed[;.]/,
+      /In the most frequent type \(.*; [\d,]+ requests before, [\d,]+ after\), changes under [\d.]+ [µm]s may be missed[;.]/,
     )
   })
 

@@ -1,7 +1,7 @@
 import { TIME } from '../../core/quantity.ts'
 import { listed, MAX_NAMED, printable } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { callName, operationName } from '../../flows/node-labels.ts'
+import { callName, operationAt } from '../../flows/node-labels.ts'
 import { messageReceivers } from '../../flows/span-tree.ts'
 import type { CallsEvidence, ToldCall } from '../findings/evidence.ts'
 import { calledName } from '../findings/names.ts'
@@ -36,10 +36,10 @@ function whatCalls({ changes, previous }: CallsEvidence, { flows, sites }: StepC
   if (change === undefined) {
     const { of, call, beforeTimes, afterTimes } = repeat as RepeatChange
     const times = `${rounded(afterTimes)} times instead of ${rounded(beforeTimes)}`
-    return `${operationName(of)} calls ${calledName(call, service)} ${times}`
+    return `${operationAt(service, of.operation)} calls ${calledName(call, service)} ${times}`
   }
   const { of, kind, call, difference, made } = change
-  const name = operationName(of)
+  const name = operationAt(service, of.operation)
   const timesOf = ({ times }: ToldCall) => rounded(times?.[AFTER] || 1)
   const shareOf = (one: ToldCall, alike = [one]) => {
     const each = timesOf(one)

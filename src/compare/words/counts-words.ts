@@ -20,7 +20,7 @@ export function callsText(counts: Counts): string {
 /** Says how many other operations changed the same way. */
 export function alsoDone(others: number): string {
   if (others < 1) return ''
-  return others === 1 ? ', and so does 1 other operation' : `, and so do ${others} other operations`
+  return others === 1 ? ', as does 1 other operation' : `, as do ${others} other operations`
 }
 
 /** A title that names one operation of a step says less than this share of its change alone. */
@@ -33,10 +33,10 @@ export function alsoChanged(step: StepChange): string {
   const others = changed.filter(({ operation }) => operation !== mainOperation(step))
   const [other] = others
   if (other !== undefined && others.length === 1) {
-    return `, and so does ${operationAt(service, other.operation)}`
+    return `, as does ${operationAt(service, other.operation)}`
   }
   if (changed.length > 0) return alsoDone(others.length)
   const most = Math.max(0, ...operations.map((one) => one.contributionUs / contributionUs))
   const isOne = operations.length < 2 || most >= MIN_NAMED
-  return isOne ? '' : ', and so do its other operations together'
+  return isOne ? '' : ', as do its other operations together'
 }

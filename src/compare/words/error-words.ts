@@ -31,7 +31,7 @@ export function failureWords({ change, passed, counts, deadline }: FailureEviden
   if (passed !== null) {
     return {
       where: printable(passed.of.service),
-      what: `${operationName(passed.of)} fails in ${callsText(counts)}`,
+      what: `${operationAt(passed.of.service, passed.of.operation)} fails in ${callsText(counts)}`,
       look,
       notes: [rateText(counts)],
     }

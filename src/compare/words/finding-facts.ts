@@ -33,7 +33,9 @@ const MAX_MEANINGS = 2
 const MAX_ID_LENGTH = 12
 const SHORT_ID_LENGTH = 8
 
-/** Below this share of pairs, the text adds the share that means no change. */
+/** Share of pairs that means no change. */
+const NO_CHANGE = 0.5
+/** Below this share of pairs, the text adds that share. */
 const HARDLY = 0.65
 
 /** Below this length, an interval of times is written in milliseconds. */
@@ -57,26 +59,27 @@ export function factsOf(
   const { requests, contributionUs, direction, probabilitySlower, q } = draft
   const chance = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
   const each = contributionUs / Math.max(1, requests)
+  const { how } = changeWords(quantity, direction === 'slower')
   if (draft.kind === 'errors') {
     // Other findings may account for part of the excess.
     const [low, high] = draft.eachInterval
-    const sign = Math.sign(low + high)
-    const interval = intervalText([sign * low, sign * high], quantity)
-    const more = `failing calls take ${moreText((low + high) / 2, quantity)} per affected request${interval}`
+    const interval = intervalText(signed(draft.eachInterval, low + high), quantity)
+    const more = `failing calls take ${moreText((low + high) / 2, quantity)} in each affected request${interval}`
     const isKnown = each !== 0 && !Number.isNaN(low)
     return [...notes, ...(isKnown ? [more] : []), certaintyText(q)]
   }
   // For clients, the title already gives the count.
   const isOfRequests = draft.kind !== 'load' || contributionUs !== 0
+  const who = isOfRequests ? [`${grouped(requests)} of ${grouped(all)} requests`] : []
   return [
-    ...(isOfRequests ? [`${grouped(requests)} of ${grouped(all)} requests`] : []),
-    ...(each === 0 ? [] : [eachText(each, draft, quantity)]),
+    ...(each === 0 ? who : [eachText(each, { who, draft, quantity })]),
     ...ofCallsFact(draft, quantity),
-    ...(Number.isNaN(chance)
-      ? []
-      : [
-          `${changeWords(quantity, direction === 'slower').how} than in ${percent(chance)} of requests before${chance < HARDLY ? ' (no change: 50 %)' : ''}`,
-        ]),
+    // Below one half, the typical request went the other way.
+    ...(chance > NO_CHANGE
+      ? [
+          `${how} than ${percent(chance)} of requests before${chance < HARDLY ? ' (no change: 50 %)' : ''}`,
+        ]
+      : []),
     `${isOpen(draft) ? OWN_P : ''}${certaintyText(q)}`,
     ...notes,
   ]
@@ -96,20 +99,31 @@ function ofCallsFact({ calls, requests }: Draft, quantity: Quantity): string[] {
   return [each.join(', ')]
 }
 
-/** Says that p is about the change, next to a cost within noise. */
-export const OWN_P = 'it did change: '
+/** Says that p is about the whole distribution, next to a mean that may be the same. */
+export const OWN_P = 'times changed, though perhaps not their mean: '
 
-/** A mean this far from the typical shift in the title is labeled as a mean, next to that shift. */
+/** A mean this far from the typical shift in the title is labeled as a mean. */
 const FAR_OFF = 0.05
 
-/** `+425 µs each (95 % CI 370–479 µs)`; says where the interval leaves open whether it is more. */
-function eachText(each: number, draft: Draft, quantity: Quantity): string {
+/** `46 of 100 requests take 425 µs longer (95 % CI 370–479 µs)`. */
+function eachText(
+  each: number,
+  {
+    who: [who],
+    draft,
+    quantity,
+  }: { readonly who: readonly string[]; readonly draft: Draft; readonly quantity: Quantity },
+): string {
   const [step, ...others] = draft.steps
   const isTypical = step === undefined || others.length > 0 || step.share !== undefined
   const isFar = !isTypical && Math.abs(each / step.shiftUs - 1) > FAR_OFF
-  const much = `${signedAmount(each, quantity)} each${isFar ? ' on average' : ''}${isOpen(draft) ? ', within noise' : ''}`
-  const typically = isFar ? `, typically ${signedAmount(step.shiftUs, quantity)}` : ''
-  return `${much}${intervalText(draft.eachInterval, quantity)}${typically}`
+  const more = `${who ?? 'requests'} take ${moreText(each, quantity)}${isFar ? ' on average' : ''}`
+  return more + intervalText(signed(draft.eachInterval, each), quantity)
+}
+
+/** Returns an interval of what a value is the size of. */
+function signed([low, high]: readonly [number, number], value: number): readonly [number, number] {
+  return value < 0 ? [-high, -low] : [low, high]
 }
 
 /**
@@ -136,11 +150,11 @@ export function sinceText(since: Onset, days: boolean): string {
   const { timeUs, fromStart, gradual, perhapsGradual, isTimeOfDay, until } = since
   const growing = gradual ? 'growing ' : ''
   if (fromStart) {
-    const where = until === null ? 'throughout' : 'from the start of'
+    const where = until === null ? 'during the whole' : 'from the start of the'
     const time = isTimeOfDay ? ` (from ${timeText(timeUs, { days })} UTC)` : ''
-    return `${growing}${where} the after period${time}`
+    return `${growing}${where} after period${time}`
   }
-  const condition = perhapsGradual ? ' if sudden' : ''
+  const condition = perhapsGradual ? ', if it began suddenly' : ''
   return `${growing}since ${gradual || perhapsGradual ? 'about ' : ''}${placedText(since, since, { days, condition })}`
 }
 
@@ -223,7 +237,7 @@ export function shareText(finding: Finding, all: Whole): string {
   const { findings, observedChangeUs, quantity } = all
   if (contributionUs === 0) return ''
   const whole = !(shareOfChange > 0)
-    ? `${signedAmount(contributionUs, quantity)} in total`
+    ? `${signedAmount(contributionUs, quantity)} over all requests`
     : // Of one finding, the summary says what all else does.
       findings.length === 1
       ? partText(contributionUs, observedChangeUs, quantity)
@@ -233,7 +247,7 @@ export function shareText(finding: Finding, all: Whole): string {
 
 /** Says that a finding's share includes the slower steps listed under it. */
 export function belowText(consequences: Finding['consequences']): string {
-  return consequences.some((one) => one.kind === 'latency') ? ', with knock-on effects' : ''
+  return consequences.some((one) => one.kind === 'latency') ? ', with what it slows elsewhere' : ''
 }
 
 /** Returns a finding's part of the change; if it is surely more than all of it, also the rest. */
@@ -260,9 +274,11 @@ export function unsureUs(
 export function lookText({ look, exemplars: { before, after } }: Finding): string {
   const short = (id: string) =>
     id.length > MAX_ID_LENGTH ? `${id.slice(0, SHORT_ID_LENGTH)}…` : id
-  const traces = [before[0], after[0]].flatMap((id) => (id === undefined ? [] : [short(id)]))
-  if (traces.length === 0) return `look at ${look}`
-  return `look at ${look} · ${traces.length === 1 ? 'trace' : 'traces'} ${traces.join(' → ')}`
+  const traces = [
+    ...(before[0] === undefined ? [] : [`${short(before[0])} (before)`]),
+    ...(after[0] === undefined ? [] : [`${short(after[0])} (after)`]),
+  ]
+  return `look at ${look}${traces.length === 0 ? '' : ` · traces: ${traces.join(', ')}`}`
 }
 
 /** Returns people's names for the parts of the requests of a finding. */

@@ -129,7 +129,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   get testedAgainst(): string {
     const runs = this.flows.runs.length
     if (runs === 1) {
-      return 'p is corrected for multiple tests. A single run before cannot show run-to-run variation.'
+      return 'p is corrected for multiple tests. With one run before, how much runs differ is unknown.'
     }
     const few = runs < MANY_RUNS ? FEW_RUNS : ''
     return areFromSpans(this.flows)
@@ -151,7 +151,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     // In a drawn sample, each request may count once, without those it stands for.
     const isDrawn = recorded === this.requests && this.flows.isOfSample
     const all = `${grouped(this.requests)} requests${part}${isDrawn ? ' of a sample' : ''}`
-    const took = `In total, ${all} took ${moreText(observedChangeUs, quantity)} than as many did before.`
+    const took = `Together, ${all} took ${moreText(observedChangeUs, quantity)} than they would have before.`
     const why =
       accountedText(this) ??
       (this.changeIsClear ? 'No finding explains the difference.' : 'That may be chance.')
@@ -244,10 +244,10 @@ export class Findings extends columnarStage<FindingColumns>() {
     const type = isAll ? `With ${many}` : `In the most frequent type (${printable(name)}; ${many})`
     const seen =
       shiftUs === 0
-        ? 'any shift would show'
+        ? 'any change would show'
         : Number.isFinite(shiftUs)
-          ? `shifts under ${formatAmount(shiftUs, this.quantity)} may be missed`
-          : 'even large shifts may be missed'
+          ? `changes under ${formatAmount(shiftUs, this.quantity)} may be missed`
+          : 'even large changes may be missed'
     const ofStep = step && `; in ${step.name}, under ${formatAmount(step.shiftUs, this.quantity)}`
     const isOfRuns = this.flows.runs.length > 1
     const higher = spoken([!isAll && 'in rarer types', isOfRuns && 'where runs differ'])
@@ -283,7 +283,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     const size =
       shiftUs === 0
         ? `typically the same, above ${percent(probabilitySlower)} of requests before`
-        : `${calls}${moreText(shiftUs, this.quantity)}${isUnsure ? ', within noise' : ''}${intervalText(bounds, this.quantity)}, ` +
+        : `${calls}${moreText(shiftUs, this.quantity)}${intervalText(bounds, this.quantity)}, ` +
           `${percent(Math.abs(effect))} of the mean of these requests`
     const own = isUnsure ? OWN_P : ''
     return ` Changed, but too little to matter: ${stepTitle(step)}, ${size}, ${own}${certaintyText(q)}.`

@@ -1,7 +1,7 @@
 import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { formatDuration, percent, printable } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import { operationName } from '../../flows/node-labels.ts'
+import { operationAt } from '../../flows/node-labels.ts'
 import type {
   Deadline,
   RequestsEvidence,
@@ -36,7 +36,7 @@ export function restWords(flows: FlowSet, { step, operation, left }: RestEvidenc
     ? `${mostly}; no single step changed enough to blame`
     : (part || '; no single step explains it') + mostly
   return {
-    where: `${printable(step.service)} ${operationName({ operation })}`,
+    where: `${printable(step.service)} ${operationAt(step.service, operation)}`,
     what: `${few}requests take ${time}${why}`,
     look:
       lookAtRest(left) ?? (left.isAll ? EVERYWHERE : 'the ribbon, for the steps that took longer'),

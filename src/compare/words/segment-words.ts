@@ -3,7 +3,7 @@ import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { callerSide, moreText, type Quantity } from '../../core/quantity.ts'
 import { grouped, listed, MAX_NAMED, percent, printable } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import { operationName } from '../../flows/node-labels.ts'
+import { operationAt, operationName } from '../../flows/node-labels.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import type { SegmentEvidence } from '../findings/evidence.ts'
@@ -50,7 +50,7 @@ export function segmentClause({
   const { step, measure, operation, callingOperation, conditions, text, shareOfChange } = segment
   const { within } = segment
   const isUntold = (name: string | null): name is string =>
-    name !== null && name !== '' && !what.includes(operationName({ operation: name }))
+    name !== null && name !== '' && !what.includes(operationAt(step?.service ?? '', name))
   // A service that fails may be asked for other operations, too.
   const isRoot = measure === 'errors' && within === null && isUntold(operation)
   const of = isRoot ? `${condition(OPERATION, 'is', [operation]).text} and ` : ''
@@ -87,7 +87,7 @@ function segmentFacts(segment: Segment, taking = ''): string[] {
   if (conditions.length === 0) return []
   const all = grouped(inside.after + outside.after)
   const same = equivalents.find((one) => !one.endsWith(text))
-  const also = same === undefined ? '' : `; equivalent condition: ${same}`
+  const also = same === undefined ? '' : `; the same requests have ${same}`
   const failed = (share: number, of: number) => grouped(Math.round(share * of))
   const failing =
     measure === 'errors'
@@ -98,7 +98,7 @@ function segmentFacts(segment: Segment, taking = ''): string[] {
       ? `requests ${searchedIn(segment)}`
       : `calls of ${within === '' ? printable(segment.step?.service ?? '') : operationName({ operation: within })}`
   return [
-    `${grouped(inside.after)} of ${all} ${searched} match${taking}${failing} and hold ${percent(shareOfChange)} of the change${also}`,
+    `${grouped(inside.after)} of ${all} ${searched} meet this condition${taking}${failing}: ${percent(shareOfChange)} of the change${also}`,
     ...(isLoaded(segment) ? [loadText(segment)] : []),
   ]
 }
@@ -152,11 +152,10 @@ function forCaller(caller: string | null, operation: string | null): string {
 /** Returns the operation that a segment is of: of spans theirs, which may lie within that; empty for several. */
 function nameOf(segment: Segment): string {
   const { step, operation, within } = segment
-  const name = operation === null ? '' : operationName({ operation })
+  const service = step?.service ?? ''
+  const name = operation === null ? '' : operationAt(service, operation)
   if (!isInner(segment)) return name
-  const names = [within as string, ...(segment.alike ?? [])].map((one) =>
-    operationName({ operation: one }),
-  )
+  const names = [within as string, ...(segment.alike ?? [])].map((one) => operationAt(service, one))
   const inner = listed(names, MAX_NAMED)
   return step?.kind === 'work' && name !== '' ? `${inner} within ${name}` : inner
 }

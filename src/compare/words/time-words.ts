@@ -25,10 +25,10 @@ export function slowNotes(
   const [usual, changed] = (within?.medianUs ?? [minority.usualUs, minority.changedUs]).map(
     (amount) => formatAmount(amount, flows.quantity),
   )
-  if (within) return [`its median is ${changed} in these requests, ${usual} in all before`]
+  if (within) return [`its median is ${changed} in these requests; before, ${usual} in all`]
   const of = isMessage(step) ? 'messages' : 'calls'
-  if (shiftUs > 0) return [`median of the slow ${of} ${changed}, of all before ${usual}`]
-  return [`before, median of these ${of} ${changed}, of all ${usual}`]
+  if (shiftUs > 0) return [`the slow ${of} take ${changed} (median); before, ${of} took ${usual}`]
+  return [`before, these ${of} took ${changed} (median), all ${of} ${usual}`]
 }
 
 /** Share of the change from which only one way is mentioned. */
@@ -46,7 +46,7 @@ export function wayNotes(
   const share = parts.thereUs / (parts.thereUs + parts.backUs)
   // Beyond all of it, the clocks of both sides moved against each other.
   if (!(share > ONE_WAY - 1 && share < 2 - ONE_WAY)) return []
-  if (share >= ONE_WAY) return ['on the way there (request)']
-  if (share <= 1 - ONE_WAY) return ['on the way back (reply)']
-  return [`${percent(share)} on the way there (request), ${percent(1 - share)} back (reply)`]
+  if (share >= ONE_WAY) return ['the time is lost on the way to the called service, not back']
+  if (share <= 1 - ONE_WAY) return ['the time is lost on the way back from the called service']
+  return [`${percent(share)} of it on the way to the called service, ${percent(1 - share)} back`]
 }

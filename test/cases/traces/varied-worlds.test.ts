@@ -222,7 +222,10 @@ const WORLDS: Readonly<Record<string, readonly [before: Period, after: Period, T
       title: /^checkout → payments: POST \/charge takes \S+ ms longer in transit$/,
       us: 12_000,
       share: 1,
-      text: [/on the way there \(request\)/, /look at checkout and payments \(network/],
+      text: [
+        /on the way to the called service, not back/,
+        /look at checkout and payments \(network/,
+      ],
     },
   ],
   'in transit, whose: one of three replicas is far away': [
@@ -232,7 +235,10 @@ const WORLDS: Readonly<Record<string, readonly [before: Period, after: Period, T
       title: /^search → index: .* in transit, only in query where server\.address = 10\.4\.0\.8$/,
       us: 14_000,
       share: 1,
-      text: [/[45]\d % on the way there \(request\)/, /look at index and search \(network/],
+      text: [
+        /[45]\d % of it on the way to the called service/,
+        /look at index and search \(network/,
+      ],
     },
   ],
   'new kinds of request: nothing else changed': [
@@ -311,7 +317,7 @@ const WORLDS: Readonly<Record<string, readonly [before: Period, after: Period, T
       title: /^orders: SELECT lines within GET \/orders takes \S+ ms longer per call$/,
       us: 4000,
       share: 1,
-      text: [/\+1[123](\.\d+)? ms each/],
+      text: [/ 1[123](\.\d+)? ms longer/],
     },
   ],
 }

@@ -43,7 +43,7 @@ describe('of requests spread over so many hosts that no category has enough of t
     expect(findings.findings).toEqual([])
     expect(findings.testable).toBe(true)
     expect(findings.text()).toMatch(
-      /^No significant change\. With 300 requests before, 300 after, shifts under \d+ µs may be missed\./,
+      /^No significant change\. With 300 requests before, 300 after, changes under \d+ µs may be missed\./,
     )
   })
 

@@ -102,7 +102,7 @@ describe('of stock that fails in a tenth of the time', () => {
     expect(first?.contributionUs).toBeGreaterThan(-1.05 * 400 * 4500)
     expect(first?.contributionUs).toBeLessThan(-0.9 * 400 * 4500)
     expect(first?.facts.join()).toMatch(
-      /failing calls take 4\.\d+ ms less per affected request \(95 % CI [34]\.\d+/,
+      /failing calls take 4\.\d+ ms less in each affected request \(95 % CI [34]\.\d+/,
     )
   })
 

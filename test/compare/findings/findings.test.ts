@@ -115,7 +115,7 @@ describe('a finding is one cause', () => {
     expect(finding?.contributionUs).toBeLessThan(0)
     expect(finding?.title).toMatch(/^stock: LOOKUP itself takes \d+ µs less$/)
     expect(finding?.text).toMatch(
-      / · −\d+ µs each \(95 % CI −\d+ µs to −\d+ µs\) · faster than in \d+ % of requests before/,
+      / take \d+ µs less \(95 % CI \d+–\d+ µs\) · faster than \d+ % of requests before/,
     )
   })
 
@@ -177,11 +177,12 @@ describe('the text of a finding', () => {
     expect(finding).toMatchObject({ where: 'pay', look: 'pay' })
     expect(finding?.what).toMatch(/^CHARGE itself takes \d{3} µs longer$/)
     expect(finding?.facts).toEqual([
-      '100 of 300 requests',
-      expect.stringMatching(/^\+\d{3} µs each \(95 % CI \d{3}–\d{3} µs\)$/),
-      'slower than in 100 % of requests before',
+      expect.stringMatching(
+        /^100 of 300 requests take \d{3} µs longer \(95 % CI \d{3}–\d{3} µs\)$/,
+      ),
+      'slower than 100 % of requests before',
       'p < 1e-6',
-      'throughout the after period',
+      'during the whole after period',
     ])
     expect(finding?.text).toBe(finding?.facts.join(' · '))
   })
@@ -191,7 +192,7 @@ describe('the text of a finding', () => {
     expect(finding?.title).toBe(
       'shop: GET calls pay CHARGE after stock LOOKUP in 150 of 300 calls (100 of 300 before)',
     )
-    expect(finding?.text).toMatch(/^50 of 300 requests · /)
+    expect(finding?.text).toMatch(/^50 of 300 requests take /)
     expect(finding?.look).toBe('shop, and the answer of stock LOOKUP')
   })
 
@@ -200,21 +201,21 @@ describe('the text of a finding', () => {
     const [first = '', facts, since, look, empty] = text.split('\n')
     expect(first).toMatch(/^#1 {2}stock: LOOKUP itself takes \d+ µs longer +\d+ % of the slowdown$/)
     expect(first).toHaveLength(100)
-    expect(facts).toMatch(/^ {4}300 of 300 requests · /)
+    expect(facts).toMatch(/^ {4}300 of 300 requests take /)
     expect(since).toBe(
-      '    slower than in 100 % of requests before · p < 1e-6 · throughout the after period',
+      '    slower than 100 % of requests before · p < 1e-6 · during the whole after period',
     )
-    expect(look).toMatch(/^ {4}look at stock · traces t1-\d+ → t2-\d+$/)
+    expect(look).toMatch(/^ {4}look at stock · traces: t1-\d+ \(before\), t2-\d+ \(after\)$/)
     expect(empty).toBe('')
     expect(text).toMatch(
-      /\nIn total, [\d,]+ requests took [\d.]+ ms longer than as many did before\. (The finding explains|Findings explain) ([\d.]+ %|all) of it\.\np is corrected for multiple tests\. A single run before cannot show run-to-run variation\.$/,
+      /\nTogether, [\d,]+ requests took [\d.]+ ms longer than they would have before\. (The finding explains|Findings explain) ([\d.]+ %|all) of it\.\np is corrected for multiple tests\. With one run before, how much runs differ is unknown\.$/,
     )
   })
 
   test('nothing found says what may be missed', () => {
     const { text } = { text: compareShops({}, {}).findings.text() }
     expect(text).toMatch(
-      /^No significant change\. With 300 requests before, 300 after, shifts under [\d.]+ µs may be missed\.$/,
+      /^No significant change\. With 300 requests before, 300 after, changes under [\d.]+ µs may be missed\.$/,
     )
   })
 

@@ -422,7 +422,7 @@ describe('of several runs before, where times of few are not tested', () => {
     expect([first?.where, second?.where, others]).toEqual(['price → tax.example', 'shop', []])
     expect(first?.kind).toBe('errors')
     expect(first?.facts.join()).toMatch(
-      /failing calls take 1\.9\d s longer per affected request \(95 % CI/,
+      /failing calls take 1\.9\d s longer in each affected request \(95 % CI/,
     )
     const told = first?.contributionUs ?? 0
     expect(told / findings.observedChangeUs).toBeGreaterThan(0.95)

@@ -45,7 +45,7 @@ test('where each request stands for a hundred, all of the ranking and findings g
   expect(one?.contributionUs).toBeCloseTo(100 * (plain?.contributionUs as number), 0)
   expect(one?.shareOfChange).toBeCloseTo(plain?.shareOfChange as number, 9)
   expect(weighted.findings.summary()).toContain(
-    'In total, 40,000 requests (400 of them recorded) took',
+    'Together, 40,000 requests (400 of them recorded) took',
   )
 })
 

@@ -54,25 +54,25 @@ describe('what several operations of a service do otherwise is one finding of al
       'a new call',
       1,
       [() => [], () => times(1)],
-      /^front: GET \/\d now calls audit do in (\d+) of \1 calls \(0 of \d+ before\), and so do 3 other operations$/,
+      /^front: GET \/\d now calls audit do in (\d+) of \1 calls \(0 of \d+ before\), as do 3 other operations$/,
     ],
     [
       'a call that is gone',
       -1,
       [() => times(1), () => []],
-      /^front: GET \/\d no longer calls audit do \((\d+) of \1 calls before\), and so do 3 other operations$/,
+      /^front: GET \/\d no longer calls audit do \((\d+) of \1 calls before\), as do 3 other operations$/,
     ],
     [
       'a call that is made many times',
       5,
       [() => times(1), () => times(6)],
-      /^front: GET \/\d calls audit do 6 times instead of 1, and so do 3 other operations$/,
+      /^front: GET \/\d calls audit do 6 times instead of 1, as do 3 other operations$/,
     ],
     [
       'a new call of two operations',
       0.5,
       [() => [], (route) => times(route % 2)],
-      /^front: GET \/\d now calls audit do in (\d+) of \1 calls \(0 of \d+ before\), and so does 1 other operation$/,
+      /^front: GET \/\d now calls audit do in (\d+) of \1 calls \(0 of \d+ before\), as does 1 other operation$/,
     ],
   ])('%s', (_, calls, [before, after], title) => {
     for (const seed of [1, 3]) {

@@ -35,9 +35,9 @@ describe('a change of tokens is found in tokens, one of times in times', () => {
     expect(finding?.size.interval[1]).toBeGreaterThan(0.5 * 800 * Math.exp(0.18))
     expect(findings.text()).toMatch(/9\d % of the increase\n/)
     expect(findings.summary()).toMatch(
-      /^In total, \d+ requests took [\d,]+ input tokens more than as many did before\. The finding/,
+      /^Together, \d+ requests took [\d,]+ input tokens more than they would have before\. The finding/,
     )
-    expect(finding?.text).toMatch(/more than in \d+ % of requests before/)
+    expect(finding?.text).toMatch(/more than \d+ % of requests before/)
   })
 
   test('and the other way round', () => {

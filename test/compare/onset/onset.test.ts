@@ -54,7 +54,7 @@ describe('a finding says since when', () => {
     const [finding] = compareShops({ slowFrom: 0, slowUs: 4000 }).findings.findings
     expect(finding?.since?.fromStart).toBe(true)
     expect(finding?.since?.timeUs).toBe(NOON_US + PERIOD_US)
-    expect(finding?.facts.at(-1)).toBe('throughout the after period (from 22:17:20 UTC)')
+    expect(finding?.facts.at(-1)).toBe('during the whole after period (from 22:17:20 UTC)')
   })
 
   test.each([
@@ -236,7 +236,7 @@ describe('a level that grows from some time on', () => {
     expect(seconds(since?.lowUs ?? 0)).toBeLessThanOrEqual(60)
     expect(seconds(since?.highUs ?? 0)).toBeGreaterThanOrEqual(60)
     const weak = compareShops({ slowFrom: 100, slowUs: 1500 }).findings.findings[0]
-    expect(weak?.facts.at(-1)).toMatch(/^since about .* \(95 % CI .* if sudden\)$/)
+    expect(weak?.facts.at(-1)).toMatch(/^since about .* \(95 % CI .*, if it began suddenly\)$/)
     expect(facts?.at(-1)).toMatch(/^growing since about 22:\d\d:\d\d UTC \(95 % CI /)
   })
 })

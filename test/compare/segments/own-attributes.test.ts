@@ -78,7 +78,7 @@ describe('a step that is slower for some values of an attribute of its own spans
       -3,
     )
     expect(finding?.text).toContain(
-      `${segment?.inside.after} of 1,200 calls of SELECT match and hold 100 % of the change`,
+      `${segment?.inside.after} of 1,200 calls of SELECT meet this condition: 100 % of the change`,
     )
   })
 
@@ -151,7 +151,9 @@ test('calls that fail for some values of an attribute of their own are told by t
   expect(findings[0]?.title).toMatch(
     /^store: SELECT within find fails in .*, only where db.shard = 5$/,
   )
-  expect(findings[0]?.text).toMatch(/\d+ of 1,200 calls of SELECT match, \d+ of them fail/)
+  expect(findings[0]?.text).toMatch(
+    /\d+ of 1,200 calls of SELECT meet this condition, \d+ of them fail/,
+  )
 })
 
 describe('no attribute of the spans of a step is named', () => {

@@ -64,7 +64,9 @@ describe('a minority of the calls of one of eight services is slow', () => {
     const slow = { noise: { sigma: 0.3 }, share: 0.12, factor: 20 } as const
     const [first] = comparedWith(slow, 7).comparison.findings.findings
     expect(first?.title).toMatch(/^s3: S3 itself takes 1\d\d ms longer in 1[1-3] % of the calls$/)
-    expect(first?.text).toMatch(/median of the slow calls 1\d\d ms, of all before 7\.\d+ ms( ·|$)/)
+    expect(first?.text).toMatch(
+      /the slow calls take 1\d\d ms \(median\); before, calls took 7\.\d+ ms( ·|$)/,
+    )
   })
 
   test.each([
@@ -96,7 +98,7 @@ describe('a minority of the calls of one of eight services is slow', () => {
     ]
     const [first] = compare(before.traces, after.traces).findings.findings
     expect(first?.title).toMatch(/^s3: S3 itself takes 1\d\d ms less in (9|1[0-3]) % of the calls$/)
-    expect(first?.text).toMatch(/ · before, median of these calls 1\d\d ms, of all [78]/)
+    expect(first?.text).toMatch(/ · before, these calls took 1\d\d ms \(median\), all calls [78]/)
   })
 })
 
@@ -194,7 +196,7 @@ test('medians told beside a span within an operation are of that span', () => {
   const [finding] = compare(period('before', 0), period('after', 40_000)).findings.findings
   expect(finding?.title).toMatch(/^beacon: publish within Beat takes 4\d.* longer in 1\d % of the/)
   expect(finding?.text).toMatch(
-    / its median is 4[01](\.\d+)? ms in these requests, (99\d µs|1(\.0\d?)? ms) in all before/,
+    / its median is 4[01](\.\d+)? ms in these requests; before, (99\d µs|1(\.0\d?)? ms) in all/,
   )
 })
 

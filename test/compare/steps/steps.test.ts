@@ -180,10 +180,14 @@ describe('findings of steps', () => {
 
   test('time in transit is told by the way that it is on, where both sides were recorded', () => {
     const told = (after: Partial<Shop>) => compared({}, after).findings.findings[0]?.text
-    expect(told({ wayUs: 400, backUs: 100 })).toContain(' · on the way there (request) · ')
-    expect(told({ backUs: 400 })).toContain(' · on the way back (reply) · ')
+    expect(told({ wayUs: 400, backUs: 100 })).toContain(
+      ' · the time is lost on the way to the called service, not back · ',
+    )
+    expect(told({ backUs: 400 })).toContain(
+      ' · the time is lost on the way back from the called service · ',
+    )
     expect(told({ wayUs: 250 })).toMatch(
-      / · (49|50|51) % on the way there \(request\), (49|50|51) % back \(reply\) · /,
+      / · (49|50|51) % of it on the way to the called service, (49|50|51) % back · /,
     )
     expect(told({ itselfUs: 900 })).not.toContain('on the way')
   })
@@ -236,7 +240,7 @@ describe('findings of steps', () => {
     const [finding] = compare(buys('before', [1000, 1000]), buys('after', [6000, 3000])).findings
       .findings
     expect(finding?.title).toMatch(/^shop: BUY, without its calls, takes [67][.\d]* ms longer$/)
-    const told = /\+(\S+) ms each.* (\S+) ms made up of (\S+) ms in BUY, (\S+) ms in PACK/
+    const told = / take (\S+) ms longer.* (\S+) ms made up of (\S+) ms in BUY, (\S+) ms in PACK/
     const [each = 0, all = 0, buy = 0, pack = 0] =
       told
         .exec(finding?.text ?? '')

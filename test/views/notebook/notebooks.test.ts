@@ -95,7 +95,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /^#1 {2}storage-data: SN READ itself takes 5\.1 ms longer, only for NFS3 READ where storage-data host =\n +storage-data-2 and storage-data count = 65536 or 131072/m,
     /since 14:36:32 UTC [^#]* after\s+storage-data 2\.1\.0 appears/,
     /Where the change is: few requests, most of the change/,
-    /#1 {2}storage-data: SN READ itself takes 5\.1 ms longer {2}.*\n +200 of 200 requests · \+5\.84 ms each/,
+    /#1 {2}storage-data: SN READ itself takes 5\.1 ms longer {2}.*\n +200 of 200 requests take 5\.84 ms longer/,
     /storage-data {2}SN READ +Error: EIO: the checksums of <n> bytes do not match +0 +1955 +40/,
     /Flow of frontend NFS3 READ/,
     /Failures over time/,
@@ -110,7 +110,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /4000 and 4000 requests; loaded: 1501 and 1501/,
     /frontend NFS3 READ +ok +1 +6 +1519 +570 +5384 +909\.4/,
     /^#1 {2}storage-data: SN READ itself takes 5\.1 ms longer, only for NFS3 READ where storage-data host =\n +storage-data-2 and storage-data count = 65536 or 131072/m,
-    /In total, 4,000 requests \(1,501 of them compared\) took/,
+    /Together, 4,000 requests \(1,501 of them compared\) took/,
   ],
   '12-logs-in-traces.ipynb': [
     /No significant change\./,

@@ -68,7 +68,7 @@ describe('the headline', () => {
     const { title, sentences } = headline(compareShops({}, {}))
     expect(title).toBe('No change found')
     expect(sentences[1]).toMatch(
-      /^Chance alone can explain the difference\. With 300 requests before, 300 after, shifts under [\d.]+ µs may be missed\.$/,
+      /^Chance alone can explain the difference\. With 300 requests before, 300 after, changes under [\d.]+ µs may be missed\.$/,
     )
   })
 

@@ -126,7 +126,7 @@ describe('the HTML page', () => {
     const page = reportHtml(compareShops({}, {}))
     expect(page).toContain('<h1>No change found</h1>')
     expect(page).toMatch(
-      /With 300 requests before, 300 after, shifts under [\d.]+ µs may be missed\./,
+      /With 300 requests before, 300 after, changes under [\d.]+ µs may be missed\./,
     )
     expect(page).not.toContain('What changed')
     expect(page.indexOf('What would have been seen')).toBeLessThan(
@@ -221,7 +221,7 @@ describe('the Markdown summary', () => {
     const markdown = reportMarkdown(compareShops({}, {}))
     expect(markdown).toMatch(/^### No change found\n/)
     expect(markdown).toContain(
-      'With 300 requests before, 300 after, shifts under 78.2 µs may be missed. ',
+      'With 300 requests before, 300 after, changes under 78.2 µs may be missed. ',
     )
     expect(markdown).not.toContain('what changed')
   })
