@@ -1,9 +1,10 @@
 // Runs once a call of a request: the loops index with `!`.
-import { sum } from 'd3-array'
+import { group, sort, sum } from 'd3-array'
 import { memoized } from '../core/remembered.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
 import { isSame, type Operation } from '../flows/node-labels.ts'
 import { NS } from '../flows/span-tree.ts'
+import type { RandomSource } from '../stats/random.ts'
 import { spanTimes } from './span-times.ts'
 import { allVisits, callsOf, operationAt, type ShapeVisits } from './visits.ts'
 
@@ -14,6 +15,7 @@ export interface Made {
 }
 
 interface MadeSpans {
+  readonly caller: number
   readonly callee: Operation
   readonly span: number
   /** The span and all below it. */
@@ -67,7 +69,8 @@ function madeBy(shape: ShapeVisits, of: Operation, isOne: (callee: Operation) =>
     if (!isSame(operationAt(shape, span), of)) continue
     callers.push(span)
     for (const { callee, span: own, isRemote } of callsOf(shape, span)) {
-      if (isOne(callee)) calls.push({ callee, span: own, below: spansBelow(shape, own), isRemote })
+      if (!isOne(callee)) continue
+      calls.push({ caller: span, callee, span: own, below: spansBelow(shape, own), isRemote })
     }
   }
   return { callers, calls }
@@ -79,4 +82,27 @@ function spansBelow({ tree: { firstChild } }: ShapeVisits, span: number): number
     for (let child = firstChild[one]!; child < firstChild[one + 1]!; child++) below.push(child)
   }
   return below
+}
+
+/**
+ * Sorts calls by their place among those of their caller: the first of each caller, then the second of each. Of calls
+ * that start together, any comes first: by their ends, it would be the shortest.
+ */
+export function firstOfEach(
+  calls: readonly MadeSpans[],
+  times: ArrayLike<number>,
+  random: RandomSource,
+): readonly MadeSpans[] {
+  const drawn = new Map(calls.map((call) => [call, random.next()]))
+  const byStart = sort(
+    calls,
+    ({ span }) => times[2 * span],
+    (call) => drawn.get(call),
+  )
+  const places = new Map(
+    Array.from(group(byStart, ({ caller }) => caller).values()).flatMap((own) =>
+      own.map((call, place) => [call, place]),
+    ),
+  )
+  return sort(byStart, (call) => places.get(call))
 }

@@ -1,6 +1,6 @@
 // Runs once a call of a request: the loops index with `!`.
 import { bisectLeft, deviation, group, mean, range, rollup, sum } from 'd3-array'
-import { MadeCalls } from '../../calls/made-calls.ts'
+import { firstOfEach, MadeCalls } from '../../calls/made-calls.ts'
 import { type Changed, Replay } from '../../calls/replay.ts'
 import { coveredNs, type SpanTimes, spanTimes } from '../../calls/span-times.ts'
 import {
@@ -17,6 +17,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import type { Operation } from '../../flows/node-labels.ts'
 import { NS, spanTree } from '../../flows/span-tree.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
+import { randomSource } from '../../stats/random.ts'
 import { SLOWEST } from '../edges/edge-times.ts'
 import { thereOf } from '../places/places.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
@@ -346,6 +347,7 @@ export class Prices {
       })
       if (this.#flows.period[request] === BEFORE) callsUs.push(...made.waitedUs(request))
     }
+    const random = randomSource(1)
     const wayUs = this.#wayUs(rows, made)
     const eachUs = (mean(callsUs) ?? 0) + wayUs
     let putIn = 0
@@ -363,7 +365,7 @@ export class Prices {
         if (was === calls) return
         const first = this.#offsets[request]!
         const own = made.of(this.#flows.shapeOf[request]!)
-        const beyond = own.calls.slice(was)
+        const beyond = firstOfEach(own.calls, spanTimes(this.#flows).of(request), random).slice(was)
         for (const span of beyond.flatMap(({ below }) => below)) {
           this.#keep[first + span] = 0
           this.#moreNs[first + span] = 0
@@ -479,7 +481,8 @@ export class Prices {
     )
     const ofType = (one: number) => this.#types.typeOf[one]!
     const usualUs = rollup(all.filter(isBefore), (own) => mean(own, overlapUs)!, ofType)
-    for (const request of forms?.now ?? []) {
+    // Several calls may be made otherwise in one request.
+    for (const request of new Set(forms?.now)) {
       const [first] = pairs(this.#flows.shapeOf[request]!)
       const usual = usualUs.get(ofType(request))
       if (isBefore(request) || first === undefined || usual === undefined) continue
@@ -517,7 +520,7 @@ function atMost(us: number, otherUs: number): number {
 /** Whether calls of several operations overlap that did not before, or no longer do. */
 function isOfOverlap({ kind, calls, forms }: Draft): boolean {
   const isOrder = calls.every((call) => call.kind === 'together' || call.kind === 'in turn')
-  return kind === 'concurrency' && isOrder && forms?.isWhole === false
+  return kind === 'concurrency' && isOrder && forms !== undefined
 }
 
 /** Returns the calls of a shape whose order changed, by their caller. */

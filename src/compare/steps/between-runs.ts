@@ -1,4 +1,5 @@
 import { remembered } from '../../core/remembered.ts'
+import { cauchyCombination } from '../../stats/cauchy-combination.ts'
 import { clusteredCountsTest } from '../../stats/clustered-counts.ts'
 import {
   type BlockedSample,
@@ -78,11 +79,19 @@ export function compareChoices(
   const choices = counted
   // Stretches of before alone do not tell how long levels last.
   const ofBefore = options.lasts === 'learned' && ({ lasts: 'flicker' } as const)
-  const test = (part: PartOfAfter | null) =>
-    compareCounts(
-      choices.map(({ strata }) => countsWithin(strata, part)),
-      { perRun, ...options, ...(part === null ? { pairs } : { steady: true, ...ofBefore }) },
+  const test = (part: PartOfAfter | null) => {
+    const within = choices.map(({ strata }) => countsWithin(strata, part))
+    const tests = compareCounts(within, {
+      perRun,
+      ...options,
+      ...(part === null ? { pairs } : { steady: true, ...ofBefore }),
+    })
+    // Of rare choices, the ratio of rates tells more than their difference.
+    const rareP = (i: number) => (runs > 1 ? Number.NaN : clusteredCountsTest(within[i]!, perRun).p)
+    return tests.map((one, i) =>
+      Number.isNaN(one.p) ? one : { ...one, p: cauchyCombination([one.p, rareP(i)]) },
     )
+  }
   const tests = testPartsOfAfter(blocks, test)
   if (runs < 2) return tests
   const byRun = (counts: Float64Array) =>

@@ -180,7 +180,7 @@ export class GrowingStratum {
     const [eachBefore, eachAfter] = [before, after].map((sample) => sample.callsEach)
     // With skewed times, the mean of more calls is typically longer although no call is.
     if (Math.abs(eachAfter! / eachBefore! - 1) > MAX_MORE_CALLS) {
-      for (const one of this.samples) one.takeFirst()
+      for (const one of this.samples) one.takeOne()
     }
     // Cuts times at the deadlines of both periods, because other deadlines make calls neither faster nor slower.
     const [ofBefore, ofAfter] = [before.deadlines(), after.deadlines()]
@@ -202,8 +202,9 @@ class GrowingSample {
   size = 0
   #requests = new Uint32Array()
   #sums = new Float64Array()
-  /** The first call of each request. */
-  #firsts = new Float64Array()
+  /** One call of each request, drawn at random: the first of calls that start together would be the shortest. */
+  #drawn = new Float64Array()
+  readonly #random = randomSource(1)
   #calls = new Uint32Array()
   #critical = new Uint32Array()
   #isCut = new Uint8Array()
@@ -216,9 +217,9 @@ class GrowingSample {
     const row = this.size - 1
     // A call made again after one was cut off is left out: only requests with a cut-off call have one.
     const isRetry = this.#isCut[row] === 1 && this.#calls[row]! > 0
-    if (this.#calls[row] === 0) this.#firsts[row] = valueUs
     this.#sums[row]! += isRetry ? this.#sums[row]! / this.#calls[row]! : valueUs
     this.#calls[row]!++
+    if (!isRetry && this.#random.next() * this.#calls[row]! < 1) this.#drawn[row] = valueUs
     this.#critical[row]! += critical
     if (isCut) this.#isCut[row] = 1
     this.#criticalUs[row]! += critical * valueUs
@@ -229,7 +230,7 @@ class GrowingSample {
       this.#push(other.#requests[i]!)
       const row = this.size - 1
       this.#sums[row] = other.#sums[i]!
-      this.#firsts[row] = other.#firsts[i]!
+      this.#drawn[row] = other.#drawn[i]!
       this.#calls[row] = other.#calls[i]!
       this.#critical[row] = other.#critical[i]!
       this.#isCut[row] = other.#isCut[i]!
@@ -241,7 +242,7 @@ class GrowingSample {
     if (this.size === 0) {
       this.#requests = new Uint32Array(this.room)
       this.#sums = new Float64Array(this.room)
-      this.#firsts = new Float64Array(this.room)
+      this.#drawn = new Float64Array(this.room)
       this.#calls = new Uint32Array(this.room)
       this.#critical = new Uint32Array(this.room)
       this.#isCut = new Uint8Array(this.room)
@@ -255,10 +256,10 @@ class GrowingSample {
     return mean(this.#calls.subarray(0, this.size)) ?? 1
   }
 
-  /** Has the first call of each request stand for all of them. */
-  takeFirst(): void {
+  /** Has one call of each request stand for all of them. */
+  takeOne(): void {
     for (let row = 0; row < this.size; row++) {
-      this.#sums[row] = this.#firsts[row]! * this.#calls[row]!
+      this.#sums[row] = this.#drawn[row]! * this.#calls[row]!
     }
   }
 
@@ -305,7 +306,7 @@ class GrowingSample {
     }
     this.#requests = new Uint32Array()
     this.#sums = new Float64Array()
-    this.#firsts = new Float64Array()
+    this.#drawn = new Float64Array()
     this.#calls = new Uint32Array()
     this.#critical = new Uint32Array()
     this.#isCut = new Uint8Array()

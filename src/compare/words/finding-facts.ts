@@ -80,7 +80,7 @@ export function factsOf(
           `${how} than ${percent(chance)} of requests before${chance < HARDLY ? ' (no change: 50 %)' : ''}`,
         ]
       : []),
-    `${isOpen(draft) ? OWN_P : ''}${certaintyText(q)}`,
+    `${isOpen(draft) && draft.steps.length > 0 ? OWN_P : ''}${certaintyText(q)}`,
     ...notes,
   ]
 }

@@ -10,8 +10,12 @@ interface World {
   /** What calls of the cart and of the stock take more, in µs. */
   readonly cartUs?: number
   readonly stockUs?: number
-  /** Calls of the stock, one after the other, beside the one of the cart. */
+  /** Calls of the stock beside the one of the cart, one after the other or all at the same time. */
   readonly looks?: number
+  readonly areAtOnce?: boolean
+  /** What such a call takes, in µs, and the standard deviation of its log. */
+  readonly lookUs?: number
+  readonly spread?: number
 }
 
 /*
@@ -20,7 +24,15 @@ interface World {
  *  stock  LOOK   |---||---|               at the same time as the cart
  *  mail   SEND              |----|        after both
  */
-function period({ seed, cartUs = 0, stockUs = 0, looks = 1 }: World) {
+function period({
+  seed,
+  cartUs = 0,
+  stockUs = 0,
+  looks = 1,
+  areAtOnce = false,
+  lookUs = 5000,
+  spread = 0.1,
+}: World) {
   const random = randomSource(seed)
   const about = (us: number) => us * random.logNormal(0, 0.1)
   let totalUs = 0
@@ -32,8 +44,9 @@ function period({ seed, cartUs = 0, stockUs = 0, looks = 1 }: World) {
     const cart = call('c', 'cart', startUs + 1000, about(20_000) + cartUs)
     const found: SpanSketch[] = []
     for (let look = 0; look < looks; look++) {
-      const from = found.at(-1)?.endUs ?? startUs + 1000
-      found.push(call(`s${look}`, 'stock', from, about(5000) + stockUs))
+      const from = (areAtOnce ? undefined : found.at(-1)?.endUs) ?? startUs + 1000
+      const takesUs = lookUs * random.logNormal(0, spread)
+      found.push(call(`s${look}`, 'stock', from, takesUs + stockUs))
     }
     const mail = call(
       'm',
@@ -69,6 +82,18 @@ describe('prices of findings', () => {
       }),
       { numRuns: 2 },
     )
+  })
+
+  test('calls that are repeated at the same time cost what the longest takes beyond one of them', () => {
+    const usual = { seed: 5, lookUs: 40_000, spread: 0.4 }
+    const now = period({ ...usual, seed: 6, looks: 8, areAtOnce: true })
+    const { findings } = compare(period(usual).traces, now.traces)
+    const trulyUs = now.totalUs - period({ ...usual, seed: 6 }).totalUs
+    expect(findings.findings.map(({ title }) => title)).toEqual([
+      expect.stringContaining('8 times instead of 1'),
+    ])
+    expect(findings.attributedUs / trulyUs).toBeGreaterThan(0.85)
+    expect(findings.attributedUs / trulyUs).toBeLessThan(1.15)
   })
 
   test('requests that end early take less by all that they leave out', () => {
