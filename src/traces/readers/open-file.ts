@@ -1,4 +1,4 @@
-import { open, readdir, readFile, stat } from 'node:fs/promises'
+import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
@@ -106,10 +106,6 @@ export async function filesBelow(path: string | URL): Promise<string[] | undefin
   } catch (error) {
     throw cannotOpen(name, error)
   }
-}
-
-export function readTextIfThere(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch(() => undefined)
 }
 
 export async function openSlices(path: string) {

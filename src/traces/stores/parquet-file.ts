@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import type {
   AsyncBuffer,
   ColumnChunk,
@@ -7,9 +8,19 @@ import type {
   SchemaElement,
 } from 'hyparquet'
 import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
-import { parsedJson } from '../readers/json-values.ts'
-import { nodeFiles } from '../trace-source.ts'
-import { CHECKSUM_KEY, checkPages, checksumOf } from './parquet-pages.ts'
+import { namesWithin, openSlices } from '../readers/open-file.ts'
+
+/** Key of the JSON metadata in files that flowdelta wrote. */
+export const SAVED_KEY = 'flowdelta'
+/** The number of bytes before the footer, and their CRC-32: pages that others write have none of their own. */
+export const CHECKSUM_KEY = 'flowdelta-crc32'
+
+/** Returns the CRC-32 of bytes, in hex digits. */
+export async function checksumOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  let crc = 0
+  for await (const bytes of chunks) crc = crc32(bytes, crc)
+  return crc.toString(16).padStart(8, '0')
+}
 
 /** Text, the bytes of an id, or whatever a caller makes of bytes, once for each distinct value. */
 export type FromBytes = (bytes: Uint8Array) => unknown
@@ -29,12 +40,6 @@ export interface ParquetFile {
   readonly bytes: number
   readonly metadata: FileMetaData
   readonly leaves: readonly Leaf[]
-  /**
-   * Returns the metadata in the folder of a block (Tempo's `meta.json`), `null` if there is none.
-   *
-   * @throws TraceFormatError for a file of that name that is not JSON
-   */
-  readonly meta: () => unknown
   /** Values of a column in a row group, one a row, arrays below what repeats; times as stored. */
   read(group: RowGroup, leaf: Leaf, fromBytes?: FromBytes): Promise<ArrayLike<unknown>>
   /** Returns the file's metadata under a key, as it was written. */
@@ -54,25 +59,17 @@ export const asHex = (bytes: Uint8Array): string =>
 export const asText: FromBytes = (bytes) => decoder.decode(bytes)
 
 /**
- * Opens the Parquet files at a path: a file, a folder of such files, a block of Tempo (`data.parquet` with
- * `meta.json`), or a folder of blocks.
+ * Opens the Parquet files at a path: a file, or a folder of such files, up to two levels deep.
  *
  * @throws FlowdeltaError if there are none; TraceFormatError for one that is damaged
  */
 export async function openParquet(location: string): Promise<ParquetFile[]> {
-  const { openSlices, readTextIfThere } = await nodeFiles()
   const paths = await parquetPaths(location)
   if (paths.length === 0) {
-    throw new FlowdeltaError(
-      `${location} is a folder without Parquet files. Name the files, or the folder of a block.`,
-    )
+    throw new FlowdeltaError(`${location} is a folder without Parquet files. Name the files.`)
   }
   const files = await Promise.allSettled(
-    paths.map(async (path) => {
-      const metaPath = path.replace(/[^\\/]*$/, 'meta.json')
-      const meta = await readTextIfThere(metaPath)
-      return opened(path, await readAhead(await openSlices(path)), () => metaOf(meta, metaPath))
-    }),
+    paths.map(async (path) => opened(path, await readAhead(await openSlices(path)))),
   )
   const good = files.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : []))
   const bad = files.find((file) => file.status === 'rejected')
@@ -90,15 +87,7 @@ async function readAhead<File extends AsyncBuffer>(file: File): Promise<File> {
   return { ...file, slice: (start, end) => bytes.slice(start, end) }
 }
 
-function metaOf(text: string | undefined, file: string): unknown {
-  const meta = text === undefined ? null : parsedJson(text)
-  if (meta !== undefined) return meta
-  throw new TraceFormatError('The file is not JSON', { file }, 'Copy it again, or take it away')
-}
-
-/** Folders are looked through two levels deep: a folder of blocks, and each block. */
 async function parquetPaths(path: string, depth = 2): Promise<string[]> {
-  const { namesWithin } = await nodeFiles()
   const names = await namesWithin(path)
   if (names === undefined) return depth === 2 || path.endsWith('.parquet') ? [path] : []
   if (depth === 0) return []
@@ -129,9 +118,9 @@ interface ChunkOfColumn extends ColumnChunk {
 async function opened(
   name: string,
   file: AsyncBuffer & { close(): Promise<void> },
-  meta: () => unknown,
 ): Promise<ParquetFile> {
   const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
+  const { compressors } = await import('hyparquet-compressors')
   const damaged = (error: unknown) => damagedParquet(name, error)
   const start = await file.slice(0, Math.min(4, file.byteLength))
   if (asText(new Uint8Array(start)) !== 'PAR1') {
@@ -172,7 +161,7 @@ async function opened(
       const bytes = await bytesOf(chunk)
       await parquetRead({
         file: { byteLength: file.byteLength, slice: () => bytes },
-        compressors: await checkPages(bytes, chunk.meta_data, schema),
+        compressors,
         metadata: { ...metadata, schema, row_groups: [{ ...group, columns: [chunk] }] },
         parsers: { stringFromBytes, timestampFromNanoseconds: (nanos) => nanos },
         onPage: ({ columnData }) => pages.push(columnData),
@@ -189,7 +178,6 @@ async function opened(
   return {
     name,
     metadata,
-    meta,
     bytes: file.byteLength,
     leaves,
     async read(group, leaf, fromBytes = asText) {
