@@ -392,5 +392,8 @@ function withParameters(
   parameters: ParameterTables,
 ): readonly (readonly [key: string, value: AttributeValue])[] {
   const own = [...(attributes ?? [])]
-  return [...own, ...parameters.ofSpan(spanId, { id: traceId, number: trace }, own)]
+  return [
+    ...own,
+    ...parameters.of({ kind: 'span', id: spanId }, { id: traceId, number: trace }, own),
+  ]
 }

@@ -2,8 +2,9 @@
 import type { AttributeValue } from '../attributes.ts'
 import { ByteInterner } from './byte-interner.ts'
 import { DotProblem, type DotScanner } from './dot-scanner.ts'
-import { NodeIdTable, UsualLines } from './dot-usual-lines.ts'
+import { UsualLines } from './dot-usual-lines.ts'
 
+const DECODER = new TextDecoder()
 const CLOSE_BRACE = 125
 const UNDECLARED = 0xffffffff
 const UNNUMBERED = 0xffffffff
@@ -26,7 +27,7 @@ export class DotGraphParser {
   readonly labelTexts: string[] = []
   readonly #scanner: DotScanner
   readonly #labelBytes = new ByteInterner()
-  readonly #ids = new NodeIdTable()
+  readonly #ids = new ByteInterner()
   readonly #usual = new UsualLines(this.#ids)
   /** Start and length in the source of the last declared node's id. */
   readonly #lastId = { start: 0, length: 0 }
@@ -44,7 +45,7 @@ export class DotGraphParser {
   /** Reads to the closing brace; throws DotProblem, or Incomplete when the bytes run out. */
   parse(): void {
     const scanner = this.#scanner
-    this.#ids.reset(this.#usual.view)
+    this.#ids.clear()
     this.#numbered = 0
     this.nodeCount = 0
     this.edgeCount = 0
@@ -131,7 +132,7 @@ export class DotGraphParser {
   }
 
   #node(start: number, end: number): number {
-    const node = this.#ids.findOrAdd(start, end)
+    const node = this.#ids.intern(this.#usual.view, start, end)
     if (node === this.nodeCount) {
       if (node === this.labels.length) this.#growNodes()
       this.labels[node] = UNDECLARED
@@ -257,14 +258,13 @@ export class DotGraphParser {
     }
   }
 
-  /** Returns the place in the source of a node's id, in the graph read last. */
-  idOf(node: number): { view: DataView; range: readonly [start: number, end: number] } {
-    const declared = this.#numbers.subarray(0, this.nodeCount).indexOf(node)
-    return { view: this.#usual.view, range: this.#ids.range(declared) }
+  /** Returns the id of a node of the graph that was read last. */
+  idOf(node: number): string {
+    return this.#idText(this.#numbers.subarray(0, this.nodeCount).indexOf(node))
   }
 
   #idText(node: number): string {
-    return this.#ids.text(node)
+    return DECODER.decode(this.#ids.bytes(node))
   }
 
   #problem(code: string, message: string): DotProblem {
