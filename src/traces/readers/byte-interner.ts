@@ -73,18 +73,6 @@ export class ByteInterner {
     return end
   }
 
-  /** Forgets all bytes, in a time that depends on how many there are. */
-  clear(): void {
-    const mask = this.#slots.length - 1
-    for (let number = 0; number < this.size; number++) {
-      let slot = this.#hashes.values[number]! & mask
-      // All behind it, up to the first free slot, are to be forgotten as well.
-      for (; this.#slots[slot] !== 0; slot = (slot + 1) & mask) this.#slots[slot] = 0
-    }
-    this.#used = 0
-    for (const column of [this.#starts, this.#lengths, this.#hashes]) column.length = 0
-  }
-
   bytes(number: number): Uint8Array {
     const start = 8 * this.#starts.values[number]!
     return this.#bytes.subarray(start, start + this.#lengths.values[number]!)
@@ -99,9 +87,10 @@ export class ByteInterner {
     this.#slots[slot] = number + 1
     const words = Math.ceil((end - start) / 8)
     if (this.#used + 8 * words > this.#bytes.length) this.#grow(this.#used + 8 * words)
-    const bytes = this.#bytes
-    // A view of the source would take longer to make.
-    for (let at = start, to = this.#used; at < end; at++, to++) bytes[to] = source.getUint8(at)
+    this.#bytes.set(
+      new Uint8Array(source.buffer, source.byteOffset + start, end - start),
+      this.#used,
+    )
     this.#starts.push(this.#used / 8)
     this.#lengths.push(end - start)
     this.#used += 8 * words

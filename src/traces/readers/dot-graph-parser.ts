@@ -2,9 +2,8 @@
 import type { AttributeValue } from '../attributes.ts'
 import { ByteInterner } from './byte-interner.ts'
 import { DotProblem, type DotScanner } from './dot-scanner.ts'
-import { UsualLines } from './dot-usual-lines.ts'
+import { NodeIdTable, UsualLines } from './dot-usual-lines.ts'
 
-const DECODER = new TextDecoder()
 const CLOSE_BRACE = 125
 const UNDECLARED = 0xffffffff
 const UNNUMBERED = 0xffffffff
@@ -27,7 +26,7 @@ export class DotGraphParser {
   readonly labelTexts: string[] = []
   readonly #scanner: DotScanner
   readonly #labelBytes = new ByteInterner()
-  readonly #ids = new ByteInterner()
+  readonly #ids = new NodeIdTable()
   readonly #usual = new UsualLines(this.#ids)
   /** Start and length in the source of the last declared node's id. */
   readonly #lastId = { start: 0, length: 0 }
@@ -45,7 +44,7 @@ export class DotGraphParser {
   /** Reads to the closing brace; throws DotProblem, or Incomplete when the bytes run out. */
   parse(): void {
     const scanner = this.#scanner
-    this.#ids.clear()
+    this.#ids.reset(this.#usual.view)
     this.#numbered = 0
     this.nodeCount = 0
     this.edgeCount = 0
@@ -132,7 +131,7 @@ export class DotGraphParser {
   }
 
   #node(start: number, end: number): number {
-    const node = this.#ids.intern(this.#usual.view, start, end)
+    const node = this.#ids.findOrAdd(start, end)
     if (node === this.nodeCount) {
       if (node === this.labels.length) this.#growNodes()
       this.labels[node] = UNDECLARED
@@ -264,7 +263,7 @@ export class DotGraphParser {
   }
 
   #idText(node: number): string {
-    return DECODER.decode(this.#ids.bytes(node))
+    return this.#ids.text(node)
   }
 
   #problem(code: string, message: string): DotProblem {

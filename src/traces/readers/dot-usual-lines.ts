@@ -1,5 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { type ByteInterner, hashMore } from './byte-interner.ts'
+import { hashMore, sameBytes } from './byte-interner.ts'
 
 const NEWLINE = 10
 const QUOTE = 34
@@ -23,7 +23,7 @@ const NAME_BYTE = Uint8Array.from({ length: 256 }, (_, byte) =>
  */
 export class UsualLines {
   readonly #decimal = new DecimalReader()
-  readonly #ids: ByteInterner
+  readonly #ids: NodeIdTable
   source: Uint8Array = new Uint8Array()
   view: DataView = new DataView(new ArrayBuffer(0))
   idEnd = 0
@@ -34,7 +34,7 @@ export class UsualLines {
   to = 0
   latencyUs = 0
 
-  constructor(ids: ByteInterner) {
+  constructor(ids: NodeIdTable) {
     this.#ids = ids
   }
 
@@ -92,8 +92,8 @@ export class UsualLines {
     if (toEnd + 16 > limit || view.getInt32(fromEnd) !== ARROW) return -1
     if (view.getInt32(toEnd) !== LIST || view.getInt32(toEnd + 4) !== LABEL) return -1
     if (view.getInt32(toEnd + 8) !== LATENCY) return -1
-    const from = this.#ids.find(view, start, fromEnd)
-    const to = this.#ids.find(view, fromEnd + 4, toEnd)
+    const from = this.#ids.find(start, fromEnd)
+    const to = this.#ids.find(fromEnd + 4, toEnd)
     if (from < 0 || to < 0) return -1
     if (!this.#decimal.read(source, toEnd + 12, limit)) return -1
     const at = this.#decimal.end
@@ -145,4 +145,98 @@ class DecimalReader {
 
 function word(text: string): number {
   return [0, 1, 2, 3].reduce((value, i) => (value << 8) | text.charCodeAt(i), 0)
+}
+
+/** Finds nodes by the bytes of their ids, ranges of the source, which must stay in place. */
+export class NodeIdTable {
+  #starts = new Uint32Array(256)
+  #ends = new Uint32Array(256)
+  #hashes = new Int32Array(256)
+  /** Open addressing: node + 1, valid where `#stamps` is the current graph's. */
+  #slots = new Uint32Array(1024)
+  #stamps = new Uint32Array(1024)
+  #stamp = 0
+  #view: DataView = new DataView(new ArrayBuffer(0))
+  size = 0
+
+  reset(view: DataView): void {
+    this.#view = view
+    this.size = 0
+    this.#stamp++
+  }
+
+  find(start: number, end: number): number {
+    return this.#find(start, end, this.#hash(start, end))
+  }
+
+  #find(start: number, end: number, hash: number): number {
+    const mask = this.#slots.length - 1
+    let slot = (hash ^ (hash >>> 15)) & mask
+    while (this.#stamps[slot] === this.#stamp) {
+      const node = this.#slots[slot]! - 1
+      if (this.#hashes[node] === hash && this.#isSame(node, start, end)) return node
+      slot = (slot + 1) & mask
+    }
+    return -1
+  }
+
+  findOrAdd(start: number, end: number): number {
+    const hash = this.#hash(start, end)
+    const known = this.#find(start, end, hash)
+    if (known >= 0) return known
+    if (this.size === this.#starts.length) this.#grow()
+    const node = this.size++
+    this.#starts[node] = start
+    this.#ends[node] = end
+    this.#hashes[node] = hash
+    this.#occupy(node, hash)
+    return node
+  }
+
+  text(node: number): string {
+    const start = this.#starts[node]!
+    const bytes = new Uint8Array(this.#view.buffer, this.#view.byteOffset + start)
+    return new TextDecoder().decode(bytes.subarray(0, this.#ends[node]! - start))
+  }
+
+  /** Hashes the first and last eight bytes: what differs between the ids of a graph is there. */
+  #hash(start: number, end: number): number {
+    const view = this.#view
+    if (end - start < 8) {
+      let hash = end - start
+      for (let at = start; at < end; at++) hash = Math.imul(hash, 31) + view.getUint8(at)
+      return hash | 0
+    }
+    const tail = Math.imul(view.getInt32(end - 8), 0x9e3779b1) ^ view.getInt32(end - 4)
+    const head = Math.imul(view.getInt32(start), 0x85ebca6b) ^ view.getInt32(start + 4)
+    return Math.imul(tail ^ (tail >>> 15), 0xc2b2ae35) ^ Math.imul(head, 0x27d4eb2f)
+  }
+
+  #isSame(node: number, start: number, end: number): boolean {
+    const known = this.#starts[node]!
+    if (this.#ends[node]! - known !== end - start) return false
+    return sameBytes(this.#view, start, end, this.#view, known)
+  }
+
+  #occupy(node: number, hash: number): void {
+    const mask = this.#slots.length - 1
+    let slot = (hash ^ (hash >>> 15)) & mask
+    while (this.#stamps[slot] === this.#stamp) slot = (slot + 1) & mask
+    this.#slots[slot] = node + 1
+    this.#stamps[slot] = this.#stamp
+  }
+
+  #grow(): void {
+    this.#starts = copyInto(this.#starts, new Uint32Array(this.#starts.length * 2))
+    this.#ends = copyInto(this.#ends, new Uint32Array(this.#ends.length * 2))
+    this.#hashes = copyInto(this.#hashes, new Int32Array(this.#hashes.length * 2))
+    this.#slots = new Uint32Array(this.#slots.length * 2)
+    this.#stamps = new Uint32Array(this.#slots.length)
+    for (let node = 0; node < this.size; node++) this.#occupy(node, this.#hashes[node]!)
+  }
+}
+
+function copyInto<A extends Uint32Array | Int32Array>(values: A, larger: A): A {
+  larger.set(values)
+  return larger
 }
