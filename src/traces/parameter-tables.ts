@@ -72,10 +72,7 @@ export class ParameterTables {
     return this
   }
 
-  /**
-   * Returns the parameters of a trace point, or of a span, from the tables, except those that the trace itself gives
-   * (`own`).
-   */
+  /** Returns the parameters of an owner, except those that the trace itself gives (`own`). */
   of(
     { kind, id }: Omit<ParameterOwner, 'trace'>,
     trace: TraceAtHand,
@@ -88,10 +85,7 @@ export class ParameterTables {
     return this.#take([alone, within], { trace, own, words: () => keyWords(keyOf(id)) })
   }
 
-  /**
-   * Notes rows that belong to nothing, or to several traces, and owners without rows; throws where
-   * no row belongs to anything.
-   */
+  /** Notes rows without one owner, and owners without rows; throws if no row has an owner. */
   finish(): void {
     this.#requireUse()
     this.#columns.usedBy.finish().forEach((user, key) => {

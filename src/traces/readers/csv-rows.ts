@@ -97,10 +97,7 @@ interface CsvFile {
   readonly chunks: AsyncIterable<Uint8Array>
 }
 
-/**
- * Reads a table as records, whatever its columns are. Rows of another length are noted and left out;
- * an empty file or an endless row throws.
- */
+/** Reads a table as records; notes rows of another length, throws for an empty file or an endless row. */
 export async function readCsvRecords(
   { name: file, chunks }: CsvFile,
   {

@@ -16,10 +16,7 @@ interface JsonElementsOptions {
   readonly lost: IssueEffect
   /** Keys of the arrays that may be cut, `''` for arrays that are no object's. */
   readonly cutAt: readonly string[]
-  /**
-   * Reads the text of an element, or of a piece of one, that starts at `from` and ends with `bytes`, or with its line,
-   * without parsing it: everything up to the returned position, or nothing if that is -1.
-   */
+  /** Reads an element, up to the end of the bytes or the line, without parsing it; returns its end, -1 for nothing. */
   readonly readBytes?:
     | ((bytes: Uint8Array, from: number, place: { line: number; inLine: boolean }) => number)
     | undefined

@@ -83,10 +83,7 @@ export class SpanRuns {
     this.#said = Array.from({ length: KEY_COUNT }, says)
   }
 
-  /**
-   * Goes from `{`, or from behind the value of key `last`, to the next value that varies; `undefined`
-   * where something is unusual. `name` is that of the span, once known.
-   */
+  /** Goes on to the next value that varies; `undefined` where something is unusual. */
   read(cursor: JsonCursor, name: SpanName, last: number): Run | undefined {
     const expected = name.runs[last + 1]
     if (expected === undefined) return this.#readAnew(cursor, name, last)

@@ -53,10 +53,7 @@ function attributeIn(value: unknown): { readonly attribute: KnownAttribute | und
   return { attribute: entry && knownAttribute(entry) }
 }
 
-/**
- * Reads attributes of spans: values that repeat are remembered, of keys whose values hardly do (ids,
- * statements) they are read anew.
- */
+/** Reads attributes of spans: values that repeat are remembered, values of keys that vary are read anew. */
 export class UsualAttributes {
   readonly #attributes: Remembered<ReturnType<typeof attributeIn>>
   readonly #keys: Remembered<AttributeKey>

@@ -2,7 +2,7 @@
 
 import type { KnownAttribute } from '../attributes.ts'
 import { KnownText } from '../dictionary.ts'
-import type { KnownReporter, UsualSpan } from '../span-traces-builder.ts'
+import { type KnownReporter, UsualSpan } from '../span-traces-builder.ts'
 import { sameBytes } from './byte-interner.ts'
 import { JsonCursor, Keys, OPEN_OBJECT, QUOTE, Remembered, textAt } from './json-cursor.ts'
 import {
@@ -52,7 +52,6 @@ interface KnownResource {
   readonly known: KnownReporter
 }
 
-const UNNAMED = new KnownText('')
 const NONE = () => false
 
 /** Takes the spans of a text once all of it was read: usual ones, and others as they were parsed. */
@@ -97,10 +96,7 @@ export class UsualSpans extends JsonCursor {
     })
   }
 
-  /**
-   * Reads all of `bytes` from `from` on, or all of its line, or nothing: up to where it did, -1 for
-   * nothing.
-   */
+  /** Reads the rest of `bytes`, or of its line, or nothing; returns its end, -1 for nothing. */
   read(bytes: Uint8Array, from: number, inLine: boolean): number {
     this.begin(bytes, from, inLine)
     this.#traceAt = -1
@@ -281,30 +277,15 @@ export class UsualSpans extends JsonCursor {
 }
 
 /** Buffer that a span is read into. */
-class FoundSpan implements UsualSpan {
-  traceId = ''
-  idHigh = 0
-  idLow = 0
-  parentHigh = 0
-  parentLow = 0
-  startSeconds = 0
-  startNanos = 0
-  endSeconds = 0
-  endNanos = 0
-  name = UNNAMED
-  kind = 0
-  status = 0
-  attributes = NO_ATTRIBUTES
+class FoundSpan extends UsualSpan {
   described: KnownAttribute | undefined
-  probability: number | undefined
-  resource: KnownResource
-  reporter: KnownReporter
+  readonly resource: KnownResource
   /** All of it, where something is unusual. */
   unusual: JsonObject | undefined
 
   constructor(resource: KnownResource) {
+    super(resource.known)
     this.resource = resource
-    this.reporter = resource.known
   }
 
   take({ kind, status, described, probability, attributes }: Run): void {
@@ -315,8 +296,6 @@ class FoundSpan implements UsualSpan {
     if (attributes.length > 0) this.attributes = attributes
   }
 }
-
-const NO_ATTRIBUTES: readonly KnownAttribute[] = []
 
 function knownReporter({ service, host, version, attributes }: Reporter): KnownReporter {
   return {

@@ -137,10 +137,7 @@ export interface Reporter {
   readonly attributes: readonly AttributeEntry[]
 }
 
-/**
- * Reads the facts that a resource, or a process, gives for its spans; the host is the first of `hostKeys`. Keeps the
- * attributes that describe its place, or all to `keep`.
- */
+/** Reads what a resource or process says of its spans: its place, or with `keep` all of it. */
 export function reporterOf(
   entries: readonly AttributeEntry[],
   {

@@ -57,10 +57,7 @@ export interface SpanReading {
   readonly rootIds?: readonly string[] | undefined
 }
 
-/**
- * Spans in JSON (a value, lines, lists in lists or envelopes) or CSV, by the roles of their fields:
- * as a row of `SPAN_FORMATS` says, else as their names and values look.
- */
+/** Spans in JSON or CSV, read as a row of `SPAN_FORMATS` says, else as names and values of their fields look. */
 export function spansReader(how: SpanReading = {}): TraceReader {
   return {
     format: 'spans',

@@ -306,9 +306,7 @@ function jsonEntries(json: string, file: string): Texts {
   return Object.entries(parsed).map(([key, value]) => [key, String(attributeOf(value))])
 }
 
-/**
- * Returns attributes with their original types: those of the file's own column, else numbers if they look like numbers.
- */
+/** Returns attributes with the types that the file says, else numbers if they look like numbers. */
 function typed(entries: Texts, types: string): AttributeEntry[] {
   return entries.map(([key, text], i) => {
     const known = ATTRIBUTE_TYPES[types[i] ?? '']

@@ -58,11 +58,7 @@ export const asHex = (bytes: Uint8Array): string =>
 /** Text in UTF-8. */
 export const asText: FromBytes = (bytes) => decoder.decode(bytes)
 
-/**
- * Opens the Parquet files at a path: a file, or a folder of such files, up to two levels deep.
- *
- * @throws FlowdeltaError if there are none; TraceFormatError for one that is damaged
- */
+/** Opens a Parquet file, or those of a folder; throws if there are none, or one is damaged. */
 export async function openParquet(location: string): Promise<ParquetFile[]> {
   const paths = await parquetPaths(location)
   if (paths.length === 0) {

@@ -9,10 +9,7 @@ import { damagedParquet, openParquet, type ParquetFile, SAVED_KEY } from './parq
 import { type Wanted, wantedBy } from './pushed-conditions.ts'
 import { storeKind } from './store.ts'
 
-/**
- * Parquet files of spans in flat columns, as ClickHouse exports and `SpanTraces.save` writes them. Row groups in which
- * no request that is asked for has a span are not read.
- */
+/** Parquet files of spans in flat columns; row groups without a span of a request asked for are not read. */
 export const parquetStore = storeKind({
   parameters: defineOptions({}),
   isFile: true,

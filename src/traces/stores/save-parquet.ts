@@ -59,11 +59,7 @@ const ENCODINGS: Readonly<Record<string, Encoding>> = {
   TraceId: 'RLE_DICTIONARY',
 }
 
-/**
- * Writes traces as a Parquet file, a span a row; see `SpanTraces.save`.
- *
- * @throws FlowdeltaError for a file that cannot be written
- */
+/** Writes traces as a Parquet file, a span a row; see `SpanTraces.save`. */
 export function saveParquet(path: string, saved: Savable): Promise<void> {
   return replaceFile(path, (partial) => writeParquet(partial, saved))
 }
