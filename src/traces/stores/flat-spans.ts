@@ -1,5 +1,5 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
-import { group, zip } from 'd3-array'
+import { zip } from 'd3-array'
 import type { RowGroup } from 'hyparquet'
 import { show, TraceFormatError } from '../../core/errors.ts'
 import { memoized } from '../../core/remembered.ts'
@@ -18,7 +18,7 @@ import { NAMES as ROLE_NAMES } from '../readers/span-formats.ts'
 import { inNanos, plainName, type TimeUnit, unitBySize } from '../readers/span-times.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import type { SpanLink } from '../span-traces-builder.ts'
-import { asHex, asText, type FromBytes, type Leaf, type ParquetFile } from './parquet-file.ts'
+import { asHex, asText, type Column, type FromBytes, type ParquetFile } from './parquet-file.ts'
 import type { Wanted } from './pushed-conditions.ts'
 import { rowAdder } from './span-rows.ts'
 
@@ -36,8 +36,7 @@ const NAMES = {
 } as const
 
 export type Part = keyof typeof NAMES
-/** Leaves of each part that a file has: of a map, keys and values. */
-type Parts = { readonly [part in Part]?: readonly Leaf[] }
+type Parts = { readonly [part in Part]?: Column }
 
 /** Parts that no span goes without. */
 const REQUIRED = ['trace', 'span', 'service', 'start'] as const
@@ -48,14 +47,10 @@ export function isFlatSpans(file: ParquetFile): boolean {
   return REQUIRED.every((part) => parts[part] !== undefined)
 }
 
-/** Names of the levels within lists and maps. */
-const LEVELS = new Set(['list', 'element', 'key_value', 'key', 'value'])
-
-function partsOf({ leaves }: ParquetFile): Parts {
-  const ofName = group(leaves, ({ path }) => path.filter((each) => !LEVELS.has(each)).join('.'))
+function partsOf({ columns }: ParquetFile): Parts {
+  const named = new Map(columns.map((column) => [column.path.join('.'), column]))
   const found = Object.keys(NAMES).map((part) => {
-    const name = columnFor(part as Part, [...ofName.keys()])
-    return [part, name === undefined ? undefined : ofName.get(name)]
+    return [part, named.get(columnFor(part as Part, [...named.keys()]) ?? '')]
   })
   return Object.fromEntries(found)
 }
@@ -98,8 +93,8 @@ async function wantedGroups(
   const seen = new Map<string, number>()
   const idsOf = new Map<RowGroup, readonly string[]>()
   for (const group of file.metadata.row_groups) {
-    const column = (part: Part, from?: FromBytes) => file.read(group, parts[part]![0]!, from)
-    const { nanos } = nanosOf(await column('start'), parts.start![0]!, file.name)
+    const column = (part: Part, from?: FromBytes) => file.read(group, parts[part]!, from)
+    const { nanos } = nanosOf(await column('start'), parts.start!, file.name)
     const services = await column('service')
     const ids = Array.from(await column('trace', asId), textOf)
     idsOf.set(group, ids)
@@ -122,12 +117,12 @@ async function readGroup(
   { clock, add }: { readonly clock: EpochClock; readonly add: ReturnType<typeof rowAdder> },
 ): Promise<void> {
   const column = async (part: Part, from?: FromBytes): Promise<ArrayLike<unknown> | undefined> =>
-    parts[part] && file.read(group, parts[part][0]!, from)
+    parts[part] && file.read(group, parts[part], from)
   const texts = async (part: Part, from?: FromBytes) => {
     const values = await column(part, from)
     return (row: number) => (values === undefined ? '' : textOf(values[row]))
   }
-  const starts = nanosOf((await column('start'))!, parts.start![0]!, file.name)
+  const starts = nanosOf((await column('start'))!, parts.start!, file.name)
   const durations = await durationsOf(column, parts, { starts, file: file.name })
   const [traceId, spanId, parentId] = await Promise.all([
     texts('trace', asId),
@@ -213,12 +208,12 @@ const UNITS: Readonly<Record<string, TimeUnit>> = {
 }
 
 /** Times in ns since 1970, and the unit that they are stored in. */
-function nanosOf(values: ArrayLike<unknown>, leaf: Leaf, file: string) {
-  const unit = unitOf(leaf) ?? unitBySize(Number(values[0] ?? 0))
+function nanosOf(values: ArrayLike<unknown>, column: Column, file: string) {
+  const unit = unitOf(column) ?? unitBySize(Number(values[0] ?? 0))
   const each = inNanos(unit)
   const nanos = new BigInt64Array(values.length)
   for (let i = 0; i < nanos.length; i++) {
-    nanos[i] = wholeTime(values[i], leaf.path[0]!, file) * each
+    nanos[i] = wholeTime(values[i], column.path[0]!, file) * each
   }
   return { nanos, unit }
 }
@@ -236,7 +231,7 @@ export function wholeTime(value: unknown, column: string, file: string): bigint 
   }
 }
 
-function unitOf({ element, path }: Leaf): TimeUnit | undefined {
+function unitOf({ element, path }: Column): TimeUnit | undefined {
   const { logical_type: type, converted_type: converted = '' } = element
   const unit = type !== undefined && 'unit' in type ? type.unit : converted
   return UNITS[unit] ?? plainName(path[0]!).unit
@@ -255,14 +250,14 @@ async function durationsOf(
   { starts, file }: { readonly starts: ReturnType<typeof nanosOf>; readonly file: string },
 ): Promise<Float64Array> {
   const micros = new Float64Array(starts.nanos.length).fill(Number.NaN)
-  const [duration] = parts.duration ?? []
+  const { duration } = parts
   if (duration !== undefined) {
     const values = (await column('duration'))!
-    const unit = durationUnit(duration.path[0]!, parts.start![0]!.path[0]!, starts.unit)
+    const unit = durationUnit(duration.path[0]!, parts.start!.path[0]!, starts.unit)
     const nanos = Number(inNanos(unit))
     for (let i = 0; i < micros.length; i++) micros[i] = (Number(values[i]) * nanos) / 1e3
   } else if (parts.end !== undefined) {
-    const { nanos } = nanosOf((await column('end'))!, parts.end[0]!, file)
+    const { nanos } = nanosOf((await column('end'))!, parts.end, file)
     for (let i = 0; i < micros.length; i++) micros[i] = Number(nanos[i]! - starts.nanos[i]!) / 1e3
   }
   return micros
@@ -272,27 +267,26 @@ type Texts = readonly (readonly [key: string, text: string])[]
 type Entries = (row: number, event?: number) => Texts
 const NONE: Texts = []
 
-/** Attributes by row, and by event within it, from a map's keys and values or from JSON. */
+/** Attributes by row, and by event within it, from a map or from JSON. */
 async function entriesOf(
   file: ParquetFile,
   group: RowGroup,
-  leaves: readonly Leaf[] | undefined,
+  column: Column | undefined,
 ): Promise<Entries> {
-  const [first, second] = leaves ?? []
-  if (first === undefined) return () => NONE
-  const keys = await file.read(group, first)
-  if (second === undefined) {
-    return (row) => jsonEntries(textOf(keys[row]), `${file.name}, column ${first.path[0]}`)
-  }
-  const values = await file.read(group, second)
-  const at = (column: ArrayLike<unknown>, row: number, event?: number) => {
-    const own = column[row] as readonly unknown[] | null
-    return ((event === undefined ? own : own?.[event]) ?? NONE) as readonly unknown[]
-  }
+  if (column === undefined) return () => NONE
+  const values = await file.read(group, column)
   return (row, event) => {
-    const texts = at(values, row, event)
-    return at(keys, row, event).map((key, i) => [String(key), textOf(texts[i])])
+    const ofRow = values[row]
+    const own = event === undefined ? ofRow : (ofRow as readonly unknown[] | undefined)?.[event]
+    if (isJsonObject(own)) return pairsIn(own['key_value'])
+    if (Array.isArray(own)) return pairsIn(own)
+    return jsonEntries(textOf(own), `${file.name}, column ${column.path[0]}`)
   }
+}
+
+function pairsIn(list: unknown): Texts {
+  const pairs = (list ?? []) as readonly { readonly key: unknown; readonly value: unknown }[]
+  return pairs.map(({ key, value }) => [String(key), textOf(value)])
 }
 
 function jsonEntries(json: string, file: string): Texts {

@@ -65,7 +65,7 @@ function isOfData(error: unknown): error is Error {
 
 function readSpans(file: ParquetFile, sink: ReadSink, wanted: Wanted | null): Promise<number> {
   if (isFlatSpans(file)) return readFlatSpans(file, sink, wanted)
-  const columns = [...new Set(file.leaves.map(({ path }) => path[0]))].slice(0, 12).join(', ')
+  const columns = [...new Set(file.columns.map(({ path }) => path[0]))].slice(0, 12).join(', ')
   throw new TraceFormatError(
     `The Parquet file has no columns for trace id, span id, service and start; it has ${columns}`,
     { file: file.name },
