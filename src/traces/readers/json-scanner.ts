@@ -1,6 +1,4 @@
 // Runs once a span, node or edge: the loops index with `!`.
-/** Largest depth inside a value at which arrays may be cut and positions are remembered. */
-const TRACKED = 8
 const DEEPEST = 10_000
 
 const QUOTE = 34
@@ -34,6 +32,19 @@ export interface JsonCut {
   readonly closers: string
 }
 
+/** An open array or object; kept for the next one at its depth. */
+class Frame {
+  isArray = false
+  mayCut = true
+  key = ''
+  open = 0
+  /** Place of the last comma, and its line; that of the bracket before there is one. */
+  comma = 0
+  commaLine = 0
+  /** End of the last array or object in it. */
+  lastEnd = 0
+}
+
 /** Follows brackets and strings of one JSON value; the grammar is left to `JSON.parse`. */
 export class JsonScanner {
   /** Everything before this position has been seen. */
@@ -45,15 +56,8 @@ export class JsonScanner {
   #inString = false
   #stringStart = 0
   #stringEnd = 0
-  /** By depth; 1 for an array. */
-  #isArray = new Uint8Array(64)
-  // The rest is known down to depth `TRACKED` only.
-  readonly #mayCut = new Uint8Array(TRACKED + 1).fill(1)
-  readonly #open = new Float64Array(TRACKED + 1)
-  readonly #comma = new Float64Array(TRACKED + 1)
-  readonly #commaLine = new Float64Array(TRACKED + 1)
-  readonly #lastEnd = new Float64Array(TRACKED + 1)
-  readonly #key: string[] = new Array(TRACKED + 1).fill('')
+  /** Open arrays and objects by depth, of which the first stands for the value itself. */
+  readonly #frames = [new Frame()]
 
   /** `cuttable`: keys of the arrays that may be cut, `''` for arrays that are no object's. */
   constructor(cuttable: ReadonlySet<string>) {
@@ -95,10 +99,9 @@ export class JsonScanner {
         return false
       }
       if (byte === COMMA) {
-        if (this.#depth <= TRACKED) {
-          this.#comma[this.#depth] = at
-          this.#commaLine[this.#depth] = this.line
-        }
+        const frame = this.#frames[this.#depth]!
+        frame.comma = at
+        frame.commaLine = this.line
       } else if (byte === NEWLINE) this.line++
       else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#enter(bytes, at)
       else this.#leave(byte, at)
@@ -133,13 +136,10 @@ export class JsonScanner {
   /** Returns the outermost array with a finished element that may be cut. */
   cut(): JsonCut | undefined {
     let isInner = false
-    for (let depth = 1; depth <= Math.min(this.#depth, TRACKED); depth++) {
-      if (this.#isArray[depth] === 0 || this.#mayCut[depth] === 0) continue
-      const open = this.#open[depth]!
-      const comma = this.#comma[depth]!
+    for (let depth = 1; depth <= this.#depth; depth++) {
+      const { isArray, mayCut, open, comma, commaLine: line, key } = this.#frames[depth]!
+      if (!isArray || !mayCut) continue
       if (comma > open) {
-        const line = this.#commaLine[depth]!
-        const key = this.#key[depth] ?? ''
         return { depth, open, comma, line, key, isInner, closers: this.#closers(depth) }
       }
       isInner = true
@@ -149,28 +149,23 @@ export class JsonScanner {
 
   /** Treats the end of the last finished element of each open array as if a comma stood there. */
   endElements(): void {
-    for (let depth = 1; depth <= Math.min(this.#depth, TRACKED); depth++) {
-      const end = this.#lastEnd[depth]!
-      if (end <= this.#comma[depth]!) continue
-      this.#comma[depth] = end
-      this.#commaLine[depth] = this.line
+    for (const frame of this.#frames.slice(1, this.#depth + 1)) {
+      if (frame.lastEnd <= frame.comma) continue
+      frame.comma = frame.lastEnd
+      frame.commaLine = this.line
     }
   }
 
-  /** Returns the elements before `cut` and its comma were taken out of the buffer. */
+  /** Notes that the elements before `cut` and its comma were taken out of the buffer. */
   wasCut({ depth, open, comma }: JsonCut): void {
-    const lastEnd = this.#lastEnd[depth]!
-    this.#comma[depth] = open
-    this.#lastEnd[depth] = lastEnd > comma ? lastEnd - (comma - open) : open
-    this.moved(comma - open, depth + 1)
-  }
-
-  /** Returns all positions seen, or those of depth `from` and deeper, moved `by` bytes forward. */
-  moved(by: number, from = 0): void {
-    for (let depth = from; depth <= Math.min(this.#depth, TRACKED); depth++) {
-      this.#open[depth] = this.#open[depth]! - by
-      this.#comma[depth] = this.#comma[depth]! - by
-      this.#lastEnd[depth] = this.#lastEnd[depth]! - by
+    const by = comma - open
+    const frame = this.#frames[depth]!
+    frame.comma = open
+    frame.lastEnd = frame.lastEnd > comma ? frame.lastEnd - by : open
+    for (const inner of this.#frames.slice(depth + 1, this.#depth + 1)) {
+      inner.open -= by
+      inner.comma -= by
+      inner.lastEnd -= by
     }
     this.#stringStart -= by
     this.#stringEnd -= by
@@ -178,31 +173,32 @@ export class JsonScanner {
   }
 
   #enter(bytes: Uint8Array, at: number): void {
+    if (this.#depth === DEEPEST) {
+      this.problem = `Brackets are nested more than ${DEEPEST} deep`
+      return
+    }
+    const outer = this.#frames[this.#depth]!
     const depth = ++this.#depth
-    if (depth === this.#isArray.length) this.#growStack()
-    const isArray = bytes[at] === OPEN_ARRAY
-    this.#isArray[depth] = isArray ? 1 : 0
-    if (depth > TRACKED) return
-    this.#open[depth] = at
-    this.#comma[depth] = at
-    this.#lastEnd[depth] = at
-    const outer = this.#mayCut[depth - 1]!
-    this.#mayCut[depth] = outer
-    if (outer === 0 || !isArray) return
-    const inObject = depth > 1 && this.#isArray[depth - 1] === 0
-    const key = inObject ? this.#lastString(bytes) : ''
-    this.#key[depth] = key
-    this.#mayCut[depth] = this.#cuttable.has(key) ? 1 : 0
+    if (depth === this.#frames.length) this.#frames.push(new Frame())
+    const frame = this.#frames[depth]!
+    frame.isArray = bytes[at] === OPEN_ARRAY
+    frame.open = at
+    frame.comma = at
+    frame.lastEnd = at
+    frame.mayCut = outer.mayCut
+    if (!outer.mayCut || !frame.isArray) return
+    frame.key = depth > 1 && !outer.isArray ? this.#lastString(bytes) : ''
+    frame.mayCut = this.#cuttable.has(frame.key)
   }
 
   #leave(byte: number, at: number): void {
-    const isArray = this.#isArray[this.#depth] === 1
+    const { isArray } = this.#frames[this.#depth]!
     if (isArray !== (byte === CLOSE_ARRAY)) {
       this.problem = isArray ? '"}" stands where "]" is due' : '"]" stands where "}" is due'
       return
     }
     this.#depth--
-    if (this.#depth <= TRACKED) this.#lastEnd[this.#depth] = at + 1
+    this.#frames[this.#depth]!.lastEnd = at + 1
   }
 
   /** Keys that are worth comparing are short and plain. */
@@ -212,19 +208,10 @@ export class JsonScanner {
   }
 
   #closers(depth: number): string {
-    let closers = ''
-    for (let d = depth; d > 0; d--) closers += this.#isArray[d] === 1 ? ']' : '}'
-    return closers
-  }
-
-  #growStack(): void {
-    if (this.#isArray.length > DEEPEST) {
-      this.problem = `Brackets are nested more than ${DEEPEST} deep`
-      this.#depth--
-      return
-    }
-    const larger = new Uint8Array(this.#isArray.length * 2)
-    larger.set(this.#isArray)
-    this.#isArray = larger
+    const open = this.#frames.slice(1, depth + 1)
+    return open
+      .map(({ isArray }) => (isArray ? ']' : '}'))
+      .reverse()
+      .join('')
   }
 }
