@@ -18,7 +18,17 @@ import {
   textOf,
 } from './json-values.ts'
 import { otlpValue, type Reporter, reporterOf, STATUS_DESCRIPTION } from './otlp-values.ts'
-import { type Enclosed, EVENTS, MAPS, NAMES, type Role, type SpanFormat } from './span-formats.ts'
+import {
+  type Enclosed,
+  EVENTS,
+  kindNamed,
+  MAPS,
+  NAMES,
+  type Role,
+  type SpanFormat,
+  saysYes,
+  statusNamed,
+} from './span-formats.ts'
 import {
   type Field,
   inheritedValue,
@@ -28,7 +38,6 @@ import {
   type SpanLayout,
   valueAt,
 } from './span-layout.ts'
-import { kindNamed, saysYes, statusNamed } from './span-outcome.ts'
 import { microsOf, offsetOf, plainName } from './span-times.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
