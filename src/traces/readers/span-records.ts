@@ -78,13 +78,11 @@ export function spansReader(how: SpanReading = {}): TraceReader {
       const isTable = !isJson(text) && !isConsole(text)
       const records = new SpanRecords(how.isOfTables && !isTable ? {} : how, sink, file)
       if (isTable) {
-        const delimiter = delimiterOf(text, how.delimiter) ?? ','
-        const table = {
-          delimiter,
-          onHeader: (names: readonly string[]) => records.requireColumns(names),
-        }
-        await readCsvRecords({ name: file, chunks: all }, table, {
+        await readCsvRecords(all, {
+          file,
+          delimiter: delimiterOf(text, how.delimiter) ?? ',',
           quality: sink.quality,
+          onHeader: (names) => records.requireColumns(names),
           onRecord: (record, line) => records.take(record, line),
         })
       } else {
