@@ -1,6 +1,7 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
 import { zip } from 'd3-array'
 import type { RowGroup } from 'hyparquet'
+import { hexOf } from '../../core/base64.ts'
 import { show, TraceFormatError } from '../../core/errors.ts'
 import { memoized } from '../../core/remembered.ts'
 import { beginning } from '../../core/words.ts'
@@ -17,7 +18,7 @@ import { NAMES as ROLE_NAMES } from '../readers/span-formats.ts'
 import { inNanos, plainName, type TimeUnit, unitBySize } from '../readers/span-times.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import type { SpanLink } from '../span-traces-builder.ts'
-import { asHex, asText, type Column, type FromBytes, type ParquetFile } from './parquet-file.ts'
+import { asText, type Column, type FromBytes, type ParquetFile } from './parquet-file.ts'
 import type { Wanted } from './pushed-conditions.ts'
 import { rowAdder } from './span-rows.ts'
 
@@ -198,7 +199,7 @@ const HEX = /^[0-9a-f]+$/i
 const asId: FromBytes = (bytes) => {
   const text = asText(bytes) as string
   const isRaw = (bytes.length === 8 || bytes.length === 16) && !HEX.test(text)
-  return isRaw ? asHex(bytes) : text
+  return isRaw ? hexOf(bytes) : text
 }
 
 function textOf(value: unknown): string {

@@ -42,10 +42,6 @@ export interface ParquetFile {
 
 const decoder = new TextDecoder()
 
-/** Bytes in hex digits. */
-export const asHex = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-
 /** Text in UTF-8. */
 export const asText: FromBytes = (bytes) => decoder.decode(bytes)
 
