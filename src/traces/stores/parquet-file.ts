@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { AsyncBuffer, FileMetaData, RowGroup, SchemaElement, SchemaTree } from 'hyparquet'
 import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
-import { namesWithin, openSlices } from '../readers/open-file.ts'
+import { nodeFiles } from '../trace-source.ts'
 
 /** Key of the JSON metadata in files that flowdelta wrote. */
 export const SAVED_KEY = 'flowdelta'
@@ -47,6 +47,7 @@ export const asText: FromBytes = (bytes) => decoder.decode(bytes)
 
 /** Opens a Parquet file, or those of a folder; throws if there are none, or one is damaged. */
 export async function openParquet(location: string): Promise<ParquetFile[]> {
+  const { openSlices } = await nodeFiles()
   const paths = await parquetPaths(location)
   if (paths.length === 0) {
     throw new FlowdeltaError(`${location} is a folder without Parquet files. Name the files.`)
@@ -71,6 +72,7 @@ async function readAhead<File extends AsyncBuffer>(file: File): Promise<File> {
 }
 
 async function parquetPaths(path: string, depth = 2): Promise<string[]> {
+  const { namesWithin } = await nodeFiles()
   const names = await namesWithin(path)
   if (names === undefined) return depth === 2 || path.endsWith('.parquet') ? [path] : []
   if (depth === 0) return []
