@@ -1,19 +1,7 @@
-import { crc32 } from 'node:zlib'
 import type { AsyncBuffer, FileMetaData, RowGroup, SchemaElement, SchemaTree } from 'hyparquet'
 import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
 import { nodeFiles } from '../trace-source.ts'
-
-/** Key of the JSON metadata in files that flowdelta wrote. */
-export const SAVED_KEY = 'flowdelta'
-/** The number of bytes before the footer, and their CRC-32: pages that others write have none of their own. */
-export const CHECKSUM_KEY = 'flowdelta-crc32'
-
-/** Returns the CRC-32 of bytes, in hex digits. */
-export async function checksumOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  let crc = 0
-  for await (const bytes of chunks) crc = crc32(bytes, crc)
-  return crc.toString(16).padStart(8, '0')
-}
+import { CHECKSUM_KEY, checksumOf } from './save-parquet.ts'
 
 /** Text, the bytes of an id, or whatever a caller makes of bytes, once for each distinct value. */
 export type FromBytes = (bytes: Uint8Array) => unknown

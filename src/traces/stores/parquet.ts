@@ -5,8 +5,9 @@ import { parsedJson } from '../readers/json-values.ts'
 import { readBeside } from '../readers/otlp.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { isFlatSpans, readFlatSpans } from './flat-spans.ts'
-import { damagedParquet, openParquet, type ParquetFile, SAVED_KEY } from './parquet-file.ts'
+import { damagedParquet, openParquet, type ParquetFile } from './parquet-file.ts'
 import { type Wanted, wantedBy } from './pushed-conditions.ts'
+import { SAVED_KEY } from './save-parquet.ts'
 import { storeKind } from './store.ts'
 
 /** Parquet files of spans in flat columns; row groups without a span of a request asked for are not read. */
