@@ -161,7 +161,7 @@ const SPAN_TABLES: Readonly<Record<string, SpanTable>> = {
 }
 
 /** Parameters of the addresses of ClickHouse: `clickhouse://user@host:8123/database?table=otel_traces`. */
-const CLICKHOUSE_OPTIONS = defineOptions({
+export const CLICKHOUSE_OPTIONS = defineOptions({
   table: optionalText(
     'Table of spans; null for the one with known columns, a Distributed one if there is any',
   ),
