@@ -220,3 +220,8 @@ export function listed(names: readonly string[], most = names.length): string {
   const last = names.at(-1) ?? ''
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
 }
+
+/** Returns the words of a list, divided by space. */
+export function wordsIn(list: string): string[] {
+  return list.trim().split(/\s+/)
+}

@@ -1,3 +1,5 @@
+import { wordsIn } from '../core/words.ts'
+
 /** Prefix of attributes made of monitoring series. */
 export const SERIES = 'series.'
 
@@ -58,25 +60,12 @@ function isMoment(levels: readonly string[]): boolean {
   return levels.every((level) => MOMENT_TEXT.test(level))
 }
 
-const IDENTIFIERS = new Set([
-  'id',
-  'ids',
-  'uuid',
-  'guid',
-  'soid',
-  'fid',
-  'breadcrumb',
-  'token',
-  'nonce',
-  'etag',
-  'digest',
-  'hash',
-  'checksum',
-  'signature',
-  'handle',
-  'correlation',
-  'traceparent',
-])
+const IDENTIFIERS = new Set(
+  wordsIn(`
+  id ids uuid guid soid fid breadcrumb token nonce etag digest hash checksum signature
+  handle correlation traceparent
+`),
+)
 const TIMES = new Set(['timestamp', 'datetime', 'date', 'epoch', 'ts'])
 const MOMENTS =
   /^(time|(start|end|begin|finish|created?|updated?|modified|now|sent|received)_(time|at|ns|on))$/
@@ -123,25 +112,12 @@ function wordsOf(attribute: string): string[] {
     .filter((word) => word !== '')
 }
 
-const RESOURCES = new Set([
-  'lock',
-  'mutex',
-  'semaphore',
-  'latch',
-  'queue',
-  'pool',
-  'shard',
-  'partition',
-  'table',
-  'collection',
-  'topic',
-  'destination',
-  'bucket',
-  'disk',
-  'volume',
-  'device',
-  'resource',
-])
+const RESOURCES = new Set(
+  wordsIn(`
+  lock mutex semaphore latch queue pool shard partition table collection topic destination
+  bucket disk volume device resource
+`),
+)
 const NAMES = new Set(['name', 'id', 'key'])
 
 /** Whether an attribute of this name tells which lock, queue or other shared thing was used: `lock.name`. */

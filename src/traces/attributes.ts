@@ -7,10 +7,7 @@ import { attributeProbability } from './sampling.ts'
 /** The attribute of a resource, a process or a span that holds its service's version. */
 export const VERSION_ATTRIBUTE = 'service.version'
 
-/**
- * Names columns of attributes that stand next to other columns: one with the name of another column becomes
- * `attributes.NAME`.
- */
+/** Names columns of attributes beside own ones: one with the name of an own column becomes `attributes.NAME`. */
 export function besideOwn<Column>(
   own: Readonly<Record<string, Column>>,
   attributes: Iterable<readonly [name: string, column: Column]>,
@@ -40,10 +37,7 @@ export interface AttributeColumns {
   readonly value: Float64Array
 }
 
-/**
- * The low-level parameters of spans (or trace points), owner by owner in compressed rows: those
- * of owner `i` are entries `offsets[i]` to `offsets[i + 1]`.
- */
+/** Low-level parameters of spans or trace points: those of owner `i` are entries `offsets[i]` to `offsets[i + 1]`. */
 export class Attributes {
   readonly offsets: Uint32Array
   readonly keys: Dictionary
@@ -88,10 +82,7 @@ export class Attributes {
     }
   }
 
-  /**
-   * Calls `visit` with each parameter of `owner` in codes: key, and a text as its code for `text`,
-   * anything else as its value. Makes no objects, for reading millions of them.
-   */
+  /** Calls `visit` with each parameter of `owner`, key and text as codes, without making objects. */
   visit(owner: number, visit: (key: number, value: number, type: AttributeType) => void): void {
     const { key, type, value } = this.columns
     const end = this.offsets[owner + 1] ?? 0

@@ -113,13 +113,14 @@ export function expectedTraces(
   checkModel(model)
   const roots = rootsOf(model)
   const random = randomSource(read.seed)
-  const spans = new ExpectedSpans(model, read, random)
+  const builder = new SpanTracesBuilder(new QualityLog())
+  const run = runnerOf(model, { options: read, random, builder })
   let nowUs = 0
-  for (let request = 0; request < read.requests; request++) {
-    spans.addRequest(drawnRoot(roots, random), nowUs)
+  for (let request = 1; request <= read.requests; request++) {
+    run(drawnRoot(roots, random), { request, startUs: nowUs, parentId: null })
     nowUs -= (1e6 / read.perSecond) * Math.log(1 - random.next())
   }
-  return spans.builder.finish(read.name)
+  return builder.finish(read.name)
 }
 
 function checkModel(model: ServiceModel): void {
@@ -199,43 +200,56 @@ function drawnRoot(roots: readonly [name: string, weight: number][], random: Ran
   return (found ?? (roots[0] as [string, number]))[0]
 }
 
-class ExpectedSpans {
-  readonly builder = new SpanTracesBuilder(new QualityLog())
-  readonly #model: ServiceModel
-  readonly #options: ExpectedOptions
-  readonly #random: RandomSource
-  #requests = 0
-  #spans = 0
+interface ExpectedRun {
+  readonly request: number
+  readonly startUs: number
+  readonly parentId: string | null
+}
 
-  constructor(model: ServiceModel, options: ExpectedOptions, random: RandomSource) {
-    this.#model = model
-    this.#options = options
-    this.#random = random
+/** Returns what runs an operation and all that it calls, and returns when it ends, in µs. */
+function runnerOf(
+  model: ServiceModel,
+  {
+    options: { networkUs, hosts, seed, spread },
+    random,
+    builder,
+  }: {
+    readonly options: ExpectedOptions
+    readonly random: RandomSource
+    readonly builder: SpanTracesBuilder
+  },
+): (name: string, run: ExpectedRun) => number {
+  let spans = 0
+  const timeOf = (time: ExpectedTime): number => {
+    if (isList(time)) return time[random.integer(time.length)] as number
+    if (typeof time === 'number') return time * random.logNormal(0, spread)
+    return time.medianUs * random.logNormal(0, Math.log(time.p99Us / time.medianUs) / Z99)
   }
-
-  addRequest(root: string, startUs: number): void {
-    this.#requests++
-    this.#run(root, startUs, null)
-  }
-
-  /** Runs an operation and all that it calls; returns when it ends, in µs. */
-  #run(name: string, startUs: number, parentId: string | null): number {
-    const operation = this.#model[name] as ExpectedOperation
-    const { networkUs, hosts } = this.#options
-    const spanId = hex(++this.#spans, 16)
-    const made = this.#callsMade(operation)
-    const pieceUs = this.#timeOf(operation.workUs) / (made.length + 1)
+  /** Calls that a call of the operation makes, in turn. */
+  const callsMade = (operation: ExpectedOperation) =>
+    callsOf(operation).flatMap((together) => {
+      const made = together.filter(({ share }) => share === 1 || random.next() < share)
+      const rounds = Math.max(0, ...made.map(({ times }) => times))
+      return range(rounds).map((round) =>
+        made.filter(({ times }) => round < times).map(({ call }) => call),
+      )
+    })
+  const runOne = (name: string, { request, startUs, parentId }: ExpectedRun): number => {
+    const operation = model[name] as ExpectedOperation
+    const spanId = hex(++spans, 16)
+    const made = callsMade(operation)
+    const pieceUs = timeOf(operation.workUs) / (made.length + 1)
     let nowUs = startUs + pieceUs
     for (const together of made) {
       const ends = together.map((call) => {
-        const arrivesUs = nowUs + this.#timeOf(networkUs)
-        return this.#run(call, arrivesUs, spanId) + this.#timeOf(networkUs)
+        const arrivesUs = nowUs + timeOf(networkUs)
+        return runOne(call, { request, startUs: arrivesUs, parentId: spanId }) + timeOf(networkUs)
       })
       nowUs = Math.max(...ends) + pieceUs
     }
-    this.builder.add(
+    builder.add(
       {
-        traceId: hex(this.#requests, 8) + hex(this.#options.seed, 24),
+        traceId: hex(request, 8) + hex(seed, 24),
         spanId,
         parentId,
         service: operation.service,
@@ -243,7 +257,7 @@ class ExpectedSpans {
         host: hosts === null ? '' : `${hosts}-${operation.service}`,
         kind: 'server',
         status: 'unset',
-        startUs: this.builder.clock.offset(START_SECONDS, startUs),
+        startUs: builder.clock.offset(START_SECONDS, startUs),
         durationUs: nowUs - startUs,
         followsFrom: false,
       },
@@ -251,24 +265,7 @@ class ExpectedSpans {
     )
     return nowUs
   }
-
-  /** Returns the calls that a call of the operation makes, in turn. */
-  #callsMade(operation: ExpectedOperation): string[][] {
-    return callsOf(operation).flatMap((together) => {
-      const made = together.filter(({ share }) => share === 1 || this.#random.next() < share)
-      const rounds = Math.max(0, ...made.map(({ times }) => times))
-      return range(rounds).map((round) =>
-        made.filter(({ times }) => round < times).map(({ call }) => call),
-      )
-    })
-  }
-
-  #timeOf(time: ExpectedTime): number {
-    if (isList(time)) return time[this.#random.integer(time.length)] as number
-    const { medianUs, p99Us } = typeof time === 'number' ? { medianUs: time, p99Us: null } : time
-    const sd = p99Us === null ? this.#options.spread : Math.log(p99Us / medianUs) / Z99
-    return medianUs * this.#random.logNormal(0, sd)
-  }
+  return runOne
 }
 
 const Z99 = normalQuantile(0.99)

@@ -25,9 +25,7 @@ export interface GraphColumns {
   readonly latencyUs: Float64Array
   /** The latencies of trace `i` are entries `latencyOffsets[i]` to `latencyOffsets[i + 1]`. */
   readonly latencyOffsets: Uint32Array
-  /**
-   * Parameters by node, the nodes of all traces counted through; `null` where none was recorded.
-   */
+  /** Parameters by node of all traces, counted through; `null` where none was recorded. */
   readonly attributes: Attributes | null
 }
 

@@ -23,10 +23,7 @@ export function logsOfServices(
   }
 }
 
-/**
- * Returns the service that the names in fields of a record, and that the file's, are: itself, or with an instance
- * behind it, as pods and hosts are named: `cart-7d9f-x2x4p`.
- */
+/** Returns the services that fields and the file name: by name, or with an instance behind it (`cart-7d9f-x2x4p`). */
 function serviceNamed(lines: string, services: Dictionary) {
   const known = services.values
     .filter((service) => service !== '')
@@ -58,11 +55,7 @@ interface LoggedSpans {
   readonly ofServices: ServiceLogs
 }
 
-/**
- * Lays records to the span that they name, else to the one of their trace that was recorded where they were
- * written: by service, by host or pod, by the file's name, in this order of weight. Of several, and where
- * nothing says where, it is the shortest under way.
- */
+/** Lays records to the span that they name, else to the shortest one under way where they were written. */
 export function attachLogs(
   { traceIds, spanIds, timeUs, statement, source, statements, sources }: LogRecords,
   logged: LoggedSpans,
@@ -135,10 +128,7 @@ function nearnessTo(
   }
 }
 
-/**
- * Returns the shortest of the nearest spans that covers a moment, or comes closest to it. If nothing tells which spans
- * are near and none covers the moment, returns the first span of the trace.
- */
+/** Returns the shortest of the nearest spans at a moment; without evidence of a place, the first span. */
 function spanAt(
   { startUs, durationUs }: LoggedSpans['spans'],
   [first, end]: readonly [number, number],

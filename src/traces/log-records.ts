@@ -13,25 +13,6 @@ export interface LoggedTraces {
   readonly serviceLogs?: ServiceLogs | undefined
 }
 
-export interface LogRecords {
-  readonly traceIds: string[]
-  readonly spanIds: string[]
-  readonly timeUs: number[]
-  readonly statement: number[]
-  readonly source: number[]
-  readonly statements: Dictionary
-  /** Possible names of the place where a record was written: values of fields, one per line; the file is the last. */
-  readonly sources: Dictionary
-  readonly loose: LooseRecords
-}
-
-/** Log records that name no trace: one entry each. */
-export interface LooseRecords {
-  readonly timeUs: number[]
-  readonly statement: number[]
-  readonly source: number[]
-}
-
 /** Returns columns without records. */
 export function emptyRecords() {
   return {
@@ -41,10 +22,14 @@ export function emptyRecords() {
     statement: [] as number[],
     source: [] as number[],
     statements: new Dictionary(),
+    /** Possible names of the place where a record was written: values of fields, one per line; the file is the last. */
     sources: new Dictionary(),
+    /** Records that name no trace: one entry each. */
     loose: { timeUs: [] as number[], statement: [] as number[], source: [] as number[] },
   }
 }
+
+export type LogRecords = ReturnType<typeof emptyRecords>
 
 /** Log records of saved traces, as JSON has them. */
 export interface SavedLogs {
@@ -69,10 +54,7 @@ export function savedSpanId(place: number): string {
   return place.toString(16).padStart(16, '0')
 }
 
-/**
- * Returns the logs of traces `from` to `to`, with places of spans as ids, and with the first trace also the logs of
- * services; `undefined` if no logs were loaded.
- */
+/** Returns the logs of traces `from` to `to`, with the first trace also those of services; `undefined` for none. */
 export function savedLogs(
   { epochNs, ids, spanOffsets, logs, serviceLogs }: LoggedTraces,
   from: number,

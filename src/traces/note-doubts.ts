@@ -23,11 +23,7 @@ export function noteClockSkew(
   }
 }
 
-/**
- * Yields traces in which spans reach outside a parent on another host (or service) by more than rounding. Three kinds
- * of spans may outlive their parents: consumers, spans that follow from them, and spans longer than their parent by any
- * clock, for example because the parent gave up.
- */
+/** Yields traces with spans that reach outside a parent elsewhere and do not outlive it on purpose. */
 export function* spansOutsideParents({ spanOffsets, spans, hosts, epochNs }: Placed) {
   const pastMsNs = Number(epochNs % NS_PER_MS)
   const unknownHost = hosts.find('')

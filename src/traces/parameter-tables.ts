@@ -2,16 +2,11 @@
 import { type Place, show, TraceFormatError } from '../core/errors.ts'
 import { counted, grouped } from '../core/words.ts'
 import { AttributesBuilder, type AttributeValue } from './attributes.ts'
+import { Dictionary } from './dictionary.ts'
 import { growingColumns } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
-import { ByteInterner } from './readers/byte-interner.ts'
 
 type Entry = readonly [name: string, value: AttributeValue]
-
-interface NodeBytes {
-  readonly view: DataView
-  readonly range: readonly [start: number, end: number]
-}
 
 interface TraceAtHand {
   readonly id: string
@@ -19,6 +14,8 @@ interface TraceAtHand {
 }
 
 const NOTHING: readonly Entry[] = []
+/** Number of a key that no row has. */
+const NONE = -1
 const UNUSED = 0
 /** Placeholder for a trace's number if more than one trace has the key. */
 const SEVERAL = 0xffffffff
@@ -32,7 +29,7 @@ export interface ParameterOwner {
 /** Parameters from separate tables, with an account of rows and owners without a match. */
 export class ParameterTables {
   readonly #quality: QualityLog
-  readonly #keys = new ParameterKeys()
+  readonly #keys = new Dictionary()
   readonly #parameters = new AttributesBuilder()
   #attributes = new AttributesBuilder().finish(0)
   readonly #files: string[] = []
@@ -52,7 +49,7 @@ export class ParameterTables {
 
   addRow({ kind, id, trace }: ParameterOwner, file: string, line: number): void {
     const columns = this.#columns
-    const owner = this.#keys.code(kind === 'node' ? nodeKey(id, trace) : spanKey(id, trace))
+    const owner = this.#keys.code(KEYS[kind](id, trace))
     if (owner < columns.line.length) columns.repeated.values[owner] = 1
     else {
       if (this.#files.at(-1) !== file) this.#files.push(file)
@@ -75,37 +72,26 @@ export class ParameterTables {
     return this
   }
 
-  /** Returns the parameters of a trace point from the tables, except those that the trace itself gives (`own`). */
-  ofNode({ view, range }: NodeBytes, trace: TraceAtHand, own: readonly Entry[]): readonly Entry[] {
-    const keys = this.#keys
-    const [start, end] = range
-    const text = () =>
-      new TextDecoder().decode(new Uint8Array(view.buffer, view.byteOffset + start, end - start))
-    const alone = keys.findBytes(view, start, end)
-    const within = this.#withinTraces.node ? keys.find(nodeKey(text(), trace.id)) : -1
-    this.#asked.kind = 'node'
-    return this.#take([alone, within], { trace, own, words: () => keyWords(text()) })
+  /** Returns the parameters of an owner, except those that the trace itself gives (`own`). */
+  of(
+    { kind, id }: Omit<ParameterOwner, 'trace'>,
+    trace: TraceAtHand,
+    own: readonly Entry[],
+  ): readonly Entry[] {
+    const keyOf = KEYS[kind]
+    const alone = this.#keys.find(keyOf(id)) ?? NONE
+    const within = this.#withinTraces[kind] ? (this.#keys.find(keyOf(id, trace.id)) ?? NONE) : NONE
+    this.#asked.kind = kind
+    return this.#take([alone, within], { trace, own, words: () => keyWords(keyOf(id)) })
   }
 
-  /** Returns the parameters of a span from the tables, except those that the trace itself gives (`own`). */
-  ofSpan(span: string, trace: TraceAtHand, own: readonly Entry[]): readonly Entry[] {
-    const keys = this.#keys
-    const alone = keys.find(spanKey(span))
-    const within = this.#withinTraces.span ? keys.find(spanKey(span, trace.id)) : -1
-    this.#asked.kind = 'span'
-    return this.#take([alone, within], { trace, own, words: () => keyWords(spanKey(span)) })
-  }
-
-  /**
-   * Notes rows that belong to nothing, or to several traces, and owners without rows; throws where
-   * no row belongs to anything.
-   */
+  /** Notes rows without one owner, and owners without rows; throws if no row has an owner. */
   finish(): void {
     this.#requireUse()
     this.#columns.usedBy.finish().forEach((user, key) => {
       if (user !== UNUSED && user !== SEVERAL) return
       const place = this.#placeOf(key)
-      const about = keyWords(this.#keys.text(key))
+      const about = keyWords(this.#keys.value(key))
       const [code, message] =
         user === UNUSED
           ? ['unused-parameters', `The row is about ${about}, which is not in the traces`]
@@ -172,7 +158,7 @@ export class ParameterTables {
     const rows = this.#rows
     if (rows === 0 || this.#columns.usedBy.finish().some((user) => user !== UNUSED)) return
     const place = this.#placeOf(0)
-    const about = keyWords(this.#keys.text(0))
+    const about = keyWords(this.#keys.value(0))
     const nothing = `No row of parameters matches anything in the traces (${counted(rows, 'row')})`
     throw this.#asked.count === 0
       ? new TraceFormatError(
@@ -195,7 +181,6 @@ function named([name]: Entry, entries: readonly Entry[]): Entry | undefined {
 /** Stands between the parts of a key; no id holds it. */
 const SEPARATOR = '\0'
 const HEX = /^[0-9a-f]+$/i
-const DECODER = new TextDecoder()
 
 function nodeKey(node: string, trace?: string): string {
   return trace === undefined ? node : `${trace}${SEPARATOR}${node}`
@@ -204,6 +189,8 @@ function nodeKey(node: string, trace?: string): string {
 function spanKey(span: string, trace = ''): string {
   return `${SEPARATOR}${plainId(trace)}${SEPARATOR}${plainId(span)}`
 }
+
+const KEYS = { node: nodeKey, span: spanKey }
 
 function keyWords(key: string): string {
   const [first = '', second, third] = key.split(SEPARATOR)
@@ -214,42 +201,4 @@ function keyWords(key: string): string {
 
 function plainId(id: string): string {
   return HEX.test(id) ? id.toLowerCase().replace(/^0+(?=.)/, '') : id
-}
-
-/** Numbers keys in order of first appearance; millions of them stay bytes, never strings. */
-class ParameterKeys {
-  readonly #known = new ByteInterner()
-  readonly #encoder = new TextEncoder()
-  #scratch = new Uint8Array(1024)
-  #view = new DataView(this.#scratch.buffer)
-
-  get size(): number {
-    return this.#known.size
-  }
-
-  code(key: string): number {
-    const end = this.#encode(key)
-    return this.#known.intern(this.#view, 0, end)
-  }
-
-  find(key: string): number {
-    return this.findBytes(this.#view, 0, this.#encode(key))
-  }
-
-  findBytes(source: DataView, start: number, end: number): number {
-    return this.#known.find(source, start, end)
-  }
-
-  text(code: number): string {
-    return DECODER.decode(this.#known.bytes(code))
-  }
-
-  #encode(key: string): number {
-    // No character takes more than three bytes.
-    if (key.length * 3 > this.#scratch.length) {
-      this.#scratch = new Uint8Array(key.length * 6)
-      this.#view = new DataView(this.#scratch.buffer)
-    }
-    return this.#encoder.encodeInto(key, this.#scratch).written
-  }
 }

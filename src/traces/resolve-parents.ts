@@ -25,10 +25,7 @@ interface GroupedSpans {
 
 const LEFT_OUT = -1
 
-/**
- * Groups spans by trace and finds parents. Client and server with one id are distinguished, other
- * copies and traces in a circle are left out, spans without their parent become roots; all noted.
- */
+/** Groups spans by trace and finds parents; notes copies, circles and spans without their parent. */
 export function resolveParents(spans: ArrivedSpans, quality: QualityLog): GroupedSpans {
   const { rows: byTrace, offsets: starts } = groupRows(spans.trace, spans.traceCount)
   const index = new SpanIndex(spans.ids)
@@ -159,10 +156,7 @@ interface SharedCall {
   readonly servers: readonly number[]
 }
 
-/**
- * Sorts out spans with one id: one client and its servers are halves of one call, each server a
- * child of the client; any other repetition is a copy.
- */
+/** Sorts out spans with one id: a client and its servers are halves of a call, anything else is a copy. */
 class SharedSpanIds {
   readonly #spans: SpanSides
   /** Calls by the row that came first with the id. */

@@ -35,9 +35,7 @@ export function attributeProbability(key: string, value: unknown): number | unde
   return rate >= 1 && Number.isFinite(rate) ? 1 / rate : undefined
 }
 
-/**
- * Returns the smaller of two probabilities of one span: a sampler that does not know of the other records only its own.
- */
+/** Returns the smaller probability: a sampler that does not know of the other records only its own. */
 export function lesserProbability(
   one: number | undefined,
   other: number | undefined,

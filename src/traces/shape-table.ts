@@ -79,10 +79,7 @@ export class ShapeTable {
     return slice(this.#columns.to, this.#columns.edgeOffsets, shape)
   }
 
-  /**
-   * Returns the number of the shape with these labels and edges, which is added if it is new. Only
-   * the first `nodeCount` labels and `edgeCount` edges of the arrays count.
-   */
+  /** Returns the number of a shape, which is added if it is new; see `ShapeEdges` for its edges. */
   intern(labels: Uint32Array, nodeCount: number, edges: ShapeEdges): number {
     const { from, to, edgeCount } = edges
     const columns = this.#columns

@@ -51,10 +51,7 @@ export interface SpanTraceColumns extends LoggedTraces {
   readonly hosts: Dictionary
   readonly versionNames: Dictionary
   readonly attributes: Attributes
-  /**
-   * Number of requests that each trace stands for, 1 / sampling probability; `NaN` if a trace does not say. Undefined
-   * if none does.
-   */
+  /** Requests that each trace stands for, `NaN` if it does not say; undefined if none does. */
   readonly weight: Float64Array | undefined
 }
 

@@ -8,7 +8,7 @@ import {
   type KnownAttribute,
   VERSION_ATTRIBUTE,
 } from './attributes.ts'
-import { Dictionary, type KnownText } from './dictionary.ts'
+import { Dictionary, KnownText } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
 import { pairsOfRows } from './group-rows.ts'
 import { gatherColumns, growingColumns, growingUint32 } from './growing-columns.ts'
@@ -64,28 +64,35 @@ export interface KnownReporter {
   readonly attributes: readonly KnownAttribute[]
 }
 
+const NO_NAME = new KnownText('')
+const NO_ATTRIBUTES: readonly KnownAttribute[] = []
+
 /** A span as `UsualSpans` reads it: with ids of 16 hex digits, no links, and an end not before its start. */
-export interface UsualSpan {
-  traceId: string
+export class UsualSpan {
+  traceId = ''
   /** Halves of its id, and of its parent's, as 32-bit integers: both 0 where there is none. */
-  idHigh: number
-  idLow: number
-  parentHigh: number
-  parentLow: number
+  idHigh = 0
+  idLow = 0
+  parentHigh = 0
+  parentLow = 0
   /** Since 1970. */
-  startSeconds: number
-  startNanos: number
-  endSeconds: number
-  endNanos: number
-  name: KnownText
+  startSeconds = 0
+  startNanos = 0
+  endSeconds = 0
+  endNanos = 0
+  name = NO_NAME
   /** Index in `SPAN_KINDS`. */
-  kind: number
+  kind = 0
   /** Index in `SPAN_STATUSES`. */
-  status: number
+  status = 0
   /** Own attributes; those of its reporter follow them. */
-  attributes: readonly KnownAttribute[]
+  attributes = NO_ATTRIBUTES
   probability: number | undefined
-  reporter: KnownReporter
+  readonly reporter: KnownReporter
+
+  constructor(reporter: KnownReporter) {
+    this.reporter = reporter
+  }
 }
 
 /** Longest duration in µs of which a number can hold sums and nanoseconds. */
@@ -125,11 +132,7 @@ export class SpanTracesBuilder {
   #linkedRoots = 0
   readonly #consumerLinks: (SpanLink & { readonly row: number })[] = []
 
-  /**
-   * @param parameters from separate tables, if there are any
-   * @param options.joinLinks whether a root linked to a span of another trace is detached work of that span, in the
-   *   same request
-   */
+  /** @param options.joinLinks whether a root linked to a span of another trace is detached work of that span */
   constructor(
     quality: QualityLog,
     parameters?: ParameterTables,
@@ -392,5 +395,8 @@ function withParameters(
   parameters: ParameterTables,
 ): readonly (readonly [key: string, value: AttributeValue])[] {
   const own = [...(attributes ?? [])]
-  return [...own, ...parameters.ofSpan(spanId, { id: traceId, number: trace }, own)]
+  return [
+    ...own,
+    ...parameters.of({ kind: 'span', id: spanId }, { id: traceId, number: trace }, own),
+  ]
 }

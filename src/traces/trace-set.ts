@@ -1,8 +1,5 @@
 import type { GraphTraces } from './graph-traces.ts'
 import type { SpanTraces } from './span-traces.ts'
 
-/**
- * The traces of one period, in columns. Either span trees (OTLP, Jaeger, Zipkin, CSV), from which
- * `buildFlows` makes flows, or trace-point graphs (Spectroscope's DOT), which are flows already.
- */
+/** The traces of one period: span trees, or trace-point graphs, which are flows already. */
 export type TraceSet = SpanTraces | GraphTraces

@@ -92,28 +92,18 @@ export class CsvRows {
   }
 }
 
-interface CsvFile {
-  readonly name: string
-  readonly chunks: AsyncIterable<Uint8Array>
+interface CsvReading {
+  readonly file: string
+  readonly delimiter: string
+  readonly quality: QualityLog
+  readonly onHeader: (names: readonly string[]) => void
+  readonly onRecord: (record: { readonly [name: string]: string }, line: number) => void
 }
 
-/**
- * Reads a table as records, whatever its columns are. Rows of another length are noted and left out;
- * an empty file or an endless row throws.
- */
+/** Reads a table as records; notes rows of another length, throws for an empty file or an endless row. */
 export async function readCsvRecords(
-  { name: file, chunks }: CsvFile,
-  {
-    delimiter,
-    onHeader,
-  }: { readonly delimiter: string; readonly onHeader: (names: readonly string[]) => void },
-  {
-    quality,
-    onRecord,
-  }: {
-    readonly quality: QualityLog
-    readonly onRecord: (record: { readonly [name: string]: string }, line: number) => void
-  },
+  chunks: AsyncIterable<Uint8Array>,
+  { file, delimiter, quality, onHeader, onRecord }: CsvReading,
 ): Promise<void> {
   let names: readonly string[] | undefined
   const noteRow = (code: string, message: string, line: number) =>

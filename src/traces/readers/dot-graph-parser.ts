@@ -257,10 +257,9 @@ export class DotGraphParser {
     }
   }
 
-  /** Returns the place in the source of a node's id, in the graph read last. */
-  idOf(node: number): { view: DataView; range: readonly [start: number, end: number] } {
-    const declared = this.#numbers.subarray(0, this.nodeCount).indexOf(node)
-    return { view: this.#usual.view, range: this.#ids.range(declared) }
+  /** Returns the id of a node of the graph that was read last. */
+  idOf(node: number): string {
+    return this.#idText(this.#numbers.subarray(0, this.nodeCount).indexOf(node))
   }
 
   #idText(node: number): string {

@@ -17,10 +17,7 @@ const NAME_BYTE = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 128 || /[\w.:]/.test(String.fromCharCode(byte)) ? 1 : 0,
 )
 
-/**
- * Reads the two usual kinds of lines as tracing tools write them, four bytes at a time; others are
- * left to the scanner, which reads all of DOT at a third of the speed.
- */
+/** Reads the two usual kinds of lines four bytes at a time, three times as fast as the scanner. */
 export class UsualLines {
   readonly #decimal = new DecimalReader()
   readonly #ids: NodeIdTable
@@ -191,10 +188,6 @@ export class NodeIdTable {
     this.#hashes[node] = hash
     this.#occupy(node, hash)
     return node
-  }
-
-  range(node: number): readonly [start: number, end: number] {
-    return [this.#starts[node]!, this.#ends[node]!]
   }
 
   text(node: number): string {

@@ -137,7 +137,11 @@ class DotRun {
       own.set(node, [...(own.get(node) ?? []), entry])
     }
     for (let node = 0; node < parser.nodeCount; node++) {
-      const found = parameters.ofNode(parser.idOf(node), trace, own.get(node) ?? [])
+      const found = parameters.of(
+        { kind: 'node', id: parser.idOf(node) },
+        trace,
+        own.get(node) ?? [],
+      )
       for (const [key, value] of found) graphs.addAttribute(node, key, value)
     }
   }

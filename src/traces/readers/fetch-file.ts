@@ -57,19 +57,6 @@ async function* chunksOf(stream: ReadableStream<Uint8Array> | null): AsyncGenera
   }
 }
 
-export async function readTextIfThere(path: string): Promise<string | undefined> {
-  return (await fileBytes(path)) === 0 ? undefined : (await fetched(path, 'GET')).text()
-}
-
-export async function openSlices(path: string) {
-  const bytes = await (await fetched(path, 'GET')).arrayBuffer()
-  return {
-    byteLength: bytes.byteLength,
-    slice: (start: number, end?: number) => Promise.resolve(bytes.slice(start, end)),
-    close: () => Promise.resolve(),
-  }
-}
-
 /** Stands in for listing a folder: the web has none. */
 export function namesWithin(_path: string | URL): Promise<readonly string[] | undefined> {
   return Promise.resolve(undefined)

@@ -1,4 +1,5 @@
-import { entryNamed, OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { wordsIn } from '../../core/words.ts'
 import { type Role, SPAN_FORMATS, type SpanFormat } from './span-formats.ts'
 import { ROLES } from './span-layout.ts'
 import type { SpanReading } from './span-records.ts'
@@ -41,28 +42,16 @@ export interface CsvOptions {
   readonly delimiter?: string
 }
 
-const CSV_ROLES: { readonly [part in keyof CsvColumns]-?: Role } = {
+/** Roles of columns that are named otherwise. */
+const OTHER_ROLES: Readonly<Record<string, Role>> = {
   traceId: 'trace',
   spanId: 'span',
   parentId: 'parent',
-  service: 'service',
-  operation: 'operation',
-  start: 'start',
-  end: 'end',
-  duration: 'duration',
-  host: 'host',
-  kind: 'kind',
-  status: 'status',
 }
-const CSV_OPTIONS = [
-  'columns',
-  'attributes',
-  'timeUnit',
-  'durationUnit',
-  'rootIds',
-  'serviceOf',
-  'delimiter',
-]
+const CSV_COLUMNS = wordsIn(`
+  traceId spanId parentId service operation start end duration host kind status
+`)
+const CSV_OPTIONS = wordsIn('columns attributes timeUnit durationUnit rootIds serviceOf delimiter')
 
 /** Returns how to read spans, from the options. */
 export function readingOf({
@@ -104,7 +93,7 @@ function columnsFormat(text: string, named: SpanFormat | undefined): SpanFormat 
 function readingOfCsv(csv: CsvOptions): SpanReading {
   rejectUnknownOptions(csv, CSV_OPTIONS, 'csv.')
   const { columns, attributes = [], timeUnit, durationUnit = 'us', serviceOf, ...reading } = csv
-  rejectUnknownOptions(columns, Object.keys(CSV_ROLES), 'csv.columns.')
+  rejectUnknownOptions(columns, CSV_COLUMNS, 'csv.columns.')
   if (timeUnit !== undefined) requireTimeUnit('csv.timeUnit', timeUnit)
   requireTimeUnit('csv.durationUnit', durationUnit)
   if (columns.end === undefined && columns.duration === undefined) {
@@ -117,7 +106,7 @@ function readingOfCsv(csv: CsvOptions): SpanReading {
   }
   const none = Object.fromEntries(ROLES.map((role) => [role, []]))
   const given = Object.entries(columns).map(([part, column]) => {
-    const role = entryNamed(CSV_ROLES, part as keyof CsvColumns, 'csv.columns')
+    const role = OTHER_ROLES[part] ?? (part as Role)
     const unit = units[role]
     return [role, unit === undefined ? column : `${column}:${unit}`]
   })

@@ -1,4 +1,4 @@
-import { open, readdir, readFile, stat } from 'node:fs/promises'
+import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
@@ -87,10 +87,7 @@ export async function namesWithin(path: string | URL): Promise<readonly string[]
   return names?.sort()
 }
 
-/**
- * Returns the files below a directory, at any depth, by path in the order of code units; `undefined` if it is no
- * directory. Links to files count as files; links to directories are not followed.
- */
+/** Returns the sorted files below a directory, links to files included; `undefined` for anything else. */
 export async function filesBelow(path: string | URL): Promise<string[] | undefined> {
   const name = path instanceof URL ? fileURLToPath(path) : path
   try {
@@ -106,10 +103,6 @@ export async function filesBelow(path: string | URL): Promise<string[] | undefin
   } catch (error) {
     throw cannotOpen(name, error)
   }
-}
-
-export function readTextIfThere(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch(() => undefined)
 }
 
 export async function openSlices(path: string) {

@@ -1,10 +1,25 @@
-// Runs once a byte or span: the loops index with `!`.
-
-import type { KnownAttribute } from '../attributes.ts'
+// Runs once a byte or attribute: the loops index with `!`.
+import { KnownAttribute } from '../attributes.ts'
 import { KnownText } from '../dictionary.ts'
-import type { KnownReporter, UsualSpan } from '../span-traces-builder.ts'
-import { sameBytes } from './byte-interner.ts'
-import { JsonCursor, Keys, OPEN_OBJECT, QUOTE, Remembered, textAt } from './json-cursor.ts'
+import { traceStateProbability } from '../sampling.ts'
+import { SPAN_KINDS, SPAN_STATUSES } from '../span-columns.ts'
+import { type KnownReporter, UsualSpan } from '../span-traces-builder.ts'
+import { ByteInterner, sameBytes } from './byte-interner.ts'
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  JsonCursor,
+  Keys,
+  MAX_REMEMBERED_BYTES,
+  NEWLINE,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  Remembered,
+  textAt,
+} from './json-cursor.ts'
 import {
   type AttributeEntry,
   isJsonObject,
@@ -13,21 +28,258 @@ import {
   textOf,
 } from './json-values.ts'
 import {
-  CLOSED,
-  END,
-  EVENTS,
-  NAME,
-  NEEDED,
-  PARENT_ID,
-  type Run,
-  SPAN_ID,
-  SpanName,
-  SpanRuns,
-  START,
-  TRACE_ID,
-} from './otlp-span-runs.ts'
-import { knownAttribute } from './otlp-usual-attributes.ts'
-import { otlpAttributes, otlpEvents, type Reporter, reporterOf } from './otlp-values.ts'
+  otlpAttributes,
+  otlpEvents,
+  otlpKind,
+  otlpStatus,
+  type Reporter,
+  reporterOf,
+  STATUS_DESCRIPTION,
+} from './otlp-values.ts'
+
+function knownAttribute([key, value]: AttributeEntry): KnownAttribute {
+  return new KnownAttribute(new KnownText(key), value)
+}
+
+const ATTRIBUTE = new Keys('key', 'value')
+const [KEY, VALUE] = [0, 1]
+const ANY_VALUE = new Keys('stringValue', 'intValue', 'doubleValue')
+const STRING_VALUE = 0
+const INT_VALUE = 1
+/** Longer numbers may be more than a double holds. */
+const MAX_SAFE_DIGITS = 15
+/** Fewest values of a varying key, and how often they repeat at most. */
+const MIN_VALUES = 64
+const MAX_REPEATS = 4
+
+/** The key of an attribute, and how often its values were new or known. */
+class AttributeKey {
+  readonly name: KnownText
+  new = 0
+  known = 0
+
+  constructor(value: unknown) {
+    this.name = new KnownText(textOf(value))
+  }
+
+  /** Whether remembering its values is not worth it. */
+  get varies(): boolean {
+    return this.new >= MIN_VALUES && this.known < MAX_REPEATS * this.new
+  }
+}
+
+function attributeIn(value: unknown): { readonly attribute: KnownAttribute | undefined } {
+  const [entry] = otlpAttributes([value])
+  return { attribute: entry && knownAttribute(entry) }
+}
+
+/** Reads attributes of spans: values that repeat are remembered, values of keys that vary are read anew. */
+class UsualAttributes {
+  readonly #attributes: Remembered<ReturnType<typeof attributeIn>>
+  readonly #keys: Remembered<AttributeKey>
+
+  /** `prepare` mends the text of a value before it is parsed. */
+  constructor(prepare: (json: string) => string) {
+    this.#attributes = new Remembered(prepare, attributeIn)
+    this.#keys = new Remembered(prepare, (value) => new AttributeKey(value))
+  }
+
+  /** Reads the list of them that the cursor is at; whether it is one. */
+  read(cursor: JsonCursor, into: KnownAttribute[]): boolean {
+    if (cursor.bytes[cursor.at] !== OPEN_ARRAY) return false
+    cursor.at++
+    if (cursor.next() === CLOSE_ARRAY) {
+      cursor.at++
+      return true
+    }
+    for (;;) {
+      const start = cursor.at
+      const key = this.#readKey(cursor)
+      const varied = key?.varies ? this.#readVaried(cursor, key.name) : undefined
+      if (varied !== undefined) into.push(varied)
+      else {
+        cursor.at = start
+        const { size } = this.#attributes
+        const found = cursor.value(this.#attributes)
+        if (found === undefined) return false
+        if (found.attribute !== undefined) into.push(found.attribute)
+        if (key !== undefined && this.#attributes.size > size) key.new++
+        else if (key !== undefined) key.known++
+      }
+      const behind = cursor.next()
+      cursor.at++
+      if (behind !== COMMA) return behind === CLOSE_ARRAY
+      cursor.next()
+    }
+  }
+
+  /** Returns the key of the attribute here, if it comes first in it. */
+  #readKey(cursor: JsonCursor): AttributeKey | undefined {
+    if (cursor.bytes[cursor.at] !== OPEN_OBJECT) return undefined
+    cursor.at++
+    const isKey = cursor.key(ATTRIBUTE, -1) === KEY && cursor.bytes[cursor.at] === QUOTE
+    return isKey ? cursor.value(this.#keys) : undefined
+  }
+
+  /** Goes from behind the key of an attribute to its end, if its value is a text or number. */
+  #readVaried(cursor: JsonCursor, key: KnownText): KnownAttribute | undefined {
+    if (cursor.next() !== COMMA) return undefined
+    cursor.at++
+    if (cursor.key(ATTRIBUTE, KEY) !== VALUE || cursor.bytes[cursor.at] !== OPEN_OBJECT)
+      return undefined
+    cursor.at++
+    const type = cursor.key(ANY_VALUE, STRING_VALUE)
+    const start = cursor.at
+    if (type < 0 || !cursor.skip()) return undefined
+    const value = plainValue(cursor, type, [start, cursor.at])
+    if (value === undefined || cursor.next() !== CLOSE_OBJECT) return undefined
+    cursor.at++
+    if (cursor.next() !== CLOSE_OBJECT) return undefined
+    cursor.at++
+    return new KnownAttribute(key, value)
+  }
+}
+
+/** Returns the value of bytes `start` to `end`; `undefined` where it takes another way to read. */
+function plainValue(
+  { bytes, view }: JsonCursor,
+  type: number,
+  [start, end]: readonly [number, number],
+): string | number | undefined {
+  if (type === INT_VALUE) {
+    if (bytes[start] !== QUOTE || end - start < 3 || end - start - 2 > MAX_SAFE_DIGITS) {
+      return undefined
+    }
+    let number = 0
+    for (let at = start + 1; at < end - 1; at++) {
+      const digit = bytes[at]! - 48
+      if (digit < 0 || digit > 9) return undefined
+      number = number * 10 + digit
+    }
+    return number
+  }
+  if (type === STRING_VALUE && bytes[start] === QUOTE) {
+    let at = start + 1
+    while (bytes[at]! >= 32 && bytes[at] !== BACKSLASH && bytes[at] !== QUOTE) at++
+    if (at === end - 1) return textAt(view, start + 1, at)
+  }
+  const value = parsedJson(textAt(view, start, end))
+  return typeof value === (type === STRING_VALUE ? 'string' : 'number')
+    ? (value as string | number)
+    : undefined
+}
+
+const SPAN = new Keys(
+  ...['traceId', 'spanId', 'parentSpanId', 'name', 'startTimeUnixNano', 'endTimeUnixNano'],
+  ...['kind', 'attributes', 'status', 'events', 'links', 'traceState'],
+  ...['flags', 'droppedAttributesCount', 'droppedEventsCount', 'droppedLinksCount'],
+)
+const KEY_COUNT = 16
+export const [TRACE_ID, SPAN_ID, PARENT_ID, NAME, START, END] = [0, 1, 2, 3, 4, 5]
+const [KIND, ATTRIBUTES, STATUS, LINKS, TRACE_STATE] = [6, 7, 8, 10, 11]
+const EVENTS = 9
+/** Placeholders for a key: the span ends, or nothing was read. */
+const CLOSED = 31
+const NOTHING = -1
+/** Fields of every usual span: both ids, name and times. */
+const NEEDED = (1 << TRACE_ID) | (1 << SPAN_ID) | (1 << NAME) | (1 << START) | (1 << END)
+/** Fields that hardly two spans share. */
+const VARIED = NEEDED | (1 << PARENT_ID) | (1 << EVENTS)
+
+/** Bytes between two varying values of a span, with their meaning; most of these bytes repeat in similar spans. */
+class Run {
+  /** The key of the value that it ends before. */
+  key = NOTHING
+  /** A bit for each of its keys. */
+  seen = 0
+  kind = 0
+  status = 0
+  described: KnownAttribute | undefined
+  probability: number | undefined
+  readonly attributes: KnownAttribute[] = []
+  /** The number of its bytes. */
+  text = -1
+}
+
+/** A name of spans, and the runs of the last span with it that are behind it, by the key before each. */
+class SpanName extends KnownText {
+  readonly runs: (Run | undefined)[] = new Array(KEY_COUNT + 1).fill(undefined)
+}
+
+const NONE = () => false
+
+/** Functions that read facts about a span from the value of a key; any value must be JSON. */
+const SAID: { readonly [key: number]: (value: unknown) => Partial<Run> } = {
+  [KIND]: (value) => ({ kind: SPAN_KINDS.indexOf(otlpKind(value)) }),
+  [TRACE_STATE]: (value) => ({ probability: traceStateProbability(value) }),
+  [STATUS]: (value) => {
+    const described = isJsonObject(value) ? textOf(value['message']) : ''
+    return {
+      status: SPAN_STATUSES.indexOf(otlpStatus(value)),
+      described: described === '' ? undefined : knownAttribute([STATUS_DESCRIPTION, described]),
+    }
+  },
+}
+
+/** Reads the bytes between the ids, names and times of spans by comparison, if they repeat. */
+class SpanRuns {
+  readonly #texts = new ByteInterner()
+  readonly #attributes: UsualAttributes
+  readonly #said: readonly Remembered<Partial<Run>>[]
+
+  /** `prepare` mends the text of a value before it is parsed. */
+  constructor(prepare: (json: string) => string) {
+    this.#attributes = new UsualAttributes(prepare)
+    const says = (_: unknown, key: number) => new Remembered(prepare, SAID[key] ?? (() => ({})))
+    this.#said = Array.from({ length: KEY_COUNT }, says)
+  }
+
+  /** Goes on to the next value that varies; `undefined` where something is unusual. */
+  read(cursor: JsonCursor, name: SpanName, last: number): Run | undefined {
+    const expected = name.runs[last + 1]
+    if (expected === undefined) return this.#readAnew(cursor, name, last)
+    const end = this.#texts.endOf(expected.text, cursor.view, cursor.at)
+    const isThere = end >= 0 && (expected.key === CLOSED || cursor.bytes[end]! > 32)
+    if (!isThere) return this.#readAnew(cursor, name, last)
+    cursor.at = end
+    return expected
+  }
+
+  /** Reads the value of a key into `run`; whether it is usual. */
+  #readValue(cursor: JsonCursor, key: number, run: Run): boolean {
+    if (key === ATTRIBUTES) return this.#attributes.read(cursor, run.attributes)
+    if (key === LINKS) return cursor.list(NONE)
+    const said = cursor.value(this.#said[key]!)
+    if (said !== undefined) Object.assign(run, said)
+    return said !== undefined
+  }
+
+  #readAnew(cursor: JsonCursor, name: SpanName, last: number): Run | undefined {
+    const start = cursor.at
+    const run = new Run()
+    for (let key = last; run.key === NOTHING; ) {
+      const byte = cursor.next()
+      cursor.at++
+      if (byte === CLOSE_OBJECT && key >= 0) run.key = CLOSED
+      else if (byte !== (key < 0 ? OPEN_OBJECT : COMMA)) return undefined
+      else {
+        key = cursor.key(SPAN, key)
+        if (key < 0 || (run.seen & (1 << key)) !== 0) return undefined
+        run.seen |= 1 << key
+        if ((VARIED & (1 << key)) !== 0) run.key = key
+        else if (!this.#readValue(cursor, key, run)) return undefined
+      }
+    }
+    const { bytes, view, at, inLine } = cursor
+    // If lines matter, their ends have to be seen.
+    const isOneLine = inLine || !bytes.subarray(start, at).includes(NEWLINE)
+    if (isOneLine && this.#texts.bytesUsed < MAX_REMEMBERED_BYTES) {
+      run.text = this.#texts.intern(view, start, at)
+      name.runs[last + 1] = run
+    }
+    return run
+  }
+}
 
 /** Value of a small hex digit by its byte, -1 for any other byte. */
 const HEX = Int8Array.from({ length: 256 }, (_, byte) =>
@@ -52,11 +304,8 @@ interface KnownResource {
   readonly known: KnownReporter
 }
 
-const UNNAMED = new KnownText('')
-const NONE = () => false
-
 /** Takes the spans of a text once all of it was read: usual ones, and others as they were parsed. */
-export interface SpanTaker {
+interface SpanTaker {
   usual(span: UsualSpan): void
   unusual(span: JsonObject, reporter: Reporter): void
 }
@@ -97,10 +346,7 @@ export class UsualSpans extends JsonCursor {
     })
   }
 
-  /**
-   * Reads all of `bytes` from `from` on, or all of its line, or nothing: up to where it did, -1 for
-   * nothing.
-   */
+  /** Reads the rest of `bytes`, or of its line, or nothing; returns its end, -1 for nothing. */
   read(bytes: Uint8Array, from: number, inLine: boolean): number {
     this.begin(bytes, from, inLine)
     this.#traceAt = -1
@@ -281,30 +527,15 @@ export class UsualSpans extends JsonCursor {
 }
 
 /** Buffer that a span is read into. */
-class FoundSpan implements UsualSpan {
-  traceId = ''
-  idHigh = 0
-  idLow = 0
-  parentHigh = 0
-  parentLow = 0
-  startSeconds = 0
-  startNanos = 0
-  endSeconds = 0
-  endNanos = 0
-  name = UNNAMED
-  kind = 0
-  status = 0
-  attributes = NO_ATTRIBUTES
+class FoundSpan extends UsualSpan {
   described: KnownAttribute | undefined
-  probability: number | undefined
-  resource: KnownResource
-  reporter: KnownReporter
+  readonly resource: KnownResource
   /** All of it, where something is unusual. */
   unusual: JsonObject | undefined
 
   constructor(resource: KnownResource) {
+    super(resource.known)
     this.resource = resource
-    this.reporter = resource.known
   }
 
   take({ kind, status, described, probability, attributes }: Run): void {
@@ -315,8 +546,6 @@ class FoundSpan implements UsualSpan {
     if (attributes.length > 0) this.attributes = attributes
   }
 }
-
-const NO_ATTRIBUTES: readonly KnownAttribute[] = []
 
 function knownReporter({ service, host, version, attributes }: Reporter): KnownReporter {
   return {

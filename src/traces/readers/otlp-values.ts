@@ -1,6 +1,6 @@
-import { bytesOfBase64 } from '../../core/base64.ts'
+import { bytesOfBase64, hexOf } from '../../core/base64.ts'
 import { VERSION_ATTRIBUTE } from '../attributes.ts'
-import { SPAN_KINDS, type SpanKind, type SpanStatus } from '../span-traces.ts'
+import type { SpanKind, SpanStatus } from '../span-traces.ts'
 import {
   type AttributeEntry,
   attributeOf,
@@ -10,6 +10,7 @@ import {
   objectsIn,
   textOf,
 } from './json-values.ts'
+import { kindNamed } from './span-formats.ts'
 
 /** Resource attributes that name a host, the best first. */
 const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
@@ -35,19 +36,14 @@ export function otlpId(value: unknown, size: 8 | 16): string {
   if (value.length === size * 2) return value.toLowerCase()
   const digits = value.replace(/={1,2}$/, '')
   if (digits.length === Math.ceil((size * 4) / 3) && BASE64.test(digits) && !HEX.test(value)) {
-    return Array.from(bytesOfBase64(digits.replaceAll('-', '+').replaceAll('_', '/')), (byte) =>
-      byte.toString(16).padStart(2, '0'),
-    ).join('')
+    return hexOf(bytesOfBase64(digits.replaceAll('-', '+').replaceAll('_', '/')))
   }
   return value
 }
 
 /** `2`, `"2"`, `"SPAN_KIND_SERVER"` and `"Server"` are all a server's. */
 export function otlpKind(value: unknown): SpanKind {
-  if (typeof value === 'number') return SPAN_KINDS[value - 1] ?? 'internal'
-  if (typeof value !== 'string') return 'internal'
-  const name = value.replace(/^SPAN_KIND_/i, '').toLowerCase()
-  return SPAN_KINDS.find((kind) => kind === name) ?? SPAN_KINDS[Number(name) - 1] ?? 'internal'
+  return kindNamed(value) ?? 'internal'
 }
 
 /** Name of the status description in exports to other formats. */
@@ -137,10 +133,7 @@ export interface Reporter {
   readonly attributes: readonly AttributeEntry[]
 }
 
-/**
- * Reads the facts that a resource, or a process, gives for its spans; the host is the first of `hostKeys`. Keeps the
- * attributes that describe its place, or all to `keep`.
- */
+/** Reads what a resource or process says of its spans: its place, or with `keep` all of it. */
 export function reporterOf(
   entries: readonly AttributeEntry[],
   {

@@ -129,11 +129,11 @@ function scopesOf(resource: JsonObject): unknown {
   return scopeSpans ?? scope_spans ?? instrumentationLibrarySpans ?? instrumentation_library_spans
 }
 
-export function readResources(
+function readResources(
   resources: readonly JsonObject[],
   sink: ReadSink,
   place: Place,
-  torn = false,
+  torn: boolean,
 ): void {
   for (const resourceSpans of resources) {
     const { resource } = resourceSpans

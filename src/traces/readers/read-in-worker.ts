@@ -24,10 +24,7 @@ export function hasWorker(): boolean {
   return existsSync(fileURLToPath(WORKER))
 }
 
-/**
- * Loads in a thread of its own; `undefined` if that failed, as the caller should then load by
- * itself, to the same error.
- */
+/** Loads in a thread of its own; `undefined` if that failed, so that the caller meets the same error. */
 export async function readInWorker(
   files: readonly string[],
   {

@@ -10,6 +10,7 @@ import type { QualityLog } from '../quality.ts'
 import { SpanTraces } from '../span-traces.ts'
 import { closeChunks, type OpenableSource } from '../trace-source.ts'
 import { CsvRows } from './csv-rows.ts'
+import { inMicros, unitBySize } from './span-times.ts'
 
 /** Recording of a monitor, such as CPU or the length of a queue, of one host or of all of them. */
 export interface Series {
@@ -135,8 +136,7 @@ function prometheusSeries(text: string, file: string): Series[] {
 function timeUs(text: string): number {
   const count = Number(text)
   if (text.trim() === '' || Number.isNaN(count)) return 1000 * Date.parse(text)
-  const unit = [1e11, 1e14, 1e17].findIndex((end) => Math.abs(count) < end)
-  return count * ([1e6, 1e3, 1][unit] ?? 1e-3)
+  return count * inMicros(unitBySize(Math.abs(count)))
 }
 
 /**

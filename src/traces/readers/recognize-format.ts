@@ -6,9 +6,7 @@ import type { TraceReader } from './trace-reader.ts'
 
 export const HEAD_BYTES = 1 << 16
 
-/**
- * Returns the reader for a file that begins with `head`, decompressed; else throws an error that says what the file is.
- */
+/** Returns the reader for a file that begins with `head`, or throws an error that says what the file is. */
 export function recognizeFormat(
   head: Uint8Array,
   readers: readonly TraceReader[],

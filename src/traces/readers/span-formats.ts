@@ -1,4 +1,71 @@
-import { isJsonObject, type JsonObject, objectsIn, textOf } from './json-values.ts'
+import { memoized } from '../../core/remembered.ts'
+import { wordsIn } from '../../core/words.ts'
+import { GRPC_FAILURES } from '../outcomes.ts'
+import { SPAN_KINDS, type SpanKind, type SpanStatus } from '../span-traces.ts'
+import {
+  type AttributeEntry,
+  isJsonObject,
+  type JsonObject,
+  objectsIn,
+  textOf,
+} from './json-values.ts'
+
+const MAX_KIND_LENGTH = 40
+/** Names of the kinds of spans in other formats. */
+const KIND_WORDS: Readonly<Record<string, SpanKind>> = {
+  entry: 'server',
+  request: 'server',
+  requests: 'server',
+  requestdata: 'server',
+  apprequests: 'server',
+  transaction: 'server',
+  exit: 'client',
+  dependency: 'client',
+  dependencies: 'client',
+  remotedependencydata: 'client',
+  appdependencies: 'client',
+  local: 'internal',
+}
+
+const kindOfWord = memoized((text: string): SpanKind | undefined => {
+  const word = text.replace(/^(?:SPAN_?KIND[._]|RPC_)/i, '').toLowerCase()
+  return SPAN_KINDS.find((kind) => kind === word) ?? KIND_WORDS[word]
+})
+
+/** Returns the kind that a word or number says, if it says one. */
+export function kindNamed(value: unknown, internal = 1): SpanKind | undefined {
+  const text = textOf(value)
+  if (text.length === 1) return SPAN_KINDS[Number(text) - internal]
+  return text.length > MAX_KIND_LENGTH ? undefined : kindOfWord(text)
+}
+
+const ERROR_WORDS = /^(?:error|err|failed|failure|fault|faulted|2)$/
+const OK_WORDS = /^(?:ok|success|succeeded|1)$/
+const HTTP_CODE = 'http.response.status_code'
+const GRPC_CODE = 'rpc.grpc.status_code'
+
+/** Returns the status that a word or code says; a code of HTTP or gRPC is an attribute, too. */
+export function statusNamed(value: unknown, attributes: AttributeEntry[]): SpanStatus {
+  const code = isJsonObject(value) ? value['code'] : value
+  const word = textOf(code)
+    .replace(/^(?:STATUS_CODE_|StatusCode\.)/i, '')
+    .toLowerCase()
+  if (ERROR_WORDS.test(word)) return 'error'
+  if (OK_WORDS.test(word)) return 'ok'
+  const number = /^\d+$/.test(word) ? Number(word) : 0
+  if (number < 3) return 'unset'
+  if (number < 17) attributes.push([GRPC_CODE, number])
+  else if (number >= 100 && number < 600) attributes.push([HTTP_CODE, number])
+  return number >= 500 || GRPC_FAILURES.includes(number) ? 'error' : 'unset'
+}
+
+/** Whether a value says yes: true, 1 or a text that does not say no. */
+export function saysYes(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') return value
+  const text = textOf(value).toLowerCase()
+  if (text === '') return undefined
+  return !/^(?:false|0|no|null|none)$/.test(text)
+}
 
 /** Role of a field in a record of a span. */
 export type Role =
@@ -58,76 +125,57 @@ export interface SpanFormat {
 
 /** Names of fields, small and without separators and units, the best first. */
 export const NAMES: { readonly [role in Role]: readonly string[] } = {
-  trace: [
-    'traceid',
-    'tracetraceid',
-    'contexttraceid',
-    'spancontexttraceid',
-    'trace',
-    'operationid',
-    'traceuuid',
-  ],
-  span: ['spanid', 'tracespanid', 'contextspanid', 'spancontextspanid', 'id', 'span', 'spanuuid'],
-  parent: [
-    ...['parentspanid', 'parentid', 'traceparentid', 'parentspancontextspanid', 'parentspan'],
-    ...['operationparentid', 'parent', 'pid', 'parentuuid'],
-  ],
+  trace: wordsIn(`
+    traceid tracetraceid contexttraceid spancontexttraceid trace operationid traceuuid
+  `),
+  span: wordsIn('spanid tracespanid contextspanid spancontextspanid id span spanuuid'),
+  parent: wordsIn(`
+    parentspanid parentid traceparentid parentspancontextspanid parentspan operationparentid
+    parent pid parentuuid
+  `),
   references: ['references'],
-  service: [
-    ...['servicename', 'service', 'resourceservicename', 'localservicename', 'processservicename'],
-    ...[
-      'entityname',
-      'appname',
-      'approlename',
-      'cloudrolename',
-      'servicecode',
-      'svc',
-      'microservice',
-    ],
-    ...['application', 'app', 'cmdbid', 'podname', 'component'],
-  ],
-  operation: [
-    ...['operationname', 'spanname', 'name', 'operation', 'endpointname', 'displayname', 'op'],
-    ...['methodname', 'route', 'url', 'api', 'endpoint', 'resource', 'resourcename', 'method'],
-  ],
-  start: [
-    ...['starttime', 'start', 'starttimestamp', 'startts', 'begin', 'begintime', 'timestamp', 'ts'],
-    ...['timegenerated', 'time', 'startedat', 'datetime'],
-  ],
-  end: ['endtime', 'end', 'endtimestamp', 'endts', 'finish', 'finishtime', 'stop', 'endedat'],
-  duration: [
-    ...['duration', 'spanduration', 'elapsedtime', 'elapsed', 'took', 'latency', 'durationtime'],
-    ...['responsetime', 'timetaken', 'dur'],
-  ],
-  kind: ['spankind', 'kindstring', 'kind', 'spantype', 'calltype', 'itemtype', 'type'],
-  status: [
-    ...[
-      'statuscodestring',
-      'statuscode',
-      'statusstatuscode',
-      'otelstatuscode',
-      'status',
-      'outcome',
-    ],
-    ...['eventoutcome', 'code'],
-  ],
-  message: ['statusmessage', 'statusdescription', 'errormessage'],
-  error: ['error', 'iserror', 'haserror', 'fault', 'failed'],
-  success: ['success', 'issuccess', 'succeeded'],
-  host: ['host', 'hostname', 'hostip', 'instance', 'instanceid', 'node', 'cmdbid', 'podname'],
+  service: wordsIn(`
+    servicename service resourceservicename localservicename processservicename entityname
+    appname approlename cloudrolename servicecode svc microservice application app cmdbid
+    podname component
+  `),
+  operation: wordsIn(`
+    operationname spanname name operation endpointname displayname op methodname route url
+    api endpoint resource resourcename method
+  `),
+  start: wordsIn(`
+    starttime start starttimestamp startts begin begintime timestamp ts timegenerated time
+    startedat datetime
+  `),
+  end: wordsIn('endtime end endtimestamp endts finish finishtime stop endedat'),
+  duration: wordsIn(`
+    duration spanduration elapsedtime elapsed took latency durationtime responsetime
+    timetaken dur
+  `),
+  kind: wordsIn('spankind kindstring kind spantype calltype itemtype type'),
+  status: wordsIn(`
+    statuscodestring statuscode statusstatuscode otelstatuscode status outcome eventoutcome
+    code
+  `),
+  message: wordsIn('statusmessage statusdescription errormessage'),
+  error: wordsIn('error iserror haserror fault failed'),
+  success: wordsIn('success issuccess succeeded'),
+  host: wordsIn('host hostname hostip instance instanceid node cmdbid podname'),
   version: ['serviceversion'],
-  resource: ['resourceattributes', 'resource', 'resourcesstring', 'servicetags', 'processtags'],
+  resource: wordsIn('resourceattributes resource resourcesstring servicetags processtags'),
   links: ['links'],
-  tracestate: ['tracestate', 'contexttracestate'],
+  tracestate: wordsIn('tracestate contexttracestate'),
 }
 
 /** Fields whose content stands for the record's own, or are maps of attributes. */
-export const MAPS = new Set([
-  ...['attributes', 'spanattributes', 'attributesstring', 'attributesnumber', 'attributesbool'],
-  ...['attributesint', 'attributesfloat', 'tags', 'tag', 'tagmap', 'stringtagmap', 'numbertagmap'],
-  ...['booltagmap', 'labels', 'meta', 'metrics', 'custom', 'properties', 'customdimensions'],
-  ...['custommeasurements', 'measurements', 'annotations', 'metadata', 'fields', 'data'],
-])
+export const MAPS = new Set(
+  wordsIn(`
+  attributes spanattributes attributesstring attributesnumber attributesbool attributesint
+  attributesfloat tags tag tagmap stringtagmap numbertagmap booltagmap labels meta metrics
+  custom properties customdimensions custommeasurements measurements annotations metadata
+  fields data
+`),
+)
 
 /** Names of lists of events within a span. */
 export const EVENTS = new Set(['events', 'logs', 'annotations'])
@@ -224,17 +272,11 @@ export const SPAN_FORMATS = [
     by: 'Google Cloud Trace, API v1',
     has: ['spanId', 'startTime', 'endTime', 'traceId', 'projectId'],
     columns: {
-      service: [
-        'labels.service.name',
-        'labels.g.co/r/generic_task/job',
-        'labels.g.co/gae/app/module',
-      ].concat(
-        [
-          'labels.g.co/r/k8s_container/container_name',
-          'labels.g.co/r/cloud_run_revision/service_name',
-        ],
-        ['labels./component'],
-      ),
+      service: wordsIn(`
+        labels.service.name labels.g.co/r/generic_task/job labels.g.co/gae/app/module
+        labels.g.co/r/k8s_container/container_name
+        labels.g.co/r/cloud_run_revision/service_name labels./component
+      `),
     },
     attributes: ['labels'],
   },
@@ -309,11 +351,10 @@ export const SPAN_FORMATS = [
       success: 'data.baseData.success',
       status: ['data.baseData.responseCode', 'data.baseData.resultCode'],
     },
-    attributes: ['data.baseData.target', 'data.baseData.type', 'data.baseData.properties'].concat([
-      'data.baseData.data',
-      'data.baseData.url',
-      'data.baseData.measurements',
-    ]),
+    attributes: wordsIn(`
+      data.baseData.target data.baseData.type data.baseData.properties data.baseData.data
+      data.baseData.url data.baseData.measurements
+    `),
     rootsNameTrace: true,
   },
   {
@@ -360,15 +401,10 @@ export const SPAN_FORMATS = [
       status: 'event.outcome',
       host: ['host.name', 'host.hostname'],
     },
-    attributes: [
-      'labels',
-      'http',
-      'url',
-      'span.type',
-      'span.subtype',
-      'span.db',
-      'transaction.type',
-    ].concat(['transaction.result', 'span.destination']),
+    attributes: wordsIn(`
+      labels http url span.type span.subtype span.db transaction.type transaction.result
+      span.destination
+    `),
     rewrite: (record) => {
       const { processor, span } = record
       const event = isJsonObject(processor) ? textOf(processor['event']) : ''
@@ -460,15 +496,7 @@ export const SPAN_FORMATS = [
   {
     name: 'rcaeval',
     by: 'RCAEval: CSV in microseconds',
-    has: [
-      'traceID',
-      'spanID',
-      'serviceName',
-      'operationName',
-      'startTime',
-      'duration',
-      'methodName',
-    ],
+    has: wordsIn('traceID spanID serviceName operationName startTime duration methodName'),
     columns: {
       start: 'startTime:us',
       duration: 'duration:us',

@@ -3,13 +3,13 @@ import { listed } from '../../core/words.ts'
 import { isJsonObject, type JsonObject, parsedJson } from './json-values.ts'
 import {
   type Enclosed,
+  kindNamed,
   MAPS,
   NAMES,
   type Role,
   SPAN_FORMATS,
   type SpanFormat,
 } from './span-formats.ts'
-import { kindNamed } from './span-outcome.ts'
 import {
   inMicros,
   isDate,

@@ -18,7 +18,17 @@ import {
   textOf,
 } from './json-values.ts'
 import { otlpValue, type Reporter, reporterOf, STATUS_DESCRIPTION } from './otlp-values.ts'
-import { type Enclosed, EVENTS, MAPS, NAMES, type Role, type SpanFormat } from './span-formats.ts'
+import {
+  type Enclosed,
+  EVENTS,
+  kindNamed,
+  MAPS,
+  NAMES,
+  type Role,
+  type SpanFormat,
+  saysYes,
+  statusNamed,
+} from './span-formats.ts'
 import {
   type Field,
   inheritedValue,
@@ -28,7 +38,6 @@ import {
   type SpanLayout,
   valueAt,
 } from './span-layout.ts'
-import { kindNamed, saysYes, statusNamed } from './span-outcome.ts'
 import { microsOf, offsetOf, plainName } from './span-times.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
@@ -57,10 +66,7 @@ export interface SpanReading {
   readonly rootIds?: readonly string[] | undefined
 }
 
-/**
- * Spans in JSON (a value, lines, lists in lists or envelopes) or CSV, by the roles of their fields:
- * as a row of `SPAN_FORMATS` says, else as their names and values look.
- */
+/** Spans in JSON or CSV, read as a row of `SPAN_FORMATS` says, else as names and values of their fields look. */
 export function spansReader(how: SpanReading = {}): TraceReader {
   return {
     format: 'spans',
@@ -72,13 +78,11 @@ export function spansReader(how: SpanReading = {}): TraceReader {
       const isTable = !isJson(text) && !isConsole(text)
       const records = new SpanRecords(how.isOfTables && !isTable ? {} : how, sink, file)
       if (isTable) {
-        const delimiter = delimiterOf(text, how.delimiter) ?? ','
-        const table = {
-          delimiter,
-          onHeader: (names: readonly string[]) => records.requireColumns(names),
-        }
-        await readCsvRecords({ name: file, chunks: all }, table, {
+        await readCsvRecords(all, {
+          file,
+          delimiter: delimiterOf(text, how.delimiter) ?? ',',
           quality: sink.quality,
+          onHeader: (names) => records.requireColumns(names),
           onRecord: (record, line) => records.take(record, line),
         })
       } else {

@@ -59,32 +59,21 @@ export const plainName = memoized(
 )
 
 const DATE =
-  /^\s*(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(Z|UTC|[+-]\d\d:?\d\d)?\s*$/i
-const AMERICAN_DATE =
-  /^\s*(\d\d?)\/(\d\d?)\/(\d{4}),?\s+(\d\d?):(\d\d):(\d\d)(?:\.(\d+))?\s*(AM|PM)?\s*$/i
+  /^\s*(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?\s*(Z|UTC|[+-]\d\d:?\d\d)?\s*$/i
+const AMERICAN_DATE = /^\s*(\d\d?\/\d\d?\/\d{4}),?\s+(\d\d?:\d\d:\d\d)(?:\.(\d+))?\s*(AM|PM)?\s*$/i
 
 /** Returns the whole seconds since 1970 of a date as text, and the remaining nanoseconds. */
 export function momentOf(text: string): readonly [seconds: number, nanos: number] | undefined {
-  const nanosIn = (fraction = '') => Number(fraction.slice(0, 9).padEnd(9, '0'))
-  const date = DATE.exec(text)
-  if (date !== null) {
-    const [year, month, day, hour, minute, second] = date
-      .slice(1, 7)
-      .map((part) => Number(part ?? 0))
-    const [, sign, hours, minutes] = /([+-])(\d\d):?(\d\d)/.exec(date[8] ?? '') ?? []
-    const offset = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * (sign === '-' ? -60 : 60)
-    const ms = Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second)
-    return [ms / 1e3 - offset, nanosIn(date[7])]
+  const at = (date: string, fraction = '') =>
+    [Date.parse(date) / 1e3, Number(fraction.slice(0, 9).padEnd(9, '0'))] as const
+  const [, day, minute, second = ':00', fraction, zone = 'Z'] = DATE.exec(text) ?? []
+  if (day !== undefined) {
+    return at(`${day}T${minute}${second}${/^(z|utc)$/i.test(zone) ? 'Z' : zone}`, fraction)
   }
-  const american = AMERICAN_DATE.exec(text)
-  if (american === null) return undefined
-  const [month, day, year, hour, minute, second] = american.slice(1, 7).map(Number)
-  const half = american[8]?.toUpperCase()
-  const hours = half === undefined ? hour : ((hour ?? 0) % 12) + (half === 'PM' ? 12 : 0)
-  return [
-    Date.UTC(year ?? 0, (month ?? 1) - 1, day, hours, minute, second) / 1e3,
-    nanosIn(american[7]),
-  ]
+  const [, american, time, rest, half = ''] = AMERICAN_DATE.exec(text) ?? []
+  if (american === undefined) return undefined
+  // Some write hours up to 23 and the half of the day, too.
+  return at(`${american} ${time} ${Number.parseInt(time ?? '', 10) > 12 ? '' : half} UTC`, rest)
 }
 
 export function isDate(value: unknown): boolean {

@@ -2,7 +2,7 @@
 
 import { least, max, min } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
-import { TraceFormatError } from '../../core/errors.ts'
+import { type Place, TraceFormatError } from '../../core/errors.ts'
 import { counted, formatDuration } from '../../core/words.ts'
 import { EpochClock } from '../epoch-clock.ts'
 import { type IssueEffect, TRUNCATED_FILE } from '../quality.ts'
@@ -83,10 +83,88 @@ class XtraceRun {
     this.#endReport()
     const tasks = Array.from(
       this.#reports,
-      ([id, reports]) => new XtraceTask(id, reports, { sink: this.#sink, file: this.#file }),
+      ([id, reports]) => [id, this.#eventsOf(id, reports)] as const,
     )
-    const firstUs = min(tasks, ({ startUs }) => startUs) ?? 0
-    for (const task of tasks) task.addGraph(firstUs)
+    const firstUs = min(tasks, ([, [root]]) => root!.timeUs) ?? 0
+    for (const [id, events] of tasks) this.#addGraph(id, events, firstUs)
+  }
+
+  /** Returns the events of a task without copies, the root first. */
+  #eventsOf(task: string, reports: readonly Report[]): readonly Report[] {
+    const byOperation = new Map<string, Report>()
+    for (const report of reports) {
+      const { operation, line } = report
+      if (byOperation.has(operation)) {
+        const message = `Operation ${operation} is reported twice; the later report is left out`
+        this.#skip('duplicate-event', 'span skipped', message, { trace: task, line })
+      } else byOperation.set(operation, report)
+    }
+    const events = [...byOperation.values()]
+    const isRoot = ({ fathers }: Report) => !fathers.some((one) => byOperation.has(one))
+    const root = events.indexOf(least(events.filter(isRoot), ({ timeUs }) => timeUs) as Report)
+    if (root > 0) [events[0], events[root]] = [events[root]!, events[0]!]
+    return events
+  }
+
+  #addGraph(task: string, events: readonly Report[], firstUs: number): void {
+    const { graphs } = this.#sink
+    const [root] = events as readonly [Report]
+    const edges = this.#edges(task, events)
+    const own = events.filter(({ host }) => host === root.host)
+    const endUs = max(own.length > 1 ? own : events, ({ timeUs }) => timeUs) ?? 0
+    const graph = {
+      id: task,
+      startUs: root.timeUs - firstUs,
+      responseTimeUs: Math.max(endUs - root.timeUs, 0),
+      nodeCount: events.length,
+      edgeCount: edges.length,
+      labels: Uint32Array.from(events, ({ label }) => graphs.labels.code(label)),
+      from: Uint32Array.from(edges, ({ from }) => from),
+      to: Uint32Array.from(edges, ({ to }) => to),
+      latencyUs: Float64Array.from(edges, ({ tookUs }) =>
+        Math.max(Math.round(tookUs * 1e3) / 1e3, 0),
+      ),
+    }
+    const shape = graphs.internShape(graph)
+    if (!graphs.isAcyclic(shape)) {
+      const message = 'The edges lead back to the same event'
+      this.#skip('cyclic-graph', 'trace skipped', message, { trace: task })
+      return
+    }
+    events.forEach(({ attributes }, node) => {
+      for (const [key, value] of attributes) graphs.addAttribute(node, key, value)
+    })
+    graphs.add(graph, shape)
+  }
+
+  #edges(task: string, events: readonly Report[]) {
+    const nodeOf = new Map(events.map(({ operation }, node) => [operation, node]))
+    const edges = events.flatMap(({ fathers, timeUs, line }, to) =>
+      [...new Set(fathers)].flatMap((id) => {
+        const from = nodeOf.get(id)
+        if (from !== undefined) return [{ from, to, tookUs: timeUs - events[from]!.timeUs }]
+        const message = `An edge comes from operation ${id}, which is not reported; it is left out`
+        this.#skip('missing-father', 'kept', message, { trace: task, line })
+        return []
+      }),
+    )
+    const backwards = edges.filter(({ tookUs }) => tookUs < 0)
+    if (backwards.length > 0) {
+      const farthestUs = -(min(backwards, ({ tookUs }) => tookUs) ?? 0)
+      const message = `${counted(backwards.length, 'edge')} back in time, by up to ${formatDuration(farthestUs)}, taken as 0: the clocks of hosts disagree`
+      this.#skip('clock-skew', 'kept', message, { trace: task })
+    }
+    return edges
+  }
+
+  #skip(code: string, effect: IssueEffect, message: string, place: Place): void {
+    this.#sink.quality.skip({
+      code,
+      effect,
+      place: { file: this.#file, ...place },
+      message,
+      next: 'Correct the reports, or load without `strict`',
+    })
   }
 
   endlessLine(): TraceFormatError {
@@ -201,109 +279,4 @@ interface Report {
   readonly timeUs: number
   readonly line: number
   readonly attributes: readonly AttributeEntry[]
-}
-
-/** A task, which becomes a graph; what of it cannot be used is noted and left out. */
-class XtraceTask {
-  readonly startUs: number
-  readonly #id: string
-  readonly #sink: ReadSink
-  readonly #file: string
-  readonly #byOperation = new Map<string, Report>()
-  /** Without copies, the root first. */
-  readonly #events: Report[]
-
-  constructor(
-    id: string,
-    reports: readonly Report[],
-    { sink, file }: { readonly sink: ReadSink; readonly file: string },
-  ) {
-    this.#id = id
-    this.#sink = sink
-    this.#file = file
-    for (const report of reports) {
-      const { operation, line } = report
-      if (this.#byOperation.has(operation)) {
-        const message = `Operation ${operation} is reported twice; the later report is left out`
-        this.#note('duplicate-event', 'span skipped', message, line)
-      } else this.#byOperation.set(operation, report)
-    }
-    const events = [...this.#byOperation.values()]
-    const isRoot = ({ fathers }: Report) => !fathers.some((one) => this.#byOperation.has(one))
-    const root = events.indexOf(least(events.filter(isRoot), ({ timeUs }) => timeUs) as Report)
-    if (root > 0) [events[0], events[root]] = [events[root]!, events[0]!]
-    this.#events = events
-    this.startUs = events[0]!.timeUs
-  }
-
-  addGraph(firstUs: number): void {
-    const events = this.#events
-    const { graphs } = this.#sink
-    const edges = this.#edges()
-    const rootHost = events[0]!.host
-    const own = events.filter(({ host }) => host === rootHost)
-    const endUs = max(own.length > 1 ? own : events, ({ timeUs }) => timeUs) ?? 0
-    const graph = {
-      id: this.#id,
-      startUs: this.startUs - firstUs,
-      responseTimeUs: Math.max(endUs - this.startUs, 0),
-      nodeCount: events.length,
-      edgeCount: edges.from.length,
-      labels: Uint32Array.from(events, ({ label }) => graphs.labels.code(label)),
-      from: Uint32Array.from(edges.from),
-      to: Uint32Array.from(edges.to),
-      latencyUs: Float64Array.from(edges.latencyUs),
-    }
-    const shape = graphs.internShape(graph)
-    if (!graphs.isAcyclic(shape)) {
-      this.#note('cyclic-graph', 'trace skipped', 'The edges lead back to the same event')
-      return
-    }
-    events.forEach(({ attributes }, node) => {
-      for (const [key, value] of attributes) graphs.addAttribute(node, key, value)
-    })
-    graphs.add(graph, shape)
-  }
-
-  #edges() {
-    const nodeOf = new Map(this.#events.map((event, node) => [event, node]))
-    const from: number[] = []
-    const to: number[] = []
-    const latencyUs: number[] = []
-    let backwards = 0
-    let farthestUs = 0
-    for (const [event, node] of nodeOf) {
-      for (const id of new Set(event.fathers)) {
-        const father = this.#byOperation.get(id)
-        if (father === undefined) {
-          const message = `An edge comes from operation ${id}, which is not reported; it is left out`
-          this.#note('missing-father', 'kept', message, event.line)
-          continue
-        }
-        const tookUs = event.timeUs - father.timeUs
-        if (tookUs < 0) {
-          backwards++
-          farthestUs = Math.max(farthestUs, -tookUs)
-        }
-        from.push(nodeOf.get(father)!)
-        to.push(node)
-        latencyUs.push(Math.max(Math.round(tookUs * 1e3) / 1e3, 0))
-      }
-    }
-    if (backwards > 0) {
-      const message = `${counted(backwards, 'edge')} back in time, by up to ${formatDuration(farthestUs)}, taken as 0: the clocks of hosts disagree`
-      this.#note('clock-skew', 'kept', message)
-    }
-    return { from, to, latencyUs }
-  }
-
-  #note(code: string, effect: IssueEffect, message: string, line?: number): void {
-    this.#sink.quality.skip({
-      code,
-      effect,
-      place: { file: this.#file, line, trace: this.#id },
-      message,
-      next: 'Correct the reports, or load without `strict`',
-    })
-  }
 }

@@ -157,10 +157,7 @@ function scrambled(hash: number): number {
   return (mixed ^ (mixed >>> 15)) >>> 0
 }
 
-/**
- * Groups kinds for drawing. A kind too rare for a lot of the sample joins others of its roots, or all with the same
- * outcomes.
- */
+/** Groups kinds for drawing: rare ones join others of their roots, or all with their outcomes. */
 function groupsOf(kinds: readonly Kind[], share: number): Kind[][] {
   const isDue = (some: readonly Kind[]) => sum(some, ({ lots }) => lots.length) * share >= 1
   const often = kinds.filter((kind) => isDue([kind])).map((kind) => [kind])

@@ -76,9 +76,7 @@ function storeAddress(source: string): StoreAddress | undefined {
   return { kind, name, location: url, where, between, parameters }
 }
 
-/**
- * Returns an address without its password. Neither a `#` nor a `/` ends the password, because either may occur in one.
- */
+/** Returns an address without its password, in which `#` and `/` may occur. */
 function shownAddress(address: string): string {
   return address.replace(/^((?:[a-z]+=)?[a-z]+:\/\/).*@/i, '$1')
 }
@@ -93,11 +91,7 @@ export interface Selection {
   readonly to: string | number | null
 }
 
-/**
- * Reads the selection of requests from options or the only address.
- *
- * @throws FlowdeltaError for a selection that is neither conditions nor a stretch of time
- */
+/** Reads the selection of requests from options or the only address; throws for another form. */
 export function selectionOf(
   files: readonly TraceSource[],
   options: OptionsOf<typeof ADDRESS_OPTIONS>,
@@ -122,11 +116,7 @@ function addressOf(source: TraceSource): StoreAddress | undefined {
 /** Files besides Parquet that may hold traces; the metadata of a Tempo block does not. */
 const OTHER_TRACES = /^(?!meta\.json).*\.(jsonl?|ndjson|csv|dot|pb|binpb|otlp)(\.gz|\.zst)?$/i
 
-/**
- * Returns the address of a folder that holds Parquet files.
- *
- * @throws FlowdeltaError if the folder also holds other files of traces
- */
+/** Returns the address of a folder of Parquet files; throws if it also holds other traces. */
 async function folderAddress(source: TraceSource): Promise<StoreAddress | undefined> {
   if (typeof source !== 'string') return undefined
   const names = (await (await nodeFiles()).namesWithin(source)) ?? []
@@ -209,12 +199,7 @@ function parametersOf(
   return readOptions(table, Object.fromEntries(values), `${name}?`)
 }
 
-/**
- * Reads a stretch of time, such as `2026-10-01T10:00Z..11:00Z`: an end without a day is on that of
- * the beginning, or on the next.
- *
- * @throws OptionError for text without `..`
- */
+/** Reads `2026-10-01T10:00Z..11:00Z`; an end without a day is on that of the beginning, or the next. */
 function readStretch(between: string | null): Omit<Selection, 'where'> {
   if (between === null) return { from: null, to: null }
   const [, from, to] = /^(.*?)\.\.(.*)$/.exec(between) ?? []

@@ -35,12 +35,7 @@ export class AnsweredTraces {
     this.#file = file
   }
 
-  /**
-   * Reads an answer, of which nothing is taken unless it is whole.
-   *
-   * @returns ids of its traces
-   * @throws FlowdeltaError for one that is cut, or holds something else than traces
-   */
+  /** Reads a whole answer and returns the ids of its traces; takes nothing and throws if it is broken. */
   async take(answer: Answer, reader: TraceReader): Promise<ReadonlySet<string>> {
     const ids = new Set<string>()
     if (answer === null) return ids

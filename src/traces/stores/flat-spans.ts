@@ -1,10 +1,10 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
-import { group, zip } from 'd3-array'
+import { zip } from 'd3-array'
 import type { RowGroup } from 'hyparquet'
+import { hexOf } from '../../core/base64.ts'
 import { show, TraceFormatError } from '../../core/errors.ts'
 import { memoized } from '../../core/remembered.ts'
 import { beginning } from '../../core/words.ts'
-import type { EpochClock } from '../epoch-clock.ts'
 import {
   ATTRIBUTE_TYPES,
   type AttributeEntry,
@@ -18,13 +18,14 @@ import { NAMES as ROLE_NAMES } from '../readers/span-formats.ts'
 import { inNanos, plainName, type TimeUnit, unitBySize } from '../readers/span-times.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import type { SpanLink } from '../span-traces-builder.ts'
-import { asHex, asText, type FromBytes, type Leaf, type ParquetFile } from './parquet-file.ts'
+import { asText, type Column, type FromBytes, type ParquetFile } from './parquet-file.ts'
 import type { Wanted } from './pushed-conditions.ts'
 import { rowAdder } from './span-rows.ts'
 
 /** Names of columns besides those of roles, as `plainName` makes them; the best first. */
+const { references: _, error: __, success: ___, ...USED } = ROLE_NAMES
 const NAMES = {
-  ...ROLE_NAMES,
+  ...USED,
   sampleRate: ['samplerate'],
   followsFrom: ['followsfrom'],
   linkTraces: ['linkstraceid'],
@@ -36,8 +37,7 @@ const NAMES = {
 } as const
 
 export type Part = keyof typeof NAMES
-/** Leaves of each part that a file has: of a map, keys and values. */
-type Parts = { readonly [part in Part]?: readonly Leaf[] }
+type Parts = { readonly [part in Part]?: Column }
 
 /** Parts that no span goes without. */
 const REQUIRED = ['trace', 'span', 'service', 'start'] as const
@@ -48,14 +48,11 @@ export function isFlatSpans(file: ParquetFile): boolean {
   return REQUIRED.every((part) => parts[part] !== undefined)
 }
 
-/** Names of the levels within lists and maps. */
-const LEVELS = new Set(['list', 'element', 'key_value', 'key', 'value'])
-
-function partsOf({ leaves }: ParquetFile): Parts {
-  const ofName = group(leaves, ({ path }) => path.filter((each) => !LEVELS.has(each)).join('.'))
-  const found = Object.keys(NAMES).map((part) => {
-    const name = columnFor(part as Part, [...ofName.keys()])
-    return [part, name === undefined ? undefined : ofName.get(name)]
+function partsOf({ columns }: ParquetFile): Parts {
+  const named = new Map(columns.map((column) => [column.path.join('.'), column]))
+  const found = Object.keys(NAMES).flatMap((part) => {
+    const column = named.get(columnFor(part as Part, [...named.keys()]) ?? '')
+    return column === undefined ? [] : [[part, column]]
   })
   return Object.fromEntries(found)
 }
@@ -85,27 +82,42 @@ export async function readFlatSpans(
   const groups = file.metadata.row_groups
   const kept = wanted === null ? groups : await wantedGroups(file, parts, wanted)
   const add = rowAdder(sink, file.name)
-  for (const rows of kept) await readGroup(file, parts, rows, { clock: sink.spans.clock, add })
+  const { clock } = sink.spans
+  for (const group of kept) {
+    addSpans(await valuesOf(file, group, parts), { parts, file: file.name, clock, add })
+  }
   return groups.length - kept.length
+}
+
+/** Values of parts of spans, one a row. */
+type Values = { readonly [part in Part]?: ArrayLike<unknown> }
+
+/** Parts that are ids. */
+const IDS: ReadonlySet<string> = new Set(['trace', 'span', 'parent', 'linkSpans', 'linkTraces'])
+
+async function valuesOf(file: ParquetFile, group: RowGroup, parts: Parts): Promise<Values> {
+  const read = Object.entries(parts).map(async ([part, column]) => {
+    return [part, await file.read(group, column, IDS.has(part) ? asId : asText)]
+  })
+  return Object.fromEntries(await Promise.all(read))
 }
 
 /** Returns the row groups with spans of requests that can be asked for: spans may stand in any order. */
 async function wantedGroups(
   file: ParquetFile,
-  parts: Parts,
+  { trace, service, start }: Parts,
   wanted: Wanted,
 ): Promise<readonly RowGroup[]> {
   const seen = new Map<string, number>()
   const idsOf = new Map<RowGroup, readonly string[]>()
   for (const group of file.metadata.row_groups) {
-    const column = (part: Part, from?: FromBytes) => file.read(group, parts[part]![0]!, from)
-    const { nanos } = nanosOf(await column('start'), parts.start![0]!, file.name)
-    const services = await column('service')
-    const ids = Array.from(await column('trace', asId), textOf)
+    const values = await valuesOf(file, group, { trace: trace!, service: service!, start: start! })
+    const { nanos } = nanosOf(values.start!, start!, file.name)
+    const ids = Array.from(values.trace!, textOf)
     idsOf.set(group, ids)
     ids.forEach((id, i) => {
       const us = Number(nanos[i]) / 1e3
-      seen.set(id, (seen.get(id) ?? 0) | wanted.seen(us, us, [textOf(services[i])]))
+      seen.set(id, (seen.get(id) ?? 0) | wanted.seen(us, us, [textOf(values.service![i])]))
     })
   }
   return file.metadata.row_groups.filter((group) =>
@@ -115,72 +127,64 @@ async function wantedGroups(
 
 const SECOND = 1_000_000_000n
 
-async function readGroup(
-  file: ParquetFile,
-  parts: Parts,
-  group: RowGroup,
-  { clock, add }: { readonly clock: EpochClock; readonly add: ReturnType<typeof rowAdder> },
-): Promise<void> {
-  const column = async (part: Part, from?: FromBytes): Promise<ArrayLike<unknown> | undefined> =>
-    parts[part] && file.read(group, parts[part][0]!, from)
-  const texts = async (part: Part, from?: FromBytes) => {
-    const values = await column(part, from)
-    return (row: number) => (values === undefined ? '' : textOf(values[row]))
-  }
-  const starts = nanosOf((await column('start'))!, parts.start![0]!, file.name)
-  const durations = await durationsOf(column, parts, { starts, file: file.name })
-  const [traceId, spanId, parentId] = await Promise.all([
-    texts('trace', asId),
-    texts('span', asId),
-    texts('parent', asId),
-  ])
-  const [service, operation, host, version, kind] = await Promise.all(
-    (['service', 'operation', 'host', 'version', 'kind'] as const).map((part) => texts(part)),
-  )
-  const [status, message, traceState, types, links] = await Promise.all(
-    (['status', 'message', 'tracestate', 'types', 'links'] as const).map((part) => texts(part)),
-  )
+function addSpans(
+  values: Values,
+  {
+    parts,
+    file,
+    clock,
+    add,
+  }: {
+    readonly parts: Parts
+    readonly file: string
+    readonly clock: ReadSink['spans']['clock']
+    readonly add: ReturnType<typeof rowAdder>
+  },
+): void {
+  const text = (part: Part, row: number) => textOf(values[part]?.[row])
+  const listed = (part: Part, row: number) => (values[part]?.[row] ?? []) as readonly unknown[]
+  const entries = (part: Part, row: number) =>
+    textsIn(values[part]?.[row], `${file}, column ${parts[part]?.path[0]}`)
+  const starts = nanosOf(values.start!, parts.start!, file)
+  const durations = durationsOf(values, parts, { starts, file })
   const kindOf = memoized((said: string) => (/^\d+$/.test(said) ? Number(said) : said))
-  const [follows, rates] = [await column('followsFrom'), await column('sampleRate')]
-  const linkSpans = (await column('linkSpans', asId)) as ArrayLike<unknown[] | null> | undefined
-  const linkTraces = (await column('linkTraces', asId)) as typeof linkSpans
   const linksAt = (row: number) => {
-    const ids = linkTraces?.[row]
-    if (ids) return zip(ids, linkSpans?.[row] ?? []).map(linkOf)
-    const text = links!(row)
-    return text === '' ? [] : linksOf(parsedJson(text))
+    if (values.linkTraces?.[row]) {
+      return zip(listed('linkTraces', row), listed('linkSpans', row)).map(linkOf)
+    }
+    const json = text('links', row)
+    return json === '' ? [] : linksOf(parsedJson(json))
   }
-  const own = await entriesOf(file, group, parts.attributes)
-  const ofResource = await entriesOf(file, group, parts.resource)
-  const eventNames = (await column('eventNames')) as ArrayLike<readonly string[]> | undefined
-  const ofEvents = await entriesOf(file, group, parts.eventAttributes)
   const eventsAt = (row: number) =>
-    (eventNames?.[row] ?? []).map((name, event) => [name, typed(ofEvents(row, event), '')] as const)
+    listed('eventNames', row).map((name, event) => {
+      const own = listed('eventAttributes', row)[event]
+      return [textOf(name), typed(textsIn(own, file), '')] as const
+    })
   for (let row = 0; row < durations.length; row++) {
-    const resource = ofResource(row)
+    const resource = entries('resource', row)
     const nanos = starts.nanos[row]!
     const seconds = nanos / SECOND
     add({
-      traceId: traceId(row),
-      spanId: spanId(row),
-      parentId: parentId(row),
-      service: service!(row),
-      operation: operation!(row),
-      host: host!(row),
-      version: version!(row),
-      kind: kindOf(kind!(row)),
-      status: status!(row),
-      message: message!(row),
-      traceState: traceState!(row),
+      traceId: text('trace', row),
+      spanId: text('span', row),
+      parentId: text('parent', row),
+      service: text('service', row),
+      operation: text('operation', row),
+      host: text('host', row),
+      version: text('version', row),
+      kind: kindOf(text('kind', row)),
+      status: text('status', row),
+      message: text('message', row),
+      traceState: text('tracestate', row),
       startUs: clock.offset(Number(seconds), Number(nanos - seconds * SECOND) / 1e3),
       durationUs: durations[row]!,
-      followsFrom: follows?.[row] === true,
+      followsFrom: values.followsFrom?.[row] === true,
       links: linksAt(row),
-      attributes: typed(own(row), types!(row)),
+      attributes: typed(entries('attributes', row), text('types', row)),
       events: eventsAt(row),
       resourceKey: resource.length === 0 ? '' : JSON.stringify(resource),
       resource: () => typed(resource, ''),
-      sampleRate: Number(rates?.[row] ?? 0),
+      sampleRate: Number(values.sampleRate?.[row] ?? 0),
     })
   }
 }
@@ -195,7 +199,7 @@ const HEX = /^[0-9a-f]+$/i
 const asId: FromBytes = (bytes) => {
   const text = asText(bytes) as string
   const isRaw = (bytes.length === 8 || bytes.length === 16) && !HEX.test(text)
-  return isRaw ? asHex(bytes) : text
+  return isRaw ? hexOf(bytes) : text
 }
 
 function textOf(value: unknown): string {
@@ -213,12 +217,12 @@ const UNITS: Readonly<Record<string, TimeUnit>> = {
 }
 
 /** Times in ns since 1970, and the unit that they are stored in. */
-function nanosOf(values: ArrayLike<unknown>, leaf: Leaf, file: string) {
-  const unit = unitOf(leaf) ?? unitBySize(Number(values[0] ?? 0))
+function nanosOf(values: ArrayLike<unknown>, column: Column, file: string) {
+  const unit = unitOf(column) ?? unitBySize(Number(values[0] ?? 0))
   const each = inNanos(unit)
   const nanos = new BigInt64Array(values.length)
   for (let i = 0; i < nanos.length; i++) {
-    nanos[i] = wholeTime(values[i], leaf.path[0]!, file) * each
+    nanos[i] = wholeTime(values[i], column.path[0]!, file) * each
   }
   return { nanos, unit }
 }
@@ -236,7 +240,7 @@ export function wholeTime(value: unknown, column: string, file: string): bigint 
   }
 }
 
-function unitOf({ element, path }: Leaf): TimeUnit | undefined {
+function unitOf({ element, path }: Column): TimeUnit | undefined {
   const { logical_type: type, converted_type: converted = '' } = element
   const unit = type !== undefined && 'unit' in type ? type.unit : converted
   return UNITS[unit] ?? plainName(path[0]!).unit
@@ -249,66 +253,43 @@ export function durationUnit(column: string, start: string, startUnit: TimeUnit)
 }
 
 /** Durations in µs. */
-async function durationsOf(
-  column: (part: Part) => Promise<ArrayLike<unknown> | undefined>,
-  parts: Parts,
+function durationsOf(
+  values: Values,
+  { start, end, duration }: Parts,
   { starts, file }: { readonly starts: ReturnType<typeof nanosOf>; readonly file: string },
-): Promise<Float64Array> {
+): Float64Array {
   const micros = new Float64Array(starts.nanos.length).fill(Number.NaN)
-  const [duration] = parts.duration ?? []
   if (duration !== undefined) {
-    const values = (await column('duration'))!
-    const unit = durationUnit(duration.path[0]!, parts.start![0]!.path[0]!, starts.unit)
+    const unit = durationUnit(duration.path[0]!, start!.path[0]!, starts.unit)
     const nanos = Number(inNanos(unit))
-    for (let i = 0; i < micros.length; i++) micros[i] = (Number(values[i]) * nanos) / 1e3
-  } else if (parts.end !== undefined) {
-    const { nanos } = nanosOf((await column('end'))!, parts.end[0]!, file)
-    for (let i = 0; i < micros.length; i++) micros[i] = Number(nanos[i]! - starts.nanos[i]!) / 1e3
+    return micros.map((_, i) => (Number(values.duration![i]) * nanos) / 1e3)
   }
-  return micros
+  if (end === undefined) return micros
+  const { nanos } = nanosOf(values.end!, end, file)
+  return micros.map((_, i) => Number(nanos[i]! - starts.nanos[i]!) / 1e3)
 }
 
 type Texts = readonly (readonly [key: string, text: string])[]
-type Entries = (row: number, event?: number) => Texts
 const NONE: Texts = []
 
-/** Attributes by row, and by event within it, from a map's keys and values or from JSON. */
-async function entriesOf(
-  file: ParquetFile,
-  group: RowGroup,
-  leaves: readonly Leaf[] | undefined,
-): Promise<Entries> {
-  const [first, second] = leaves ?? []
-  if (first === undefined) return () => NONE
-  const keys = await file.read(group, first)
-  if (second === undefined) {
-    return (row) => jsonEntries(textOf(keys[row]), `${file.name}, column ${first.path[0]}`)
+/** Attributes of a map, however its entries are wrapped, or of JSON. */
+function textsIn(own: unknown, place: string): Texts {
+  const list = isJsonObject(own) ? (own['key_value'] ?? []) : own
+  if (Array.isArray(list)) {
+    const pairs: readonly { readonly key: unknown; readonly value: unknown }[] = list
+    return pairs.map(({ key, value }) => [String(key), textOf(value)])
   }
-  const values = await file.read(group, second)
-  const at = (column: ArrayLike<unknown>, row: number, event?: number) => {
-    const own = column[row] as readonly unknown[] | null
-    return ((event === undefined ? own : own?.[event]) ?? NONE) as readonly unknown[]
-  }
-  return (row, event) => {
-    const texts = at(values, row, event)
-    return at(keys, row, event).map((key, i) => [String(key), textOf(texts[i])])
-  }
-}
-
-function jsonEntries(json: string, file: string): Texts {
-  if (json === '') return NONE
-  const parsed = parsedJson(json)
+  const json = textOf(list)
+  const parsed = json === '' ? null : parsedJson(json)
   if (parsed === null) return NONE
   if (!isJsonObject(parsed)) {
     const nextStep = 'Store attributes as a map, or as one JSON object'
-    throw new TraceFormatError(`Attributes are ${beginning(json)}`, { file }, nextStep)
+    throw new TraceFormatError(`Attributes are ${beginning(json)}`, { file: place }, nextStep)
   }
   return Object.entries(parsed).map(([key, value]) => [key, String(attributeOf(value))])
 }
 
-/**
- * Returns attributes with their original types: those of the file's own column, else numbers if they look like numbers.
- */
+/** Returns attributes with the types that the file says, else numbers if they look like numbers. */
 function typed(entries: Texts, types: string): AttributeEntry[] {
   return entries.map(([key, text], i) => {
     const known = ATTRIBUTE_TYPES[types[i] ?? '']

@@ -68,10 +68,7 @@ export class HttpServer {
   readonly #tokenName: string
   readonly #signal: AbortSignal | null
 
-  /**
-   * @param kind of store, for the name of its token
-   * @param tenantHeader header in which a tenant is named
-   */
+  /** @param tenantHeader header in which a tenant is named */
   constructor(
     location: StoreLocation,
     options: HttpOptions,
@@ -269,11 +266,7 @@ function causeOf(error: unknown): string {
   return code ?? message
 }
 
-/**
- * Parses an answer that is one JSON object.
- *
- * @throws FlowdeltaError for one that is not, with how it begins
- */
+/** Parses an answer that is one JSON object; throws for one that is not. */
 export function jsonOf({ bytes }: Exclude<Answer, null>): Readonly<Record<string, unknown>> {
   const text = new TextDecoder().decode(bytes)
   const value = parsedJson(text)

@@ -1,26 +1,16 @@
-import type {
-  AsyncBuffer,
-  ColumnChunk,
-  ColumnMetaData,
-  FileMetaData,
-  RowGroup,
-  SchemaElement,
-} from 'hyparquet'
+import type { AsyncBuffer, FileMetaData, RowGroup, SchemaElement, SchemaTree } from 'hyparquet'
 import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
-import { parsedJson } from '../readers/json-values.ts'
 import { nodeFiles } from '../trace-source.ts'
-import { CHECKSUM_KEY, checkPages, checksumOf } from './parquet-pages.ts'
+import { CHECKSUM_KEY, checksumOf } from './save-parquet.ts'
 
 /** Text, the bytes of an id, or whatever a caller makes of bytes, once for each distinct value. */
 export type FromBytes = (bytes: Uint8Array) => unknown
 
-/** A column that holds values itself; those around it only group columns. */
-export interface Leaf {
-  /** Names from the outermost group to the column. */
+/** A column that holds values, or a map. */
+export interface Column {
+  /** Names from the outermost group to the column, without those of levels of lists and maps. */
   readonly path: readonly string[]
   readonly element: SchemaElement
-  /** Whether each level around a value repeats, the outermost first; required levels are left out. */
-  readonly levels: readonly ('OPTIONAL' | 'REPEATED')[]
 }
 
 /** One Parquet file, read by column and row group: nothing is decoded that is not asked for. */
@@ -28,15 +18,9 @@ export interface ParquetFile {
   readonly name: string
   readonly bytes: number
   readonly metadata: FileMetaData
-  readonly leaves: readonly Leaf[]
-  /**
-   * Returns the metadata in the folder of a block (Tempo's `meta.json`), `null` if there is none.
-   *
-   * @throws TraceFormatError for a file of that name that is not JSON
-   */
-  readonly meta: () => unknown
-  /** Values of a column in a row group, one a row, arrays below what repeats; times as stored. */
-  read(group: RowGroup, leaf: Leaf, fromBytes?: FromBytes): Promise<ArrayLike<unknown>>
+  readonly columns: readonly Column[]
+  /** Values of a column in a row group, one a row; times as stored, maps as lists of `{ key, value }`. */
+  read(group: RowGroup, column: Column, fromBytes?: FromBytes): Promise<ArrayLike<unknown>>
   /** Returns the file's metadata under a key, as it was written. */
   said(key: string): string | undefined
   /** @throws TraceFormatError for a file with a checksum that has other bytes now */
@@ -46,33 +30,18 @@ export interface ParquetFile {
 
 const decoder = new TextDecoder()
 
-/** Bytes in hex digits. */
-export const asHex = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-
 /** Text in UTF-8. */
 export const asText: FromBytes = (bytes) => decoder.decode(bytes)
 
-/**
- * Opens the Parquet files at a path: a file, a folder of such files, a block of Tempo (`data.parquet` with
- * `meta.json`), or a folder of blocks.
- *
- * @throws FlowdeltaError if there are none; TraceFormatError for one that is damaged
- */
+/** Opens a Parquet file, or those of a folder; throws if there are none, or one is damaged. */
 export async function openParquet(location: string): Promise<ParquetFile[]> {
-  const { openSlices, readTextIfThere } = await nodeFiles()
+  const { openSlices } = await nodeFiles()
   const paths = await parquetPaths(location)
   if (paths.length === 0) {
-    throw new FlowdeltaError(
-      `${location} is a folder without Parquet files. Name the files, or the folder of a block.`,
-    )
+    throw new FlowdeltaError(`${location} is a folder without Parquet files. Name the files.`)
   }
   const files = await Promise.allSettled(
-    paths.map(async (path) => {
-      const metaPath = path.replace(/[^\\/]*$/, 'meta.json')
-      const meta = await readTextIfThere(metaPath)
-      return opened(path, await readAhead(await openSlices(path)), () => metaOf(meta, metaPath))
-    }),
+    paths.map(async (path) => opened(path, await readAhead(await openSlices(path)))),
   )
   const good = files.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : []))
   const bad = files.find((file) => file.status === 'rejected')
@@ -90,13 +59,6 @@ async function readAhead<File extends AsyncBuffer>(file: File): Promise<File> {
   return { ...file, slice: (start, end) => bytes.slice(start, end) }
 }
 
-function metaOf(text: string | undefined, file: string): unknown {
-  const meta = text === undefined ? null : parsedJson(text)
-  if (meta !== undefined) return meta
-  throw new TraceFormatError('The file is not JSON', { file }, 'Copy it again, or take it away')
-}
-
-/** Folders are looked through two levels deep: a folder of blocks, and each block. */
 async function parquetPaths(path: string, depth = 2): Promise<string[]> {
   const { namesWithin } = await nodeFiles()
   const names = await namesWithin(path)
@@ -122,16 +84,12 @@ async function* firstBytes(file: AsyncBuffer, end: number): AsyncGenerator<Uint8
   }
 }
 
-interface ChunkOfColumn extends ColumnChunk {
-  meta_data: ColumnMetaData
-}
-
 async function opened(
   name: string,
   file: AsyncBuffer & { close(): Promise<void> },
-  meta: () => unknown,
 ): Promise<ParquetFile> {
-  const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
+  const { parquetMetadataAsync, parquetRead, parquetSchema } = await import('hyparquet')
+  const { compressors } = await import('hyparquet-compressors')
   const damaged = (error: unknown) => damagedParquet(name, error)
   const start = await file.slice(0, Math.min(4, file.byteLength))
   if (asText(new Uint8Array(start)) !== 'PAR1') {
@@ -146,57 +104,38 @@ async function opened(
         : 'Name it by what it is, such as .jsonl or .jsonl.gz',
     )
   }
-  const { metadata, leaves } = await parquetMetadataAsync(file, WITHOUT_GEO)
-    .then((read) => ({ metadata: withAllRows(read), leaves: leavesOf(read.schema) }))
+  const { metadata, columns } = await parquetMetadataAsync(file, WITHOUT_GEO)
+    .then((read) => ({ metadata: withAllRows(read), columns: columnsIn(parquetSchema(read)) }))
     .catch(async (error) => {
       await file.close()
       throw damaged(error)
     })
   const schema = metadata.schema.map(asStored)
-  const chunkOf = ({ columns }: RowGroup, { path }: Leaf): ChunkOfColumn => {
-    const key = path.join('\0')
-    const chunk = columns.find(({ meta_data }) => meta_data?.path_in_schema.join('\0') === key)
-    if (chunk?.meta_data === undefined) throw damaged(`it has no ${path.join('.')} in a row group`)
-    return { ...chunk, meta_data: chunk.meta_data }
-  }
-  const bytesOf = async ({ meta_data }: ChunkOfColumn) => {
-    const { data_page_offset, dictionary_page_offset, total_compressed_size } = meta_data
-    const start = Number(dictionary_page_offset || data_page_offset)
-    const end = start + Number(total_compressed_size)
-    if (start > end || end > file.byteLength) throw new Error(`it ends before byte ${end}`)
-    return await file.slice(start, end)
-  }
-  const valuesOf = async (group: RowGroup, chunk: ChunkOfColumn, stringFromBytes: FromBytes) => {
-    const pages: ArrayLike<unknown>[] = []
-    try {
-      const bytes = await bytesOf(chunk)
-      await parquetRead({
-        file: { byteLength: file.byteLength, slice: () => bytes },
-        compressors: await checkPages(bytes, chunk.meta_data, schema),
-        metadata: { ...metadata, schema, row_groups: [{ ...group, columns: [chunk] }] },
-        parsers: { stringFromBytes, timestampFromNanoseconds: (nanos) => nanos },
-        onPage: ({ columnData }) => pages.push(columnData),
-      })
-      const values = pages.length === 1 ? (pages[0] as ArrayLike<unknown>) : joined(pages)
-      if (values.length === Number(group.num_rows)) return values
-      throw new Error(`it has ${values.length} rows in a row group of ${group.num_rows}`)
-    } catch (error) {
-      throw damaged(error)
-    }
-  }
   const said = (wanted: string) =>
     metadata.key_value_metadata?.find(({ key }) => key === wanted)?.value
   return {
     name,
     metadata,
-    meta,
     bytes: file.byteLength,
-    leaves,
-    async read(group, leaf, fromBytes = asText) {
-      const values = await valuesOf(group, chunkOf(group, leaf), fromBytes)
-      return leaf.levels.includes('OPTIONAL')
-        ? Array.from(values, (value) => bare(value, leaf.levels))
-        : values
+    columns,
+    async read(group, { path: [top = '', ...within] }, stringFromBytes = asText) {
+      const pages: ArrayLike<unknown>[] = []
+      await parquetRead({
+        file,
+        compressors,
+        columns: [top],
+        metadata: { ...metadata, schema, row_groups: [group] },
+        parsers: { stringFromBytes, timestampFromNanoseconds: (nanos) => nanos },
+        onChunk: ({ columnData }) => pages.push(columnData),
+      }).catch((error) => {
+        throw damaged(error)
+      })
+      const [first = [], ...others] = pages
+      const values = others.length === 0 ? first : pages.flatMap((page) => Array.from(page))
+      if (values.length !== Number(group.num_rows)) {
+        throw damaged(`it has ${values.length} rows in a row group of ${group.num_rows}`)
+      }
+      return within.length === 0 ? values : Array.from(values, (value) => valueIn(value, within))
     },
     said,
     async requireIntact() {
@@ -216,39 +155,25 @@ function withAllRows(metadata: FileMetaData): FileMetaData {
   throw new Error(`its row groups have ${rows} rows, not ${metadata.num_rows}`)
 }
 
-function joined(pages: readonly ArrayLike<unknown>[]): unknown[] {
-  const all: unknown[] = []
-  for (const page of pages) for (let i = 0; i < page.length; i++) all.push(page[i])
-  return all
+/** Returns a value within structs, or the values within a list of structs. */
+function valueIn(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((outer, name) => {
+    const of = (struct: unknown) => (struct as Record<string, unknown> | null | undefined)?.[name]
+    return Array.isArray(outer) ? outer.map(of) : of(outer)
+  }, value)
 }
 
-/** Removes the arrays that stand for optional values. */
-function bare(value: unknown, levels: readonly string[], depth = 0): unknown {
-  if (depth === levels.length || !Array.isArray(value)) return value
-  if (levels[depth] === 'OPTIONAL')
-    return value.length === 0 ? [] : bare(value[0], levels, depth + 1)
-  return value.map((each) => bare(each, levels, depth + 1))
-}
-
-/** Keeps numbers and times as stored: a `Date` for each would lose the nanoseconds. */
+/** Keeps numbers and times as stored, and maps as lists: dates would lose nanoseconds, objects equal keys. */
 function asStored(element: SchemaElement): SchemaElement {
-  if (element.type === undefined || element.type === 'BYTE_ARRAY') return element
-  const { logical_type: _, converted_type: __, ...stored } = element
-  return stored
+  const { logical_type: _, converted_type: kind, ...stored } = element
+  const isKept = element.type === undefined ? kind !== 'MAP' : element.type === 'BYTE_ARRAY'
+  return isKept ? element : stored
 }
 
-function leavesOf(schema: readonly SchemaElement[]): Leaf[] {
-  const leaves: Leaf[] = []
-  let at = 1
-  const visit = (path: readonly string[], levels: Leaf['levels']) => {
-    const element = schema[at++]
-    if (element === undefined) throw new Error('its schema has fewer columns than it says')
-    const { name, num_children = 0, repetition_type = 'REQUIRED' } = element
-    const own = [...path, name]
-    if (num_children === 0) leaves.push({ path: own, element, levels })
-    const within = repetition_type === 'REQUIRED' ? levels : [...levels, repetition_type]
-    for (let child = 0; child < num_children; child++) visit(own, within)
-  }
-  for (let column = schema[0]?.num_children ?? 0; column > 0; column--) visit([], [])
-  return leaves
+/** Names of the levels within lists and maps. */
+const LEVELS = new Set(['list', 'element', 'key_value', 'key', 'value'])
+
+function columnsIn({ element, children, path }: SchemaTree): Column[] {
+  if (children.length > 0) return children.flatMap(columnsIn)
+  return [{ path: path.filter((name) => !LEVELS.has(name)), element }]
 }

@@ -3,17 +3,14 @@ import { defineOptions } from '../../core/options.ts'
 import { counted } from '../../core/words.ts'
 import { parsedJson } from '../readers/json-values.ts'
 import { readBeside } from '../readers/otlp.ts'
+import type { ReadSink } from '../readers/trace-reader.ts'
 import { isFlatSpans, readFlatSpans } from './flat-spans.ts'
 import { damagedParquet, openParquet, type ParquetFile } from './parquet-file.ts'
-import { SAVED_KEY } from './parquet-pages.ts'
-import { wantedBy } from './pushed-conditions.ts'
+import { type Wanted, wantedBy } from './pushed-conditions.ts'
+import { SAVED_KEY } from './save-parquet.ts'
 import { storeKind } from './store.ts'
-import { isTempoBlock, readTempoBlock } from './tempo-block.ts'
 
-/**
- * Parquet files: blocks of Tempo, and spans in flat columns as ClickHouse exports and `SpanTraces.save`
- * writes them. Row groups in which no request that is asked for has a span are not read.
- */
+/** Parquet files of spans in flat columns; row groups without a span of a request asked for are not read. */
 export const parquetStore = storeKind({
   parameters: defineOptions({}),
   isFile: true,
@@ -46,7 +43,7 @@ export const parquetStore = storeKind({
             query.signal?.throwIfAborted()
             await file.requireIntact()
             readBeside(parsedJson(file.said(SAVED_KEY) ?? ''), sink, file.name)
-            const passedOver = await readerFor(file)(file, sink, wanted)
+            const passedOver = await readSpans(file, sink, wanted)
             bytes += file.bytes
             query.onProgress(file.bytes, bytes / whole)
             if (passedOver > 0) {
@@ -56,7 +53,7 @@ export const parquetStore = storeKind({
           }
           if (wanted === null || sink.spans.size > sizeBefore) return
           // All of it says why nothing was selected: what there is instead.
-          for (const file of files) await readerFor(file)(file, sink, null)
+          for (const file of files) await readSpans(file, sink, null)
         }),
     }
   },
@@ -67,13 +64,12 @@ function isOfData(error: unknown): error is Error {
   return [RangeError, SyntaxError, TypeError].some((kind) => error instanceof kind)
 }
 
-function readerFor(file: ParquetFile): typeof readFlatSpans {
-  if (isTempoBlock(file)) return readTempoBlock
-  if (isFlatSpans(file)) return readFlatSpans
-  const columns = [...new Set(file.leaves.map(({ path }) => path[0]))].slice(0, 12).join(', ')
+function readSpans(file: ParquetFile, sink: ReadSink, wanted: Wanted | null): Promise<number> {
+  if (isFlatSpans(file)) return readFlatSpans(file, sink, wanted)
+  const columns = [...new Set(file.columns.map(({ path }) => path[0]))].slice(0, 12).join(', ')
   throw new TraceFormatError(
     `The Parquet file has no columns for trace id, span id, service and start; it has ${columns}`,
     { file: file.name },
-    'Name them TraceId, SpanId, ParentSpanId, ServiceName, SpanName, Timestamp and Duration',
+    'Name them TraceId, SpanId, ParentSpanId, ServiceName, SpanName, Timestamp and Duration; ask for the traces in blocks of Tempo as tempo://host:3200',
   )
 }

@@ -2,10 +2,7 @@ import { readDuration } from '../../core/words.ts'
 import { ANY_SERVICE, builtIn, type Condition } from '../selection/condition.ts'
 import type { StoreQuery } from './store.ts'
 
-/**
- * Returns which services take part in all requests for which conditions hold: one of each list.
- * Values that stand for longer ones are left out, as are conditions that also hold without a value.
- */
+/** Returns the services of all requests that meet conditions, one of each list; as far as they are certain. */
 export function servicesWithin(conditions: readonly Condition[]): readonly (readonly string[])[] {
   return conditions.flatMap((asked) => {
     const { op, attribute, service, orNotRecorded } = asked

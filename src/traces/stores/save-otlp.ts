@@ -33,11 +33,7 @@ export function saveOtlp(path: string, { traces, quality }: Savable): Promise<vo
   })
 }
 
-/**
- * Writes a file under a name of its own, which becomes `path` once all is written.
- *
- * @throws FlowdeltaError for a file that cannot be written
- */
+/** Writes a file under a name of its own, which becomes `path` once all is written. */
 export async function replaceFile(
   path: string,
   write: (partial: string) => Promise<void>,
@@ -53,10 +49,7 @@ export async function replaceFile(
   }
 }
 
-/**
- * Returns the data of traces `from` to `to` that only flowdelta reads: their logs, and with the first ones also the
- * missing traces.
- */
+/** Returns what only flowdelta reads of traces: their logs, and with the first the missing traces. */
 export function savedBeside(traces: SpanTraceColumns, quality: Quality, from: number, to: number) {
   const missing = quality.issues.filter(({ code }) => from === 0 && code === MISSING_TRACES)
   const logs = savedLogs(traces, from, to)

@@ -31,21 +31,13 @@ export class SlicedReading {
   /** Stretches that still had as many traces as the limit. */
   readonly #cut: Slice[] = []
 
-  /**
-   * @param limit traces that an answer has at most
-   * @param leastUs length of the shortest stretch that can be asked for
-   */
+  /** @param leastUs length of the shortest stretch that can be asked for */
   constructor({ limit, leastUs }: { readonly limit: number; readonly leastUs: number }) {
     this.#limit = limit
     this.#leastUs = leastUs
   }
 
-  /**
-   * Asks for all of a stretch of time.
-   *
-   * @param ask takes the traces of a stretch and returns their ids
-   * @param onShare says which share of the time is read
-   */
+  /** Asks for all of a stretch of time by `ask`, which returns the ids of the traces that it took. */
   async read(
     slices: readonly Slice[],
     ask: Ask,
@@ -92,9 +84,7 @@ export class SlicedReading {
     quality.note(MISSING_TRACES, { file }, message)
   }
 
-  /**
-   * Returns the halves of a stretch; none, which is remembered, if it is too short or both halves contain all of it.
-   */
+  /** Returns the halves of a stretch; none if it is too short, or both contain all of it. */
   async #divided(slice: Slice, ids: ReadonlySet<string>, ask: Ask): Promise<Required<Asked>[]> {
     const halves: Required<Asked>[] = []
     for (const half of this.#halves(slice)) halves.push({ slice: half, ids: await ask(half) })

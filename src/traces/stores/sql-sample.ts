@@ -32,12 +32,7 @@ export function rootTest({ matches }: SqlDialect, parent: string): string {
   return matches(parent, '^0*$')
 }
 
-/**
- * Returns one row per request, as SQL: its spans, kind, root, arrival and duration.
- *
- * @param from the table, and the condition on its spans
- * @param tests conditions on a request's spans together
- */
+/** Returns SQL with one row per request: its spans, kind, root, arrival and duration. */
 export function requestsOf(
   dialect: SqlDialect,
   { trace, parent, service, operation, status, startNs, durationNs, rate }: SpanColumns,
@@ -70,10 +65,7 @@ interface Size {
   readonly seed: number
 }
 
-/**
- * Adds to each request its group, its place in it by arrival, and how many requests of the sample the group is due. A
- * kind too rare to be due one counts with others of its root, or with all.
- */
+/** Adds to each request its group, its place in it, and how many requests its group is due; see `groupsOf`. */
 function requestsDue({ hash }: SqlDialect, requests: string, { sample, seed }: Size): string {
   const shift = `(${hash(seed)} % 1000000) / 1e6`
   const counted = `SELECT *, least(1.0, ${sample} / count(*) OVER ()) AS r_share,

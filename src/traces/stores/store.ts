@@ -13,12 +13,7 @@ export interface StoreQuery {
   readonly conditions: readonly Condition[]
   /** Stops the reading when it is aborted: the store throws its reason. */
   readonly signal: AbortSignal | null
-  /**
-   * Says how far the reading has come.
-   *
-   * @param bytes read since the last time
-   * @param share of the whole that is read by now, from 0 to 1
-   */
+  /** Says how many bytes were read since the last time, and which share of the whole is read by now. */
   readonly onProgress: (bytes: number, share: number) => void
 }
 
@@ -95,11 +90,7 @@ export function requestGroup(row: readonly unknown[]): RequestGroup {
   }
 }
 
-/**
- * Returns the time of a query, in whole µs outwards, up to now if it has no end.
- *
- * @throws OptionError for a query without a beginning
- */
+/** Returns the time of a query in whole µs, up to now if it has no end; throws if it has no beginning. */
 export function requireTimes(
   { fromUs, toUs }: StoreQuery,
   name: string,

@@ -22,11 +22,7 @@ const LONGEST_US = 24 * 3600 * SECOND_US
 const PARALLEL = 8
 const OLDER_PATH = '/api/traces'
 
-/**
- * Grafana Tempo over HTTP: searches for the ids of traces, then asks for each. Searches have a limit
- * and no cursor; see `SlicedReading`. Conditions on services and on the duration of requests are
- * part of the search.
- */
+/** Grafana Tempo over HTTP: searches for ids by services and durations, then asks for each trace. */
 export const tempoStore = storeKind({
   parameters: TEMPO_OPTIONS,
   isFile: false,

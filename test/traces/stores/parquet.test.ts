@@ -15,16 +15,10 @@ import { parquetMetadata, parquetSchema } from 'hyparquet'
 import { parquetWriteFile } from 'hyparquet-writer'
 import { afterAll, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { loadTraces as loadWithLogs } from '../../../src/logs/traced/load-traces.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { MISSING_TRACES, QualityLog } from '../../../src/traces/quality.ts'
-import type { ReadSink } from '../../../src/traces/readers/trace-reader.ts'
 import { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { SpanTracesBuilder } from '../../../src/traces/span-traces-builder.ts'
-import type { ParquetFile } from '../../../src/traces/stores/parquet-file.ts'
-import { readTempoBlock } from '../../../src/traces/stores/tempo-block.ts'
-import { describeWithShared, sharedFile } from '../../shared.ts'
 import { DOT } from '../load-with-parameters.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'flowdelta-parquet-'))
@@ -274,84 +268,4 @@ test('a Parquet file without the columns of spans, damaged, or under another nam
   await expect((await load(SOURCE)).save(pathOf('all.json'))).rejects.toThrow(
     /ends in \.jsonl\.gz, \.jsonl or \.parquet/,
   )
-})
-
-test('links of consumers in blocks of Tempo lead to what they received', async () => {
-  // A trace a row, then resources, scopes, spans and links.
-  const columns: Readonly<Record<string, unknown[]>> = {
-    TraceID: ['a1', 'a2'],
-    'rs.list.element.Resource.ServiceName': [['shop'], ['mail']],
-    ...Object.fromEntries(
-      Object.entries({
-        SpanID: ['b1', 'b2'],
-        ParentSpanID: ['', ''],
-        Name: ['publish', 'process'],
-        Kind: [4, 5],
-        TraceState: ['', ''],
-        StartTimeUnixNano: [1_790_000_000_000_000_000n, 1_790_000_000_000_070_000n],
-        DurationNano: [10_000n, 5000n],
-        StatusCode: [0, 0],
-        StatusMessage: ['', ''],
-        'Events.list.element.Name': [[], []],
-        'Links.list.element.TraceID': [[], ['a1']],
-        'Links.list.element.SpanID': [[], ['b1']],
-      }).map(([name, [first, second]]) => [
-        `rs.list.element.ss.list.element.Spans.list.element.${name}`,
-        [[[[first]]], [[[second]]]],
-      ]),
-    ),
-  }
-  const file = {
-    name: 'block',
-    metadata: { row_groups: [{ num_rows: 2n }] },
-    leaves: Object.keys(columns).map((path) => ({ path: path.split('.') })),
-    meta: () => undefined,
-    read: async (_: unknown, { path }: { path: string[] }) => columns[path.join('.')],
-  } as unknown as ParquetFile
-  const quality = new QualityLog()
-  const spans = new SpanTracesBuilder(quality)
-  await readTempoBlock(file, { spans, quality } as unknown as ReadSink, null)
-  expect([...(buildFlows(spans.finish('block')).messages?.waitUs ?? [])]).toEqual([60])
-})
-
-describeWithShared('blocks of Tempo', () => {
-  test.each([
-    ['vParquet4', 134, 570],
-    ['vParquet5', 133, 566],
-  ])('%s: %i traces of %i spans, with ids as Tempo shows them', async (version, traces, spans) => {
-    const folder = sharedFile(`fixtures/tempo-blocks/${version}`) as string
-    const block = await load(folder)
-    expect([block.size, block.spans.parent.length]).toEqual([traces, spans])
-    expect(block.ids.slice(0, 2)).toEqual([
-      '000000000000000000474be8b43449fb',
-      '0000000000000000013ffead72db6cb5',
-    ])
-    expect(block.ids.every((id) => /^[0-9a-f]{32}$/.test(id))).toBe(true)
-    expect(Object.fromEntries(block.attributes.entries(0))).toEqual({
-      'http.method': 'GET',
-      'http.url': 'http://productcatalogservice/GetProducts',
-      instance: 'productcatalogservice-6b654dbf57-zq8dt',
-      version: 'v52',
-      region: 'us-east-1',
-    })
-    expect(block.quality().issues).toEqual([])
-  })
-
-  test('the traces that both versions of the block hold are the same', async () => {
-    const [four, five] = await Promise.all(
-      ['vParquet4', 'vParquet5'].map((name) =>
-        load(sharedFile(`fixtures/tempo-blocks/${name}`) as string),
-      ),
-    )
-    const rows = five!.ids.map((id) => four!.ids.indexOf(id))
-    expect(rows).not.toContain(-1)
-    expect(four!.pick(rows).table().objects()).toEqual(five!.table().objects())
-  })
-
-  test('no row is read of services that no trace of the block has', async () => {
-    const folder = sharedFile('fixtures/tempo-blocks/vParquet5') as string
-    const some = await load(folder, { where: 'service=frontend' })
-    expect(some.size).toBeGreaterThan(0)
-    await expect(load(folder, { where: 'service=nowhere' })).rejects.toThrow(/nowhere/)
-  })
 })
