@@ -11,6 +11,7 @@ import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameType } from '../compare/knowledge/names.ts'
 import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, level, oneOf, optionalText } from '../core/options.ts'
+import { tableOf } from '../core/text-layout.ts'
 import { counted, formatDuration, grouped, shortText, spoken } from '../core/words.ts'
 import { twoProportionsTest } from '../stats/two-proportions.ts'
 import { addRun, RUN_FLAGS, readHistory, runName } from './baseline.ts'
@@ -29,7 +30,7 @@ import {
 } from './document.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
-import { givenWidth, printedJson, printText, tableOf } from './printing.ts'
+import { givenWidth, printedJson, printText } from './printing.ts'
 import { writeReport } from './report.ts'
 
 /** Type of requests with the verdict of `--fail-on` and `--warn-on`. */

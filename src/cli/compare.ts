@@ -3,17 +3,14 @@ import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { count, defineOptions, flag, optionalText } from '../core/options.ts'
+import { findingCalled, rankName } from '../explain/listed-findings.ts'
 import { explain, explainMutation } from '../explain/parameters/explain.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import type { Explained } from '../views/text/comparison-text.ts'
+import { comparisonText, findingText } from '../views/text/comparison-text.ts'
 import { toDot } from '../views/to-dot.ts'
 import { withinBudget } from './comparison-budget.ts'
-import {
-  COMPARISON_DOCUMENT,
-  type Explained,
-  FINDING_DOCUMENT,
-  findingCalled,
-  rankName,
-} from './comparison-document.ts'
+import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import {
   addComparisonFlags,
   type ComparisonFlags,
@@ -21,11 +18,10 @@ import {
   WHAT_IF_FLAG,
   whatIfOf,
 } from './comparison-flags.ts'
-import { comparisonText, findingText } from './comparison-text.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
-import { isProposedAlone, proposedAlone } from './load-period.ts'
-import { JSON_FLAG, printJson, printText } from './printing.ts'
+import { isProposedAlone, proposedAlone, withFlags } from './load-period.ts'
+import { JSON_FLAG, printJson, printText, textWidth } from './printing.ts'
 
 /** Values of `--dot`, for messages. */
 const DOT_CHOICES =
@@ -110,9 +106,15 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
   else if (flags.finding !== undefined) {
     const whole = { comparison, finding: findingCalled(comparison, flags.finding), explained: why }
     if (json) printJson(FINDING_DOCUMENT.write(whole))
-    else printText(findingText(whole))
+    else printText(findingText(whole, textWidth()))
   } else if (json) printJson(withinBudget(COMPARISON_DOCUMENT.write(printed), { budget, all }))
-  else printText(comparisonText(printed, { verbose, proposed: isProposedAlone(flags) }))
+  else {
+    // What --propose alone chose, it has said.
+    const isTold = isProposedAlone(flags)
+    const told = comparison.warnings().filter(({ code }) => !isTold || code !== 'selected')
+    const warnings = verbose ? withFlags(told) : told
+    printText(comparisonText(printed, { verbose, warnings, width: textWidth() }))
+  }
   proposedAlone(flags, comparison.findings.findings.length)
   failOn(comparison, flags.failOn, TERMS)
 }

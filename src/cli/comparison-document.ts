@@ -7,13 +7,12 @@ import type { SlowStretch } from '../compare/findings/stretches.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { exemplars, type RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import { fewSlowWhen, fewSlowWhere } from '../compare/words/slow-words.ts'
-import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
-import { compareFlowGraphs } from '../explain/flow-pair/compare-flow-graphs.ts'
+import { flowDifferences } from '../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-comparison.ts'
-import { chooseFlows } from '../explain/flow-pair/flow-form.ts'
-import type { Explanation } from '../explain/parameters/explanation.ts'
+import { listedFindings } from '../explain/listed-findings.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import type { Explained } from '../views/text/comparison-text.ts'
 import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { mutationsWithin } from './comparison-budget.ts'
 import {
@@ -40,7 +39,6 @@ import {
   EXPLANATION,
   FINDING,
   type PrintedFinding,
-  printedFindings,
   WHOLE_FINDING,
   type WithExplanation,
 } from './finding-document.ts'
@@ -158,15 +156,6 @@ function mutationOf(comparison: Comparison, mutation: RankedMutation): MutationO
   return { ...mutation, comparison, allEdges }
 }
 
-/** Returns the differences between the flows of a mutation; `null` for no mutation, and if amounts are not times. */
-export function flowDifferences(
-  comparison: Comparison,
-  mutation: RankedMutation | undefined,
-): FlowDifferences | null {
-  if (mutation === undefined || comparison.flows.quantity !== TIME) return null
-  return compareFlowGraphs(comparison.responseTime, chooseFlows(comparison, mutation)).ranked
-}
-
 const FLOW_DIFFERENCES = record<FlowDifferences>({
   totalUs: NUMBER.about('Mean response time after − before.'),
   differences: listOf(
@@ -236,12 +225,6 @@ export interface PrintedComparison {
   readonly explained: Explained | null
   /** Findings with the results of a diagnosis. Default: no diagnosis. */
   readonly whatIf?: readonly ExplainedFinding[]
-}
-
-/** Entries requested by `--explain`: a finding, a mutation or both, with their explanations. */
-export interface Explained {
-  readonly finding: (PrintedFinding & { readonly why: Explanation }) | null
-  readonly mutation: (RankedMutation & { readonly why: Explanation }) | null
 }
 
 const PARAMETERS = parameters(COMPARISON_OPTIONS).from(
@@ -397,7 +380,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     ),
     findings: listOf(FINDING).from(
       ({ comparison, explained }) =>
-        printedFindings(comparison).map((finding) => withExplanation(finding, explained)),
+        listedFindings(comparison).map((finding) => withExplanation(finding, explained)),
       'Causes (consequenceOf: null), the most important first, then their consequences, which the contributions of causes include.',
     ),
     change: CHANGE.from(
@@ -457,29 +440,6 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
   },
 )
 
-/** Returns the printed number of a finding: `#1` for `1`. */
-export function rankName(which: unknown): unknown {
-  return /^\d+$/.test(String(which)) ? `#${which}` : which
-}
-
-/** Returns the finding of a rank or an id; throws for another, and says which was meant. */
-export function findingCalled(comparison: Comparison, which: unknown): PrintedFinding {
-  const findings = printedFindings(comparison)
-  if (findings.length === 0) {
-    throw new FlowdeltaError(`${show(which)} is no finding: this comparison has none.`)
-  }
-  const causes = findings.filter(({ consequenceOf }) => consequenceOf === null)
-  const named = [
-    ...causes.map((finding) => [`#${finding.rank}`, finding] as const),
-    ...findings.map((finding) => [finding.id, finding] as const),
-  ]
-  return entryNamed(
-    Object.fromEntries(named),
-    rankName(which),
-    'not the rank or the id of a finding',
-  )
-}
-
 function withExplanation(finding: PrintedFinding, explained: Explained | null): PrintedFinding {
   const why = explained?.finding
   return why?.id === finding.id ? { ...finding, explanation: why.why } : finding
@@ -502,7 +462,7 @@ export const FINDING_DOCUMENT = document<WholeFinding>(
     ),
     consequences: listOf(WHOLE_FINDING).from(
       ({ comparison, finding }) =>
-        printedFindings(comparison).filter(({ consequenceOf }) => consequenceOf === finding.id),
+        listedFindings(comparison).filter(({ consequenceOf }) => consequenceOf === finding.id),
       'Findings beneath it, in full.',
     ),
     mutations: listOf(WHOLE_MUTATION).from(

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import { FlowdeltaError, type OptionAdvice } from '../core/errors.ts'
 import { defineOptions, optionalCount } from '../core/options.ts'
+import { tableOf } from '../core/text-layout.ts'
 import { shortNumber } from '../core/words.ts'
 import {
   type CategorySizes,
@@ -26,7 +27,7 @@ import {
   type PrintedWarning,
   printJson,
   printText,
-  tableOf,
+  textWidth,
   warningLines,
 } from './printing.ts'
 
@@ -118,14 +119,18 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
 function explosionText(diagnosis: ExplosionDiagnosis, warnings: readonly PrintedWarning[]): string {
   const number = (value: number) => (Number.isFinite(value) ? shortNumber(value) : '–')
   const rows = [{ remedy: 'as it is', options: {}, ...diagnosis.sizes }, ...diagnosis.remedies]
-  const table = tableOf(rows, {
-    remedy: ({ remedy }) => remedy,
-    categories: ({ categories }) => String(categories),
-    'requests each': ({ requestsPerCategory }) => number(requestsPerCategory),
-    'testable categories': ({ testable }) => String(testable),
-    'C² (median request)': ({ medianC2 }) => number(medianC2),
-    flag: (row) => flagText(row) ?? 'in code only',
-  })
+  const table = tableOf(
+    rows,
+    {
+      remedy: ({ remedy }) => remedy,
+      categories: ({ categories }) => String(categories),
+      'requests each': ({ requestsPerCategory }) => number(requestsPerCategory),
+      'testable categories': ({ testable }) => String(testable),
+      'C² (median request)': ({ medianC2 }) => number(medianC2),
+      flag: (row) => flagText(row) ?? 'in code only',
+    },
+    { width: textWidth() },
+  )
   return [
     inFlags(flagsOf(COMPARISON_OPTIONS), diagnosis.text()),
     ...warningLines(warnings),

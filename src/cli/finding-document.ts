@@ -1,8 +1,6 @@
-import type { Comparison } from '../compare/comparison.ts'
 import type { EdgeChange } from '../compare/edges/find-edge-changes.ts'
 import {
   FINDING_KINDS,
-  type Finding,
   type FindingCall,
   type FindingSize,
   type FindingStep,
@@ -17,13 +15,13 @@ import type { SegmentSide } from '../compare/segments/contrast-shares.ts'
 import type { Segment, SegmentCondition } from '../compare/segments/segments.ts'
 import { CALL_CHOICES } from '../compare/steps/call-counts.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
+import type { ListedFinding } from '../explain/listed-findings.ts'
 import { type Explanation, pathSentence } from '../explain/parameters/explanation.ts'
 import type { ExplainedPath } from '../explain/parameters/parameter-question.ts'
 import type {
   LeftOutParameter,
   ParameterDifference,
 } from '../explain/parameters/parameter-table.ts'
-import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { PathCondition } from '../stats/decision-tree/tree.ts'
 import { CONDITION_OPS } from '../traces/selection/condition.ts'
 import {
@@ -342,22 +340,7 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
 export const FINDING = findingPart(LIMITS)
 export const WHOLE_FINDING = findingPart(NO_LIMITS)
 
-export type PrintedFinding = WithExplanation<Finding> & {
-  readonly consequenceOf: string | null
-  readonly all: readonly [before: number, after: number]
-}
-
-export function printedFindings({ findings, flows }: Comparison): PrintedFinding[] {
-  const causes = findings.findings
-  const counted = (period: Period) => Math.round(flows.countedIn(period))
-  const all = [counted(BEFORE), counted(AFTER)] as const
-  return [
-    ...causes.map((finding) => ({ ...finding, consequenceOf: null, all })),
-    ...causes.flatMap(({ id, consequences }) =>
-      consequences.map((finding) => ({ ...finding, consequenceOf: id, all })),
-    ),
-  ]
-}
+export type PrintedFinding = WithExplanation<ListedFinding>
 
 export type WithExplanation<T> = T & { readonly explanation?: Explanation | undefined }
 

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
+import { leftOutLines, tableOf } from '../core/text-layout.ts'
 import { counted, grouped, pValue, shortText, spoken } from '../core/words.ts'
 import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
@@ -59,14 +60,12 @@ import {
 } from './document.ts'
 import { addOptions, type Flags, type FlagsOf, inFlags, optionsFrom, rarely } from './flags.ts'
 import {
-  leftOutLines,
   listFlags,
   MAX_IN_JSON,
   MAX_IN_TEXT,
   type PrintedWarning,
   printJson,
   printText,
-  tableOf,
   textWidth,
   warningLines,
 } from './printing.ts'
@@ -517,13 +516,17 @@ function variablesText(compared: LogComparison, limit: number, isWhole: boolean)
 
 function differencesTable(told: readonly VariableDivergence[], compared: LogComparison): string {
   const rows = told.map((variable) => ({ ...variable, ...differenceOf(variable, compared) }))
-  return tableOf(rows, {
-    variable: ({ name }) => shortText(name, MAX_VARIABLE_LENGTH),
-    kind: ({ kind }) => kind,
-    score: ({ score }) => tText(score),
-    'what differs most': ({ what }) => what,
-    t: ({ t }) => t,
-  })
+  return tableOf(
+    rows,
+    {
+      variable: ({ name }) => shortText(name, MAX_VARIABLE_LENGTH),
+      kind: ({ kind }) => kind,
+      score: ({ score }) => tText(score),
+      'what differs most': ({ what }) => what,
+      t: ({ t }) => t,
+    },
+    { width: textWidth() },
+  )
 }
 
 /** Returns each finding as three lines: the difference, its relation to performance, and its certainty. */

@@ -5,6 +5,7 @@ import { categorize } from '../compare/categories/categorize.ts'
 import type { LabelCount } from '../compare/precursors/label-difference.ts'
 import { count, defineOptions, flag } from '../core/options.ts'
 import { formatAmount, TIME } from '../core/quantity.ts'
+import { leftOutLines, tableOf } from '../core/text-layout.ts'
 import { counted, grouped, percent, pValue, shortTexts, tooltipText } from '../core/words.ts'
 import { findBlindSpots, MIN_REQUESTS, recordText } from '../explain/blind-spots.ts'
 import type { EdgeVariance } from '../explain/variance/category-variance.ts'
@@ -41,11 +42,10 @@ import { addOptions, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import { addOnePeriod, categorizeFiles, SPLIT_FLAGS, type SplitFlags } from './load-period.ts'
 import {
   JSON_FLAG,
-  leftOutLines,
   type PrintedWarning,
   printJson,
   printText,
-  tableOf,
+  textWidth,
   warningLines,
 } from './printing.ts'
 
@@ -264,15 +264,19 @@ function varianceText(results: VarianceResults): string {
   const nameOf = kindNames(ranked, variance.categories)
   const names = shortTexts(shown.map(nameOf), MAX_NAME_LENGTH)
   const apartBy = rowsApart(shown, variance.categories, nameOf)
-  const table = tableOf(shown, {
-    'kind of request': (spread, i) => `${names[i]}${apartBy(spread)}`,
-    category: ({ category }) => String(category),
-    steps: ({ category }) => String(variance.categories.nodeCount(category)),
-    ...(both && { period: ({ period }: CategorySpread) => period }),
-    requests: ({ requests }) => String(requests),
-    mean: ({ meanUs }) => formatAmount(meanUs, quantity),
-    'C²': ({ c2 }) => (Number.isNaN(c2) ? '–' : c2.toPrecision(3)),
-  })
+  const table = tableOf(
+    shown,
+    {
+      'kind of request': (spread, i) => `${names[i]}${apartBy(spread)}`,
+      category: ({ category }) => String(category),
+      steps: ({ category }) => String(variance.categories.nodeCount(category)),
+      ...(both && { period: ({ period }: CategorySpread) => period }),
+      requests: ({ requests }) => String(requests),
+      mean: ({ meanUs }) => formatAmount(meanUs, quantity),
+      'C²': ({ c2 }) => (Number.isNaN(c2) ? '–' : c2.toPrecision(3)),
+    },
+    { width: textWidth() },
+  )
   return [
     summary(variance),
     ...warningLines(warnings),

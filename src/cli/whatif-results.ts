@@ -1,6 +1,7 @@
 import { least } from 'd3-array'
 import { type Population, stoodFor } from '../calls/call-forest.ts'
 import { signedAmount, TIME } from '../core/quantity.ts'
+import { leftOutLines, tableOf } from '../core/text-layout.ts'
 import {
   counted,
   formatDuration,
@@ -44,7 +45,8 @@ import {
   WARNINGS,
   words,
 } from './document.ts'
-import { leftOutLines, type PrintedWarning, tableOf } from './printing.ts'
+import type { PrintedWarning } from './printing.ts'
+import { textWidth } from './printing.ts'
 
 export interface Predictions {
   readonly requests: { readonly before: number; readonly after: number | null }
@@ -386,17 +388,21 @@ function causesTable(
     MAX_TITLE_LENGTH,
   )
   const isNested = shown.some(({ parent }) => parent !== null)
-  const table = tableOf(shown, {
-    cause: ({ rank }, i) => `${rank}. ${titles[i]}`,
-    ...(isNested && { 'part of': partOfText }),
-    'alone explains': ({ gain, evaluation }) =>
-      gain < 0 ? 'none' : `${percent(gain)}, ${signedAmount(evaluation.impactUs, TIME)}`,
-    'still apart': ({ divergence }) => divergenceText(options.divergence, divergence),
-    p50: ({ p50Us }) => formatDuration(p50Us),
-    p99: ({ p99Us }) => formatDuration(p99Us),
-    ...withinColumn(us, ({ evaluation }: DiagnosedScenario) => evaluation.profile),
-    'chance?': ({ significant }) => (significant ? 'no' : 'maybe'),
-  })
+  const table = tableOf(
+    shown,
+    {
+      cause: ({ rank }, i) => `${rank}. ${titles[i]}`,
+      ...(isNested && { 'part of': partOfText }),
+      'alone explains': ({ gain, evaluation }) =>
+        gain < 0 ? 'none' : `${percent(gain)}, ${signedAmount(evaluation.impactUs, TIME)}`,
+      'still apart': ({ divergence }) => divergenceText(options.divergence, divergence),
+      p50: ({ p50Us }) => formatDuration(p50Us),
+      p99: ({ p99Us }) => formatDuration(p99Us),
+      ...withinColumn(us, ({ evaluation }: DiagnosedScenario) => evaluation.profile),
+      'chance?': ({ significant }) => (significant ? 'no' : 'maybe'),
+    },
+    { width: textWidth() },
+  )
   return `${table}\n\nEach row applies one change alone: shift of the mean, remaining distance of the profiles, p50 and p99.`
 }
 
@@ -427,14 +433,18 @@ export function predictionText(
       formatDuration(profile.quantile(q))
   return [
     `Predicted for ${requestsText(requests.before, population)} before.`,
-    tableOf(rows, {
-      scenario: ({ title }) => shortText(title, MAX_TITLE_LENGTH),
-      p50: quantileOf(0.5),
-      p90: quantileOf(0.9),
-      p99: quantileOf(0.99),
-      ...withinColumn(us, ({ profile }: (typeof rows)[number]) => profile),
-      'requests it changes': ({ touched }) => (touched === null ? '' : grouped(touched)),
-    }),
+    tableOf(
+      rows,
+      {
+        scenario: ({ title }) => shortText(title, MAX_TITLE_LENGTH),
+        p50: quantileOf(0.5),
+        p90: quantileOf(0.9),
+        p99: quantileOf(0.99),
+        ...withinColumn(us, ({ profile }: (typeof rows)[number]) => profile),
+        'requests it changes': ({ touched }) => (touched === null ? '' : grouped(touched)),
+      },
+      { width: textWidth() },
+    ),
   ].join('\n\n')
 }
 
