@@ -1,3 +1,4 @@
+import type { PrintedWarning } from '../compare/fairness/comparison-warning.ts'
 import {
   type JsonSchema,
   type OptionsOf,
@@ -6,7 +7,6 @@ import {
   pickOptions,
 } from '../core/options.ts'
 import { flagged } from './flags.ts'
-import type { PrintedWarning } from './printing.ts'
 
 /** Part of a document: its schema, and how a value is written; both are defined once. */
 export class Part<In> {

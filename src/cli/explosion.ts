@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
+import { type PrintedWarning, warningLines } from '../compare/fairness/comparison-warning.ts'
 import { FlowdeltaError, type OptionAdvice } from '../core/errors.ts'
 import { defineOptions, optionalCount } from '../core/options.ts'
 import { tableOf } from '../core/text-layout.ts'
@@ -22,14 +23,7 @@ import {
 } from './document.ts'
 import { addOptions, adviceFlags, type Flags, type FlagsOf, flagsOf, inFlags } from './flags.ts'
 import { addOnePeriod, categorizeFiles } from './load-period.ts'
-import {
-  JSON_FLAG,
-  type PrintedWarning,
-  printJson,
-  printText,
-  textWidth,
-  warningLines,
-} from './printing.ts'
+import { JSON_FLAG, printJson, printText, textWidth } from './printing.ts'
 
 const EXPLOSION_FLAGS = defineOptions({
   json: JSON_FLAG,

@@ -4,7 +4,12 @@ import { CATEGORY_OPTIONS, type Categories } from '../compare/categories/categor
 import { categorize } from '../compare/categories/categorize.ts'
 import { foldedBy, withHostClasses } from '../compare/comparison-inputs.ts'
 import { COMPARISON_OPTIONS, FORM_OPTIONS } from '../compare/comparison-options.ts'
-import { type ComparisonWarning, warning } from '../compare/fairness/comparison-warning.ts'
+import {
+  type ComparisonWarning,
+  type PrintedWarning,
+  warning,
+  warningLines,
+} from '../compare/fairness/comparison-warning.ts'
 import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { nameTraces } from '../compare/knowledge/names.ts'
@@ -26,7 +31,6 @@ import { loadTraces } from '../logs/traced/load-traces.ts'
 import { LOAD_OPTIONS } from '../traces/load-options.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { addOptions, type Flags, flagsOf, inFlags, optionsFrom, rarely } from './flags.ts'
-import { type PrintedWarning, warningLines } from './printing.ts'
 
 export interface BesideTraces {
   readonly parameters?: readonly string[]

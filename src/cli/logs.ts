@@ -1,46 +1,18 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
-import { leftOutLines, tableOf } from '../core/text-layout.ts'
-import { counted, grouped, pValue, shortText, spoken } from '../core/words.ts'
-import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
+import { logsTitle } from '../explain/logs/log-headline.ts'
+import { differences, newErrors, performanceSentences } from '../explain/logs/log-words.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
-import { strongestDifference, type VariableDivergence } from '../logs/divergence/find-divergence.ts'
 import type { Feature } from '../logs/features/features.ts'
 import type { DerivedStates } from '../logs/features/log-builder.ts'
 import type { LogClass, LogSet } from '../logs/features/log-set.ts'
 import { fullName, type Metric } from '../logs/performance/performance-metric.ts'
 import { loadLogs } from '../logs/readers/load-logs.ts'
 import { LOG_READ_OPTIONS, type LogFields } from '../logs/readers/log-read-options.ts'
-import { skipAdvice, skipText } from '../logs/readers/log-sink.ts'
-import { tText } from '../views/charts/log-values.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
-import {
-  causeText,
-  decoyText,
-  fewText,
-  logsTitle,
-  phaseLines,
-  phaseShareText,
-  relationText,
-} from '../views/report/log-headline.ts'
-import {
-  differenceOf,
-  differences,
-  differencesText,
-  graphLines,
-  graphTitle,
-  inputText,
-  leftOutSentences,
-  MAX_VARIABLE_LENGTH,
-  newComesFirst,
-  newErrors,
-  newEvents,
-  newnessText,
-  performanceSentences,
-  tellingGraphs,
-} from '../views/report/log-words.ts'
 import { reportMarkdown } from '../views/report/report.ts'
+import { type LogResults, logsText } from '../views/text/logs-text.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import {
   COUNT,
@@ -59,16 +31,7 @@ import {
   words,
 } from './document.ts'
 import { addOptions, type Flags, type FlagsOf, inFlags, optionsFrom, rarely } from './flags.ts'
-import {
-  listFlags,
-  MAX_IN_JSON,
-  MAX_IN_TEXT,
-  type PrintedWarning,
-  printJson,
-  printText,
-  textWidth,
-  warningLines,
-} from './printing.ts'
+import { listFlags, MAX_IN_JSON, MAX_IN_TEXT, printJson, printText, textWidth } from './printing.ts'
 import { FORMAT_NAMES, formatOf, MADE_BY, REPORT_FORMATS, writeReport } from './report.ts'
 
 /** The document's names of the periods, which are Distalyzer's. */
@@ -76,12 +39,6 @@ const CLASSES = { before: 'good', after: 'bad' } as const
 
 /** Reasons for skipped lines that are listed. */
 const MAX_ISSUES = 50
-
-export interface PrintedLogs {
-  readonly compared: LogComparison
-  readonly warnings: readonly PrintedWarning[]
-  readonly limit: number
-}
 
 type Variable = Each<LogComparison['divergence']['variables']>
 type Graph = Each<LogComparison['attention']['graphs']>
@@ -185,7 +142,7 @@ const GRAPH = record<Graph>({
   ),
 })
 
-export const LOGS_DOCUMENT = document<PrintedLogs>('logs', 'What `flowdelta logs --json` prints.', {
+export const LOGS_DOCUMENT = document<LogResults>('logs', 'What `flowdelta logs --json` prints.', {
   parameters: PARAMETERS.from(({ compared }) => compared.options),
   instances: BY_CLASS.from(({ compared }) => compared.logs.counts),
   messages: record<Readonly<Record<'event' | 'state', number>>>({
@@ -320,7 +277,13 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
     printJson(LOGS_DOCUMENT.write({ compared, warnings, limit: limit ?? MAX_IN_JSON }))
   } else {
     const printed = { compared, warnings, limit: limit ?? MAX_IN_TEXT }
-    printText(logsText(printed, command.options, flags.details === true))
+    printText(
+      logsText(printed, {
+        isWhole: flags.details === true,
+        inFlags: (message, advice) => inFlags(command.options, message, advice),
+        width: textWidth(),
+      }),
+    )
   }
   failOn(compared, flags.failOn, TERMS)
 }
@@ -451,129 +414,4 @@ function logFields(given: string): LogFields {
     fields.length === 1 ? fields[0] : fields,
   ])
   return Object.fromEntries(single)
-}
-
-const INDENT = '    '
-/** Longest printed text of a new message: all of it is informative. */
-const MAX_MESSAGE_LENGTH = 200
-const NODES = 10
-
-/**
- * Returns a comparison of logs as text: its input, whether performance differs, the differences, and where to look
- * first.
- */
-function logsText(
-  { compared, warnings, limit }: PrintedLogs,
-  flags: readonly Option[],
-  isWhole: boolean,
-): string {
-  const onlyAfter = newMessagesText(compared, limit)
-  const isFirst = newComesFirst(compared)
-  const cause = causeText(compared)
-  return spoken([
-    isFirst && onlyAfter,
-    cause !== undefined &&
-      spoken([`${cause}.`, phaseShareText(compared), decoyText(compared)]).join(' '),
-    warningLines(warnings).join('\n'),
-    `${inputText(compared)}${skippedText(compared, flags)}`,
-    [...performanceSentences(compared), ...phaseLines(compared, textWidth())].join('\n'),
-    variablesText(compared, limit, isWhole),
-    !isFirst && onlyAfter,
-    ...(isWhole ? tellingGraphs(compared).map((graph) => graphText(graph, compared)) : []),
-    fewText(compared),
-  ]).join('\n\n')
-}
-
-/** Says which lines were skipped, unless a warning does. */
-function skippedText(compared: LogComparison, flags: readonly Option[]): string {
-  const { skipped, skippedLines, lines } = compared.logs.report
-  const [first] = skipped
-  const isSaid = compared.warnings().some(({ code }) => code === 'lines-skipped')
-  if (first === undefined || isSaid) return ''
-  const { text, options } = skipAdvice(first.reason)
-  const said = ` ${counted(skippedLines, 'line')} of ${grouped(lines)} skipped: ${skipText(first)}.`
-  return text === '' ? said : inFlags(flags, `${said} ${text}.`, options)
-}
-
-/** Findings are three lines each: more are no screen. */
-const MAX_FINDINGS = 4
-
-function variablesText(compared: LogComparison, limit: number, isWhole: boolean): string {
-  const found = differences(compared)
-  const { told } = found
-  const most = isWhole ? limit : Math.min(limit, MAX_FINDINGS)
-  const shown = told.slice(0, most)
-  const left = told.length - shown.length
-  return spoken([
-    differencesText(compared, told.length),
-    shown.length > 0 && (isWhole ? differencesTable : findingsText)(shown, compared),
-    ...(isWhole
-      ? leftOutLines(left)
-      : [left > 0 && `${grouped(left)} more differ${left === 1 ? 's' : ''}: see --details.`]),
-    ...leftOutSentences(found, compared),
-  ]).join('\n')
-}
-
-function differencesTable(told: readonly VariableDivergence[], compared: LogComparison): string {
-  const rows = told.map((variable) => ({ ...variable, ...differenceOf(variable, compared) }))
-  return tableOf(
-    rows,
-    {
-      variable: ({ name }) => shortText(name, MAX_VARIABLE_LENGTH),
-      kind: ({ kind }) => kind,
-      score: ({ score }) => tText(score),
-      'what differs most': ({ what }) => what,
-      t: ({ t }) => t,
-    },
-    { width: textWidth() },
-  )
-}
-
-/** Returns each finding as three lines: the difference, its relation to performance, and its certainty. */
-function findingsText(told: readonly VariableDivergence[], compared: LogComparison): string {
-  const { counts } = compared.logs
-  const findings = told.map((variable, i) => {
-    const { what, t } = differenceOf(variable, compared)
-    const { before, after } = variable.presence
-    const { q = Number.NaN } = strongestDifference(variable) ?? {}
-    const having = `in ${grouped(before)} of ${counted(counts.before, 'instance')} before, ${grouped(after)} of ${grouped(counts.after)} after`
-    return [
-      `#${i + 1}`.padEnd(INDENT.length) +
-        `${shortText(variable.name, MAX_VARIABLE_LENGTH)}: ${what}`,
-      `${INDENT}${relationText(variable, compared)}`,
-      `${INDENT}t = ${t} · ${pValue(q)} · ${having}`,
-    ].join('\n')
-  })
-  return `\n${findings.join('\n\n')}\n`
-}
-
-/**
- * Returns text on events logged only after, the gravest first. With few instances no test finds them, but a reader sees
- * them.
- */
-function newMessagesText(compared: LogComparison, limit: number): string {
-  const found = newEvents(compared.divergence)
-  if (found.length === 0) return ''
-  const rows = found.slice(0, limit).map((one) => {
-    return { counts: newnessText(one, compared), name: shortText(one.name, MAX_MESSAGE_LENGTH) }
-  })
-  const width = Math.max(...rows.map(({ counts }) => counts.length))
-  return [
-    `Logged only after, the gravest first (${counted(found.length, 'event')}):`,
-    ...rows.map((row) => `${row.counts.padEnd(width)}  ${row.name}`),
-    ...leftOutLines(found.length - limit),
-  ].join('\n')
-}
-
-function graphText(graph: AttentionGraph, compared: LogComparison): string {
-  const { variablesLeftOut = 0 } = graph
-  const lines = graphLines(graph, compared)
-  const left = lines.length - NODES
-  return spoken([
-    `Look first at ${graphTitle(graph, compared)}`,
-    ...lines.slice(0, NODES),
-    left > 0 && `   and ${grouped(left)} more`,
-    variablesLeftOut > 0 &&
-      `Learned from the most telling variables; ${grouped(variablesLeftOut)} more are left out (raise --most-variables).`,
-  ]).join('\n')
 }

@@ -2,12 +2,6 @@ import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalCount } from '../core/options.ts'
 import { MAX_WIDTH, wrapped } from '../core/text-layout.ts'
 
-export interface PrintedWarning {
-  readonly code: string
-  readonly message: string
-  readonly detail?: string
-}
-
 export const JSON_FLAG = flag({ default: false, sentence: 'Print a JSON document instead of text' })
 
 /** Flags of commands that list fewer things as text than in a document, unless `--limit` says how many. */
@@ -56,10 +50,6 @@ function isColored(): boolean {
 /** Colors blocks that changed, and fades those that did not. */
 function colored(text: string): string {
   return text.replace(/[█▓▒]+/g, '\u001b[33m$&\u001b[39m').replace(/░+/g, '\u001b[2m$&\u001b[22m')
-}
-
-export function warningLines(warnings: readonly PrintedWarning[]): string[] {
-  return warnings.map(({ code, message }) => `! ${code}: ${message}`)
 }
 
 /** Narrower terminals are not served. */

@@ -2,19 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { requireSpans } from '../calls/call-forest.ts'
 import { type Comparison, compare } from '../compare/comparison.ts'
-import {
-  type ComparisonWarning,
-  partOf,
-  type WarningCode,
-  warning,
-} from '../compare/fairness/comparison-warning.ts'
-import { dataQuality } from '../compare/fairness/data-quality.ts'
-import { type Arrivals, missingIntervals, timeRanges } from '../compare/fairness/period-times.ts'
-import {
-  duplicateTraces,
-  isConsiderable,
-  skewedTraces,
-} from '../compare/fairness/trace-problems.ts'
+import { type PrintedWarning, warningLines } from '../compare/fairness/comparison-warning.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
@@ -22,10 +10,14 @@ import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
 import { grouped, readDuration, spoken } from '../core/words.ts'
 import { findingCalled } from '../explain/listed-findings.ts'
-import { missingSpans } from '../traces/missing-spans.ts'
-import { rootOf } from '../traces/selection/span-values.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
+import {
+  type Predictions,
+  predictionText,
+  requestsOf,
+  whatifText,
+} from '../views/text/whatif-text.ts'
 import {
   type DiagnosisProgress,
   diagnoseLatencyStepwise,
@@ -38,6 +30,7 @@ import {
   type DiagnosedScenario,
   type LatencyDiagnosis,
 } from '../whatif/diagnosis/latency-diagnosis.ts'
+import { whatifWarnings } from '../whatif/diagnosis/trace-warnings.ts'
 import {
   EXECUTION_MODEL_OPTIONS,
   type ExecutionModelOptions,
@@ -52,93 +45,8 @@ import type { Scenario } from '../whatif/scenarios/scenario.ts'
 import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
 import { addOptions, type Flags, type FlagsOf, optionsFrom, rarely } from './flags.ts'
 import { addSplit, isSplit, LOAD_FLAGS, loadPeriods, type SplitFlags } from './load-period.ts'
-import {
-  listFlags,
-  MAX_IN_JSON,
-  MAX_IN_TEXT,
-  type PrintedWarning,
-  printJson,
-  printText,
-  warningLines,
-} from './printing.ts'
-import {
-  type Predictions,
-  predictionText,
-  requestsOf,
-  WHATIF_DOCUMENT,
-  whatifText,
-} from './whatif-results.ts'
-
-/** Some calls outlive their callers everywhere; from this share of traces on it is reported. */
-const MIN_SKEWED = 0.01
-
-export function whatifWarnings(before: SpanTraces, after: SpanTraces | null): ComparisonWarning[] {
-  const ofBoth = after === null ? [] : comparedWarnings(before, after)
-  const ofEach = [before, ...(after === null ? [] : [after])].flatMap((traces) => {
-    const told = [...lostSpans(traces), ...differingClocks(traces)]
-    return [...told, ...dataQuality(traces, [...ofBoth, ...told])]
-  })
-  return [...ofBoth, ...ofEach]
-}
-
-function comparedWarnings(before: SpanTraces, after: SpanTraces): ComparisonWarning[] {
-  const arrivals: Arrivals = [arrivalsOf(before), arrivalsOf(after)]
-  return [
-    ...duplicateTraces({ before, after }),
-    ...timeRanges(arrivals),
-    ...missingIntervals(arrivals),
-  ]
-}
-
-function arrivalsOf(traces: SpanTraces): Float64Array {
-  const epochUs = Number(traces.epochNs) / 1e3
-  return Float64Array.from(traces.ids, (_, trace) => {
-    return epochUs + (traces.spans.startUs[rootOf(traces, trace)] as number)
-  }).sort()
-}
-
-function lostSpans(traces: TraceSet): ComparisonWarning[] {
-  const { orphaned, rootless } = missingSpans(traces)
-  const found = (code: WarningCode, count: number, what: string, effect: string) =>
-    isOften(count, traces)
-      ? warning(code, {
-          finding: `${traces.name}: ${partOf(count, traces.size)} traces ${what}.`,
-          effect,
-          answer: 'Load the files of all services.',
-        })
-      : []
-  return [
-    ...found(
-      'orphans',
-      orphaned,
-      'have spans whose caller is not in the files',
-      'These spans, and all below them, are left out: their time counts as own time of the services ' +
-        'that remain, and requests seem to take other flows.',
-    ),
-    ...found(
-      'truncated-traces',
-      rootless,
-      'have no root',
-      'They do not count as requests, unless their first span is like the root of others.',
-    ),
-  ]
-}
-
-function differingClocks(traces: TraceSet): ComparisonWarning[] {
-  const skewed = skewedTraces(traces)
-  if (!isOften(skewed, traces, MIN_SKEWED)) return []
-  return warning('clock-skew', {
-    finding: `${traces.name}: ${partOf(skewed, traces.size)} traces have spans that begin before or end after their parent on another host, by clocks as recorded.`,
-    effect:
-      'Clocks do not matter where both client and server were recorded. Elsewhere, calls that seem ' +
-      'to end after their caller count as not waited for, and times before calls are off.',
-    answer: '`traces.quality().issues` says how far off they are. Record client and server spans.',
-  })
-}
-
-function isOften(count: number, { size }: TraceSet, leastShare?: number): boolean {
-  return isConsiderable({ before: count, after: 0, ofBefore: size, ofAfter: size }, leastShare)
-}
+import { listFlags, MAX_IN_JSON, MAX_IN_TEXT, printJson, printText, textWidth } from './printing.ts'
+import { WHATIF_DOCUMENT } from './whatif-results.ts'
 
 const { depth, beam, divergence, sampleSize, features, seed } = DIAGNOSIS_OPTIONS
 const DIAGNOSIS_FLAGS = defineOptions({
@@ -244,7 +152,8 @@ async function runWhatif(files: string[], asked: WhatifFlags & Flags): Promise<v
     })
     const results = { predictions, warnings, within, limit: 0, explained: [] }
     if (json) printJson(WHATIF_DOCUMENT.write(results))
-    else printText(withWarnings(predictionText(predictions, within), warnings))
+    else
+      printText(withWarnings(predictionText(predictions, { within, width: textWidth() }), warnings))
     return
   }
   // One of the two is there: see above.
@@ -261,7 +170,8 @@ async function runWhatif(files: string[], asked: WhatifFlags & Flags): Promise<v
   const wish = target !== undefined && 'quantile' in target ? target : undefined
   const results = { diagnosis, limit: most, warnings, within, explained }
   if (json) printJson(WHATIF_DOCUMENT.write(results))
-  else printText(withWarnings(whatifText(diagnosis, results, wish), warnings))
+  else
+    printText(withWarnings(whatifText(diagnosis, results, { wish, width: textWidth() }), warnings))
   failOn(diagnosis, flags.failOn, TERMS)
 }
 

@@ -1,8 +1,7 @@
 import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
-import type { Period } from '../traces/period.ts'
-import { AFTER, BEFORE } from '../traces/period.ts'
+import { AFTER, BEFORE, type Period } from '../traces/period.ts'
 
 /** Finding with what a list of all findings says of it. */
 export type ListedFinding = Finding & {

@@ -5,7 +5,7 @@ import { compareLogs } from '../../src/logs/compare-logs.ts'
 import { LogSet } from '../../src/logs/features/log-set.ts'
 import { loadLogs } from '../../src/logs/readers/load-logs.ts'
 import { randomSource } from '../../src/stats/random.ts'
-import { newEvents, tellingGraphs } from '../../src/views/report/log-words.ts'
+import { newEvents, tellingGraphs } from '../../src/explain/logs/log-words.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 
 const HALVES = 15

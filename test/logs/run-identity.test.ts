@@ -3,7 +3,7 @@ import { ascending } from 'd3-array'
 import { expect, test } from 'vitest'
 import { compareLogs } from '../../src/logs/compare-logs.ts'
 import { type LogsToCompare, loadLogs } from '../../src/logs/readers/load-logs.ts'
-import { inputText } from '../../src/views/report/log-words.ts'
+import { inputText } from '../../src/explain/logs/log-words.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 
 type Fields = Readonly<Record<string, string | number>>

@@ -12,6 +12,17 @@ import { type NoteThread, saidText, threadText } from '../../compare/words/notes
 import { changeWords, fromToText, partText, signedAmount, TIME } from '../../core/quantity.ts'
 import { traceLink } from '../../core/trace-links.ts'
 import { counted, firstOf, formatDuration, grouped, percent, spoken } from '../../core/words.ts'
+import {
+  amountTexts,
+  certainty,
+  chanceText,
+  differenceText,
+  durationText,
+  headline,
+  intervalText,
+  periodTimes,
+  shareText,
+} from '../../explain/headline.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
 import {
@@ -44,17 +55,6 @@ import {
   tree,
   warnings,
 } from './blocks.ts'
-import {
-  amountTexts,
-  certainty,
-  chanceText,
-  differenceText,
-  durationText,
-  headline,
-  intervalText,
-  periodTimes,
-  shareText,
-} from './headline.ts'
 import { joined, type Line, looking, named, type Phrase } from './lines.ts'
 
 /** Most characters of names, and of what is said of one thing. */

@@ -5,14 +5,18 @@ import type { FindingCall } from '../../compare/findings/finding.ts'
 import { wholeShifts } from '../../compare/findings/whole-shift.ts'
 import type { EdgeComparison } from '../../compare/mutations/find-response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from '../../compare/mutations/find-structural-mutations.ts'
-import type { LabelCount } from '../../compare/precursors/label-difference.ts'
-import { labelDifference } from '../../compare/precursors/label-difference.ts'
-import type { RankedMutation } from '../../compare/ranking/rank-mutations.ts'
-import { usualTimeUs } from '../../compare/ranking/rank-mutations.ts'
-import type { Quantity } from '../../core/quantity.ts'
-import { amountsName, formatAmount, fromToText, signedAmount, TIME } from '../../core/quantity.ts'
-import type { Columns } from '../../core/text-layout.ts'
+import { type LabelCount, labelDifference } from '../../compare/precursors/label-difference.ts'
+import { type RankedMutation, usualTimeUs } from '../../compare/ranking/rank-mutations.ts'
 import {
+  amountsName,
+  formatAmount,
+  fromToText,
+  type Quantity,
+  signedAmount,
+  TIME,
+} from '../../core/quantity.ts'
+import {
+  type Columns,
   cutAtPart,
   leftOutLines,
   MAX_WIDTH,
@@ -26,13 +30,12 @@ import type { ListedFinding } from '../../explain/listed-findings.ts'
 import { type Explanation, titleOf, unansweredText } from '../../explain/parameters/explanation.ts'
 import { countText } from '../../flows/flow-set.ts'
 import type { Operation } from '../../flows/node-labels.ts'
-import type { Period } from '../../traces/period.ts'
-import { AFTER, BEFORE } from '../../traces/period.ts'
-import type { ExplainedFinding } from '../../whatif/diagnosis/latency-diagnosis.ts'
-import { causeText } from '../../whatif/diagnosis/latency-diagnosis.ts'
+import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
+import { causeText, type ExplainedFinding } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { rootName } from '../charts/node-names.ts'
 import { ribbonLines } from '../charts/ribbon-text.ts'
 import { exampleTexts } from './example-calls.ts'
+
 /** Explanations of finding and mutation; where no question has an answer, said once for both. */
 export function explanationTexts(explained: Explained | null, width = MAX_WIDTH): string[] {
   if (explained === null) return []

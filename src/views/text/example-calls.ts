@@ -3,8 +3,7 @@ import type { Finding } from '../../compare/findings/finding.ts'
 import { MAX_WIDTH, textTable } from '../../core/text-layout.ts'
 import { counted, formatDuration, printable, shortText } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import type { Period } from '../../traces/period.ts'
-import { AFTER, BEFORE } from '../../traces/period.ts'
+import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
 import { ganttCalls } from '../widgets/gantt/gantt-model.ts'
 
 const MAX_CALLS = 25

@@ -5,7 +5,7 @@ import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.t
 import { AFTER, countText } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/index.ts'
 import type { SpanKind } from '../../../src/traces/span-traces.ts'
-import { headline } from '../../../src/views/report/headline.ts'
+import { headline } from '../../../src/explain/headline.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
 //  web GET   ├──────────────────────────────┤

@@ -7,7 +7,7 @@ import { clearShift, wholeShifts } from '../../../src/compare/findings/whole-shi
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource, welch } from '../../../src/stats/index.ts'
-import { headline } from '../../../src/views/report/headline.ts'
+import { headline } from '../../../src/explain/headline.ts'
 import { reportMarkdown } from '../../../src/views/report/report.ts'
 import { comparisonText } from '../../../src/views/text/comparison-text.ts'
 import { makeGraphs } from '../../make-traces.ts'

@@ -5,7 +5,7 @@ import type { Finding } from '../../../src/compare/findings/finding.ts'
 import { findSlowStretch, slowRequests } from '../../../src/compare/findings/slow-stretch.ts'
 import { stretchText } from '../../../src/compare/words/slow-words.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { headline } from '../../../src/views/report/headline.ts'
+import { headline } from '../../../src/explain/headline.ts'
 import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
 import { MINUTES, type Shop, shop } from '../onset/shop.ts'
 

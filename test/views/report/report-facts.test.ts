@@ -12,7 +12,7 @@ import {
   headline,
   intervalText,
   shareText,
-} from '../../../src/views/report/headline.ts'
+} from '../../../src/explain/headline.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { chain, comparisonOf, smallComparison, upFrom } from '../charts/fixture.ts'
