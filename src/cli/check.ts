@@ -21,7 +21,7 @@ import {
   verdictOf,
 } from '../views/text/check-text.ts'
 import { addRun, RUN_FLAGS, readHistory, runName } from './baseline.ts'
-import { type Condition, conditionFrom, conditionOption, failOn, type Terms } from './conditions.ts'
+import { type Condition, conditionFrom, conditions, failOn, type Terms } from './conditions.ts'
 import {
   document,
   FLAG,
@@ -34,7 +34,7 @@ import {
   TEXT,
   words,
 } from './document.ts'
-import { addOptions, type Flags, type FlagsOf } from './flags.ts'
+import { addOptions, type Flags, type FlagsOf, required } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
 import { givenWidth, printedJson, printText } from './printing.ts'
 import { writeReport } from './report.ts'
@@ -110,12 +110,6 @@ const CHECK_FLAGS = defineOptions({
 
 type CheckCondition = Condition<CheckedType, RunCheck>
 
-interface CheckFlags extends FlagsOf<typeof CHECK_FLAGS & typeof KNOWLEDGE_OPTIONS> {
-  readonly baseline: string
-  readonly failOn?: readonly CheckCondition[]
-  readonly warnOn?: readonly CheckCondition[]
-}
-
 const isMissing = ({ requests: [, now] }: CheckedType) => now === 0
 
 /** Terms of conditions: the bounds of intervals that are nearest to no change. */
@@ -145,30 +139,32 @@ const BY_DEFAULT = (['errors', 'tail'] as const).map((quantity) => ({
   condition: conditionFrom(`${quantity}>0%`, TERMS),
 }))
 
+const CONDITION_FLAGS = defineOptions({
+  ...required({
+    baseline: optionalText("History that 'flowdelta baseline write' wrote", 'baseline <file>'),
+  }),
+  failOn: conditions(
+    'fail-on',
+    "End with exit code 1 when any type of request surely exceeds it: 'shift>5%' or 'shift>10ms' slower, 'errors>1%' more failures, 'tail>1%' more requests slower than 99 % of requests before (rare timeouts, which typical times do not show), 'missing' if none came, or 'any' (default)",
+    TERMS,
+  ),
+  warnOn: conditions(
+    'warn-on',
+    "Warn when any type surely exceeds it; 'errors>0%' and 'tail>0%' warn unless another condition checks failures or the tail",
+    TERMS,
+  ),
+})
+
+type CheckFlags = FlagsOf<typeof CONDITION_FLAGS & typeof CHECK_FLAGS & typeof KNOWLEDGE_OPTIONS>
+
 export function addCheck(command: Command): void {
-  command
-    .argument('<file...>', 'Traces of the run to check')
-    .requiredOption('--baseline <file>', "History that 'flowdelta baseline write' wrote")
-    .addOption(
-      conditionOption(
-        'fail-on',
-        "End with exit code 1 when any type of request surely exceeds it: 'shift>5%' or 'shift>10ms' slower, 'errors>1%' more failures, 'tail>1%' more requests slower than 99 % of requests before (rare timeouts, which typical times do not show), 'missing' if none came, or 'any' (default)",
-        TERMS,
-      ),
-    )
-    .addOption(
-      conditionOption(
-        'warn-on',
-        "Warn when any type surely exceeds it; 'errors>0%' and 'tail>0%' warn unless another condition checks failures or the tail",
-        TERMS,
-      ),
-    )
-  addOptions(command, CHECK_FLAGS, KNOWLEDGE_OPTIONS, LOAD_FLAGS).action(runCheck)
+  command.argument('<file...>', 'Traces of the run to check')
+  addOptions(command, CONDITION_FLAGS, CHECK_FLAGS, KNOWLEDGE_OPTIONS, LOAD_FLAGS).action(runCheck)
 }
 
 async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<void> {
-  const { baseline, alpha, out, append, warnOn = [], knowledge = null } = flags
-  const conditions = flags.failOn ?? [conditionFrom('any', TERMS)]
+  const { baseline = '', alpha, out, append, warnOn = [], knowledge = null } = flags
+  const failing = flags.failOn ?? [conditionFrom('any', TERMS)]
   const history = readHistory(baseline)
   const name = append ? runName(history, flags) : (flags.name ?? 'run')
   const traces = await loadPeriod(undefined, files, flags)
@@ -189,7 +185,7 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
   }
   const meets = (type: CheckedType, given: readonly CheckCondition[]) =>
     given.filter(({ holds }) => holds(type, check)).map((condition) => condition.text)
-  const given = [...conditions, ...warnOn]
+  const given = [...failing, ...warnOn]
   const unjudged = BY_DEFAULT.filter(
     ({ quantity }) => !given.some(({ text }) => new RegExp(`\\b(${quantity}|any)\\b`).test(text)),
   )
@@ -203,7 +199,7 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
       errors: errors && { ...errors, growth: worstOf(errors.growth) },
       tail: tail && { ...tail, growth: worstOf(tail.growth) },
     }
-    const fails = meets(type, conditions)
+    const fails = meets(type, failing)
     // With only a few earlier runs, a result far worse than any of them is a warning, not a pass.
     const isSlower = type.isApart && !(type.shift.low > 0)
     const isUntold = isSlower || failsUntold(type)
@@ -219,7 +215,7 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
       verdict: fails.length > 0 ? 'fail' : warns.length > 0 ? 'warn' : 'pass',
       conditions: fails.length > 0 ? fails : warns,
       isUntold: fails.length === 0 && warns.length > 0 && isUntold,
-      possible: meets(worst, conditions).filter((each) => each.includes('>')),
+      possible: meets(worst, failing).filter((each) => each.includes('>')),
     }
   })
   const results = { check, types, unjudged: unjudged.map(({ quantity }) => quantity) }
@@ -230,7 +226,7 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
     writeReport(out, printed)
     printText(`${out}: ${counted(types.length, 'request type')} as ${flags.as}`)
   }
-  failOn(check, conditions, TERMS)
+  failOn(check, failing, TERMS)
   if (append && !types.some(({ verdict }) => verdict === 'fail')) {
     process.stderr.write(visibleText(`${baseline}: ${addRun(baseline, run)}\n`))
   }

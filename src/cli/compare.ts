@@ -17,7 +17,7 @@ import {
   WHAT_IF_FLAG,
   whatIfOf,
 } from './comparison-flags.ts'
-import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
+import { conditions, failOn, type Terms } from './conditions.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { isProposedAlone, proposedAlone, withFlags } from './load-period.ts'
 import { JSON_FLAG, printJson, printText, textWidth } from './printing.ts'
@@ -49,6 +49,25 @@ function dotText(comparison: Comparison, which: string): string {
   )
 }
 
+/** Terms of `--fail-on`; only changes for the worse count. */
+const TERMS: Terms<Finding, Comparison> = {
+  things: ({ findings }) => findings.findings,
+  nameOf: ({ rank, title }) => `#${rank} ${title}`,
+  words: { any: ({ direction }) => direction === 'slower' },
+  quantities: {
+    // Contribution relative to the time that after would have taken before, and in total.
+    contribution: {
+      percent: ({ contributionUs }, { edges }) =>
+        contributionUs > 0 ? (100 * contributionUs) / edges.usualUs : 0,
+      us: ({ contributionUs }) => contributionUs,
+    },
+    shift: { us: ({ changedEdges }) => Math.max(0, ...changedEdges.map(({ shiftUs }) => shiftUs)) },
+    errors: { percent: errorRate },
+  },
+  examples:
+    "'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'; 'shift>5%' and 'missing' are judged by flowdelta check",
+}
+
 const COMPARE_FLAGS = defineOptions({
   ...WHAT_IF_FLAG,
   json: JSON_FLAG,
@@ -72,23 +91,17 @@ const COMPARE_FLAGS = defineOptions({
     'Say which parameters set the requests of a finding apart, by rank or id: latency-1a2b3c4d, 1 or #1; a rank also explains the mutation of that rank in --verbose',
     'explain <which>',
   ),
+  failOn: conditions(
+    'fail-on',
+    "End with exit code 1 when a finding exceeds it: 'contribution>5%' of the time all requests took before, 'shift>10ms' of one step, 'errors>1%' of the calls of a service of which more fail, or 'any'; only what became slower or fails more often counts",
+    TERMS,
+  ),
 })
 
-type CompareFlags = ComparisonFlags &
-  FlagsOf<typeof COMPARE_FLAGS> & { readonly failOn?: readonly Condition<Finding, Comparison>[] }
+type CompareFlags = ComparisonFlags & FlagsOf<typeof COMPARE_FLAGS>
 
 export function addCompare(command: Command, args: readonly string[]): void {
-  addOptions(addComparisonFlags(command, args), COMPARE_FLAGS)
-    .addOption(
-      conditionOption(
-        'fail-on',
-        "End with exit code 1 when a finding exceeds it: 'contribution>5%' of the time all requests " +
-          "took before, 'shift>10ms' of one step, 'errors>1%' of the calls of a service of which more " +
-          "fail, or 'any'; only what became slower or fails more often counts",
-        TERMS,
-      ),
-    )
-    .action(runCompare)
+  addOptions(addComparisonFlags(command, args), COMPARE_FLAGS).action(runCompare)
 }
 
 async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
@@ -142,23 +155,4 @@ function errorRate({ kind, direction, size, segment, calls: [call] }: Finding): 
   if (kind !== 'errors' || direction !== 'slower') return 0
   if (call !== undefined) return (100 * call.made[1]) / call.chances[1]
   return 100 * (segment?.inside.afterMean ?? size.value)
-}
-
-/** Terms of `--fail-on`; only changes for the worse count. */
-const TERMS: Terms<Finding, Comparison> = {
-  things: ({ findings }) => findings.findings,
-  nameOf: ({ rank, title }) => `#${rank} ${title}`,
-  words: { any: ({ direction }) => direction === 'slower' },
-  quantities: {
-    // Contribution relative to the time that after would have taken before, and in total.
-    contribution: {
-      percent: ({ contributionUs }, { edges }) =>
-        contributionUs > 0 ? (100 * contributionUs) / edges.usualUs : 0,
-      us: ({ contributionUs }) => contributionUs,
-    },
-    shift: { us: ({ changedEdges }) => Math.max(0, ...changedEdges.map(({ shiftUs }) => shiftUs)) },
-    errors: { percent: errorRate },
-  },
-  examples:
-    "'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'; 'shift>5%' and 'missing' are judged by flowdelta check",
 }

@@ -1,5 +1,5 @@
-import { InvalidArgumentError, Option } from 'commander'
-import { visibleText } from '../core/errors.ts'
+import { FlowdeltaError, visibleText } from '../core/errors.ts'
+import { custom, type OptionRow } from '../core/options.ts'
 import { grouped, readDuration, shortText } from '../core/words.ts'
 import { MAX_IN_TEXT } from './printing.ts'
 
@@ -41,23 +41,25 @@ function partFrom<Thing, Result>(
   const quantity = Object.hasOwn(quantities, name) ? quantities[name] : undefined
   const of = quantity?.[unit === '%' ? 'percent' : 'us']
   const limit = unit === '%' ? Number(digits) : readDuration(`${digits}${unit}`)
-  if (of === undefined || Number.isNaN(limit)) throw new InvalidArgumentError(`Give ${examples}.`)
+  if (of === undefined || Number.isNaN(limit))
+    throw new FlowdeltaError(`Give ${examples}.`, {}, 'option')
   return (thing, result) => of(thing, result) > limit
 }
 
-/** Returns a flag that takes conditions and may be given more than once. */
-export function conditionOption<Thing, Result>(
+/** Defines a flag that takes conditions and may be given more than once. */
+export function conditions<Thing, Result>(
   name: string,
   sentence: string,
   terms: Terms<Thing, Result>,
-): Option {
-  return new Option(
-    `--${name} <condition>`,
-    `${sentence}; parts are joined by 'and'; may be given more than once`,
-  ).argParser((text: string, before: readonly Condition<Thing, Result>[] = []) => [
-    ...before,
-    conditionFrom(text, terms),
-  ])
+): OptionRow<readonly Condition<Thing, Result>[] | null> {
+  return custom<readonly Condition<Thing, Result>[] | null>({
+    default: null,
+    flag: `${name} <condition>`,
+    sentence: `${sentence}; parts are joined by 'and'; may be given more than once`,
+    expected: terms.examples,
+    accepts: () => true,
+    parse: (text, before) => [...(before ?? []), conditionFrom(text, terms)],
+  })
 }
 
 const MAX_NAME_LENGTH = 200

@@ -1,33 +1,35 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { FlowdeltaError, OptionError, visibleText } from '../core/errors.ts'
+import { defineOptions, optionalText } from '../core/options.ts'
 import { counted, percent } from '../core/words.ts'
 import { LOAD_OPTIONS } from '../traces/load-options.ts'
 import { loadTraces } from '../traces/load-traces.ts'
 import type { LoadProgress } from '../traces/readers/read-in-worker.ts'
 import { requireSavable } from '../traces/span-traces.ts'
-import { addOptions, type Flags, optionsFrom } from './flags.ts'
+import { addOptions, type Flags, type FlagsOf, optionsFrom, paths, required } from './flags.ts'
 import { LOAD_FLAGS, warnOf } from './load-period.ts'
 
-interface FetchFlags {
-  readonly from: readonly string[]
-  readonly out: string
-}
+const FETCH_FLAGS = defineOptions({
+  from: paths(
+    'from <address...>',
+    "Store to read from, as 'jaeger://host:16686', 'tempo://host:3200' or 'clickhouse://host:8123', or files",
+  ),
+  out: optionalText(
+    'File to write: traces.jsonl.gz (OTLP JSON lines), traces.jsonl or traces.parquet',
+    'out <file>',
+  ),
+})
 
 export function addFetch(command: Command): void {
-  command
-    .requiredOption(
-      '--from <address...>',
-      "Store to read from, as 'jaeger://host:16686', 'tempo://host:3200' or 'clickhouse://host:8123', or files",
-    )
-    .requiredOption(
-      '--out <file>',
-      'File to write: traces.jsonl.gz (OTLP JSON lines), traces.jsonl or traces.parquet',
-    )
-  addOptions(command, LOAD_FLAGS).action(runFetch)
+  addOptions(command, required(FETCH_FLAGS), LOAD_FLAGS).action(runFetch)
 }
 
-async function runFetch({ from, out, ...flags }: FetchFlags & Flags): Promise<void> {
+async function runFetch({
+  from = [],
+  out = '',
+  ...flags
+}: FlagsOf<typeof FETCH_FLAGS> & Flags): Promise<void> {
   // A wrong option is reported before minutes are spent on the traces.
   requireSavable(out, 'out')
   if (from.some((source) => resolve(source) === resolve(out))) {

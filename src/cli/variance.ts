@@ -30,7 +30,7 @@ import {
   WARNINGS,
   words,
 } from './document.ts'
-import { addOptions, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
+import { addOptions, type Flags, type FlagsOf, optionsFrom, paths } from './flags.ts'
 import { addOnePeriod, categorizeFiles, SPLIT_FLAGS, type SplitFlags } from './load-period.ts'
 import { JSON_FLAG, printJson, printText, textWidth } from './printing.ts'
 
@@ -194,16 +194,15 @@ const VARIANCE_FLAGS = defineOptions({
   limit: count({ default: 1000, sentence: 'List at most this many categories' }),
 })
 
-interface VarianceFlags extends FlagsOf<typeof VARIANCE_FLAGS>, SplitFlags {
-  readonly after?: string[]
-}
+const AFTER_FLAGS = defineOptions({
+  after: paths('after <file...>', 'Traces of a second period, to compare variances with'),
+})
+
+type VarianceFlags = FlagsOf<typeof VARIANCE_FLAGS & typeof AFTER_FLAGS> & SplitFlags
 
 export function addVariance(command: Command): void {
-  addOnePeriod(command).option(
-    '--after <file...>',
-    'Traces of a second period, to compare variances with',
-  )
-  addOptions(command, SPLIT_FLAGS, VARIANCE_OPTIONS, VARIANCE_FLAGS).action(runVariance)
+  addOptions(addOnePeriod(command), AFTER_FLAGS, SPLIT_FLAGS, VARIANCE_OPTIONS, VARIANCE_FLAGS)
+  command.action(runVariance)
 }
 
 async function runVariance(files: string[], flags: VarianceFlags & Flags): Promise<void> {

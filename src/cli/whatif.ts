@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Command } from 'commander'
 import { requireSpans } from '../calls/call-forest.ts'
 import { type Comparison, compare } from '../compare/comparison.ts'
 import { type PrintedWarning, warningLines } from '../compare/fairness/comparison-warning.ts'
@@ -42,8 +42,16 @@ import { RequestModel } from '../whatif/recompute/request-model.ts'
 import { applyScenario, type ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
 import { combineScenarios, parseScenario } from '../whatif/scenarios/parse-scenario.ts'
 import type { Scenario } from '../whatif/scenarios/scenario.ts'
-import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
-import { addOptions, type Flags, type FlagsOf, optionsFrom, rarely } from './flags.ts'
+import { conditions, failOn, type Terms } from './conditions.ts'
+import {
+  addOptions,
+  type Flags,
+  type FlagsOf,
+  optionsFrom,
+  paths,
+  rarely,
+  required,
+} from './flags.ts'
 import { addSplit, isSplit, LOAD_FLAGS, loadPeriods, type SplitFlags } from './load-period.ts'
 import { listFlags, MAX_IN_JSON, MAX_IN_TEXT, printJson, printText, textWidth } from './printing.ts'
 import { WHATIF_DOCUMENT } from './whatif-results.ts'
@@ -88,41 +96,59 @@ const PRINT_FLAGS = {
   }),
 }
 
-interface WhatifFlags
-  extends FlagsOf<typeof PRINT_FLAGS & typeof KNOWLEDGE_OPTIONS & typeof MODEL_FLAGS>,
-    FlagsOf<typeof FINDING_FLAGS>,
-    SplitFlags {
-  readonly before: string[]
-  readonly after?: string[]
-  readonly target?: WishTarget | HistogramTarget
-  readonly apply?: string[]
-  readonly failOn?: readonly Condition<DiagnosedScenario, LatencyDiagnosis>[]
+const TERMS: Terms<DiagnosedScenario, LatencyDiagnosis> = {
+  things: ({ ranked }) => ranked.filter(({ significant }) => significant),
+  nameOf: ({ rank, scenario }) => `#${rank} ${scenario.title}`,
+  words: { any: ({ evaluation }) => evaluation.impactUs > 0 },
+  quantities: {
+    impact: {
+      percent: ({ evaluation }, { base }) => (100 * evaluation.impactUs) / base.meanUs,
+      us: ({ evaluation }) => evaluation.impactUs,
+    },
+  },
+  examples: "'impact>5%', 'impact>10ms' or 'any'",
 }
 
-export function addWhatif(command: Command, args: readonly string[]): void {
-  addSplit(command)
-    [isSplit(args) ? 'option' : 'requiredOption']('--before <file...>', 'Traces of the good period')
-    .option('--after <file...>', 'Traces of the bad period, to be explained')
-    .addOption(
-      new Option(
-        '--target <wish>',
+const PERIOD_FLAGS = defineOptions({
+  before: paths('before <file...>', 'Traces of the good period'),
+})
+
+const TARGET_FLAGS = defineOptions({
+  after: paths('after <file...>', 'Traces of the bad period, to be explained'),
+  target: {
+    ...custom<WishTarget | HistogramTarget | null>({
+      default: null,
+      flag: 'target <wish>',
+      sentence:
         "Target instead of traces: a wish such as 'p99<300ms', or a histogram file with JSON { edges, counts } in µs",
-      )
-        .argParser(targetFrom)
-        .conflicts(['after', 'apply']),
-    )
-    .option(
-      '--apply <scenario...>',
-      "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'attribute:cache.hit=true:90%'; double-quote names that contain these signs; several are also applied together",
-    )
-  command.addOption(
-    conditionOption(
+      expected: 'a wish or a histogram',
+      accepts: () => true,
+      parse: targetFrom,
+    }),
+    conflictsWith: ['after', 'apply'],
+  },
+  apply: paths(
+    'apply <scenario...>',
+    "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'attribute:cache.hit=true:90%'; double-quote names that contain these signs; several are also applied together",
+  ),
+  failOn: {
+    ...conditions(
       'fail-on',
       "End with exit code 1 when a significant cause makes requests slower on average by more: 'impact>5%' of the mean before, 'impact>10ms', or 'any'",
       TERMS,
-    ).conflicts(['target', 'apply']),
-  )
-  addOptions(command, rarely(DIAGNOSIS_FLAGS), rarely(MODEL_FLAGS), FINDING_FLAGS)
+    ),
+    conflictsWith: ['target', 'apply'],
+  },
+})
+
+interface WhatifFlags
+  extends SplitFlags,
+    FlagsOf<typeof PERIOD_FLAGS & typeof TARGET_FLAGS & typeof MODEL_FLAGS>,
+    FlagsOf<typeof FINDING_FLAGS & typeof KNOWLEDGE_OPTIONS & typeof PRINT_FLAGS> {}
+
+export function addWhatif(command: Command, args: readonly string[]): void {
+  addOptions(addSplit(command), isSplit(args) ? PERIOD_FLAGS : required(PERIOD_FLAGS))
+  addOptions(command, TARGET_FLAGS, rarely(DIAGNOSIS_FLAGS), rarely(MODEL_FLAGS), FINDING_FLAGS)
   addOptions(command, KNOWLEDGE_OPTIONS, LOAD_FLAGS, PRINT_FLAGS).action(runWhatif)
 }
 
@@ -137,7 +163,11 @@ async function runWhatif(files: string[], asked: WhatifFlags & Flags): Promise<v
       'There is nothing to explain. Give --after with traces, --target with a wish, or --apply with a scenario.',
     )
   }
-  const [first, second] = await loadPeriods({ ...flags, files }, [flags.before, after], 'before')
+  const [first, second] = await loadPeriods(
+    { ...flags, files },
+    [flags.before ?? [], after],
+    'before',
+  )
   const spansOf = (traces: TraceSet) => {
     const name = flags.split === undefined ? `the ${traces.name} period` : traces.name
     return nameTraces(requireSpans(traces, name), knowledge)
@@ -178,19 +208,6 @@ async function runWhatif(files: string[], asked: WhatifFlags & Flags): Promise<v
 function comparisonOf(before: SpanTraces, after: SpanTraces | null): Comparison {
   if (after !== null) return compare(before, after)
   throw new FlowdeltaError('Findings need a period to compare with. Give --after.')
-}
-
-const TERMS: Terms<DiagnosedScenario, LatencyDiagnosis> = {
-  things: ({ ranked }) => ranked.filter(({ significant }) => significant),
-  nameOf: ({ rank, scenario }) => `#${rank} ${scenario.title}`,
-  words: { any: ({ evaluation }) => evaluation.impactUs > 0 },
-  quantities: {
-    impact: {
-      percent: ({ evaluation }, { base }) => (100 * evaluation.impactUs) / base.meanUs,
-      us: ({ evaluation }) => evaluation.impactUs,
-    },
-  },
-  examples: "'impact>5%', 'impact>10ms' or 'any'",
 }
 
 function withWarnings(text: string, warnings: readonly PrintedWarning[]): string {
@@ -277,7 +294,7 @@ function histogramFrom(file: string): HistogramTarget {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as HistogramTarget
   } catch (problem) {
-    throw new InvalidArgumentError(
+    throw new FlowdeltaError(
       `The file cannot be read as JSON: ${(problem as Error).message}. Give { "edges": […], "counts": […] } with edges in µs.`,
     )
   }
@@ -288,7 +305,7 @@ function wishFrom(text: string): WishTarget {
   const belowUs = readDuration(below)
   const quantile = Number((Number(percents) / 100).toPrecision(12))
   if (quantile > 0 && quantile < 1 && belowUs >= 0) return { quantile, belowUs }
-  throw new InvalidArgumentError(
+  throw new FlowdeltaError(
     "Give a quantile and a time, as 'p99<300ms' (units are us, ms and s), or a histogram in a .json file.",
   )
 }
