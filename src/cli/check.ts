@@ -6,22 +6,20 @@ import {
   type Growth,
   type RunCheck,
 } from '../compare/baseline/check-run.ts'
+import { type JudgedType, judgeTypes, namedCheck } from '../compare/baseline/judge-types.ts'
 import { summarizeRun } from '../compare/baseline/run-summary.ts'
 import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
-import { nameType } from '../compare/knowledge/names.ts'
 import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, level, oneOf, optionalText } from '../core/options.ts'
 import { counted } from '../core/words.ts'
 import {
   type CheckResults,
   checkText,
-  failsUntold,
   githubCommands,
-  type JudgedType,
   verdictOf,
 } from '../views/text/check-text.ts'
 import { addRun, RUN_FLAGS, readHistory, runName } from './baseline.ts'
-import { type Condition, conditionFrom, conditions, failOn, type Terms } from './conditions.ts'
+import { conditionFrom, conditions, failOn, type Terms } from './conditions.ts'
 import {
   document,
   FLAG,
@@ -108,8 +106,6 @@ const CHECK_FLAGS = defineOptions({
   append: flag({ default: false, sentence: 'Add the run to the history unless it fails' }),
 })
 
-type CheckCondition = Condition<CheckedType, RunCheck>
-
 const isMissing = ({ requests: [, now] }: CheckedType) => now === 0
 
 /** Terms of conditions: the bounds of intervals that are nearest to no change. */
@@ -171,53 +167,13 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
   warnOf(traces, { selected: false })
   const run = summarizeRun(name, traces)
   const found = checkRun(run, history, alpha)
-  const named = <Type extends { readonly name: string }>(types: readonly Type[]) =>
-    types.map((type) => ({ ...type, name: nameType(knowledge, type.name) }))
-  const check = {
-    ...found,
-    types: named(found.types),
-    added: found.added.map((type) => nameType(knowledge, type)),
-    renamed: found.renamed.map(({ was, name: now }) => ({
-      was: nameType(knowledge, was),
-      name: nameType(knowledge, now),
-    })),
-    changes: found.changes.map((change) => ({ ...change, types: named(change.types) })),
-  }
-  const meets = (type: CheckedType, given: readonly CheckCondition[]) =>
-    given.filter(({ holds }) => holds(type, check)).map((condition) => condition.text)
+  const check = namedCheck(found, knowledge)
   const given = [...failing, ...warnOn]
   const unjudged = BY_DEFAULT.filter(
     ({ quantity }) => !given.some(({ text }) => new RegExp(`\\b(${quantity}|any)\\b`).test(text)),
   )
-  const types = check.types.map((type): JudgedType => {
-    // A result up to the other bounds cannot be ruled out.
-    const worstOf = (of: Estimate) => ({ ...of, low: of.high })
-    const { errors, tail } = type
-    const worst = {
-      ...type,
-      shift: worstOf(type.shift),
-      errors: errors && { ...errors, growth: worstOf(errors.growth) },
-      tail: tail && { ...tail, growth: worstOf(tail.growth) },
-    }
-    const fails = meets(type, failing)
-    // With only a few earlier runs, a result far worse than any of them is a warning, not a pass.
-    const isSlower = type.isApart && !(type.shift.low > 0)
-    const isUntold = isSlower || failsUntold(type)
-    const warns = [
-      ...(isUntold ? meets(worst, given) : meets(type, warnOn)),
-      ...meets(
-        type,
-        unjudged.map(({ condition }) => condition),
-      ),
-    ]
-    return {
-      ...type,
-      verdict: fails.length > 0 ? 'fail' : warns.length > 0 ? 'warn' : 'pass',
-      conditions: fails.length > 0 ? fails : warns,
-      isUntold: fails.length === 0 && warns.length > 0 && isUntold,
-      possible: meets(worst, failing).filter((each) => each.includes('>')),
-    }
-  })
+  const byDefault = unjudged.map(({ condition }) => condition)
+  const types = judgeTypes(check, { failOn: failing, warnOn, byDefault })
   const results = { check, types, unjudged: unjudged.map(({ quantity }) => quantity) }
   const printed = visibleText(CHECK_FORMATS[flags.as](results))
   if (out === undefined && flags.as === 'text') printText(checkText(results, givenWidth()))

@@ -10,9 +10,8 @@ import { fewSlowWhen, fewSlowWhere } from '../compare/words/slow-words.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
 import { flowDifferences } from '../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-comparison.ts'
-import { listedFindings } from '../explain/listed-findings.ts'
+import { type Explained, listedFindings } from '../explain/listed-findings.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
-import type { Explained } from '../views/text/comparison-text.ts'
 import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { mutationsWithin } from './comparison-budget.ts'
 import {
@@ -490,7 +489,11 @@ function mutationsOf({ comparison, limit, budget, explained }: PrintedComparison
 }
 
 function truncatedOf({ comparison, limit }: PrintedComparison) {
-  const categories = comparison.categories.size
-  const mutations = comparison.ranking.mutations.length
-  return Math.max(categories, mutations) > limit ? { categories, mutations } : undefined
+  const all = sizesOf(comparison)
+  return Math.max(all.categories, all.mutations) > limit ? all : undefined
+}
+
+/** Returns how many entries there are of the lists that `--limit` cuts. */
+export function sizesOf({ categories, ranking }: Comparison) {
+  return { categories: categories.size, mutations: ranking.mutations.length }
 }

@@ -13,18 +13,11 @@ import {
 import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { nameTraces } from '../compare/knowledge/names.ts'
-import { type ProposedPeriods, proposePeriods } from '../compare/onset/propose-periods.ts'
-import { areDays, sinceText } from '../compare/words/finding-facts.ts'
+import { proposePeriods } from '../compare/onset/propose-periods.ts'
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText, pickOptions, readOptions } from '../core/options.ts'
-import {
-  certaintyText,
-  counted,
-  formatDuration,
-  grouped,
-  percent,
-  printable,
-} from '../core/words.ts'
+import { counted, grouped } from '../core/words.ts'
+import { narrowedText, proposedText } from '../explain/proposed-text.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS } from '../flows/flow-set.ts'
 import { loadTraces } from '../logs/traced/load-traces.ts'
@@ -143,36 +136,18 @@ function propose(traces: TraceSet, flags: Flags): readonly TraceSet[] {
     )
   }
   const { split } = proposed
-  process.stderr.write(
-    `flowdelta: --propose: ${changeText(proposed)}; the same as --split '${split}'\n`,
-  )
+  tellProposed(`${proposedText(proposed)}; the same as --split '${split}'`)
   const periods: readonly TraceSet[] = traces.split(split)
-  const within = periods.map((period) => proposePeriods(period, options))
-  adviseNarrowing(split, within)
+  const narrowed = narrowedText(
+    split,
+    periods.map((period) => proposePeriods(period, options)),
+  )
+  if (narrowed !== null) tellProposed(narrowed)
   return periods
 }
 
-function changeText({ measure, levels, since, p, beforeUs, afterUs }: ProposedPeriods): string {
-  const [before, after] = levels.map(measure.startsWith('failures') ? percent : formatDuration)
-  const comma = since.gradual ? ',' : ''
-  const days = areDays([beforeUs[0], afterUs[1]])
-  return `${printable(measure)} changed from ${before} to ${after}${comma} ${sinceText(since, days)}, ${certaintyText(p)}`
-}
-
-/** If a proposed period contains a change, says so, and how to compare only the rest of it. */
-function adviseNarrowing(split: string, within: readonly (ProposedPeriods | null)[]): void {
-  const [inBefore = null, inAfter = null] = within
-  if (inBefore === null && inAfter === null) return
-  const ranges = ({ split }: { readonly split: string }) => split.split(' | ') as [string, string]
-  const [before, after] = ranges({ split })
-  const from = inBefore === null ? before : ranges(inBefore)[1] + before.slice('..'.length)
-  const to = inAfter === null ? after : after + ranges(inAfter)[0].slice('..'.length)
-  const others = [inBefore, inAfter].flatMap((one, period) =>
-    one === null ? [] : [`within ${period === 0 ? 'before' : 'after'}, ${changeText(one)}`],
-  )
-  process.stderr.write(
-    `flowdelta: --propose: these periods contain other changes: ${others.join('; ')}. To compare only the change above: --split '${from} | ${to}'\n`,
-  )
+function tellProposed(text: string): void {
+  process.stderr.write(`flowdelta: --propose: ${text}\n`)
 }
 
 /** Whether `--propose` chose the requests, and nothing else did. */
@@ -187,8 +162,8 @@ export function isProposedAlone({
 /** Explains a change that `--propose` found and the comparison of the periods does not show. */
 export function proposedAlone({ split }: SplitFlags, findings: number): void {
   if (split !== '' || findings > 0) return
-  process.stderr.write(
-    'flowdelta: --propose: the comparison does not confirm that change. It corrects for its many tests, so a change of this size needs more requests.\n',
+  tellProposed(
+    'the comparison does not confirm that change. It corrects for its many tests, so a change of this size needs more requests.',
   )
 }
 

@@ -1,5 +1,5 @@
 import type { Population } from '../calls/call-forest.ts'
-import { requestsOf, type WhatifResults } from '../views/text/whatif-text.ts'
+import type { WhatifResults } from '../views/text/whatif-text.ts'
 import type {
   DiagnosedScenario,
   ExplainedFinding,
@@ -7,6 +7,7 @@ import type {
 } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
 import type { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
+import { requestsOf } from '../whatif/scenarios/predict-scenarios.ts'
 import {
   COUNT,
   document,

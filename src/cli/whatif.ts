@@ -6,23 +6,19 @@ import { type PrintedWarning, warningLines } from '../compare/fairness/compariso
 import type { Finding } from '../compare/findings/finding.ts'
 import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
-import { FlowdeltaError, OptionError } from '../core/errors.ts'
+import { FlowdeltaError } from '../core/errors.ts'
 import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
 import { grouped, readDuration, spoken } from '../core/words.ts'
 import { findingCalled } from '../explain/listed-findings.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
-import {
-  type Predictions,
-  predictionText,
-  requestsOf,
-  whatifText,
-} from '../views/text/whatif-text.ts'
+import { predictionText, whatifText } from '../views/text/whatif-text.ts'
 import {
   type DiagnosisProgress,
   diagnoseLatencyStepwise,
   type HistogramTarget,
   type LatencyTarget,
+  parseWish,
   type WishTarget,
 } from '../whatif/diagnosis/diagnose-latency.ts'
 import {
@@ -31,17 +27,8 @@ import {
   type LatencyDiagnosis,
 } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { whatifWarnings } from '../whatif/diagnosis/trace-warnings.ts'
-import {
-  EXECUTION_MODEL_OPTIONS,
-  type ExecutionModelOptions,
-  type ExecutionModels,
-  learnExecutionModels,
-} from '../whatif/models/execution-models.ts'
-import { profileOf } from '../whatif/recompute/latency-profile.ts'
-import { RequestModel } from '../whatif/recompute/request-model.ts'
-import { applyScenario, type ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
-import { combineScenarios, parseScenario } from '../whatif/scenarios/parse-scenario.ts'
-import type { Scenario } from '../whatif/scenarios/scenario.ts'
+import { EXECUTION_MODEL_OPTIONS } from '../whatif/models/execution-models.ts'
+import { predictScenarios } from '../whatif/scenarios/predict-scenarios.ts'
 import { conditions, failOn, type Terms } from './conditions.ts'
 import {
   addOptions,
@@ -256,56 +243,14 @@ function showProgress({ tried, planned }: DiagnosisProgress): void {
   process.stderr.write(process.stderr.isTTY ? CLEAR_LINE + text : `${text}\n`)
 }
 
-/** Predicts what scenarios, as `parseScenario` reads them, make of the requests before. */
-function predictScenarios(
-  before: SpanTraces,
-  after: SpanTraces | null,
-  { texts, ...model }: { readonly texts: readonly string[] } & Partial<ExecutionModelOptions>,
-): Predictions {
-  const scenarios = texts.map((text) => parseScenario(text))
-  const models = learnExecutionModels(after === null ? before : [before, after], model)
-  const all = scenarios.length > 1 ? [...scenarios, combineScenarios(...scenarios)] : scenarios
-  return {
-    requests: requestsOf(models),
-    population: model,
-    after: after && profileOf(new RequestModel(models, 1).recorded),
-    profiles: all.map((scenario) => applied(models, scenario)),
-  }
-}
-
-function applied(models: ExecutionModels, scenario: Scenario): ScenarioProfile {
-  try {
-    return applyScenario(models, scenario)
-  } catch (problem) {
-    if (!(problem instanceof OptionError)) throw problem
-    const { option, value, expected } = problem
-    throw new OptionError(`apply.${option}`, value, expected)
-  }
-}
-
-const WISH = /^p(\d+(?:\.\d+)?)\s*<=?\s*(.+)$/i
-
-/** Reads a wish, `p99<300ms`; commander adds the option's name to the message. */
+/** Reads a wish, or a file with a histogram. */
 function targetFrom(text: string): WishTarget | HistogramTarget {
-  return text.endsWith('.json') ? histogramFrom(text) : wishFrom(text)
-}
-
-function histogramFrom(file: string): HistogramTarget {
+  if (!text.endsWith('.json')) return parseWish(text)
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as HistogramTarget
+    return JSON.parse(readFileSync(text, 'utf8')) as HistogramTarget
   } catch (problem) {
     throw new FlowdeltaError(
       `The file cannot be read as JSON: ${(problem as Error).message}. Give { "edges": […], "counts": […] } with edges in µs.`,
     )
   }
-}
-
-function wishFrom(text: string): WishTarget {
-  const [, percents, below = ''] = WISH.exec(text.trim()) ?? []
-  const belowUs = readDuration(below)
-  const quantile = Number((Number(percents) / 100).toPrecision(12))
-  if (quantile > 0 && quantile < 1 && belowUs >= 0) return { quantile, belowUs }
-  throw new FlowdeltaError(
-    "Give a quantile and a time, as 'p99<300ms' (units are us, ms and s), or a histogram in a .json file.",
-  )
 }

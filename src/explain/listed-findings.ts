@@ -1,7 +1,10 @@
 import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
+import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import { AFTER, BEFORE, type Period } from '../traces/period.ts'
+import { explain, explainMutation } from './parameters/explain.ts'
+import type { Explanation } from './parameters/explanation.ts'
 
 /** Finding with what a list of all findings says of it. */
 export type ListedFinding = Finding & {
@@ -45,4 +48,29 @@ export function findingCalled(comparison: Comparison, which: unknown): ListedFin
     rankName(which),
     'not the rank or the id of a finding',
   )
+}
+
+/** Entries to explain: a finding, a mutation or both, with their explanations. */
+export interface Explained {
+  readonly finding: (ListedFinding & { readonly why: Explanation }) | null
+  readonly mutation: (RankedMutation & { readonly why: Explanation }) | null
+}
+
+/**
+ * Returns the entries to explain, `null` if there is nothing to explain; throws if no finding or mutation has that
+ * name.
+ */
+export function explainCalled(comparison: Comparison, which: string): Explained | null {
+  const { findings } = comparison.findings
+  const { mutations } = comparison.ranking
+  if (findings.length + mutations.length === 0) return null
+  const mutation = mutations.find(({ rank }) => rankName(which) === `#${rank}`)
+  // There may be more mutations than findings.
+  const isAlone = mutation !== undefined && findings.length < mutation.rank
+  const finding = isAlone ? undefined : findingCalled(comparison, which)
+  return {
+    finding: finding === undefined ? null : { ...finding, why: explain(comparison, finding) },
+    mutation:
+      mutation === undefined ? null : { ...mutation, why: explainMutation(comparison, mutation) },
+  }
 }

@@ -1,18 +1,15 @@
-import type { CheckedType, Estimate, Growth, RunCheck } from '../../compare/baseline/check-run.ts'
+import {
+  type CheckedType,
+  type Estimate,
+  type Growth,
+  historyChanges,
+  type RunCheck,
+} from '../../compare/baseline/check-run.ts'
+import { failsUntold, type JudgedType } from '../../compare/baseline/judge-types.ts'
+import type { RunSummary } from '../../compare/baseline/run-summary.ts'
 import { tableOf } from '../../core/text-layout.ts'
-import { counted, formatDuration, grouped, shortText, spoken } from '../../core/words.ts'
+import { counted, formatDuration, grouped, pValue, shortText, spoken } from '../../core/words.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
-
-/** Type of requests with the verdict of `--fail-on` and `--warn-on`. */
-export interface JudgedType extends CheckedType {
-  readonly verdict: 'pass' | 'warn' | 'fail'
-  /** Conditions that make it fail, or else warn. */
-  readonly conditions: readonly string[]
-  /** Whether it warns of a shift, or of failures, that runs before are too few to be sure of. */
-  readonly isUntold: boolean
-  /** Conditions of `--fail-on` that its interval does not rule out. */
-  readonly possible: readonly string[]
-}
 
 export interface CheckResults {
   readonly check: RunCheck
@@ -24,11 +21,6 @@ export interface CheckResults {
 export function verdictOf({ types }: CheckResults): JudgedType['verdict'] {
   const given = types.map(({ verdict }) => verdict)
   return given.includes('fail') ? 'fail' : given.includes('warn') ? 'warn' : 'pass'
-}
-
-/** Whether clearly more requests fail than in each run before, which are too few to be sure of it. */
-export function failsUntold({ failsApart, errors }: CheckedType): boolean {
-  return failsApart && !((errors?.growth.low ?? 0) > 0)
 }
 
 const MAX_NAME_LENGTH = 60
@@ -195,4 +187,20 @@ export function githubCommands(results: CheckResults): string {
   const ungated = ungatedText(results)
   if (ungated !== '') lines.push(`::warning title=flowdelta::${data(ungated)}`)
   return `${[...lines, `::notice title=flowdelta::${data(summary)}`].join('\n')}\n`
+}
+
+/** Longest name of a run or type in a history. */
+export const MAX_RUN_LENGTH = 90
+
+/** Says with which runs of a history response times changed. */
+export function historyText(runs: readonly RunSummary[]): string {
+  const lines = historyChanges(runs).flatMap(({ run, types }) => [
+    `Changed with ${shortText(run, MAX_RUN_LENGTH)}:`,
+    ...types.map(({ name, levelsUs, p }) => {
+      const levels = levelsUs.map(formatDuration).join(' → ')
+      return `  ${shortText(name, MAX_RUN_LENGTH)}: typically ${levels} (${pValue(p)})`
+    }),
+  ])
+  if (lines.length === 0) lines.push('Response times never changed level.')
+  return [counted(runs.length, 'run'), ...lines].join('\n')
 }

@@ -26,8 +26,8 @@ import {
 } from '../../core/text-layout.ts'
 import { counted, grouped, percent, shortText, spoken } from '../../core/words.ts'
 import { flowDifferences } from '../../explain/flow-pair/compare-flow-graphs.ts'
-import type { ListedFinding } from '../../explain/listed-findings.ts'
-import { type Explanation, titleOf, unansweredText } from '../../explain/parameters/explanation.ts'
+import type { Explained, ListedFinding } from '../../explain/listed-findings.ts'
+import { titleOf, unansweredText } from '../../explain/parameters/explanation.ts'
 import { countText } from '../../flows/flow-set.ts'
 import type { Operation } from '../../flows/node-labels.ts'
 import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
@@ -79,12 +79,6 @@ interface ComparisonResults {
   readonly explained: Explained | null
   /** Findings with the results of a diagnosis. Default: no diagnosis. */
   readonly whatIf?: readonly ExplainedFinding[]
-}
-
-/** Entries to explain: a finding, a mutation or both, with their explanations. */
-export interface Explained {
-  readonly finding: (ListedFinding & { readonly why: Explanation }) | null
-  readonly mutation: (RankedMutation & { readonly why: Explanation }) | null
 }
 
 /** Writes the compared periods, warnings and findings on one screen; verbose, also every ranked mutation. */

@@ -1,5 +1,5 @@
 import { least } from 'd3-array'
-import { type Population, stoodFor } from '../../calls/call-forest.ts'
+import type { Population } from '../../calls/call-forest.ts'
 import type { PrintedWarning } from '../../compare/fairness/comparison-warning.ts'
 import { signedAmount, TIME } from '../../core/quantity.ts'
 import { leftOutLines, MAX_WIDTH, tableOf } from '../../core/text-layout.ts'
@@ -20,21 +20,13 @@ import type {
   ExplainedFinding,
   LatencyDiagnosis,
 } from '../../whatif/diagnosis/latency-diagnosis.ts'
-import type { ExecutionModels } from '../../whatif/models/execution-models.ts'
 import {
   type LatencyProfile,
   type ProfileQuantiles,
   profileQuantiles,
 } from '../../whatif/recompute/latency-profile.ts'
-import type { ScenarioProfile } from '../../whatif/scenarios/apply-scenario.ts'
+import { type Predictions, requestsOf } from '../../whatif/scenarios/predict-scenarios.ts'
 import type { Scenario } from '../../whatif/scenarios/scenario.ts'
-
-export interface Predictions {
-  readonly requests: { readonly before: number; readonly after: number | null }
-  readonly population: Population
-  readonly after: LatencyProfile | null
-  readonly profiles: readonly ScenarioProfile[]
-}
 
 /** Results of a diagnosis, or predictions without causes, and doubts about the traces. */
 export interface WhatifResults {
@@ -45,14 +37,6 @@ export interface WhatifResults {
   readonly within: number | null
   readonly limit: number
   readonly explained: readonly ExplainedFinding[]
-}
-
-/** Returns how many requests models were learned from. */
-export function requestsOf({ forests: [before, after] }: ExecutionModels): Predictions['requests'] {
-  return {
-    before: before === undefined ? 0 : stoodFor(before),
-    after: after === undefined ? null : stoodFor(after),
-  }
 }
 
 const MAX_TITLE_LENGTH = 90
