@@ -11,6 +11,7 @@ import { type Quantity, TIME } from '../core/quantity.ts'
 import { flowDifferences } from '../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-comparison.ts'
 import { type Explained, listedFindings } from '../explain/listed-findings.ts'
+import { mutationEffect } from '../explain/mutation-effect.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { mutationsWithin } from './comparison-budget.ts'
@@ -130,7 +131,7 @@ function mutationPart(maxEdges: number, maxPrecursors: number) {
       maxPrecursors,
     ).about(`Likeliest first, at most ${maxPrecursors}; precursorsInAll when there are more.`),
     effect: orNull(EFFECT).from(
-      mutationEffect,
+      (mutation) => mutationEffect(mutation.comparison, mutation),
       'null for a structural mutation without precursors.',
     ),
     edges: listOf(EDGE).from(
@@ -196,20 +197,6 @@ function mostChanged(edges: readonly EdgeComparison[], max: number): readonly Ed
     .sort((a, b) => size(b) - size(a) || a.number - b.number)
     .slice(0, max)
     .sort((a, b) => a.number - b.number)
-}
-
-/** Returns the shift of a mutation; for a structural one, relative to the likeliest category of its requests before. */
-function mutationEffect({ comparison, kind, category, precursors }: MutationOf): Effect | null {
-  const { responseTime, structural } = comparison
-  if (kind === 'response-time') {
-    return { ...responseTime.medianEffect(category), q: responseTime.test(category).q }
-  }
-  const [precursor] = precursors
-  if (precursor === undefined) return null
-  return {
-    ...responseTime.medianEffect(category, precursor.category),
-    q: structural.test(category).q,
-  }
 }
 
 function edgeEffect({ comparison, category, edge }: EdgeOf): Effect | null {

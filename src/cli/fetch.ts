@@ -9,6 +9,7 @@ import type { LoadProgress } from '../traces/readers/read-in-worker.ts'
 import { requireSavable } from '../traces/span-traces.ts'
 import { addOptions, type Flags, type FlagsOf, optionsFrom, paths, required } from './flags.ts'
 import { LOAD_FLAGS, warnOf } from './load-period.ts'
+import { clearProgress, showProgress, stoppable } from './progress.ts'
 
 const FETCH_FLAGS = defineOptions({
   from: paths(
@@ -35,31 +36,23 @@ async function runFetch({
   if (from.some((source) => resolve(source) === resolve(out))) {
     throw new OptionError('out', out, 'a file other than the traces being read')
   }
-  const controller = new AbortController()
-  const stop = () => controller.abort(new FlowdeltaError('Stopped. Nothing was written.'))
-  process.once('SIGINT', stop)
-  try {
-    const traces = await loadTraces(from, {
+  const stopped = new FlowdeltaError('Stopped. Nothing was written.')
+  const traces = await stoppable(async (signal) => {
+    const loaded = await loadTraces(from, {
       ...optionsFrom(LOAD_OPTIONS, flags),
-      signal: controller.signal,
-      onProgress: process.stderr.isTTY ? showProgress : null,
+      signal,
+      onProgress: process.stderr.isTTY ? (progress) => showProgress(progressText(progress)) : null,
     })
     clearProgress()
-    warnOf(traces)
-    await traces.save(out)
-    process.stdout.write(`${visibleText(out)}: ${counted(traces.size, 'trace')}\n`)
-  } finally {
-    process.removeListener('SIGINT', stop)
-    clearProgress()
-  }
+    warnOf(loaded)
+    await loaded.save(out)
+    return loaded
+  }, stopped)
+  process.stdout.write(`${visibleText(out)}: ${counted(traces.size, 'trace')}\n`)
 }
 
-function clearProgress(): void {
-  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
-}
-
-function showProgress({ bytesRead, bytesTotal }: LoadProgress): void {
-  const share =
-    bytesTotal > 0 && bytesTotal < Infinity ? `${percent(bytesRead / bytesTotal)} · ` : ''
-  process.stderr.write(`\r\u001b[K${share}${(bytesRead / 1e6).toFixed(1)} MB`)
+function progressText({ bytesRead, bytesTotal }: LoadProgress): string {
+  const isKnown = bytesTotal > 0 && bytesTotal < Infinity
+  const share = isKnown ? `${percent(bytesRead / bytesTotal)} · ` : ''
+  return `${share}${(bytesRead / 1e6).toFixed(1)} MB`
 }

@@ -34,7 +34,8 @@ class OptionFlag extends Option {
     if (row.conflictsWith !== undefined) this.conflicts([...row.conflictsWith])
     // Without a parser, commander collects the values of several.
     if (row.isSwitch || (this.variadic && row.default === null)) return
-    if (row.default !== null) this.default(row.default)
+    // No help says how an empty object is written.
+    if (typeof row.default !== 'object' || Array.isArray(row.default)) this.default(row.default)
     const words = row.choices.filter((choice) => choice !== null)
     if ('enum' in row.schema) this.choices(words).argParser((text) => choice(words, text))
     else if (Array.isArray(row.default)) {

@@ -14,7 +14,6 @@ import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { predictionText, whatifText } from '../views/text/whatif-text.ts'
 import {
-  type DiagnosisProgress,
   diagnoseLatencyStepwise,
   type HistogramTarget,
   type LatencyTarget,
@@ -41,6 +40,7 @@ import {
 } from './flags.ts'
 import { addSplit, isSplit, LOAD_FLAGS, loadPeriods, type SplitFlags } from './load-period.ts'
 import { listFlags, MAX_IN_JSON, MAX_IN_TEXT, printJson, printText, textWidth } from './printing.ts'
+import { showProgress, stoppable } from './progress.ts'
 import { WHATIF_DOCUMENT } from './whatif-results.ts'
 
 const { depth, beam, divergence, sampleSize, features, seed } = DIAGNOSIS_OPTIONS
@@ -202,46 +202,36 @@ function withWarnings(text: string, warnings: readonly PrintedWarning[]): string
 }
 
 /** Diagnoses, showing progress once it takes a second; Ctrl-C returns the results so far. */
-async function diagnose(
+function diagnose(
   before: SpanTraces,
   target: LatencyTarget,
   flags: Flags,
   finding: Finding | null,
 ): Promise<LatencyDiagnosis> {
-  const stop = new AbortController()
-  const onInterrupt = () => stop.abort()
   let [shownMs, everyMs] = [performance.now() + FIRST_SHOWN_MS, 0]
-  process.once('SIGINT', onInterrupt)
-  try {
+  return stoppable(async (signal) => {
     const steps = diagnoseLatencyStepwise(before, target, {
-      ...optionsFrom(DIAGNOSIS_FLAGS, flags),
-      ...optionsFrom(MODEL_FLAGS, flags),
+      ...optionsFrom({ ...DIAGNOSIS_FLAGS, ...MODEL_FLAGS }, flags),
       finding,
-      signal: stop.signal,
+      signal,
     })
     for (;;) {
       const step = await steps.next()
       if (step.done === true) return step.value
       if (performance.now() < shownMs) continue
-      showProgress(step.value)
+      const { tried, planned } = step.value
+      showProgress(
+        `${grouped(tried)} of ${grouped(planned)} scenarios tried; Ctrl-C shows what was found so far`,
+      )
       // Lines stay where there is no terminal: fewer and fewer of them.
       everyMs = process.stderr.isTTY ? SHOWN_EVERY_MS : Math.max(FIRST_SHOWN_MS, 2 * everyMs)
       shownMs = performance.now() + everyMs
     }
-  } finally {
-    process.off('SIGINT', onInterrupt)
-    if (process.stderr.isTTY) process.stderr.write(CLEAR_LINE)
-  }
+  })
 }
 
-const CLEAR_LINE = '\r\u001b[K'
 const FIRST_SHOWN_MS = 1000
 const SHOWN_EVERY_MS = 100
-
-function showProgress({ tried, planned }: DiagnosisProgress): void {
-  const text = `${grouped(tried)} of ${grouped(planned)} scenarios tried; Ctrl-C shows what was found so far`
-  process.stderr.write(process.stderr.isTTY ? CLEAR_LINE + text : `${text}\n`)
-}
 
 /** Reads a wish, or a file with a histogram. */
 function targetFrom(text: string): WishTarget | HistogramTarget {

@@ -3,7 +3,6 @@ import { withoutSmall } from '../../compare/account.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import type { EdgeChange } from '../../compare/edges/find-edge-changes.ts'
 import { isHint } from '../../compare/fairness/comparison-warnings.ts'
-import { type Detectable, detectableShifts } from '../../compare/findings/detectable.ts'
 import { type Finding, isStructural } from '../../compare/findings/finding.ts'
 import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
 import { notesIn } from '../../compare/subjects.ts'
@@ -12,6 +11,7 @@ import { type NoteThread, saidText, threadText } from '../../compare/words/notes
 import { changeWords, fromToText, partText, signedAmount, TIME } from '../../core/quantity.ts'
 import { traceLink } from '../../core/trace-links.ts'
 import { counted, firstOf, formatDuration, grouped, percent, spoken } from '../../core/words.ts'
+import { accounting } from '../../explain/accounting.ts'
 import {
   amountTexts,
   certainty,
@@ -23,6 +23,8 @@ import {
   periodTimes,
   shareText,
 } from '../../explain/headline.ts'
+import { mutationEffect, originOf } from '../../explain/mutation-effect.ts'
+import { power, powerNote } from '../../explain/power.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
 import {
@@ -243,33 +245,6 @@ function ribbonSection(comparison: Comparison): Blocks {
   ]
 }
 
-/** Adds up the contributions of findings, for comparison with the extra time of all requests after. */
-export function accounting({ account, findings, flows }: Comparison) {
-  const observedUs = findings.observedChangeUs
-  const mixUs = account.mixUs * flows.countedIn(AFTER)
-  const part = (rank: number | null, name: string, totalUs: number) => ({
-    /** Rank of the finding; `null` if it is none. */
-    rank,
-    name,
-    totalUs,
-    perRequestUs: totalUs / Math.max(1, flows.countedIn(AFTER)),
-    /** Share of the observed change; `NaN` if that may be 0. */
-    share: findings.changeIsClear ? totalUs / observedUs : Number.NaN,
-  })
-  const left = findings.omitted > 0 ? `, ${findings.omitted} smaller findings included` : ''
-  return {
-    findings: findings.findings.map(({ rank, title, contributionUs }) =>
-      part(rank, title, contributionUs),
-    ),
-    /** Together with the findings, they add up to the observed change. */
-    others: [
-      ...(mixUs === 0 ? [] : [part(null, 'changed request mix', mixUs)]),
-      part(null, `unexplained${left}`, observedUs - mixUs - findings.attributedUs),
-    ],
-    observed: part(null, 'observed', observedUs),
-  }
-}
-
 function accountTable(comparison: Comparison, title: string, most: number) {
   const { findings, others, observed } = accounting(comparison)
   const of = comparison.flows.quantity
@@ -451,9 +426,8 @@ const NO_INTERVAL = [Number.NaN, Number.NaN] as const
 
 function mutationRow(comparison: Comparison, mutation: RankedMutation) {
   const { categories, responseTime, structural } = comparison
-  const { rank, kind, category, requests, contributionUs, precursors } = mutation
-  // Changed work is compared with the likeliest earlier requests.
-  const origin = kind === 'structural' ? precursors[0]?.category : category
+  const { rank, kind, category, requests, contributionUs } = mutation
+  const origin = originOf(mutation)
   const median = (of: number, [first, other]: readonly [Period, Period]) => {
     const period = categories.count(of, first) > 0 ? first : other
     return typicalTimeUs(categories, { category: of, period, centre: 'median' })
@@ -467,8 +441,7 @@ function mutationRow(comparison: Comparison, mutation: RankedMutation) {
     name: rootName(categories, category, MAX_NAME_LENGTH),
     beforeUs: origin === undefined ? Number.NaN : median(origin, [BEFORE, AFTER]),
     afterUs: median(category, [AFTER, BEFORE]),
-    interval:
-      origin === undefined ? NO_INTERVAL : responseTime.medianEffect(category, origin).interval,
+    interval: mutationEffect(comparison, mutation)?.interval ?? NO_INTERVAL,
     q: (kind === 'structural' ? structural : responseTime).test(category).q,
   }
 }
@@ -510,31 +483,6 @@ function mutationBlocks(comparison: Comparison): Blocks {
       `Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other ${of.name}”: the same work takes a different ${of === TIME ? 'time' : 'amount of it'}. “Other work”: more requests do this work than before; the median before is of the work they most likely did then. q is the chance of a false alarm, corrected for the number of tests. It compares all times, not just medians, so it can be small where the interval of the median includes 0. ${strict}`,
     ),
   ]
-}
-
-/** Returns the slowdown of frequent kinds of requests that four comparisons of five find. */
-export function power({ flows, steps, edges }: Comparison, limit: number) {
-  const all = detectableShifts(steps, edges)
-  const testable = all.filter((kind) => kind.testable)
-  const after = (kinds: readonly Detectable[]) => sum(kinds, (kind) => kind.after)
-  return {
-    kinds: testable.slice(0, limit),
-    quantity: flows.quantity,
-    isOfRuns: flows.runs.length > 1,
-    testableKinds: testable.length,
-    allKinds: all.length,
-    /** Share of the requests after. */
-    testableShare: after(testable) / Math.max(1, after(all)),
-  }
-}
-
-export function powerNote(known: ReturnType<typeof power>): string {
-  const { testableKinds, allKinds, testableShare, quantity, isOfRuns } = known
-  return (
-    `If every request of a type took that much ${quantity === TIME ? 'longer' : 'more'}, four of five comparisons like this ` +
-    `would find it${isOfRuns ? ', if runs did not differ' : ''}. ${grouped(testableKinds)} of ${counted(allKinds, 'type')} ${testableKinds === 1 ? 'has' : 'have'} enough ` +
-    `requests for a test: ${percent(testableShare)} of the requests after.`
-  )
 }
 
 function powerBlocks(comparison: Comparison, limit: number): Blocks {

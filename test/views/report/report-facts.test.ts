@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import {
-  accounting,
-  mutationRows,
-  power,
-  powerNote,
-} from '../../../src/views/report/comparison-report.ts'
+import { accounting } from '../../../src/explain/accounting.ts'
+import { power, powerNote } from '../../../src/explain/power.ts'
+import { mutationRows } from '../../../src/views/report/comparison-report.ts'
 import {
   certainty,
   chanceText,
