@@ -15,6 +15,7 @@ import {
   whatIfOf,
 } from './comparison-flags.ts'
 import { conditions, failOn, type Terms } from './conditions.ts'
+import { printResults } from './document.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { isProposedAlone, proposedAlone, withFlags } from './load-period.ts'
 import { JSON_FLAG, printJson, printText, textWidth } from './printing.ts'
@@ -83,8 +84,7 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
   if (flags.dot !== undefined) process.stdout.write(dotCalled(comparison, flags.dot))
   else if (flags.finding !== undefined) {
     const whole = { comparison, finding: findingCalled(comparison, flags.finding), explained: why }
-    if (json) printJson(FINDING_DOCUMENT.write(whole))
-    else printText(findingText(whole, textWidth()))
+    printResults(whole, { json, document: FINDING_DOCUMENT, text: findingText })
   } else if (json) {
     const all = sizesOf(comparison)
     printJson(withinBudget(COMPARISON_DOCUMENT.write(printed), { budget, all }))

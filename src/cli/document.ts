@@ -7,6 +7,7 @@ import {
   pickOptions,
 } from '../core/options.ts'
 import { flagged } from './flags.ts'
+import { printJson, printText, textWidth } from './printing.ts'
 
 /** Part of a document: its schema, and how a value is written; both are defined once. */
 export class Part<In> {
@@ -157,3 +158,18 @@ export const WARNINGS = listOf(
     detail: optional(TEXT).about('Its effect on the results, and what to do.'),
   }),
 )
+
+interface Printed<Results> {
+  readonly json: boolean
+  readonly document: Document<Results>
+  readonly text: (results: Results, options: { readonly width: number }) => string
+}
+
+/** Prints results: as a JSON document if asked for, else as text of the terminal's width. */
+export function printResults<Results>(
+  results: Results,
+  { json, document, text }: Printed<Results>,
+): void {
+  if (json) printJson(document.write(results))
+  else printText(text(results, { width: textWidth() }))
+}

@@ -1,9 +1,7 @@
 import type { Command } from 'commander'
-import { withKnowledge } from '../compare/apply-knowledge.ts'
-import { CATEGORY_OPTIONS, type Categories } from '../compare/categories/categories.ts'
-import { categorize } from '../compare/categories/categorize.ts'
-import { foldedBy, withHostClasses } from '../compare/comparison-inputs.ts'
-import { COMPARISON_OPTIONS, FORM_OPTIONS } from '../compare/comparison-options.ts'
+import type { Categories } from '../compare/categories/categories.ts'
+import { CATEGORIZED_BY, categorizeTraces } from '../compare/categorize-traces.ts'
+import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import {
   type ComparisonWarning,
   type PrintedWarning,
@@ -12,13 +10,11 @@ import {
 } from '../compare/fairness/comparison-warning.ts'
 import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
-import { nameTraces } from '../compare/knowledge/names.ts'
 import { proposePeriods } from '../compare/onset/propose-periods.ts'
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
-import { defineOptions, flag, optionalText, pickOptions, readOptions } from '../core/options.ts'
+import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { counted, grouped } from '../core/words.ts'
 import { narrowedText, proposedText } from '../explain/proposed-text.ts'
-import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS } from '../flows/flow-set.ts'
 import { loadTraces } from '../logs/traced/load-traces.ts'
 import { LOAD_OPTIONS } from '../traces/load-options.ts'
@@ -188,12 +184,10 @@ export function warnOf(traces: TraceSet, { selected = true } = {}): void {
   for (const line of lines) process.stderr.write(`${visibleText(line)}\n`)
 }
 
-const CATEGORIZED = defineOptions({ ...CATEGORY_OPTIONS, ...FLOW_OPTIONS, ...FORM_OPTIONS })
-
 export function addOnePeriod(command: Command): Command {
   return addOptions(
     command.argument('<file...>', 'Traces of one period'),
-    rarely(CATEGORIZED, 'measure', 'labelBy', 'fold'),
+    rarely(CATEGORIZED_BY, 'measure', 'labelBy', 'fold'),
     LOAD_FLAGS,
   )
 }
@@ -206,18 +200,12 @@ export async function categorizeFiles(
 ): Promise<{ categories: Categories; warnings: readonly PrintedWarning[] }> {
   const [first, second] = await loadPeriods(flags, [files, after])
   const periods = second === undefined ? [first] : [first, second]
-  const ruled = withKnowledge(readOptions(CATEGORIZED, optionsFrom(CATEGORIZED, flags)))
-  const named = (traces: TraceSet) => nameTraces(traces, ruled.knowledge)
-  const built = buildFlows(
-    second ? [named(first), named(second)] : named(first),
-    pickOptions(FLOW_OPTIONS, ruled),
-  )
-  const flows = foldedBy(withHostClasses(built, ruled), ruled)
+  const categories = categorizeTraces([first, second], optionsFrom(CATEGORIZED_BY, flags))
   return {
-    categories: categorize(flows, pickOptions(CATEGORY_OPTIONS, ruled)),
+    categories,
     warnings: withFlags([
       ...periods.flatMap((traces) => dataQuality(traces, [])),
-      ...unfinishedFolding({ flows }),
+      ...unfinishedFolding(categories),
     ]),
   }
 }

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander'
-import { FlowdeltaError, visibleText } from '../core/errors.ts'
+import { FlowdeltaError, type OptionAdvice, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { logsTitle } from '../explain/logs/log-headline.ts'
 import { differences, newErrors, performanceSentences } from '../explain/logs/log-words.ts'
@@ -22,6 +22,7 @@ import {
   NUMBER,
   optional,
   plain,
+  printResults,
   record,
   TEXT,
   truncated,
@@ -37,7 +38,7 @@ import {
   paths,
   rarely,
 } from './flags.ts'
-import { listFlags, MAX_IN_JSON, MAX_IN_TEXT, printJson, printText, textWidth } from './printing.ts'
+import { listFlags, MAX_IN_JSON, MAX_IN_TEXT } from './printing.ts'
 import { FORMAT_NAMES, formatOf, MADE_BY, REPORT_FORMATS, writeReport } from './report.ts'
 
 /** The document's names of the periods, which are Distalyzer's. */
@@ -312,16 +313,17 @@ async function runLogs(
     process.stderr.write(`flowdelta: ${visibleText(out)} is ${FORMAT_NAMES[format]}\n`)
   }
   if (flags.markdown) process.stdout.write(reportMarkdown(compared, { madeBy: MADE_BY }))
-  else if (json) {
-    printJson(LOGS_DOCUMENT.write({ compared, warnings, limit: limit ?? MAX_IN_JSON }))
-  } else {
-    const printed = { compared, warnings, limit: limit ?? MAX_IN_TEXT }
-    printText(
-      logsText(printed, {
-        isWhole: flags.details === true,
-        inFlags: (message, advice) => inFlags(known, message, advice),
-        width: textWidth(),
-      }),
+  else {
+    const most = limit ?? (json ? MAX_IN_JSON : MAX_IN_TEXT)
+    const inOwnFlags = (message: string, advice: OptionAdvice) => inFlags(known, message, advice)
+    printResults(
+      { compared, warnings, limit: most },
+      {
+        json,
+        document: LOGS_DOCUMENT,
+        text: (results, width) =>
+          logsText(results, { isWhole: flags.details, inFlags: inOwnFlags, ...width }),
+      },
     )
   }
   failOn(compared, flags.failOn, TERMS)

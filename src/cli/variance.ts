@@ -24,6 +24,7 @@ import {
   MEASURED,
   optional,
   orNull,
+  printResults,
   record,
   TEXT,
   truncated,
@@ -32,7 +33,7 @@ import {
 } from './document.ts'
 import { addOptions, type Flags, type FlagsOf, optionsFrom, paths } from './flags.ts'
 import { addOnePeriod, categorizeFiles, SPLIT_FLAGS, type SplitFlags } from './load-period.ts'
-import { JSON_FLAG, printJson, printText, textWidth } from './printing.ts'
+import { JSON_FLAG } from './printing.ts'
 
 const MAX_EDGES = 50
 
@@ -220,6 +221,5 @@ async function runVariance(files: string[], flags: VarianceFlags & Flags): Promi
     warnings: [...warnings, ...noneLarge(variance)],
     limit,
   }
-  if (json) printJson(VARIANCE_DOCUMENT.write(results))
-  else printText(varianceText(results, textWidth()))
+  printResults(results, { json, document: VARIANCE_DOCUMENT, text: varianceText })
 }

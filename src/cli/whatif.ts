@@ -2,17 +2,16 @@ import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { requireSpans } from '../calls/call-forest.ts'
 import { type Comparison, compare } from '../compare/comparison.ts'
-import { type PrintedWarning, warningLines } from '../compare/fairness/comparison-warning.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
-import { grouped, readDuration, spoken } from '../core/words.ts'
+import { grouped, readDuration } from '../core/words.ts'
 import { findingCalled } from '../explain/listed-findings.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
-import { predictionText, whatifText } from '../views/text/whatif-text.ts'
+import { whatifText } from '../views/text/whatif-text.ts'
 import {
   diagnoseLatencyStepwise,
   type HistogramTarget,
@@ -26,9 +25,9 @@ import {
   type LatencyDiagnosis,
 } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { whatifWarnings } from '../whatif/diagnosis/trace-warnings.ts'
-import { EXECUTION_MODEL_OPTIONS } from '../whatif/models/execution-models.ts'
 import { predictScenarios } from '../whatif/scenarios/predict-scenarios.ts'
 import { conditions, failOn, type Terms } from './conditions.ts'
+import { printResults } from './document.ts'
 import {
   addOptions,
   type Flags,
@@ -39,27 +38,15 @@ import {
   required,
 } from './flags.ts'
 import { addSplit, isSplit, LOAD_FLAGS, loadPeriods, type SplitFlags } from './load-period.ts'
-import { listFlags, MAX_IN_JSON, MAX_IN_TEXT, printJson, printText, textWidth } from './printing.ts'
+import { listFlags, MAX_IN_JSON, MAX_IN_TEXT } from './printing.ts'
 import { showProgress, stoppable } from './progress.ts'
 import { WHATIF_DOCUMENT } from './whatif-results.ts'
 
+const { service, operation, caller, similarity } = DIAGNOSIS_OPTIONS
+const MODEL_FLAGS = { service, operation, caller, similarity }
 const { depth, beam, divergence, sampleSize, features, seed } = DIAGNOSIS_OPTIONS
-const DIAGNOSIS_FLAGS = defineOptions({
-  depth,
-  beam,
-  divergence,
-  sampleSize: { ...sampleSize, flag: 'sample <traces>' },
-  features,
-  seed,
-})
-
-const { service, operation, caller } = EXECUTION_MODEL_OPTIONS
-const MODEL_FLAGS = defineOptions({
-  service,
-  operation,
-  caller,
-  similarity: { ...DIAGNOSIS_OPTIONS.similarity, flag: 'similarity <distance>', parse: Number },
-})
+const SEARCH_FLAGS = { depth, beam, divergence, sampleSize, features, seed }
+const DIAGNOSIS_FLAGS = { ...SEARCH_FLAGS, ...MODEL_FLAGS }
 
 const FINDING_FLAGS = defineOptions({
   findings: flag({
@@ -135,7 +122,7 @@ interface WhatifFlags
 
 export function addWhatif(command: Command, args: readonly string[]): void {
   addOptions(addSplit(command), isSplit(args) ? PERIOD_FLAGS : required(PERIOD_FLAGS))
-  addOptions(command, TARGET_FLAGS, rarely(DIAGNOSIS_FLAGS), rarely(MODEL_FLAGS), FINDING_FLAGS)
+  addOptions(command, TARGET_FLAGS, rarely(DIAGNOSIS_FLAGS), FINDING_FLAGS)
   addOptions(command, KNOWLEDGE_OPTIONS, LOAD_FLAGS, PRINT_FLAGS).action(runWhatif)
 }
 
@@ -168,9 +155,7 @@ async function runWhatif(files: string[], asked: WhatifFlags & Flags): Promise<v
       texts: apply,
     })
     const results = { predictions, warnings, within, limit: 0, explained: [] }
-    if (json) printJson(WHATIF_DOCUMENT.write(results))
-    else
-      printText(withWarnings(predictionText(predictions, { within, width: textWidth() }), warnings))
+    printResults(results, { json, document: WHATIF_DOCUMENT, text: whatifText })
     return
   }
   // One of the two is there: see above.
@@ -183,22 +168,20 @@ async function runWhatif(files: string[], asked: WhatifFlags & Flags): Promise<v
     finding,
   )
   const explained = comparison === null ? [] : diagnosis.explains(comparison.findings)
-  const most = limit ?? (json ? MAX_IN_JSON : MAX_IN_TEXT)
   const wish = target !== undefined && 'quantile' in target ? target : undefined
+  const most = limit ?? (json ? MAX_IN_JSON : MAX_IN_TEXT)
   const results = { diagnosis, limit: most, warnings, within, explained }
-  if (json) printJson(WHATIF_DOCUMENT.write(results))
-  else
-    printText(withWarnings(whatifText(diagnosis, results, { wish, width: textWidth() }), warnings))
+  printResults(results, {
+    json,
+    document: WHATIF_DOCUMENT,
+    text: (of, width) => whatifText(of, { wish, ...width }),
+  })
   failOn(diagnosis, flags.failOn, TERMS)
 }
 
 function comparisonOf(before: SpanTraces, after: SpanTraces | null): Comparison {
   if (after !== null) return compare(before, after)
   throw new FlowdeltaError('Findings need a period to compare with. Give --after.')
-}
-
-function withWarnings(text: string, warnings: readonly PrintedWarning[]): string {
-  return spoken([text, warningLines(warnings).join('\n')]).join('\n\n')
 }
 
 /** Diagnoses, showing progress once it takes a second; Ctrl-C returns the results so far. */
@@ -211,7 +194,7 @@ function diagnose(
   let [shownMs, everyMs] = [performance.now() + FIRST_SHOWN_MS, 0]
   return stoppable(async (signal) => {
     const steps = diagnoseLatencyStepwise(before, target, {
-      ...optionsFrom({ ...DIAGNOSIS_FLAGS, ...MODEL_FLAGS }, flags),
+      ...optionsFrom(DIAGNOSIS_FLAGS, flags),
       finding,
       signal,
     })

@@ -106,7 +106,7 @@ interface FindingResults {
 /** Writes a finding with all that it rests on. */
 export function findingText(
   { comparison, finding, explained = null }: FindingResults,
-  width = MAX_WIDTH,
+  { width = MAX_WIDTH } = {},
 ): string {
   const { id, kind, concerned, all, services, consequences, mutations, exemplars } = finding
   const count = (period: Period) => `${grouped(concerned[period])} of ${grouped(all[period])}`

@@ -33,7 +33,7 @@ const MOST = { categories: 5, edges: 3, merged: 3, spots: 3, spreads: 5 } as con
 const MIN_GAIN = 0.05
 
 /** Writes categories by the variance of their response times, its sources, and what to record next. */
-export function varianceText(results: VarianceResults, width = MAX_WIDTH): string {
+export function varianceText(results: VarianceResults, { width = MAX_WIDTH } = {}): string {
   const { variance, anomalies, spreads, warnings, limit } = results
   const { ranked } = variance
   const shown = ranked.slice(0, limit)

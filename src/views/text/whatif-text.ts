@@ -1,6 +1,6 @@
 import { least } from 'd3-array'
 import type { Population } from '../../calls/call-forest.ts'
-import type { PrintedWarning } from '../../compare/fairness/comparison-warning.ts'
+import { type PrintedWarning, warningLines } from '../../compare/fairness/comparison-warning.ts'
 import { signedAmount, TIME } from '../../core/quantity.ts'
 import { leftOutLines, MAX_WIDTH, tableOf } from '../../core/text-layout.ts'
 import {
@@ -42,11 +42,30 @@ export interface WhatifResults {
 const MAX_TITLE_LENGTH = 90
 const MAX_TARGET_LENGTH = 120
 
-/** Writes how far the profiles are apart, and which changes explain it. */
+interface TextOptions {
+  /** Wish that the causes are to meet, if there is one. */
+  readonly wish?: WishTarget | undefined
+  /** Characters of a line. Default: 100. */
+  readonly width?: number
+}
+
+/** Writes which changes explain the profiles' distance, or what scenarios would change; doubts come last. */
 export function whatifText(
+  results: WhatifResults,
+  { wish, width = MAX_WIDTH }: TextOptions = {},
+): string {
+  const { diagnosis, predictions, within, warnings } = results
+  return spoken([
+    diagnosis && diagnosisText(diagnosis, results, { wish, width }),
+    predictions && predictionText(predictions, { within, width }),
+    warningLines(warnings).join('\n'),
+  ]).join('\n\n')
+}
+
+function diagnosisText(
   diagnosis: LatencyDiagnosis,
   { limit, within, explained }: WhatifResults,
-  { wish, width = MAX_WIDTH }: { readonly wish?: WishTarget | undefined; readonly width?: number },
+  { wish, width }: TextOptions & { readonly width: number },
 ): string {
   const { state } = diagnosis
   const { told, shown } = toldCauses(diagnosis, limit)
@@ -240,10 +259,9 @@ function withinColumn<Row>(us: number | null, profileOf: (row: Row) => LatencyPr
   return { [`≤ ${formatDuration(us)}`]: (row: Row) => meetText(profileOf(row), us) }
 }
 
-/** Writes what scenarios would make of the requests before. */
-export function predictionText(
+function predictionText(
   { requests, population, after, profiles }: Predictions,
-  { within: us, width = MAX_WIDTH }: Pick<WhatifResults, 'within'> & { readonly width?: number },
+  { within: us, width }: { readonly within: number | null; readonly width: number },
 ): string {
   const recorded = (title: string, profile: LatencyProfile) => ({ title, profile, touched: null })
   const [first] = profiles
