@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
-import { MEASURED } from '../src/cli/document.ts'
 import { textWidth } from '../src/cli/printing.ts'
+import { MEASURED } from '../src/core/json-parts.ts'
 import type { StageTable } from '../src/core/stage.ts'
 import { textTable } from '../src/core/text-layout.ts'
 import { counted, grouped } from '../src/core/words.ts'

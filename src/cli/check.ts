@@ -10,16 +10,6 @@ import { type JudgedType, judgeTypes, namedCheck } from '../compare/baseline/jud
 import { summarizeRun } from '../compare/baseline/run-summary.ts'
 import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { visibleText } from '../core/errors.ts'
-import { defineOptions, flag, level, oneOf, optionalText } from '../core/options.ts'
-import { counted } from '../core/words.ts'
-import {
-  type CheckResults,
-  checkText,
-  githubCommands,
-  verdictOf,
-} from '../views/text/check-text.ts'
-import { addRun, RUN_FLAGS, readHistory, runName } from './baseline.ts'
-import { conditionFrom, conditions, failOn, type Terms } from './conditions.ts'
 import {
   document,
   FLAG,
@@ -31,7 +21,17 @@ import {
   SHARE,
   TEXT,
   words,
-} from './document.ts'
+} from '../core/json-parts.ts'
+import { defineOptions, flag, level, oneOf, optionalText } from '../core/options.ts'
+import { counted } from '../core/words.ts'
+import {
+  type CheckResults,
+  checkText,
+  githubCommands,
+  verdictOf,
+} from '../views/text/check-text.ts'
+import { addRun, RUN_FLAGS, readHistory, runName } from './baseline.ts'
+import { conditionFrom, conditions, failOn, type Terms } from './conditions.ts'
 import { addOptions, type Flags, type FlagsOf, required } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
 import { givenWidth, printedJson, printText } from './printing.ts'

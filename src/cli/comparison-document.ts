@@ -7,14 +7,6 @@ import type { SlowStretch } from '../compare/findings/stretches.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { exemplars, type RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import { fewSlowWhen, fewSlowWhere } from '../compare/words/slow-words.ts'
-import { type Quantity, TIME } from '../core/quantity.ts'
-import { flowDifferences } from '../explain/flow-pair/compare-flow-graphs.ts'
-import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-comparison.ts'
-import { type Explained, listedFindings } from '../explain/listed-findings.ts'
-import { mutationEffect } from '../explain/mutation-effect.ts'
-import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
-import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
-import { mutationsWithin } from './comparison-budget.ts'
 import {
   COUNT,
   document,
@@ -24,14 +16,22 @@ import {
   NUMBER,
   optional,
   orNull,
-  PERIOD_COUNTS,
   parameters,
   RANK,
   record,
   SHARE,
   TEXT,
   words,
-} from './document.ts'
+} from '../core/json-parts.ts'
+import { type Quantity, TIME } from '../core/quantity.ts'
+import { flowDifferences } from '../explain/flow-pair/compare-flow-graphs.ts'
+import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-comparison.ts'
+import { type Explained, listedFindings } from '../explain/listed-findings.ts'
+import { mutationEffect } from '../explain/mutation-effect.ts'
+import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
+import { mutationsWithin } from './comparison-budget.ts'
+import { PERIOD_COUNTS } from './document.ts'
 import {
   EFFECT,
   type Effect,

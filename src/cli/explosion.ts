@@ -1,12 +1,6 @@
 import type { Command } from 'commander'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import { FlowdeltaError, type OptionAdvice } from '../core/errors.ts'
-import { defineOptions, optionalCount } from '../core/options.ts'
-import {
-  diagnoseExplosion,
-  type ExplosionDiagnosis,
-} from '../explain/explosion/diagnose-explosion.ts'
-import { type ExplosionResults, explosionText } from '../views/text/explosion-text.ts'
 import {
   COUNT,
   document,
@@ -14,11 +8,16 @@ import {
   listOf,
   MEASURED,
   orNull,
-  printResults,
   record,
   TEXT,
-  WARNINGS,
-} from './document.ts'
+} from '../core/json-parts.ts'
+import { defineOptions, optionalCount } from '../core/options.ts'
+import {
+  diagnoseExplosion,
+  type ExplosionDiagnosis,
+} from '../explain/explosion/diagnose-explosion.ts'
+import { type ExplosionResults, explosionText } from '../views/text/explosion-text.ts'
+import { printResults, WARNINGS } from './document.ts'
 import { addOptions, adviceFlags, type Flags, type FlagsOf, flagsOf, inFlags } from './flags.ts'
 import { addOnePeriod, categorizeFiles } from './load-period.ts'
 import { JSON_FLAG } from './printing.ts'

@@ -15,6 +15,21 @@ import type { SegmentSide } from '../compare/segments/contrast-shares.ts'
 import type { Segment, SegmentCondition } from '../compare/segments/segments.ts'
 import { CALL_CHOICES } from '../compare/steps/call-counts.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
+import {
+  COUNT,
+  FLAG,
+  listOf,
+  MEASURED,
+  NUMBER,
+  optional,
+  orNull,
+  plain,
+  RANK,
+  record,
+  SHARE,
+  TEXT,
+  words,
+} from '../core/json-parts.ts'
 import type { ListedFinding } from '../explain/listed-findings.ts'
 import { type Explanation, pathSentence } from '../explain/parameters/explanation.ts'
 import type { ExplainedPath } from '../explain/parameters/parameter-question.ts'
@@ -24,22 +39,7 @@ import type {
 } from '../explain/parameters/parameter-table.ts'
 import type { PathCondition } from '../stats/decision-tree/tree.ts'
 import { CONDITION_OPS } from '../traces/selection/condition.ts'
-import {
-  COUNT,
-  FLAG,
-  listOf,
-  MEASURED,
-  NUMBER,
-  optional,
-  orNull,
-  PERIOD_COUNTS,
-  plain,
-  RANK,
-  record,
-  SHARE,
-  TEXT,
-  words,
-} from './document.ts'
+import { PERIOD_COUNTS } from './document.ts'
 
 const SEGMENT_SIDE = record<SegmentSide>({
   before: COUNT,

@@ -7,7 +7,13 @@ import {
   type OptionError,
   show,
 } from '../core/errors.ts'
-import { custom, type OptionRow, type OptionsOf, type OptionTable } from '../core/options.ts'
+import {
+  custom,
+  flagged,
+  type OptionRow,
+  type OptionsOf,
+  type OptionTable,
+} from '../core/options.ts'
 import { MIN_HELP_WIDTH } from './printing.ts'
 
 export type Flags = Readonly<Record<string, unknown>>
@@ -113,10 +119,6 @@ export function optionsFrom<Table extends OptionTable>(
     return value === undefined ? [] : [[name, value]]
   })
   return Object.fromEntries(given) as Partial<OptionsOf<Table>>
-}
-
-export function flagged<Table extends OptionTable>(table: Table): OptionTable {
-  return Object.fromEntries(Object.entries(table).filter(([, { flag }]) => flag !== null))
 }
 
 export function flagsOf(...tables: readonly OptionTable[]): readonly Option[] {

@@ -1,5 +1,20 @@
 import type { Command, Option } from 'commander'
 import { FlowdeltaError, type OptionAdvice, visibleText } from '../core/errors.ts'
+import {
+  COUNT,
+  document,
+  type Each,
+  FLAG,
+  listOf,
+  MEASURED,
+  NUMBER,
+  optional,
+  plain,
+  record,
+  TEXT,
+  truncated,
+  words,
+} from '../core/json-parts.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { logsTitle } from '../explain/logs/log-headline.ts'
 import { differences, newErrors, performanceSentences } from '../explain/logs/log-words.ts'
@@ -12,23 +27,7 @@ import { connectCharts } from '../views/notebook/connect-charts.ts'
 import { reportMarkdown } from '../views/report/report.ts'
 import { type LogResults, logsText } from '../views/text/logs-text.ts'
 import { conditions, failOn, type Terms } from './conditions.ts'
-import {
-  COUNT,
-  document,
-  type Each,
-  FLAG,
-  listOf,
-  MEASURED,
-  NUMBER,
-  optional,
-  plain,
-  printResults,
-  record,
-  TEXT,
-  truncated,
-  WARNINGS,
-  words,
-} from './document.ts'
+import { printResults, WARNINGS } from './document.ts'
 import {
   addOptions,
   type Flags,

@@ -1,5 +1,18 @@
 import type { Command } from 'commander'
 import type { LabelCount } from '../compare/precursors/label-difference.ts'
+import {
+  COUNT,
+  document,
+  FLAG,
+  listOf,
+  MEASURED,
+  optional,
+  orNull,
+  record,
+  TEXT,
+  truncated,
+  words,
+} from '../core/json-parts.ts'
 import { count, defineOptions, flag } from '../core/options.ts'
 import type { EdgeVariance } from '../explain/variance/category-variance.ts'
 import {
@@ -16,21 +29,7 @@ import {
 } from '../explain/variance/find-variance.ts'
 import type { MergedBehaviors } from '../explain/variance/merged-behaviors.ts'
 import { noneLarge, type VarianceResults, varianceText } from '../views/text/variance-text.ts'
-import {
-  COUNT,
-  document,
-  FLAG,
-  listOf,
-  MEASURED,
-  optional,
-  orNull,
-  printResults,
-  record,
-  TEXT,
-  truncated,
-  WARNINGS,
-  words,
-} from './document.ts'
+import { printResults, WARNINGS } from './document.ts'
 import { addOptions, type Flags, type FlagsOf, optionsFrom, paths } from './flags.ts'
 import { addOnePeriod, categorizeFiles, SPLIT_FLAGS, type SplitFlags } from './load-period.ts'
 import { JSON_FLAG } from './printing.ts'

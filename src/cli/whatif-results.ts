@@ -1,13 +1,4 @@
 import type { Population } from '../calls/call-forest.ts'
-import type { WhatifResults } from '../views/text/whatif-text.ts'
-import type {
-  DiagnosedScenario,
-  ExplainedFinding,
-  LatencyDiagnosis,
-} from '../whatif/diagnosis/latency-diagnosis.ts'
-import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
-import type { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
-import { requestsOf } from '../whatif/scenarios/predict-scenarios.ts'
 import {
   COUNT,
   document,
@@ -23,9 +14,18 @@ import {
   SHARE,
   TEXT,
   truncated,
-  WARNINGS,
   words,
-} from './document.ts'
+} from '../core/json-parts.ts'
+import type { WhatifResults } from '../views/text/whatif-text.ts'
+import type {
+  DiagnosedScenario,
+  ExplainedFinding,
+  LatencyDiagnosis,
+} from '../whatif/diagnosis/latency-diagnosis.ts'
+import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
+import type { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
+import { requestsOf } from '../whatif/scenarios/predict-scenarios.ts'
+import { WARNINGS } from './document.ts'
 
 /** Latencies before, with a change of so many requests, and after. */
 interface Changed {

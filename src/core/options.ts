@@ -228,6 +228,11 @@ export function pickOptions<Table extends OptionTable, Given extends OptionsOf<T
   return Object.fromEntries(picked) as OptionsOf<Table>
 }
 
+/** Returns the options that have a flag. */
+export function flagged<Table extends OptionTable>(table: Table): OptionTable {
+  return Object.fromEntries(Object.entries(table).filter(([, { flag }]) => flag !== null))
+}
+
 /** Writes the options that differ from their defaults as an object in code; `''` where none does. */
 export function optionsCode<Table extends OptionTable>(
   table: Table,
