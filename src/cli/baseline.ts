@@ -1,6 +1,11 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
-import { parseHistory, type RunSummary, summarizeRun } from '../compare/baseline/run-summary.ts'
+import {
+  parseHistory,
+  type RunSummary,
+  runName,
+  summarizeRun,
+} from '../compare/baseline/run-summary.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { counted, shortText } from '../core/words.ts'
@@ -61,25 +66,6 @@ async function runBaseline(
   const run = summarizeRun(name, traces)
   const how = addRun(out, run)
   printText(`${out}: ${counted(run.types.length, 'request type')}, ${how}`)
-}
-
-/** Names a run that is added to a history; throws for a name that it has unless that is replaced. */
-export function runName(
-  history: readonly RunSummary[],
-  { name, replace }: FlagsOf<typeof RUN_FLAGS>,
-): string {
-  const isTaken = (given: string) => history.some((run) => run.name === given)
-  if (name === undefined) {
-    let number = history.length + 1
-    while (isTaken(`run ${number}`)) number++
-    return `run ${number}`
-  }
-  if (replace || !isTaken(name)) return name
-  throw new OptionError(
-    'name',
-    name,
-    'a name that is new in the history, or --replace to replace that run',
-  )
 }
 
 export function readHistory(file: string): RunSummary[] {

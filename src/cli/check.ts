@@ -7,7 +7,7 @@ import {
   type RunCheck,
 } from '../compare/baseline/check-run.ts'
 import { type JudgedType, judgeTypes, namedCheck } from '../compare/baseline/judge-types.ts'
-import { summarizeRun } from '../compare/baseline/run-summary.ts'
+import { runName, summarizeRun } from '../compare/baseline/run-summary.ts'
 import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { visibleText } from '../core/errors.ts'
 import {
@@ -23,6 +23,7 @@ import {
   words,
 } from '../core/json-parts.ts'
 import { defineOptions, flag, level, oneOf, optionalText } from '../core/options.ts'
+import { conditionFrom, type Terms } from '../core/result-conditions.ts'
 import { counted } from '../core/words.ts'
 import {
   type CheckResults,
@@ -30,8 +31,8 @@ import {
   githubCommands,
   verdictOf,
 } from '../views/text/check-text.ts'
-import { addRun, RUN_FLAGS, readHistory, runName } from './baseline.ts'
-import { conditionFrom, conditions, failOn, type Terms } from './conditions.ts'
+import { addRun, RUN_FLAGS, readHistory } from './baseline.ts'
+import { conditions, failOn } from './conditions.ts'
 import { addOptions, type Flags, type FlagsOf, required } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
 import { givenWidth, printedJson, printText } from './printing.ts'

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import { count, defineOptions, flag, optionalText } from '../core/options.ts'
+import type { Terms } from '../core/result-conditions.ts'
 import { explainCalled, findingCalled } from '../explain/listed-findings.ts'
 import { comparisonText, findingText } from '../views/text/comparison-text.ts'
 import { DOT_CHOICES, dotCalled } from '../views/to-dot.ts'
@@ -14,7 +15,7 @@ import {
   WHAT_IF_FLAG,
   whatIfOf,
 } from './comparison-flags.ts'
-import { conditions, failOn, type Terms } from './conditions.ts'
+import { conditions, failOn } from './conditions.ts'
 import { printResults } from './document.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { isProposedAlone, proposedAlone, withFlags } from './load-period.ts'

@@ -24,10 +24,10 @@ import {
   words,
 } from '../core/json-parts.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
+import { changesOf, mostChanged, mutationEffect } from '../explain/category-changes.ts'
 import { flowDifferences } from '../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-comparison.ts'
 import { type Explained, listedFindings } from '../explain/listed-findings.ts'
-import { mutationEffect } from '../explain/mutation-effect.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { mutationsWithin } from './comparison-budget.ts'
@@ -69,7 +69,7 @@ const CATEGORY = record<CategoryOf>({
   before: CATEGORY_TIMES.from((category) => momentsOf(category, BEFORE)),
   after: CATEGORY_TIMES.from((category) => momentsOf(category, AFTER)),
   labels: listOf(words('structural-mutation', 'precursor', 'response-time-mutation')).from(
-    labelsOf,
+    ({ comparison, id }) => changesOf(comparison, id),
   ),
   responseTime: record<ReturnType<Comparison['responseTime']['test']>>({
     statistic: MEASURED,
@@ -176,27 +176,8 @@ function momentsOf({ comparison, id }: CategoryOf, period: Period): Moments {
   return comparison.categories.responseTimeMoments(id, period)
 }
 
-function labelsOf({ comparison, id }: CategoryOf): string[] {
-  const label = comparison.structural.label(id)
-  const changed = label === 'unchanged' ? [] : [label]
-  return comparison.responseTime.test(id).rejected
-    ? [...changed, 'response-time-mutation']
-    : changed
-}
-
 function countAbove(max: number, count: number): number | undefined {
   return count > max ? count : undefined
-}
-
-/** Returns the edges that changed first, then those whose mean changed most, in the flow's order. */
-function mostChanged(edges: readonly EdgeComparison[], max: number): readonly EdgeComparison[] {
-  if (edges.length <= max) return edges
-  const size = ({ test, beforeMeanUs, afterMeanUs }: EdgeComparison) =>
-    test?.rejected === true ? Number.POSITIVE_INFINITY : Math.abs(afterMeanUs - beforeMeanUs) || 0
-  return [...edges]
-    .sort((a, b) => size(b) - size(a) || a.number - b.number)
-    .slice(0, max)
-    .sort((a, b) => a.number - b.number)
 }
 
 function edgeEffect({ comparison, category, edge }: EdgeOf): Effect | null {

@@ -23,6 +23,7 @@ import {
   NUMBER,
   optional,
   orNull,
+  type Part,
   plain,
   RANK,
   record,
@@ -31,13 +32,17 @@ import {
   words,
 } from '../core/json-parts.ts'
 import type { ListedFinding } from '../explain/listed-findings.ts'
-import { type Explanation, pathSentence } from '../explain/parameters/explanation.ts'
+import {
+  type Explanation,
+  type PlainCondition,
+  pathSentence,
+  plainConditions,
+} from '../explain/parameters/explanation.ts'
 import type { ExplainedPath } from '../explain/parameters/parameter-question.ts'
 import type {
   LeftOutParameter,
   ParameterDifference,
 } from '../explain/parameters/parameter-table.ts'
-import type { PathCondition } from '../stats/decision-tree/tree.ts'
 import { CONDITION_OPS } from '../traces/selection/condition.ts'
 import { PERIOD_COUNTS } from './document.ts'
 
@@ -102,13 +107,17 @@ export const EXEMPLARS = record<Exemplars>({ before: listOf(TEXT), after: listOf
 const VALUE = plain<number | readonly string[]>({
   anyOf: [{ type: 'number' }, { type: 'array', items: { type: 'string' } }],
 })
-const CONDITION = record({ column: TEXT, op: words('<=', '>', 'in'), value: VALUE })
+const CONDITION = record<PlainCondition>({
+  column: TEXT,
+  op: words('<=', '>', 'in') as Part<PlainCondition['op']>,
+  value: VALUE,
+})
 
 const PATH = record<ExplainedPath & { readonly sentence: string }>({
   question: words('what-differs', 'what-is-slow'),
   sentence: TEXT,
   conditions: listOf(CONDITION).from(
-    ({ conditions }) => conditions.flatMap(conditionsOf),
+    ({ conditions }) => conditions.flatMap(plainConditions),
     'All of them hold.',
   ),
   predicts: words('mutation', 'precursor', 'slow', 'usual').about(
@@ -343,13 +352,3 @@ export const WHOLE_FINDING = findingPart(NO_LIMITS)
 export type PrintedFinding = WithExplanation<ListedFinding>
 
 export type WithExplanation<T> = T & { readonly explanation?: Explanation | undefined }
-
-function conditionsOf(condition: PathCondition): Parameters<typeof CONDITION.write>[0][] {
-  const { column } = condition
-  if (condition.kind === 'levels') return [{ column, op: 'in', value: condition.levels }]
-  const { above, atMost } = condition
-  return [
-    ...(above === undefined ? [] : [{ column, op: '>', value: above }]),
-    ...(atMost === undefined ? [] : [{ column, op: '<=', value: atMost }]),
-  ]
-}

@@ -16,6 +16,7 @@ import {
   words,
 } from '../core/json-parts.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
+import type { Terms } from '../core/result-conditions.ts'
 import { logsTitle } from '../explain/logs/log-headline.ts'
 import { differences, newErrors, performanceSentences } from '../explain/logs/log-words.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
@@ -26,7 +27,7 @@ import { LOG_READ_OPTIONS } from '../logs/readers/log-read-options.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
 import { reportMarkdown } from '../views/report/report.ts'
 import { type LogResults, logsText } from '../views/text/logs-text.ts'
-import { conditions, failOn, type Terms } from './conditions.ts'
+import { conditions, failOn } from './conditions.ts'
 import { printResults, WARNINGS } from './document.ts'
 import {
   addOptions,

@@ -7,6 +7,7 @@ import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
+import type { Terms } from '../core/result-conditions.ts'
 import { grouped, readDuration } from '../core/words.ts'
 import { findingCalled } from '../explain/listed-findings.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
@@ -26,7 +27,7 @@ import {
 } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { whatifWarnings } from '../whatif/diagnosis/trace-warnings.ts'
 import { predictScenarios } from '../whatif/scenarios/predict-scenarios.ts'
-import { conditions, failOn, type Terms } from './conditions.ts'
+import { conditions, failOn } from './conditions.ts'
 import { printResults } from './document.ts'
 import {
   addOptions,

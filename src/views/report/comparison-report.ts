@@ -12,6 +12,7 @@ import { changeWords, fromToText, partText, signedAmount, TIME } from '../../cor
 import { traceLink } from '../../core/trace-links.ts'
 import { counted, firstOf, formatDuration, grouped, percent, spoken } from '../../core/words.ts'
 import { accounting } from '../../explain/accounting.ts'
+import { mutationEffect, originOf } from '../../explain/category-changes.ts'
 import {
   amountTexts,
   certainty,
@@ -23,7 +24,6 @@ import {
   periodTimes,
   shareText,
 } from '../../explain/headline.ts'
-import { mutationEffect, originOf } from '../../explain/mutation-effect.ts'
 import { power, powerNote } from '../../explain/power.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
