@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
+import { errorRate } from '../compare/findings/finding-size.ts'
 import { count, defineOptions, flag, optionalText } from '../core/options.ts'
 import type { Terms } from '../core/result-conditions.ts'
 import { explainCalled, findingCalled } from '../explain/listed-findings.ts'
@@ -98,11 +99,4 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
   }
   proposedAlone(flags, comparison.findings.findings.length)
   failOn(comparison, flags.failOn, TERMS)
-}
-
-/** Returns the calls that fail after, in per cent, if a finding says that more do; else 0. */
-function errorRate({ kind, direction, size, segment, calls: [call] }: Finding): number {
-  if (kind !== 'errors' || direction !== 'slower') return 0
-  if (call !== undefined) return (100 * call.made[1]) / call.chances[1]
-  return 100 * (segment?.inside.afterMean ?? size.value)
 }

@@ -7,8 +7,7 @@ import {
   type StructureChange,
 } from '../compare/findings/finding.ts'
 import type { Interference, Others } from '../compare/interference/interference.ts'
-import type { TimedEvent } from '../compare/onset/events.ts'
-import type { Onset } from '../compare/onset/onset.ts'
+import { onsetTimes } from '../compare/onset/onset.ts'
 import type { PlaceName } from '../compare/places/places.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
 import type { SegmentSide } from '../compare/segments/contrast-shares.ts'
@@ -233,17 +232,6 @@ const SINCE = record({
   ),
 })
 
-function sinceTimes({ isTimeOfDay, until, ...since }: Onset, event: TimedEvent | null) {
-  const text = (us: number) =>
-    isTimeOfDay ? new Date(us / 1e3).toISOString() : `PT${(us / 1e6).toFixed(6)}S`
-  const times = ({ timeUs, lowUs, highUs }: NonNullable<Onset['until']>) => {
-    const [time, low, high] = [timeUs, lowUs, highUs].map(text) as [string, string, string]
-    return { time, low, high }
-  }
-  const follows = event && { time: text(event.atUs), event: event.words }
-  return { ...since, ...times(since), until: until && times(until), follows }
-}
-
 const INTERFERENCE = record<Interference>({
   slowCalls: COUNT.about('Calls after that were compared and were slow.'),
   usualCalls: COUNT,
@@ -311,7 +299,7 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
       'Errors only: how many more requests after fail because of it; negative for fewer.',
     ),
     since: orNull(SINCE).from(
-      ({ since, follows }) => since && sinceTimes(since, follows),
+      ({ since, follows }) => since && onsetTimes(since, follows),
       'Start of the change; null where unknown. Time of day in UTC, or time since the after period began where no time of day was recorded, as ISO 8601.',
     ),
     contributionUs: NUMBER.about(

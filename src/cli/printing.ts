@@ -1,6 +1,6 @@
 import { visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalCount } from '../core/options.ts'
-import { MAX_WIDTH, wrapped } from '../core/text-layout.ts'
+import { fittedLines, MAX_WIDTH } from '../core/text-layout.ts'
 
 export const JSON_FLAG = flag({ default: false, sentence: 'Print a JSON document instead of text' })
 
@@ -23,23 +23,9 @@ export function printJson(document: unknown): void {
 
 export function printText(text: string): void {
   const shown = visibleText(text.endsWith('\n') ? text : `${text}\n`)
-  const fitted = fittedLines(shown)
-  process.stdout.write(isColored() ? colored(fitted) : fitted)
-}
-
-/** Rows of a table: breaking these would break their columns. */
-const ALIGNED = /\S {2,}\S.*\S {2,}\S/
-
-/** Breaks lines that are wider than the terminal between words; without one, they stay whole for programs. */
-function fittedLines(text: string): string {
   const width = givenWidth()
-  if (width === undefined) return text
-  const fit = (line: string) => {
-    const [head = ''] = /^ *(?:#\d+ +|! )?/.exec(line) ?? []
-    if (ALIGNED.test(line.slice(head.length))) return [line]
-    return wrapped(line, ' '.repeat(head.length), width)
-  }
-  return text.split('\n').flatMap(fit).join('\n')
+  const fitted = width === undefined ? shown : fittedLines(shown, width)
+  process.stdout.write(isColored() ? colored(fitted) : fitted)
 }
 
 /** Whether the output is a terminal whose user wants colors (https://no-color.org). */

@@ -154,3 +154,16 @@ export function cutAtPart(line: string, width: number): string {
 export function leftOutLines(left: number): string[] {
   return left > 0 ? [`… and ${grouped(left)} more; raise --limit to see them.`] : []
 }
+
+/** Rows of a table: breaking these would break their columns. */
+const ALIGNED = /\S {2,}\S.*\S {2,}\S/
+
+/** Breaks lines of a text that are too long between words; rows of tables stay whole. */
+export function fittedLines(text: string, width: number): string {
+  const fit = (line: string) => {
+    const [head = ''] = /^ *(?:#\d+ +|! )?/.exec(line) ?? []
+    if (ALIGNED.test(line.slice(head.length))) return [line]
+    return wrapped(line, ' '.repeat(head.length), width)
+  }
+  return text.split('\n').flatMap(fit).join('\n')
+}

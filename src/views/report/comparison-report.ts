@@ -32,7 +32,7 @@ import {
   type ExplainedFinding,
   type LatencyDiagnosis,
 } from '../../whatif/diagnosis/latency-diagnosis.ts'
-import { type FindingChart, findingChart } from '../charts/finding-chart.ts'
+import { findingCaption, findingChart } from '../charts/finding-chart.ts'
 import { latencyProfilesChart } from '../charts/latency-profiles.ts'
 import { rootName } from '../charts/node-names.ts'
 import { PAGE_WIDTH, ribbonChart } from '../charts/ribbon.ts'
@@ -276,6 +276,7 @@ interface FindingContext extends ReportContext {
 function findingArticle(finding: Finding, { comparison, traceUrl, cause }: FindingContext) {
   const { rank, kind, direction, contributionUs, consequences, exemplars } = finding
   const { quantity: of } = comparison.flows
+  const pictured = findingChart(comparison, finding)
   const explains = cause && causeText(cause, MAX_TITLE_LENGTH)
   const isSlower = direction === 'slower'
   const tag =
@@ -304,7 +305,7 @@ function findingArticle(finding: Finding, { comparison, traceUrl, cause }: Findi
     stepBlocks(finding, comparison),
     structureBlocks(finding),
     traces.length > 0 && [heading(4, 'Traces to look at'), traces],
-    pictureOf(finding, findingChart(comparison, finding)),
+    picture(pictured.chart, findingCaption(finding, pictured.of)),
   ])
 }
 
@@ -396,24 +397,6 @@ function soft(said: string): Phrase {
 
 function more(left: number, what: string, many?: string) {
   return left > 0 && text(`… and ${counted(left, what, many)}.`, 'soft')
-}
-
-const READING =
-  'Curves climb as requests finish. Where blue (after) runs to the right of orange (before), requests take longer'
-
-function pictureOf({ categories }: Finding, { chart, of }: FindingChart) {
-  const kinds =
-    categories.length === 1
-      ? 'All affected requests are of this kind.'
-      : `This kind has the most requests of the ${categories.length} affected kinds.`
-  const captions = {
-    step: `Times of the step itself, one per request: the mean of its calls. ${READING}.`,
-    requests: `Times of whole requests, not of the step alone. ${READING}; the vertical line marks where the two are furthest apart. ${kinds}`,
-    path: 'Mean affected request, before and after, cut into the steps that it waits for.',
-    errors: 'Share of requests that failed, over time.',
-    arrivals: 'Response times of requests, by time of arrival.',
-  }
-  return picture(chart, captions[of])
 }
 
 export function mutationRows(comparison: Comparison, limit: number) {
