@@ -17,10 +17,9 @@ import {
   whatIfOf,
 } from './comparison-flags.ts'
 import { conditions, failOn } from './conditions.ts'
-import { printResults } from './document.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { isProposedAlone, proposedAlone, withFlags } from './load-period.ts'
-import { JSON_FLAG, printJson, printText, textWidth } from './printing.ts'
+import { JSON_FLAG, printJson, printResults, printText, textWidth } from './printing.ts'
 
 /** Terms of `--fail-on`; only changes for the worse count. */
 const TERMS: Terms<Finding, Comparison> = {

@@ -16,6 +16,7 @@ import {
   NUMBER,
   optional,
   orNull,
+  PERIOD_COUNTS,
   parameters,
   RANK,
   record,
@@ -31,7 +32,6 @@ import { type Explained, listedFindings } from '../explain/listed-findings.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { mutationsWithin } from './comparison-budget.ts'
-import { PERIOD_COUNTS } from './document.ts'
 import {
   EFFECT,
   type Effect,

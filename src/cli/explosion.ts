@@ -17,10 +17,9 @@ import {
   type ExplosionDiagnosis,
 } from '../explain/explosion/diagnose-explosion.ts'
 import { type ExplosionResults, explosionText } from '../views/text/explosion-text.ts'
-import { printResults, WARNINGS } from './document.ts'
 import { addOptions, adviceFlags, type Flags, type FlagsOf, flagsOf, inFlags } from './flags.ts'
 import { addOnePeriod, categorizeFiles } from './load-period.ts'
-import { JSON_FLAG } from './printing.ts'
+import { JSON_FLAG, printResults, WARNINGS } from './printing.ts'
 
 const EXPLOSION_FLAGS = defineOptions({
   json: JSON_FLAG,

@@ -23,6 +23,7 @@ import {
   optional,
   orNull,
   type Part,
+  PERIOD_COUNTS,
   plain,
   RANK,
   record,
@@ -43,7 +44,6 @@ import type {
   ParameterDifference,
 } from '../explain/parameters/parameter-table.ts'
 import { CONDITION_OPS } from '../traces/selection/condition.ts'
-import { PERIOD_COUNTS } from './document.ts'
 
 const SEGMENT_SIDE = record<SegmentSide>({
   before: COUNT,

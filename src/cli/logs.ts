@@ -28,7 +28,6 @@ import { connectCharts } from '../views/notebook/connect-charts.ts'
 import { reportMarkdown } from '../views/report/report.ts'
 import { type LogResults, logsText } from '../views/text/logs-text.ts'
 import { conditions, failOn } from './conditions.ts'
-import { printResults, WARNINGS } from './document.ts'
 import {
   addOptions,
   type Flags,
@@ -38,7 +37,7 @@ import {
   paths,
   rarely,
 } from './flags.ts'
-import { listFlags, MAX_IN_JSON, MAX_IN_TEXT } from './printing.ts'
+import { listFlags, MAX_IN_JSON, MAX_IN_TEXT, printResults, WARNINGS } from './printing.ts'
 import { FORMAT_NAMES, formatOf, MADE_BY, REPORT_FORMATS, writeReport } from './report.ts'
 
 /** The document's names of the periods, which are Distalyzer's. */
@@ -293,7 +292,9 @@ async function runLogs(
   }
   // A wrong name is reported before minutes are spent on the logs.
   const format = out === undefined ? undefined : formatOf(out)
-  const logs = await loadLogs(sourcesOf({ before, after, files }), {
+  const isOne = files.length > 0 && before === undefined && after === undefined
+  const periods = () => ({ before: pathsOf('before', before), after: pathsOf('after', after) })
+  const logs = await loadLogs(isOne ? files : periods(), {
     ...optionsFrom({ ...READ_OPTIONS, ...FIELD_FLAGS }, flags),
     ...(by !== undefined && { instance: by }),
   })
@@ -307,8 +308,7 @@ async function runLogs(
   }))
   if (out !== undefined || flags.markdown) connectCharts()
   if (out !== undefined && format !== undefined) {
-    const compare = { before: before ?? files, after: after ?? files }
-    const options = { files: compare, madeBy: MADE_BY }
+    const options = { files: { before: before ?? files, after: after ?? files }, madeBy: MADE_BY }
     writeReport(out, REPORT_FORMATS[format](compared, options))
     process.stderr.write(`flowdelta: ${visibleText(out)} is ${FORMAT_NAMES[format]}\n`)
   }
@@ -327,15 +327,6 @@ async function runLogs(
     )
   }
   failOn(compared, flags.failOn, TERMS)
-}
-
-interface Sources extends Pick<LogsFlags, 'before' | 'after'> {
-  readonly files: readonly string[]
-}
-
-function sourcesOf({ before, after, files }: Sources) {
-  if (files.length > 0 && before === undefined && after === undefined) return files
-  return { before: pathsOf('before', before), after: pathsOf('after', after) }
 }
 
 function pathsOf(period: LogClass, paths: readonly string[] | undefined): readonly string[] {

@@ -1,4 +1,6 @@
+import type { PrintedWarning } from '../compare/fairness/comparison-warning.ts'
 import { visibleText } from '../core/errors.ts'
+import { type Document, listOf, optional, record, TEXT } from '../core/json-parts.ts'
 import { defineOptions, flag, optionalCount } from '../core/options.ts'
 import { fittedLines, MAX_WIDTH } from '../core/text-layout.ts'
 
@@ -52,4 +54,27 @@ export function givenWidth(): number | undefined {
 /** Characters of a line: those of the terminal, if there is one. */
 export function textWidth(): number {
   return givenWidth() ?? MAX_WIDTH
+}
+
+export const WARNINGS = listOf(
+  record<PrintedWarning>({
+    code: TEXT,
+    message: TEXT,
+    detail: optional(TEXT).about('Its effect on the results, and what to do.'),
+  }),
+)
+
+interface Printed<Results> {
+  readonly json: boolean
+  readonly document: Document<Results>
+  readonly text: (results: Results, options: { readonly width: number }) => string
+}
+
+/** Prints results: as a JSON document if asked for, else as text of the terminal's width. */
+export function printResults<Results>(
+  results: Results,
+  { json, document, text }: Printed<Results>,
+): void {
+  if (json) printJson(document.write(results))
+  else printText(text(results, { width: textWidth() }))
 }

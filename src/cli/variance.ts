@@ -29,10 +29,9 @@ import {
 } from '../explain/variance/find-variance.ts'
 import type { MergedBehaviors } from '../explain/variance/merged-behaviors.ts'
 import { noneLarge, type VarianceResults, varianceText } from '../views/text/variance-text.ts'
-import { printResults, WARNINGS } from './document.ts'
 import { addOptions, type Flags, type FlagsOf, optionsFrom, paths } from './flags.ts'
 import { addOnePeriod, categorizeFiles, SPLIT_FLAGS, type SplitFlags } from './load-period.ts'
-import { JSON_FLAG } from './printing.ts'
+import { JSON_FLAG, printResults, WARNINGS } from './printing.ts'
 
 const MAX_EDGES = 50
 
