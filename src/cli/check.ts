@@ -92,23 +92,6 @@ const CHECK_FORMATS = {
   github: githubCommands,
 }
 
-const CHECK_FLAGS = defineOptions({
-  alpha: level({
-    default: 0.05,
-    sentence: 'Chance that any interval of the check, or any change of the history, is wrong',
-  }),
-  as: oneOf(Object.keys(CHECK_FORMATS) as (keyof typeof CHECK_FORMATS)[], {
-    unit: 'format',
-    default: 'text',
-    sentence: 'How to print: text, json, or annotations of GitHub checks',
-  }),
-  out: optionalText('File to write to, not standard output', 'out <file>'),
-  ...RUN_FLAGS,
-  append: flag({ default: false, sentence: 'Add the run to the history unless it fails' }),
-})
-
-const isMissing = ({ requests: [, now] }: CheckedType) => now === 0
-
 /** Terms of conditions: the bounds of intervals that are nearest to no change. */
 const TERMS: Terms<CheckedType, RunCheck> = {
   things: ({ types }) => types,
@@ -116,7 +99,7 @@ const TERMS: Terms<CheckedType, RunCheck> = {
   words: {
     any: ({ shift, errors, tail }) =>
       [shift, errors?.growth, tail?.growth].some((one) => (one?.low ?? 0) > 0),
-    missing: isMissing,
+    missing: ({ requests: [, now] }) => now === 0,
   },
   quantities: {
     shift: {
@@ -136,7 +119,7 @@ const BY_DEFAULT = (['errors', 'tail'] as const).map((quantity) => ({
   condition: conditionFrom(`${quantity}>0%`, TERMS),
 }))
 
-const CONDITION_FLAGS = defineOptions({
+const CHECK_FLAGS = defineOptions({
   ...required({
     baseline: optionalText("History that 'flowdelta baseline write' wrote", 'baseline <file>'),
   }),
@@ -150,13 +133,25 @@ const CONDITION_FLAGS = defineOptions({
     "Warn when any type surely exceeds it; 'errors>0%' and 'tail>0%' warn unless another condition checks failures or the tail",
     TERMS,
   ),
+  alpha: level({
+    default: 0.05,
+    sentence: 'Chance that any interval of the check, or any change of the history, is wrong',
+  }),
+  as: oneOf(Object.keys(CHECK_FORMATS) as (keyof typeof CHECK_FORMATS)[], {
+    unit: 'format',
+    default: 'text',
+    sentence: 'How to print: text, json, or annotations of GitHub checks',
+  }),
+  out: optionalText('File to write to, not standard output', 'out <file>'),
+  ...RUN_FLAGS,
+  append: flag({ default: false, sentence: 'Add the run to the history unless it fails' }),
 })
 
-type CheckFlags = FlagsOf<typeof CONDITION_FLAGS & typeof CHECK_FLAGS & typeof KNOWLEDGE_OPTIONS>
+type CheckFlags = FlagsOf<typeof CHECK_FLAGS & typeof KNOWLEDGE_OPTIONS>
 
 export function addCheck(command: Command): void {
   command.argument('<file...>', 'Traces of the run to check')
-  addOptions(command, CONDITION_FLAGS, CHECK_FLAGS, KNOWLEDGE_OPTIONS, LOAD_FLAGS).action(runCheck)
+  addOptions(command, CHECK_FLAGS, KNOWLEDGE_OPTIONS, LOAD_FLAGS).action(runCheck)
 }
 
 async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<void> {

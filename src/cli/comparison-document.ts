@@ -9,6 +9,7 @@ import { exemplars, type RankedMutation } from '../compare/ranking/rank-mutation
 import { fewSlowWhen, fewSlowWhere } from '../compare/words/slow-words.ts'
 import {
   COUNT,
+  countBeyond,
   document,
   FLAG,
   listOf,
@@ -30,6 +31,7 @@ import { flowDifferences } from '../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-comparison.ts'
 import { type Explained, listedFindings } from '../explain/listed-findings.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import type { ComparisonResults, FindingResults } from '../views/text/comparison-text.ts'
 import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { mutationsWithin } from './comparison-budget.ts'
 import {
@@ -139,10 +141,8 @@ function mutationPart(maxEdges: number, maxPrecursors: number) {
         mostChanged(allEdges, maxEdges).map((edge) => ({ comparison, category, edge })),
       `At most ${maxEdges}, the most changed; edgesInAll when there are more.`,
     ),
-    edgesInAll: optional(COUNT).from(({ allEdges }) => countAbove(maxEdges, allEdges.length)),
-    precursorsInAll: optional(COUNT).from(({ precursors }) =>
-      countAbove(maxPrecursors, precursors.length),
-    ),
+    edgesInAll: countBeyond(maxEdges, ({ allEdges }) => allEdges.length),
+    precursorsInAll: countBeyond(maxPrecursors, ({ precursors }) => precursors.length),
     exemplars: EXEMPLARS.from((mutation) => exemplars(mutation.comparison.categories, mutation)),
     explanation: optional(EXPLANATION),
   })
@@ -176,22 +176,13 @@ function momentsOf({ comparison, id }: CategoryOf, period: Period): Moments {
   return comparison.categories.responseTimeMoments(id, period)
 }
 
-function countAbove(max: number, count: number): number | undefined {
-  return count > max ? count : undefined
-}
-
 function edgeEffect({ comparison, category, edge }: EdgeOf): Effect | null {
   return { ...comparison.responseTime.edgeMedianEffect(category, edge.number), q: edge.test.q }
 }
 
-export interface PrintedComparison {
-  readonly comparison: Comparison
-  readonly limit: number
+interface PrintedComparison extends ComparisonResults {
   /** Bytes that it may have as JSON; 0 for any number. */
   readonly budget: number
-  readonly explained: Explained | null
-  /** Findings with the results of a diagnosis. Default: no diagnosis. */
-  readonly whatIf?: readonly ExplainedFinding[]
 }
 
 const PARAMETERS = parameters(COMPARISON_OPTIONS).from(
@@ -412,14 +403,7 @@ function withExplanation(finding: PrintedFinding, explained: Explained | null): 
   return why?.id === finding.id ? { ...finding, explanation: why.why } : finding
 }
 
-export interface WholeFinding {
-  readonly comparison: Comparison
-  readonly finding: PrintedFinding
-  /** Entries requested by `--explain`. Default: none. */
-  readonly explained?: Explained | null
-}
-
-export const FINDING_DOCUMENT = document<WholeFinding>(
+export const FINDING_DOCUMENT = document<FindingResults>(
   'finding',
   'What `flowdelta compare --finding ID --json` prints: one finding with all its evidence.',
   {

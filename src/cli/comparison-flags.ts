@@ -117,13 +117,10 @@ async function loadRuns(flags: ComparisonFlags & Flags, beside: BesideTraces): P
 }
 
 function requireOnce(runs: readonly (readonly string[])[]): void {
-  const seen = new Set<string>()
-  for (const files of runs) {
-    for (const name of new Set(files)) {
-      if (seen.has(resolve(name))) throw new OptionError('before', name, 'each run its own files')
-      seen.add(resolve(name))
-    }
-  }
+  const names = runs.flatMap((files) => [...new Set(files)])
+  const resolved = names.map((name) => resolve(name))
+  const twice = names.find((_, i) => resolved.indexOf(resolved[i] as string) < i)
+  if (twice !== undefined) throw new OptionError('before', twice, 'each run its own files')
 }
 
 export const WHAT_IF_FLAG = defineOptions({

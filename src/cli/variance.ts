@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { LabelCount } from '../compare/precursors/label-difference.ts'
 import {
   COUNT,
+  countBeyond,
   document,
   FLAG,
   listOf,
@@ -115,9 +116,7 @@ const CATEGORY = record<SpreadOf>({
     ({ found }) => found.edges,
     `Largest share of the variance first, at most ${MAX_EDGES}; edgesInAll when there are more.`,
   ),
-  edgesInAll: optional(COUNT).from(({ found }) =>
-    found.edges.length > MAX_EDGES ? found.edges.length : undefined,
-  ),
+  edgesInAll: countBeyond(MAX_EDGES, ({ found }) => found.edges.length),
   period: optional(words('before', 'after')).from(
     ({ results, period }) => (results.spreads === null ? undefined : period),
     'Present with --after.',

@@ -217,19 +217,17 @@ const FINDING_FLAGS = defineOptions({
   finding: optionalText('Start from a finding of flowdelta compare, by id or rank', 'finding <id>'),
 })
 
-const PRINT_FLAGS = {
+const PRINT_FLAGS = defineOptions({
   ...listFlags('causes'),
-  ...defineOptions({
-    within: custom<number | null>({
-      default: null,
-      parse: readDuration,
-      accepts: (value) => value === null || (value as number) > 0,
-      expected: "a time, as '300ms'",
-      flag: 'within <time>',
-      sentence: "Also show how many requests finish within a time: '300ms'",
-    }),
+  within: custom<number | null>({
+    default: null,
+    parse: readDuration,
+    accepts: (value) => value === null || (value as number) > 0,
+    expected: "a time, as '300ms'",
+    flag: 'within <time>',
+    sentence: "Also show how many requests finish within a time: '300ms'",
   }),
-}
+})
 
 const TERMS: Terms<DiagnosedScenario, LatencyDiagnosis> = {
   things: ({ ranked }) => ranked.filter(({ significant }) => significant),

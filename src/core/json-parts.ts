@@ -131,6 +131,11 @@ export function parameters<Table extends OptionTable>(table: Table): Part<Option
   )
 }
 
+/** Adds the number of items of a list that is cut at `max`, if there are more. */
+export function countBeyond<In>(max: number, countOf: (value: In) => number): Made<In> {
+  return optional(COUNT).from((value) => (countOf(value) > max ? countOf(value) : undefined))
+}
+
 /** Adds the number of things if `--limit` left some of them out. */
 export function truncated<In>(
   things: string,

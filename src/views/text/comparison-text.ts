@@ -73,7 +73,7 @@ interface TextOptions {
   readonly width?: number
 }
 
-interface ComparisonResults {
+export interface ComparisonResults {
   readonly comparison: Comparison
   readonly limit: number
   readonly explained: Explained | null
@@ -96,7 +96,7 @@ export function comparisonText(
   return [...blocks, ...explanations].join('\n\n')
 }
 
-interface FindingResults {
+export interface FindingResults {
   readonly comparison: Comparison
   readonly finding: ListedFinding
   /** Default: none. */
