@@ -198,14 +198,14 @@ export function unflaggedFile(command: Command, [, file, next]: readonly string[
   return `(Say which period ${file} is: --before or --after. If it holds both, divide it with --split.)\n`
 }
 
-/** What divides one source, so that all paths are of it. */
-const DIVIDES = /^--(split|propose|split-at|bad-if)(=|$)/
+/** Flags that name the periods, or divide one source that all paths are of. */
+const NAMES_PERIODS = /^--(before|after|good|bad|split|propose|split-at|bad-if)(=|$)/
 
 /** Reads two paths behind the name of a command as the periods before and after, unless flags say otherwise. */
 export function withPeriods([name = '', before, after, ...flags]: readonly string[]): string[] {
   const given = [name, before, after].filter((arg) => arg !== undefined)
   const isPair = isPath(before) && isPath(after) && !isPath(flags[0])
-  if (!isPair || flags.some((flag) => DIVIDES.test(flag))) return [...given, ...flags]
+  if (!isPair || flags.some((flag) => NAMES_PERIODS.test(flag))) return [...given, ...flags]
   return [name, '--before', before, '--after', after, ...flags]
 }
 
