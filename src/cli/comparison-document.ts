@@ -180,7 +180,7 @@ function edgeEffect({ comparison, category, edge }: EdgeOf): Effect | null {
   return { ...comparison.responseTime.edgeMedianEffect(category, edge.number), q: edge.test.q }
 }
 
-interface PrintedComparison extends ComparisonResults {
+export interface PrintedComparison extends ComparisonResults {
   /** Bytes that it may have as JSON; 0 for any number. */
   readonly budget: number
 }

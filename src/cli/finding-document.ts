@@ -7,7 +7,7 @@ import {
   type StructureChange,
 } from '../compare/findings/finding.ts'
 import type { Interference, Others } from '../compare/interference/interference.ts'
-import { onsetTimes } from '../compare/onset/onset.ts'
+import { onsetTimes } from '../compare/onset/events.ts'
 import type { PlaceName } from '../compare/places/places.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
 import type { SegmentSide } from '../compare/segments/contrast-shares.ts'

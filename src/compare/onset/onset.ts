@@ -7,7 +7,6 @@ import {
 } from '../../stats/change-point.ts'
 import { moments } from '../../stats/moments.ts'
 import { median } from '../../stats/quantile.ts'
-import type { TimedEvent } from './events.ts'
 
 /** Start of a change. */
 export interface Onset {
@@ -266,16 +265,4 @@ export function fallsBack(
     to: values.length - lasting,
   })
   return ratioAt(at) >= MIN_RATIO && Math.abs(after - usual) < Math.abs(before - usual) / 2
-}
-
-/** Returns the times of an onset as ISO 8601: of day, or since the period began. */
-export function onsetTimes({ isTimeOfDay, until, ...since }: Onset, event: TimedEvent | null) {
-  const text = (us: number) =>
-    isTimeOfDay ? new Date(us / 1e3).toISOString() : `PT${(us / 1e6).toFixed(6)}S`
-  const times = ({ timeUs, lowUs, highUs }: NonNullable<Onset['until']>) => {
-    const [time, low, high] = [timeUs, lowUs, highUs].map(text) as [string, string, string]
-    return { time, low, high }
-  }
-  const follows = event && { time: text(event.atUs), event: event.words }
-  return { ...since, ...times(since), until: until && times(until), follows }
 }
