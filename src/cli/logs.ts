@@ -302,10 +302,10 @@ async function runLogs(
     ...optionsFrom(COMPARE_OPTIONS, flags),
     ...(flags.metric !== undefined && { metric: metricCalled(logs, flags.metric) }),
   })
-  const warnings = compared.warnings().map(({ code, message, advice }) => ({
-    code,
-    message: inFlags(known, message, advice),
-  }))
+  const inOwnFlags = (message: string, advice: OptionAdvice) => inFlags(known, message, advice)
+  const warnings = compared.warnings().map(({ code, message, advice }) => {
+    return { code, message: inOwnFlags(message, advice) }
+  })
   if (out !== undefined || flags.markdown) connectCharts()
   if (out !== undefined && format !== undefined) {
     const options = { files: { before: before ?? files, after: after ?? files }, madeBy: MADE_BY }
@@ -315,16 +315,13 @@ async function runLogs(
   if (flags.markdown) process.stdout.write(reportMarkdown(compared, { madeBy: MADE_BY }))
   else {
     const most = limit ?? (json ? MAX_IN_JSON : MAX_IN_TEXT)
-    const inOwnFlags = (message: string, advice: OptionAdvice) => inFlags(known, message, advice)
-    printResults(
-      { compared, warnings, limit: most },
-      {
-        json,
-        document: LOGS_DOCUMENT,
-        text: (results, width) =>
-          logsText(results, { isWhole: flags.details, inFlags: inOwnFlags, ...width }),
-      },
-    )
+    const results = { compared, warnings, limit: most }
+    const options = { isWhole: flags.details, inFlags: inOwnFlags }
+    printResults(results, {
+      json,
+      document: LOGS_DOCUMENT,
+      text: (of, width) => logsText(of, { ...options, ...width }),
+    })
   }
   failOn(compared, flags.failOn, TERMS)
 }
