@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { accounting } from '../../../src/explain/accounting.ts'
-import { power, powerNote } from '../../../src/explain/power.ts'
-import { mutationRows } from '../../../src/views/report/comparison-report.ts'
 import {
   certainty,
   chanceText,
@@ -10,6 +8,8 @@ import {
   intervalText,
   shareText,
 } from '../../../src/explain/headline.ts'
+import { power, powerNote } from '../../../src/explain/power.ts'
+import { mutationRows } from '../../../src/views/report/comparison-report.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { chain, comparisonOf, smallComparison, upFrom } from '../charts/fixture.ts'
