@@ -1,4 +1,5 @@
-import { textTable } from '../src/cli/printing.ts'
+import { textWidth } from '../src/cli/printing.ts'
+import { textTable } from '../src/core/text-layout.ts'
 import type { EvaluatedCase } from './evaluate-case.ts'
 import type { NullCase } from './evaluate-null.ts'
 import type { RankedQuality } from './ranked-quality.ts'
@@ -47,7 +48,7 @@ function qualityTable(cases: readonly EvaluatedCase[]): string {
     number(row.variancesP, 2),
     number(row.seconds, 2),
   ])
-  return textTable([...head, 'nDCG', 'first', 'finding', 'variances p', 's'], rows)
+  return textTable([...head, 'nDCG', 'first', 'finding', 'variances p', 's'], rows, textWidth())
 }
 
 /** A case's second recording is `<case> (2)`. */
@@ -92,7 +93,7 @@ function baselineTable(cases: readonly EvaluatedCase[]): string {
         ],
   )
   const unique = rows.filter(([name], i) => rows.findIndex(([other]) => other === name) === i)
-  return textTable(['case', 'P95 tripled', 'KS statistic'], unique)
+  return textTable(['case', 'P95 tripled', 'KS statistic'], unique, textWidth())
 }
 
 function nullTable(rates: readonly NullCase[]): string {
@@ -116,6 +117,7 @@ function nullTable(rates: readonly NullCase[]): string {
       level(row.edgeRejectionRate, row.testableEdges, row.edgeStandardError, row.correction),
       number(100 * row.anyFindingRate),
     ]),
+    textWidth(),
   )
 }
 

@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks'
-import { MEASURED } from '../src/cli/document.ts'
-import { textTable } from '../src/cli/printing.ts'
+import { textWidth } from '../src/cli/printing.ts'
+import { MEASURED } from '../src/core/json-parts.ts'
 import type { StageTable } from '../src/core/stage.ts'
+import { textTable } from '../src/core/text-layout.ts'
 import { counted, grouped } from '../src/core/words.ts'
 import type { CauseRanks, EvaluatedChange } from './testbed/evaluate-change.ts'
 import { evaluateWhatIf } from './testbed/evaluate-whatif.ts'
@@ -141,6 +142,7 @@ function tableText(table: StageTable): string {
   return textTable(
     names.map((name) => heads[name] ?? name),
     rows,
+    textWidth(),
   )
 }
 
@@ -173,5 +175,6 @@ function distributionText(table: StageTable): string {
   return textTable(
     ['k/n', ...WAYS.map((way) => SHORT[way])],
     Array.from(shares, ([label, cells]) => [label, ...cells]),
+    textWidth(),
   )
 }

@@ -44,7 +44,7 @@ const INNER_ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['attention'],
   ],
   whatif: [['models'], ['recompute'], ['scenarios'], ['diagnosis']],
-  views: [['page'], ['charts'], ['drawing'], ['widgets'], ['notebook'], ['report']],
+  views: [['page'], ['charts'], ['drawing'], ['widgets'], ['notebook'], ['report'], ['text']],
 }
 
 /** Where Node's own modules may be used; everything else also runs in a browser. */

@@ -1,4 +1,5 @@
-import { textTable } from '../../src/cli/printing.ts'
+import { textWidth } from '../../src/cli/printing.ts'
+import { textTable } from '../../src/core/text-layout.ts'
 import { counted } from '../../src/core/words.ts'
 import type { CheckedPart, CheckedSentence } from './check-sentences.ts'
 import {
@@ -126,6 +127,7 @@ function accuracyTable(results: readonly NezhaResult[]): string {
       String(faults),
       ...METHODS.map((method) => triple(accuracy[method].map((share) => 100 * share))),
     ]),
+    textWidth(),
   )
 }
 
@@ -138,6 +140,7 @@ function publishedTable(): string {
       triple(accuracyPct.OB),
       triple(accuracyPct.TT),
     ]),
+    textWidth(),
   )
 }
 
@@ -158,6 +161,7 @@ function caseTable(results: readonly NezhaResult[]): string {
       seconds.toFixed(1),
       services.slice(0, 5).join(' '),
     ]),
+    textWidth(),
   )
 }
 

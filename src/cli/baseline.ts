@@ -1,10 +1,15 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
-import { historyChanges } from '../compare/baseline/check-run.ts'
-import { parseHistory, type RunSummary, summarizeRun } from '../compare/baseline/run-summary.ts'
+import {
+  parseHistory,
+  type RunSummary,
+  runName,
+  summarizeRun,
+} from '../compare/baseline/run-summary.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
-import { counted, formatDuration, pValue, shortText } from '../core/words.ts'
+import { counted, shortText } from '../core/words.ts'
+import { historyText, MAX_RUN_LENGTH } from '../views/text/check-text.ts'
 import { addOptions, choice, type Flags, type FlagsOf } from './flags.ts'
 import { LOAD_FLAGS, loadPeriod, warnOf } from './load-period.ts'
 import { printText } from './printing.ts'
@@ -63,25 +68,6 @@ async function runBaseline(
   printText(`${out}: ${counted(run.types.length, 'request type')}, ${how}`)
 }
 
-/** Names a run that is added to a history; throws for a name that it has unless that is replaced. */
-export function runName(
-  history: readonly RunSummary[],
-  { name, replace }: FlagsOf<typeof RUN_FLAGS>,
-): string {
-  const isTaken = (given: string) => history.some((run) => run.name === given)
-  if (name === undefined) {
-    let number = history.length + 1
-    while (isTaken(`run ${number}`)) number++
-    return `run ${number}`
-  }
-  if (replace || !isTaken(name)) return name
-  throw new OptionError(
-    'name',
-    name,
-    'a name that is new in the history, or --replace to replace that run',
-  )
-}
-
 export function readHistory(file: string): RunSummary[] {
   return parseHistory(
     atFile(file, () => readFileSync(file, 'utf8')),
@@ -93,7 +79,7 @@ export function readHistory(file: string): RunSummary[] {
 export function addRun(file: string, run: RunSummary): string {
   const history = existsSync(file) ? readHistory(file) : []
   const at = history.findIndex(({ name }) => name === run.name)
-  const name = shortText(run.name, MAX_NAME_LENGTH)
+  const name = shortText(run.name, MAX_RUN_LENGTH)
   return atFile(file, () => {
     if (at < 0) {
       const isCut = existsSync(file) && !/(^|\n)$/.test(readFileSync(file, 'utf8'))
@@ -117,18 +103,4 @@ function atFile<T>(file: string, use: () => T): T {
       `${file} cannot be opened (${code ?? problem}). Give a history that 'flowdelta baseline write' writes.`,
     )
   }
-}
-
-const MAX_NAME_LENGTH = 90
-
-function historyText(runs: readonly RunSummary[]): string {
-  const lines = historyChanges(runs).flatMap(({ run, types }) => [
-    `Changed with ${shortText(run, MAX_NAME_LENGTH)}:`,
-    ...types.map(({ name, levelsUs, p }) => {
-      const levels = levelsUs.map(formatDuration).join(' → ')
-      return `  ${shortText(name, MAX_NAME_LENGTH)}: typically ${levels} (${pValue(p)})`
-    }),
-  ])
-  if (lines.length === 0) lines.push('Response times never changed level.')
-  return [counted(runs.length, 'run'), ...lines].join('\n')
 }

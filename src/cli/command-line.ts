@@ -8,7 +8,8 @@ import {
   HELP_ALL,
   inFlags,
   misspeltFlag,
-  unflaggedFiles,
+  unflaggedFile,
+  withPeriods,
 } from './flags.ts'
 import { MIN_HELP_WIDTH, textWidth } from './printing.ts'
 
@@ -17,7 +18,7 @@ import { MIN_HELP_WIDTH, textWidth } from './printing.ts'
  * where flowdelta itself is broken.
  * Only the command that is run is loaded, with its flags.
  */
-export async function runCommandLine(args: readonly string[]): Promise<number> {
+export async function runCommandLine(given: readonly string[]): Promise<number> {
   const program = new Command('flowdelta')
     .description('Find out why a distributed system got slower.')
     .version(packageJson.version)
@@ -26,7 +27,8 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .configureHelp({ minWidthToWrap: MIN_HELP_WIDTH })
     .showHelpAfterError('(add --help for the options)')
   const isCommand = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word)
-  const chosen = args.find(isCommand)
+  const chosen = given.find(isCommand)
+  const args = chosen !== undefined && PAIRED.has(chosen) ? withPeriods(given) : given
   const commands = Object.entries(COMMANDS).map(([name, { description }]) =>
     program.command(name).description(description),
   )
@@ -41,7 +43,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     if (problem instanceof CommanderError) {
       const isMissing = problem.code === 'commander.missingMandatoryOptionValue'
       if (isMissing)
-        process.stderr.write(misspeltFlag(command, args) || unflaggedFiles(command, args))
+        process.stderr.write(misspeltFlag(command, args) || unflaggedFile(command, args))
       if (chosen === undefined && problem.code === 'commander.unknownOption')
         process.stderr.write(
           'Begin with a command, as in: flowdelta compare --before … --after …\n',
@@ -156,3 +158,6 @@ const COMMANDS = {
 } as const satisfies Readonly<Record<string, LazyCommand>>
 
 type CommandName = keyof typeof COMMANDS
+
+/** Commands that take two periods. */
+const PAIRED: ReadonlySet<CommandName> = new Set(['compare', 'report', 'teach', 'whatif', 'logs'])

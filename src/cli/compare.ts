@@ -1,19 +1,14 @@
 import type { Command } from 'commander'
 import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
-import { FlowdeltaError } from '../core/errors.ts'
+import { errorRate } from '../compare/findings/finding-size.ts'
 import { count, defineOptions, flag, optionalText } from '../core/options.ts'
-import { explain, explainMutation } from '../explain/parameters/explain.ts'
-import { AFTER, BEFORE } from '../flows/flow-set.ts'
-import { toDot } from '../views/to-dot.ts'
+import type { Terms } from '../core/result-conditions.ts'
+import { explainCalled, findingCalled } from '../explain/listed-findings.ts'
+import { comparisonText, findingText } from '../views/text/comparison-text.ts'
+import { DOT_CHOICES, dotCalled } from '../views/to-dot.ts'
 import { withinBudget } from './comparison-budget.ts'
-import {
-  COMPARISON_DOCUMENT,
-  type Explained,
-  FINDING_DOCUMENT,
-  findingCalled,
-  rankName,
-} from './comparison-document.ts'
+import { COMPARISON_DOCUMENT, FINDING_DOCUMENT, sizesOf } from './comparison-document.ts'
 import {
   addComparisonFlags,
   type ComparisonFlags,
@@ -21,37 +16,28 @@ import {
   WHAT_IF_FLAG,
   whatIfOf,
 } from './comparison-flags.ts'
-import { comparisonText, findingText } from './comparison-text.ts'
-import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
+import { conditions, failOn } from './conditions.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
-import { isProposedAlone, proposedAlone } from './load-period.ts'
-import { JSON_FLAG, printJson, printText } from './printing.ts'
+import { isProposedAlone, proposedAlone, withFlags } from './load-period.ts'
+import { JSON_FLAG, printJson, printResults, printText, textWidth } from './printing.ts'
 
-/** Values of `--dot`, for messages. */
-const DOT_CHOICES =
-  "1 or #1 for the mutation of that rank in --verbose; 'category 12' for a category in both periods, 'category 12 | 15' for one before and another after; 'trace ID' for the requests of a trace"
-
-/** Flows as DOT, as `--dot` asks for them. */
-function dotText(comparison: Comparison, which: string): string {
-  const { flows, ranking } = comparison
-  const [, id] = /^trace (.+)$/.exec(which) ?? []
-  if (id !== undefined) {
-    const requests = [...flows.ids.keys()].filter((request) => flows.ids[request] === id)
-    if (requests.length === 0) throw new FlowdeltaError(`No request has the trace id ${id}.`)
-    return requests.map((request) => toDot(flows, request)).join('')
-  }
-  const [, before, after = before] = /^category (\d+)(?: *\| *(\d+))?$/.exec(which) ?? []
-  if (before !== undefined) {
-    return toDot(comparison, {
-      before: { category: Number(before), period: BEFORE },
-      after: { category: Number(after), period: AFTER },
-    })
-  }
-  const mutation = ranking.mutations.find(({ rank }) => rankName(which) === `#${rank}`)
-  if (mutation !== undefined) return toDot(comparison, mutation)
-  throw new FlowdeltaError(
-    `'${which}' is no flow: there are ${ranking.mutations.length} mutations. Give ${DOT_CHOICES}.`,
-  )
+/** Terms of `--fail-on`; only changes for the worse count. */
+const TERMS: Terms<Finding, Comparison> = {
+  things: ({ findings }) => findings.findings,
+  nameOf: ({ rank, title }) => `#${rank} ${title}`,
+  words: { any: ({ direction }) => direction === 'slower' },
+  quantities: {
+    // Contribution relative to the time that after would have taken before, and in total.
+    contribution: {
+      percent: ({ contributionUs }, { edges }) =>
+        contributionUs > 0 ? (100 * contributionUs) / edges.usualUs : 0,
+      us: ({ contributionUs }) => contributionUs,
+    },
+    shift: { us: ({ changedEdges }) => Math.max(0, ...changedEdges.map(({ shiftUs }) => shiftUs)) },
+    errors: { percent: errorRate },
+  },
+  examples:
+    "'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'; 'shift>5%' and 'missing' are judged by flowdelta check",
 }
 
 const COMPARE_FLAGS = defineOptions({
@@ -77,87 +63,39 @@ const COMPARE_FLAGS = defineOptions({
     'Say which parameters set the requests of a finding apart, by rank or id: latency-1a2b3c4d, 1 or #1; a rank also explains the mutation of that rank in --verbose',
     'explain <which>',
   ),
+  failOn: conditions(
+    'fail-on',
+    "End with exit code 1 when a finding exceeds it: 'contribution>5%' of the time all requests took before, 'shift>10ms' of one step, 'errors>1%' of the calls of a service of which more fail, or 'any'; only what became slower or fails more often counts",
+    TERMS,
+  ),
 })
 
-type CompareFlags = ComparisonFlags &
-  FlagsOf<typeof COMPARE_FLAGS> & { readonly failOn?: readonly Condition<Finding, Comparison>[] }
+type CompareFlags = ComparisonFlags & FlagsOf<typeof COMPARE_FLAGS>
 
 export function addCompare(command: Command, args: readonly string[]): void {
-  addOptions(addComparisonFlags(command, args), COMPARE_FLAGS)
-    .addOption(
-      conditionOption(
-        'fail-on',
-        "End with exit code 1 when a finding exceeds it: 'contribution>5%' of the time all requests " +
-          "took before, 'shift>10ms' of one step, 'errors>1%' of the calls of a service of which more " +
-          "fail, or 'any'; only what became slower or fails more often counts",
-        TERMS,
-      ),
-    )
-    .action(runCompare)
+  addOptions(addComparisonFlags(command, args), COMPARE_FLAGS).action(runCompare)
 }
 
 async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
   const { json, verbose, limit, budget } = flags
   const comparison = await compareFiles({ ...flags, files })
-  const why = flags.explain === undefined ? null : explained(comparison, flags.explain)
+  const why = flags.explain === undefined ? null : explainCalled(comparison, flags.explain)
   const whatIf = whatIfOf(comparison, flags)?.explains(comparison.findings) ?? []
   const printed = { comparison, limit, budget, explained: why, whatIf }
-  const all = {
-    categories: comparison.categories.size,
-    mutations: comparison.ranking.mutations.length,
-  }
-  if (flags.dot !== undefined) process.stdout.write(dotText(comparison, flags.dot))
+  if (flags.dot !== undefined) process.stdout.write(dotCalled(comparison, flags.dot))
   else if (flags.finding !== undefined) {
     const whole = { comparison, finding: findingCalled(comparison, flags.finding), explained: why }
-    if (json) printJson(FINDING_DOCUMENT.write(whole))
-    else printText(findingText(whole))
-  } else if (json) printJson(withinBudget(COMPARISON_DOCUMENT.write(printed), { budget, all }))
-  else printText(comparisonText(printed, { verbose, proposed: isProposedAlone(flags) }))
+    printResults(whole, { json, document: FINDING_DOCUMENT, text: findingText })
+  } else if (json) {
+    const all = sizesOf(comparison)
+    printJson(withinBudget(COMPARISON_DOCUMENT.write(printed), { budget, all }))
+  } else {
+    // What --propose alone chose, it has said.
+    const isTold = isProposedAlone(flags)
+    const told = comparison.warnings().filter(({ code }) => !isTold || code !== 'selected')
+    const warnings = verbose ? withFlags(told) : told
+    printText(comparisonText(printed, { verbose, warnings, width: textWidth() }))
+  }
   proposedAlone(flags, comparison.findings.findings.length)
   failOn(comparison, flags.failOn, TERMS)
-}
-
-/**
- * Returns the entries to explain, `null` if there is nothing to explain; throws if no finding or mutation has that
- * name.
- */
-function explained(comparison: Comparison, which: string): Explained | null {
-  const { findings } = comparison.findings
-  const { mutations } = comparison.ranking
-  if (findings.length + mutations.length === 0) return null
-  const mutation = mutations.find(({ rank }) => rankName(which) === `#${rank}`)
-  // There may be more mutations than findings.
-  const isAlone = mutation !== undefined && findings.length < mutation.rank
-  const finding = isAlone ? undefined : findingCalled(comparison, which)
-  return {
-    finding: finding === undefined ? null : { ...finding, why: explain(comparison, finding) },
-    mutation:
-      mutation === undefined ? null : { ...mutation, why: explainMutation(comparison, mutation) },
-  }
-}
-
-/** Returns the calls that fail after, in per cent, if a finding says that more do; else 0. */
-function errorRate({ kind, direction, size, segment, calls: [call] }: Finding): number {
-  if (kind !== 'errors' || direction !== 'slower') return 0
-  if (call !== undefined) return (100 * call.made[1]) / call.chances[1]
-  return 100 * (segment?.inside.afterMean ?? size.value)
-}
-
-/** Terms of `--fail-on`; only changes for the worse count. */
-const TERMS: Terms<Finding, Comparison> = {
-  things: ({ findings }) => findings.findings,
-  nameOf: ({ rank, title }) => `#${rank} ${title}`,
-  words: { any: ({ direction }) => direction === 'slower' },
-  quantities: {
-    // Contribution relative to the time that after would have taken before, and in total.
-    contribution: {
-      percent: ({ contributionUs }, { edges }) =>
-        contributionUs > 0 ? (100 * contributionUs) / edges.usualUs : 0,
-      us: ({ contributionUs }) => contributionUs,
-    },
-    shift: { us: ({ changedEdges }) => Math.max(0, ...changedEdges.map(({ shiftUs }) => shiftUs)) },
-    errors: { percent: errorRate },
-  },
-  examples:
-    "'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'; 'shift>5%' and 'missing' are judged by flowdelta check",
 }

@@ -7,17 +7,9 @@ import type { SlowStretch } from '../compare/findings/stretches.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { exemplars, type RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import { fewSlowWhen, fewSlowWhere } from '../compare/words/slow-words.ts'
-import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
-import { type Quantity, TIME } from '../core/quantity.ts'
-import { compareFlowGraphs } from '../explain/flow-pair/compare-flow-graphs.ts'
-import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-comparison.ts'
-import { chooseFlows } from '../explain/flow-pair/flow-form.ts'
-import type { Explanation } from '../explain/parameters/explanation.ts'
-import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
-import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
-import { mutationsWithin } from './comparison-budget.ts'
 import {
   COUNT,
+  countBeyond,
   document,
   FLAG,
   listOf,
@@ -32,7 +24,16 @@ import {
   SHARE,
   TEXT,
   words,
-} from './document.ts'
+} from '../core/json-parts.ts'
+import { type Quantity, TIME } from '../core/quantity.ts'
+import { changesOf, mostChanged, mutationEffect } from '../explain/category-changes.ts'
+import { flowDifferences } from '../explain/flow-pair/compare-flow-graphs.ts'
+import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-comparison.ts'
+import { type Explained, listedFindings } from '../explain/listed-findings.ts'
+import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import type { ComparisonResults, FindingResults } from '../views/text/comparison-text.ts'
+import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
+import { mutationsWithin } from './comparison-budget.ts'
 import {
   EFFECT,
   type Effect,
@@ -40,7 +41,6 @@ import {
   EXPLANATION,
   FINDING,
   type PrintedFinding,
-  printedFindings,
   WHOLE_FINDING,
   type WithExplanation,
 } from './finding-document.ts'
@@ -71,7 +71,7 @@ const CATEGORY = record<CategoryOf>({
   before: CATEGORY_TIMES.from((category) => momentsOf(category, BEFORE)),
   after: CATEGORY_TIMES.from((category) => momentsOf(category, AFTER)),
   labels: listOf(words('structural-mutation', 'precursor', 'response-time-mutation')).from(
-    labelsOf,
+    ({ comparison, id }) => changesOf(comparison, id),
   ),
   responseTime: record<ReturnType<Comparison['responseTime']['test']>>({
     statistic: MEASURED,
@@ -133,7 +133,7 @@ function mutationPart(maxEdges: number, maxPrecursors: number) {
       maxPrecursors,
     ).about(`Likeliest first, at most ${maxPrecursors}; precursorsInAll when there are more.`),
     effect: orNull(EFFECT).from(
-      mutationEffect,
+      (mutation) => mutationEffect(mutation.comparison, mutation),
       'null for a structural mutation without precursors.',
     ),
     edges: listOf(EDGE).from(
@@ -141,10 +141,8 @@ function mutationPart(maxEdges: number, maxPrecursors: number) {
         mostChanged(allEdges, maxEdges).map((edge) => ({ comparison, category, edge })),
       `At most ${maxEdges}, the most changed; edgesInAll when there are more.`,
     ),
-    edgesInAll: optional(COUNT).from(({ allEdges }) => countAbove(maxEdges, allEdges.length)),
-    precursorsInAll: optional(COUNT).from(({ precursors }) =>
-      countAbove(maxPrecursors, precursors.length),
-    ),
+    edgesInAll: countBeyond(maxEdges, ({ allEdges }) => allEdges.length),
+    precursorsInAll: countBeyond(maxPrecursors, ({ precursors }) => precursors.length),
     exemplars: EXEMPLARS.from((mutation) => exemplars(mutation.comparison.categories, mutation)),
     explanation: optional(EXPLANATION),
   })
@@ -156,15 +154,6 @@ const WHOLE_MUTATION = mutationPart(Number.POSITIVE_INFINITY, Number.POSITIVE_IN
 function mutationOf(comparison: Comparison, mutation: RankedMutation): MutationOf {
   const allEdges = comparison.responseTime.edges(mutation.category)
   return { ...mutation, comparison, allEdges }
-}
-
-/** Returns the differences between the flows of a mutation; `null` for no mutation, and if amounts are not times. */
-export function flowDifferences(
-  comparison: Comparison,
-  mutation: RankedMutation | undefined,
-): FlowDifferences | null {
-  if (mutation === undefined || comparison.flows.quantity !== TIME) return null
-  return compareFlowGraphs(comparison.responseTime, chooseFlows(comparison, mutation)).ranked
 }
 
 const FLOW_DIFFERENCES = record<FlowDifferences>({
@@ -187,61 +176,13 @@ function momentsOf({ comparison, id }: CategoryOf, period: Period): Moments {
   return comparison.categories.responseTimeMoments(id, period)
 }
 
-function labelsOf({ comparison, id }: CategoryOf): string[] {
-  const label = comparison.structural.label(id)
-  const changed = label === 'unchanged' ? [] : [label]
-  return comparison.responseTime.test(id).rejected
-    ? [...changed, 'response-time-mutation']
-    : changed
-}
-
-function countAbove(max: number, count: number): number | undefined {
-  return count > max ? count : undefined
-}
-
-/** Returns the edges that changed first, then those whose mean changed most, in the flow's order. */
-function mostChanged(edges: readonly EdgeComparison[], max: number): readonly EdgeComparison[] {
-  if (edges.length <= max) return edges
-  const size = ({ test, beforeMeanUs, afterMeanUs }: EdgeComparison) =>
-    test?.rejected === true ? Number.POSITIVE_INFINITY : Math.abs(afterMeanUs - beforeMeanUs) || 0
-  return [...edges]
-    .sort((a, b) => size(b) - size(a) || a.number - b.number)
-    .slice(0, max)
-    .sort((a, b) => a.number - b.number)
-}
-
-/** Returns the shift of a mutation; for a structural one, relative to the likeliest category of its requests before. */
-function mutationEffect({ comparison, kind, category, precursors }: MutationOf): Effect | null {
-  const { responseTime, structural } = comparison
-  if (kind === 'response-time') {
-    return { ...responseTime.medianEffect(category), q: responseTime.test(category).q }
-  }
-  const [precursor] = precursors
-  if (precursor === undefined) return null
-  return {
-    ...responseTime.medianEffect(category, precursor.category),
-    q: structural.test(category).q,
-  }
-}
-
 function edgeEffect({ comparison, category, edge }: EdgeOf): Effect | null {
   return { ...comparison.responseTime.edgeMedianEffect(category, edge.number), q: edge.test.q }
 }
 
-export interface PrintedComparison {
-  readonly comparison: Comparison
-  readonly limit: number
+export interface PrintedComparison extends ComparisonResults {
   /** Bytes that it may have as JSON; 0 for any number. */
   readonly budget: number
-  readonly explained: Explained | null
-  /** Findings with the results of a diagnosis. Default: no diagnosis. */
-  readonly whatIf?: readonly ExplainedFinding[]
-}
-
-/** Entries requested by `--explain`: a finding, a mutation or both, with their explanations. */
-export interface Explained {
-  readonly finding: (PrintedFinding & { readonly why: Explanation }) | null
-  readonly mutation: (RankedMutation & { readonly why: Explanation }) | null
 }
 
 const PARAMETERS = parameters(COMPARISON_OPTIONS).from(
@@ -397,7 +338,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     ),
     findings: listOf(FINDING).from(
       ({ comparison, explained }) =>
-        printedFindings(comparison).map((finding) => withExplanation(finding, explained)),
+        listedFindings(comparison).map((finding) => withExplanation(finding, explained)),
       'Causes (consequenceOf: null), the most important first, then their consequences, which the contributions of causes include.',
     ),
     change: CHANGE.from(
@@ -457,42 +398,12 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
   },
 )
 
-/** Returns the printed number of a finding: `#1` for `1`. */
-export function rankName(which: unknown): unknown {
-  return /^\d+$/.test(String(which)) ? `#${which}` : which
-}
-
-/** Returns the finding of a rank or an id; throws for another, and says which was meant. */
-export function findingCalled(comparison: Comparison, which: unknown): PrintedFinding {
-  const findings = printedFindings(comparison)
-  if (findings.length === 0) {
-    throw new FlowdeltaError(`${show(which)} is no finding: this comparison has none.`)
-  }
-  const causes = findings.filter(({ consequenceOf }) => consequenceOf === null)
-  const named = [
-    ...causes.map((finding) => [`#${finding.rank}`, finding] as const),
-    ...findings.map((finding) => [finding.id, finding] as const),
-  ]
-  return entryNamed(
-    Object.fromEntries(named),
-    rankName(which),
-    'not the rank or the id of a finding',
-  )
-}
-
 function withExplanation(finding: PrintedFinding, explained: Explained | null): PrintedFinding {
   const why = explained?.finding
   return why?.id === finding.id ? { ...finding, explanation: why.why } : finding
 }
 
-export interface WholeFinding {
-  readonly comparison: Comparison
-  readonly finding: PrintedFinding
-  /** Entries requested by `--explain`. Default: none. */
-  readonly explained?: Explained | null
-}
-
-export const FINDING_DOCUMENT = document<WholeFinding>(
+export const FINDING_DOCUMENT = document<FindingResults>(
   'finding',
   'What `flowdelta compare --finding ID --json` prints: one finding with all its evidence.',
   {
@@ -502,7 +413,7 @@ export const FINDING_DOCUMENT = document<WholeFinding>(
     ),
     consequences: listOf(WHOLE_FINDING).from(
       ({ comparison, finding }) =>
-        printedFindings(comparison).filter(({ consequenceOf }) => consequenceOf === finding.id),
+        listedFindings(comparison).filter(({ consequenceOf }) => consequenceOf === finding.id),
       'Findings beneath it, in full.',
     ),
     mutations: listOf(WHOLE_MUTATION).from(
@@ -530,7 +441,11 @@ function mutationsOf({ comparison, limit, budget, explained }: PrintedComparison
 }
 
 function truncatedOf({ comparison, limit }: PrintedComparison) {
-  const categories = comparison.categories.size
-  const mutations = comparison.ranking.mutations.length
-  return Math.max(categories, mutations) > limit ? { categories, mutations } : undefined
+  const all = sizesOf(comparison)
+  return Math.max(all.categories, all.mutations) > limit ? all : undefined
+}
+
+/** Returns how many entries there are of the lists that `--limit` cuts. */
+export function sizesOf({ categories, ranking }: Comparison) {
+  return { categories: categories.size, mutations: ranking.mutations.length }
 }

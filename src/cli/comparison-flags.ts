@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { type Comparison, compare } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
@@ -7,7 +7,15 @@ import { defineOptions, flag } from '../core/options.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { diagnoseLatency } from '../whatif/diagnosis/diagnose-latency.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
-import { addOptions, type Flags, type FlagsOf, optionsFrom, rare, rarely } from './flags.ts'
+import {
+  addOptions,
+  type Flags,
+  type FlagsOf,
+  optionsFrom,
+  paths,
+  rarely,
+  required,
+} from './flags.ts'
 import {
   addSplit,
   type BesideTraces,
@@ -19,13 +27,48 @@ import {
   type SplitFlags,
 } from './load-period.ts'
 
-export interface ComparisonFlags extends SplitFlags {
-  readonly before: string[][]
-  readonly after?: string[]
-  readonly beforeParameters?: string[]
-  readonly afterParameters?: string[]
-  readonly beforeLogs?: string[]
-  readonly afterLogs?: string[]
+const PERIOD_FLAGS = defineOptions({
+  before: paths(
+    'before <file...>',
+    'Traces of the good period; repeat it for several runs: changes are then tested against the differences between runs',
+  ),
+  after: paths('after <file...>', 'Traces of the bad period'),
+})
+
+const BESIDE_FLAGS = defineOptions({
+  ...rarely({
+    beforeParameters: paths(
+      'before-parameters <file...>',
+      'Tables of low-level parameters of the good period: CSV with columns spanId (and traceId) or node',
+    ),
+    afterParameters: paths('after-parameters <file...>', 'The same for the bad period'),
+  }),
+  beforeLogs: paths(
+    'before-logs <file...>',
+    'Logs of the good period (of all its runs; of the recording, with --split) whose records name their trace: OTLP, JSON, CSV or text, as docs/log-formats.md lists; needs --after-logs',
+  ),
+  afterLogs: paths('after-logs <file...>', 'The same for the bad period'),
+})
+
+export interface ComparisonFlags
+  extends SplitFlags,
+    Omit<FlagsOf<typeof PERIOD_FLAGS & typeof BESIDE_FLAGS>, 'before'> {
+  /** Files of each run. */
+  readonly before: readonly (readonly string[])[]
+}
+
+/** Adds the periods and every option; `args` tells which files stand behind which `--before`. */
+export function addComparisonFlags(command: Command, args: readonly string[]): Command {
+  addSplit(command).hook('preAction', (_, action) => {
+    action.setOptionValue('before', filesOfRuns(args, action.getOptionValue('before') ?? []))
+  })
+  return addOptions(
+    command,
+    isSplit(args) ? PERIOD_FLAGS : required(PERIOD_FLAGS),
+    rarely(COMPARISON_OPTIONS, 'measure', 'events', 'labelBy', 'knowledge'),
+    LOAD_FLAGS,
+    BESIDE_FLAGS,
+  )
 }
 
 function filesOfRuns(args: readonly string[], files: readonly string[]): string[][] {
@@ -42,38 +85,6 @@ function filesOfRuns(args: readonly string[], files: readonly string[]): string[
 }
 
 const BEFORE = '--before'
-
-/** Adds the periods and every option; `args` tells which files stand behind which `--before`. */
-export function addComparisonFlags(command: Command, args: readonly string[]): Command {
-  const period = isSplit(args) ? 'option' : 'requiredOption'
-  addSplit(command)
-    [period](
-      `${BEFORE} <file...>`,
-      'Traces of the good period; repeat it for several runs: changes are then ' +
-        'tested against the differences between runs',
-    )
-    [period]('--after <file...>', 'Traces of the bad period')
-    .hook('preAction', (_, action) => {
-      action.setOptionValue('before', filesOfRuns(args, action.getOptionValue('before') ?? []))
-    })
-  addOptions(command, rarely(COMPARISON_OPTIONS, 'measure', 'events', 'labelBy', 'knowledge'))
-  return addOptions(command, LOAD_FLAGS)
-    .addOption(
-      rare(
-        new Option(
-          '--before-parameters <file...>',
-          'Tables of low-level parameters of the good period: CSV with columns spanId (and traceId) or node',
-        ),
-      ),
-    )
-    .addOption(rare(new Option('--after-parameters <file...>', 'The same for the bad period')))
-    .option(
-      '--before-logs <file...>',
-      'Logs of the good period (of all its runs; of the recording, with --split) whose records name their trace: ' +
-        'OTLP, JSON, CSV or text, as docs/log-formats.md lists; needs --after-logs',
-    )
-    .option('--after-logs <file...>', 'The same for the bad period')
-}
 
 export async function compareFiles(flags: ComparisonFlags & Flags): Promise<Comparison> {
   const { beforeParameters = [], afterParameters = [], beforeLogs = [], afterLogs = [] } = flags
@@ -106,13 +117,10 @@ async function loadRuns(flags: ComparisonFlags & Flags, beside: BesideTraces): P
 }
 
 function requireOnce(runs: readonly (readonly string[])[]): void {
-  const seen = new Set<string>()
-  for (const files of runs) {
-    for (const name of new Set(files)) {
-      if (seen.has(resolve(name))) throw new OptionError('before', name, 'each run its own files')
-      seen.add(resolve(name))
-    }
-  }
+  const names = runs.flatMap((files) => [...new Set(files)])
+  const resolved = names.map((name) => resolve(name))
+  const twice = names.find((_, i) => resolved.indexOf(resolved[i] as string) < i)
+  if (twice !== undefined) throw new OptionError('before', twice, 'each run its own files')
 }
 
 export const WHAT_IF_FLAG = defineOptions({

@@ -1,63 +1,23 @@
-import { InvalidArgumentError, Option } from 'commander'
 import { visibleText } from '../core/errors.ts'
-import { grouped, readDuration, shortText } from '../core/words.ts'
+import { custom, type OptionRow } from '../core/options.ts'
+import { type Condition, conditionFrom, type Terms } from '../core/result-conditions.ts'
+import { grouped, shortText } from '../core/words.ts'
 import { MAX_IN_TEXT } from './printing.ts'
 
-/** Terms of the conditions of a command, such as `--fail-on`, about its result. */
-export interface Terms<Thing, Result> {
-  /** A condition holds for each of these that meets all of its parts. */
-  readonly things: (result: Result) => readonly Thing[]
-  readonly nameOf: (thing: Thing) => string
-  readonly words: Readonly<Record<string, (thing: Thing) => boolean>>
-  /** Quantities to compare with a limit in per cent, and in µs; NaN exceeds nothing. */
-  readonly quantities: Readonly<
-    Record<string, Partial<Record<'percent' | 'us', (thing: Thing, result: Result) => number>>>
-  >
-  /** Conditions to give instead of one that cannot be read. */
-  readonly examples: string
-}
-
-export interface Condition<Thing, Result> {
-  readonly text: string
-  readonly holds: (thing: Thing, result: Result) => boolean
-}
-
-/** Reads `any`, `shift>10ms`, or several of these joined by `and`. */
-export function conditionFrom<Thing, Result>(
-  text: string,
-  terms: Terms<Thing, Result>,
-): Condition<Thing, Result> {
-  const parts = text.split(/\sand\s/).map((part) => partFrom(part.trim(), terms))
-  return { text, holds: (thing, result) => parts.every((part) => part(thing, result)) }
-}
-
-function partFrom<Thing, Result>(
-  text: string,
-  { words, quantities, examples }: Terms<Thing, Result>,
-): Condition<Thing, Result>['holds'] {
-  if (Object.hasOwn(words, text)) return words[text] as (thing: Thing) => boolean
-  const [, name = '', digits = '', unit = ''] =
-    /^([a-z-]+)\s*>\s*(\d+(?:\.\d+)?)\s*(%|[a-zµμ]+)$/.exec(text) ?? []
-  const quantity = Object.hasOwn(quantities, name) ? quantities[name] : undefined
-  const of = quantity?.[unit === '%' ? 'percent' : 'us']
-  const limit = unit === '%' ? Number(digits) : readDuration(`${digits}${unit}`)
-  if (of === undefined || Number.isNaN(limit)) throw new InvalidArgumentError(`Give ${examples}.`)
-  return (thing, result) => of(thing, result) > limit
-}
-
-/** Returns a flag that takes conditions and may be given more than once. */
-export function conditionOption<Thing, Result>(
+/** Defines a flag that takes conditions and may be given more than once. */
+export function conditions<Thing, Result>(
   name: string,
   sentence: string,
   terms: Terms<Thing, Result>,
-): Option {
-  return new Option(
-    `--${name} <condition>`,
-    `${sentence}; parts are joined by 'and'; may be given more than once`,
-  ).argParser((text: string, before: readonly Condition<Thing, Result>[] = []) => [
-    ...before,
-    conditionFrom(text, terms),
-  ])
+): OptionRow<readonly Condition<Thing, Result>[] | null> {
+  return custom<readonly Condition<Thing, Result>[] | null>({
+    default: null,
+    flag: `${name} <condition>`,
+    sentence: `${sentence}; parts are joined by 'and'; may be given more than once`,
+    expected: terms.examples,
+    accepts: () => true,
+    parse: (text, before) => [...(before ?? []), conditionFrom(text, terms)],
+  })
 }
 
 const MAX_NAME_LENGTH = 200

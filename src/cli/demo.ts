@@ -4,11 +4,12 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { compare } from '../compare/comparison.ts'
 import { defineOptions, flag, text } from '../core/options.ts'
+import { proseWidth } from '../core/text-layout.ts'
 import { loadTraces } from '../traces/load-traces.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
 import { reportHtml } from '../views/report/report.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
-import { printText, proseWidth } from './printing.ts'
+import { printText, textWidth } from './printing.ts'
 import { MADE_BY, writeReport } from './report.ts'
 
 const DEMO_FLAGS = defineOptions({
@@ -32,7 +33,7 @@ async function runDemo(flags: FlagsOf<typeof DEMO_FLAGS>): Promise<void> {
   const page = resolve(out)
   printText(`A storage service, recorded before and after a change of its code:
 
-${comparison.findings.text(proseWidth())}
+${comparison.findings.text(proseWidth(textWidth()))}
 
 Report: ${page}
 With your own traces: npx flowdelta report --before good.json --after bad.json --out report.html

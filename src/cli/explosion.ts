@@ -1,13 +1,6 @@
 import type { Command } from 'commander'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import { FlowdeltaError, type OptionAdvice } from '../core/errors.ts'
-import { defineOptions, optionalCount } from '../core/options.ts'
-import { shortNumber } from '../core/words.ts'
-import {
-  type CategorySizes,
-  diagnoseExplosion,
-  type ExplosionDiagnosis,
-} from '../explain/explosion/diagnose-explosion.ts'
 import {
   COUNT,
   document,
@@ -17,18 +10,16 @@ import {
   orNull,
   record,
   TEXT,
-  WARNINGS,
-} from './document.ts'
+} from '../core/json-parts.ts'
+import { defineOptions, optionalCount } from '../core/options.ts'
+import {
+  diagnoseExplosion,
+  type ExplosionDiagnosis,
+} from '../explain/explosion/diagnose-explosion.ts'
+import { type ExplosionResults, explosionText } from '../views/text/explosion-text.ts'
 import { addOptions, adviceFlags, type Flags, type FlagsOf, flagsOf, inFlags } from './flags.ts'
 import { addOnePeriod, categorizeFiles } from './load-period.ts'
-import {
-  JSON_FLAG,
-  type PrintedWarning,
-  printJson,
-  printText,
-  tableOf,
-  warningLines,
-} from './printing.ts'
+import { JSON_FLAG, printResults, WARNINGS } from './printing.ts'
 
 const EXPLOSION_FLAGS = defineOptions({
   json: JSON_FLAG,
@@ -53,13 +44,14 @@ async function runExplosion(
   const { categories, warnings } = await categorizeFiles(files, flags)
   const cluster = hosts === undefined || replicas === undefined ? null : { hosts, replicas }
   const diagnosis = diagnoseExplosion(categories, { cluster })
-  if (json) printJson(EXPLOSION_DOCUMENT.write({ ...diagnosis.sizes, diagnosis, warnings }))
-  else printText(explosionText(diagnosis, warnings))
-}
-
-export interface ExplosionResults extends CategorySizes {
-  readonly diagnosis: ExplosionDiagnosis
-  readonly warnings: readonly PrintedWarning[]
+  const results = { ...diagnosis.sizes, diagnosis, warnings }
+  const known = flagsOf(COMPARISON_OPTIONS)
+  printResults(results, {
+    json,
+    document: EXPLOSION_DOCUMENT,
+    text: (of, width) =>
+      explosionText(of, { inFlags: (message) => inFlags(known, message), flagText, ...width }),
+  })
 }
 
 function flagText({ options }: { readonly options: OptionAdvice | null }): string | null {
@@ -114,21 +106,3 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
     warnings: WARNINGS,
   },
 )
-
-function explosionText(diagnosis: ExplosionDiagnosis, warnings: readonly PrintedWarning[]): string {
-  const number = (value: number) => (Number.isFinite(value) ? shortNumber(value) : '–')
-  const rows = [{ remedy: 'as it is', options: {}, ...diagnosis.sizes }, ...diagnosis.remedies]
-  const table = tableOf(rows, {
-    remedy: ({ remedy }) => remedy,
-    categories: ({ categories }) => String(categories),
-    'requests each': ({ requestsPerCategory }) => number(requestsPerCategory),
-    'testable categories': ({ testable }) => String(testable),
-    'C² (median request)': ({ medianC2 }) => number(medianC2),
-    flag: (row) => flagText(row) ?? 'in code only',
-  })
-  return [
-    inFlags(flagsOf(COMPARISON_OPTIONS), diagnosis.text()),
-    ...warningLines(warnings),
-    table,
-  ].join('\n\n')
-}

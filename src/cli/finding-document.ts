@@ -1,31 +1,19 @@
-import type { Comparison } from '../compare/comparison.ts'
 import type { EdgeChange } from '../compare/edges/find-edge-changes.ts'
 import {
   FINDING_KINDS,
-  type Finding,
   type FindingCall,
   type FindingSize,
   type FindingStep,
   type StructureChange,
 } from '../compare/findings/finding.ts'
 import type { Interference, Others } from '../compare/interference/interference.ts'
-import type { TimedEvent } from '../compare/onset/events.ts'
-import type { Onset } from '../compare/onset/onset.ts'
+import { onsetTimes } from '../compare/onset/events.ts'
 import type { PlaceName } from '../compare/places/places.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
 import type { SegmentSide } from '../compare/segments/contrast-shares.ts'
 import type { Segment, SegmentCondition } from '../compare/segments/segments.ts'
 import { CALL_CHOICES } from '../compare/steps/call-counts.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
-import { type Explanation, pathSentence } from '../explain/parameters/explanation.ts'
-import type { ExplainedPath } from '../explain/parameters/parameter-question.ts'
-import type {
-  LeftOutParameter,
-  ParameterDifference,
-} from '../explain/parameters/parameter-table.ts'
-import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
-import type { PathCondition } from '../stats/decision-tree/tree.ts'
-import { CONDITION_OPS } from '../traces/selection/condition.ts'
 import {
   COUNT,
   FLAG,
@@ -34,6 +22,7 @@ import {
   NUMBER,
   optional,
   orNull,
+  type Part,
   PERIOD_COUNTS,
   plain,
   RANK,
@@ -41,7 +30,20 @@ import {
   SHARE,
   TEXT,
   words,
-} from './document.ts'
+} from '../core/json-parts.ts'
+import type { ListedFinding } from '../explain/listed-findings.ts'
+import {
+  type Explanation,
+  type PlainCondition,
+  pathSentence,
+  plainConditions,
+} from '../explain/parameters/explanation.ts'
+import type { ExplainedPath } from '../explain/parameters/parameter-question.ts'
+import type {
+  LeftOutParameter,
+  ParameterDifference,
+} from '../explain/parameters/parameter-table.ts'
+import { CONDITION_OPS } from '../traces/selection/condition.ts'
 
 const SEGMENT_SIDE = record<SegmentSide>({
   before: COUNT,
@@ -104,13 +106,17 @@ export const EXEMPLARS = record<Exemplars>({ before: listOf(TEXT), after: listOf
 const VALUE = plain<number | readonly string[]>({
   anyOf: [{ type: 'number' }, { type: 'array', items: { type: 'string' } }],
 })
-const CONDITION = record({ column: TEXT, op: words('<=', '>', 'in'), value: VALUE })
+const CONDITION = record<PlainCondition>({
+  column: TEXT,
+  op: words('<=', '>', 'in') as Part<PlainCondition['op']>,
+  value: VALUE,
+})
 
 const PATH = record<ExplainedPath & { readonly sentence: string }>({
   question: words('what-differs', 'what-is-slow'),
   sentence: TEXT,
   conditions: listOf(CONDITION).from(
-    ({ conditions }) => conditions.flatMap(conditionsOf),
+    ({ conditions }) => conditions.flatMap(plainConditions),
     'All of them hold.',
   ),
   predicts: words('mutation', 'precursor', 'slow', 'usual').about(
@@ -226,17 +232,6 @@ const SINCE = record({
   ),
 })
 
-function sinceTimes({ isTimeOfDay, until, ...since }: Onset, event: TimedEvent | null) {
-  const text = (us: number) =>
-    isTimeOfDay ? new Date(us / 1e3).toISOString() : `PT${(us / 1e6).toFixed(6)}S`
-  const times = ({ timeUs, lowUs, highUs }: NonNullable<Onset['until']>) => {
-    const [time, low, high] = [timeUs, lowUs, highUs].map(text) as [string, string, string]
-    return { time, low, high }
-  }
-  const follows = event && { time: text(event.atUs), event: event.words }
-  return { ...since, ...times(since), until: until && times(until), follows }
-}
-
 const INTERFERENCE = record<Interference>({
   slowCalls: COUNT.about('Calls after that were compared and were slow.'),
   usualCalls: COUNT,
@@ -304,7 +299,7 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
       'Errors only: how many more requests after fail because of it; negative for fewer.',
     ),
     since: orNull(SINCE).from(
-      ({ since, follows }) => since && sinceTimes(since, follows),
+      ({ since, follows }) => since && onsetTimes(since, follows),
       'Start of the change; null where unknown. Time of day in UTC, or time since the after period began where no time of day was recorded, as ISO 8601.',
     ),
     contributionUs: NUMBER.about(
@@ -342,31 +337,6 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
 export const FINDING = findingPart(LIMITS)
 export const WHOLE_FINDING = findingPart(NO_LIMITS)
 
-export type PrintedFinding = WithExplanation<Finding> & {
-  readonly consequenceOf: string | null
-  readonly all: readonly [before: number, after: number]
-}
-
-export function printedFindings({ findings, flows }: Comparison): PrintedFinding[] {
-  const causes = findings.findings
-  const counted = (period: Period) => Math.round(flows.countedIn(period))
-  const all = [counted(BEFORE), counted(AFTER)] as const
-  return [
-    ...causes.map((finding) => ({ ...finding, consequenceOf: null, all })),
-    ...causes.flatMap(({ id, consequences }) =>
-      consequences.map((finding) => ({ ...finding, consequenceOf: id, all })),
-    ),
-  ]
-}
+export type PrintedFinding = WithExplanation<ListedFinding>
 
 export type WithExplanation<T> = T & { readonly explanation?: Explanation | undefined }
-
-function conditionsOf(condition: PathCondition): Parameters<typeof CONDITION.write>[0][] {
-  const { column } = condition
-  if (condition.kind === 'levels') return [{ column, op: 'in', value: condition.levels }]
-  const { above, atMost } = condition
-  return [
-    ...(above === undefined ? [] : [{ column, op: '>', value: above }]),
-    ...(atMost === undefined ? [] : [{ column, op: '<=', value: atMost }]),
-  ]
-}

@@ -1,7 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { nearestName, type OptionAdvice, type OptionError, show } from '../core/errors.ts'
-import type { OptionRow, OptionsOf, OptionTable } from '../core/options.ts'
+import {
+  FlowdeltaError,
+  nearestName,
+  type OptionAdvice,
+  type OptionError,
+  show,
+} from '../core/errors.ts'
+import {
+  custom,
+  flagged,
+  type OptionRow,
+  type OptionsOf,
+  type OptionTable,
+} from '../core/options.ts'
 import { MIN_HELP_WIDTH } from './printing.ts'
 
 export type Flags = Readonly<Record<string, unknown>>
@@ -22,9 +34,14 @@ class OptionFlag extends Option {
   constructor(name: string, row: OptionRow<unknown>) {
     super(flagText(name, row), sentence(row))
     this.option = name
-    if (row.isRare === true) rare(this)
-    if (row.isSwitch) return
-    if (row.default !== null) this.default(row.default)
+    if (row.isRare === true) RARE.add(this)
+    if (row.isRequired === true) this.makeOptionMandatory()
+    if (row.isHidden === true) this.hideHelp()
+    if (row.conflictsWith !== undefined) this.conflicts([...row.conflictsWith])
+    // Without a parser, commander collects the values of several.
+    if (row.isSwitch || (this.variadic && row.default === null)) return
+    // No help says how an empty object is written.
+    if (typeof row.default !== 'object' || Array.isArray(row.default)) this.default(row.default)
     const words = row.choices.filter((choice) => choice !== null)
     if ('enum' in row.schema) this.choices(words).argParser((text) => choice(words, text))
     else if (Array.isArray(row.default)) {
@@ -33,7 +50,7 @@ class OptionFlag extends Option {
         ...(before === row.default ? [] : (before as readonly unknown[])),
         ...(parsed(row, text) as readonly unknown[]),
       ])
-    } else this.argParser((text) => parsed(row, text))
+    } else this.argParser((text, before) => parsed(row, text, before))
   }
 }
 
@@ -47,19 +64,28 @@ export function rarely<Table extends OptionTable>(
   table: Table,
   ...but: readonly (keyof Table)[]
 ): Table {
-  const rows = Object.entries(table).map(([name, row]) => [
-    name,
-    { ...row, isRare: !but.includes(name) },
-  ])
-  return Object.fromEntries(rows) as Table
+  return withAll(table, (name) => ({ isRare: !but.includes(name) }))
 }
 
+/** Options that `--help` leaves to `--help-all`; they are suggested for misspelt ones all the same. */
 const RARE = new WeakSet<Option>()
 
-/** Leaves a flag to `--help-all`; it is suggested for misspelt ones all the same. */
-export function rare(option: Option): Option {
-  RARE.add(option)
-  return option
+/** Defines a flag that takes several names of files, or addresses. */
+export function paths(flag: string, sentence: string): OptionRow<readonly string[] | null> {
+  return custom({ default: null, flag, sentence, expected: 'names of files', accepts: () => true })
+}
+
+/** Returns the same options, which must be given. */
+export function required<Table extends OptionTable>(table: Table): Table {
+  return withAll(table, () => ({ isRequired: true }))
+}
+
+function withAll<Table extends OptionTable>(
+  table: Table,
+  more: (name: string) => Partial<OptionRow<unknown>>,
+): Table {
+  const rows = Object.entries(table).map(([name, row]) => [name, { ...row, ...more(name) }])
+  return Object.fromEntries(rows) as Table
 }
 
 /** Makes `--help` a screen: flags that matter first, each in a clause; `--help-all` says everything. */
@@ -93,10 +119,6 @@ export function optionsFrom<Table extends OptionTable>(
     return value === undefined ? [] : [[name, value]]
   })
   return Object.fromEntries(given) as Partial<OptionsOf<Table>>
-}
-
-export function flagged<Table extends OptionTable>(table: Table): OptionTable {
-  return Object.fromEntries(Object.entries(table).filter(([, { flag }]) => flag !== null))
 }
 
 export function flagsOf(...tables: readonly OptionTable[]): readonly Option[] {
@@ -169,16 +191,26 @@ export function misspeltFlag(command: Command, args: readonly string[]): string 
   return ''
 }
 
-/** Returns a hint about missing flags for one or two files without them; `''` for anything else. */
-export function unflaggedFiles(command: Command, [, ...args]: readonly string[]): string {
-  const isFlag = (arg: string | undefined) => arg === undefined || arg.startsWith('-')
-  const [before, after, ...more] = args
-  if (isFlag(before) || !command.options.some(({ long }) => long === '--split')) return ''
-  if (isFlag(after)) {
-    return `(Say which period ${before} is: --before or --after. If it holds both, divide it with --split.)\n`
-  }
-  if (!more.every(isFlag)) return ''
-  return `(Did you mean flowdelta ${command.name()} --before ${before} --after ${after}?)\n`
+/** Says that a single file needs its period; `''` for anything else. */
+export function unflaggedFile(command: Command, [, file, next]: readonly string[]): string {
+  if (!isPath(file) || isPath(next)) return ''
+  if (!command.options.some(({ long }) => long === '--split')) return ''
+  return `(Say which period ${file} is: --before or --after. If it holds both, divide it with --split.)\n`
+}
+
+/** Flags that name the periods, or divide one source that all paths are of. */
+const NAMES_PERIODS = /^--(before|after|good|bad|split|propose|split-at|bad-if)(=|$)/
+
+/** Reads two paths behind the name of a command as the periods before and after, unless flags say otherwise. */
+export function withPeriods([name = '', before, after, ...flags]: readonly string[]): string[] {
+  const given = [name, before, after].filter((arg) => arg !== undefined)
+  const isPair = isPath(before) && isPath(after) && !isPath(flags[0])
+  if (!isPair || flags.some((flag) => NAMES_PERIODS.test(flag))) return [...given, ...flags]
+  return [name, '--before', before, '--after', after, ...flags]
+}
+
+function isPath(arg: string | undefined): arg is string {
+  return arg !== undefined && !arg.startsWith('-')
 }
 
 export function flagMessage(command: Command, { option, value, expected }: OptionError): string {
@@ -209,8 +241,16 @@ function textOfFile(name: string): string {
   }
 }
 
-function parsed(row: OptionRow<unknown>, text: string): unknown {
-  const value = row.parse(row.isFile ? textOfFile(text) : text)
+function parsed(row: OptionRow<unknown>, text: string, before?: unknown): unknown {
+  const value = row.isFile ? row.parse(textOfFile(text)) : readValue(row, text, before)
   if (row.accepts(value)) return value
   throw new InvalidArgumentError(`Give ${row.expected}.`)
+}
+
+function readValue(row: OptionRow<unknown>, text: string, before: unknown): unknown {
+  try {
+    return row.parse(text, before)
+  } catch (problem) {
+    throw problem instanceof FlowdeltaError ? new InvalidArgumentError(problem.message) : problem
+  }
 }

@@ -1,32 +1,25 @@
 import type { Command } from 'commander'
-import { withKnowledge } from '../compare/apply-knowledge.ts'
-import { CATEGORY_OPTIONS, type Categories } from '../compare/categories/categories.ts'
-import { categorize } from '../compare/categories/categorize.ts'
-import { foldedBy, withHostClasses } from '../compare/comparison-inputs.ts'
-import { COMPARISON_OPTIONS, FORM_OPTIONS } from '../compare/comparison-options.ts'
-import { type ComparisonWarning, warning } from '../compare/fairness/comparison-warning.ts'
+import type { Categories } from '../compare/categories/categories.ts'
+import { CATEGORIZED_BY, categorizeTraces } from '../compare/categorize-traces.ts'
+import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
+import {
+  type ComparisonWarning,
+  type PrintedWarning,
+  warning,
+  warningLines,
+} from '../compare/fairness/comparison-warning.ts'
 import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
-import { nameTraces } from '../compare/knowledge/names.ts'
-import { type ProposedPeriods, proposePeriods } from '../compare/onset/propose-periods.ts'
-import { areDays, sinceText } from '../compare/words/finding-facts.ts'
+import { proposePeriods } from '../compare/onset/propose-periods.ts'
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
-import { defineOptions, flag, optionalText, pickOptions, readOptions } from '../core/options.ts'
-import {
-  certaintyText,
-  counted,
-  formatDuration,
-  grouped,
-  percent,
-  printable,
-} from '../core/words.ts'
-import { buildFlows } from '../flows/build-flows.ts'
+import { defineOptions, flag, optionalText } from '../core/options.ts'
+import { counted, grouped } from '../core/words.ts'
+import { narrowedText, proposedText } from '../explain/proposed-text.ts'
 import { FLOW_OPTIONS } from '../flows/flow-set.ts'
 import { loadTraces } from '../logs/traced/load-traces.ts'
 import { LOAD_OPTIONS } from '../traces/load-options.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { addOptions, type Flags, flagsOf, inFlags, optionsFrom, rarely } from './flags.ts'
-import { type PrintedWarning, warningLines } from './printing.ts'
 
 export interface BesideTraces {
   readonly parameters?: readonly string[]
@@ -139,36 +132,18 @@ function propose(traces: TraceSet, flags: Flags): readonly TraceSet[] {
     )
   }
   const { split } = proposed
-  process.stderr.write(
-    `flowdelta: --propose: ${changeText(proposed)}; the same as --split '${split}'\n`,
-  )
+  tellProposed(`${proposedText(proposed)}; the same as --split '${split}'`)
   const periods: readonly TraceSet[] = traces.split(split)
-  const within = periods.map((period) => proposePeriods(period, options))
-  adviseNarrowing(split, within)
+  const narrowed = narrowedText(
+    split,
+    periods.map((period) => proposePeriods(period, options)),
+  )
+  if (narrowed !== null) tellProposed(narrowed)
   return periods
 }
 
-function changeText({ measure, levels, since, p, beforeUs, afterUs }: ProposedPeriods): string {
-  const [before, after] = levels.map(measure.startsWith('failures') ? percent : formatDuration)
-  const comma = since.gradual ? ',' : ''
-  const days = areDays([beforeUs[0], afterUs[1]])
-  return `${printable(measure)} changed from ${before} to ${after}${comma} ${sinceText(since, days)}, ${certaintyText(p)}`
-}
-
-/** If a proposed period contains a change, says so, and how to compare only the rest of it. */
-function adviseNarrowing(split: string, within: readonly (ProposedPeriods | null)[]): void {
-  const [inBefore = null, inAfter = null] = within
-  if (inBefore === null && inAfter === null) return
-  const ranges = ({ split }: { readonly split: string }) => split.split(' | ') as [string, string]
-  const [before, after] = ranges({ split })
-  const from = inBefore === null ? before : ranges(inBefore)[1] + before.slice('..'.length)
-  const to = inAfter === null ? after : after + ranges(inAfter)[0].slice('..'.length)
-  const others = [inBefore, inAfter].flatMap((one, period) =>
-    one === null ? [] : [`within ${period === 0 ? 'before' : 'after'}, ${changeText(one)}`],
-  )
-  process.stderr.write(
-    `flowdelta: --propose: these periods contain other changes: ${others.join('; ')}. To compare only the change above: --split '${from} | ${to}'\n`,
-  )
+function tellProposed(text: string): void {
+  process.stderr.write(`flowdelta: --propose: ${text}\n`)
 }
 
 /** Whether `--propose` chose the requests, and nothing else did. */
@@ -183,8 +158,8 @@ export function isProposedAlone({
 /** Explains a change that `--propose` found and the comparison of the periods does not show. */
 export function proposedAlone({ split }: SplitFlags, findings: number): void {
   if (split !== '' || findings > 0) return
-  process.stderr.write(
-    'flowdelta: --propose: the comparison does not confirm that change. It corrects for its many tests, so a change of this size needs more requests.\n',
+  tellProposed(
+    'the comparison does not confirm that change. It corrects for its many tests, so a change of this size needs more requests.',
   )
 }
 
@@ -209,12 +184,10 @@ export function warnOf(traces: TraceSet, { selected = true } = {}): void {
   for (const line of lines) process.stderr.write(`${visibleText(line)}\n`)
 }
 
-const CATEGORIZED = defineOptions({ ...CATEGORY_OPTIONS, ...FLOW_OPTIONS, ...FORM_OPTIONS })
-
 export function addOnePeriod(command: Command): Command {
   return addOptions(
     command.argument('<file...>', 'Traces of one period'),
-    rarely(CATEGORIZED, 'measure', 'labelBy', 'fold'),
+    rarely(CATEGORIZED_BY, 'measure', 'labelBy', 'fold'),
     LOAD_FLAGS,
   )
 }
@@ -227,18 +200,12 @@ export async function categorizeFiles(
 ): Promise<{ categories: Categories; warnings: readonly PrintedWarning[] }> {
   const [first, second] = await loadPeriods(flags, [files, after])
   const periods = second === undefined ? [first] : [first, second]
-  const ruled = withKnowledge(readOptions(CATEGORIZED, optionsFrom(CATEGORIZED, flags)))
-  const named = (traces: TraceSet) => nameTraces(traces, ruled.knowledge)
-  const built = buildFlows(
-    second ? [named(first), named(second)] : named(first),
-    pickOptions(FLOW_OPTIONS, ruled),
-  )
-  const flows = foldedBy(withHostClasses(built, ruled), ruled)
+  const categories = categorizeTraces([first, second], optionsFrom(CATEGORIZED_BY, flags))
   return {
-    categories: categorize(flows, pickOptions(CATEGORY_OPTIONS, ruled)),
+    categories,
     warnings: withFlags([
       ...periods.flatMap((traces) => dataQuality(traces, [])),
-      ...unfinishedFolding({ flows }),
+      ...unfinishedFolding(categories),
     ]),
   }
 }

@@ -1,46 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
-import { defineOptions, flag, optionalText } from '../core/options.ts'
-import { counted, grouped, pValue, shortText, spoken } from '../core/words.ts'
-import type { AttentionGraph } from '../logs/attention/focus-attention.ts'
-import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
-import { strongestDifference, type VariableDivergence } from '../logs/divergence/find-divergence.ts'
-import type { Feature } from '../logs/features/features.ts'
-import type { DerivedStates } from '../logs/features/log-builder.ts'
-import type { LogClass, LogSet } from '../logs/features/log-set.ts'
-import { fullName, type Metric } from '../logs/performance/performance-metric.ts'
-import { loadLogs } from '../logs/readers/load-logs.ts'
-import { LOG_READ_OPTIONS, type LogFields } from '../logs/readers/log-read-options.ts'
-import { skipAdvice, skipText } from '../logs/readers/log-sink.ts'
-import { tText } from '../views/charts/log-values.ts'
-import { connectCharts } from '../views/notebook/connect-charts.ts'
-import {
-  causeText,
-  decoyText,
-  fewText,
-  logsTitle,
-  phaseLines,
-  phaseShareText,
-  relationText,
-} from '../views/report/log-headline.ts'
-import {
-  differenceOf,
-  differences,
-  differencesText,
-  graphLines,
-  graphTitle,
-  inputText,
-  leftOutSentences,
-  MAX_VARIABLE_LENGTH,
-  newComesFirst,
-  newErrors,
-  newEvents,
-  newnessText,
-  performanceSentences,
-  tellingGraphs,
-} from '../views/report/log-words.ts'
-import { reportMarkdown } from '../views/report/report.ts'
-import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
+import type { Command, Option } from 'commander'
+import { FlowdeltaError, type OptionAdvice, visibleText } from '../core/errors.ts'
 import {
   COUNT,
   document,
@@ -54,22 +13,31 @@ import {
   record,
   TEXT,
   truncated,
-  WARNINGS,
   words,
-} from './document.ts'
-import { addOptions, type Flags, type FlagsOf, inFlags, optionsFrom, rarely } from './flags.ts'
+} from '../core/json-parts.ts'
+import { defineOptions, flag, optionalText } from '../core/options.ts'
+import type { Terms } from '../core/result-conditions.ts'
+import { logsTitle } from '../explain/logs/log-headline.ts'
+import { differences, newErrors, performanceSentences } from '../explain/logs/log-words.ts'
+import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
+import type { LogClass } from '../logs/features/log-set.ts'
+import { metricCalled } from '../logs/performance/performance-metric.ts'
+import { loadLogs } from '../logs/readers/load-logs.ts'
+import { LOG_READ_OPTIONS } from '../logs/readers/log-read-options.ts'
+import { connectCharts } from '../views/notebook/connect-charts.ts'
+import { reportMarkdown } from '../views/report/report.ts'
+import { type LogResults, logsText } from '../views/text/logs-text.ts'
+import { conditions, failOn } from './conditions.ts'
 import {
-  leftOutLines,
-  listFlags,
-  MAX_IN_JSON,
-  MAX_IN_TEXT,
-  type PrintedWarning,
-  printJson,
-  printText,
-  tableOf,
-  textWidth,
-  warningLines,
-} from './printing.ts'
+  addOptions,
+  type Flags,
+  type FlagsOf,
+  inFlags,
+  optionsFrom,
+  paths,
+  rarely,
+} from './flags.ts'
+import { listFlags, MAX_IN_JSON, MAX_IN_TEXT, printResults, WARNINGS } from './printing.ts'
 import { FORMAT_NAMES, formatOf, MADE_BY, REPORT_FORMATS, writeReport } from './report.ts'
 
 /** The document's names of the periods, which are Distalyzer's. */
@@ -77,12 +45,6 @@ const CLASSES = { before: 'good', after: 'bad' } as const
 
 /** Reasons for skipped lines that are listed. */
 const MAX_ISSUES = 50
-
-export interface PrintedLogs {
-  readonly compared: LogComparison
-  readonly warnings: readonly PrintedWarning[]
-  readonly limit: number
-}
 
 type Variable = Each<LogComparison['divergence']['variables']>
 type Graph = Each<LogComparison['attention']['graphs']>
@@ -186,7 +148,7 @@ const GRAPH = record<Graph>({
   ),
 })
 
-export const LOGS_DOCUMENT = document<PrintedLogs>('logs', 'What `flowdelta logs --json` prints.', {
+export const LOGS_DOCUMENT = document<LogResults>('logs', 'What `flowdelta logs --json` prints.', {
   parameters: PARAMETERS.from(({ compared }) => compared.options),
   instances: BY_CLASS.from(({ compared }) => compared.logs.counts),
   messages: record<Readonly<Record<'event' | 'state', number>>>({
@@ -230,108 +192,6 @@ const PRINT_FLAGS = defineOptions({
   out: optionalText('Also write a report, to FILE.html or FILE.md', 'out <file>'),
 })
 
-interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
-  readonly files?: readonly string[]
-  readonly by?: string
-  readonly window?: string
-  readonly before?: readonly string[]
-  readonly after?: readonly string[]
-  readonly template?: readonly string[]
-  readonly fields?: LogFields
-  readonly derive?: DerivedStates
-  readonly metric?: string
-  readonly failOn?: readonly Condition<LogChange, LogComparison>[]
-}
-
-interface GivenFlags extends LogsFlags, Flags {
-  readonly good?: readonly string[]
-  readonly bad?: readonly string[]
-}
-
-export function addLogs(command: Command): void {
-  command
-    .argument('[file...]', 'Logs of one source, for --split-at and --bad-if')
-    .option('--before <path...>', 'Logs of good runs; each file or directory is an instance')
-    .option('--after <path...>', 'Logs of bad runs')
-    // The words of Distalyzer, whose classes these are.
-    .addOption(new Option('--good <path...>').hideHelp().conflicts('before'))
-    .addOption(new Option('--bad <path...>').hideHelp().conflicts('after'))
-    .addOption(new Option('--knowledge <file>').hideHelp().argParser(noKnowledge))
-    .addOption(new Option('--by <field>', 'Same as --instance').conflicts('instance'))
-    .option(
-      '--metric <name>',
-      "Measure of performance: 'runTime', an event (its last time), or a state variable or field (its mean; maximum:NAME, minimum:NAME or final:NAME for others); event:NAME or state:NAME if both exist (default: the number in --bad-if, else runTime)",
-    )
-    .option(
-      '--template <expression...>',
-      'Regular expressions for lines of text, with groups time and name or message',
-    )
-    .option(
-      '--fields <role=field,...>',
-      'Fields of JSON lines, logfmt and CSV: time=F,name=F,value=F,instance=F',
-      logFields,
-    )
-  command.option(
-    '--derive <name=expression...>',
-    "States to add, computed from others: 'bytes each = bytes / sent', with / * + or - between two names or numbers; a state counts as its mean, an event as its number",
-    derivedStates,
-  )
-  command.addOption(
-    conditionOption(
-      'fail-on',
-      "End with exit code 1 when it holds: 'new-errors' (logged only after), 'performance>5%' (worse), 'differs' (any variable), or 'any'",
-      TERMS,
-    ),
-  )
-  const read = rarely(LOG_READ_OPTIONS, 'format', 'instance', 'window', 'splitAt', 'badIf')
-  addOptions(command, read, rarely(COMPARE_OPTIONS), PRINT_FLAGS).action(
-    (files: readonly string[], { good, bad, before = good, after = bad, ...flags }: GivenFlags) =>
-      runLogs({ ...flags, ...(before && { before }), ...(after && { after }), files }, command),
-  )
-}
-
-async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void> {
-  const { template, fields, derive, json, limit, by, out } = flags
-  // A wrong name is reported before minutes are spent on the logs.
-  const format = out === undefined ? undefined : formatOf(out)
-  const logs = await loadLogs(sourcesOf(flags), {
-    ...optionsFrom(LOG_READ_OPTIONS, flags),
-    ...(by !== undefined && { instance: by }),
-    ...(template !== undefined && { template }),
-    ...(fields !== undefined && { fields }),
-    ...(derive !== undefined && { derive }),
-  })
-  const compared = compareLogs(logs, {
-    ...optionsFrom(COMPARE_OPTIONS, flags),
-    ...(flags.metric !== undefined && { metric: metricOf(logs, flags.metric) }),
-  })
-  const warnings = compared.warnings().map(({ code, message, advice }) => ({
-    code,
-    message: inFlags(command.options, message, advice),
-  }))
-  if (out !== undefined || flags.markdown) connectCharts()
-  if (out !== undefined && format !== undefined) {
-    const { files = [], before = files, after = files } = flags
-    const options = { files: { before, after }, madeBy: MADE_BY }
-    writeReport(out, REPORT_FORMATS[format](compared, options))
-    process.stderr.write(`flowdelta: ${visibleText(out)} is ${FORMAT_NAMES[format]}\n`)
-  }
-  if (flags.markdown) process.stdout.write(reportMarkdown(compared, { madeBy: MADE_BY }))
-  else if (json) {
-    printJson(LOGS_DOCUMENT.write({ compared, warnings, limit: limit ?? MAX_IN_JSON }))
-  } else {
-    const printed = { compared, warnings, limit: limit ?? MAX_IN_TEXT }
-    printText(logsText(printed, command.options, flags.details === true))
-  }
-  failOn(compared, flags.failOn, TERMS)
-}
-
-function noKnowledge(): never {
-  throw new FlowdeltaError(
-    '--knowledge holds names and notes of services, steps and requests, which logs alone do not have. Give it to compare or report, with --before-logs and --after-logs beside the traces.',
-  )
-}
-
 interface LogChange {
   readonly kind: 'new-errors' | 'differs' | 'performance'
   readonly name: string
@@ -366,211 +226,107 @@ function slowdown({ divergence }: LogComparison): number {
   return significant ? (100 * (afterMean - beforeMean)) / Math.abs(beforeMean) : 0
 }
 
-function sourcesOf({ before, after, files = [] }: LogsFlags) {
-  if (files.length > 0 && before === undefined && after === undefined) return files
-  return { before: pathsOf('before', before), after: pathsOf('after', after) }
+const OWN_FLAGS = defineOptions({
+  before: paths('before <path...>', 'Logs of good runs; each file or directory is an instance'),
+  after: paths('after <path...>', 'Logs of bad runs'),
+  // The words of Distalyzer, whose classes these are.
+  good: { ...paths('good <path...>', ''), isHidden: true, conflictsWith: ['before'] },
+  bad: { ...paths('bad <path...>', ''), isHidden: true, conflictsWith: ['after'] },
+  knowledge: { ...optionalText('', 'knowledge <file>'), isHidden: true },
+  by: { ...optionalText('Same as --instance', 'by <field>'), conflictsWith: ['instance'] },
+  metric: optionalText(
+    "Measure of performance: 'runTime', an event (its last time), or a state variable or field (its mean; maximum:NAME, minimum:NAME or final:NAME for others); event:NAME or state:NAME if both exist (default: the number in --bad-if, else runTime)",
+    'metric <name>',
+  ),
+})
+
+const FAIL_FLAGS = defineOptions({
+  failOn: conditions(
+    'fail-on',
+    "End with exit code 1 when it holds: 'new-errors' (logged only after), 'performance>5%' (worse), 'differs' (any variable), or 'any'",
+    TERMS,
+  ),
+})
+
+const { template, fields, derive, ...READ_OPTIONS } = LOG_READ_OPTIONS
+const FIELD_FLAGS = defineOptions({
+  template: {
+    ...template,
+    flag: 'template <expression...>',
+    sentence: 'Regular expressions for lines of text, with groups time and name or message',
+  },
+  fields: {
+    ...fields,
+    flag: 'fields <role=field,...>',
+    sentence: 'Fields of JSON lines, logfmt and CSV: time=F,name=F,value=F,instance=F',
+  },
+  derive: {
+    ...derive,
+    flag: 'derive <name=expression...>',
+    sentence:
+      "States to add, computed from others: 'bytes each = bytes / sent', with / * + or - between two names or numbers; a state counts as its mean, an event as its number",
+  },
+})
+
+interface LogsFlags extends FlagsOf<typeof OWN_FLAGS & typeof FAIL_FLAGS & typeof PRINT_FLAGS> {}
+
+export function addLogs(command: Command): void {
+  command.argument('[file...]', 'Logs of one source, for --split-at and --bad-if')
+  addOptions(command, OWN_FLAGS, FIELD_FLAGS, FAIL_FLAGS)
+  addOptions(command, rarely(READ_OPTIONS, 'format', 'instance', 'window', 'splitAt', 'badIf'))
+  addOptions(command, rarely(COMPARE_OPTIONS), PRINT_FLAGS).action(
+    (files: readonly string[], flags: LogsFlags & Flags) => runLogs(files, flags, command.options),
+  )
+}
+
+async function runLogs(
+  files: readonly string[],
+  flags: LogsFlags & Flags,
+  known: readonly Option[],
+): Promise<void> {
+  const { json, limit, by, out, before = flags.good, after = flags.bad } = flags
+  if (flags.knowledge !== undefined) {
+    throw new FlowdeltaError(
+      '--knowledge holds names and notes of services, steps and requests, which logs alone do not have. Give it to compare or report, with --before-logs and --after-logs beside the traces.',
+    )
+  }
+  // A wrong name is reported before minutes are spent on the logs.
+  const format = out === undefined ? undefined : formatOf(out)
+  const isOne = files.length > 0 && before === undefined && after === undefined
+  const periods = () => ({ before: pathsOf('before', before), after: pathsOf('after', after) })
+  const logs = await loadLogs(isOne ? files : periods(), {
+    ...optionsFrom({ ...READ_OPTIONS, ...FIELD_FLAGS }, flags),
+    ...(by !== undefined && { instance: by }),
+  })
+  const compared = compareLogs(logs, {
+    ...optionsFrom(COMPARE_OPTIONS, flags),
+    ...(flags.metric !== undefined && { metric: metricCalled(logs, flags.metric) }),
+  })
+  const inOwnFlags = (message: string, advice: OptionAdvice) => inFlags(known, message, advice)
+  const warnings = compared.warnings().map(({ code, message, advice }) => {
+    return { code, message: inOwnFlags(message, advice) }
+  })
+  if (out !== undefined || flags.markdown) connectCharts()
+  if (out !== undefined && format !== undefined) {
+    const options = { files: { before: before ?? files, after: after ?? files }, madeBy: MADE_BY }
+    writeReport(out, REPORT_FORMATS[format](compared, options))
+    process.stderr.write(`flowdelta: ${visibleText(out)} is ${FORMAT_NAMES[format]}\n`)
+  }
+  if (flags.markdown) process.stdout.write(reportMarkdown(compared, { madeBy: MADE_BY }))
+  else {
+    const most = limit ?? (json ? MAX_IN_JSON : MAX_IN_TEXT)
+    const results = { compared, warnings, limit: most }
+    const options = { isWhole: flags.details, inFlags: inOwnFlags }
+    printResults(results, {
+      json,
+      document: LOGS_DOCUMENT,
+      text: (of, width) => logsText(of, { ...options, ...width }),
+    })
+  }
+  failOn(compared, flags.failOn, TERMS)
 }
 
 function pathsOf(period: LogClass, paths: readonly string[] | undefined): readonly string[] {
   if (paths !== undefined) return paths
   throw new FlowdeltaError(`There are no logs to compare. Name them in --${period}.`)
-}
-
-const OPERATORS: Readonly<Record<string, (a: number, b: number) => number>> = {
-  '/': (a, b) => a / b,
-  '*': (a, b) => a * b,
-  '+': (a, b) => a + b,
-  '-': (a, b) => a - b,
-}
-
-/** Reads `NAME = A / B`; names may have signs in them that no spaces surround. */
-function derivedStates(given: string, others: DerivedStates = {}): DerivedStates {
-  const [, name = '', left = '', sign = '', right = ''] =
-    /^\s*(.+?)\s*=\s*(.+?)\s+([-/*+])\s+(.+?)\s*$/.exec(given) ?? []
-  const compute = OPERATORS[sign]
-  if (compute === undefined) {
-    throw new InvalidArgumentError("Say 'NAME = A / B', with spaces around the sign.")
-  }
-  const value = (of: (variable: string) => number, term: string) =>
-    Number.isNaN(Number(term)) ? of(term) : Number(term)
-  return { ...others, [name]: (of) => compute(value(of, left), value(of, right)) }
-}
-
-/** Prefixes of a variable's name: its kind, or the feature of a state. */
-const METRIC_PREFIXES: ReadonlyMap<string, Feature> = new Map<string, Feature>([
-  ['event', 'lastAbsolute'],
-  ['state', 'mean'],
-  ['final', 'final'],
-  ['maximum', 'maximum'],
-  ['minimum', 'minimum'],
-])
-
-/**
- * Reads `--metric`: `runTime`, the name of a variable, or one with its kind before it, `event:q` or
- * `state:q`, where an event and a state variable have one name; `final:q` is the last value of a state.
- *
- * @throws FlowdeltaError for a name that both kinds have
- */
-function metricOf(logs: LogSet, name: string): Metric {
-  const { events, states } = logs
-  const given = fullName(logs, name)
-  const isEvent = events.indexOf(given) !== undefined
-  const isState = states.indexOf(given) !== undefined
-  if (isEvent && isState && given !== 'runTime') {
-    throw new FlowdeltaError(
-      `Metric ${show(given)} is an event and a state variable. Give --metric ${show(`event:${given}`)} (its last time) or --metric ${show(`state:${given}`)} (its mean value).`,
-    )
-  }
-  const [, kind = '', variable] = /^(\w+):(.*)$/s.exec(given) ?? []
-  const feature = METRIC_PREFIXES.get(kind)
-  if (isEvent || isState || feature === undefined || variable === undefined) return given
-  return { variable, feature }
-}
-
-const ROLES: readonly string[] = ['time', 'name', 'value', 'instance']
-
-/** Reads `time=ts,name=msg,value=latency,value=bytes`: which fields of records hold what. */
-function logFields(given: string): LogFields {
-  const roles = new Map<string, string[]>()
-  for (const pair of given.split(',')) {
-    const at = pair.indexOf('=')
-    const role = pair.slice(0, Math.max(0, at)).trim()
-    const field = pair.slice(at + 1).trim()
-    if (!ROLES.includes(role) || field === '') {
-      throw new InvalidArgumentError(
-        `${JSON.stringify(pair)} is none of time=FIELD, name=FIELD, value=FIELD, instance=FIELD.`,
-      )
-    }
-    const fields = roles.get(role) ?? []
-    if (fields.length > 0 && role !== 'value') {
-      throw new InvalidArgumentError(`Give ${role}=… once.`)
-    }
-    roles.set(role, [...fields, field])
-  }
-  const single = Array.from(roles, ([role, fields]) => [
-    role,
-    fields.length === 1 ? fields[0] : fields,
-  ])
-  return Object.fromEntries(single)
-}
-
-const INDENT = '    '
-/** Longest printed text of a new message: all of it is informative. */
-const MAX_MESSAGE_LENGTH = 200
-const NODES = 10
-
-/**
- * Returns a comparison of logs as text: its input, whether performance differs, the differences, and where to look
- * first.
- */
-function logsText(
-  { compared, warnings, limit }: PrintedLogs,
-  flags: readonly Option[],
-  isWhole: boolean,
-): string {
-  const onlyAfter = newMessagesText(compared, limit)
-  const isFirst = newComesFirst(compared)
-  const cause = causeText(compared)
-  return spoken([
-    isFirst && onlyAfter,
-    cause !== undefined &&
-      spoken([`${cause}.`, phaseShareText(compared), decoyText(compared)]).join(' '),
-    warningLines(warnings).join('\n'),
-    `${inputText(compared)}${skippedText(compared, flags)}`,
-    [...performanceSentences(compared), ...phaseLines(compared, textWidth())].join('\n'),
-    variablesText(compared, limit, isWhole),
-    !isFirst && onlyAfter,
-    ...(isWhole ? tellingGraphs(compared).map((graph) => graphText(graph, compared)) : []),
-    fewText(compared),
-  ]).join('\n\n')
-}
-
-/** Says which lines were skipped, unless a warning does. */
-function skippedText(compared: LogComparison, flags: readonly Option[]): string {
-  const { skipped, skippedLines, lines } = compared.logs.report
-  const [first] = skipped
-  const isSaid = compared.warnings().some(({ code }) => code === 'lines-skipped')
-  if (first === undefined || isSaid) return ''
-  const { text, options } = skipAdvice(first.reason)
-  const said = ` ${counted(skippedLines, 'line')} of ${grouped(lines)} skipped: ${skipText(first)}.`
-  return text === '' ? said : inFlags(flags, `${said} ${text}.`, options)
-}
-
-/** Findings are three lines each: more are no screen. */
-const MAX_FINDINGS = 4
-
-function variablesText(compared: LogComparison, limit: number, isWhole: boolean): string {
-  const found = differences(compared)
-  const { told } = found
-  const most = isWhole ? limit : Math.min(limit, MAX_FINDINGS)
-  const shown = told.slice(0, most)
-  const left = told.length - shown.length
-  return spoken([
-    differencesText(compared, told.length),
-    shown.length > 0 && (isWhole ? differencesTable : findingsText)(shown, compared),
-    ...(isWhole
-      ? leftOutLines(left)
-      : [left > 0 && `${grouped(left)} more differ${left === 1 ? 's' : ''}: see --details.`]),
-    ...leftOutSentences(found, compared),
-  ]).join('\n')
-}
-
-function differencesTable(told: readonly VariableDivergence[], compared: LogComparison): string {
-  const rows = told.map((variable) => ({ ...variable, ...differenceOf(variable, compared) }))
-  return tableOf(rows, {
-    variable: ({ name }) => shortText(name, MAX_VARIABLE_LENGTH),
-    kind: ({ kind }) => kind,
-    score: ({ score }) => tText(score),
-    'what differs most': ({ what }) => what,
-    t: ({ t }) => t,
-  })
-}
-
-/** Returns each finding as three lines: the difference, its relation to performance, and its certainty. */
-function findingsText(told: readonly VariableDivergence[], compared: LogComparison): string {
-  const { counts } = compared.logs
-  const findings = told.map((variable, i) => {
-    const { what, t } = differenceOf(variable, compared)
-    const { before, after } = variable.presence
-    const { q = Number.NaN } = strongestDifference(variable) ?? {}
-    const having = `in ${grouped(before)} of ${counted(counts.before, 'instance')} before, ${grouped(after)} of ${grouped(counts.after)} after`
-    return [
-      `#${i + 1}`.padEnd(INDENT.length) +
-        `${shortText(variable.name, MAX_VARIABLE_LENGTH)}: ${what}`,
-      `${INDENT}${relationText(variable, compared)}`,
-      `${INDENT}t = ${t} · ${pValue(q)} · ${having}`,
-    ].join('\n')
-  })
-  return `\n${findings.join('\n\n')}\n`
-}
-
-/**
- * Returns text on events logged only after, the gravest first. With few instances no test finds them, but a reader sees
- * them.
- */
-function newMessagesText(compared: LogComparison, limit: number): string {
-  const found = newEvents(compared.divergence)
-  if (found.length === 0) return ''
-  const rows = found.slice(0, limit).map((one) => {
-    return { counts: newnessText(one, compared), name: shortText(one.name, MAX_MESSAGE_LENGTH) }
-  })
-  const width = Math.max(...rows.map(({ counts }) => counts.length))
-  return [
-    `Logged only after, the gravest first (${counted(found.length, 'event')}):`,
-    ...rows.map((row) => `${row.counts.padEnd(width)}  ${row.name}`),
-    ...leftOutLines(found.length - limit),
-  ].join('\n')
-}
-
-function graphText(graph: AttentionGraph, compared: LogComparison): string {
-  const { variablesLeftOut = 0 } = graph
-  const lines = graphLines(graph, compared)
-  const left = lines.length - NODES
-  return spoken([
-    `Look first at ${graphTitle(graph, compared)}`,
-    ...lines.slice(0, NODES),
-    left > 0 && `   and ${grouped(left)} more`,
-    variablesLeftOut > 0 &&
-      `Learned from the most telling variables; ${grouped(variablesLeftOut)} more are left out (raise --most-variables).`,
-  ]).join('\n')
 }

@@ -1,16 +1,17 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import { greatest } from 'd3-array'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Comparison } from '../compare/comparison.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { fingerprint } from '../core/fingerprint.ts'
+import { jsonPage } from '../core/json-pages.ts'
+import { findingCalled } from '../explain/listed-findings.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import { exampleOf } from '../views/text/example-calls.ts'
 import { withSteps } from './comparison-budget.ts'
-import { COMPARISON_DOCUMENT, FINDING_DOCUMENT, findingCalled } from './comparison-document.ts'
+import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
-import { exampleOf } from './example-calls.ts'
 import { SEGMENT } from './finding-document.ts'
 import type { Flags } from './flags.ts'
 
@@ -48,7 +49,14 @@ async function runMcp(): Promise<void> {
     const inputSchema = fromJsonSchema<Asked>({ type: 'object', properties, required } as never)
     server.registerTool(name, { description, inputSchema }, async (asked) => {
       try {
-        return { content: [{ type: 'text', text: page(await answer(asked), asked) }] }
+        return {
+          content: [
+            {
+              type: 'text',
+              text: jsonPage(await answer(asked), { budget: DEFAULT_BUDGET, ...asked }),
+            },
+          ],
+        }
       } catch (problem) {
         if (!(problem instanceof FlowdeltaError)) throw problem
         return { isError: true, content: [{ type: 'text', text: problem.message }] }
@@ -249,68 +257,4 @@ async function printedBy(command: string, asked: Asked): Promise<Json> {
     throw new FlowdeltaError(message, {}, 'option')
   }
   return JSON.parse(text.stdout) as Json
-}
-
-/**
- * Returns a page of a document, at most `budget` bytes: first the fields that are no lists, then the entries of its
- * lists in order. An entry too large for any page loses the ends of its lists, and says how many items.
- */
-function page(document: Json, { budget = DEFAULT_BUDGET, cursor = '0' }: Asked): string {
-  const fields = Object.entries(document)
-  const isList = ([, value]: readonly [string, unknown]) => Array.isArray(value) && value.length > 0
-  const first = Object.fromEntries(fields.filter((field) => !isList(field)))
-  const entries = fields
-    .filter(isList)
-    .flatMap(([list, values]) => (values as readonly Json[]).map((value) => ({ list, value })))
-  const items: Json[] = [first, ...entries]
-  const from = Number(cursor)
-  if (!(Number.isInteger(from) && from >= 0 && from < items.length)) {
-    throw new FlowdeltaError(`There is no page ${cursor}. Give \`next\` of an answer.`)
-  }
-  const write = (to: number, shown: readonly Json[]) =>
-    JSON.stringify({ items: shown, of: items.length, next: to < items.length ? String(to) : null })
-  const room = budget - 100
-  let shown = [cut(items[from] as Json, room)]
-  for (let to = from + 1; to < items.length; to++) {
-    const more = [...shown, items[to] as Json]
-    if (Buffer.byteLength(write(to + 1, more)) > budget) break
-    shown = more
-  }
-  return write(from + shown.length, shown)
-}
-
-/** Returns a value of limited size: its longest lists and texts are halved until it fits. */
-function cut(value: Json, room: number): Json {
-  const copy = structuredClone(value) as Json
-  const leftOut: Record<string, number> = {}
-  while (Buffer.byteLength(JSON.stringify({ ...copy, leftOut })) > room) {
-    const longest = longestPart(copy)
-    if (longest === undefined) break
-    const { owner, key, path } = longest
-    const part = owner[key] as string | readonly unknown[]
-    const half = Math.floor(part.length / 2)
-    owner[key] = part.slice(0, half)
-    leftOut[path] = (leftOut[path] ?? 0) + part.length - half
-  }
-  return Object.keys(leftOut).length === 0 ? copy : { ...copy, leftOut }
-}
-
-interface Part {
-  readonly owner: Record<string, unknown>
-  readonly key: string
-  readonly path: string
-  readonly bytes: number
-}
-
-/** Returns the list or text within a value that takes the most room. */
-function longestPart(value: unknown, path = ''): Part | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const owner = value as Record<string, unknown>
-  const parts = Object.entries(owner).flatMap(([key, part]): Part[] => {
-    const at = path === '' ? key : `${path}.${key}`
-    const isLong = (Array.isArray(part) || typeof part === 'string') && part.length > 1
-    const own = isLong ? [{ owner, key, path: at, bytes: JSON.stringify(part).length }] : []
-    return [...own, longestPart(part, at) ?? []].flat()
-  })
-  return greatest(parts, ({ bytes }) => bytes)
 }

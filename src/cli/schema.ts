@@ -6,7 +6,7 @@ import { choice } from './flags.ts'
 import { LOGS_DOCUMENT } from './logs.ts'
 import { printJson } from './printing.ts'
 import { VARIANCE_DOCUMENT } from './variance.ts'
-import { WHATIF_DOCUMENT } from './whatif-results.ts'
+import { WHATIF_DOCUMENT } from './whatif.ts'
 
 export const DOCUMENTS = {
   compare: COMPARISON_DOCUMENT,

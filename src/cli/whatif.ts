@@ -1,162 +1,213 @@
 import { readFileSync } from 'node:fs'
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { requireSpans } from '../calls/call-forest.ts'
+import type { Command } from 'commander'
+import { type Population, requireSpans } from '../calls/call-forest.ts'
 import { type Comparison, compare } from '../compare/comparison.ts'
-import {
-  type ComparisonWarning,
-  partOf,
-  type WarningCode,
-  warning,
-} from '../compare/fairness/comparison-warning.ts'
-import { dataQuality } from '../compare/fairness/data-quality.ts'
-import { type Arrivals, missingIntervals, timeRanges } from '../compare/fairness/period-times.ts'
-import {
-  duplicateTraces,
-  isConsiderable,
-  skewedTraces,
-} from '../compare/fairness/trace-problems.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
-import { FlowdeltaError, OptionError } from '../core/errors.ts'
+import { FlowdeltaError } from '../core/errors.ts'
+import {
+  COUNT,
+  document,
+  FLAG,
+  listOf,
+  MEASURED,
+  NUMBER,
+  optional,
+  orNull,
+  plain,
+  RANK,
+  record,
+  SHARE,
+  TEXT,
+  truncated,
+  words,
+} from '../core/json-parts.ts'
 import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
-import { grouped, readDuration, spoken } from '../core/words.ts'
-import { missingSpans } from '../traces/missing-spans.ts'
-import { rootOf } from '../traces/selection/span-values.ts'
+import type { Terms } from '../core/result-conditions.ts'
+import { grouped, readDuration } from '../core/words.ts'
+import { findingCalled } from '../explain/listed-findings.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
+import { type WhatifResults, whatifText } from '../views/text/whatif-text.ts'
 import {
-  type DiagnosisProgress,
   diagnoseLatencyStepwise,
   type HistogramTarget,
   type LatencyTarget,
+  parseWish,
   type WishTarget,
 } from '../whatif/diagnosis/diagnose-latency.ts'
 import {
   DIAGNOSIS_OPTIONS,
   type DiagnosedScenario,
+  type ExplainedFinding,
   type LatencyDiagnosis,
 } from '../whatif/diagnosis/latency-diagnosis.ts'
+import { whatifWarnings } from '../whatif/diagnosis/trace-warnings.ts'
+import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
+import type { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
+import { predictScenarios, requestsOf } from '../whatif/scenarios/predict-scenarios.ts'
+import { conditions, failOn } from './conditions.ts'
 import {
-  EXECUTION_MODEL_OPTIONS,
-  type ExecutionModelOptions,
-  type ExecutionModels,
-  learnExecutionModels,
-} from '../whatif/models/execution-models.ts'
-import { profileOf } from '../whatif/recompute/latency-profile.ts'
-import { RequestModel } from '../whatif/recompute/request-model.ts'
-import { applyScenario, type ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
-import { combineScenarios, parseScenario } from '../whatif/scenarios/parse-scenario.ts'
-import type { Scenario } from '../whatif/scenarios/scenario.ts'
-import { findingCalled } from './comparison-document.ts'
-import { type Condition, conditionOption, failOn, type Terms } from './conditions.ts'
-import { addOptions, type Flags, type FlagsOf, optionsFrom, rarely } from './flags.ts'
+  addOptions,
+  type Flags,
+  type FlagsOf,
+  optionsFrom,
+  paths,
+  rarely,
+  required,
+} from './flags.ts'
 import { addSplit, isSplit, LOAD_FLAGS, loadPeriods, type SplitFlags } from './load-period.ts'
-import {
-  listFlags,
-  MAX_IN_JSON,
-  MAX_IN_TEXT,
-  type PrintedWarning,
-  printJson,
-  printText,
-  warningLines,
-} from './printing.ts'
-import {
-  type Predictions,
-  predictionText,
-  requestsOf,
-  WHATIF_DOCUMENT,
-  whatifText,
-} from './whatif-results.ts'
+import { listFlags, MAX_IN_JSON, MAX_IN_TEXT, printResults, WARNINGS } from './printing.ts'
+import { showProgress, stoppable } from './progress.ts'
 
-/** Some calls outlive their callers everywhere; from this share of traces on it is reported. */
-const MIN_SKEWED = 0.01
-
-export function whatifWarnings(before: SpanTraces, after: SpanTraces | null): ComparisonWarning[] {
-  const ofBoth = after === null ? [] : comparedWarnings(before, after)
-  const ofEach = [before, ...(after === null ? [] : [after])].flatMap((traces) => {
-    const told = [...lostSpans(traces), ...differingClocks(traces)]
-    return [...told, ...dataQuality(traces, [...ofBoth, ...told])]
-  })
-  return [...ofBoth, ...ofEach]
+/** Latencies before, with a change of so many requests, and after. */
+interface Changed {
+  readonly profiles: readonly [LatencyProfile, LatencyProfile, LatencyProfile | null]
+  readonly touched: number
+  readonly within: number | null
 }
 
-function comparedWarnings(before: SpanTraces, after: SpanTraces): ComparisonWarning[] {
-  const arrivals: Arrivals = [arrivalsOf(before), arrivalsOf(after)]
-  return [
-    ...duplicateTraces({ before, after }),
-    ...timeRanges(arrivals),
-    ...missingIntervals(arrivals),
-  ]
+function stepOf({ profiles }: Changed, of: (profile: LatencyProfile) => number) {
+  const [before, scenario, after] = profiles
+  return { before: of(before), scenario: of(scenario), after: after && of(after) }
 }
 
-function arrivalsOf(traces: SpanTraces): Float64Array {
-  const epochUs = Number(traces.epochNs) / 1e3
-  return Float64Array.from(traces.ids, (_, trace) => {
-    return epochUs + (traces.spans.startUs[rootOf(traces, trace)] as number)
-  }).sort()
+const quantile = (q: number) =>
+  record({ before: MEASURED, scenario: MEASURED, after: orNull(MEASURED) }).from(
+    (changed: Changed) => stepOf(changed, (profile) => profile.quantile(q)),
+  )
+
+const CHANGE = {
+  requests: COUNT.from(({ touched }: Changed) => touched, 'Requests that it changes.'),
+  p50Us: quantile(0.5),
+  p90Us: quantile(0.9),
+  p99Us: quantile(0.99),
+  within: optional(
+    record({ us: NUMBER, before: SHARE, scenario: SHARE, after: orNull(SHARE) }),
+  ).from((changed: Changed) => {
+    const { within: us } = changed
+    return us === null ? undefined : { us, ...stepOf(changed, (one) => one.shareWithin(us)) }
+  }, 'With --within: shares of requests within that time.'),
 }
 
-function lostSpans(traces: TraceSet): ComparisonWarning[] {
-  const { orphaned, rootless } = missingSpans(traces)
-  const found = (code: WarningCode, count: number, what: string, effect: string) =>
-    isOften(count, traces)
-      ? warning(code, {
-          finding: `${traces.name}: ${partOf(count, traces.size)} traces ${what}.`,
-          effect,
-          answer: 'Load the files of all services.',
-        })
-      : []
-  return [
-    ...found(
-      'orphans',
-      orphaned,
-      'have spans whose caller is not in the files',
-      'These spans, and all below them, are left out: their time counts as own time of the services ' +
-        'that remain, and requests seem to take other flows.',
+const CAUSE = record<DiagnosedScenario & Changed>({
+  rank: RANK,
+  depth: RANK,
+  parent: orNull(RANK).from(
+    ({ parent }) => parent?.rank,
+    'Rank of the cause that this one lies within.',
+  ),
+  scenario: TEXT.from(({ scenario }) => scenario.title),
+  kind: TEXT.from(({ scenario }) => scenario.kind),
+  service: orNull(TEXT).from(({ scenario }) => scenario.service),
+  operation: orNull(TEXT).from(({ scenario }) => scenario.operation),
+  score: MEASURED,
+  divergence: MEASURED,
+  gain: MEASURED,
+  significant: FLAG,
+  q: MEASURED,
+  ...CHANGE,
+})
+
+const DEPTH = plain<number | 'auto'>({ anyOf: [COUNT.schema, { const: 'auto' }] })
+
+export const WHATIF_DOCUMENT = document<WhatifResults>(
+  'whatif',
+  'What `flowdelta whatif --json` prints.',
+  {
+    divergence: orNull(TEXT).from(
+      ({ diagnosis }) => diagnosis?.options.divergence,
+      'How the distance between profiles is measured; null with --apply.',
     ),
-    ...found(
-      'truncated-traces',
-      rootless,
-      'have no root',
-      'They do not count as requests, unless their first span is like the root of others.',
+    parameters: optional(
+      record<LatencyDiagnosis['options']>({
+        depth: DEPTH,
+        beam: COUNT,
+        sampleSize: COUNT,
+        similarity: MEASURED,
+        alpha: MEASURED,
+        seed: MEASURED,
+      }),
+    ).from(({ diagnosis }) => diagnosis?.options),
+    target: optional(TEXT).from(({ diagnosis }) => diagnosis?.targetTitle),
+    requests: record({ before: COUNT, after: orNull(COUNT) }).from(
+      ({ diagnosis, predictions }) => predictions?.requests ?? requestsOf(diagnosis!.models),
     ),
-  ]
+    calls: optional(
+      record<Required<Population>>({ service: TEXT, operation: TEXT, caller: TEXT }),
+    ).from(
+      callsOf,
+      'Whose calls are the requests; absent where they come from outside. Empty names may be any.',
+    ),
+    unchanged: optional(record({ divergence: MEASURED, p: MEASURED })).from(
+      ({ diagnosis }) => diagnosis && { divergence: diagnosis.divergence, p: diagnosis.changeP },
+      'How far the recorded before period is from the target.',
+    ),
+    state: optional(words('running', 'interrupted', 'complete')).from(
+      ({ diagnosis }) => diagnosis?.state,
+    ),
+    causes: listOf(CAUSE).from(
+      ({ diagnosis, limit, within }) =>
+        (diagnosis?.ranked ?? []).slice(0, limit).map((cause) => ({
+          ...cause,
+          profiles: [diagnosis!.base, cause.evaluation.profile, diagnosis!.target] as const,
+          within,
+        })),
+      'The tree of causes flattened, best first; cut at --limit.',
+    ),
+    findings: optional(
+      listOf(
+        record<ExplainedFinding>({
+          rank: RANK.from(({ finding }) => finding.rank),
+          id: TEXT.from(({ finding }) => finding.id),
+          title: TEXT.from(({ finding }) => finding.title),
+          cause: orNull(RANK).from(({ cause }) => cause?.rank),
+        }),
+      ),
+    ).from(
+      ({ explained }) => (explained.length === 0 ? undefined : explained),
+      'With --findings or --finding: findings of flowdelta compare, each with the rank of the matching cause; null for none.',
+    ),
+    together: optional(listOf(record({ rank: RANK, gain: MEASURED }))).from(
+      ({ diagnosis }) => diagnosis?.together.map(({ cause, gain }) => ({ rank: cause.rank, gain })),
+      'The first significant cause, then causes that explain clearly more together with it: ranks (also of causes that --limit cut), and the share explained up to each.',
+    ),
+    predictions: optional(
+      listOf(
+        record<Pick<ScenarioProfile, 'title'> & Changed>({
+          scenario: TEXT.from(({ title }) => title),
+          ...CHANGE,
+        }),
+      ),
+    ).from(
+      ({ predictions, within }) =>
+        predictions?.profiles.map((one) => ({
+          ...one,
+          profiles: [one.before, one.profile, predictions.after] as const,
+          within,
+        })),
+      'With --apply: one a scenario, and of several one of all together.',
+    ),
+    warnings: WARNINGS,
+    truncated: truncated('causes', ({ diagnosis, limit }) => ({
+      all: diagnosis?.ranked.length ?? 0,
+      limit,
+    })),
+  },
+)
+
+function callsOf({ diagnosis, predictions }: WhatifResults) {
+  const population: Population = predictions?.population ?? diagnosis?.options ?? {}
+  const { service = '', operation = '', caller = '' } = population
+  return service || operation || caller ? { service, operation, caller } : undefined
 }
 
-function differingClocks(traces: TraceSet): ComparisonWarning[] {
-  const skewed = skewedTraces(traces)
-  if (!isOften(skewed, traces, MIN_SKEWED)) return []
-  return warning('clock-skew', {
-    finding: `${traces.name}: ${partOf(skewed, traces.size)} traces have spans that begin before or end after their parent on another host, by clocks as recorded.`,
-    effect:
-      'Clocks do not matter where both client and server were recorded. Elsewhere, calls that seem ' +
-      'to end after their caller count as not waited for, and times before calls are off.',
-    answer: '`traces.quality().issues` says how far off they are. Record client and server spans.',
-  })
-}
-
-function isOften(count: number, { size }: TraceSet, leastShare?: number): boolean {
-  return isConsiderable({ before: count, after: 0, ofBefore: size, ofAfter: size }, leastShare)
-}
-
+const { service, operation, caller, similarity } = DIAGNOSIS_OPTIONS
+const MODEL_FLAGS = { service, operation, caller, similarity }
 const { depth, beam, divergence, sampleSize, features, seed } = DIAGNOSIS_OPTIONS
-const DIAGNOSIS_FLAGS = defineOptions({
-  depth,
-  beam,
-  divergence,
-  sampleSize: { ...sampleSize, flag: 'sample <traces>' },
-  features,
-  seed,
-})
-
-const { service, operation, caller } = EXECUTION_MODEL_OPTIONS
-const MODEL_FLAGS = defineOptions({
-  service,
-  operation,
-  caller,
-  similarity: { ...DIAGNOSIS_OPTIONS.similarity, flag: 'similarity <distance>', parse: Number },
-})
+const SEARCH_FLAGS = { depth, beam, divergence, sampleSize, features, seed }
+const DIAGNOSIS_FLAGS = { ...SEARCH_FLAGS, ...MODEL_FLAGS }
 
 const FINDING_FLAGS = defineOptions({
   findings: flag({
@@ -166,109 +217,17 @@ const FINDING_FLAGS = defineOptions({
   finding: optionalText('Start from a finding of flowdelta compare, by id or rank', 'finding <id>'),
 })
 
-const PRINT_FLAGS = {
+const PRINT_FLAGS = defineOptions({
   ...listFlags('causes'),
-  ...defineOptions({
-    within: custom<number | null>({
-      default: null,
-      parse: readDuration,
-      accepts: (value) => value === null || (value as number) > 0,
-      expected: "a time, as '300ms'",
-      flag: 'within <time>',
-      sentence: "Also show how many requests finish within a time: '300ms'",
-    }),
+  within: custom<number | null>({
+    default: null,
+    parse: readDuration,
+    accepts: (value) => value === null || (value as number) > 0,
+    expected: "a time, as '300ms'",
+    flag: 'within <time>',
+    sentence: "Also show how many requests finish within a time: '300ms'",
   }),
-}
-
-interface WhatifFlags
-  extends FlagsOf<typeof PRINT_FLAGS & typeof KNOWLEDGE_OPTIONS & typeof MODEL_FLAGS>,
-    FlagsOf<typeof FINDING_FLAGS>,
-    SplitFlags {
-  readonly before: string[]
-  readonly after?: string[]
-  readonly target?: WishTarget | HistogramTarget
-  readonly apply?: string[]
-  readonly failOn?: readonly Condition<DiagnosedScenario, LatencyDiagnosis>[]
-}
-
-export function addWhatif(command: Command, args: readonly string[]): void {
-  addSplit(command)
-    [isSplit(args) ? 'option' : 'requiredOption']('--before <file...>', 'Traces of the good period')
-    .option('--after <file...>', 'Traces of the bad period, to be explained')
-    .addOption(
-      new Option(
-        '--target <wish>',
-        "Target instead of traces: a wish such as 'p99<300ms', or a histogram file with JSON { edges, counts } in µs",
-      )
-        .argParser(targetFrom)
-        .conflicts(['after', 'apply']),
-    )
-    .option(
-      '--apply <scenario...>',
-      "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'attribute:cache.hit=true:90%'; double-quote names that contain these signs; several are also applied together",
-    )
-  command.addOption(
-    conditionOption(
-      'fail-on',
-      "End with exit code 1 when a significant cause makes requests slower on average by more: 'impact>5%' of the mean before, 'impact>10ms', or 'any'",
-      TERMS,
-    ).conflicts(['target', 'apply']),
-  )
-  addOptions(command, rarely(DIAGNOSIS_FLAGS), rarely(MODEL_FLAGS), FINDING_FLAGS)
-  addOptions(command, KNOWLEDGE_OPTIONS, LOAD_FLAGS, PRINT_FLAGS).action(runWhatif)
-}
-
-async function runWhatif(files: string[], asked: WhatifFlags & Flags): Promise<void> {
-  const { json, limit, apply, after, target, within = null } = asked
-  // Scenarios that a person writes have the recorded names.
-  const knowledge = apply === undefined ? (asked.knowledge ?? null) : null
-  const caller = nameOf(knowledge, { service: asked.caller }).service
-  const flags = { ...asked, ...nameOf(knowledge, asked), caller }
-  if ([after, target, apply, flags.split].every((given) => given === undefined)) {
-    throw new FlowdeltaError(
-      'There is nothing to explain. Give --after with traces, --target with a wish, or --apply with a scenario.',
-    )
-  }
-  const [first, second] = await loadPeriods({ ...flags, files }, [flags.before, after], 'before')
-  const spansOf = (traces: TraceSet) => {
-    const name = flags.split === undefined ? `the ${traces.name} period` : traces.name
-    return nameTraces(requireSpans(traces, name), knowledge)
-  }
-  const before = spansOf(first)
-  const later = second === undefined ? null : spansOf(second)
-  const warnings = whatifWarnings(before, later)
-  if (apply !== undefined) {
-    const predictions = predictScenarios(before, later, {
-      ...optionsFrom(MODEL_FLAGS, flags),
-      texts: apply,
-    })
-    const results = { predictions, warnings, within, limit: 0, explained: [] }
-    if (json) printJson(WHATIF_DOCUMENT.write(results))
-    else printText(withWarnings(predictionText(predictions, within), warnings))
-    return
-  }
-  // One of the two is there: see above.
-  const comparison = flags.findings || flags.finding ? comparisonOf(before, later) : null
-  const finding = comparison && flags.finding ? findingCalled(comparison, flags.finding) : null
-  const diagnosis = await diagnose(
-    before,
-    later ?? (target as WishTarget | HistogramTarget),
-    flags,
-    finding,
-  )
-  const explained = comparison === null ? [] : diagnosis.explains(comparison.findings)
-  const most = limit ?? (json ? MAX_IN_JSON : MAX_IN_TEXT)
-  const wish = target !== undefined && 'quantile' in target ? target : undefined
-  const results = { diagnosis, limit: most, warnings, within, explained }
-  if (json) printJson(WHATIF_DOCUMENT.write(results))
-  else printText(withWarnings(whatifText(diagnosis, results, wish), warnings))
-  failOn(diagnosis, flags.failOn, TERMS)
-}
-
-function comparisonOf(before: SpanTraces, after: SpanTraces | null): Comparison {
-  if (after !== null) return compare(before, after)
-  throw new FlowdeltaError('Findings need a period to compare with. Give --after.')
-}
+})
 
 const TERMS: Terms<DiagnosedScenario, LatencyDiagnosis> = {
   things: ({ ranked }) => ranked.filter(({ significant }) => significant),
@@ -283,102 +242,147 @@ const TERMS: Terms<DiagnosedScenario, LatencyDiagnosis> = {
   examples: "'impact>5%', 'impact>10ms' or 'any'",
 }
 
-function withWarnings(text: string, warnings: readonly PrintedWarning[]): string {
-  return spoken([text, warningLines(warnings).join('\n')]).join('\n\n')
+const PERIOD_FLAGS = defineOptions({
+  before: paths('before <file...>', 'Traces of the good period'),
+})
+
+const TARGET_FLAGS = defineOptions({
+  after: paths('after <file...>', 'Traces of the bad period, to be explained'),
+  target: {
+    ...custom<WishTarget | HistogramTarget | null>({
+      default: null,
+      flag: 'target <wish>',
+      sentence:
+        "Target instead of traces: a wish such as 'p99<300ms', or a histogram file with JSON { edges, counts } in µs",
+      expected: 'a wish or a histogram',
+      accepts: () => true,
+      parse: targetFrom,
+    }),
+    conflictsWith: ['after', 'apply'],
+  },
+  apply: paths(
+    'apply <scenario...>',
+    "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'attribute:cache.hit=true:90%'; double-quote names that contain these signs; several are also applied together",
+  ),
+  failOn: {
+    ...conditions(
+      'fail-on',
+      "End with exit code 1 when a significant cause makes requests slower on average by more: 'impact>5%' of the mean before, 'impact>10ms', or 'any'",
+      TERMS,
+    ),
+    conflictsWith: ['target', 'apply'],
+  },
+})
+
+interface WhatifFlags
+  extends SplitFlags,
+    FlagsOf<typeof PERIOD_FLAGS & typeof TARGET_FLAGS & typeof MODEL_FLAGS>,
+    FlagsOf<typeof FINDING_FLAGS & typeof KNOWLEDGE_OPTIONS & typeof PRINT_FLAGS> {}
+
+export function addWhatif(command: Command, args: readonly string[]): void {
+  addOptions(addSplit(command), isSplit(args) ? PERIOD_FLAGS : required(PERIOD_FLAGS))
+  addOptions(command, TARGET_FLAGS, rarely(DIAGNOSIS_FLAGS), FINDING_FLAGS)
+  addOptions(command, KNOWLEDGE_OPTIONS, LOAD_FLAGS, PRINT_FLAGS).action(runWhatif)
+}
+
+async function runWhatif(files: string[], asked: WhatifFlags & Flags): Promise<void> {
+  const { json, limit, apply, after, target, within = null } = asked
+  // Scenarios that a person writes have the recorded names.
+  const knowledge = apply === undefined ? (asked.knowledge ?? null) : null
+  const caller = nameOf(knowledge, { service: asked.caller }).service
+  const flags = { ...asked, ...nameOf(knowledge, asked), caller }
+  if ([after, target, apply, flags.split].every((given) => given === undefined)) {
+    throw new FlowdeltaError(
+      'There is nothing to explain. Give --after with traces, --target with a wish, or --apply with a scenario.',
+    )
+  }
+  const [first, second] = await loadPeriods(
+    { ...flags, files },
+    [flags.before ?? [], after],
+    'before',
+  )
+  const spansOf = (traces: TraceSet) => {
+    const name = flags.split === undefined ? `the ${traces.name} period` : traces.name
+    return nameTraces(requireSpans(traces, name), knowledge)
+  }
+  const before = spansOf(first)
+  const later = second === undefined ? null : spansOf(second)
+  const warnings = whatifWarnings(before, later)
+  if (apply !== undefined) {
+    const predictions = predictScenarios(before, later, {
+      ...optionsFrom(MODEL_FLAGS, flags),
+      texts: apply,
+    })
+    const results = { predictions, warnings, within, limit: 0, explained: [] }
+    printResults(results, { json, document: WHATIF_DOCUMENT, text: whatifText })
+    return
+  }
+  // One of the two is there: see above.
+  const comparison = flags.findings || flags.finding ? comparisonOf(before, later) : null
+  const finding = comparison && flags.finding ? findingCalled(comparison, flags.finding) : null
+  const diagnosis = await diagnose(
+    before,
+    later ?? (target as WishTarget | HistogramTarget),
+    flags,
+    finding,
+  )
+  const explained = comparison === null ? [] : diagnosis.explains(comparison.findings)
+  const wish = target !== undefined && 'quantile' in target ? target : undefined
+  const most = limit ?? (json ? MAX_IN_JSON : MAX_IN_TEXT)
+  const results = { diagnosis, limit: most, warnings, within, explained }
+  printResults(results, {
+    json,
+    document: WHATIF_DOCUMENT,
+    text: (of, width) => whatifText(of, { wish, ...width }),
+  })
+  failOn(diagnosis, flags.failOn, TERMS)
+}
+
+function comparisonOf(before: SpanTraces, after: SpanTraces | null): Comparison {
+  if (after !== null) return compare(before, after)
+  throw new FlowdeltaError('Findings need a period to compare with. Give --after.')
 }
 
 /** Diagnoses, showing progress once it takes a second; Ctrl-C returns the results so far. */
-async function diagnose(
+function diagnose(
   before: SpanTraces,
   target: LatencyTarget,
   flags: Flags,
   finding: Finding | null,
 ): Promise<LatencyDiagnosis> {
-  const stop = new AbortController()
-  const onInterrupt = () => stop.abort()
   let [shownMs, everyMs] = [performance.now() + FIRST_SHOWN_MS, 0]
-  process.once('SIGINT', onInterrupt)
-  try {
+  return stoppable(async (signal) => {
     const steps = diagnoseLatencyStepwise(before, target, {
       ...optionsFrom(DIAGNOSIS_FLAGS, flags),
-      ...optionsFrom(MODEL_FLAGS, flags),
       finding,
-      signal: stop.signal,
+      signal,
     })
     for (;;) {
       const step = await steps.next()
       if (step.done === true) return step.value
       if (performance.now() < shownMs) continue
-      showProgress(step.value)
+      const { tried, planned } = step.value
+      showProgress(
+        `${grouped(tried)} of ${grouped(planned)} scenarios tried; Ctrl-C shows what was found so far`,
+      )
       // Lines stay where there is no terminal: fewer and fewer of them.
       everyMs = process.stderr.isTTY ? SHOWN_EVERY_MS : Math.max(FIRST_SHOWN_MS, 2 * everyMs)
       shownMs = performance.now() + everyMs
     }
-  } finally {
-    process.off('SIGINT', onInterrupt)
-    if (process.stderr.isTTY) process.stderr.write(CLEAR_LINE)
-  }
+  })
 }
 
-const CLEAR_LINE = '\r\u001b[K'
 const FIRST_SHOWN_MS = 1000
 const SHOWN_EVERY_MS = 100
 
-function showProgress({ tried, planned }: DiagnosisProgress): void {
-  const text = `${grouped(tried)} of ${grouped(planned)} scenarios tried; Ctrl-C shows what was found so far`
-  process.stderr.write(process.stderr.isTTY ? CLEAR_LINE + text : `${text}\n`)
-}
-
-/** Predicts what scenarios, as `parseScenario` reads them, make of the requests before. */
-function predictScenarios(
-  before: SpanTraces,
-  after: SpanTraces | null,
-  { texts, ...model }: { readonly texts: readonly string[] } & Partial<ExecutionModelOptions>,
-): Predictions {
-  const scenarios = texts.map((text) => parseScenario(text))
-  const models = learnExecutionModels(after === null ? before : [before, after], model)
-  const all = scenarios.length > 1 ? [...scenarios, combineScenarios(...scenarios)] : scenarios
-  return {
-    requests: requestsOf(models),
-    population: model,
-    after: after && profileOf(new RequestModel(models, 1).recorded),
-    profiles: all.map((scenario) => applied(models, scenario)),
-  }
-}
-
-function applied(models: ExecutionModels, scenario: Scenario): ScenarioProfile {
-  try {
-    return applyScenario(models, scenario)
-  } catch (problem) {
-    if (!(problem instanceof OptionError)) throw problem
-    const { option, value, expected } = problem
-    throw new OptionError(`apply.${option}`, value, expected)
-  }
-}
-
-const WISH = /^p(\d+(?:\.\d+)?)\s*<=?\s*(.+)$/i
-
-/** Reads a wish, `p99<300ms`; commander adds the option's name to the message. */
+/** Reads a wish, or a file with a histogram. */
 function targetFrom(text: string): WishTarget | HistogramTarget {
-  return text.endsWith('.json') ? histogramFrom(text) : wishFrom(text)
-}
-
-function histogramFrom(file: string): HistogramTarget {
+  if (!text.endsWith('.json')) return parseWish(text)
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as HistogramTarget
+    return JSON.parse(readFileSync(text, 'utf8')) as HistogramTarget
   } catch (problem) {
-    throw new InvalidArgumentError(
+    throw new FlowdeltaError(
       `The file cannot be read as JSON: ${(problem as Error).message}. Give { "edges": […], "counts": […] } with edges in µs.`,
     )
   }
-}
-
-function wishFrom(text: string): WishTarget {
-  const [, percents, below = ''] = WISH.exec(text.trim()) ?? []
-  const belowUs = readDuration(below)
-  const quantile = Number((Number(percents) / 100).toPrecision(12))
-  if (quantile > 0 && quantile < 1 && belowUs >= 0) return { quantile, belowUs }
-  throw new InvalidArgumentError(
-    "Give a quantile and a time, as 'p99<300ms' (units are us, ms and s), or a histogram in a .json file.",
-  )
 }

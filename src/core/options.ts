@@ -24,8 +24,14 @@ export interface OptionRow<T> {
   readonly expected: string
   readonly schema: JsonSchema
   accepts(value: unknown): boolean
-  /** Reads a flag's text; the result may be unacceptable. */
-  parse(text: string): unknown
+  /** Whether its flag must be given. */
+  readonly isRequired?: boolean
+  /** Whether no help lists its flag. */
+  readonly isHidden?: boolean
+  /** Options whose flags cannot be given beside its own. */
+  readonly conflictsWith?: readonly string[]
+  /** Reads a flag's text; the result may be unacceptable. `before` is what the same flag gave before. */
+  parse(text: string, before?: unknown): unknown
 }
 
 export type OptionTable = Readonly<Record<string, OptionRow<unknown>>>
@@ -180,9 +186,10 @@ export function custom<T>({
   readonly accepts: (value: unknown) => boolean
   readonly expected: string
   readonly schema?: JsonSchema
-  readonly parse?: (text: string) => unknown
+  readonly parse?: (text: string, before: T) => unknown
 }): OptionRow<T> {
-  return { ...common({ flag: null, ...row }), expected, schema, accepts, parse, isFile }
+  const read = (given: string, before: unknown) => parse(given, before as T)
+  return { ...common({ flag: null, ...row }), expected, schema, accepts, parse: read, isFile }
 }
 
 /** Returns all options of a table: those given, checked, and defaults; `undefined` counts as not given. */
@@ -219,6 +226,11 @@ export function pickOptions<Table extends OptionTable, Given extends OptionsOf<T
   const values: Readonly<Record<string, unknown>> = options
   const picked = Object.keys(table).map((name) => [name, values[name]])
   return Object.fromEntries(picked) as OptionsOf<Table>
+}
+
+/** Returns the options that have a flag. */
+export function flagged<Table extends OptionTable>(table: Table): OptionTable {
+  return Object.fromEntries(Object.entries(table).filter(([, { flag }]) => flag !== null))
 }
 
 /** Writes the options that differ from their defaults as an object in code; `''` where none does. */

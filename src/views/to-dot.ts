@@ -1,12 +1,14 @@
 import { Comparison } from '../compare/comparison.ts'
 import { at } from '../core/entries.ts'
-import { OptionError, requireStage } from '../core/errors.ts'
+import { FlowdeltaError, OptionError, requireStage } from '../core/errors.ts'
 import { formatAmount, fromToText, type Quantity } from '../core/quantity.ts'
 import { compareFlowGraphs } from '../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowComparison, UnionEdge, UnionNode } from '../explain/flow-pair/flow-comparison.ts'
 import { chooseFlows, type FlowsToCompare } from '../explain/flow-pair/flow-form.ts'
+import { rankName } from '../explain/listed-findings.ts'
 import { FlowSet } from '../flows/flow-set.ts'
 import { recordedFlows } from '../flows/fold/folded-flows.ts'
+import { AFTER, BEFORE } from '../traces/period.ts'
 import { PALETTE } from './page/palette.ts'
 
 /**
@@ -49,6 +51,33 @@ export function toDot(source: FlowSet | Comparison, what: number | FlowsToCompar
   }
   requireStage('toDot(flows, request)', source, FlowSet)
   return requestDot(recordedFlows(source), what)
+}
+
+/** How `dotCalled` calls flows. */
+export const DOT_CHOICES =
+  "1 or #1 for the mutation of that rank in --verbose; 'category 12' for a category in both periods, 'category 12 | 15' for one before and another after; 'trace ID' for the requests of a trace"
+
+/** Returns flows as DOT: of a trace, of categories, or of a mutation, as {@link DOT_CHOICES} says. */
+export function dotCalled(comparison: Comparison, which: string): string {
+  const { flows, ranking } = comparison
+  const [, id] = /^trace (.+)$/.exec(which) ?? []
+  if (id !== undefined) {
+    const requests = [...flows.ids.keys()].filter((request) => flows.ids[request] === id)
+    if (requests.length === 0) throw new FlowdeltaError(`No request has the trace id ${id}.`)
+    return requests.map((request) => toDot(flows, request)).join('')
+  }
+  const [, before, after = before] = /^category (\d+)(?: *\| *(\d+))?$/.exec(which) ?? []
+  if (before !== undefined) {
+    return toDot(comparison, {
+      before: { category: Number(before), period: BEFORE },
+      after: { category: Number(after), period: AFTER },
+    })
+  }
+  const mutation = ranking.mutations.find(({ rank }) => rankName(which) === `#${rank}`)
+  if (mutation !== undefined) return toDot(comparison, mutation)
+  throw new FlowdeltaError(
+    `'${which}' is no flow: there are ${ranking.mutations.length} mutations. Give ${DOT_CHOICES}.`,
+  )
 }
 
 function requestDot(flows: FlowSet, request: number | FlowsToCompare): string {

@@ -349,6 +349,19 @@ describeWithShared('--fail-on errors', () => {
   })
 })
 
+const FILES = SHORT.filter((arg) => !arg.startsWith('--'))
+
+test.each([
+  ['compare', ['--json']],
+  ['report', ['--markdown']],
+  ['teach', []],
+  ['whatif', ['--apply', 'storage-data*2']],
+])('two paths right behind %s are the periods before and after', async (command, flags) => {
+  const named = await flowdelta(command, ...SHORT, ...flags)
+  expect(named.code).toBe(0)
+  expect(await flowdelta(command, ...FILES, ...flags)).toEqual(named)
+})
+
 describe('wrong usage ends with exit code 2 and says what to do', () => {
   test('a file that is not there', async () => {
     const { code, out, err } = await flowdelta('compare', '--before', 'no-such', '--after', 'x')
@@ -405,6 +418,11 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
     expect(err).toMatch(
       /\(Say which period one\.json is: --before or --after\. If it holds both, divide it with --split\.\)\n$/,
     )
+  })
+
+  test('two files, of which a flag divides one source', async () => {
+    const { code, err } = await flowdelta('compare', ...FILES, '--split', 'service')
+    expect([code, err]).toEqual([2, expect.stringContaining('"service" gives 1 group')])
   })
 
   test('a misspelt period', async () => {

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { withinBudget } from '../../src/cli/comparison-budget.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from '../../src/cli/comparison-document.ts'
-import { printedFindings } from '../../src/cli/finding-document.ts'
 import { printedJson } from '../../src/cli/printing.ts'
 import { type Comparison, compare } from '../../src/compare/comparison.ts'
 import type { Finding } from '../../src/compare/findings/finding.ts'
+import { listedFindings } from '../../src/explain/listed-findings.ts'
 import { load, randomPeriods } from '../compare/comparison/random-periods.ts'
 import { compareShops } from '../compare/findings/fixture.ts'
 import { firstSeconds, flowdelta, periods, schemaErrors } from './run-cli.ts'
@@ -177,7 +177,7 @@ describe('--finding', () => {
 
   test('has a document for every finding, consequences too', () => {
     const comparison = compareShops({}, { stockUs: 3000, networkUs: 900, archive: 0.3 })
-    const findings = printedFindings(comparison)
+    const findings = listedFindings(comparison)
     expect(findings.length).toBeGreaterThan(0)
     for (const finding of findings) {
       const document = FINDING_DOCUMENT.write({ comparison, finding })

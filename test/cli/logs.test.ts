@@ -97,6 +97,13 @@ describe('the text', () => {
     expect(out).not.toMatch(/undefined|skipped/)
   })
 
+  test('two paths right behind the command are the runs before and after', async () => {
+    const flags = ['--instance', 'node', ...FINISH]
+    const named = await logs(...flags)
+    const { out } = await flowdelta('logs', at('good.jsonl'), at('bad.jsonl'), ...flags)
+    expect(out).toBe(named.out)
+  })
+
   test('warns of a file given as before and as after', async () => {
     const file = at('good.jsonl')
     const { out } = await flowdelta('logs', '--before', file, '--after', file, '--instance', 'node')

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { describe, expect, test, vi } from 'vitest'
-import { cutAtPart, printText, tableOf, textTable } from '../../src/cli/printing.ts'
+import { printText } from '../../src/cli/printing.ts'
+import { cutAtPart, tableOf, textTable } from '../../src/core/text-layout.ts'
 import { flowdelta } from './run-cli.ts'
 
 const HEAD = ['from', 'to', 'takes']

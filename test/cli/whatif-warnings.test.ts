@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { whatifWarnings } from '../../src/cli/whatif.ts'
+import { whatifWarnings } from '../../src/whatif/diagnosis/trace-warnings.ts'
 import { every, makeSpans, NOON_US, requestsAt } from '../make-traces.ts'
 
 const HOUR_US = 3600e6

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { comparisonText } from '../../src/cli/comparison-text.ts'
 import { compare } from '../../src/compare/comparison.ts'
 import { AFTER, BEFORE } from '../../src/flows/flow-set.ts'
+import { comparisonText } from '../../src/views/text/comparison-text.ts'
 import { makeGraphs, makeSpans, type SpanSketch } from '../make-traces.ts'
 
 /** Requests a second apart: one in three asks the store, which takes 5 ms longer after. */
@@ -60,10 +60,7 @@ describe('a comparison of at most so many requests of a recording', () => {
     ) as unknown as typeof ALL.findings.findings
     expect(own?.requests).toBe(whole?.requests)
     expect(own?.contributionUs).toBeCloseTo(whole?.contributionUs as number, -6)
-    const text = comparisonText(
-      { comparison: SOME, limit: 9, budget: 0, explained: null },
-      { verbose: false },
-    )
+    const text = comparisonText({ comparison: SOME, limit: 9, explained: null }, { verbose: false })
     expect(text).toMatch(
       /^3,000 \(600 compared\) requests before, 6,000 \(600 compared\) after, .*\nA weighted sample of them was compared; --sample all compares every request\n/,
     )

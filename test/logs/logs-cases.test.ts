@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { causeText, decoyText, fewText, logsTitle } from '../../src/explain/logs/log-headline.ts'
+import { differences, inputText, performanceSentences } from '../../src/explain/logs/log-words.ts'
 import { compareLogs } from '../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../src/logs/features/log-builder.ts'
 import { unitOfName } from '../../src/logs/features/units.ts'
 import { loadLogs } from '../../src/logs/readers/load-logs.ts'
 import { randomSource } from '../../src/stats/random.ts'
-import { causeText, decoyText, fewText, logsTitle } from '../../src/views/report/log-headline.ts'
-import { differences, inputText, performanceSentences } from '../../src/views/report/log-words.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 
 interface Pipeline {

@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { newEvents, tellingGraphs } from '../../src/explain/logs/log-words.ts'
 import { compareLogs } from '../../src/logs/compare-logs.ts'
 import { LogSet } from '../../src/logs/features/log-set.ts'
 import { loadLogs } from '../../src/logs/readers/load-logs.ts'
 import { randomSource } from '../../src/stats/random.ts'
-import { newEvents, tellingGraphs } from '../../src/views/report/log-words.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 
 const HALVES = 15

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { differenceOf, differences, tellingGraphs } from '../../src/explain/logs/log-words.ts'
 import { compareLogs } from '../../src/logs/compare-logs.ts'
 import { loadLogs } from '../../src/logs/readers/load-logs.ts'
 import { randomSource } from '../../src/stats/random.ts'
-import { differenceOf, differences, tellingGraphs } from '../../src/views/report/log-words.ts'
 
 const STEPS = [
   'HTable.get',

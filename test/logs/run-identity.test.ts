@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { ascending } from 'd3-array'
 import { expect, test } from 'vitest'
+import { inputText } from '../../src/explain/logs/log-words.ts'
 import { compareLogs } from '../../src/logs/compare-logs.ts'
 import { type LogsToCompare, loadLogs } from '../../src/logs/readers/load-logs.ts'
-import { inputText } from '../../src/views/report/log-words.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 
 type Fields = Readonly<Record<string, string | number>>

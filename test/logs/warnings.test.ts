@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { differences, leftOutSentences } from '../../src/explain/logs/log-words.ts'
 import { compareLogs } from '../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../src/logs/features/log-builder.ts'
 import type { LogClass } from '../../src/logs/features/log-set.ts'
 import { loadLogs } from '../../src/logs/readers/load-logs.ts'
 import { randomSource } from '../../src/stats/random.ts'
-import { differences, leftOutSentences } from '../../src/views/report/log-words.ts'
 
 /** Instances of both classes, each with what it logs. */
 function logsOf(messages: Readonly<Record<LogClass, readonly (readonly string[])[]>>): LogBuilder {

@@ -1,5 +1,5 @@
 import { ascending, groups, rollup, sum } from 'd3-array'
-import { FlowdeltaError } from '../../core/errors.ts'
+import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
 import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -189,5 +189,27 @@ function isType(value: Partial<TypeSummary> | null): boolean {
     [timesUs, slowestUs].every((times) =>
       times.every((us, i) => Number.isFinite(us) && us >= Number(times[i - 1] ?? 0)),
     )
+  )
+}
+
+/** Names a run that is added to a history; throws for a name that it has unless that is replaced. */
+export function runName(
+  history: readonly RunSummary[],
+  {
+    name,
+    replace = false,
+  }: { readonly name?: string | undefined; readonly replace?: boolean } = {},
+): string {
+  const isTaken = (given: string) => history.some((run) => run.name === given)
+  if (name === undefined) {
+    let number = history.length + 1
+    while (isTaken(`run ${number}`)) number++
+    return `run ${number}`
+  }
+  if (replace || !isTaken(name)) return name
+  throw new OptionError(
+    'name',
+    name,
+    'a name that is new in the history, or --replace to replace that run',
   )
 }

@@ -89,3 +89,14 @@ export function signedPercent(change: number): string {
 export function partOf(count: number, all: number): string {
   return `${grouped(count)} of ${grouped(all)}${all > 0 ? ` (${exactPercent(count / all)})` : ''}`
 }
+
+/** Warning of any command. */
+export interface PrintedWarning {
+  readonly code: string
+  readonly message: string
+  readonly detail?: string
+}
+
+export function warningLines(warnings: readonly PrintedWarning[]): string[] {
+  return warnings.map(({ code, message }) => `! ${code}: ${message}`)
+}

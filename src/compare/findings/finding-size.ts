@@ -1,7 +1,7 @@
 import type { Quantity } from '../../core/quantity.ts'
 import { place } from '../../flows/node-labels.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
-import type { Draft, FindingCall, FindingSize } from './finding.ts'
+import type { Draft, Finding, FindingCall, FindingSize } from './finding.ts'
 
 /** Returns the size of a change: a rate of actions or failures, or the time per request. */
 export function sizeOf(
@@ -49,4 +49,11 @@ export function operationOf(draft: Draft): string | null {
 /** Returns whether the cost of a change is within noise: its interval contains 0. */
 export function isOpen({ eachInterval: [low, high] }: Pick<Draft, 'eachInterval'>): boolean {
   return Math.min(low, high) < 0 && Math.max(low, high) > 0
+}
+
+/** Returns the calls that fail after, in per cent, if a finding says that more do; else 0. */
+export function errorRate({ kind, direction, size, segment, calls: [call] }: Finding): number {
+  if (kind !== 'errors' || direction !== 'slower') return 0
+  if (call !== undefined) return (100 * call.made[1]) / call.chances[1]
+  return 100 * (segment?.inside.afterMean ?? size.value)
 }

@@ -239,3 +239,15 @@ function moveWords(moves: readonly Move[]): string {
   const ofReplaced = replaced.map(({ name, from, to }) => `${name} goes from ${from} to ${to}`)
   return listed([...ofReplaced, ...comeOrGo, ...ofHosts], MAX_NAMED)
 }
+
+/** Returns the times of an onset as ISO 8601: of day, or since the period began. */
+export function onsetTimes({ isTimeOfDay, until, ...since }: Onset, event: TimedEvent | null) {
+  const text = (us: number) =>
+    isTimeOfDay ? new Date(us / 1e3).toISOString() : `PT${(us / 1e6).toFixed(6)}S`
+  const times = ({ timeUs, lowUs, highUs }: NonNullable<Onset['until']>) => {
+    const [time, low, high] = [timeUs, lowUs, highUs].map(text) as [string, string, string]
+    return { time, low, high }
+  }
+  const follows = event && { time: text(event.atUs), event: event.words }
+  return { ...since, ...times(since), until: until && times(until), follows }
+}

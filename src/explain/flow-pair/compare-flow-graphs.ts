@@ -1,24 +1,28 @@
 import { group } from 'd3-array'
+import type { Comparison } from '../../compare/comparison.ts'
 import {
   LARGE_SHIFT,
   ResponseTimeMutations,
 } from '../../compare/mutations/find-response-time-mutations.ts'
 import { type OrderChange, orderDifference } from '../../compare/precursors/order-difference.ts'
+import type { RankedMutation } from '../../compare/ranking/rank-mutations.ts'
 import {
   OptionError,
   rejectUnknownOptions,
   requireFields,
   requireStage,
 } from '../../core/errors.ts'
+import { TIME } from '../../core/quantity.ts'
 import { counted, percent } from '../../core/words.ts'
 import {
   type FlowComparison,
+  type FlowDifferences,
   type FlowGroup,
   type FlowSide,
   rankDifferences,
   type UnionNode,
 } from './flow-comparison.ts'
-import { type FlowPair, flowForm, resolvePair } from './flow-form.ts'
+import { chooseFlows, type FlowPair, flowForm, resolvePair } from './flow-form.ts'
 import { acyclicPartition, type CoalescedNode, coalesceFlow, groupsOf } from './flow-groups.ts'
 import { matchNodes } from './match-nodes.ts'
 import { flowSide, type UnionGraph, unionGraph } from './union-graph.ts'
@@ -242,4 +246,13 @@ function componentTraversals({ nodes, edges }: UnionGraph): FlowGroup[] {
 function placeName({ service, host }: UnionNode): string {
   if (host === '') return service
   return host.startsWith(service) ? host : `${service}@${host}`
+}
+
+/** Returns the differences between the flows of a mutation; `null` for no mutation, and if amounts are not times. */
+export function flowDifferences(
+  comparison: Comparison,
+  mutation: RankedMutation | undefined,
+): FlowDifferences | null {
+  if (mutation === undefined || comparison.flows.quantity !== TIME) return null
+  return compareFlowGraphs(comparison.responseTime, chooseFlows(comparison, mutation)).ranked
 }

@@ -496,3 +496,21 @@ export function summaryWords({ quartiles, commonest }: ParameterDifference['befo
   }
   return commonest.map(([level, share]) => `${level} ${Math.round(share * 100)} %`).join(', ')
 }
+
+/** Comparison of a parameter with a value. */
+export interface PlainCondition {
+  readonly column: string
+  readonly op: '<=' | '>' | 'in'
+  readonly value: number | readonly string[]
+}
+
+/** Returns a condition of a path as comparisons that all hold. */
+export function plainConditions(condition: PathCondition): PlainCondition[] {
+  const { column } = condition
+  if (condition.kind === 'levels') return [{ column, op: 'in', value: condition.levels }]
+  const { above, atMost } = condition
+  return [
+    ...(above === undefined ? [] : [{ column, op: '>' as const, value: above }]),
+    ...(atMost === undefined ? [] : [{ column, op: '<=' as const, value: atMost }]),
+  ]
+}

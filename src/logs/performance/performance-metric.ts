@@ -445,3 +445,34 @@ export function changedPart(logs: LogSet, metric: PerformanceMetric): MetricPart
   })
   return greatest(parts, ({ share }) => share)
 }
+
+/** Prefixes of a variable's name: its kind, or the feature of a state. */
+const METRIC_PREFIXES: ReadonlyMap<string, Feature> = new Map<string, Feature>([
+  ['event', 'lastAbsolute'],
+  ['state', 'mean'],
+  ['final', 'final'],
+  ['maximum', 'maximum'],
+  ['minimum', 'minimum'],
+])
+
+/**
+ * Returns the metric that a text names: `runTime`, the name of a variable, or one with its kind before it, `event:q` or
+ * `state:q`, where an event and a state variable have one name; `final:q` is the last value of a state.
+ *
+ * @throws FlowdeltaError for a name that both kinds have
+ */
+export function metricCalled(logs: LogSet, name: string): Metric {
+  const { events, states } = logs
+  const given = fullName(logs, name)
+  const isEvent = events.indexOf(given) !== undefined
+  const isState = states.indexOf(given) !== undefined
+  if (isEvent && isState && given !== 'runTime') {
+    throw new FlowdeltaError(
+      `Metric ${show(given)} is an event and a state variable. Give --metric ${show(`event:${given}`)} (its last time) or --metric ${show(`state:${given}`)} (its mean value).`,
+    )
+  }
+  const [, kind = '', variable] = /^(\w+):(.*)$/s.exec(given) ?? []
+  const feature = METRIC_PREFIXES.get(kind)
+  if (isEvent || isState || feature === undefined || variable === undefined) return given
+  return { variable, feature }
+}

@@ -1,4 +1,4 @@
-import { OptionError } from '../../core/errors.ts'
+import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import {
   custom,
   defineOptions,
@@ -81,12 +81,14 @@ export const LOG_READ_OPTIONS = defineOptions({
       value !== null &&
       Object.values(value).every((one) => typeof one === 'function'),
     expected: 'an object of functions',
+    parse: derivedStates,
   }),
   fields: custom<LogFields>({
     default: {},
     sentence: 'Fields of JSON lines, logfmt and CSV that hold time, name, value and instance',
     accepts: (value) => typeof value === 'object' && value !== null,
     expected: 'an object { time, name, value, instance }',
+    parse: logFields,
   }),
   template: custom<RegExp | string | readonly (RegExp | string)[] | null>({
     default: null,
@@ -223,4 +225,53 @@ function compiledTemplate(template: RegExp | string): RegExp {
       `a regular expression that JavaScript can read: ${(error as Error).message}`,
     )
   }
+}
+
+const OPERATORS: Readonly<Record<string, (a: number, b: number) => number>> = {
+  '/': (a, b) => a / b,
+  '*': (a, b) => a * b,
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+}
+
+/** Reads `NAME = A / B`; names may have signs in them that no spaces surround. */
+function derivedStates(given: string, others: DerivedStates): DerivedStates {
+  const [, name = '', left = '', sign = '', right = ''] =
+    /^\s*(.+?)\s*=\s*(.+?)\s+([-/*+])\s+(.+?)\s*$/.exec(given) ?? []
+  const compute = OPERATORS[sign]
+  if (compute === undefined) {
+    throw new FlowdeltaError("Say 'NAME = A / B', with spaces around the sign.", {}, 'option')
+  }
+  const value = (of: (variable: string) => number, term: string) =>
+    Number.isNaN(Number(term)) ? of(term) : Number(term)
+  return { ...others, [name]: (of) => compute(value(of, left), value(of, right)) }
+}
+
+const ROLES: readonly string[] = ['time', 'name', 'value', 'instance']
+
+/** Reads `time=ts,name=msg,value=latency,value=bytes`: which fields of records hold what. */
+function logFields(given: string): LogFields {
+  const roles = new Map<string, string[]>()
+  for (const pair of given.split(',')) {
+    const at = pair.indexOf('=')
+    const role = pair.slice(0, Math.max(0, at)).trim()
+    const field = pair.slice(at + 1).trim()
+    if (!ROLES.includes(role) || field === '') {
+      throw new FlowdeltaError(
+        `${JSON.stringify(pair)} is none of time=FIELD, name=FIELD, value=FIELD, instance=FIELD.`,
+        {},
+        'option',
+      )
+    }
+    const fields = roles.get(role) ?? []
+    if (fields.length > 0 && role !== 'value') {
+      throw new FlowdeltaError(`Give ${role}=… once.`, {}, 'option')
+    }
+    roles.set(role, [...fields, field])
+  }
+  const single = Array.from(roles, ([role, fields]) => [
+    role,
+    fields.length === 1 ? fields[0] : fields,
+  ])
+  return Object.fromEntries(single)
 }

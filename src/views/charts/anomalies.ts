@@ -16,7 +16,7 @@ import {
   tooltip,
 } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
-import { thinned } from './log-values.ts'
+import { thinned } from './ecdf-curves.ts'
 import { rootName } from './node-names.ts'
 
 const WIDTH = 340

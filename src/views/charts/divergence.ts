@@ -1,6 +1,7 @@
 import { max } from 'd3-array'
 import { most, optionalWord } from '../../core/options.ts'
 import { counted, grouped, percent, pValue, tooltipText } from '../../core/words.ts'
+import { tText, valueText } from '../../explain/logs/log-values.ts'
 import {
   type Divergence,
   type FeatureTest,
@@ -11,7 +12,6 @@ import { featureText } from '../../logs/features/features.ts'
 import { plainAxis } from './axes.ts'
 import { bars, colorBy, distinctTexts } from './builders.ts'
 import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
-import { tText, valueText } from './log-values.ts'
 
 /** Length of a bar for an infinite score, relative to the longest other one. */
 const BEYOND = 1.1

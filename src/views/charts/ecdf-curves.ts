@@ -43,3 +43,10 @@ export function profileSteps(
   const y = Float64Array.from(ends, (i) => Math.min(1, (below[i] as number) / requests))
   return thinnedSteps({ x, y }, limit)
 }
+
+/** Returns at most `limit` of ascending values, evenly spaced, with both ends. */
+export function thinned<T>(ascending: readonly T[], limit: number): readonly T[] {
+  if (ascending.length <= limit) return ascending
+  const step = (ascending.length - 1) / (limit - 1)
+  return Array.from({ length: limit }, (_, i) => ascending[Math.round(i * step)] as T)
+}

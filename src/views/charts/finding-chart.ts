@@ -31,3 +31,22 @@ export function findingChart(comparison: Comparison, finding: Finding): FindingC
   }
   return { chart: ribbonChart(comparison, { finding: id, width: PAGE_WIDTH }), of: 'path' }
 }
+
+const READING =
+  'Curves climb as requests finish. Where blue (after) runs to the right of orange (before), requests take longer'
+
+/** Says how to read the picture of a finding. */
+export function findingCaption({ categories }: Finding, of: FindingChart['of']): string {
+  const kinds =
+    categories.length === 1
+      ? 'All affected requests are of this kind.'
+      : `This kind has the most requests of the ${categories.length} affected kinds.`
+  const captions = {
+    step: `Times of the step itself, one per request: the mean of its calls. ${READING}.`,
+    requests: `Times of whole requests, not of the step alone. ${READING}; the vertical line marks where the two are furthest apart. ${kinds}`,
+    path: 'Mean affected request, before and after, cut into the steps that it waits for.',
+    errors: 'Share of requests that failed, over time.',
+    arrivals: 'Response times of requests, by time of arrival.',
+  }
+  return captions[of]
+}

@@ -1,6 +1,14 @@
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { most, optionalText, optionalWord } from '../../core/options.ts'
 import { counted, grouped, shortText, tooltipText } from '../../core/words.ts'
+import {
+  type FeatureUnit,
+  missingText,
+  testSize,
+  testText,
+  unitOf,
+  valueText,
+} from '../../explain/logs/log-values.ts'
 import type {
   Divergence,
   FeatureTest,
@@ -19,15 +27,7 @@ import {
 } from './axes.ts'
 import { apart, on, panelTitle, periodColor, ROW, spread, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
-import {
-  type FeatureUnit,
-  missingText,
-  testSize,
-  testText,
-  thinned,
-  unitOf,
-  valueText,
-} from './log-values.ts'
+import { thinned } from './ecdf-curves.ts'
 
 const MAX_DOTS = 600
 const LONG_NUMBER = 1e6

@@ -1,6 +1,7 @@
 import { group, rollup } from 'd3-array'
 import type { JSX } from 'preact'
 import { counted, grouped, percent, shortText, tooltipText } from '../../core/words.ts'
+import { tText } from '../../explain/logs/log-values.ts'
 import {
   type AttentionEdge,
   type AttentionGraph,
@@ -8,7 +9,6 @@ import {
   attentionTree,
 } from '../../logs/attention/focus-attention.ts'
 import { featureText } from '../../logs/features/features.ts'
-import { tText } from '../charts/log-values.ts'
 import { useInk } from './figure.tsx'
 import { layeredGraph, type PlacedBox } from './flow-layout.ts'
 import { type Point, smoothPath, tenth } from './path.ts'

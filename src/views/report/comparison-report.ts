@@ -3,7 +3,6 @@ import { withoutSmall } from '../../compare/account.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import type { EdgeChange } from '../../compare/edges/find-edge-changes.ts'
 import { isHint } from '../../compare/fairness/comparison-warnings.ts'
-import { type Detectable, detectableShifts } from '../../compare/findings/detectable.ts'
 import { type Finding, isStructural } from '../../compare/findings/finding.ts'
 import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
 import { notesIn } from '../../compare/subjects.ts'
@@ -12,6 +11,20 @@ import { type NoteThread, saidText, threadText } from '../../compare/words/notes
 import { changeWords, fromToText, partText, signedAmount, TIME } from '../../core/quantity.ts'
 import { traceLink } from '../../core/trace-links.ts'
 import { counted, firstOf, formatDuration, grouped, percent, spoken } from '../../core/words.ts'
+import { accounting } from '../../explain/accounting.ts'
+import { mutationEffect, originOf } from '../../explain/category-changes.ts'
+import {
+  amountTexts,
+  certainty,
+  chanceText,
+  differenceText,
+  durationText,
+  headline,
+  intervalText,
+  periodTimes,
+  shareText,
+} from '../../explain/headline.ts'
+import { power, powerNote } from '../../explain/power.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
 import {
@@ -19,7 +32,7 @@ import {
   type ExplainedFinding,
   type LatencyDiagnosis,
 } from '../../whatif/diagnosis/latency-diagnosis.ts'
-import { type FindingChart, findingChart } from '../charts/finding-chart.ts'
+import { findingCaption, findingChart } from '../charts/finding-chart.ts'
 import { latencyProfilesChart } from '../charts/latency-profiles.ts'
 import { rootName } from '../charts/node-names.ts'
 import { PAGE_WIDTH, ribbonChart } from '../charts/ribbon.ts'
@@ -44,17 +57,6 @@ import {
   tree,
   warnings,
 } from './blocks.ts'
-import {
-  amountTexts,
-  certainty,
-  chanceText,
-  differenceText,
-  durationText,
-  headline,
-  intervalText,
-  periodTimes,
-  shareText,
-} from './headline.ts'
 import { joined, type Line, looking, named, type Phrase } from './lines.ts'
 
 /** Most characters of names, and of what is said of one thing. */
@@ -243,33 +245,6 @@ function ribbonSection(comparison: Comparison): Blocks {
   ]
 }
 
-/** Adds up the contributions of findings, for comparison with the extra time of all requests after. */
-export function accounting({ account, findings, flows }: Comparison) {
-  const observedUs = findings.observedChangeUs
-  const mixUs = account.mixUs * flows.countedIn(AFTER)
-  const part = (rank: number | null, name: string, totalUs: number) => ({
-    /** Rank of the finding; `null` if it is none. */
-    rank,
-    name,
-    totalUs,
-    perRequestUs: totalUs / Math.max(1, flows.countedIn(AFTER)),
-    /** Share of the observed change; `NaN` if that may be 0. */
-    share: findings.changeIsClear ? totalUs / observedUs : Number.NaN,
-  })
-  const left = findings.omitted > 0 ? `, ${findings.omitted} smaller findings included` : ''
-  return {
-    findings: findings.findings.map(({ rank, title, contributionUs }) =>
-      part(rank, title, contributionUs),
-    ),
-    /** Together with the findings, they add up to the observed change. */
-    others: [
-      ...(mixUs === 0 ? [] : [part(null, 'changed request mix', mixUs)]),
-      part(null, `unexplained${left}`, observedUs - mixUs - findings.attributedUs),
-    ],
-    observed: part(null, 'observed', observedUs),
-  }
-}
-
 function accountTable(comparison: Comparison, title: string, most: number) {
   const { findings, others, observed } = accounting(comparison)
   const of = comparison.flows.quantity
@@ -301,6 +276,7 @@ interface FindingContext extends ReportContext {
 function findingArticle(finding: Finding, { comparison, traceUrl, cause }: FindingContext) {
   const { rank, kind, direction, contributionUs, consequences, exemplars } = finding
   const { quantity: of } = comparison.flows
+  const pictured = findingChart(comparison, finding)
   const explains = cause && causeText(cause, MAX_TITLE_LENGTH)
   const isSlower = direction === 'slower'
   const tag =
@@ -329,7 +305,7 @@ function findingArticle(finding: Finding, { comparison, traceUrl, cause }: Findi
     stepBlocks(finding, comparison),
     structureBlocks(finding),
     traces.length > 0 && [heading(4, 'Traces to look at'), traces],
-    pictureOf(finding, findingChart(comparison, finding)),
+    picture(pictured.chart, findingCaption(finding, pictured.of)),
   ])
 }
 
@@ -423,24 +399,6 @@ function more(left: number, what: string, many?: string) {
   return left > 0 && text(`… and ${counted(left, what, many)}.`, 'soft')
 }
 
-const READING =
-  'Curves climb as requests finish. Where blue (after) runs to the right of orange (before), requests take longer'
-
-function pictureOf({ categories }: Finding, { chart, of }: FindingChart) {
-  const kinds =
-    categories.length === 1
-      ? 'All affected requests are of this kind.'
-      : `This kind has the most requests of the ${categories.length} affected kinds.`
-  const captions = {
-    step: `Times of the step itself, one per request: the mean of its calls. ${READING}.`,
-    requests: `Times of whole requests, not of the step alone. ${READING}; the vertical line marks where the two are furthest apart. ${kinds}`,
-    path: 'Mean affected request, before and after, cut into the steps that it waits for.',
-    errors: 'Share of requests that failed, over time.',
-    arrivals: 'Response times of requests, by time of arrival.',
-  }
-  return picture(chart, captions[of])
-}
-
 export function mutationRows(comparison: Comparison, limit: number) {
   return comparison.ranking.mutations
     .slice(0, limit)
@@ -451,9 +409,8 @@ const NO_INTERVAL = [Number.NaN, Number.NaN] as const
 
 function mutationRow(comparison: Comparison, mutation: RankedMutation) {
   const { categories, responseTime, structural } = comparison
-  const { rank, kind, category, requests, contributionUs, precursors } = mutation
-  // Changed work is compared with the likeliest earlier requests.
-  const origin = kind === 'structural' ? precursors[0]?.category : category
+  const { rank, kind, category, requests, contributionUs } = mutation
+  const origin = originOf(mutation)
   const median = (of: number, [first, other]: readonly [Period, Period]) => {
     const period = categories.count(of, first) > 0 ? first : other
     return typicalTimeUs(categories, { category: of, period, centre: 'median' })
@@ -467,8 +424,7 @@ function mutationRow(comparison: Comparison, mutation: RankedMutation) {
     name: rootName(categories, category, MAX_NAME_LENGTH),
     beforeUs: origin === undefined ? Number.NaN : median(origin, [BEFORE, AFTER]),
     afterUs: median(category, [AFTER, BEFORE]),
-    interval:
-      origin === undefined ? NO_INTERVAL : responseTime.medianEffect(category, origin).interval,
+    interval: mutationEffect(comparison, mutation)?.interval ?? NO_INTERVAL,
     q: (kind === 'structural' ? structural : responseTime).test(category).q,
   }
 }
@@ -510,31 +466,6 @@ function mutationBlocks(comparison: Comparison): Blocks {
       `Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other ${of.name}”: the same work takes a different ${of === TIME ? 'time' : 'amount of it'}. “Other work”: more requests do this work than before; the median before is of the work they most likely did then. q is the chance of a false alarm, corrected for the number of tests. It compares all times, not just medians, so it can be small where the interval of the median includes 0. ${strict}`,
     ),
   ]
-}
-
-/** Returns the slowdown of frequent kinds of requests that four comparisons of five find. */
-export function power({ flows, steps, edges }: Comparison, limit: number) {
-  const all = detectableShifts(steps, edges)
-  const testable = all.filter((kind) => kind.testable)
-  const after = (kinds: readonly Detectable[]) => sum(kinds, (kind) => kind.after)
-  return {
-    kinds: testable.slice(0, limit),
-    quantity: flows.quantity,
-    isOfRuns: flows.runs.length > 1,
-    testableKinds: testable.length,
-    allKinds: all.length,
-    /** Share of the requests after. */
-    testableShare: after(testable) / Math.max(1, after(all)),
-  }
-}
-
-export function powerNote(known: ReturnType<typeof power>): string {
-  const { testableKinds, allKinds, testableShare, quantity, isOfRuns } = known
-  return (
-    `If every request of a type took that much ${quantity === TIME ? 'longer' : 'more'}, four of five comparisons like this ` +
-    `would find it${isOfRuns ? ', if runs did not differ' : ''}. ${grouped(testableKinds)} of ${counted(allKinds, 'type')} ${testableKinds === 1 ? 'has' : 'have'} enough ` +
-    `requests for a test: ${percent(testableShare)} of the requests after.`
-  )
 }
 
 function powerBlocks(comparison: Comparison, limit: number): Blocks {

@@ -1,7 +1,22 @@
 import { counted, spoken } from '../../core/words.ts'
+import { decoyText, fewText, logsTitle, phaseShareText } from '../../explain/logs/log-headline.ts'
+import { tText } from '../../explain/logs/log-values.ts'
+import {
+  differenceOf,
+  differences,
+  differencesText,
+  graphLines,
+  graphTitle,
+  inputText,
+  leftOutSentences,
+  newComesFirst,
+  newEvents,
+  newnessText,
+  performanceSentences,
+  tellingGraphs,
+} from '../../explain/logs/log-words.ts'
 import type { LogComparison } from '../../logs/compare-logs.ts'
 import { strongestDifference } from '../../logs/divergence/find-divergence.ts'
-import { tText } from '../charts/log-values.ts'
 import { logVariableChart } from '../charts/logs.ts'
 import { dependenciesDrawing } from '../drawing/drawn-stages.tsx'
 import {
@@ -20,21 +35,6 @@ import {
 } from './blocks.ts'
 import { filesBlock, filesText, type Report, type ReportContext } from './comparison-report.ts'
 import { looking, named } from './lines.ts'
-import { decoyText, fewText, logsTitle, phaseShareText } from './log-headline.ts'
-import {
-  differenceOf,
-  differences,
-  differencesText,
-  graphLines,
-  graphTitle,
-  inputText,
-  leftOutSentences,
-  newComesFirst,
-  newEvents,
-  newnessText,
-  performanceSentences,
-  tellingGraphs,
-} from './log-words.ts'
 
 const MAX_NAME_LENGTH = 160
 /** Most characters of a sentence in a comment that names several variables. */

@@ -11,6 +11,7 @@ import {
 import { traceTemplate } from '../../core/trace-links.ts'
 import { LogComparison } from '../../logs/compare-logs.ts'
 import { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
+import { REPORT_STYLE } from '../page/report-style.ts'
 import { htmlOf, markdownOf } from './blocks.ts'
 import {
   briefReport,
@@ -21,7 +22,6 @@ import {
 } from './comparison-report.ts'
 import { lineHtml, lineMarkdown, named } from './lines.ts'
 import { briefLogsReport, logsReport } from './logs-report.ts'
-import { REPORT_STYLE } from './report-style.ts'
 
 /** Options of `reportHtml` and `reportMarkdown`. */
 export const REPORT_OPTIONS = defineOptions({

@@ -1,6 +1,6 @@
 import { requireSpans, shownName } from '../../calls/call-forest.ts'
 import { FlowdeltaError, OptionError, requireArgument } from '../../core/errors.ts'
-import { formatDuration } from '../../core/words.ts'
+import { formatDuration, readDuration } from '../../core/words.ts'
 import { randomSource } from '../../stats/random.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
@@ -313,4 +313,17 @@ export function wishTarget(base: LatencyProfile, wish: WishTarget): KnownTarget 
     profile: LatencyProfile.ofRequests(base.latencyUs.map(moved), base.weight),
     title: `${exactPercent(quantile)} of requests in at most ${formatDuration(belowUs)}`,
   }
+}
+
+const WISH = /^p(\d+(?:\.\d+)?)\s*<=?\s*(.+)$/i
+
+/** Reads a wish, such as `p99<300ms`. */
+export function parseWish(text: string): WishTarget {
+  const [, percents, below = ''] = WISH.exec(text.trim()) ?? []
+  const belowUs = readDuration(below)
+  const quantile = Number((Number(percents) / 100).toPrecision(12))
+  if (quantile > 0 && quantile < 1 && belowUs >= 0) return { quantile, belowUs }
+  throw new FlowdeltaError(
+    "Give a quantile and a time, as 'p99<300ms' (units are us, ms and s), or a histogram in a .json file.",
+  )
 }

@@ -636,6 +636,7 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
     default: 5000,
     unit: 'traces',
     sentence: 'Maximum number of traces of each period, chosen at random',
+    flag: 'sample <traces>',
   }),
   minimumPartition: count({
     default: 30,

@@ -109,6 +109,8 @@ export const EXECUTION_MODEL_OPTIONS = defineOptions({
       'Mean Jaccard distance above which orders of calls are different flows; 0 keeps all apart',
     accepts: (value) => typeof value === 'number' && value >= 0 && value < 1,
     expected: 'a distance from 0 up and below 1',
+    flag: 'similarity <distance>',
+    parse: Number,
   }),
   share: custom<number>({
     default: 0.99,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { findingCalled } from '../../../src/cli/comparison-document.ts'
-import { findingText } from '../../../src/cli/comparison-text.ts'
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { findingCalled } from '../../../src/explain/listed-findings.ts'
 import { type RandomSource, randomSource } from '../../../src/stats/random.ts'
+import { findingText } from '../../../src/views/text/comparison-text.ts'
 import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
 
 /** An operation of a server, or of a database that only its callers record. */

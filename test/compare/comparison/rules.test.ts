@@ -1,7 +1,7 @@
 import { op } from 'arquero'
 import { describe, expect, test } from 'vitest'
 import { type ComparisonOptions, compare } from '../../../src/compare/comparison.ts'
-import { headline } from '../../../src/views/report/headline.ts'
+import { headline } from '../../../src/explain/headline.ts'
 import { around, chains, type GraphSketch, makeGraphs } from '../../make-traces.ts'
 
 const HIT = ['READ', 'HIT', 'REPLY']

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { comparisonText } from '../../../src/cli/comparison-text.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { randomSource } from '../../../src/stats/index.ts'
 import { reportMarkdown } from '../../../src/views/report/report.ts'
+import { comparisonText } from '../../../src/views/text/comparison-text.ts'
 import { makeSpans } from '../../make-traces.ts'
 
 const CALLED = ['a', 'b', 'c', 'd', 'e']
@@ -74,7 +74,7 @@ describe('of requests spread over so many hosts that no category has enough of t
   test('what people read ends with the flag as a hint, and has no warning before the findings', () => {
     const comparison = compare(period({ seed: 1 }), period({ seed: 2, slowUs: 1000 }))
     const text = (of: typeof comparison) =>
-      comparisonText({ comparison: of, limit: 9, budget: 0, explained: null }, { verbose: false })
+      comparisonText({ comparison: of, limit: 9, explained: null }, { verbose: false })
     expect(text(comparison)).not.toContain('small-periods')
     expect(text(comparison)).toMatch(
       /#1 .*c: GET[\s\S]*\nMore: --verbose \(warnings in full\), --finding \S+ \(#1 with its traces\), --omit-hosts\s+\(categories\s+large\s+enough\s+to\s+rank\)\.$/,

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { wholeShifts } from '../../../src/compare/findings/whole-shift.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { headline } from '../../../src/explain/headline.ts'
 import { AFTER, countText } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/index.ts'
 import type { SpanKind } from '../../../src/traces/span-traces.ts'
-import { headline } from '../../../src/views/report/headline.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
 //  web GET   ├──────────────────────────────┤

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { comparisonText } from '../../../src/cli/comparison-text.ts'
 import { compare } from '../../../src/compare/comparison.ts'
+import { comparisonText } from '../../../src/views/text/comparison-text.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { coded } from './coded.ts'
 
@@ -50,10 +50,7 @@ describe('request-mix', () => {
       makeSpans(mix({ [list]: 800, [search]: 200, [buy]: 1000 })),
       makeSpans(mix({ [list]: 400, [search]: 600, [buy]: 800, '1 x': 200 })),
     )
-    const text = comparisonText(
-      { comparison, limit: 10, budget: 0, explained: null },
-      { verbose: false },
-    )
+    const text = comparisonText({ comparison, limit: 10, explained: null }, { verbose: false })
     const line = /! (request-mix: .*(\n {2}.*)*)/.exec(text)?.[1]?.replace(/\n +/g, ' ')
     expect(line).toMatch(
       /: web 1 list of all the things 40 % → 20 %, web 10 search of things 10 % → 30 % …$/,

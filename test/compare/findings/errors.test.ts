@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { findingText } from '../../../src/cli/comparison-text.ts'
-import { printedFindings } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { listedFindings } from '../../../src/explain/listed-findings.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { findingText } from '../../../src/views/text/comparison-text.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 import { compareShops, type Shop, shopPeriod } from './fixture.ts'
@@ -39,7 +39,7 @@ test.each([
 
 test('no line of example traces is printed for a period that has none', () => {
   const comparison = compareShops({ requests: 1000 }, { requests: 1000, failing: 0.1 })
-  const [finding] = printedFindings(comparison)
+  const [finding] = listedFindings(comparison)
   if (finding === undefined) throw new Error('no finding')
   const text = findingText({ comparison, finding })
   expect(text).not.toContain('Example traces before')

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { exampleTexts } from '../../../src/cli/example-calls.ts'
-import { FINDING, printedFindings } from '../../../src/cli/finding-document.ts'
+import { FINDING } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
+import { listedFindings } from '../../../src/explain/listed-findings.ts'
 import { randomSource } from '../../../src/stats/random.ts'
+import { exampleTexts } from '../../../src/views/text/example-calls.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
 /** `web GET` on one of six hosts asks `geo` on one of six, then calls `dispatch Assign`, which asks for all drivers, or for each of 2 to 8. */
@@ -56,7 +57,7 @@ test('a call that is made anew says how many times each, where that is more than
   expect(finding?.what).toMatch(
     /^Assign calls SELECT driver instead of SELECT drivers, in 400 of 400 calls \(0 of 400 before\), [45](\.\d)? times each$/,
   )
-  const [printed] = printedFindings(comparison).map((one) => FINDING.write(one))
+  const [printed] = listedFindings(comparison).map((one) => FINDING.write(one))
   expect(JSON.parse(JSON.stringify(printed)).calls).toContainEqual(
     expect.objectContaining({ kind: 'calls', times: [null, expect.closeTo(5, 0)] }),
   )

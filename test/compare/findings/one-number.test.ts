@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import type { StepChange } from '../../../src/compare/steps/step-changes.ts'
 import { Findings } from '../../../src/compare/words/findings.ts'
+import { headline } from '../../../src/explain/headline.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { headline } from '../../../src/views/report/headline.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
 interface Change {

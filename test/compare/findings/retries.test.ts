@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { printedFindings } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import type { Finding } from '../../../src/compare/findings/finding.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { listedFindings } from '../../../src/explain/listed-findings.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { reportMarkdown } from '../../../src/views/report/report.ts'
@@ -121,7 +121,7 @@ test('a caller fails once for each of its calls, however many of its attempts fa
           }
         }
       }
-      for (const one of printedFindings(comparison)) {
+      for (const one of listedFindings(comparison)) {
         if (one.kind !== 'errors') continue
         expect(Math.abs(one.size.value as number)).toBeLessThanOrEqual(1)
       }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { comparisonText } from '../../../src/cli/comparison-text.ts'
-import { printedFindings } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
+import { listedFindings } from '../../../src/explain/listed-findings.ts'
+import { power } from '../../../src/explain/power.ts'
 import { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { power } from '../../../src/views/report/comparison-report.ts'
+import { comparisonText } from '../../../src/views/text/comparison-text.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTS, type Period, period as services } from './five-services.ts'
 
@@ -68,11 +68,11 @@ test('mean and median of what is printed are of the requests stood for, and so a
   expect(comparisonText(printed, { verbose: false })).toMatch(
     /^2,200 \(400 recorded\) requests before, 2,200 \(400 recorded\) after, in 2 categories\nResponse time: mean 2\.05 ms → 2\.96 ms, median 2\.05 ms → 3\.0\d ms\n/,
   )
-  expect(printedFindings(comparison)[0]).toMatchObject({
+  expect(listedFindings(comparison)[0]).toMatchObject({
     concerned: [2000, 2000],
     all: [2200, 2200],
   })
-  expect(printedFindings(PLAIN)[0]).toMatchObject({ concerned: [200, 200], all: [400, 400] })
+  expect(listedFindings(PLAIN)[0]).toMatchObject({ concerned: [200, 200], all: [400, 400] })
 })
 
 test('what would have been noticed is told of the requests stood for', () => {

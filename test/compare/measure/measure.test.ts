@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { comparisonText } from '../../../src/cli/comparison-text.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import {
@@ -12,6 +11,7 @@ import {
   reportHtml,
 } from '../../../src/index.ts'
 import { Chart } from '../../../src/views/charts/chart.ts'
+import { comparisonText } from '../../../src/views/text/comparison-text.ts'
 import { makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { assistantTraces, compareAssistants, INPUT } from './assistant.ts'
 
@@ -219,7 +219,7 @@ describe('a comparison by tokens', () => {
     expect(pictures.some((picture) => picture instanceof Chart)).toBe(true)
     const page = reportHtml(comparison)
     const text = [
-      comparisonText({ comparison, limit: 9, budget: 0, explained: null }, { verbose: true }),
+      comparisonText({ comparison, limit: 9, explained: null }, { verbose: true }),
       findings.text(),
       segments.displayText(),
       ...pictures.map((picture) => picture.svg()),

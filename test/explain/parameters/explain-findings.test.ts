@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { explanationTexts } from '../../../src/cli/comparison-text.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { explain } from '../../../src/explain/parameters/explain.ts'
 import { randomSource } from '../../../src/stats/random.ts'
+import { explanationTexts } from '../../../src/views/text/comparison-text.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
 interface Request {

@@ -1,12 +1,8 @@
 import { marked } from 'marked'
 import { describe, expect, test } from 'vitest'
+import { escapeMarkdown, markdownLink } from '../../../src/core/escape.ts'
 import { table } from '../../../src/views/report/blocks.ts'
-import {
-  escapeMarkdown,
-  lineMarkdown,
-  markdownLink,
-  withCode,
-} from '../../../src/views/report/lines.ts'
+import { lineMarkdown, withCode } from '../../../src/views/report/lines.ts'
 
 const drawn = (markdown: string) => marked.parse(markdown, { gfm: true, async: false })
 

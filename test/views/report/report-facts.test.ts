@@ -1,18 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import {
-  accounting,
-  mutationRows,
-  power,
-  powerNote,
-} from '../../../src/views/report/comparison-report.ts'
+import { accounting } from '../../../src/explain/accounting.ts'
 import {
   certainty,
   chanceText,
   headline,
   intervalText,
   shareText,
-} from '../../../src/views/report/headline.ts'
+} from '../../../src/explain/headline.ts'
+import { power, powerNote } from '../../../src/explain/power.ts'
+import { mutationRows } from '../../../src/views/report/comparison-report.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { chain, comparisonOf, smallComparison, upFrom } from '../charts/fixture.ts'

@@ -7,7 +7,7 @@ import { Divergence, type VariableDivergence } from '../../../logs/divergence/fi
 import { type Feature, VARIABLE_KINDS, type VariableKind } from '../../../logs/features/features.ts'
 import { LogReport } from '../../../logs/features/log-report.ts'
 import { LOG_CLASSES, LogSet, VariableFeatures } from '../../../logs/features/log-set.ts'
-import { thinned } from '../../charts/log-values.ts'
+import { thinned } from '../../charts/ecdf-curves.ts'
 import { namesInPage } from '../../drawing/text.ts'
 
 type CarriedFeatures = ReturnType<typeof carriedFeatures>[VariableKind]

@@ -9,6 +9,14 @@ import {
   tooltipText,
 } from '../../../core/words.ts'
 import {
+  missingText,
+  orderText,
+  testSize,
+  tText,
+  unitOf,
+  valueText,
+} from '../../../explain/logs/log-values.ts'
+import {
   type AttentionEdge,
   type AttentionGraph,
   type AttentionNode,
@@ -27,14 +35,6 @@ import {
 } from '../../../logs/features/features.ts'
 import { LOG_CLASSES } from '../../../logs/features/log-set.ts'
 import { periodColor } from '../../charts/builders.ts'
-import {
-  missingText,
-  orderText,
-  testSize,
-  tText,
-  unitOf,
-  valueText,
-} from '../../charts/log-values.ts'
 import { logVariableChart } from '../../charts/logs.ts'
 import type { VegaLiteSpec } from '../../charts/svg-renderer.ts'
 import { Button } from '../../drawing/controls.tsx'

@@ -6,8 +6,7 @@ import type { RunPhase } from '../../logs/divergence/run-phases.ts'
 import { featureText, isEventTime, WAIT_NAME } from '../../logs/features/features.ts'
 import { quantityText } from '../../logs/features/units.ts'
 import type { MetricPart, PerformanceMetric } from '../../logs/performance/performance-metric.ts'
-import { valueText } from '../charts/log-values.ts'
-import { blockLines } from '../charts/ribbon-text.ts'
+import { valueText } from './log-values.ts'
 import { differenceOf, differences, isWait, newErrors } from './log-words.ts'
 
 const MAX_TITLE_LENGTH = 120
@@ -26,7 +25,7 @@ export function logsTitle(compared: LogComparison): string {
     : `${titleName(first)}: ${differenceOf(first, compared).what}`
 }
 
-function titleName({ name }: Pick<VariableDivergence, 'name'>): string {
+export function titleName({ name }: Pick<VariableDivergence, 'name'>): string {
   return shortText(name, MAX_TITLE_LENGTH)
 }
 
@@ -126,21 +125,6 @@ export function phaseShareText(compared: LogComparison): string | undefined {
   const explains = `explains ${formatDuration(Math.abs(afterUs - beforeUs))} of ${formatDuration(Math.abs(afterMean - beforeMean))}`
   const said = counts === undefined ? `This ${explains}.` : `It comes ${often}, which ${explains}.`
   return tested ? said : `${said} With one log each, no test can say how sure this is.`
-}
-
-/** Returns a mean run from message to message, before and after, on one scale; no lines where it may be chance. */
-export function phaseLines(compared: LogComparison, width: number): string[] {
-  const { phases, options, changedPhase } = compared
-  if (changedPhase === undefined) return []
-  const parts = phases.map((phase) => {
-    const { to, beforeUs, afterUs, p } = phase
-    const isChance = phase !== changedPhase && !(p < options.alpha / phases.length)
-    const name = to === null ? 'until its end' : `until ${titleName({ name: to })}`
-    const grows = afterUs > beforeUs ? ('more' as const) : ('less' as const)
-    return { name, beforeUs, afterUs, change: isChance ? ('little' as const) : grows }
-  })
-  const signed = (us: number) => `${us > 0 ? '+' : '−'}${formatDuration(Math.abs(us))}`
-  return blockLines(parts, { width, amount: formatDuration, signed })
 }
 
 /** Returns why the variable that differs most is no cause; undefined where it may be one. */

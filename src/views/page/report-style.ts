@@ -1,4 +1,4 @@
-import { DARK_COLORS, PALETTE } from '../page/palette.ts'
+import { DARK_COLORS, PALETTE } from './palette.ts'
 
 /** Colors of charts, with their counterparts on a dark page. */
 const DARK_CHART = [['white', '#1b1e23'], ...DARK_COLORS]

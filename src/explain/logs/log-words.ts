@@ -34,7 +34,7 @@ import { quantityText } from '../../logs/features/units.ts'
 import { usualDoubling } from '../../logs/performance/instance-weights.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
-import { orderText, tText, valueText } from '../charts/log-values.ts'
+import { orderText, tText, valueText } from './log-values.ts'
 
 export const MAX_VARIABLE_LENGTH = 70
 const MAX_FIELDS = 6

@@ -1,13 +1,12 @@
 import { range, sum } from 'd3-array'
-import type { Comparison } from '../compare/comparison.ts'
-import { isHint, isVital } from '../compare/fairness/comparison-warnings.ts'
-import type { FindingCall } from '../compare/findings/finding.ts'
-import { wholeShifts } from '../compare/findings/whole-shift.ts'
-import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
-import { STRUCTURAL_OPTIONS } from '../compare/mutations/find-structural-mutations.ts'
-import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
-import { type RankedMutation, usualTimeUs } from '../compare/ranking/rank-mutations.ts'
-import type { Operation } from '../compare/steps/call-order.ts'
+import type { Comparison } from '../../compare/comparison.ts'
+import { isHint, isVital } from '../../compare/fairness/comparison-warnings.ts'
+import type { FindingCall } from '../../compare/findings/finding.ts'
+import { wholeShifts } from '../../compare/findings/whole-shift.ts'
+import type { EdgeComparison } from '../../compare/mutations/find-response-time-mutations.ts'
+import { STRUCTURAL_OPTIONS } from '../../compare/mutations/find-structural-mutations.ts'
+import { type LabelCount, labelDifference } from '../../compare/precursors/label-difference.ts'
+import { type RankedMutation, usualTimeUs } from '../../compare/ranking/rank-mutations.ts'
 import {
   amountsName,
   formatAmount,
@@ -15,18 +14,7 @@ import {
   type Quantity,
   signedAmount,
   TIME,
-} from '../core/quantity.ts'
-import { counted, grouped, percent, shortText, spoken } from '../core/words.ts'
-import { titleOf, unansweredText } from '../explain/parameters/explanation.ts'
-import { AFTER, BEFORE, countText, type Period } from '../flows/flow-set.ts'
-import { rootName } from '../views/charts/node-names.ts'
-import { ribbonLines } from '../views/charts/ribbon-text.ts'
-import { causeText, type ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
-import type { Explained, PrintedComparison, WholeFinding } from './comparison-document.ts'
-import { flowDifferences } from './comparison-document.ts'
-import { exampleTexts } from './example-calls.ts'
-import type { PrintedFinding } from './finding-document.ts'
-import { withFlags } from './load-period.ts'
+} from '../../core/quantity.ts'
 import {
   type Columns,
   cutAtPart,
@@ -34,12 +22,22 @@ import {
   MAX_WIDTH,
   proseWidth,
   tableOf,
-  textWidth,
   wrapped,
-} from './printing.ts'
+} from '../../core/text-layout.ts'
+import { counted, grouped, percent, shortText, spoken } from '../../core/words.ts'
+import { flowDifferences } from '../../explain/flow-pair/compare-flow-graphs.ts'
+import type { Explained, ListedFinding } from '../../explain/listed-findings.ts'
+import { titleOf, unansweredText } from '../../explain/parameters/explanation.ts'
+import { countText } from '../../flows/flow-set.ts'
+import type { Operation } from '../../flows/node-labels.ts'
+import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
+import { causeText, type ExplainedFinding } from '../../whatif/diagnosis/latency-diagnosis.ts'
+import { rootName } from '../charts/node-names.ts'
+import { ribbonLines } from '../charts/ribbon-text.ts'
+import { exampleTexts } from './example-calls.ts'
 
 /** Explanations of finding and mutation; where no question has an answer, said once for both. */
-export function explanationTexts(explained: Explained | null): string[] {
+export function explanationTexts(explained: Explained | null, width = MAX_WIDTH): string[] {
   if (explained === null) return []
   const { finding, mutation } = explained
   const ofFinding = finding && {
@@ -58,7 +56,7 @@ export function explanationTexts(explained: Explained | null): string[] {
   return texts.map((text) =>
     text
       .split('\n')
-      .flatMap((line) => wrapped(line, '    '))
+      .flatMap((line) => wrapped(line, '    ', proseWidth(width)))
       .join('\n'),
   )
 }
@@ -69,45 +67,68 @@ const ALL = Number.POSITIVE_INFINITY
 
 interface TextOptions {
   readonly verbose: boolean
-  /** Whether `--propose` alone chose the requests, and has said which. */
-  readonly proposed?: boolean
+  /** Default: all of the comparison, with options as in code. */
+  readonly warnings?: Warnings
+  /** Characters of a line. Default: 100. */
+  readonly width?: number
+}
+
+export interface ComparisonResults {
+  readonly comparison: Comparison
+  readonly limit: number
+  readonly explained: Explained | null
+  /** Findings with the results of a diagnosis. Default: no diagnosis. */
+  readonly whatIf?: readonly ExplainedFinding[]
 }
 
 /** Writes the compared periods, warnings and findings on one screen; verbose, also every ranked mutation. */
 export function comparisonText(
-  { comparison, limit, explained, whatIf = [] }: PrintedComparison,
-  { verbose, proposed = false }: TextOptions,
+  { comparison, limit, explained, whatIf = [] }: ComparisonResults,
+  { verbose, warnings = comparison.warnings(), width = MAX_WIDTH }: TextOptions,
 ): string {
-  const warnings = comparison.warnings().filter(({ code }) => !proposed || code !== 'selected')
-  const explanations = [...whatIfTexts(whatIf), ...explanationTexts(explained)]
-  if (verbose)
-    return wrappedBlocks([...verboseBlocks(comparison, { limit, warnings }), ...explanations])
+  const explanations = [...whatIfTexts(whatIf), ...explanationTexts(explained, width)]
+  if (verbose) {
+    const blocks = verboseBlocks(comparison, { limit, warnings, width })
+    return wrappedBlocks([...blocks, ...explanations], width)
+  }
   const maxLines = MAX_LINES - 2 * explanations.length
-  const blocks = shortBlocks(comparison, { maxLines, warnings })
+  const blocks = shortBlocks(comparison, { maxLines, warnings, width })
   return [...blocks, ...explanations].join('\n\n')
 }
 
-export function findingText({ comparison, finding, explained = null }: WholeFinding): string {
+export interface FindingResults {
+  readonly comparison: Comparison
+  readonly finding: ListedFinding
+  /** Default: none. */
+  readonly explained?: Explained | null
+}
+
+/** Writes a finding with all that it rests on. */
+export function findingText(
+  { comparison, finding, explained = null }: FindingResults,
+  { width = MAX_WIDTH } = {},
+): string {
   const { id, kind, concerned, all, services, consequences, mutations, exemplars } = finding
   const count = (period: Period) => `${grouped(concerned[period])} of ${grouped(all[period])}`
   const names = (ids: readonly string[]) => ids.map(printable).join(', ')
-  return wrappedBlocks([
-    comparison.findings.textOf(finding, proseWidth()),
+  const blocks = [
+    comparison.findings.textOf(finding, proseWidth(width)),
     [
       `${id} (${kind}): in ${count(BEFORE)} requests before, ${count(AFTER)} after`,
       ...(services.length > 0 ? [`Services, the prime suspect first: ${names(services)}`] : []),
       ...consequences.map((below) => `Consequence: ${below.id} ${below.title}`),
     ].join('\n'),
-    ...evidenceTables(finding, comparison.flows.quantity),
+    ...evidenceTables(finding, comparison.flows.quantity, width),
     ...mutations.map((mutation) => `Mutation ${mutationText(comparison, mutation, ALL)}`),
     ...flowText(comparison, mutations[0]),
-    ...exampleTexts(comparison.flows, finding),
+    ...exampleTexts(comparison.flows, finding, width),
     ...traceNames(exemplars),
-    ...explanationTexts(explained),
-  ])
+    ...explanationTexts(explained, width),
+  ]
+  return wrappedBlocks(blocks, width)
 }
 
-function traceNames(exemplars: PrintedFinding['exemplars']): string[] {
+function traceNames(exemplars: ListedFinding['exemplars']): string[] {
   const lines = (['before', 'after'] as const).flatMap((period) => {
     const ids = exemplars[period].map(printable)
     return ids.length === 0 ? [] : [`Example traces ${period}: ${ids.join(', ')}`]
@@ -117,7 +138,7 @@ function traceNames(exemplars: PrintedFinding['exemplars']): string[] {
 
 const MAX_DIFFERENCES = 3
 
-function flowText(comparison: Comparison, mutation: PrintedFinding['mutations'][0] | undefined) {
+function flowText(comparison: Comparison, mutation: ListedFinding['mutations'][0] | undefined) {
   const shown = flowDifferences(comparison, mutation)?.differences.slice(0, MAX_DIFFERENCES) ?? []
   if (mutation === undefined || shown.length === 0) return []
   const lines = shown.map(({ rank, text }) => `  ${rank}. ${shortText(text, 240)}`)
@@ -125,15 +146,16 @@ function flowText(comparison: Comparison, mutation: PrintedFinding['mutations'][
 }
 
 function evidenceTables(
-  { steps, calls, changedStructure, changedEdges }: PrintedFinding,
+  { steps, calls, changedStructure, changedEdges }: ListedFinding,
   quantity: Quantity,
+  width: number,
 ) {
   const signed = (amount: number) => signedAmount(amount, quantity)
   const name = (of: Operation | null) => (of ? `${of.service} ${of.operation}` : '–')
   const countOf = (period: Period) => (call: FindingCall) =>
     `${grouped(call.made[period])}/${grouped(call.chances[period])}`
   const table = <Row>(title: string, rows: readonly Row[], columns: Columns<Row>) =>
-    rows.length > 0 && `${title}\n${tableOf(rows, columns, { longest: MAX_NAME_LENGTH })}`
+    rows.length > 0 && `${title}\n${tableOf(rows, columns, { longest: MAX_NAME_LENGTH, width })}`
   return spoken([
     table('Steps', steps, {
       operation: ({ operation }) => operation,
@@ -169,16 +191,21 @@ function evidenceTables(
 
 type Warnings = ReturnType<Comparison['warnings']>
 
+interface BlockOptions {
+  readonly warnings: Warnings
+  readonly width: number
+}
+
 function verboseBlocks(
   comparison: Comparison,
-  { limit, warnings }: { readonly limit: number; readonly warnings: Warnings },
+  { limit, warnings, width }: BlockOptions & { readonly limit: number },
 ): string[] {
   const { mutations } = comparison.ranking
   const shown = mutations.slice(0, limit)
   return [
-    [overview(comparison), ...ribbonLines(comparison, textWidth())].join('\n'),
-    ...withFlags(warnings).map(({ code, message, detail }) => `! ${code}: ${message} ${detail}`),
-    comparison.findings.text(proseWidth()),
+    [overview(comparison), ...ribbonLines(comparison, width)].join('\n'),
+    ...warnings.map(({ code, message, detail }) => `! ${code}: ${message} ${detail}`),
+    comparison.findings.text(proseWidth(width)),
     mutationCounts(comparison),
     ...thresholdLines(comparison),
     ...shown.map((mutation) => mutationText(comparison, mutation)),
@@ -190,23 +217,24 @@ function verboseBlocks(
 /** Shortens blocks. Findings are cut last: warnings take the remaining lines, but the first ones get a line each. */
 function shortBlocks(
   comparison: Comparison,
-  { maxLines, warnings: all }: { readonly maxLines: number; readonly warnings: Warnings },
+  { maxLines, warnings: all, width }: BlockOptions & { readonly maxLines: number },
 ): string[] {
-  const head = [...overview(comparison).split('\n'), ...ribbonLines(comparison, textWidth())]
+  const prose = proseWidth(width)
+  const head = [...overview(comparison).split('\n'), ...ribbonLines(comparison, width)]
   const findings = comparison.findings
-    .text(proseWidth())
+    .text(prose)
     .split('\n')
-    .flatMap((line) => wrapped(line))
+    .flatMap((line) => wrapped(line, '', prose))
   const warnings = all.flatMap((one) => (isHint(one) ? [] : `! ${one.code}: ${one.finding}`))
   const mutations = comparison.ranking.mutations.length
   const foot = [
     ...(mutations + comparison.findings.findings.length === 0 ? [nothingFound(comparison)] : []),
-    ...thresholdLines(comparison).flatMap((line) => wrapped(line)),
+    ...thresholdLines(comparison).flatMap((line) => wrapped(line, '', prose)),
     ...moreHint(comparison, all),
   ]
   const room = maxLines - head.length - foot.length - 4
   const least = all.filter(isVital).length + 1
-  const shownWarnings = warningLines(warnings, Math.max(least, room - findings.length))
+  const shownWarnings = warningLines(warnings, Math.max(least, room - findings.length), prose)
   const shownFindings = cutLines(findings, room - shownWarnings.length, 'lines of findings')
   return [head, shownWarnings, shownFindings, foot]
     .filter((lines) => lines.length > 0)
@@ -229,21 +257,21 @@ function moreHint({ findings: all, ranking: { mutations } }: Comparison, warning
 }
 
 /** Warnings in two lines each at most where there is room, else in one. */
-function warningLines(warnings: readonly string[], room: number): readonly string[] {
-  const whole = warnings.flatMap((line) => wrapped(cutAtPart(line, 2 * proseWidth() - 10), '  '))
+function warningLines(warnings: readonly string[], room: number, width: number): readonly string[] {
+  const whole = warnings.flatMap((line) => wrapped(cutAtPart(line, 2 * width - 10), '  ', width))
   if (whole.length <= room) return whole
   return cutLines(
-    warnings.map((line) => cutAtPart(line, proseWidth())),
+    warnings.map((line) => cutAtPart(line, width)),
     room,
     'warnings',
   )
 }
 
 /** Blocks of lines as text of the width that there is; an indented line goes on a step further in. */
-function wrappedBlocks(blocks: readonly string[]): string {
+function wrappedBlocks(blocks: readonly string[], width: number): string {
   const further = (line: string) => /^ +/.exec(line)?.[0].concat('  ')
   const lines = (block: string) =>
-    block.split('\n').flatMap((line) => wrapped(line, further(line), textWidth()))
+    block.split('\n').flatMap((line) => wrapped(line, further(line), width))
   return blocks.map((block) => lines(block).join('\n')).join('\n\n')
 }
 

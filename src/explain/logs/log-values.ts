@@ -48,12 +48,6 @@ export function missingText(
   }).join(', ')
 }
 
-export function thinned<T>(ascending: readonly T[], limit: number): readonly T[] {
-  if (ascending.length <= limit) return ascending
-  const step = (ascending.length - 1) / (limit - 1)
-  return Array.from({ length: limit }, (_, i) => ascending[Math.round(i * step)] as T)
-}
-
 /** Whether a variable always comes before the other one of an edge, or after it: `, always after it`. */
 export function orderText(name: string, { from, directed }: AttentionEdge): string {
   if (!directed) return ''

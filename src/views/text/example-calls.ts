@@ -1,9 +1,10 @@
 import { sum } from 'd3-array'
-import type { Finding } from '../compare/findings/finding.ts'
-import { counted, formatDuration, printable, shortText } from '../core/words.ts'
-import { AFTER, BEFORE, type FlowSet, type Period } from '../flows/flow-set.ts'
-import { ganttCalls } from '../views/widgets/gantt/gantt-model.ts'
-import { textTable } from './printing.ts'
+import type { Finding } from '../../compare/findings/finding.ts'
+import { MAX_WIDTH, textTable } from '../../core/text-layout.ts'
+import { counted, formatDuration, printable, shortText } from '../../core/words.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
+import { ganttCalls } from '../widgets/gantt/gantt-model.ts'
 
 const MAX_CALLS = 25
 const MAX_NAME_LENGTH = 76
@@ -24,7 +25,7 @@ export function exampleOf(flows: FlowSet, of: Period, id: string) {
  * one kind by one caller are one row, from the first to the last, with their number. Of many rows, those of its
  * service, marked, and the longest, with their callers.
  */
-export function exampleTexts(flows: FlowSet, finding: Finding): string[] {
+export function exampleTexts(flows: FlowSet, finding: Finding, width = MAX_WIDTH): string[] {
   const { exemplars, services, operation } = finding
   const periods = [
     [BEFORE, exemplars.before[0]],
@@ -56,7 +57,7 @@ export function exampleTexts(flows: FlowSet, finding: Finding): string[] {
     })
     const title = `Trace ${printable(id as string)} (${period}, ${formatDuration(flows.responseTimeUs[request] as number)}), ${counted(calls.length, 'call')} (◀ marks the finding)`
     const left = calls.length - sum(shown, ({ times }) => times)
-    const table = textTable(['', 'begins', 'takes'], rows)
+    const table = textTable(['', 'begins', 'takes'], rows, width)
     return [
       [title, table, ...(left > 0 ? [`… and ${counted(left, 'shorter call')}`] : [])].join('\n'),
     ]

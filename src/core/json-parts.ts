@@ -1,12 +1,11 @@
 import {
+  flagged,
   type JsonSchema,
   type OptionsOf,
   type OptionTable,
   optionsSchema,
   pickOptions,
-} from '../core/options.ts'
-import { flagged } from './flags.ts'
-import type { PrintedWarning } from './printing.ts'
+} from './options.ts'
 
 /** Part of a document: its schema, and how a value is written; both are defined once. */
 export class Part<In> {
@@ -107,13 +106,6 @@ export function record<In>(fields: Fields<In>): Part<In> {
   })
 }
 
-export function parameters<Table extends OptionTable>(table: Table): Part<OptionsOf<Table>> {
-  const shown = flagged(table)
-  return new Part(optionsSchema(shown), (options) =>
-    pickOptions(shown, options as OptionsOf<OptionTable>),
-  )
-}
-
 export function document<In>(name: string, description: string, fields: Fields<In>): Document<In> {
   const title = `flowdelta.${name}/1`
   const { schema, write } = record<In>({
@@ -130,6 +122,18 @@ export function document<In>(name: string, description: string, fields: Fields<I
     },
     write: (value) => write(value) as Readonly<Record<string, unknown>>,
   }
+}
+
+export function parameters<Table extends OptionTable>(table: Table): Part<OptionsOf<Table>> {
+  const shown = flagged(table)
+  return new Part(optionsSchema(shown), (options) =>
+    pickOptions(shown, options as OptionsOf<OptionTable>),
+  )
+}
+
+/** Adds the number of items of a list that is cut at `max`, if there are more. */
+export function countBeyond<In>(max: number, countOf: (value: In) => number): Made<In> {
+  return optional(COUNT).from((value) => (countOf(value) > max ? countOf(value) : undefined))
 }
 
 /** Adds the number of things if `--limit` left some of them out. */
@@ -149,11 +153,3 @@ export const PERIOD_COUNTS = record<{ readonly before: number; readonly after: n
   before: COUNT,
   after: COUNT,
 })
-
-export const WARNINGS = listOf(
-  record<PrintedWarning>({
-    code: TEXT,
-    message: TEXT,
-    detail: optional(TEXT).about('Its effect on the results, and what to do.'),
-  }),
-)

@@ -1,6 +1,8 @@
 import { least } from 'd3-array'
-import { type Population, stoodFor } from '../calls/call-forest.ts'
-import { signedAmount, TIME } from '../core/quantity.ts'
+import type { Population } from '../../calls/call-forest.ts'
+import { type PrintedWarning, warningLines } from '../../compare/fairness/comparison-warning.ts'
+import { signedAmount, TIME } from '../../core/quantity.ts'
+import { leftOutLines, MAX_WIDTH, tableOf } from '../../core/text-layout.ts'
 import {
   counted,
   formatDuration,
@@ -10,48 +12,21 @@ import {
   shortText,
   shortTexts,
   spoken,
-} from '../core/words.ts'
-import type { WishTarget } from '../whatif/diagnosis/diagnose-latency.ts'
-import { divergenceText } from '../whatif/diagnosis/evaluate-scenario.ts'
+} from '../../core/words.ts'
+import type { WishTarget } from '../../whatif/diagnosis/diagnose-latency.ts'
+import { divergenceText } from '../../whatif/diagnosis/evaluate-scenario.ts'
 import type {
   DiagnosedScenario,
   ExplainedFinding,
   LatencyDiagnosis,
-} from '../whatif/diagnosis/latency-diagnosis.ts'
-import type { ExecutionModels } from '../whatif/models/execution-models.ts'
+} from '../../whatif/diagnosis/latency-diagnosis.ts'
 import {
   type LatencyProfile,
   type ProfileQuantiles,
   profileQuantiles,
-} from '../whatif/recompute/latency-profile.ts'
-import type { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
-import type { Scenario } from '../whatif/scenarios/scenario.ts'
-import {
-  COUNT,
-  document,
-  FLAG,
-  listOf,
-  MEASURED,
-  NUMBER,
-  optional,
-  orNull,
-  plain,
-  RANK,
-  record,
-  SHARE,
-  TEXT,
-  truncated,
-  WARNINGS,
-  words,
-} from './document.ts'
-import { leftOutLines, type PrintedWarning, tableOf } from './printing.ts'
-
-export interface Predictions {
-  readonly requests: { readonly before: number; readonly after: number | null }
-  readonly population: Population
-  readonly after: LatencyProfile | null
-  readonly profiles: readonly ScenarioProfile[]
-}
+} from '../../whatif/recompute/latency-profile.ts'
+import { type Predictions, requestsOf } from '../../whatif/scenarios/predict-scenarios.ts'
+import type { Scenario } from '../../whatif/scenarios/scenario.ts'
 
 /** Results of a diagnosis, or predictions without causes, and doubts about the traces. */
 export interface WhatifResults {
@@ -64,163 +39,33 @@ export interface WhatifResults {
   readonly explained: readonly ExplainedFinding[]
 }
 
-/** Latencies before, with a change of so many requests, and after. */
-interface Changed {
-  readonly profiles: readonly [LatencyProfile, LatencyProfile, LatencyProfile | null]
-  readonly touched: number
-  readonly within: number | null
-}
-
-function stepOf({ profiles }: Changed, of: (profile: LatencyProfile) => number) {
-  const [before, scenario, after] = profiles
-  return { before: of(before), scenario: of(scenario), after: after && of(after) }
-}
-
-const quantile = (q: number) =>
-  record({ before: MEASURED, scenario: MEASURED, after: orNull(MEASURED) }).from(
-    (changed: Changed) => stepOf(changed, (profile) => profile.quantile(q)),
-  )
-
-const CHANGE = {
-  requests: COUNT.from(({ touched }: Changed) => touched, 'Requests that it changes.'),
-  p50Us: quantile(0.5),
-  p90Us: quantile(0.9),
-  p99Us: quantile(0.99),
-  within: optional(
-    record({ us: NUMBER, before: SHARE, scenario: SHARE, after: orNull(SHARE) }),
-  ).from((changed: Changed) => {
-    const { within: us } = changed
-    return us === null ? undefined : { us, ...stepOf(changed, (one) => one.shareWithin(us)) }
-  }, 'With --within: shares of requests within that time.'),
-}
-
-const CAUSE = record<DiagnosedScenario & Changed>({
-  rank: RANK,
-  depth: RANK,
-  parent: orNull(RANK).from(
-    ({ parent }) => parent?.rank,
-    'Rank of the cause that this one lies within.',
-  ),
-  scenario: TEXT.from(({ scenario }) => scenario.title),
-  kind: TEXT.from(({ scenario }) => scenario.kind),
-  service: orNull(TEXT).from(({ scenario }) => scenario.service),
-  operation: orNull(TEXT).from(({ scenario }) => scenario.operation),
-  score: MEASURED,
-  divergence: MEASURED,
-  gain: MEASURED,
-  significant: FLAG,
-  q: MEASURED,
-  ...CHANGE,
-})
-
-const DEPTH = plain<number | 'auto'>({ anyOf: [COUNT.schema, { const: 'auto' }] })
-
-export const WHATIF_DOCUMENT = document<WhatifResults>(
-  'whatif',
-  'What `flowdelta whatif --json` prints.',
-  {
-    divergence: orNull(TEXT).from(
-      ({ diagnosis }) => diagnosis?.options.divergence,
-      'How the distance between profiles is measured; null with --apply.',
-    ),
-    parameters: optional(
-      record<LatencyDiagnosis['options']>({
-        depth: DEPTH,
-        beam: COUNT,
-        sampleSize: COUNT,
-        similarity: MEASURED,
-        alpha: MEASURED,
-        seed: MEASURED,
-      }),
-    ).from(({ diagnosis }) => diagnosis?.options),
-    target: optional(TEXT).from(({ diagnosis }) => diagnosis?.targetTitle),
-    requests: record({ before: COUNT, after: orNull(COUNT) }).from(
-      ({ diagnosis, predictions }) => predictions?.requests ?? requestsOf(diagnosis!.models),
-    ),
-    calls: optional(
-      record<Required<Population>>({ service: TEXT, operation: TEXT, caller: TEXT }),
-    ).from(
-      callsOf,
-      'Whose calls are the requests; absent where they come from outside. Empty names may be any.',
-    ),
-    unchanged: optional(record({ divergence: MEASURED, p: MEASURED })).from(
-      ({ diagnosis }) => diagnosis && { divergence: diagnosis.divergence, p: diagnosis.changeP },
-      'How far the recorded before period is from the target.',
-    ),
-    state: optional(words('running', 'interrupted', 'complete')).from(
-      ({ diagnosis }) => diagnosis?.state,
-    ),
-    causes: listOf(CAUSE).from(
-      ({ diagnosis, limit, within }) =>
-        (diagnosis?.ranked ?? []).slice(0, limit).map((cause) => ({
-          ...cause,
-          profiles: [diagnosis!.base, cause.evaluation.profile, diagnosis!.target] as const,
-          within,
-        })),
-      'The tree of causes flattened, best first; cut at --limit.',
-    ),
-    findings: optional(
-      listOf(
-        record<ExplainedFinding>({
-          rank: RANK.from(({ finding }) => finding.rank),
-          id: TEXT.from(({ finding }) => finding.id),
-          title: TEXT.from(({ finding }) => finding.title),
-          cause: orNull(RANK).from(({ cause }) => cause?.rank),
-        }),
-      ),
-    ).from(
-      ({ explained }) => (explained.length === 0 ? undefined : explained),
-      'With --findings or --finding: findings of flowdelta compare, each with the rank of the matching cause; null for none.',
-    ),
-    together: optional(listOf(record({ rank: RANK, gain: MEASURED }))).from(
-      ({ diagnosis }) => diagnosis?.together.map(({ cause, gain }) => ({ rank: cause.rank, gain })),
-      'The first significant cause, then causes that explain clearly more together with it: ranks (also of causes that --limit cut), and the share explained up to each.',
-    ),
-    predictions: optional(
-      listOf(
-        record<Pick<ScenarioProfile, 'title'> & Changed>({
-          scenario: TEXT.from(({ title }) => title),
-          ...CHANGE,
-        }),
-      ),
-    ).from(
-      ({ predictions, within }) =>
-        predictions?.profiles.map((one) => ({
-          ...one,
-          profiles: [one.before, one.profile, predictions.after] as const,
-          within,
-        })),
-      'With --apply: one a scenario, and of several one of all together.',
-    ),
-    warnings: WARNINGS,
-    truncated: truncated('causes', ({ diagnosis, limit }) => ({
-      all: diagnosis?.ranked.length ?? 0,
-      limit,
-    })),
-  },
-)
-
-/** Returns how many requests models were learned from. */
-export function requestsOf({ forests: [before, after] }: ExecutionModels): Predictions['requests'] {
-  return {
-    before: before === undefined ? 0 : stoodFor(before),
-    after: after === undefined ? null : stoodFor(after),
-  }
-}
-
-function callsOf({ diagnosis, predictions }: WhatifResults) {
-  const population: Population = predictions?.population ?? diagnosis?.options ?? {}
-  const { service = '', operation = '', caller = '' } = population
-  return service || operation || caller ? { service, operation, caller } : undefined
-}
-
 const MAX_TITLE_LENGTH = 90
 const MAX_TARGET_LENGTH = 120
 
+interface TextOptions {
+  /** Wish that the causes are to meet, if there is one. */
+  readonly wish?: WishTarget | undefined
+  /** Characters of a line. Default: 100. */
+  readonly width?: number
+}
+
+/** Writes which changes explain the profiles' distance, or what scenarios would change; doubts come last. */
 export function whatifText(
+  results: WhatifResults,
+  { wish, width = MAX_WIDTH }: TextOptions = {},
+): string {
+  const { diagnosis, predictions, within, warnings } = results
+  return spoken([
+    diagnosis && diagnosisText(diagnosis, results, { wish, width }),
+    predictions && predictionText(predictions, { within, width }),
+    warningLines(warnings).join('\n'),
+  ]).join('\n\n')
+}
+
+function diagnosisText(
   diagnosis: LatencyDiagnosis,
   { limit, within, explained }: WhatifResults,
-  wish: WishTarget | undefined,
+  { wish, width }: TextOptions & { readonly width: number },
 ): string {
   const { state } = diagnosis
   const { told, shown } = toldCauses(diagnosis, limit)
@@ -231,7 +76,7 @@ export function whatifText(
     findingsText(explained),
     explained.length === 0 && wish === undefined && otherWays(diagnosis),
     paragraph(
-      shown.length === 0 ? '' : causesTable(diagnosis, shown, within),
+      shown.length === 0 ? '' : causesTable(diagnosis, shown, { within, width }),
       othersText(diagnosis, told),
     ),
     ...leftOutLines(told - limit),
@@ -379,24 +224,28 @@ function distanceText({ options }: LatencyDiagnosis, value: number): string {
 function causesTable(
   { options }: LatencyDiagnosis,
   shown: readonly DiagnosedScenario[],
-  us: number | null,
+  { within: us, width }: { readonly within: number | null; readonly width: number },
 ): string {
   const titles = shortTexts(
     shown.map(({ scenario }) => scenario.title),
     MAX_TITLE_LENGTH,
   )
   const isNested = shown.some(({ parent }) => parent !== null)
-  const table = tableOf(shown, {
-    cause: ({ rank }, i) => `${rank}. ${titles[i]}`,
-    ...(isNested && { 'part of': partOfText }),
-    'alone explains': ({ gain, evaluation }) =>
-      gain < 0 ? 'none' : `${percent(gain)}, ${signedAmount(evaluation.impactUs, TIME)}`,
-    'still apart': ({ divergence }) => divergenceText(options.divergence, divergence),
-    p50: ({ p50Us }) => formatDuration(p50Us),
-    p99: ({ p99Us }) => formatDuration(p99Us),
-    ...withinColumn(us, ({ evaluation }: DiagnosedScenario) => evaluation.profile),
-    'chance?': ({ significant }) => (significant ? 'no' : 'maybe'),
-  })
+  const table = tableOf(
+    shown,
+    {
+      cause: ({ rank }, i) => `${rank}. ${titles[i]}`,
+      ...(isNested && { 'part of': partOfText }),
+      'alone explains': ({ gain, evaluation }) =>
+        gain < 0 ? 'none' : `${percent(gain)}, ${signedAmount(evaluation.impactUs, TIME)}`,
+      'still apart': ({ divergence }) => divergenceText(options.divergence, divergence),
+      p50: ({ p50Us }) => formatDuration(p50Us),
+      p99: ({ p99Us }) => formatDuration(p99Us),
+      ...withinColumn(us, ({ evaluation }: DiagnosedScenario) => evaluation.profile),
+      'chance?': ({ significant }) => (significant ? 'no' : 'maybe'),
+    },
+    { width },
+  )
   return `${table}\n\nEach row applies one change alone: shift of the mean, remaining distance of the profiles, p50 and p99.`
 }
 
@@ -410,9 +259,9 @@ function withinColumn<Row>(us: number | null, profileOf: (row: Row) => LatencyPr
   return { [`≤ ${formatDuration(us)}`]: (row: Row) => meetText(profileOf(row), us) }
 }
 
-export function predictionText(
+function predictionText(
   { requests, population, after, profiles }: Predictions,
-  us: number | null = null,
+  { within: us, width }: { readonly within: number | null; readonly width: number },
 ): string {
   const recorded = (title: string, profile: LatencyProfile) => ({ title, profile, touched: null })
   const [first] = profiles
@@ -427,14 +276,18 @@ export function predictionText(
       formatDuration(profile.quantile(q))
   return [
     `Predicted for ${requestsText(requests.before, population)} before.`,
-    tableOf(rows, {
-      scenario: ({ title }) => shortText(title, MAX_TITLE_LENGTH),
-      p50: quantileOf(0.5),
-      p90: quantileOf(0.9),
-      p99: quantileOf(0.99),
-      ...withinColumn(us, ({ profile }: (typeof rows)[number]) => profile),
-      'requests it changes': ({ touched }) => (touched === null ? '' : grouped(touched)),
-    }),
+    tableOf(
+      rows,
+      {
+        scenario: ({ title }) => shortText(title, MAX_TITLE_LENGTH),
+        p50: quantileOf(0.5),
+        p90: quantileOf(0.9),
+        p99: quantileOf(0.99),
+        ...withinColumn(us, ({ profile }: (typeof rows)[number]) => profile),
+        'requests it changes': ({ touched }) => (touched === null ? '' : grouped(touched)),
+      },
+      { width },
+    ),
   ].join('\n\n')
 }
 

@@ -1,0 +1,32 @@
+import { defineOptions, type OptionsOf, pickOptions, readOptions } from '../core/options.ts'
+import { buildFlows } from '../flows/build-flows.ts'
+import { FLOW_OPTIONS } from '../flows/flow-set.ts'
+import type { TraceSet } from '../traces/trace-set.ts'
+import { withKnowledge } from './apply-knowledge.ts'
+import { CATEGORY_OPTIONS, type Categories } from './categories/categories.ts'
+import { categorize } from './categories/categorize.ts'
+import { foldedBy, withHostClasses } from './comparison-inputs.ts'
+import { FORM_OPTIONS } from './comparison-options.ts'
+import { nameTraces } from './knowledge/names.ts'
+
+/** Options of all that leads from traces to categories. */
+export const CATEGORIZED_BY = defineOptions({
+  ...CATEGORY_OPTIONS,
+  ...FLOW_OPTIONS,
+  ...FORM_OPTIONS,
+})
+
+/** Categorizes the requests of one period or of two, by the names and rules that people gave. */
+export function categorizeTraces(
+  [before, after]: readonly [before: TraceSet, after?: TraceSet | undefined],
+  options: Partial<OptionsOf<typeof CATEGORIZED_BY>> = {},
+): Categories {
+  const ruled = withKnowledge(readOptions(CATEGORIZED_BY, options))
+  const named = (traces: TraceSet) => nameTraces(traces, ruled.knowledge)
+  const built = buildFlows(
+    after === undefined ? named(before) : [named(before), named(after)],
+    pickOptions(FLOW_OPTIONS, ruled),
+  )
+  const flows = foldedBy(withHostClasses(built, ruled), ruled)
+  return categorize(flows, pickOptions(CATEGORY_OPTIONS, ruled))
+}
