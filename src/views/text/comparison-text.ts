@@ -251,7 +251,7 @@ function moreHint({ findings: all, ranking: { mutations } }: Comparison, warning
   const hints = spoken([
     more.length > 0 && `--verbose (${more.join(', ')})`,
     first !== undefined && `--finding ${first.id} (#1 with its traces)`,
-    warnings.some(isHint) && '--omit-hosts (categories large enough to rank)',
+    warnings.some(isHint) && '--omit-hosts (hosts left out: fewer and larger categories)',
   ])
   return hints.length === 0 ? [] : [`More: ${hints.join(', ')}.`]
 }
@@ -292,7 +292,7 @@ function overview(comparison: Comparison): string {
   const exactly = `${isDrawn}${isDrawn && isOwn ? '; --sample all compares every request' : ''}`
   return (
     `${before} ${before === '1' ? 'request' : 'requests'} before, ${after} after, ` +
-    `in ${counted(categories.size, 'category', 'categories')}${exactly}${by}${responseTimes(comparison)}`
+    `with ${counted(categories.size, 'structure (category)', 'structures (categories)')}${exactly}${by}${responseTimes(comparison)}`
   )
 }
 
