@@ -1,5 +1,6 @@
-import { ascending, group, index, max, median, quantile, sum } from 'd3-array'
+import { ascending, greatest, group, index, max, median, quantile, sum } from 'd3-array'
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import { memoized } from '../../core/remembered.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
@@ -215,30 +216,26 @@ function presences(logs: LogSet, kind: VariableKind): (variable: number) => Pres
   const { counts } = logs
   const features = logs.features(kind)
   // Most variables are in a single instance, so few tests differ: results are kept.
-  const known = new Map<string, number>()
-  const test = (before: number, after: number) => {
-    const key = `${before} ${after}`
-    const p = known.get(key) ?? fisherExact(before, counts.before, after, counts.after).p
-    known.set(key, p)
-    return p
-  }
+  const testOf = memoized((before: number) =>
+    memoized((after: number) => fisherExact(before, counts.before, after, counts.after).p),
+  )
   return (variable) => {
-    const [before, after] = presentIn(logs.classOf, features, variable)
+    const { before, after } = presentIn(logs, features, variable)
     return {
       before: before.instances,
       after: after.instances,
       beforeMessages: before.messages,
       afterMessages: after.messages,
-      p: test(before.instances, after.instances),
+      p: testOf(before.instances)(after.instances),
       separation: separation(before.instances, after.instances, counts),
-      onlyIn:
-        before.instances === 0 && after.instances > 0
-          ? 'after'
-          : after.instances === 0 && before.instances > 0
-            ? 'before'
-            : null,
+      onlyIn: onlyIn(before.instances, after.instances),
     }
   }
+}
+
+function onlyIn(before: number, after: number): Presence['onlyIn'] {
+  if (before > 0 === after > 0) return null
+  return before > 0 ? 'before' : 'after'
 }
 
 /** Returns the separation of the classes: 0 if all instances have it, or none. */
@@ -248,34 +245,22 @@ function separation(before: number, after: number, counts: LogSet['counts']): nu
   return spread === 0 ? 0 : (after * counts.before - before * counts.after) ** 2 / spread
 }
 
-interface Occurrences {
-  instances: number
-  /** NaN of state variables. */
-  messages: number
-}
-
-/** Counts the instances before and after in which a variable occurs. */
-function presentIn(
-  classOf: Uint8Array,
-  features: VariableFeatures,
-  variable: number,
-): readonly [Occurrences, Occurrences] {
-  const { instances: logged, values: valuesOf } = features.entries(variable)
-  const columns = features.types.map((type) => ({ type, values: valuesOf(type) }))
-  const numbers = columns.find(({ type }) => type === 'count')?.values
-  const none = { instances: 0, messages: numbers === undefined ? Number.NaN : 0 }
-  const found: [Occurrences, Occurrences] = [{ ...none }, { ...none }]
-  for (const [entry, instance] of logged.entries()) {
-    const isThere = columns.some(({ type, values }) => {
-      const value = Number(values[entry])
-      return type === 'count' ? value > 0 : !Number.isNaN(value)
-    })
-    if (!isThere) continue
-    const own = found[classOf[instance] === AFTER ? 1 : 0]
+/** Counts the instances of each class in which a variable occurs, and its messages: NaN of a state variable. */
+function presentIn({ classOf }: LogSet, features: VariableFeatures, variable: number) {
+  const { instances, values } = features.entries(variable)
+  const times = features.types.filter((type) => type !== 'count').map(values)
+  const counts = features.types.includes('count') ? values('count') : undefined
+  const messages = counts === undefined ? Number.NaN : 0
+  const before = { instances: 0, messages }
+  const after = { instances: 0, messages }
+  for (const [entry, instance] of instances.entries()) {
+    const count = Number(counts?.[entry])
+    if (!(count > 0) && times.every((own) => Number.isNaN(own[entry]))) continue
+    const own = classOf[instance] === AFTER ? after : before
     own.instances++
-    own.messages += Number(numbers?.[entry])
+    own.messages += count
   }
-  return found
+  return { before, after }
 }
 
 /** Options of `findDivergence`. */
@@ -466,10 +451,8 @@ export function largestFinite({ features }: VariableDivergence): number {
 
 /** Returns the test with the largest t; of equal ones the mean, which is easiest to state, else the first. */
 function largestT(tests: readonly FeatureTest[]): FeatureTest | undefined {
-  return tests.reduce<FeatureTest | undefined>((best, each) => {
-    const [known, size] = [best === undefined ? -1 : Math.abs(best.t), Math.abs(each.t)]
-    return size > known || (size === known && each.feature === 'mean') ? each : best
-  }, undefined)
+  const isMean = ({ feature }: FeatureTest) => Number(feature === 'mean')
+  return greatest(tests, (a, b) => ascending(Math.abs(a.t), Math.abs(b.t)) || isMean(a) - isMean(b))
 }
 
 /** Instances of a class that show their period. */
@@ -486,29 +469,21 @@ const MIN_FITTING = 0.75
  */
 export function isTimer({ events, runTimeUs, classOf }: LogSet, event: number): boolean {
   if (!events.types.includes('count')) return false
-  const { instances, values } = events.entries(event)
-  const [gaps, spreads, counts] = [values('gap'), values('gapSpread'), values('count')]
-  const rows = Array.from(instances, (instance, i) => ({
-    code: classOf[instance],
-    gap: Number(gaps[i]),
-    spread: Number(spreads[i]),
-    count: Number(counts[i]),
-    runUs: Number(runTimeUs[instance]),
-  }))
+  const rows = events.rows(event, ['gap', 'gapSpread', 'count'])
   const known = rows.filter(({ gap }) => gap > 0)
   if (new Set(rows.map(({ count }) => count)).size < 2) return false
   return LOG_CLASSES.every((_, code) => {
-    const own = known.filter((row) => row.code === code)
+    const own = known.filter(({ instance }) => classOf[instance] === code)
     const periodUs = median(own, ({ gap }) => gap) ?? Number.NaN
     const [low = 0, high = 0] = [0.25, 0.75].map((p) => quantile(own, p, ({ gap }) => gap))
-    const fitting = own.filter(({ count, runUs }) => {
-      const expected = runUs / periodUs
+    const fitting = own.filter(({ count, instance }) => {
+      const expected = Number(runTimeUs[instance]) / periodUs
       return Math.abs(count - expected) <= Math.max(1, MAX_SPREAD * expected) + 1
     })
     return (
       own.length >= MIN_INSTANCES &&
       high - low <= MAX_SPREAD * periodUs &&
-      (median(own, ({ spread }) => spread) ?? 1) <= MAX_SPREAD &&
+      (median(own, ({ gapSpread }) => gapSpread) ?? 1) <= MAX_SPREAD &&
       fitting.length >= MIN_FITTING * own.length
     )
   })

@@ -1,5 +1,6 @@
 import { sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
+import { fnv1a } from '../../core/fingerprint.ts'
 import { readDuration } from '../../core/words.ts'
 import {
   FEW_TELL,
@@ -264,7 +265,7 @@ class FieldRun {
     this.#last = value
     this.#lastInstance = instance
     const text = String(value)
-    const code = hashOf(text)
+    const code = fnv1a(text)
     const known = this.values[instance]
     if (known === code) return
     if (known !== undefined) {
@@ -308,13 +309,4 @@ class FieldRun {
     const all = Object.values(this.values)
     return !this.varies && all.length > 1 && all.every((code) => code === all[0])
   }
-}
-
-/** FNV-1a, in 32 bits. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) {
-    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  }
-  return hash | 0
 }

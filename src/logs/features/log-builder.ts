@@ -1,5 +1,6 @@
 // Runs once a variable, instance and feature: the loops index with `!`.
 import { sum } from 'd3-array'
+import { patternSource } from '../../core/code-literals.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
@@ -29,8 +30,7 @@ interface BuilderOptions {
 }
 
 function namedAs(name: string): RegExp {
-  const pattern = name.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replaceAll('*', '.*')
-  return new RegExp(`^${pattern}$`, 's')
+  return new RegExp(`^${name.split('*').map(patternSource).join('.*')}$`, 's')
 }
 
 /**
@@ -247,42 +247,32 @@ export class LogBuilder {
     const ids = rows.map(({ id }) => id)
     const instances = rows.map(({ closed }) => closed)
     const names = { event: this.#names.event.values, state: this.#names.state.values }
-    const events = instances.map((instance) => instance.events)
     const given = instances.map((instance) => instance.states)
     const asked = this.#badBy && joinAsked(given, this.#names.state, this.#badBy)
-    const { states = given, variable, left } = asked ?? {}
+    const { states = given, variable, left = [] } = asked ?? {}
     const excluded = (this.#options.exclude ?? []).map((name) => ({ name, has: namedAs(name) }))
     const isExcluded = (name: string) => excluded.some(({ has }) => has.test(name))
-    const droppedOf = (all: readonly string[], more: Iterable<number> = []) =>
-      new Set([...more, ...all.flatMap((name, code) => (isExcluded(name) ? code : []))])
+    const droppedOf = (kind: VariableKind, more: readonly number[] = []) => {
+      const byName = names[kind].flatMap((name, code) => (isExcluded(name) ? code : []))
+      return new Set([...this.#dropped[kind], ...byName, ...more])
+    }
     const variables = [...names.event, ...names.state]
     const unknown = excluded.filter(({ has }) => !variables.some((name) => has.test(name)))
+    const events = instances.map((instance) => instance.events)
+    const isBadBy = variable !== undefined && !isExcluded(variable)
     return new LogSet({
       instances: ids,
       met: names.event,
-      ...(this.#metric !== undefined && { metric: this.#metric }),
-      ...(this.#badBy !== undefined &&
-        variable !== undefined &&
-        !isExcluded(variable) && { metric: { variable, feature: this.#badBy.feature } }),
-      ...(windows !== undefined && { windows }),
+      metric: this.#badBy && isBadBy ? { variable, feature: this.#badBy.feature } : this.#metric,
+      windows,
       durations: new Set(Array.from(this.#durations, (code) => names.state[code]!)),
       classOf: Uint8Array.from(rows, ({ classCode }) => classCode),
       levels: new Map(
         this.#levels.flatMap((rank, code) => [[names.event[code]!, LEVELS[rank]!] as const]),
       ),
       runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
-      events: laidOut(
-        names.event,
-        COLUMNS.event,
-        events,
-        droppedOf(names.event, this.#dropped.event),
-      ),
-      states: laidOut(
-        names.state,
-        COLUMNS.state,
-        states,
-        droppedOf(names.state, [...this.#dropped.state, ...(left ?? [])]),
-      ),
+      events: laidOut(names.event, COLUMNS.event, events, droppedOf('event')),
+      states: laidOut(names.state, COLUMNS.state, states, droppedOf('state', left)),
       report: new LogReport({
         ...this.notes.data,
         messages: {
@@ -333,7 +323,7 @@ export type DerivedStates = Readonly<
 >
 
 /** Adds states that are computed from the features of an instance. */
-export function withDerived(
+function withDerived(
   closed: ClosedInstance,
   derived: DerivedStates,
   names: Readonly<Record<VariableKind, Dictionary>>,
@@ -341,14 +331,11 @@ export function withDerived(
   const { codes, values } = closed.states
   const added = Object.entries(derived).flatMap(([name, compute]) => {
     const value = compute((variable, feature) => featureOf(closed, names, { variable, feature }))
-    return Number.isFinite(value) ? [{ code: names.state.code(name), value }] : []
+    return Number.isFinite(value) ? [{ code: names.state.code(name), mean: value, records: 1 }] : []
   })
   if (added.length === 0) return closed
-  const features = added.flatMap(({ value }) =>
-    COLUMNS.state.map((column) => {
-      if (column === 'records') return 1
-      return column === 'mean' ? value : Number.NaN
-    }),
+  const features = added.flatMap((one: Readonly<Record<string, number>>) =>
+    COLUMNS.state.map((column) => one[column] ?? Number.NaN),
   )
   const states = {
     codes: Int32Array.from([...codes, ...added.map(({ code }) => code)]),

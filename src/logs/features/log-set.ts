@@ -37,9 +37,12 @@ interface LogSetData {
   /** Time from its start to its last message, one per instance; NaN without messages. */
   readonly runTimeUs: Float64Array
   /** Numeric measure that divided instances of one source into good and bad; the default measure of performance. */
-  readonly metric?: string | { readonly variable: string; readonly feature: StateFeature }
+  readonly metric?:
+    | string
+    | { readonly variable: string; readonly feature: StateFeature }
+    | undefined
   /** The same messages in windows, where each class is one long log. */
-  readonly windows?: { readonly lengthUs: number; readonly logs: LogSet }
+  readonly windows?: { readonly lengthUs: number; readonly logs: LogSet } | undefined
   /** States that text says with a unit, read in ms. */
   readonly durations?: ReadonlySet<string>
   /** Names of events as they were met first: of messages at one time, which came before. */
@@ -82,13 +85,17 @@ export class LogSet extends columnarStage<LogSetData>() {
   table(): StageTable {
     const sums = () => new Float64Array(this.instances.length)
     const [events, eventMessages, states] = [sums(), sums(), sums()]
-    eachEntry(this.events, 'count', (instance, count) => {
-      addAt(events, instance, Number(count > 0))
-      addAt(eventMessages, instance, count)
-    })
-    eachEntry(this.states, 'final', (instance, value) => {
-      addAt(states, instance, Number(!Number.isNaN(value)))
-    })
+    for (const variable of this.events.names.keys()) {
+      for (const { instance, count } of this.events.rows(variable, ['count'])) {
+        addAt(events, instance, Number(count > 0))
+        addAt(eventMessages, instance, count)
+      }
+    }
+    for (const variable of this.states.names.keys()) {
+      for (const { instance, final } of this.states.rows(variable, ['final'])) {
+        addAt(states, instance, Number(!Number.isNaN(final)))
+      }
+    }
     return stageTable({
       instance: this.instances,
       class: this.instances.map((_, instance) => this.classNameOf(instance)),
@@ -119,17 +126,6 @@ export class LogSet extends columnarStage<LogSetData>() {
       class: rows.map((row) => this.classNameOf(row % n)),
       ...Object.fromEntries(features.types.map((type) => [type, features.values(type)])),
     })
-  }
-}
-
-function eachEntry<F extends Feature>(
-  features: VariableFeatures<F>,
-  type: F,
-  take: (instance: number, value: number) => void,
-): void {
-  for (const variable of features.names.keys()) {
-    const { instances, values } = features.entries(variable)
-    for (const [entry, value] of values(type).entries()) take(Number(instances[entry]), value)
   }
 }
 
@@ -223,6 +219,20 @@ export class VariableFeatures<F extends Feature = Feature> {
       instances: instances.subarray(start, end),
       values: (type) => this.#column(type).subarray(start, end),
     }
+  }
+
+  /** Returns some features of one variable, a row for each instance that logged it. */
+  rows<T extends F | Summary>(
+    variable: number,
+    types: readonly T[],
+  ): readonly Readonly<Record<T | 'instance', number>>[] {
+    const { instances, values } = this.entries(variable)
+    const columns = types.map((type) => [type, values(type)] as const)
+    return Array.from(instances, (instance, i) => {
+      const row = { instance } as Record<T | 'instance', number>
+      for (const [type, own] of columns) row[type] = own[i]!
+      return row
+    })
   }
 
   /** Returns the number of the variable called `name`; undefined where there is none. */

@@ -1,6 +1,7 @@
-import { bisector, max, min } from 'd3-array'
+import { bisector, max, min, sum } from 'd3-array'
 import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
+import type { VariableKind } from './features.ts'
 
 // Runs once a message, of which there may be hundreds of millions: the loops index with `!`.
 
@@ -11,15 +12,11 @@ export interface InstanceFeatures {
 }
 
 export interface ClosedInstance extends Run {
-  readonly messages: { readonly event: number; readonly state: number }
+  readonly messages: Readonly<Record<VariableKind, number>>
   readonly events: InstanceFeatures
   readonly states: InstanceFeatures
   /** Variables of which only a sample was kept: every stride-th message. */
-  readonly thinned: readonly {
-    readonly kind: 'event' | 'state'
-    readonly code: number
-    readonly stride: number
-  }[]
+  readonly thinned: readonly { kind: VariableKind; code: number; stride: number }[]
 }
 
 export class OpenInstance {
@@ -32,23 +29,18 @@ export class OpenInstance {
   #lastUs = Number.NEGATIVE_INFINITY
 
   event(code: number, timeUs: number): void {
-    let series = this.#events[code]
-    if (series === undefined) {
-      series = new EventSeries()
-      this.#events[code] = series
-    }
-    series.add(timeUs)
-    if (timeUs < this.#firstUs) this.#firstUs = timeUs
-    if (timeUs > this.#lastUs) this.#lastUs = timeUs
+    this.#events[code] ??= new EventSeries()
+    this.#events[code].add(timeUs)
+    this.#lastsTo(timeUs)
   }
 
   state(code: number, timeUs: number, value: number): void {
-    let series = this.#states[code]
-    if (series === undefined) {
-      series = new StateSeries()
-      this.#states[code] = series
-    }
-    series.add(timeUs, value)
+    this.#states[code] ??= new StateSeries()
+    this.#states[code].add(timeUs, value)
+    this.#lastsTo(timeUs)
+  }
+
+  #lastsTo(timeUs: number): void {
     if (timeUs < this.#firstUs) this.#firstUs = timeUs
     if (timeUs > this.#lastUs) this.#lastUs = timeUs
   }
@@ -102,10 +94,7 @@ export class OpenInstance {
         // Waits are no state that holds for a while.
         (series, i) => stateFeatures(series, run, i < states.length ? SNAPSHOTS : []),
       ),
-      thinned: [
-        ...strides(events).map((each) => ({ kind: 'event' as const, ...each })),
-        ...strides(moments).map((each) => ({ kind: 'state' as const, ...each })),
-      ],
+      thinned: [...thinned('event', events), ...thinned('state', moments)],
     }
   }
 
@@ -129,21 +118,17 @@ export class OpenInstance {
 
 type Coded<S> = readonly (readonly [code: number, series: S])[]
 
-/** Variables that have messages; the array has holes, which `forEach` passes over. */
+/** Variables that have messages; the array has holes, which `flatMap` passes over. */
 function present<S>(series: readonly S[]): Coded<S> {
-  const found: [number, S][] = []
-  series.forEach((each, code) => {
-    found.push([code, each])
-  })
-  return found
+  return series.flatMap((each, code) => [[code, each] as const])
 }
 
 function total(series: Coded<EventSeries>): number {
-  return series.reduce((sum, [, { count }]) => sum + count, 0)
+  return sum(series, ([, { count }]) => count)
 }
 
-function strides(series: Coded<EventSeries>): { code: number; stride: number }[] {
-  return series.flatMap(([code, { stride }]) => (stride > 1 ? [{ code, stride }] : []))
+function thinned(kind: VariableKind, series: Coded<EventSeries>): ClosedInstance['thinned'] {
+  return series.flatMap(([code, { stride }]) => (stride > 1 ? [{ kind, code, stride }] : []))
 }
 
 function featuresOf<S>(series: Coded<S>, features: (series: S, i: number) => number[]) {
