@@ -140,9 +140,8 @@ export class LogComparison extends Stage {
   }
 
   /**
-   * Returns the same comparison with other options. Stages that the changed options do not reach are shared, computed
-   * or not. A larger `minSplit` than the networks were learned with only leaves dependencies out; nothing is learned
-   * anew.
+   * Returns the same comparison with other options; stages that they do not reach are shared. A larger `minSplit` than
+   * the networks were learned with only leaves dependencies out.
    */
   with(changes: Partial<LogComparisonOptions>): LogComparison {
     const options = changeOptions(LOG_OPTIONS, this.options, changes)
@@ -196,10 +195,7 @@ export class LogComparison extends Stage {
     return changedPhase(this.phases, afterMean - beforeMean, this.options.alpha)
   }
 
-  /**
-   * Event whose part of performance differs, if several events have performance; undefined if none explains the
-   * difference.
-   */
+  /** Event whose part of performance differs, if several events have it and one explains the difference. */
   get changedPart(): MetricPart | undefined {
     if (!this.divergence.performance.significant) return undefined
     const part = changedPart(this.logs, this.tail.metric)

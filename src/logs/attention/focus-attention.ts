@@ -47,10 +47,7 @@ export function focusAttention(
   })
 }
 
-/**
- * Returns the strongest path of the first graph that has one. All on it differ; timers are on none. Times of events say
- * little of a time since the start, as they are part of it: they come last.
- */
+/** Returns the strongest path of the first graph that has one; times of events, as parts of a time, come last. */
 function headlineOf(
   graphs: readonly AttentionGraph[],
   isTime: boolean,
@@ -158,9 +155,8 @@ function graphOf(
 }
 
 /**
- * Returns everything that is connected with `root`, and its maximum spanning tree: of all trees that connect it, the
- * one with the largest sum of weights. Of equally strong edges it takes the one with the larger R², then the first by
- * names. `parentEdge` is the tree's edge from each variable, except the root, towards the root.
+ * Returns everything that is connected with `root`, and its maximum spanning tree: of equally strong edges the one with
+ * the larger R², then the first by names. `parentEdge` is the edge from each variable towards the root.
  *
  * Source: Prim 1957, "Shortest connection networks and some generalizations", Bell System Technical
  * Journal 36(6):1389-1401.
@@ -250,10 +246,7 @@ export interface AttentionGraph {
   /** The name of the node that stands for performance. */
   readonly metric: string
   readonly score: number
-  /**
-   * Whether values are shares of the run time where performance is a time: what always takes equally
-   * long is then a smaller share of a longer run, and seems to depend on performance.
-   */
+  /** Whether values are shares of a run time that is performance: constant times seem to depend on it. */
   readonly sharesDenominator: boolean
   /** Number of variables left out when its dependencies were learned, because there are too many; absent for 0. */
   readonly variablesLeftOut?: number
@@ -272,10 +265,7 @@ export interface AttentionPath {
 /** Graphs to look at first, as found by `focusAttention`. */
 export class Attention extends columnarStage<{
   readonly options: AttentionOptions
-  /**
-   * The highest score first, events and states together; then in the order of features. Those that
-   * share their denominator with performance come after all others, unless asked otherwise.
-   */
+  /** The highest score first, then in the order of features; by default, those that share their denominator last. */
   readonly graphs: readonly AttentionGraph[]
   /** Main result, if performance differs and depends on a variable that differs. */
   readonly headline: AttentionPath | null
@@ -290,10 +280,7 @@ export class Attention extends columnarStage<{
     return this.of(kind)[0]
   }
 
-  /**
-   * Returns one row per graph, best first, with the variables that add most to its score, and, where there were too
-   * many, how many variables were left out.
-   */
+  /** Returns one row per graph, best first, with the variables that add most to its score. */
   table(): StageTable {
     const leftOut = ({ variablesLeftOut = 0 }: AttentionGraph) => variablesLeftOut
     const isLimited = this.graphs.some((graph) => leftOut(graph) > 0)

@@ -232,10 +232,7 @@ export interface DependencyEdge {
   /** The earlier one where `directed`; otherwise the first by name. */
   readonly from: string
   readonly to: string
-  /**
-   * The weight of the largest node that is split on it: its number of instances where all count the
-   * same. The dependency is there up to this minimum size of nodes to split.
-   */
+  /** Weight of the largest node that is split on it: its number of instances where all count the same. */
   readonly weight: number
   /** The share of that node's variance that the split explains. */
   readonly r2: number
@@ -265,10 +262,7 @@ interface LearnedNetworks {
   readonly network: (key: NetworkKey) => DependencyNetwork
 }
 
-/**
- * Dependencies between variables, as found by `learnDependencies`: a network for each kind, feature and class, learned
- * on first use.
- */
+/** A network of dependencies for each kind, feature and class, learned on first use; `learnDependencies` makes it. */
 export class DependencyNetworks extends columnarStage<{
   readonly logs: LogSet
   readonly options: DependencyOptions
@@ -314,12 +308,7 @@ export class DependencyNetworks extends columnarStage<{
     })
   }
 
-  /**
-   * Returns the same networks with only the dependencies that are there when nodes of fewer instances are not split.
-   * Nothing is learned anew.
-   *
-   * @param minSplit share of the instances of a class, `grownAt` or more
-   */
+  /** Returns the same networks without what a `minSplit` of `grownAt` or more leaves out; learns nothing anew. */
   pruned(minSplit: number): DependencyNetworks {
     const { logs, metric, options } = this
     const changed = { logs, metric, options: { ...options, minSplit } }
@@ -441,9 +430,8 @@ interface BestCut {
 const SAME_SHARE = 1e-10
 
 /**
- * Sums of the target over the rows of a node: weight times deviation from the mean, a row each, their
- * weight and squares, and as how many equally weighted rows the node counts; undefined where the target
- * does not vary there.
+ * Returns the weight of the rows of a node, the weighted deviation of each from their mean, the squares, and how many
+ * equally weighted rows they are worth; undefined where the target does not vary.
  */
 function targetSums(rows: Uint32Array, target: Float64Array, weights: Float64Array) {
   let mass = 0
@@ -472,10 +460,8 @@ function targetSums(rows: Uint32Array, target: Float64Array, weights: Float64Arr
 }
 
 /**
- * Returns the best of all cuts between two values of a column that leave `minLeaf` instances with a value on either
- * side. Of columns that gain the same, the one that correlates more with the target in the node (r² over instances with
- * a value): what variables are called decides only after that. Of equal cuts of a column the lowest. Undefined where
- * there is none that gains.
+ * Returns the cut between two values of a column that gains most and leaves `minLeaf` instances either side: of equal
+ * ones the lowest, of columns the one that correlates more with the target in the node, then the first.
  */
 function bestCut(
   { values, weights }: DependencyColumns,
@@ -560,10 +546,8 @@ interface Selection extends NetworkSource {
 }
 
 /**
- * Returns the columns of a network: all, if they are at most `mostVariables`. Else those that can be part of one, as
- * they vary and so many instances have them that they can be split; of too many of these, those that differ most
- * between the classes (|t|) and those that correlate most with performance (r², by its F), in turn. `leftOut`: how many
- * variables could have taken part, and were too many.
+ * Returns the columns of a network: all, or at most `mostVariables` that can be split. Of too many, takes those
+ * that differ most between the classes (|t|) and correlate most with performance (F) in turn.
  */
 function selectColumns(
   all: readonly number[],
@@ -611,10 +595,7 @@ function picked(values: Float64Array, members: Members): Float64Array {
   return Float64Array.from(members, (instance) => Number(values[instance]))
 }
 
-/**
- * Returns Pearson's r² between a column and a target over some rows: the share of the target's variance that a straight
- * line would explain. 0 where either does not vary.
- */
+/** Returns Pearson's r² of a column and a target over some rows; 0 where either does not vary. */
 function explainedShare(
   values: Float64Array,
   pulls: Float64Array,

@@ -315,10 +315,7 @@ export interface VariableDivergence {
   /** Sum of |t| over significant features; Infinity where two constants differ. */
   readonly score: number
   readonly presence: Presence
-  /**
-   * Why it can be no cause: a state that is constant in each class, or a timer, whose number of messages is the
-   * run time divided by a period. Null for all others.
-   */
+  /** Why it can be no cause: a constant of each class, or a timer, which comes once a period of the run time. */
   readonly idle: 'constant' | 'timer' | null
   /** Gravity of its messages: 0 for plain ones, then warnings, errors, and thrown exceptions. */
   readonly gravity: number
@@ -329,10 +326,8 @@ interface DivergenceColumns {
   readonly logs: LogSet
   readonly options: DivergenceOptions
   /**
-   * The most divergent first, events and states together, but before them events that most instances of one class have
-   * and hardly any of the other; constants and timers after all others that differ. Among those without a significant
-   * difference, variables logged only after come first, then those logged only before: events before states, the
-   * gravest first, then those in more instances and more messages. The others follow by difference.
+   * The most divergent first, but before all others events that tell the classes apart by whether they came;
+   * constants and timers after all others that differ. Of others, those only after come first, then those only before.
    */
   readonly variables: readonly VariableDivergence[]
   /** Whether performance differs. */
@@ -362,10 +357,7 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
     return this.#byName.get(kind)?.get(name)
   }
 
-  /**
-   * Returns the variables that only one class logged: new messages, or missing ones. Events come first, the gravest
-   * first, then those in more instances and messages.
-   */
+  /** Returns the variables that only one class logged: events, the gravest first, then those in more instances. */
   onlyIn(logClass: LogClass): readonly VariableDivergence[] {
     return this.variables.filter(({ presence }) => presence.onlyIn === logClass).sort(byPresence)
   }
@@ -434,10 +426,7 @@ export function byPresence(a: VariableDivergence, b: VariableDivergence): number
   )
 }
 
-/**
- * Returns the significant feature of a variable with the largest |t|; undefined where none is. A time as a share of the
- * run also differs where the run alone does, and tells only where nothing else does.
- */
+/** Returns the significant feature with the largest |t|; shares of the run only where nothing else differs. */
 export function strongestDifference({ features }: VariableDivergence): FeatureTest | undefined {
   const differing = features.filter(({ significant }) => significant)
   const isShare = ({ feature }: FeatureTest) => isEventTime(feature) && feature.endsWith('Relative')
@@ -463,9 +452,8 @@ const MAX_SPREAD = 0.15
 const MIN_FITTING = 0.75
 
 /**
- * Whether an event is a timer: it comes at even gaps, which are the same in all instances of a class, while they run.
- * Unlike a timer, a fixed amount of work at even gaps logs equally often in all instances, and messages paced by a slow
- * disk have other gaps in the other class.
+ * Whether an event is a timer: it comes at even gaps, the same in all instances of a class, while they run. A fixed
+ * amount of work logs equally often everywhere, and messages paced by a slow disk have other gaps in the other class.
  */
 export function isTimer({ events, runTimeUs, classOf }: LogSet, event: number): boolean {
   if (!events.types.includes('count')) return false

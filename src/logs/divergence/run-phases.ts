@@ -36,10 +36,7 @@ const MIN_PACED = 3
 /** Smallest share of the change of performance for which one phase counts as its source. */
 const MIN_SHARE = 0.5
 
-/**
- * Cuts runs at the messages that all instances have in one order, up to performance, if that is a time since the start;
- * `[]` where it is none, or where fewer than two messages follow each other.
- */
+/** Cuts runs at the messages that all have in one order, up to a performance that is a time; `[]` for others. */
 export function runPhases(logs: LogSet, metric: PerformanceMetric): readonly RunPhase[] {
   if (metric.unit !== 'absolute time') return []
   const having = [...logs.instances.keys()].filter((i) => !Number.isNaN(metric.values[i]))
@@ -121,10 +118,7 @@ function pointsOf(logs: LogSet, having: readonly number[]): Point[] {
   })
 }
 
-/**
- * Returns the phase that accounts for most of a change of performance, and for half of it at least; undefined where
- * none does, where chance may do it, or where phases overlap: messages of several events are mixed there.
- */
+/** Returns the phase that surely accounts for half of a change of performance or more, if no other messages mix in. */
 export function changedPhase(
   phases: readonly RunPhase[],
   changeUs: number,

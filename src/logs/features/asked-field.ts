@@ -8,11 +8,8 @@ const SCALES = [1, 1e3, 1e-3, 1e6, 1e-6]
 const MIN_UNITS = 10
 
 /**
- * Merges the states of a field that divides instances, if several events have it, into one that holds the value each
- * instance was judged by. Lists the merged states as to be left out, and states that repeat them: the same number of
- * the same event in all instances, except for unit and rounding, such as the number in a text's template.
- *
- * @returns the states of all instances, the name of that state, if any, and the states to leave out
+ * Merges the states of a field that divides instances, if several events have it, into one with the value each instance
+ * was judged by; `variable` is its name. `left` are the merged states, and others of their events that repeat them.
  */
 export function joinAsked(
   states: readonly InstanceFeatures[],

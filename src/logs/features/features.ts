@@ -26,9 +26,7 @@ export const STATE_FEATURES = [
 /** Further properties of an event, which are not tested: median gap between messages, and spread of the gaps. */
 export const EVENT_SUMMARIES = ['gap', 'gapSpread'] as const
 
-/**
- * Further properties of a state variable, which are not tested: its records, their median and their 99th percentile.
- */
+/** Further properties of a state variable, which are not tested: its records, their median and 99th percentile. */
 export const STATE_SUMMARIES = ['records', 'median', 'p99'] as const
 
 export type Summary = (typeof EVENT_SUMMARIES)[number] | (typeof STATE_SUMMARIES)[number]

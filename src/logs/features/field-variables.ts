@@ -189,10 +189,7 @@ export class FieldVariables {
     this.#builder.notes.fieldsLeftOut.push(...sorted)
   }
 
-  /**
-   * Fields that name the instance or the class of a message, and numbers that never vary. What only one event
-   * says may be how it went, and a number that only some messages have an amount.
-   */
+  /** Returns fields that name the instance or the class of messages, and numbers that never vary. */
   #identities(asked: readonly string[]): ReadonlyMap<string, Pick<FieldLeftOut, 'reason'>> {
     const found = new Map<string, Pick<FieldLeftOut, 'reason' | 'byClass'>>()
     const all = sum(this.#events.values(), ({ messages }) => messages)
@@ -280,8 +277,8 @@ class FieldRun {
   }
 
   /**
-   * Whether it names the instance that logged it, or its class: each instance repeats one value of it,
-   * and values are of one class alone, or of too few instances to be kinds of them. Undefined otherwise.
+   * Returns whether it names the instance that logged it, or its class: each instance repeats one value, which no other
+   * class or too few instances share. Undefined otherwise.
    */
   identity(classOf: (instance: number) => LogClass | undefined): RunIdentity | undefined {
     if (this.varies) return undefined

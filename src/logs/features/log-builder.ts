@@ -314,10 +314,7 @@ export class LogBuilder {
   }
 }
 
-/**
- * States by name, with the function that computes each from features of variables. The default feature is a state's
- * mean and an event's number. A feature that an instance lacks is NaN, except `'count'`.
- */
+/** States by name, as functions of features, by default a state's mean and an event's number; NaN if absent. */
 export type DerivedStates = Readonly<
   Record<string, (of: (variable: string, feature?: Feature) => number) => number>
 >

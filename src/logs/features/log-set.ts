@@ -55,10 +55,7 @@ interface LogSetData {
   readonly report: LogReport
 }
 
-/**
- * Two sets of logs as features: a few numbers for every variable in every instance (a node, a
- * request, a run). Messages are not kept. `LogBuilder` and the readers make it.
- */
+/** Two sets of logs as features, a few numbers a variable and instance; `LogBuilder` and the readers make it. */
 export class LogSet extends columnarStage<LogSetData>() {
   static readonly madeBy: string = 'logs: what loadLogs returns'
   /** Returns the class of an instance. */
@@ -143,10 +140,7 @@ interface EntryPlaces {
   readonly instances: Int32Array
 }
 
-/**
- * The features of all variables of one kind. Only instances in which a variable was logged take
- * memory: there may be a hundred thousand names, most of them in a single instance.
- */
+/** The features of all variables of one kind. Only instances that logged a variable take memory. */
 export class VariableFeatures<F extends Feature = Feature> {
   /** Names of the variables, ascending. */
   readonly names: readonly string[]
@@ -157,11 +151,7 @@ export class VariableFeatures<F extends Feature = Feature> {
   readonly #columns: ReadonlyMap<Feature | Summary, Float64Array>
   #indexes: ReadonlyMap<string, number> | undefined
 
-  /**
-   * @param columns by feature, an entry each
-   * @param places of the entries; without them columns have one for every variable and instance:
-   *   that of variable v in instance i at `v * instances + i`
-   */
+  /** Without `places`, columns have an entry for every variable and instance: v in i at `v * instances + i`. */
   constructor(
     names: readonly string[],
     instances: number,
@@ -180,10 +170,7 @@ export class VariableFeatures<F extends Feature = Feature> {
     this.#columns = columns
   }
 
-  /**
-   * Returns one feature of all variables in all instances: that of variable v in instance i at `v * instances + i`.
-   * Made on each call; see `of` and `entries` for one variable.
-   */
+  /** Returns one feature of all variables anew: that of variable v in instance i at `v * instances + i`. */
   values(type: F): Float64Array {
     const all = new Float64Array(this.names.length * this.instances)
     for (const variable of this.names.keys()) {
@@ -192,10 +179,7 @@ export class VariableFeatures<F extends Feature = Feature> {
     return all
   }
 
-  /**
-   * Returns one feature of one variable, a number per instance: NaN if it was not logged, but 0 for the number of
-   * messages.
-   */
+  /** Returns one feature of one variable, an instance each: NaN without a message, but 0 for their number. */
   of(variable: number, type: F | Summary): Float64Array {
     const found = new Float64Array(this.instances)
     this.copy(variable, type, found)

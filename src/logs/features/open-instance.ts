@@ -144,9 +144,8 @@ export const MAX_KEPT = 65_536
 const FIRST_CAPACITY = 4
 
 /**
- * When one event happened in one open instance. The number, the first and the last time are exact;
- * times are kept for the median, all of them up to 65,536. Beyond that every second is dropped and,
- * of those to come, only every second is kept, and so on.
+ * When one event happened in one open instance: number, first and last time exactly, and times for the median; beyond
+ * 65,536 every second one is dropped, and of those to come only every second is kept, and so on.
  */
 class EventSeries {
   times = new Float64Array(FIRST_CAPACITY)
@@ -246,10 +245,7 @@ function eventFeatures(series: EventSeries, { startUs, runTimeUs }: Run): number
 const MIN_GAPS = 3
 const MAX_GAPS = 256
 
-/**
- * Returns the median gap between messages, and the middle half of gaps as a share of it; of many messages, of the
- * first.
- */
+/** Returns the median gap between the first messages, and the middle half of gaps as a share of it. */
 function gapsOf({ stride }: EventSeries, times: Float64Array): [gap: number, spread: number] {
   if (times.length <= MIN_GAPS || stride > 1) return [Number.NaN, Number.NaN]
   const gaps = times
@@ -313,10 +309,7 @@ const LENGTHS_S = [
   ...[10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400],
 ]
 
-/**
- * Returns the windows of both classes, if each class is one log whose messages are still kept; undefined otherwise, and
- * if the shorter one is too short, or the longer one far too long.
- */
+/** Returns windows of both classes, if each is one log that is kept and they are neither too short nor far too long. */
 export function cutWindows(
   rows: readonly Row[],
   logs: readonly OpenInstance[],

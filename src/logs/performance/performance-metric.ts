@@ -41,10 +41,7 @@ export interface PerformanceMetric {
   readonly name: string
   /** An instance each; NaN where it has none. */
   readonly values: Float64Array
-  /**
-   * Whether values are times: absolute ones in microseconds since the start, or shares of the run
-   * time; `'value'` for everything else.
-   */
+  /** Absolute times are µs since the start, relative ones shares of the run time; all else is a value. */
   readonly unit: 'absolute time' | 'relative time' | 'value'
   /** Unit of the values, if they are no times since the start and their name or text gives one. */
   readonly quantity?: Unit
@@ -343,9 +340,7 @@ export interface MetricRecords {
   readonly count: number
   /** Mean of all records. */
   readonly mean: number
-  /**
-   * Median and 99th percentile of an instance's records, averaged over instances; NaN for a field of several events.
-   */
+  /** Mean over instances of the median and the 99th percentile of their records; NaN for a field of several events. */
   readonly median: number
   readonly p99: number
 }
@@ -403,10 +398,7 @@ export function metricRecords(
   return { before: recordsOf(before), after: recordsOf(after) }
 }
 
-/**
- * Returns the event whose own records account for most of the change of a metric that several events have, and for half
- * of it at least; undefined where none does: then it is another mix of events, or all of them.
- */
+/** Returns the event whose records account for half of the change of a metric that several events have, if any. */
 export function changedPart(logs: LogSet, metric: PerformanceMetric): MetricPart | undefined {
   const columns = recordColumns(logs, metric)
   if (columns.length < 2) return undefined

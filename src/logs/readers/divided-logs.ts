@@ -237,10 +237,7 @@ export class DividedLogs {
   }
 }
 
-/**
- * Whether a field is the level that a condition asks for: a level is one of six, whatever its field's name and its
- * spelling.
- */
+/** Whether a field is the level that a condition asks for, whatever its field's name. */
 function isLevelOf({ attribute }: Condition, key: string): boolean {
   return key === 'level' && roleOf(attribute).role === 'level'
 }

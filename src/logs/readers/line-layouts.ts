@@ -200,10 +200,7 @@ function readerOf(expression: RegExp): LineLayout['read'] {
   return (text) => expression.exec(text)?.slice(1) ?? null
 }
 
-/**
- * Returns a function for the end of a time that begins at a place of a line, or −1: layouts ask for the same one
- * repeatedly.
- */
+/** Returns a function for the end of a time at a place of a line, or −1, which remembers the last one. */
 export function timeFinder(dateFormat: string): TimeFinder {
   const expression = new RegExp(`${timeSource(dateFormat)}${TIME_ENDS}`, 'y')
   let known = { text: '', at: 0, end: -1 }
@@ -215,10 +212,7 @@ export function timeFinder(dateFormat: string): TimeFinder {
   }
 }
 
-/**
- * Reads the head of a message, whose parts may have any order: all of it, or its beginning up to the first unknown
- * part.
- */
+/** Reads the head of a message, whose parts may have any order: all of it, or up to the first unknown part. */
 function readerWithHead(pattern: string, endOfTime: TimeFinder): LineLayout['read'] | undefined {
   const [, own, rest = ''] = /^\{head(?:=([^}]*))?\}(.*)$/.exec(pattern) ?? []
   if (own === undefined) {
@@ -263,10 +257,7 @@ function readerAroundTime(
 /** Parts that a line must follow, its time among them, to be close to a layout. */
 const MIN_PARTS = 2
 
-/**
- * Returns the layout that lines follow furthest on average, if it is for two parts: its name, and where the first of
- * them leaves it.
- */
+/** Returns the layout that lines follow furthest, for two parts at least, and where the first of them leaves it. */
 export function closestLayout(lines: readonly string[], dateFormat: string): string | undefined {
   const [first] = lines
   if (first === undefined) return undefined
@@ -361,10 +352,7 @@ const TOKEN = /"((?:[^"\\]|\\.)*)"|\[([^\]]*)\]|[^\s"[\]]+/y
 /** A word that may be one of few: what has other signs in it is in a form that is not known. */
 const PLAIN = /^[\w.:@/%+-]*$/
 
-/**
- * Reads the rest of a line behind its known parts: pairs by their keys, everything else by its place, as `rest 1`. If
- * something is neither, `isWhole` is false.
- */
+/** Reads the rest of a line: pairs by their keys, the others as `rest 1`; not `isWhole` if something is neither. */
 export function readRest(text: string): { readonly said: readonly Pair[]; isWhole: boolean } {
   const said: Pair[] = []
   let isWhole = true
@@ -404,9 +392,8 @@ const IS_ID = /^[\da-f.:/-]*\d[\da-f.:/-]*$/i
 const MAX_WORDS = 3
 
 /**
- * Reads what stands before a message, in whatever order: its time and level, pairs, and in boxes or apart the
- * thread, process, class and place that wrote it, as patterns of logback and PostgreSQL's `log_line_prefix` lay
- * them out. `null` where there is no time and, but before `end`, no level.
+ * Reads what stands before a message in any order, as logback and PostgreSQL lay it out: time, level, pairs, and the
+ * thread, process, class and place that wrote it. `null` without a time or, but before `end`, a level.
  */
 export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
   const said: Pair[] = []

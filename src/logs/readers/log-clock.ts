@@ -185,8 +185,8 @@ function fixedOffset(zone: string): number | undefined {
 }
 
 /**
- * Returns the offset of a time zone: fixed, or by name (`Europe/Berlin`), for which it is asked once an hour that
- * occurs. In the hour that a change of clocks repeats, the earlier reading is taken.
+ * Returns the offset of a time zone: fixed, or of a name (`Europe/Berlin`). Of an hour that a change of clocks repeats,
+ * the earlier reading is taken.
  *
  * @throws OptionError for a zone that is not known
  */
@@ -269,9 +269,8 @@ const PARTS = /'([^']*)'|[.,]S+|([yMdEHhamsSZ])\2*|\s+|[\s\S]/g
 const KITCHEN = 'h:mma'
 
 /**
- * Compiles a date pattern of the letters that log4j, logback and Java have: `yyyy yy MMM MM M dd d
- * EEE HH H hh h a mm ss SSS Z`. A fraction (`.SSS` or `,SSS`) may have a point or a comma, and be
- * missing; white space stands for any; text between single quotes for itself.
+ * Compiles a date pattern of Java's letters (see `LETTERS`). A fraction, `.SSS` or `,SSS`, may have either sign, or
+ * be missing; white space stands for any, text between single quotes for itself.
  */
 export function datePattern(pattern: string): DatePattern {
   const groups: string[] = []

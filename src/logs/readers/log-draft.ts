@@ -50,10 +50,7 @@ const rolesOf = remembered(({ time, name, value, numbers, instance }: ReadSettin
   }),
 )
 
-/**
- * Content of one line, from all its layers. An inner layer has priority, except that a time of day does not replace a
- * date.
- */
+/** Content of one line, from all its layers; inner ones have priority, but for a time of day before a date. */
 export class LogDraft {
   time: unknown
   /** Time of an outer layer, if that of the inner one cannot be read. */

@@ -69,10 +69,9 @@ export interface Place {
 export const RECORDS: ReadonlySet<LogFormat> = new Set(['jsonl', 'logfmt'])
 const MAX_EXAMPLES = 5
 /**
- * Hands on the content of a file's lines: messages, and the exceptions that these and the lines after them name. A line
- * that begins no message belongs to the previous message in its stream. Each thrown exception in a message or its stack
- * trace is an event of its own, once per message: `threw java.io.IOException: No space left`. So one cause has one
- * name, whoever reports it.
+ * Hands on messages and the exceptions that they and later lines name; a line that begins no message belongs to
+ * the previous one of its stream. A thrown exception is an event of its own, `threw IOException: No space left`, once a
+ * message, whoever reports it.
  */
 export class MessageStreams {
   readonly #options: LineOptions

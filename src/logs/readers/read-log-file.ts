@@ -147,9 +147,7 @@ const RETURN = 13
 const MAX_LINE_LENGTH = 1 << 24
 const decoder = new TextDecoder()
 
-/**
- * Splits UTF-8 text into lines that end in LF or CRLF, and counts them; blank ones are handed on too.
- */
+/** Splits UTF-8 text into lines that end in LF or CRLF, and counts them; also hands blank ones on. */
 export async function readLines(
   { chunks, sink }: LogFile,
   onLine: (text: string, line: number) => void,

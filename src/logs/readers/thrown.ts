@@ -48,10 +48,7 @@ interface Followed {
   readonly thrown?: readonly Thrown[]
 }
 
-/**
- * Follows the lines after one message and finds the exceptions they name: by the form of stack traces of Java, .NET,
- * Node, Python, Go, Rust, Ruby and PHP, whatever the names of the types.
- */
+/** Follows the lines after a message and finds the exceptions in them by the form of stack traces. */
 export class StackFollower {
   /** Line before the first frame of a stack, which may name the thrown exception; undefined for `#text`. */
   #before: string | undefined = ''
@@ -184,10 +181,7 @@ function isType({ className }: Thrown): boolean {
   return /[A-Z]/.test(className)
 }
 
-/**
- * Returns the exception that a message names; of several, as in `FSError: java.io.IOException: No space left`, the
- * last, which caused the others.
- */
+/** Returns the exception that a message names; the last of several, `FSError: java.io.IOException: No space left`. */
 function lastMentioned(text: string): Thrown | undefined {
   if (!MENTION.test(text)) return undefined
   let last: RegExpExecArray | undefined
@@ -197,10 +191,7 @@ function lastMentioned(text: string): Thrown | undefined {
   return { className: last[0], message: rest.startsWith(':') ? messageOf(rest.slice(1)) : '' }
 }
 
-/**
- * Returns the message without the advice after a semicolon, such as where to read more; a bracket may have opened
- * before.
- */
+/** Returns the message without the advice after a semicolon; a bracket may have opened before. */
 function messageOf(text: string): string {
   const end = text.search(/;(?:\s|$)/)
   const message = (end < 0 ? text : text.slice(0, end)).trim()

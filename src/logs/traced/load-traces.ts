@@ -75,10 +75,7 @@ const ID_TEXTS = {
   span: /\bspan[._-]?id["']?\s*[:=]\s*["']?([\w-]{8,})/i,
 } as const
 
-/**
- * Reads the records of logs that name the trace they belong to, by the readers of `loadLogs`. Those
- * that name none, and lines that give no record, are counted.
- */
+/** Reads the records of logs that name the trace they belong to; counts the others and lines that give none. */
 async function readTracedLogs(
   logs: readonly TraceSource[],
   quality: QualityLog,
@@ -164,9 +161,7 @@ class RecordCollector {
 const NAMES_SERVICE =
   /(?:service|app|application|container|pod|deployment|job|program|process)(?:[._-]?name)?$/i
 
-/**
- * Returns the class and line at the beginning of a text, such as Logback's `%logger#%line`, and the text after them.
- */
+/** Returns the class and line at the beginning of a text, as Logback's `%logger#%line`, and the text after them. */
 function sourceOf(text: string): [source: string, rest: string] {
   const [whole, source = ''] = SOURCE.exec(text) ?? ['']
   return [classOf(source), text.slice(whole.length)]

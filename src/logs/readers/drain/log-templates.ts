@@ -337,10 +337,7 @@ interface Candidate {
   readonly wild: number
 }
 
-/**
- * Finds the template of a text: of those that match every token, the one with fewest wildcards.
- * Texts that are equal after masking share one `TemplateMatch`.
- */
+/** Finds the template of a text: of those that match every token, the one with fewest wildcards. */
 export class TemplateMatcher {
   readonly #masker: Masker
   /** Candidates by component and number of tokens, fewest wildcards first. */
@@ -422,13 +419,11 @@ interface Node {
 }
 
 /**
- * Groups messages by their form as they come. A tree of fixed depth leads, by component, number of tokens and the first
- * tokens, to a few groups. The most similar one takes the message, or a new group if none is similar enough. The
- * template of a group keeps the common tokens.
+ * Groups messages by their form as they come: a tree leads by component, number of tokens and the first tokens to a few
+ * groups, of which the most similar takes the message, and keeps the tokens in common.
  *
- * Differs from the paper in two points: messages of different components (classes, services) or levels (`INFO`,
- * `[WARN]`) are never one group, and a level neither leads through the tree nor counts as a common token, because it
- * does not describe the message's subject.
+ * Unlike in the paper, messages of different components or levels (`INFO`, `[WARN]`) are never one group, and a level
+ * does not count as a token in common: it says nothing of the subject.
  *
  * Source: P. He, J. Zhu, Z. Zheng and M. R. Lyu, Drain: an online log parsing approach with fixed
  * depth tree, ICWS 2017.
