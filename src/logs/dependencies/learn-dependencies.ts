@@ -17,6 +17,7 @@ import { welch } from '../../stats/welch.ts'
 import {
   type Feature,
   isEventTime,
+  isShareOfRun,
   VARIABLE_KINDS,
   type VariableKind,
 } from '../features/features.ts'
@@ -155,7 +156,7 @@ function performanceTimes(
 ): Float64Array | undefined {
   if (!isEventTime(featureType) || metric.unit === 'value') return undefined
   const values = picked(metric.values, members)
-  const isShare = featureType.endsWith('Relative')
+  const isShare = isShareOfRun(featureType)
   if (isShare === (metric.unit === 'relative time')) return values
   const runUs = picked(logs.runTimeUs, members)
   return values.map((value, row) => (isShare ? value / runUs[row]! : value * runUs[row]!))

@@ -7,7 +7,7 @@ import { fisherExact } from '../../stats/fisher-exact.ts'
 import { type WelchResult, welch } from '../../stats/welch.ts'
 import {
   type Feature,
-  isEventTime,
+  isShareOfRun,
   LEVELS,
   type Level,
   VARIABLE_KINDS,
@@ -429,8 +429,8 @@ export function byPresence(a: VariableDivergence, b: VariableDivergence): number
 /** Returns the significant feature with the largest |t|; shares of the run only where nothing else differs. */
 export function strongestDifference({ features }: VariableDivergence): FeatureTest | undefined {
   const differing = features.filter(({ significant }) => significant)
-  const isShare = ({ feature }: FeatureTest) => isEventTime(feature) && feature.endsWith('Relative')
-  return largestT(differing.filter((test) => !isShare(test))) ?? largestT(differing)
+  const others = differing.filter(({ feature }) => !isShareOfRun(feature))
+  return largestT(others) ?? largestT(differing)
 }
 
 /** Returns the largest finite |t| of a variable; 0 where there is none. */

@@ -72,6 +72,11 @@ export function isEventTime(feature: Feature): boolean {
   return feature !== 'count' && (EVENT_FEATURES as readonly Feature[]).includes(feature)
 }
 
+/** Whether a feature is a time of an event as a share of the run. */
+export function isShareOfRun(feature: Feature): boolean {
+  return isEventTime(feature) && feature.endsWith('Relative')
+}
+
 const TEXTS: Readonly<Record<Feature, string>> = {
   firstAbsolute: 'first time',
   medianAbsolute: 'median time',

@@ -10,6 +10,7 @@ import {
   EVENT_FEATURES,
   type Feature,
   isEventTime,
+  isShareOfRun,
   STATE_FEATURES,
   type VariableKind,
   WAIT_NAME,
@@ -229,7 +230,7 @@ function requireFeature(metric: unknown): { variable: string; feature: Feature }
 
 function unitOf(feature: Feature): PerformanceMetric['unit'] {
   if (!isEventTime(feature)) return 'value'
-  return feature.endsWith('Relative') ? 'relative time' : 'absolute time'
+  return isShareOfRun(feature) ? 'relative time' : 'absolute time'
 }
 
 function requireVariable(logs: LogSet, kind: VariableKind, name: string) {

@@ -78,7 +78,8 @@ export async function loadLogs(
   const settings = readSettings(options)
   const { division } = settings
   const isDivided = division !== null && (division.splitAt !== null || division.isByBad)
-  const inputs = await inputsOf(periodsOf(logs, isDivided))
+  const { before, after } = periodsOf(logs, isDivided)
+  const inputs = { before: await logInputs(before), after: await logInputs(after) }
   const all = LOG_CLASSES.flatMap((logClass) =>
     inputs[logClass].map((input) => [logClass, input] as const),
   )
@@ -86,7 +87,7 @@ export async function loadLogs(
   const templates = await namingOf([...inputs.before, ...inputs.after], settings)
   const { derive, exclude } = options
   const builder = new LogBuilder({ derive, exclude, hasWaits: settings.hasWaits })
-  const reader = inputReader(builder, settings, templates, { isOpen: isOneEach(all), all })
+  const reader = inputReader(builder, settings, { templates, all })
   for (const one of all) await reader.read(one)
   reader.finish()
   builder.notes.inBothClasses.push(...pathsInBoth(inputs))
@@ -112,15 +113,11 @@ function sharesWindows({ division, instance, isByPath }: ReadSettings): boolean 
   return division !== null && division.windowUs !== null && instance === undefined && !isByPath
 }
 
-/** Reads inputs into a builder, one after the other; instances are closed when they are read, unless `isOpen`. */
+/** Reads inputs into a builder, one after the other; instances are closed when they are read. */
 function inputReader(
   builder: LogBuilder,
   settings: ReadSettings,
-  templates: Naming,
-  {
-    isOpen = false,
-    all = [],
-  }: { readonly isOpen?: boolean; readonly all?: readonly ClassedInput[] } = {},
+  { templates, all = [] }: { readonly templates: Naming; readonly all?: readonly ClassedInput[] },
 ) {
   const { division, instance } = settings
   const names = LOG_CLASSES.map((logClass) =>
@@ -131,6 +128,8 @@ function inputReader(
   const areSame = names.every((own) =>
     names.every((other) => own.every((one) => other.includes(one))),
   )
+  // One log a class may be cut into windows.
+  const isOneEach = all.length === 2 && all[0]?.[0] !== all[1]?.[0]
   const fields = new FieldVariables(builder)
   const divided = division === null ? undefined : new DividedLogs(division, builder)
   const matcher = templates instanceof LogTemplates ? new TemplateMatcher(templates) : templates
@@ -149,7 +148,7 @@ function inputReader(
         const sink = new LogWriter({ ...to, ...whose, logClass, file, pathInstance })
         await readLogFile(source, { settings, sink, isRequired: isFile })
       }
-      if (instance === undefined && !isDivided && !isOpen) builder.close(pathInstance)
+      if (instance === undefined && !isDivided && !isOneEach) builder.close(pathInstance)
     },
     /** Ends after the last input. */
     finish(): void {
@@ -158,17 +157,6 @@ function inputReader(
       fields.finish(division?.badIf.map(({ attribute }) => attribute))
     },
   }
-}
-
-/** Whether each class is one log, which may be cut into windows. */
-function isOneEach(all: readonly ClassedInput[]): boolean {
-  return all.length === 2 && all[0]?.[0] !== all[1]?.[0]
-}
-
-type Inputs = Readonly<Record<LogClass, readonly LogInput[]>>
-
-async function inputsOf({ before, after }: LogsToCompare): Promise<Inputs> {
-  return { before: await logInputs(before), after: await logInputs(after) }
 }
 
 /** @throws OptionError for one source that nothing divides, or for periods that something does */
@@ -211,7 +199,7 @@ function requireBoth({ counts }: LogSet, { splitAt, text }: Division): void {
 }
 
 /** Files that are of both classes. Content in memory may have one name twice. */
-function pathsInBoth({ before, after }: Inputs): string[] {
+function pathsInBoth({ before, after }: Readonly<Record<LogClass, readonly LogInput[]>>): string[] {
   const paths = (inputs: readonly LogInput[]) =>
     inputs
       .filter(({ isPath }) => isPath)
@@ -243,7 +231,7 @@ async function requireMessages(
   if (hasMessage || inputs.length === 0) return
   // Reads again, alone: notes on both classes do not tell which class's lines they concern.
   const builder = new LogBuilder()
-  const reader = inputReader(builder, { ...settings, division: null }, templates)
+  const reader = inputReader(builder, { ...settings, division: null }, { templates })
   for (const input of inputs) await reader.read([logClass, input])
   const { lines, skipped } = builder.build().report
   const [most] = skipped.toSorted((a, b) => b.count - a.count)
