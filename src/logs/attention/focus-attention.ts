@@ -139,10 +139,10 @@ function graphOf(
     featureType,
     metric,
     nodes,
-    sharesDenominator: isTime && isShareOfRun(featureType),
     ...(variablesLeftOut > 0 && { variablesLeftOut }),
     score: score === 'sum' ? total : total / others,
     edges: edges.map((edge) => ({ ...edge, weight: edge.weight / mass, inTree: tree.has(edge) })),
+    sharesDenominator: isTime && isShareOfRun(featureType),
   }
 }
 

@@ -370,15 +370,13 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
   /** Returns one row per variable, the most divergent first, with the feature that differs most. */
   table(): StageTable {
     const rows = this.variables.map(({ features, presence, ...variable }) => {
-      const strongest = largestT(features.filter(({ tested }) => tested))
+      const none = { feature: '', t: Number.NaN, beforeMean: Number.NaN, afterMean: Number.NaN }
+      const strongest = largestT(features.filter(({ tested }) => tested)) ?? none
       return {
+        ...strongest,
         ...variable,
         variable: variable.name,
         significant: features.filter(({ significant }) => significant).length,
-        feature: strongest?.feature ?? '',
-        t: strongest?.t ?? Number.NaN,
-        beforeMean: strongest?.beforeMean ?? Number.NaN,
-        afterMean: strongest?.afterMean ?? Number.NaN,
         beforeInstances: presence.before,
         afterInstances: presence.after,
       }

@@ -1,6 +1,6 @@
 import type { Dictionary } from '../../traces/dictionary.ts'
 import { COLUMNS, type StateFeature } from './features.ts'
-import type { InstanceFeatures } from './open-instance.ts'
+import { type InstanceFeatures, withStates } from './open-instance.ts'
 
 /** The units in which a time or a size may stand once more. */
 const SCALES = [1, 1e3, 1e-3, 1e6, 1e-6]
@@ -37,14 +37,9 @@ export function joinAsked(
   if (found.length < 2) return { states, variable: names[found[0] ?? -1], left: copies }
   const code = dictionary.code(field)
   const most = feature === 'minimum' ? Math.min : Math.max
-  const joined = states.map(({ codes, values }, i) => {
+  const joined = states.map((given, i) => {
     const own = found.flatMap((each) => rows[i]?.get(each) ?? [])
-    const added = COLUMNS.state.map((each) => (each === feature ? most(...own) : Number.NaN))
-    if (own.length === 0) return { codes, values }
-    return {
-      codes: Int32Array.from([...codes, code]),
-      values: Float64Array.from([...values, ...added]),
-    }
+    return own.length === 0 ? given : withStates(given, [{ code, [feature]: most(...own) }])
   })
   return { states: joined, variable: field, left: [...found, ...copies] }
 }

@@ -17,7 +17,13 @@ import {
 } from './features.ts'
 import { LogReport, ReadingNotes, thinnedVariables } from './log-report.ts'
 import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
-import { type ClosedInstance, cutWindows, OpenInstance, type Row } from './open-instance.ts'
+import {
+  type ClosedInstance,
+  cutWindows,
+  OpenInstance,
+  type Row,
+  withStates,
+} from './open-instance.ts'
 
 /** Further variables that a builder makes. */
 interface BuilderOptions {
@@ -325,20 +331,11 @@ function withDerived(
   derived: DerivedStates,
   names: Readonly<Record<VariableKind, Dictionary>>,
 ): ClosedInstance {
-  const { codes, values } = closed.states
   const added = Object.entries(derived).flatMap(([name, compute]) => {
     const value = compute((variable, feature) => featureOf(closed, names, { variable, feature }))
     return Number.isFinite(value) ? [{ code: names.state.code(name), mean: value, records: 1 }] : []
   })
-  if (added.length === 0) return closed
-  const features = added.flatMap((one: Readonly<Record<string, number>>) =>
-    COLUMNS.state.map((column) => one[column] ?? Number.NaN),
-  )
-  const states = {
-    codes: Int32Array.from([...codes, ...added.map(({ code }) => code)]),
-    values: Float64Array.from([...values, ...features]),
-  }
-  return { ...closed, states }
+  return added.length === 0 ? closed : { ...closed, states: withStates(closed.states, added) }
 }
 
 function featureOf(

@@ -1,7 +1,7 @@
 import { bisector, max, min, sum } from 'd3-array'
 import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
-import type { VariableKind } from './features.ts'
+import { COLUMNS, type VariableKind } from './features.ts'
 
 // Runs once a message, of which there may be hundreds of millions: the loops index with `!`.
 
@@ -9,6 +9,18 @@ import type { VariableKind } from './features.ts'
 export interface InstanceFeatures {
   readonly codes: Int32Array
   readonly values: Float64Array
+}
+
+/** Adds states to the features of an instance; other features of theirs are NaN. */
+export function withStates(
+  { codes, values }: InstanceFeatures,
+  added: readonly (Readonly<Record<string, number>> & { readonly code: number })[],
+): InstanceFeatures {
+  const features = added.flatMap((one) => COLUMNS.state.map((type) => one[type] ?? Number.NaN))
+  return {
+    codes: Int32Array.from([...codes, ...added.map(({ code }) => code)]),
+    values: Float64Array.from([...values, ...features]),
+  }
 }
 
 export interface ClosedInstance extends Run {

@@ -91,8 +91,6 @@ interface Form {
 export class LinePlans {
   readonly #masker = new Masker(DEFAULT_MASKS)
   readonly #forms = new Map<number, Form>()
-  /** Folded runs of the line scanned last. */
-  readonly #runs: Span[] = []
   /** Number of plans. */
   #made = 0
   #key = 0
@@ -132,7 +130,6 @@ export class LinePlans {
   learn(text: string, read: Reader): void {
     // The numbers are still those of `find`.
     const form = this.#forms.get(this.#key) as Form
-    this.#scan(text)
     const plan = this.#planOf(text, read)
     if (plan === undefined) form.isHopeless = true
     else {
@@ -142,7 +139,9 @@ export class LinePlans {
   }
 
   #planOf(text: string, read: Reader): LinePlan | undefined {
-    const runs = [...this.#runs]
+    const runs = Array.from(text.matchAll(FOLDED), ({ 0: found, index }): Span => {
+      return [index, index + found.length]
+    })
     const base = runs.length < MAX_RUNS ? read(text) : undefined
     if (base === undefined) return undefined
     const { draft, values, structure } = base
@@ -268,20 +267,6 @@ export class LinePlans {
     this.#check = other
     this.#bits = bits
   }
-
-  /** Records the folded parts of a line: digits, and whole ids. */
-  #scan(text: string): void {
-    this.#runs.length = 0
-    for (const { 0: found, index } of text.matchAll(FOLDED)) {
-      if (found.length >= MIN_HEX && /[a-f]/i.test(found) && /\d/.test(found)) {
-        this.#runs.push([index, index + found.length])
-      } else {
-        for (const { 0: digits, index: at } of found.matchAll(/\d+/g)) {
-          this.#runs.push([index + at, index + at + digits.length])
-        }
-      }
-    }
-  }
 }
 
 /** Returns four bytes with all digits in them made 0. */
@@ -307,8 +292,8 @@ function isId({ bytes, start, end }: LineBytes, first: number, last: number): bo
   )
 }
 
-/** Hexadecimal digits that are a word by themselves, or other digits. */
-const FOLDED = /(?<![0-9A-Za-z])[0-9A-Fa-f]{8,}(?![0-9A-Za-z])|\d+/g
+/** Ids, as `isId` finds them in bytes, or other digits. */
+const FOLDED = /(?<![0-9a-z])(?=[0-9a-f]*[a-f])(?=[a-f]*\d)[0-9a-f]{8,}(?![0-9a-z])|\d+/gi
 
 function hasOddNumber({ bytes, start }: LineBytes, { numbers }: LinePlan): boolean {
   for (let i = 0; i < numbers.length; i++) if (bytes[start + numbers[i]!] === DIGIT) return true

@@ -1,18 +1,13 @@
 // Runs once a line of files of gigabytes: the loops index with `!`.
 import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
+import { inMicros, unitBySize } from '../../traces/readers/span-times.ts'
 import type { LineBytes } from './line-bytes.ts'
 
 /** The unit of times that are numbers. */
 export const TIME_UNITS = ['auto', 's', 'ms', 'us', 'ns'] as const
 export type TimeUnit = (typeof TIME_UNITS)[number]
 
-const US_PER: Readonly<Record<Exclude<TimeUnit, 'auto'>, number>> = {
-  s: 1e6,
-  ms: 1e3,
-  us: 1,
-  ns: 1e-3,
-}
 const NUMBER = /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i
 /** Seconds since a start, as the kernel and Java's garbage collector write them. */
 const UPTIME = /^\d{1,8}\.\d{3}(?:\d{3})?$/
@@ -57,23 +52,24 @@ export class LogClock {
     this.#patterns = dateFormat === 'auto' ? KNOWN_PATTERNS : [datePattern(dateFormat)]
     this.#pattern = this.#patterns[0] as DatePattern
     this.#offset = zoneOffset(timeZone)
-    this.#usPerUnit = timeUnit === 'auto' ? Number.NaN : US_PER[timeUnit]
+    this.#usPerUnit = timeUnit === 'auto' ? Number.NaN : inMicros(timeUnit)
   }
 
   /** Microseconds of a time that is a number. */
   number(time: number): number {
     if (!Number.isNaN(this.#usPerUnit)) return time * this.#usPerUnit
-    const unit = unitOf(Math.abs(time))
+    const size = Math.abs(time)
+    if (!(size < LEAST_EPOCH)) return time * inMicros(unitBySize(size))
     // Times since a start may grow past what would be seconds since 1970.
-    if (Math.abs(time) < LEAST_EPOCH) this.#usPerUnit = unit
-    return time * unit
+    this.#usPerUnit = 1
+    return time
   }
 
   /** Returns the microseconds of a time as text: a number or a date. NaN for other text. */
   text(text: string): number {
     const trimmed = text.trim()
     if (NUMBER.test(trimmed)) {
-      if (Number.isNaN(this.#usPerUnit) && UPTIME.test(trimmed)) this.#usPerUnit = US_PER.s
+      if (Number.isNaN(this.#usPerUnit) && UPTIME.test(trimmed)) this.#usPerUnit = 1e6
       return this.number(Number(trimmed))
     }
     const fields = this.#pattern.read(trimmed)
@@ -154,13 +150,6 @@ function bytesOf(ascii: string): number[] {
 }
 
 const LEAST_EPOCH = 1e8
-
-function unitOf(time: number): number {
-  if (time < LEAST_EPOCH) return US_PER.us
-  if (time < 1e11) return US_PER.s
-  if (time < 1e14) return US_PER.ms
-  return time < 1e17 ? US_PER.us : US_PER.ns
-}
 
 /** Returns the midnight of a day in UTC; NaN for days that are not in the calendar. */
 function dayMs(year: number, month: number, day: number): number {

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { getOrInsert } from '../../../core/entries.ts'
 import { FlowdeltaError, OptionError, requireArgument, show } from '../../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, share } from '../../../core/options.ts'
@@ -78,7 +79,8 @@ export class LogTemplates extends Stage {
    */
   rename(which: number | string, name: string): LogTemplates {
     const renamed = this.#find(which)
-    return this.#with(this.templates.map((one) => (renamed.includes(one) ? { ...one, name } : one)))
+    const templates = this.templates.map((one) => (renamed.includes(one) ? { ...one, name } : one))
+    return new LogTemplates(templates, this.masks)
   }
 
   /**
@@ -98,10 +100,13 @@ export class LogTemplates extends Stage {
       ...first,
       name: name ?? first.name,
       patterns: merged.flatMap(({ patterns }) => patterns),
-      count: merged.reduce((sum, { count }) => sum + count, 0),
+      count: sum(merged, ({ count }) => count),
     }
-    const kept = this.templates.filter((one) => one === first || !merged.includes(one))
-    return this.#with(kept.map((one) => (one === first ? whole : one)))
+    const templates = this.templates.flatMap((one) => {
+      if (one === first) return whole
+      return merged.includes(one) ? [] : one
+    })
+    return new LogTemplates(templates, this.masks)
   }
 
   /** Returns the data for `JSON.stringify`; `LogTemplates.fromJSON` restores the templates. */
@@ -131,10 +136,6 @@ export class LogTemplates extends Stage {
         isNumber,
       })),
     )
-  }
-
-  #with(templates: readonly LogTemplate[]): LogTemplates {
-    return new LogTemplates(templates, this.masks)
   }
 
   #find(which: number | string): LogTemplate[] {
@@ -238,37 +239,30 @@ export class Masker {
   mask(text: string): { readonly text: string; readonly values: readonly string[] } {
     let masked = ''
     let from = 0
-    const values: string[] = []
-    for (let found = this.#next(text, 0); found !== null; found = this.#next(text, from)) {
+    const matches = this.#matches(text)
+    for (const found of matches) {
       masked += text.slice(from, found.index) + this.#shownAs(found)
       from = found.index + found[0].length
-      values.push(found[0])
     }
-    return { text: from === 0 ? text : masked + text.slice(from), values }
+    return { text: masked + text.slice(from), values: matches.map(([value]) => value) }
   }
 
   /** Returns the places in a text where masks match. */
   spans(text: string): [start: number, end: number][] {
-    const spans: [number, number][] = []
-    for (let found = this.#next(text, 0); found !== null; ) {
-      const end = found.index + found[0].length
-      spans.push([found.index, end])
-      found = this.#next(text, end)
-    }
-    return spans
+    return this.#matches(text).map(({ 0: found, index }) => [index, index + found.length])
   }
 
-  /** Returns the next match that is not empty. */
-  #next(text: string, from: number): RegExpExecArray | null {
+  /** Returns the matches that are not empty. */
+  #matches(text: string): RegExpExecArray[] {
+    const matches: RegExpExecArray[] = []
     const pattern = this.#pattern
-    if (pattern === undefined) return null
-    pattern.lastIndex = from
-    let found = pattern.exec(text)
-    while (found !== null && found[0] === '') {
-      pattern.lastIndex++
-      found = pattern.exec(text)
+    if (pattern === undefined) return matches
+    pattern.lastIndex = 0
+    for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+      if (found[0] === '') pattern.lastIndex++
+      else matches.push(found)
     }
-    return found
+    return matches
   }
 
   #shownAs(found: RegExpExecArray): string {
