@@ -602,27 +602,16 @@ function explainedShare(
   pulls: Float64Array,
   { rows, weights }: { readonly rows: Uint32Array; readonly weights: Float64Array },
 ): number {
-  let mass = 0
-  let ofValues = 0
-  let ofTarget = 0
-  const origin = values[rows[0]!]!
-  for (const row of rows) {
-    mass += weights[row]!
-    ofValues += weights[row]! * (values[row]! - origin)
-    ofTarget += pulls[row]!
-  }
-  const [shift, mean] = [ofValues / mass, ofTarget / mass]
+  const own = targetSums(rows, values, weights)
+  if (own === undefined) return 0
+  const mean = sum(rows, (row) => pulls[row]!) / own.mass
   let both = 0
   let squares = 0
-  let targetSquares = 0
   for (const row of rows) {
-    const weight = weights[row]!
-    const deviation = values[row]! - origin - shift
-    const pull = pulls[row]! - weight * mean
-    both += deviation * pull
-    squares += weight * deviation * deviation
-    targetSquares += (pull * pull) / weight
+    const pull = pulls[row]! - weights[row]! * mean
+    both += (own.pulls[row]! * pull) / weights[row]!
+    squares += (pull * pull) / weights[row]!
   }
-  const share = (both * both) / (squares * targetSquares)
+  const share = (both * both) / (own.squares * squares)
   return Number.isFinite(share) ? share : 0
 }

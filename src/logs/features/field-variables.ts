@@ -6,7 +6,6 @@ import {
   FEW_TELL,
   isNameLike,
   LEFT_OUT_WORDS,
-  type LeftOutReason,
   NEARLY_UNIQUE,
   namesFew,
   reasonOfName,
@@ -28,36 +27,31 @@ const MANY = `has more than ${MAX_VALUES} values`
 const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 
 /** A field of the messages of one event. */
-class Column {
-  readonly event: string
-  readonly key: string
-  readonly reason: LeftOutReason | null
-  /** Whether its values are not looked at. */
-  readonly isLeftOut: boolean
-  /** Whether its numbers are not more or less, but this or that. */
-  readonly isCode: boolean
-  readonly example: string
-  /** Values of the field, in any event, one per instance. */
-  readonly run: FieldRun
-  /** Messages that have it. */
-  known = 0
-  stateCode = -1
-  /** Events of its values; `null` once there were too many. */
-  values: Map<string, number> | null = new Map()
-  readonly codes: number[] = []
-  /** Whether it had values that are no numbers. */
-  isText = false
-  /** Whether numbers had a unit of time. */
-  isDuration = false
+type Column = ReturnType<typeof newColumn>
 
-  constructor(event: string, [key, value]: LogField, run: FieldRun) {
-    this.event = event
-    this.key = key
-    this.reason = reasonOfName(key)
-    this.isLeftOut = this.reason !== null && !FEW_TELL.has(this.reason)
-    this.isCode = this.reason !== null || IS_CODE.test(key)
-    this.example = String(value).slice(0, MAX_LENGTH)
-    this.run = run
+function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
+  const reason = reasonOfName(key)
+  return {
+    event,
+    key,
+    reason,
+    /** Whether its values are not looked at. */
+    isLeftOut: reason !== null && !FEW_TELL.has(reason),
+    /** Whether its numbers are not more or less, but this or that. */
+    isCode: reason !== null || IS_CODE.test(key),
+    example: String(value).slice(0, MAX_LENGTH),
+    /** Values of the field, in any event, one per instance. */
+    run,
+    /** Messages that have it. */
+    known: 0,
+    stateCode: -1,
+    /** Events of its values; `null` once there were too many. */
+    values: new Map() as Map<string, number> | null,
+    codes: [] as number[],
+    /** Whether it had values that are no numbers. */
+    isText: false,
+    /** Whether numbers had a unit of time. */
+    isDuration: false,
   }
 }
 
@@ -83,7 +77,6 @@ export class FieldVariables {
   readonly #builder: LogBuilder
   readonly #events = new Map<string, EventFields>()
   readonly #runs = new Map<string, FieldRun>()
-  readonly #runOf = (key: string) => getOrInsert(this.#runs, key, () => new FieldRun())
 
   constructor(builder: LogBuilder) {
     this.#builder = builder
@@ -108,7 +101,8 @@ export class FieldVariables {
     const [key] = field
     const known = columns.get(key)
     if (known !== undefined || columns.size === MAX_FIELDS) return known
-    const column = new Column(event, field, this.#runOf(key))
+    const run = getOrInsert(this.#runs, key, () => new FieldRun())
+    const column = newColumn(event, field, run)
     columns.set(key, column)
     return column
   }

@@ -1,9 +1,10 @@
 // Runs once a variable, instance and feature: the loops index with `!`.
 import { sum } from 'd3-array'
 import { patternSource } from '../../core/code-literals.ts'
-import { getOrInsert } from '../../core/entries.ts'
+import { at, getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
+import type { Period } from '../../traces/period.ts'
 import { joinAsked } from './asked-field.ts'
 import {
   COLUMNS,
@@ -39,6 +40,14 @@ function namedAs(name: string): RegExp {
   return new RegExp(`^${name.split('*').map(patternSource).join('.*')}$`, 's')
 }
 
+interface Instance extends Omit<Row, 'closed'> {
+  classCode: Period
+  facets: number
+  isLeftOut: boolean
+  /** Messages, or their features once it is closed. */
+  state: OpenInstance | ClosedInstance
+}
+
 /**
  * Takes log messages one by one: for logs that flowdelta has no reader for.
  *
@@ -65,13 +74,8 @@ function namedAs(name: string): RegExp {
  * builder.build().counts // { before: 1, after: 1 }
  */
 export class LogBuilder {
-  readonly #classOf: number[] = []
-  readonly #ids: string[] = []
+  readonly #instances: Instance[] = []
   readonly #codes = new Map<string, number>()
-  /** Instances that are not closed. */
-  readonly #open: (OpenInstance | undefined)[] = []
-  /** Features of those that are. */
-  readonly #closed: (ClosedInstance | undefined)[] = []
   readonly #names: Record<VariableKind, Dictionary> = {
     event: new Dictionary(),
     state: new Dictionary(),
@@ -79,8 +83,6 @@ export class LogBuilder {
   /** Omissions of the reading, for the report. */
   readonly notes = new ReadingNotes()
   #current = -1
-  /** Messages of each instance that only tell others apart. */
-  readonly #facets: number[] = []
   readonly #facetCodes = new Set<number>()
   readonly #durations = new Set<number>()
   readonly #options: BuilderOptions
@@ -89,7 +91,6 @@ export class LogBuilder {
   /** Levels by event, as ranks. */
   readonly #levels: number[] = []
   readonly #dropped = { event: new Set<number>(), state: new Set<number>() }
-  readonly #droppedInstances = new Set<number>()
 
   constructor(options: BuilderOptions = {}) {
     this.#options = options
@@ -127,11 +128,9 @@ export class LogBuilder {
 
   /** Returns the number of an instance, which is added if it is new; see `setInstance`. */
   instanceCode(logClass: LogClass, id: string): number {
-    return getOrInsert(this.#codes, `${codeOfClass(logClass)} ${id}`, () => {
-      this.#classOf.push(codeOfClass(logClass))
-      this.#open.push(new OpenInstance())
-      return this.#ids.push(id) - 1
-    })
+    const classCode = codeOfClass(logClass)
+    const added = () => ({ id, classCode, facets: 0, isLeftOut: false, state: new OpenInstance() })
+    return getOrInsert(this.#codes, `${classCode} ${id}`, () => this.#instances.push(added()) - 1)
   }
 
   eventCode(name: string): number {
@@ -169,7 +168,7 @@ export class LogBuilder {
   /** Adds a message that only distinguishes a message of another event: it does not count as one. */
   facet(instance: number, code: number, timeUs: number): void {
     this.event(instance, code, timeUs)
-    if (Number.isFinite(timeUs)) this.#facets[instance] = 1 + (this.#facets[instance] ?? 0)
+    if (Number.isFinite(timeUs)) at(this.#instances, instance).facets++
   }
 
   /** Takes variables back that turned out to be none. */
@@ -190,34 +189,33 @@ export class LogBuilder {
 
   /** Says of which class an instance is, whatever was said before. */
   setClass(instance: number, logClass: LogClass): void {
-    this.#classOf[instance] = codeOfClass(logClass)
+    at(this.#instances, instance).classCode = codeOfClass(logClass)
   }
 
   /** Returns the class of an instance; undefined if it is left out. */
   classOf(instance: number): LogClass | undefined {
-    const isLeftOut = this.#droppedInstances.has(instance)
-    return isLeftOut ? undefined : LOG_CLASSES[this.#classOf[instance] ?? 0]
+    const { isLeftOut, classCode } = at(this.#instances, instance)
+    return isLeftOut ? undefined : LOG_CLASSES[classCode]
   }
 
   /** Leaves an instance out. */
   dropInstance(instance: number): void {
-    this.#droppedInstances.add(instance)
+    at(this.#instances, instance).isLeftOut = true
   }
 
   /** Says that an instance is complete: its features are computed, its messages freed. */
   close(instance: number): void {
-    const open = this.#open[instance]
-    if (open === undefined) return
-    this.#closed[instance] = this.#close(open)
-    this.#open[instance] = undefined
+    const own = at(this.#instances, instance)
+    own.state = this.#closed(own.state)
   }
 
-  #close(open: OpenInstance): ClosedInstance {
+  #closed(state: Instance['state']): ClosedInstance {
+    if (!(state instanceof OpenInstance)) return state
     const waitCode = (event: number) =>
       this.#facetCodes.has(event)
         ? -1
         : this.stateCode(`${WAIT_NAME}${this.#names.event.value(event)}`)
-    const closed = open.close(this.#options.hasWaits ? waitCode : undefined)
+    const closed = state.close(this.#options.hasWaits ? waitCode : undefined)
     return withDerived(closed, this.#options.derive ?? {}, this.#names)
   }
 
@@ -233,19 +231,15 @@ export class LogBuilder {
 
   /** Returns the instances that are not left out. */
   kept(): number[] {
-    return [...this.#ids.keys()].filter((i) => !this.#droppedInstances.has(i))
+    return [...this.#instances.keys()].filter((i) => !this.#instances[i]?.isLeftOut)
   }
 
   /** Returns the features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
-    const kept = this.kept()
-    const rows = kept.map((i): Row => {
-      const closed = this.#closed[i] ?? this.#close(this.#open[i]!)
-      const classCode = this.#classOf[i]!
-      return { id: this.#ids[i]!, classCode, facets: this.#facets[i] ?? 0, closed }
-    })
-    const open = kept.flatMap((i) => this.#open[i] ?? [])
-    const cut = cutWindows(rows, open, (window) => this.#close(window))
+    const kept = this.#instances.filter(({ isLeftOut }) => !isLeftOut)
+    const rows = kept.map((one) => ({ ...one, closed: this.#closed(one.state) }))
+    const open = kept.flatMap(({ state }) => (state instanceof OpenInstance ? state : []))
+    const cut = cutWindows(rows, open, (window) => this.#closed(window))
     return this.#logSet(rows, cut && { lengthUs: cut.lengthUs, logs: this.#logSet(cut.rows) })
   }
 
@@ -293,13 +287,13 @@ export class LogBuilder {
   }
 
   #openOf(instance: number): OpenInstance {
-    const open = this.#open[instance]
-    if (open !== undefined) return open
-    if (this.#closed[instance] === undefined) {
+    const own = this.#instances[instance]
+    if (own?.state instanceof OpenInstance) return own.state
+    if (own === undefined) {
       throw new RangeError(`There is no instance ${instance}. Ask instanceCode for numbers.`)
     }
     throw new FlowdeltaError(
-      `Instance ${show(this.#ids[instance])} got a message after it was closed. Close an instance when all its messages are read.`,
+      `Instance ${show(own.id)} got a message after it was closed. Close an instance when all its messages are read.`,
     )
   }
 
@@ -316,7 +310,7 @@ export class LogBuilder {
     found: string,
   ): void {
     const name = this.#names[kind].value(code)
-    this.notes.refuse(kind, name, () => `${found} in instance ${this.#ids[instance]}`)
+    this.notes.refuse(kind, name, () => `${found} in instance ${this.#instances[instance]?.id}`)
   }
 }
 
@@ -351,8 +345,8 @@ function featureOf(
       : (STATE_FEATURES as readonly Feature[]).includes(given)
   const { codes, values } = isState ? states : events
   const types: readonly string[] = isState ? COLUMNS.state : COLUMNS.event
-  const at = codes.indexOf(isState ? state : names.event.code(variable))
-  if (at < 0) return given === 'count' ? 0 : Number.NaN
+  const row = codes.indexOf(isState ? state : names.event.code(variable))
+  if (row < 0) return given === 'count' ? 0 : Number.NaN
   const feature = given ?? (isState ? 'mean' : 'count')
-  return Number(values[at * types.length + types.indexOf(feature)])
+  return Number(values[row * types.length + types.indexOf(feature)])
 }

@@ -1,6 +1,7 @@
 import { bisector, max, min, sum } from 'd3-array'
 import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
+import type { Period } from '../../traces/period.ts'
 import { COLUMNS, type VariableKind } from './features.ts'
 
 // Runs once a message, of which there may be hundreds of millions: the loops index with `!`.
@@ -305,7 +306,7 @@ function inOrder({ moments, values }: StateSeries) {
 /** An instance that is to be part of a set of logs. */
 export interface Row {
   readonly id: string
-  readonly classCode: number
+  readonly classCode: Period
   /** Messages that only tell others apart. */
   readonly facets: number
   readonly closed: ClosedInstance

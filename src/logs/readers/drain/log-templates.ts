@@ -1,4 +1,4 @@
-import { sum } from 'd3-array'
+import { greatest, sum } from 'd3-array'
 import { getOrInsert } from '../../../core/entries.ts'
 import { FlowdeltaError, OptionError, requireArgument, show } from '../../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, share } from '../../../core/options.ts'
@@ -480,10 +480,7 @@ function mostSimilar(
   tokens: readonly string[],
   { least, level }: { readonly least: number; readonly level: number },
 ): MessageGroup | undefined {
-  let best: MessageGroup | undefined
-  let bestSame = -1
-  let bestWild = -1
-  for (const group of groups) {
+  const all = groups.map((group) => {
     let same = 0
     let wild = 0
     for (let i = 0; i < tokens.length; i++) {
@@ -491,14 +488,10 @@ function mostSimilar(
       if (token === WILDCARD) wild++
       else if (token === tokens[i] && i !== level) same++
     }
-    if (same < least) continue
-    if (same > bestSame || (same === bestSame && wild > bestWild)) {
-      best = group
-      bestSame = same
-      bestWild = wild
-    }
-  }
-  return best
+    return { group, same, wild }
+  })
+  const able = all.filter(({ same }) => same >= least)
+  return greatest(able, (a, b) => a.same - b.same || a.wild - b.wild)?.group
 }
 
 const LEVEL =
