@@ -99,8 +99,7 @@ export async function loadLogs(
   return built
 }
 
-/** Names of free text; `undefined` if there is none. */
-type Naming = LogTemplates | 'none' | undefined
+type Naming = LogTemplates | 'none'
 type ClassedInput = readonly [logClass: LogClass, input: LogInput]
 
 /** Returns the name of a file without its folder. */
@@ -132,7 +131,7 @@ function inputReader(
   const isOneEach = all.length === 2 && all[0]?.[0] !== all[1]?.[0]
   const fields = new FieldVariables(builder)
   const divided = division === null ? undefined : new DividedLogs(division, builder)
-  const matcher = templates instanceof LogTemplates ? new TemplateMatcher(templates) : templates
+  const matcher = templates === 'none' ? undefined : new TemplateMatcher(templates)
   const to = { builder, fields, divided, matcher }
   return {
     async read([logClass, { id, files, isFile }]: ClassedInput): Promise<void> {
@@ -213,7 +212,7 @@ async function namingOf(inputs: readonly LogInput[], settings: ReadSettings): Pr
   for (const file of inputs.flatMap(({ files }) => files)) {
     if (await hasFreeText(file, settings)) return mineInputs(inputs, settings)
   }
-  return undefined
+  return new LogTemplates([], settings.mining.masks)
 }
 
 /** Sees to it that the logs of a class gave a message. */
