@@ -23,7 +23,7 @@ import {
   type VariableDivergence,
 } from './divergence/find-divergence.ts'
 import { changedPhase, type RunPhase, runPhases } from './divergence/run-phases.ts'
-import { LOG_CLASSES, LogSet } from './features/log-set.ts'
+import { LOG_CLASSES, LogSet, membersOf } from './features/log-set.ts'
 import {
   changedPart,
   METRIC_OPTIONS,
@@ -85,11 +85,8 @@ function instancesFor(logs: LogSet, metric: Metric): LogSet {
   const { states = [variable.name] } = variable
   if (!states.some((name) => windows.states.indexOf(name) !== undefined)) return logs
   const { values } = performanceMetric(windows, metric)
-  const having = LOG_CLASSES.map(
-    (_, code) =>
-      values.filter((value, i) => windows.classOf[i] === code && !Number.isNaN(value)).length,
-  )
-  return having.every((count) => count >= MIN_WINDOWS) ? windows : logs
+  const having = membersOf(windows, values)
+  return LOG_CLASSES.every((logClass) => having[logClass].length >= MIN_WINDOWS) ? windows : logs
 }
 
 /** Options of every stage of a comparison of logs. */

@@ -21,7 +21,7 @@ import {
   VARIABLE_KINDS,
   type VariableKind,
 } from '../features/features.ts'
-import { AFTER, BEFORE, LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
+import { LOG_CLASSES, type LogClass, type LogSet, membersOf } from '../features/log-set.ts'
 import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 import { type PerformanceMetric, performanceMetric } from '../performance/performance-metric.ts'
 
@@ -62,10 +62,7 @@ type Members = readonly number[]
 
 function learnNetwork(key: NetworkKey, source: NetworkSource): DependencyNetwork {
   const { logs, metric, options } = source
-  const members = Array.from(logs.instances.keys()).filter(
-    (instance) =>
-      logs.classNameOf(instance) === key.class && !Number.isNaN(metric.values[instance]),
-  )
+  const members = membersOf(logs, metric.values)[key.class]
   const columns = columnsOf(key, source, members)
   const { names, times, mass, leftOut } = columns
   const strongest = new Map<string, UndirectedSplit>()
@@ -281,10 +278,9 @@ export class DependencyNetworks extends columnarStage<{
 
   /** Number of instances of each class that are left out because they have no performance. */
   get leftOut(): Readonly<Record<LogClass, number>> {
-    const { metric, logs } = this
-    const without = (code: number) =>
-      metric.values.filter((value, i) => Number.isNaN(value) && logs.classOf[i] === code).length
-    return { before: without(0), after: without(1) }
+    const { before, after } = membersOf(this.logs, this.metric.values)
+    const { counts } = this.logs
+    return { before: counts.before - before.length, after: counts.after - after.length }
   }
 
   /** Lowest `minSplit` that needs no new learning; higher values only prune. */
@@ -570,9 +566,7 @@ function mostTelling(
   valuesOf: (variable: number) => Float64Array,
   { logs, options, members, pulls, weights }: Selection,
 ): number[] {
-  const [before, after] = [BEFORE, AFTER].map((code) =>
-    [...logs.instances.keys()].filter((instance) => logs.classOf[instance] === code),
-  ) as [number[], number[]]
+  const { before, after } = membersOf(logs)
   const telling = variables.map((variable) => {
     const values = valuesOf(variable)
     const { statistic } = welch(picked(values, before), picked(values, after))

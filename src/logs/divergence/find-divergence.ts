@@ -15,10 +15,10 @@ import {
 } from '../features/features.ts'
 import {
   AFTER,
-  BEFORE,
   LOG_CLASSES,
   type LogClass,
   type LogSet,
+  membersOf,
   type VariableFeatures,
 } from '../features/log-set.ts'
 import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
@@ -54,13 +54,12 @@ interface Group {
 }
 
 function instanceGroups(logs: LogSet, weights: Float64Array | undefined) {
-  const [before, after] = [BEFORE, AFTER].map((code): Group => {
-    // An instance without performance has no weight by it.
-    const members = [...logs.instances.keys()].filter(
-      (instance) => logs.classOf[instance] === code && !Number.isNaN(weights?.[instance]),
-    )
-    return { members, values: new Float64Array(members.length) }
-  }) as [Group, Group]
+  // An instance without performance has no weight by it.
+  const members = membersOf(logs, weights)
+  const groupOf = (own: readonly number[]): Group => {
+    return { members: own, values: new Float64Array(own.length) }
+  }
+  const [before, after] = [groupOf(members.before), groupOf(members.after)]
   if (weights === undefined) return { before, after }
   const beforeWeights = picked(weights, before).slice()
   const afterWeights = picked(weights, after).slice()

@@ -1,6 +1,6 @@
 import { greatest, mean } from 'd3-array'
 import { welch } from '../../stats/welch.ts'
-import { AFTER, BEFORE, type LogSet } from '../features/log-set.ts'
+import { type LogSet, membersOf } from '../features/log-set.ts'
 import type { PerformanceMetric } from '../performance/performance-metric.ts'
 import { isTimer } from './find-divergence.ts'
 
@@ -40,8 +40,7 @@ const MIN_SHARE = 0.5
 export function runPhases(logs: LogSet, metric: PerformanceMetric): readonly RunPhase[] {
   if (metric.unit !== 'absolute time') return []
   const having = [...logs.instances.keys()].filter((i) => !Number.isNaN(metric.values[i]))
-  const own = [BEFORE, AFTER].map((code) => having.filter((i) => logs.classOf[i] === code))
-  const [before = [], after = []] = own
+  const { before, after } = membersOf(logs, metric.values)
   if (before.length === 0 || after.length === 0) return []
   const end: Point = {
     event: metric.variable?.name ?? null,
@@ -52,7 +51,7 @@ export function runPhases(logs: LogSet, metric: PerformanceMetric): readonly Run
   }
   const isInOrder = (one: Point, other: Point) => {
     const kept = having.filter((i) => Number(one.times[i]) <= Number(other.times[i])).length
-    const means = own.map((of) => meanOf(other.times, of) - meanOf(one.times, of))
+    const means = [before, after].map((of) => meanOf(other.times, of) - meanOf(one.times, of))
     return kept >= MIN_IN_ORDER * having.length && means.every((gap) => gap >= 0)
   }
   const met = new Map<string | null, number>(logs.met?.map((name, i) => [name, i]))

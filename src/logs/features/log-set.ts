@@ -140,6 +140,13 @@ interface EntryPlaces {
   readonly instances: Int32Array
 }
 
+/** Returns the instances of each class; of `having`, those for which it is a number. */
+export function membersOf({ instances, classOf }: LogSet, having?: ArrayLike<number>) {
+  const kept = [...instances.keys()].filter((instance) => !Number.isNaN(having?.[instance]))
+  const of = (code: Period) => kept.filter((instance) => classOf[instance] === code)
+  return { before: of(BEFORE), after: of(AFTER) } as const
+}
+
 /** The features of all variables of one kind. Only instances that logged a variable take memory. */
 export class VariableFeatures<F extends Feature = Feature> {
   /** Names of the variables, ascending. */

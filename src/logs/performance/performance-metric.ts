@@ -15,7 +15,14 @@ import {
   type VariableKind,
   WAIT_NAME,
 } from '../features/features.ts'
-import { AFTER, BEFORE, LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
+import {
+  AFTER,
+  BEFORE,
+  LOG_CLASSES,
+  type LogClass,
+  type LogSet,
+  membersOf,
+} from '../features/log-set.ts'
 import { aroundNumber, type Unit } from '../features/units.ts'
 
 /**
@@ -90,10 +97,11 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
 /** Looks up a performance metric that some instance of each class has. */
 export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMetric {
   const found = performanceMetric(logs, metric)
+  const members = membersOf(logs, found.values)
   for (const logClass of LOG_CLASSES) {
-    const of = [...logs.instances.keys()].filter((i) => logs.classNameOf(i) === logClass)
-    if (of.some((instance) => !Number.isNaN(found.values[instance]))) continue
-    if (of.length === 0) {
+    if (members[logClass].length > 0) continue
+    const count = logs.counts[logClass]
+    if (count === 0) {
       throw new FlowdeltaError(
         `There are no logs of the ${logClass} period. Load logs of both periods.`,
       )
@@ -103,7 +111,7 @@ export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMet
     throw new OptionError(
       'metric',
       shortText(found.name, MAX_NAME_LENGTH),
-      `a metric that both periods have: 'runTime'${names === '' ? '' : `, or ${names}`}${shared.length > MAX_SHOWN ? ', …' : ''}. None of ${counted(of.length, 'instance')} of the ${logClass} period has this one`,
+      `a metric that both periods have: 'runTime'${names === '' ? '' : `, or ${names}`}${shared.length > MAX_SHOWN ? ', …' : ''}. None of ${counted(count, 'instance')} of the ${logClass} period has this one`,
     )
   }
   return found

@@ -3,7 +3,7 @@ import { counted, grouped } from '../../core/words.ts'
 import { closeChunks } from '../../traces/trace-source.ts'
 import { FieldVariables } from '../features/field-variables.ts'
 import { LogBuilder } from '../features/log-builder.ts'
-import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
+import { LOG_CLASSES, type LogClass, type LogSet, membersOf } from '../features/log-set.ts'
 import { delimiterOf } from './csv-log.ts'
 import { DividedLogs, type Division } from './divided-logs.ts'
 import { LogTemplates, TemplateMatcher } from './drain/log-templates.ts'
@@ -223,11 +223,9 @@ async function requireMessages(
 ): Promise<void> {
   // One source is of both.
   const isDivided = settings.division !== null
-  const hasMessage = logs.runTimeUs.some(
-    (runTimeUs, instance) =>
-      !Number.isNaN(runTimeUs) && (isDivided || logs.classNameOf(instance) === logClass),
-  )
-  if (hasMessage || inputs.length === 0) return
+  const { before, after } = membersOf(logs, logs.runTimeUs)
+  const own = isDivided ? [...before, ...after] : { before, after }[logClass]
+  if (own.length > 0 || inputs.length === 0) return
   // Reads again, alone: notes on both classes do not tell which class's lines they concern.
   const builder = new LogBuilder()
   const reader = inputReader(builder, { ...settings, division: null }, { templates })
