@@ -1,4 +1,4 @@
-import { ascending, greatest, group, index, max, median, quantile, sum } from 'd3-array'
+import { ascending, descending, greatest, group, index, max, median, quantile, sum } from 'd3-array'
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { memoized } from '../../core/remembered.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -72,14 +72,8 @@ function picked(values: Float64Array, { members, values: room }: Group): Float64
   return room
 }
 
-type OpenTest = { -readonly [K in keyof FeatureTest]: FeatureTest[K] }
-
 /** Tests one feature. There may be a million tests, so it avoids spreading, which takes several times the memory. */
-function openTest(
-  feature: Feature,
-  values: Float64Array,
-  { before, after, weights }: Groups,
-): OpenTest {
+function openTest(feature: Feature, values: Float64Array, { before, after, weights }: Groups) {
   const test = welch(picked(values, before), picked(values, after), weights)
   return {
     feature,
@@ -194,16 +188,16 @@ function leastP({
 }
 
 function mostDivergentFirst(a: VariableDivergence, b: VariableDivergence): number {
-  if (a.score > 0 && b.score > 0 && (a.idle === null) !== (b.idle === null)) {
-    return a.idle === null ? -1 : 1
-  }
-  if (bySeparation(a, b) !== 0) return bySeparation(a, b)
-  if (a.score !== b.score) return b.score - a.score
-  if (a.score > 0) return ascending(`${a.kind} ${a.name}`, `${b.kind} ${b.name}`)
-  const order = place(a) - place(b)
-  if (order !== 0) return order
-  const bySize = a.presence.onlyIn === null ? largestFinite(b) - largestFinite(a) : 0
-  return bySize || byPresence(a, b)
+  const differ = a.score > 0 && b.score > 0
+  return (
+    (differ ? Number(a.idle !== null) - Number(b.idle !== null) : 0) ||
+    bySeparation(a, b) ||
+    descending(a.score, b.score) ||
+    (differ ? ascending(`${a.kind} ${a.name}`, `${b.kind} ${b.name}`) : 0) ||
+    place(a) - place(b) ||
+    (a.presence.onlyIn === null ? largestFinite(b) - largestFinite(a) : 0) ||
+    byPresence(a, b)
+  )
 }
 
 /** Ranks presence: a new variable tells more than a missing one. */
@@ -321,7 +315,8 @@ export interface VariableDivergence {
   readonly features: readonly FeatureTest[]
 }
 
-interface DivergenceColumns {
+/** Differences between two sets of logs, as found by `findDivergence`. */
+export class Divergence extends columnarStage<{
   readonly logs: LogSet
   readonly options: DivergenceOptions
   /**
@@ -331,10 +326,7 @@ interface DivergenceColumns {
   readonly variables: readonly VariableDivergence[]
   /** Whether performance differs. */
   readonly performance: PerformanceTest
-}
-
-/** Differences between two sets of logs, as found by `findDivergence`. */
-export class Divergence extends columnarStage<DivergenceColumns>() {
+}>() {
   readonly #byKind = group(this.variables, ({ kind }) => kind)
   readonly #byName = index(
     this.variables,

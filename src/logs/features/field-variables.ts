@@ -229,13 +229,6 @@ const IS_NUMBER = /^[-+]?(?:0|[1-9]\d*|(?=\.))(?:\.\d+)?(?:[eE][-+]?\d+)?$/
 /** Number of first and of last values that are kept. */
 const KEPT_TEXTS = 3
 
-interface RunIdentity {
-  /** Whether most instances have a value of their own. */
-  readonly isUnique: boolean
-  /** Some values of each class, if no value is of both. */
-  readonly byClass: Readonly<Record<LogClass, readonly string[]>> | undefined
-}
-
 /** The values of one field, whatever messages have it, as far as they may name what wrote them. */
 class FieldRun {
   /** Whether an instance has two values of it. */
@@ -274,7 +267,7 @@ class FieldRun {
    * Returns whether it names the instance that logged it, or its class: each instance repeats one value, which no other
    * class or too few instances share. Undefined otherwise.
    */
-  identity(classOf: (instance: number) => LogClass | undefined): RunIdentity | undefined {
+  identity(classOf: (instance: number) => LogClass | undefined) {
     if (this.varies) return undefined
     const codes = { before: new Set<number>(), after: new Set<number>() }
     let instances = 0

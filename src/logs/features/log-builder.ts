@@ -51,16 +51,14 @@ interface Instance extends Omit<Row, 'closed'> {
 /**
  * Takes log messages one by one: for logs that flowdelta has no reader for.
  *
- * An instance is the thing to compare: a node, a request or a run, before or after. An event message
- * says that something happened, a state message what value a variable had. Times are µs on any clock
- * that one instance agrees on, in any order. Readers use the numbered methods: `instanceCode`,
- * `eventCode` and `stateCode` once for each name, `event` and `state` for each message, `close` when
- * an instance is complete.
+ * An instance is the thing to compare: a node, a request or a run, before or after. An event message says that
+ * something happened, a state message what value a variable had. Times are µs on any clock that one instance agrees on,
+ * in any order. Readers use the numbered methods: `instanceCode`, `eventCode` and `stateCode` once for each name,
+ * `event` and `state` for each message, `close` when an instance is complete.
  *
- * An open instance keeps at most 65,536 messages of each variable; beyond that it drops every second
- * one, and medians and snapshots come from those kept (see `LogSet.report`). Everything else is exact.
- * A closed instance keeps only its features. Messages without a finite time or value are left out and
- * counted in the report.
+ * An open instance keeps at most 65,536 messages of each variable; beyond that it drops every second one, and medians
+ * and snapshots come from those kept (see `LogSet.report`). Everything else is exact. A closed instance keeps only its
+ * features. Messages without a finite time or value are left out and counted in the report.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, figure 2 and §3.1.
  *

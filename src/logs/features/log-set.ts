@@ -29,7 +29,8 @@ export function codeOfClass(logClass: LogClass): Period {
   return logClass === 'before' ? BEFORE : AFTER
 }
 
-interface LogSetData {
+/** Two sets of logs as features, a few numbers a variable and instance; `LogBuilder` and the readers make it. */
+export class LogSet extends columnarStage<{
   /** Ids, in the order in which the instances were first named. */
   readonly instances: readonly string[]
   /** `BEFORE` or `AFTER`, an instance each. */
@@ -53,10 +54,7 @@ interface LogSetData {
   readonly states: VariableFeatures<StateFeature>
   /** Omissions and simplifications. */
   readonly report: LogReport
-}
-
-/** Two sets of logs as features, a few numbers a variable and instance; `LogBuilder` and the readers make it. */
-export class LogSet extends columnarStage<LogSetData>() {
+}>() {
   static readonly madeBy: string = 'logs: what loadLogs returns'
   /** Returns the class of an instance. */
   classNameOf(instance: number): LogClass {
@@ -124,13 +122,6 @@ export class LogSet extends columnarStage<LogSetData>() {
       ...Object.fromEntries(features.types.map((type) => [type, features.values(type)])),
     })
   }
-}
-
-interface VariableEntries<F extends Feature = Feature> {
-  /** Ascending. */
-  readonly instances: Int32Array
-  /** Values of one feature, parallel to `instances`. */
-  readonly values: (type: F | Summary) => Float64Array
 }
 
 interface EntryPlaces {
@@ -202,13 +193,13 @@ export class VariableFeatures<F extends Feature = Feature> {
     for (let at = starts[variable]!; at < end; at++) target[instances[at]!] = values[at]!
   }
 
-  /** Returns one variable, only for the instances that logged it; views, no copies. */
-  entries(variable: number): VariableEntries<F> {
+  /** Returns the instances that logged a variable, ascending, and its features there; views, no copies. */
+  entries(variable: number) {
     const { starts, instances } = this.#places
     const [start, end] = [starts[variable], starts[variable + 1]]
     return {
       instances: instances.subarray(start, end),
-      values: (type) => this.#column(type).subarray(start, end),
+      values: (type: F | Summary) => this.#column(type).subarray(start, end),
     }
   }
 

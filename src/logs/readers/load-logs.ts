@@ -34,9 +34,8 @@ export interface LogsToCompare {
  * are recognized by content, in layers: what carries lines (Docker, CRI, kubectl, Loki, CloudWatch, GCP,
  * journald, syslog and others) is unwrapped, then the line inside is read. docs/log-formats.md lists them:
  *
- * - JSON (lines, lists, nested, OTLP), logfmt (`key=value`), and CSV with a header line. A named message
- *   with a value is a state message, any other an event. Fields that are numbers are state variables
- *   `<event>.<field>`.
+ * - JSON (lines, lists, nested, OTLP), logfmt (`key=value`), and CSV with a header line. A named message with a value
+ *   is a state message, any other an event. Fields that are numbers are state variables `<event>.<field>`.
  * - Lines of text in usual layouts: `2015-10-17 21:47:48,288 INFO [main] org.example.Peer: connected`. The
  *   event is the class and template of the message; numbers in it are state variables `<event> #2`, for
  *   the second wildcard of the template.
@@ -58,8 +57,7 @@ export interface LogsToCompare {
  * The result's `report` counts lines that gave no message, with file and line.
  *
  * @param options see {@link LOG_READ_OPTIONS}
- * @throws OptionError for an unknown option or a bad value, no logs at all, or a period whose logs give
- *   no message
+ * @throws OptionError for an unknown option or a bad value, no logs at all, or a period whose logs give no message
  * @throws TraceFormatError for a file that is damaged or in no known format
  * @throws FlowdeltaError for a path that cannot be opened
  *

@@ -79,7 +79,7 @@ export function onlyMessages(record: LogSink['record']): LogSink {
 /** Open file with its reader. */
 export interface LogFile {
   readonly name: string
-  readonly chunks: AsyncIterable<Uint8Array>
+  readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>
   readonly sink: LogSink
 }
 

@@ -122,7 +122,7 @@ export class MessageStreams {
       sink.record(record)
       // A line without a time is one skipped line, whatever else it says.
       if (Number.isNaN(timeUs)) return
-      this.#threw(stream, stream.stack.begin(isText ? said : ''), line)
+      this.#threw(stream, line, stream.stack.begin(isText ? said : ''))
       this.#thrown(stream, draft, { line, more: end < 0 ? '' : name.slice(end + 1) })
     }
   }
@@ -171,29 +171,26 @@ export class MessageStreams {
     const { stack } = stream
     for (const text of [said, thrown, more]) {
       const lines = text ? text.trimEnd().split('\n') : []
-      for (const one of lines) this.#threwAll(stream, stack.follow(one).thrown, line)
+      for (const one of lines) this.#threw(stream, line, stack.follow(one).thrown)
     }
     stack.close()
     if (thrownType !== undefined && !stack.knows(thrownType)) {
       const [message = ''] = thrownMessage.split('\n', 1)
-      this.#threw(stream, stack.add({ className: thrownType, message }), line)
+      this.#threw(stream, line, stack.add({ className: thrownType, message }))
     }
     // An error without a type.
     if (thrown === undefined || stack.hasFound) return
-    this.#threw(stream, stack.add(thrownIn(thrown.split('\n', 1)[0] ?? '')), line)
+    this.#threw(stream, line, stack.add(thrownIn(thrown.split('\n', 1)[0] ?? '')))
   }
 
-  #threwAll(stream: Stream, thrown: readonly Thrown[] | undefined, line: number): void {
-    for (const one of thrown ?? []) this.#threw(stream, one, line)
-  }
-
-  #threw({ message }: Stream, thrown: Thrown | undefined, line: number): void {
-    if (thrown === undefined || message === undefined) return
-    const { className, message: name } = thrown
-    const component = `threw ${className}`
+  #threw({ message }: Stream, line: number, thrown: readonly Thrown[] = []): void {
+    if (message === undefined) return
     const { timeUs, instance, origin, fields: of } = message
-    const record = { line, timeUs, instance, origin, name, isText: true, component, of }
-    this.#options.sink.record({ ...record, level: 'error', fields: withLevel([], 'error') })
+    const record = { line, timeUs, instance, origin, isText: true, level: 'error', of } as const
+    for (const { className, message: name } of thrown) {
+      const component = `threw ${className}`
+      this.#options.sink.record({ ...record, name, component, fields: withLevel([], 'error') })
+    }
   }
 
   /** Takes a line that begins no message, with its text `inner` in its stream. */
@@ -206,7 +203,7 @@ export class MessageStreams {
       return
     }
     const { isStack, thrown = [] } = stream.stack.follow(inner)
-    if (thrown.length > 0) this.#threwAll(stream, thrown, line)
+    if (thrown.length > 0) this.#threw(stream, line, thrown)
     else if (isStack || (/^\s/.test(inner) && format !== 'jsonl')) {
       sink.skip(SKIPPED.continuation, line, text())
     } else if (settings.template.length > 0) sink.skip(SKIPPED.notMatched, line, text())

@@ -62,12 +62,12 @@ export class StackFollower {
     this.#text = text
   }
 
-  /** Begins a message; returns the exception that its text names. */
-  begin(text: string): Thrown | undefined {
+  /** Begins a message; returns the exception that its text names, if any. */
+  begin(text: string): readonly Thrown[] {
     const mentioned = lastMentioned(text)
     this.beginPlain()
     this.#before = mentioned === undefined ? text : ''
-    return this.add(mentioned)
+    return mentioned === undefined ? [] : this.add(mentioned)
   }
 
   /** Begins a message that names no exception. */
@@ -77,13 +77,14 @@ export class StackFollower {
     this.#before = undefined
   }
 
-  /** Returns the exception to report for the message, unless it is known. */
-  add(thrown: Thrown | undefined): Thrown | undefined {
-    if (thrown === undefined) return undefined
-    const key = `${thrown.className}: ${thrown.message}`
-    if (this.#known.includes(key)) return undefined
-    this.#known.push(key)
-    return thrown
+  /** Returns the exceptions to report for the message: those that are not known yet. */
+  add(...all: readonly Thrown[]): readonly Thrown[] {
+    return all.filter(({ className, message }) => {
+      const key = `${className}: ${message}`
+      const isNew = !this.#known.includes(key)
+      if (isNew) this.#known.push(key)
+      return isNew
+    })
   }
 
   /** Follows a line that may not begin a message. */
@@ -146,7 +147,7 @@ export class StackFollower {
 
   #found(named: readonly Thrown[]): Followed {
     this.#before = ''
-    return { isStack: true, thrown: named.flatMap((one) => this.add(one) ?? []) }
+    return { isStack: true, thrown: this.add(...named) }
   }
 }
 

@@ -19,8 +19,7 @@ import { readLogFile } from '../readers/read-log-file.ts'
  * Jaeger JSON, Zipkin v2 JSON, CSV, or X-Trace reports; from Parquet; or from stores, by their
  * addresses (`'jaeger://host:16686?between=…'`; docs/stores.md lists them).
  *
- * A trace or span that cannot be used is left out, counted and listed in `.quality()` of the
- * result.
+ * A trace or span that cannot be used is left out, counted and listed in `.quality()` of the result.
  *
  * Parameters in CSV have a header line: `spanId` and `traceId` (which may be absent), or `node`, the node id as it
  * stands in the DOT file (or `breadcrumb` and `timestamp`, its halves), name the subject of a row, in any capitals;
