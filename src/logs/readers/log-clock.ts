@@ -324,50 +324,27 @@ function hourOf(hour: number, half: string | undefined): number {
   return (hour % 12) + (half.toLowerCase() === 'pm' ? 12 : 0)
 }
 
-export const KNOWN_PATTERNS: readonly DatePattern[] = [
-  'yyyy-MM-dd HH:mm:ss,SSS',
-  'yyyy-MM-dd HH:mm:ss,SSSZ',
-  'yyyy-MM-dd HH:mm:ss,SSS Z',
-  "yyyy-MM-dd'T'HH:mm:ss.SSS",
-  "yyyy-MM-dd'T'HH:mm:ss.SSSZ",
-  "yyyy-MM-dd'T'HH:mm:ss.SSS Z",
-  'yyyy-MM-dd, HH:mm:ss,SSS Z',
-  'yyyy/MM/dd HH:mm:ss.SSS',
-  'yyyy.MM.dd HH:mm:ss.SSS',
-  'yyyy/MM/dd HH:mm:ss.SSSZ',
-  'yyyy/MM/dd HH:mm:ss.SSS Z',
-  'yyyy-MM-dd-HH.mm.ss.SSSSSS',
-  'yyyy-MM-dd-HH:mm:ss.SSS',
-  'yyyy-MM-dd:HH:mm:ss.SSS',
-  'yyyy-MM-dd_HH:mm:ss.SSS',
-  "yyyy/MM/dd '-' HH:mm:ss",
-  'dd/MMM/yyyy:HH:mm:ss Z',
-  'dd/MMM/yyyy:HH:mm:ss.SSS',
-  'dd/MMM/yyyy HH:mm:ss',
-  'EEE, dd MMM yyyy HH:mm:ss Z',
-  'dd MMM yyyy HH:mm:ss,SSS',
-  'dd MMM HH:mm:ss.SSS',
-  'dd-MMM-yyyy HH:mm:ss.SSS',
-  'dd-MMM-yyyy HH:mm:ss Z',
-  'dd.MM.yyyy HH:mm:ss,SSS',
-  'MMM d, yyyy h:mm:ss a',
-  'MMM d, yyyy, h:mm:ss a',
-  'M/d/yyyy h:mm:ss.SSS a',
-  'M/d/yyyy, h:mm:ss.SSS a',
-  'yyyy-MM-dd h:mm:ss a',
-  'EEE MMM d HH:mm:ss.SSS yyyy',
-  'EEE MMM d HH:mm:ss Z yyyy',
-  'MMM d HH:mm:ss.SSS',
-  'yy/MM/dd HH:mm:ss',
-  'MM-dd HH:mm:ss.SSS',
-  'yyyyMMdd HH:mm:ss.SSS',
-  'yyMMdd HH:mm:ss.SSS',
-  'MMdd HH:mm:ss.SSS',
-  'yyMMdd HHmmss',
-  'h:mm:ss a',
-  KITCHEN,
-  'HH:mm:ss.SSS',
-].map(datePattern)
+/** Ways to write times that are known, those of one kind on a line; of several that fit the first counts. */
+const KNOWN_PATTERNS: readonly DatePattern[] = `
+yyyy-MM-dd HH:mm:ss,SSS | yyyy-MM-dd HH:mm:ss,SSSZ | yyyy-MM-dd HH:mm:ss,SSS Z
+yyyy-MM-dd'T'HH:mm:ss.SSS | yyyy-MM-dd'T'HH:mm:ss.SSSZ | yyyy-MM-dd'T'HH:mm:ss.SSS Z
+yyyy-MM-dd, HH:mm:ss,SSS Z
+yyyy/MM/dd HH:mm:ss.SSS | yyyy.MM.dd HH:mm:ss.SSS | yyyy/MM/dd HH:mm:ss.SSSZ | yyyy/MM/dd HH:mm:ss.SSS Z
+yyyy-MM-dd-HH.mm.ss.SSSSSS | yyyy-MM-dd-HH:mm:ss.SSS | yyyy-MM-dd:HH:mm:ss.SSS | yyyy-MM-dd_HH:mm:ss.SSS
+yyyy/MM/dd '-' HH:mm:ss
+dd/MMM/yyyy:HH:mm:ss Z | dd/MMM/yyyy:HH:mm:ss.SSS | dd/MMM/yyyy HH:mm:ss
+EEE, dd MMM yyyy HH:mm:ss Z | dd MMM yyyy HH:mm:ss,SSS | dd MMM HH:mm:ss.SSS
+dd-MMM-yyyy HH:mm:ss.SSS | dd-MMM-yyyy HH:mm:ss Z | dd.MM.yyyy HH:mm:ss,SSS
+MMM d, yyyy h:mm:ss a | MMM d, yyyy, h:mm:ss a
+M/d/yyyy h:mm:ss.SSS a | M/d/yyyy, h:mm:ss.SSS a | yyyy-MM-dd h:mm:ss a
+EEE MMM d HH:mm:ss.SSS yyyy | EEE MMM d HH:mm:ss Z yyyy | MMM d HH:mm:ss.SSS
+yy/MM/dd HH:mm:ss | MM-dd HH:mm:ss.SSS
+yyyyMMdd HH:mm:ss.SSS | yyMMdd HH:mm:ss.SSS | MMdd HH:mm:ss.SSS | yyMMdd HHmmss
+h:mm:ss a | ${KITCHEN} | HH:mm:ss.SSS
+`
+  .trim()
+  .split(/ \| |\n/)
+  .map(datePattern)
 
 /** Number of the first known patterns that one expression covers. */
 const ISO_PATTERNS = 6
