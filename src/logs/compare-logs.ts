@@ -8,7 +8,7 @@ import {
   pickOptions,
   readOptions,
 } from '../core/options.ts'
-import { Stage, type StageTable } from '../core/stage.ts'
+import { columnarStage, type StageTable } from '../core/stage.ts'
 import { counted, firstOf, grouped } from '../core/words.ts'
 import { ATTENTION_OPTIONS, type Attention, focusAttention } from './attention/focus-attention.ts'
 import {
@@ -70,7 +70,8 @@ export function compareLogs(
   const given = options?.metric ?? logs.metric
   const chosen = readOptions(LOG_OPTIONS, { ...options, ...(given && { metric: given }) })
   requirePerformance(logs, chosen.metric)
-  return new LogComparison(instancesFor(logs, chosen.metric), chosen, { whole: logs })
+  const compared = instancesFor(logs, chosen.metric)
+  return new LogComparison({ logs: compared, whole: logs, options: chosen })
 }
 
 /** Fewest windows of a class with the metric; with fewer, the whole log tells more. */
@@ -113,26 +114,20 @@ interface Stages {
 }
 
 /** A comparison of two sets of logs, stage by stage. `compareLogs` makes it. */
-export class LogComparison extends Stage {
+export class LogComparison extends columnarStage<{
   /** Compared logs: the given ones, or the windows that they were cut into. */
   readonly logs: LogSet
-  readonly options: LogComparisonOptions
   /** The logs that were given. */
   readonly whole: LogSet
+  readonly options: LogComparisonOptions
+}>() {
   readonly #from: LogComparison | undefined
   readonly #stages: Partial<Stages> = {}
   #phases: readonly RunPhase[] | undefined
 
   /** @param from a comparison of the same logs, of which stages with the same options are shared */
-  constructor(
-    logs: LogSet,
-    options: LogComparisonOptions,
-    { whole = logs, from }: { readonly whole?: LogSet; readonly from?: LogComparison } = {},
-  ) {
-    super()
-    this.logs = logs
-    this.whole = whole
-    this.options = options
+  constructor(columns: Pick<LogComparison, 'logs' | 'whole' | 'options'>, from?: LogComparison) {
+    super(columns)
     this.#from = from
   }
 
@@ -146,7 +141,7 @@ export class LogComparison extends Stage {
       const other = compareLogs(this.whole, options)
       if (other.logs !== this.logs) return other
     }
-    return new LogComparison(this.logs, options, { whole: this.whole, from: this })
+    return new LogComparison({ logs: this.logs, whole: this.whole, options }, this)
   }
 
   /** Whether performance has a heavy tail, with advice. */
