@@ -1,6 +1,6 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 import { memoized, remembered } from '../../core/remembered.ts'
-import { LEVELS, type Level } from '../features/features.ts'
+import type { Level } from '../features/features.ts'
 import type { LogField } from '../features/field-variables.ts'
 import { DEFAULT_MASKS, Masker } from './drain/log-templates.ts'
 import type { LineBytes, Span } from './line-bytes.ts'
@@ -344,16 +344,12 @@ export function valueIn(line: LineBytes, { at, text }: Said): Said['text'] {
   return typeof text === 'number' ? line.number(at[0], at[1]) : line.text(at[0], at[1])
 }
 
-/** Levels as fields, which most messages have alone. */
-const ONLY_LEVEL = new Map(LEVELS.map((level) => [level, [['level', level] as const]]))
-
+/** Returns fields with the level among them, if there is one. */
 export function withLevel(
   fields: readonly LogField[],
   level: Level | undefined,
 ): readonly LogField[] {
-  const only = ONLY_LEVEL.get(level as Level)
-  if (only === undefined) return fields
-  return fields.length === 0 ? only : [...fields, ...only]
+  return level === undefined ? fields : [...fields, ['level', level]]
 }
 
 /** Returns the place of a value that some runs are parts of; `undefined` if it does not occur literally. */
