@@ -1,5 +1,5 @@
 // The innermost loop of all dependency networks: it indexes with `!`.
-import { descending, sort, sum, zip } from 'd3-array'
+import { cumsum, descending, merge, sort, sum, zip } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import {
   count,
@@ -116,22 +116,32 @@ function columnsOf(key: NetworkKey, source: NetworkSource, members: Members) {
     given === undefined ? new Float64Array(members.length).fill(1) : picked(given, members)
   const pulls = performance.map((value, row) => value * weights[row]!)
   const valuesOf = (variable: number) => features.of(variable, key.featureType)
-  const all = [...features.names.keys()].filter((variable) => !own.includes(variable))
-  const { chosen, leftOut } = selectColumns(all, valuesOf, { ...source, members, pulls, weights })
-  const others = chosen.map((variable) => {
+  const others = [...features.names.keys()].filter((variable) => !own.includes(variable))
+  const { chosen, leftOut } = selectColumns(others, valuesOf, {
+    ...source,
+    members,
+    pulls,
+    weights,
+  })
+  const variables = chosen.map((variable) => {
     const values = picked(valuesOf(variable), members)
     const times = isEventTime(key.featureType) ? values : undefined
     return { name: features.names[variable] as string, values, times }
   })
   const times = performanceTimes(key, source, members)
-  const columns = sort([...others, { name: metric.name, values: performance, times }], byName)
+  const columns = sort([...variables, { name: metric.name, values: performance, times }], byName)
   const values = columns.map((column) => column.values)
+  const orders = [...values.map(varyingOrder), Uint32Array.from(members.keys())]
+  const all = Int32Array.from(merge<number>(orders))
+  const ends = Int32Array.from(cumsum(orders, ({ length }) => length))
   return {
     names: columns.map(byName),
     /** A value an instance; NaN where it is missing. */
     values,
-    /** Instances of each column that have a value, ascending by it. */
-    orders: values.map(varyingOrder),
+    /** All instances; in a column, those that have a value. */
+    root: { orders: all, starts: Int32Array.from([0, ...ends.slice(0, -1)]), ends },
+    /** Room for the orders of one tree's nodes. */
+    scratch: new Int32Array(all.length),
     /** Times of each variable; undefined for those without. */
     times: columns.map((column) => column.times),
     weights,
@@ -338,10 +348,14 @@ interface TreeSplit {
   readonly r2: number
 }
 
-/** The instances of a part of a tree: all rows, and those of each column, ascending by its values. */
+/**
+ * The instances of a part of a tree: rows of each column, ascending by its values, from `starts` to before `ends`, and
+ * last all rows. Nodes of one tree share the array, with stretches of their own.
+ */
 interface TreeNode {
-  readonly rows: Uint32Array
-  readonly orders: readonly Uint32Array[]
+  readonly orders: Int32Array
+  readonly starts: Int32Array
+  readonly ends: Int32Array
 }
 
 /**
@@ -358,42 +372,61 @@ function growTree(
   target: number,
   options: DependencyOptions,
 ): TreeSplit[] {
-  const { weights, orders } = columns
+  const { weights, root, scratch } = columns
   const splits: TreeSplit[] = []
   const minMass = leastMass(options.minSplit, columns.mass)
   const values = columns.values[target]!
   const isKnown = Uint8Array.from(values, (value) => Number(!Number.isNaN(value)))
-  const root = { rows: Uint32Array.from(values.keys()), orders }
-  const pending = [isKnown.includes(0) ? partOf(root, isKnown, 1) : root]
+  const pending: TreeNode[] = [isKnown.includes(0) ? dividedNode(root, isKnown, scratch)[1] : root]
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    const sums = targetSums(node.rows, values, weights)
+    const rows = rowsOf(node)
+    const sums = targetSums(rows, values, weights)
     if (sums === undefined || sums.mass < minMass) continue
     const cut = bestCut(columns, node, { ...sums, target, minLeaf: options.minLeaf })
     if (cut === undefined || !isAccepted(cut, sums, options)) continue
     const { column, gain } = cut
     splits.push({ predictor: column, mass: sums.mass, r2: Math.min(1, gain / sums.squares) })
-    const isLeft = leftRows(columns.values[column]!, node, cut)
-    const left = sum(node.rows, (row) => isLeft[row]! * weights[row]!)
-    // Dividing costs as much as looking for a cut: not for parts that are too small.
-    if (sums.mass - left >= minMass) pending.push(partOf(node, isLeft, 0))
-    if (left >= minMass) pending.push(partOf(node, isLeft, 1))
+    const isLeft = leftRows(columns.values[column]!, rows, cut)
+    const left = sum(rows, (row) => isLeft[row]! * weights[row]!)
+    // Dividing costs as much as looking for a cut: not for parts that are all too small.
+    if (Math.max(left, sums.mass - left) < minMass) continue
+    pending.push(...dividedNode(node, isLeft, scratch))
   }
   return splits
 }
 
-/** Returns the part of a node whose rows are on one side; rows keep their order. */
-function partOf({ rows, orders }: TreeNode, sideOf: Uint8Array, side: 0 | 1): TreeNode {
-  const kept = (all: Uint32Array) => {
-    const own = new Uint32Array(all.length)
-    let count = 0
-    for (let i = 0; i < all.length; i++) {
-      // All are written and some are kept: which of them it is cannot be foreseen.
-      own[count] = all[i]!
-      count += Number(sideOf[all[i]!] === side)
+/** Returns the right and the left part of a node, whose rows keep their order; overwrites nodes divided before. */
+function dividedNode(
+  { orders, starts, ends }: TreeNode,
+  isLeft: Uint8Array,
+  scratch: Int32Array<ArrayBuffer>,
+): readonly [TreeNode, TreeNode] {
+  const right = new Int32Array(isLeft.length)
+  const middles = new Int32Array(starts.length)
+  for (let column = 0; column < starts.length; column++) {
+    const end = ends[column]!
+    let inLeft = starts[column]!
+    let inRight = 0
+    for (let place = inLeft; place < end; place++) {
+      // Both are written and one is kept: which of them it is cannot be foreseen.
+      const row = orders[place]!
+      const left = isLeft[row]!
+      right[inRight] = row
+      scratch[inLeft] = row
+      inLeft += left
+      inRight += 1 - left
     }
-    return own.slice(0, count)
+    middles[column] = inLeft
+    for (let i = 0; i < inRight; i++) scratch[inLeft + i] = right[i]!
   }
-  return { rows: kept(rows), orders: orders.map(kept) }
+  return [
+    { orders: scratch, starts: middles, ends },
+    { orders: scratch, starts, ends: middles },
+  ]
+}
+
+function rowsOf({ orders, starts, ends }: TreeNode): Int32Array {
+  return orders.subarray(starts.at(-1), ends.at(-1))
 }
 
 function isAccepted(
@@ -430,7 +463,7 @@ const SAME_SHARE = 1e-10
  * Returns the weight of the rows of a node, the weighted deviation of each from their mean, the squares, and how many
  * equally weighted rows they are worth; undefined where the target does not vary.
  */
-function targetSums(rows: Uint32Array, target: Float64Array, weights: Float64Array) {
+function targetSums(rows: Int32Array, target: Float64Array, weights: Float64Array) {
   let mass = 0
   let massSquared = 0
   let total = 0
@@ -462,7 +495,7 @@ function targetSums(rows: Uint32Array, target: Float64Array, weights: Float64Arr
  */
 function bestCut(
   { values, weights }: DependencyColumns,
-  { rows, orders }: TreeNode,
+  node: TreeNode,
   {
     pulls,
     mass,
@@ -472,35 +505,43 @@ function bestCut(
   }: TargetSums & { readonly target: number; readonly minLeaf: number },
 ): BestCut | undefined {
   const same = SAME_SHARE * squares
+  const { orders, starts, ends } = node
+  const all = rowsOf(node).length
   let best: Omit<BestCut, 'cuts'> | undefined
   let cuts = 0
   const shareOf = (column: number) =>
-    explainedShare(values[column]!, pulls, { weights, rows: orders[column]! })
+    explainedShare(values[column]!, pulls, {
+      weights,
+      rows: orders.subarray(starts[column], ends[column]),
+    })
   for (let column = 0; column < values.length; column++) {
-    const order = orders[column]!
-    if (column === target || order.length < 2 * minLeaf) continue
+    const start = starts[column]!
+    const end = ends[column]!
+    if (column === target || end - start < 2 * minLeaf) continue
     const ofColumn = values[column]!
     let missingMass = 0
     let missingPull = 0
-    if (order.length < rows.length) {
+    if (end - start < all) {
       missingMass = mass
-      for (const row of order) {
-        missingMass -= weights[row]!
-        missingPull -= pulls[row]!
+      for (let place = start; place < end; place++) {
+        missingMass -= weights[orders[place]!]!
+        missingPull -= pulls[orders[place]!]!
       }
     }
+    const firstCut = start + minLeaf - 1
+    const lastCut = end - minLeaf
     let leftMass = 0
     let leftPull = 0
-    let next = ofColumn[order[0]!]!
+    let next = ofColumn[orders[start]!]!
     let most = best === undefined ? same : best.gain - same
     let ofThis: Omit<BestCut, 'cuts'> | undefined
-    for (let place = 0; place < order.length - minLeaf; place++) {
-      const row = order[place]!
+    for (let place = start; place < lastCut; place++) {
+      const row = orders[place]!
       leftMass += weights[row]!
       leftPull += pulls[row]!
       const value = next
-      next = ofColumn[order[place + 1]!]!
-      if (next === value || place < minLeaf - 1) continue
+      next = ofColumn[orders[place + 1]!]!
+      if (next === value || place < firstCut) continue
       cuts++
       const missingLeft = 2 * leftMass >= mass - missingMass
       const inLeft = missingLeft ? leftMass + missingMass : leftMass
@@ -524,7 +565,7 @@ function bestCut(
 /** Returns, for each row of a node, whether a cut puts it on the left. */
 function leftRows(
   values: Float64Array,
-  { rows }: TreeNode,
+  rows: Int32Array,
   { lastLeft, missingLeft }: BestCut,
 ): Uint8Array {
   const isLeft = new Uint8Array(values.length)
@@ -581,7 +622,7 @@ function mostTelling(
 
 /** Returns F of the straight line that predicts performance: r² of three instances is worth less. */
 function correlation(values: Float64Array, pulls: Float64Array, weights: Float64Array): number {
-  const rows = Uint32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
+  const rows = Int32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
   const share = rows.length < 3 ? 0 : explainedShare(values, pulls, { rows, weights })
   return (share * (rows.length - 2)) / (1 - share)
 }
@@ -594,7 +635,7 @@ function picked(values: Float64Array, members: Members): Float64Array {
 function explainedShare(
   values: Float64Array,
   pulls: Float64Array,
-  { rows, weights }: { readonly rows: Uint32Array; readonly weights: Float64Array },
+  { rows, weights }: { readonly rows: Int32Array; readonly weights: Float64Array },
 ): number {
   const own = targetSums(rows, values, weights)
   if (own === undefined) return 0
