@@ -1,4 +1,5 @@
 import { getOrInsert } from '../../core/entries.ts'
+import type { OpenableSource } from '../../traces/trace-source.ts'
 import { LineBytes } from './line-bytes.ts'
 import { closestLayout } from './line-layouts.ts'
 import { classOf, type LinePlan, type Said, valueIn, withLevel } from './line-plans.ts'
@@ -14,6 +15,8 @@ export interface LineOptions {
   readonly clock: LogClock
   /** Format of the lines: any, or only JSON, pairs, or text. */
   readonly format: LogFormat
+  /** The file, if all of it is read. */
+  readonly source?: OpenableSource | undefined
 }
 
 /** Lines of one origin, such as a container, among those of others. */
