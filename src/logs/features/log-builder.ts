@@ -44,8 +44,9 @@ interface Instance extends Omit<Row, 'closed'> {
   classCode: Period
   facets: number
   isLeftOut: boolean
-  /** Messages, or their features once it is closed. */
-  state: OpenInstance | ClosedInstance
+  /** Messages, until it is closed. */
+  open: OpenInstance | undefined
+  closed: ClosedInstance | undefined
 }
 
 /**
@@ -127,8 +128,11 @@ export class LogBuilder {
   /** Returns the number of an instance, which is added if it is new; see `setInstance`. */
   instanceCode(logClass: LogClass, id: string): number {
     const classCode = codeOfClass(logClass)
-    const added = () => ({ id, classCode, facets: 0, isLeftOut: false, state: new OpenInstance() })
-    return getOrInsert(this.#codes, `${classCode} ${id}`, () => this.#instances.push(added()) - 1)
+    return getOrInsert(this.#codes, `${classCode} ${id}`, () => {
+      const open = new OpenInstance()
+      const added = { id, classCode, facets: 0, isLeftOut: false, open, closed: undefined }
+      return this.#instances.push(added) - 1
+    })
   }
 
   eventCode(name: string): number {
@@ -203,17 +207,18 @@ export class LogBuilder {
 
   /** Says that an instance is complete: its features are computed, its messages freed. */
   close(instance: number): void {
-    const own = at(this.#instances, instance)
-    own.state = this.#closed(own.state)
+    const own = this.#instances[instance]
+    if (own?.open === undefined) return
+    own.closed = this.#close(own.open)
+    own.open = undefined
   }
 
-  #closed(state: Instance['state']): ClosedInstance {
-    if (!(state instanceof OpenInstance)) return state
+  #close(open: OpenInstance): ClosedInstance {
     const waitCode = (event: number) =>
       this.#facetCodes.has(event)
         ? -1
         : this.stateCode(`${WAIT_NAME}${this.#names.event.value(event)}`)
-    const closed = state.close(this.#options.hasWaits ? waitCode : undefined)
+    const closed = open.close(this.#options.hasWaits ? waitCode : undefined)
     return withDerived(closed, this.#options.derive ?? {}, this.#names)
   }
 
@@ -235,9 +240,9 @@ export class LogBuilder {
   /** Returns the features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
     const kept = this.#instances.filter(({ isLeftOut }) => !isLeftOut)
-    const rows = kept.map((one) => ({ ...one, closed: this.#closed(one.state) }))
-    const open = kept.flatMap(({ state }) => (state instanceof OpenInstance ? state : []))
-    const cut = cutWindows(rows, open, (window) => this.#closed(window))
+    const rows = kept.map((one) => ({ ...one, closed: one.closed ?? this.#close(one.open!) }))
+    const logs = kept.flatMap(({ open }) => open ?? [])
+    const cut = cutWindows(rows, logs, (window) => this.#close(window))
     return this.#logSet(rows, cut && { lengthUs: cut.lengthUs, logs: this.#logSet(cut.rows) })
   }
 
@@ -286,7 +291,7 @@ export class LogBuilder {
 
   #openOf(instance: number): OpenInstance {
     const own = this.#instances[instance]
-    if (own?.state instanceof OpenInstance) return own.state
+    if (own?.open !== undefined) return own.open
     if (own === undefined) {
       throw new RangeError(`There is no instance ${instance}. Ask instanceCode for numbers.`)
     }
