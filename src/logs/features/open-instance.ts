@@ -42,14 +42,22 @@ export class OpenInstance {
   #lastUs = Number.NEGATIVE_INFINITY
 
   event(code: number, timeUs: number): void {
-    this.#events[code] ??= new EventSeries()
-    this.#events[code].add(timeUs)
+    let series = this.#events[code]
+    if (series === undefined) {
+      series = new EventSeries()
+      this.#events[code] = series
+    }
+    series.add(timeUs)
     this.#lastsTo(timeUs)
   }
 
   state(code: number, timeUs: number, value: number): void {
-    this.#states[code] ??= new StateSeries()
-    this.#states[code].add(timeUs, value)
+    let series = this.#states[code]
+    if (series === undefined) {
+      series = new StateSeries()
+      this.#states[code] = series
+    }
+    series.add(timeUs, value)
     this.#lastsTo(timeUs)
   }
 
