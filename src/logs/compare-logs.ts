@@ -8,7 +8,7 @@ import {
   pickOptions,
   readOptions,
 } from '../core/options.ts'
-import { Stage, type StageTable } from '../core/stage.ts'
+import { columnarStage, type StageTable } from '../core/stage.ts'
 import { counted, firstOf, grouped } from '../core/words.ts'
 import { ATTENTION_OPTIONS, type Attention, focusAttention } from './attention/focus-attention.ts'
 import {
@@ -23,7 +23,7 @@ import {
   type VariableDivergence,
 } from './divergence/find-divergence.ts'
 import { changedPhase, type RunPhase, runPhases } from './divergence/run-phases.ts'
-import { LOG_CLASSES, LogSet } from './features/log-set.ts'
+import { LOG_CLASSES, LogSet, membersOf } from './features/log-set.ts'
 import {
   changedPart,
   METRIC_OPTIONS,
@@ -70,7 +70,8 @@ export function compareLogs(
   const given = options?.metric ?? logs.metric
   const chosen = readOptions(LOG_OPTIONS, { ...options, ...(given && { metric: given }) })
   requirePerformance(logs, chosen.metric)
-  return new LogComparison(instancesFor(logs, chosen.metric), chosen, { whole: logs })
+  const compared = instancesFor(logs, chosen.metric)
+  return new LogComparison({ logs: compared, whole: logs, options: chosen })
 }
 
 /** Fewest windows of a class with the metric; with fewer, the whole log tells more. */
@@ -85,11 +86,8 @@ function instancesFor(logs: LogSet, metric: Metric): LogSet {
   const { states = [variable.name] } = variable
   if (!states.some((name) => windows.states.indexOf(name) !== undefined)) return logs
   const { values } = performanceMetric(windows, metric)
-  const having = LOG_CLASSES.map(
-    (_, code) =>
-      values.filter((value, i) => windows.classOf[i] === code && !Number.isNaN(value)).length,
-  )
-  return having.every((count) => count >= MIN_WINDOWS) ? windows : logs
+  const having = membersOf(windows, values)
+  return LOG_CLASSES.every((logClass) => having[logClass].length >= MIN_WINDOWS) ? windows : logs
 }
 
 /** Options of every stage of a comparison of logs. */
@@ -116,33 +114,26 @@ interface Stages {
 }
 
 /** A comparison of two sets of logs, stage by stage. `compareLogs` makes it. */
-export class LogComparison extends Stage {
+export class LogComparison extends columnarStage<{
   /** Compared logs: the given ones, or the windows that they were cut into. */
   readonly logs: LogSet
-  readonly options: LogComparisonOptions
   /** The logs that were given. */
   readonly whole: LogSet
+  readonly options: LogComparisonOptions
+}>() {
   readonly #from: LogComparison | undefined
   readonly #stages: Partial<Stages> = {}
   #phases: readonly RunPhase[] | undefined
 
   /** @param from a comparison of the same logs, of which stages with the same options are shared */
-  constructor(
-    logs: LogSet,
-    options: LogComparisonOptions,
-    { whole = logs, from }: { readonly whole?: LogSet; readonly from?: LogComparison } = {},
-  ) {
-    super()
-    this.logs = logs
-    this.whole = whole
-    this.options = options
+  constructor(columns: Pick<LogComparison, 'logs' | 'whole' | 'options'>, from?: LogComparison) {
+    super(columns)
     this.#from = from
   }
 
   /**
-   * Returns the same comparison with other options. Stages that the changed options do not reach are shared, computed
-   * or not. A larger `minSplit` than the networks were learned with only leaves dependencies out; nothing is learned
-   * anew.
+   * Returns the same comparison with other options; stages that they do not reach are shared. A larger `minSplit` than
+   * the networks were learned with only leaves dependencies out.
    */
   with(changes: Partial<LogComparisonOptions>): LogComparison {
     const options = changeOptions(LOG_OPTIONS, this.options, changes)
@@ -150,7 +141,7 @@ export class LogComparison extends Stage {
       const other = compareLogs(this.whole, options)
       if (other.logs !== this.logs) return other
     }
-    return new LogComparison(this.logs, options, { whole: this.whole, from: this })
+    return new LogComparison({ logs: this.logs, whole: this.whole, options }, this)
   }
 
   /** Whether performance has a heavy tail, with advice. */
@@ -196,10 +187,7 @@ export class LogComparison extends Stage {
     return changedPhase(this.phases, afterMean - beforeMean, this.options.alpha)
   }
 
-  /**
-   * Event whose part of performance differs, if several events have performance; undefined if none explains the
-   * difference.
-   */
+  /** Event whose part of performance differs, if several events have it and one explains the difference. */
   get changedPart(): MetricPart | undefined {
     if (!this.divergence.performance.significant) return undefined
     const part = changedPart(this.logs, this.tail.metric)

@@ -1,4 +1,4 @@
-import { ascending, greatest, group, rollup } from 'd3-array'
+import { ascending, greatest, group, sum } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, oneOf, readOptions, share } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -9,7 +9,7 @@ import type {
   DependencyNetworks,
 } from '../dependencies/learn-dependencies.ts'
 import type { Divergence } from '../divergence/find-divergence.ts'
-import { type Feature, isEventTime, type VariableKind } from '../features/features.ts'
+import { type Feature, isEventTime, isShareOfRun, type VariableKind } from '../features/features.ts'
 import { LOG_CLASSES, type LogClass } from '../features/log-set.ts'
 
 /**
@@ -34,30 +34,24 @@ export function focusAttention(
   const isMean = ({ featureType }: AttentionGraph) => Number(featureType === 'mean')
   const graphs = networks
     .of(chosen.class)
-    .map((network): AttentionGraph => {
-      const { featureType } = network
-      const isShare = isEventTime(featureType) && featureType.endsWith('Relative')
-      return { ...graphOf(network, divergence, chosen), sharesDenominator: isTime && isShare }
-    })
+    .map((network) => graphOf(network, divergence, { ...chosen, isTime }))
     .sort((a, b) => isLast(a) - isLast(b) || b.score - a.score || isMean(b) - isMean(a))
-  return new Attention({
-    options: chosen,
-    graphs,
-    headline: headlineOf(graphs, isTime, { divergence, networks }),
-  })
+  const headline = headlineOf(graphs, isTime, { divergence, networks })
+  return new Attention({ options: chosen, graphs, headline })
 }
 
-/**
- * Returns the strongest path of the first graph that has one. All on it differ; timers are on none. Times of events say
- * little of a time since the start, as they are part of it: they come last.
- */
+interface Sources {
+  readonly divergence: Divergence
+  readonly networks: DependencyNetworks
+}
+
+/** Returns the strongest path of the first graph that has one; times of events, as parts of a time, come last. */
 function headlineOf(
   graphs: readonly AttentionGraph[],
   isTime: boolean,
-  stages: { readonly divergence: Divergence; readonly networks: DependencyNetworks },
+  stages: Sources,
 ): AttentionPath | null {
-  const { divergence } = stages
-  if (!divergence.performance.significant) return null
+  if (!stages.divergence.performance.significant) return null
   const isPart = ({ featureType }: AttentionGraph) => isTime && isEventTime(featureType)
   const order = [...graphs.filter((one) => !isPart(one)), ...graphs.filter(isPart)]
   for (const graph of order) {
@@ -71,23 +65,17 @@ function headlineOf(
 function strongestPath(
   graph: AttentionGraph,
   graphs: readonly AttentionGraph[],
-  {
-    divergence,
-    networks,
-  }: { readonly divergence: Divergence; readonly networks: DependencyNetworks },
+  { divergence, networks }: Sources,
 ): readonly AttentionNode[] {
   const { order, parentOf, parentEdge } = attentionTree(graph)
-  const { values } = networks.metric
-  const members = values.filter(
-    (value, i) => !Number.isNaN(value) && networks.logs.classNameOf(i) === graph.class,
-  ).length
+  const { instances } = networks.network(graph)
   // The best of all splits, in the best of all features, is that good by chance now and then.
-  const splits = Math.max(1, members - 2 * networks.options.minLeaf + 1)
+  const splits = Math.max(1, instances - 2 * networks.options.minLeaf + 1)
   const tries = splits * graphs.filter(({ kind }) => kind === graph.kind).length
   const isSure = (name: string) => {
     const { r2 = 0 } = parentEdge.get(name) ?? {}
-    const t = Math.sqrt((r2 * (members - 2)) / (1 - r2))
-    return !(twoSidedTP(t, members - 2) * tries >= divergence.options.alpha)
+    const t = Math.sqrt((r2 * (instances - 2)) / (1 - r2))
+    return !(twoSidedTP(t, instances - 2) * tries >= divergence.options.alpha)
   }
   const nodeOf = new Map(graph.nodes.map((node) => [node.name, node]))
   const paths = new Map<string, { readonly path: readonly AttentionNode[]; readonly sum: number }>()
@@ -116,8 +104,8 @@ function requireSame(divergence: Divergence, networks: DependencyNetworks): void
 function graphOf(
   network: DependencyNetwork,
   divergence: Divergence,
-  { balance, score }: AttentionOptions,
-): Omit<AttentionGraph, 'sharesDenominator'> {
+  { balance, score, isTime }: AttentionOptions & { readonly isTime: boolean },
+): AttentionGraph {
   const { kind, class: logClass, featureType, metric, mass, variablesLeftOut } = network
   const { names, edges, parentEdge } = spanningComponent(network.edges, metric)
   const tree = new Set(parentEdge.values())
@@ -143,7 +131,7 @@ function graphOf(
         b.term - a.term ||
         (a.name < b.name ? -1 : 1),
     )
-  const sum = nodes.reduce((all, { term }) => all + term, 0)
+  const total = sum(nodes, ({ term }) => term)
   const others = Math.max(1, nodes.length - 1)
   return {
     kind,
@@ -152,45 +140,30 @@ function graphOf(
     metric,
     nodes,
     ...(variablesLeftOut > 0 && { variablesLeftOut }),
-    score: score === 'sum' ? sum : sum / others,
+    score: score === 'sum' ? total : total / others,
     edges: edges.map((edge) => ({ ...edge, weight: edge.weight / mass, inTree: tree.has(edge) })),
+    sharesDenominator: isTime && isShareOfRun(featureType),
   }
 }
 
 /**
- * Returns everything that is connected with `root`, and its maximum spanning tree: of all trees that connect it, the
- * one with the largest sum of weights. Of equally strong edges it takes the one with the larger R², then the first by
- * names. `parentEdge` is the tree's edge from each variable, except the root, towards the root.
+ * Returns everything that is connected with `root`, and its maximum spanning tree: of equally strong edges the one with
+ * the larger R², then the first by names. `parentEdge` is the edge from each variable towards the root.
  *
  * Source: Prim 1957, "Shortest connection networks and some generalizations", Bell System Technical
  * Journal 36(6):1389-1401.
  */
 function spanningComponent(edges: readonly DependencyEdge[], root: string) {
-  const ends = edges
-    .toSorted(strongestFirst)
-    .flatMap((edge) => [edge.from, edge.to].map((end) => ({ end, edge })))
-  const edgesOf = rollup(
-    ends,
-    (own) => own.map(({ edge }) => edge),
-    ({ end }) => end,
-  )
-  const parentEdge = new Map<string, DependencyEdge>()
+  const sorted = edges.toSorted(strongestFirst)
   const reached = new Set([root])
-  for (;;) {
-    const candidates = [...reached].flatMap((name) => {
-      const outward = edgesOf.get(name)?.find((edge) => !reached.has(otherEnd(edge, name)))
-      return outward === undefined ? [] : [{ edge: outward, name: otherEnd(outward, name) }]
-    })
-    const [next] = candidates.sort((a, b) => strongestFirst(a.edge, b.edge))
-    if (next === undefined) break
-    reached.add(next.name)
-    parentEdge.set(next.name, next.edge)
+  const parentEdge = new Map<string, DependencyEdge>()
+  const leads = ({ from, to }: DependencyEdge) => reached.has(from) !== reached.has(to)
+  for (let next = sorted.find(leads); next !== undefined; next = sorted.find(leads)) {
+    const name = reached.has(next.from) ? next.to : next.from
+    reached.add(name)
+    parentEdge.set(name, next)
   }
   return { names: [...reached], edges: edges.filter(({ from }) => reached.has(from)), parentEdge }
-}
-
-function otherEnd({ from, to }: DependencyEdge, end: string): string {
-  return from === end ? to : from
 }
 
 function strongestFirst(a: DependencyEdge, b: DependencyEdge): number {
@@ -250,10 +223,7 @@ export interface AttentionGraph {
   /** The name of the node that stands for performance. */
   readonly metric: string
   readonly score: number
-  /**
-   * Whether values are shares of the run time where performance is a time: what always takes equally
-   * long is then a smaller share of a longer run, and seems to depend on performance.
-   */
+  /** Whether values are shares of a run time that is performance: constant times seem to depend on it. */
   readonly sharesDenominator: boolean
   /** Number of variables left out when its dependencies were learned, because there are too many; absent for 0. */
   readonly variablesLeftOut?: number
@@ -272,10 +242,7 @@ export interface AttentionPath {
 /** Graphs to look at first, as found by `focusAttention`. */
 export class Attention extends columnarStage<{
   readonly options: AttentionOptions
-  /**
-   * The highest score first, events and states together; then in the order of features. Those that
-   * share their denominator with performance come after all others, unless asked otherwise.
-   */
+  /** The highest score first, then in the order of features; by default, those that share their denominator last. */
   readonly graphs: readonly AttentionGraph[]
   /** Main result, if performance differs and depends on a variable that differs. */
   readonly headline: AttentionPath | null
@@ -290,10 +257,7 @@ export class Attention extends columnarStage<{
     return this.of(kind)[0]
   }
 
-  /**
-   * Returns one row per graph, best first, with the variables that add most to its score, and, where there were too
-   * many, how many variables were left out.
-   */
+  /** Returns one row per graph, best first, with the variables that add most to its score. */
   table(): StageTable {
     const leftOut = ({ variablesLeftOut = 0 }: AttentionGraph) => variablesLeftOut
     const isLimited = this.graphs.some((graph) => leftOut(graph) > 0)

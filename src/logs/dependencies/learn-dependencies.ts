@@ -1,5 +1,6 @@
 // The innermost loop of all dependency networks: it indexes with `!`.
-import { descending, sort, sum, zip } from 'd3-array'
+import { cumsum, descending, merge, sort, sum, zip } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import {
   count,
   custom,
@@ -16,10 +17,11 @@ import { welch } from '../../stats/welch.ts'
 import {
   type Feature,
   isEventTime,
+  isShareOfRun,
   VARIABLE_KINDS,
   type VariableKind,
 } from '../features/features.ts'
-import { AFTER, BEFORE, LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
+import { LOG_CLASSES, type LogClass, type LogSet, membersOf } from '../features/log-set.ts'
 import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 import { type PerformanceMetric, performanceMetric } from '../performance/performance-metric.ts'
 
@@ -38,9 +40,13 @@ export function learnDependencies(
   const chosen = readOptions(DEPENDENCY_OPTIONS, options)
   const metric = performanceMetric(logs, chosen.metric)
   const source = { logs, metric, weights: instanceWeights(logs, chosen), options: chosen }
-  const learn = (key: NetworkKey) => learnNetwork(key, source)
-  const learned = { grownAt: chosen.minSplit, learn, known: new Map() }
-  return new DependencyNetworks({ logs, options: chosen, metric }, learned)
+  const known = new Map<string, DependencyNetwork>()
+  const network = (key: NetworkKey) =>
+    getOrInsert(known, networkName(key), () => learnNetwork(key, source))
+  return new DependencyNetworks(
+    { logs, options: chosen, metric },
+    { grownAt: chosen.minSplit, network },
+  )
 }
 
 interface NetworkSource {
@@ -54,38 +60,36 @@ interface NetworkSource {
 /** Instances of a class that have performance. */
 type Members = readonly number[]
 
-function learnNetwork(key: NetworkKey, source: NetworkSource) {
+function learnNetwork(key: NetworkKey, source: NetworkSource): DependencyNetwork {
   const { logs, metric, options } = source
-  const { minSplit, minLeaf, stop, significance } = options
-  const members = Array.from(logs.instances.keys()).filter(
-    (instance) =>
-      logs.classNameOf(instance) === key.class && !Number.isNaN(metric.values[instance]),
-  )
-  const { columns, leftOut } = columnsOf(key, source, members)
-  const minMass = leastMass(minSplit, columns.mass)
+  const members = membersOf(logs, metric.values)[key.class]
+  const columns = columnsOf(key, source, members)
+  const { names, times, mass, leftOut } = columns
   const strongest = new Map<string, UndirectedSplit>()
-  for (const target of columns.names.keys()) {
-    const splits = growDependencyTree(columns, target, { minMass, minLeaf, stop, significance })
-    for (const { predictor, mass, r2 } of splits) {
+  for (const target of names.keys()) {
+    for (const { predictor, mass, r2 } of growTree(columns, target, options)) {
       const ends = [Math.min(target, predictor), Math.max(target, predictor)] as const
-      const known = strongest.get(ends.join(' '))
       const split = { ends, mass, r2 }
-      if (known === undefined || strongestFirst(split, known) < 0) {
-        strongest.set(ends.join(' '), split)
-      }
+      const known = strongest.get(`${ends}`)
+      if (known === undefined || strongestFirst(split, known) < 0) strongest.set(`${ends}`, split)
     }
   }
-  const times = timesOf(key, source, { members, columns })
+  const splits = [...strongest.values()].sort(
+    (a, b) => strongestFirst(a, b) || a.ends[0] - b.ends[0] || a.ends[1] - b.ends[1],
+  )
+  const edges = splits.map(({ ends: [one, other], mass, r2 }): DependencyEdge => {
+    const order = happensBefore(times[one] ?? [], times[other] ?? [])
+    const [from = '', to = ''] = order > 0 ? [names[other], names[one]] : [names[one], names[other]]
+    return { from, to, weight: mass, r2, directed: order !== 0 }
+  })
   return {
     ...key,
     metric: metric.name,
-    names: columns.names,
+    names,
     instances: members.length,
-    mass: columns.mass,
+    mass,
     variablesLeftOut: leftOut,
-    edges: [...strongest.values()]
-      .sort((a, b) => strongestFirst(a, b) || a.ends[0] - b.ends[0] || a.ends[1] - b.ends[1])
-      .map((split) => edgeOf(split, columns.names, times)),
+    edges,
   }
 }
 
@@ -98,59 +102,78 @@ function strongestFirst(one: UndirectedSplit, other: UndirectedSplit): number {
   return other.mass - one.mass || other.r2 - one.r2
 }
 
+/** One feature of all variables of one kind, in the instances of one class, sorted once for all trees. */
+type DependencyColumns = ReturnType<typeof columnsOf>
+
 /** Returns the columns of a network, performance among them, in the order of their names. */
-function columnsOf({ kind, featureType }: NetworkKey, source: NetworkSource, members: Members) {
+function columnsOf(key: NetworkKey, source: NetworkSource, members: Members) {
   const { logs, metric, weights: given } = source
-  const features = logs.features(kind)
+  const features = logs.features(key.kind)
   const { name = '', states = [name] } = metric.variable ?? {}
-  const own = metric.variable?.kind === kind ? states.map((one) => features.indexOf(one)) : []
+  const own = metric.variable?.kind === key.kind ? states.map((one) => features.indexOf(one)) : []
   const performance = picked(metric.values, members)
   const weights =
     given === undefined ? new Float64Array(members.length).fill(1) : picked(given, members)
-  const pulls = performance.map((value, row) => value * Number(weights[row]))
-  const valuesOf = (variable: number) => features.of(variable, featureType)
-  const all = [...features.names.keys()].filter((variable) => !own.includes(variable))
-  const { chosen, leftOut } = selectColumns(all, valuesOf, { ...source, members, pulls, weights })
-  const others = chosen.map((variable) => {
-    return { name: features.names[variable] as string, values: picked(valuesOf(variable), members) }
+  const pulls = performance.map((value, row) => value * weights[row]!)
+  const valuesOf = (variable: number) => features.of(variable, key.featureType)
+  const others = [...features.names.keys()].filter((variable) => !own.includes(variable))
+  const { chosen, leftOut } = selectColumns(others, valuesOf, {
+    ...source,
+    members,
+    pulls,
+    weights,
   })
-  const columns = sort([...others, { name: metric.name, values: performance }], (one) => one.name)
-  return { columns: dependencyColumns(columns, weights), leftOut }
+  const variables = chosen.map((variable) => {
+    const values = picked(valuesOf(variable), members)
+    const times = isEventTime(key.featureType) ? values : undefined
+    return { name: features.names[variable] as string, values, times }
+  })
+  const times = performanceTimes(key, source, members)
+  const columns = sort([...variables, { name: metric.name, values: performance, times }], byName)
+  const values = columns.map((column) => column.values)
+  const orders = [...values.map(varyingOrder), Uint32Array.from(members.keys())]
+  const all = Int32Array.from(merge<number>(orders))
+  const ends = Int32Array.from(cumsum(orders, ({ length }) => length))
+  return {
+    names: columns.map(byName),
+    /** A value an instance; NaN where it is missing. */
+    values,
+    /** All instances; in a column, those that have a value. */
+    root: { orders: all, starts: Int32Array.from([0, ...ends.slice(0, -1)]), ends },
+    /** Room for the orders of one tree's nodes. */
+    scratch: new Int32Array(all.length),
+    /** Times of each variable; undefined for those without. */
+    times: columns.map((column) => column.times),
+    weights,
+    mass: sum(weights),
+    /** Number of variables that could have taken part, and were too many. */
+    leftOut,
+  }
 }
 
-/**
- * Returns the times of each variable; undefined for variables without times. Performance has a number of its own in
- * every network, which is scaled to the other features here.
- */
-function timesOf(
+function byName({ name }: { readonly name: string }): string {
+  return name
+}
+
+/** Returns performance as a time like those of a feature, as it has one number of its own in every network. */
+function performanceTimes(
   { featureType }: NetworkKey,
   { logs, metric }: NetworkSource,
-  {
-    members,
-    columns: { names, values },
-  }: { readonly members: readonly number[]; readonly columns: DependencyColumns },
-): readonly (Float64Array | undefined)[] {
-  if (!isEventTime(featureType)) return names.map(() => undefined)
-  const own = names.indexOf(metric.name)
-  const runTimeUs = picked(logs.runTimeUs, members)
-  const isShare = featureType.endsWith('Relative')
-  return values.map((ofColumn, column) => {
-    if (column !== own || metric.unit === (isShare ? 'relative time' : 'absolute time'))
-      return ofColumn
-    if (metric.unit === 'value') return undefined
-    const scaled = (value: number, runUs: number) => (isShare ? value / runUs : value * runUs)
-    return ofColumn.map((value, i) => scaled(value, Number(runTimeUs[i])))
-  })
+  members: Members,
+): Float64Array | undefined {
+  if (!isEventTime(featureType) || metric.unit === 'value') return undefined
+  const values = picked(metric.values, members)
+  const isShare = isShareOfRun(featureType)
+  if (isShare === (metric.unit === 'relative time')) return values
+  const runUs = picked(logs.runTimeUs, members)
+  return values.map((value, row) => (isShare ? value / runUs[row]! : value * runUs[row]!))
 }
 
-function edgeOf(
-  { ends: [one, other], mass, r2 }: UndirectedSplit,
-  names: readonly string[],
-  times: readonly (Float64Array | undefined)[],
-): DependencyEdge {
-  const order = happensBefore(times[one] ?? [], times[other] ?? [])
-  const [from = '', to = ''] = order > 0 ? [names[other], names[one]] : [names[one], names[other]]
-  return { from, to, weight: mass, r2, directed: order !== 0 }
+/** Returns the rows with a value, ascending by it; none of a constant column, which splits nothing. */
+function varyingOrder(values: Float64Array): Uint32Array {
+  const present = Uint32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
+  const order = ascendingOrder(values, present)
+  return values[order[0]!] === values[order.at(-1)!] ? new Uint32Array(0) : order
 }
 
 /** Two instances that agree may be chance, but one is no order at all. */
@@ -217,10 +240,7 @@ export interface DependencyEdge {
   /** The earlier one where `directed`; otherwise the first by name. */
   readonly from: string
   readonly to: string
-  /**
-   * The weight of the largest node that is split on it: its number of instances where all count the
-   * same. The dependency is there up to this minimum size of nodes to split.
-   */
+  /** Weight of the largest node that is split on it: its number of instances where all count the same. */
   readonly weight: number
   /** The share of that node's variance that the split explains. */
   readonly r2: number
@@ -246,34 +266,31 @@ export interface DependencyNetwork extends NetworkKey {
 
 interface LearnedNetworks {
   readonly grownAt: number
-  readonly learn: (key: NetworkKey) => DependencyNetwork
-  readonly known: Map<string, DependencyNetwork>
+  /** Returns a network as it was grown. */
+  readonly network: (key: NetworkKey) => DependencyNetwork
 }
 
-interface NetworkColumns {
+/** A network of dependencies for each kind, feature and class, learned on first use; `learnDependencies` makes it. */
+export class DependencyNetworks extends columnarStage<{
   readonly logs: LogSet
   readonly options: DependencyOptions
   readonly metric: PerformanceMetric
-}
-
-/**
- * Dependencies between variables, as found by `learnDependencies`: a network for each kind, feature and class, learned
- * on first use.
- */
-export class DependencyNetworks extends columnarStage<NetworkColumns>() {
+}>() {
   readonly #learned: LearnedNetworks
 
-  constructor(columns: NetworkColumns, learned: LearnedNetworks) {
+  constructor(
+    columns: Pick<DependencyNetworks, 'logs' | 'options' | 'metric'>,
+    learned: LearnedNetworks,
+  ) {
     super(columns)
     this.#learned = learned
   }
 
   /** Number of instances of each class that are left out because they have no performance. */
   get leftOut(): Readonly<Record<LogClass, number>> {
-    const { metric, logs } = this
-    const without = (code: number) =>
-      metric.values.filter((value, i) => Number.isNaN(value) && logs.classOf[i] === code).length
-    return { before: without(0), after: without(1) }
+    const { before, after } = membersOf(this.logs, this.metric.values)
+    const { counts } = this.logs
+    return { before: counts.before - before.length, after: counts.after - after.length }
   }
 
   /** Lowest `minSplit` that needs no new learning; higher values only prune. */
@@ -283,10 +300,7 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
 
   /** Returns one network. */
   network(key: NetworkKey): DependencyNetwork {
-    const name = networkName(key)
-    const { known, learn } = this.#learned
-    const whole = known.get(name) ?? learn(key)
-    known.set(name, whole)
+    const whole = this.#learned.network(key)
     const least = leastMass(this.options.minSplit, whole.mass)
     return { ...whole, edges: whole.edges.filter(({ weight }) => weight >= least) }
   }
@@ -301,12 +315,7 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
     })
   }
 
-  /**
-   * Returns the same networks with only the dependencies that are there when nodes of fewer instances are not split.
-   * Nothing is learned anew.
-   *
-   * @param minSplit share of the instances of a class, `grownAt` or more
-   */
+  /** Returns the same networks without what a `minSplit` of `grownAt` or more leaves out; learns nothing anew. */
   pruned(minSplit: number): DependencyNetworks {
     const { logs, metric, options } = this
     const changed = { logs, metric, options: { ...options, minSplit } }
@@ -322,27 +331,31 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
   }
 }
 
-export function networkName({ kind, class: logClass, featureType }: NetworkKey): string {
+function networkName({ kind, class: logClass, featureType }: NetworkKey): string {
   return `${kind} ${logClass} ${featureType}`
 }
 
 /** Returns the least weight of a node that is split; a third of 120 is 40, whatever rounding makes of it. */
-export function leastMass(minSplit: number, mass: number): number {
+function leastMass(minSplit: number, mass: number): number {
   return minSplit * mass * (1 - 1e-12)
 }
 
-interface TreeOptions extends Pick<DependencyOptions, 'minLeaf' | 'stop' | 'significance'> {
-  /** A node with less weight than this is not split. */
-  readonly minMass: number
-}
-
-export interface TreeSplit {
+interface TreeSplit {
   readonly predictor: number
-  readonly threshold: number
   /** Σ of weights of the node it splits: its number of instances where all count the same. */
   readonly mass: number
   /** The share of the node's sum of squares that it explains. */
   readonly r2: number
+}
+
+/**
+ * The instances of a part of a tree: rows of each column, ascending by its values, from `starts` to before `ends`, and
+ * last all rows. Nodes of one tree share the array, with stretches of their own.
+ */
+interface TreeNode {
+  readonly orders: Int32Array
+  readonly starts: Int32Array
+  readonly ends: Int32Array
 }
 
 /**
@@ -354,35 +367,72 @@ export interface TreeSplit {
  * Sources: Nagaraj, Killian and Neville, NSDI 2012, §3.3; Breiman, Friedman, Olshen and Stone 1984,
  * "Classification and regression trees"; the stop is our own.
  */
-export function growDependencyTree(
+function growTree(
   columns: DependencyColumns,
   target: number,
-  options: TreeOptions,
+  options: DependencyOptions,
 ): TreeSplit[] {
+  const { weights, root, scratch } = columns
   const splits: TreeSplit[] = []
-  const { minLeaf, minMass } = options
-  const values = columns.values[target] as Float64Array
-  const pending = [rootNode(columns, values)]
+  const minMass = leastMass(options.minSplit, columns.mass)
+  const values = columns.values[target]!
+  const isKnown = Uint8Array.from(values, (value) => Number(!Number.isNaN(value)))
+  const pending: TreeNode[] = [isKnown.includes(0) ? dividedNode(root, isKnown, scratch)[1] : root]
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    const sums = targetSums(node.rows, values, columns.weights)
+    const rows = rowsOf(node)
+    const sums = targetSums(rows, values, weights)
     if (sums === undefined || sums.mass < minMass) continue
-    const cut = bestCut(columns, node, sums, { target, minLeaf })
+    const cut = bestCut(columns, node, { ...sums, target, minLeaf: options.minLeaf })
     if (cut === undefined || !isAccepted(cut, sums, options)) continue
-    const r2 = Math.min(1, cut.gain / sums.squares)
-    splits.push({ predictor: cut.column, threshold: cut.threshold, mass: sums.mass, r2 })
+    const { column, gain } = cut
+    splits.push({ predictor: column, mass: sums.mass, r2: Math.min(1, gain / sums.squares) })
+    const isLeft = leftRows(columns.values[column]!, rows, cut)
+    const left = sum(rows, (row) => isLeft[row]! * weights[row]!)
     // Dividing costs as much as looking for a cut: not for parts that are all too small.
-    const isLeft = leftRows(columns, node, cut)
-    const left = sum(node.rows, (row) => isLeft[row]! * columns.weights[row]!)
     if (Math.max(left, sums.mass - left) < minMass) continue
-    pending.push(...dividedNode(node, isLeft, columns.scratch))
+    pending.push(...dividedNode(node, isLeft, scratch))
   }
   return splits
+}
+
+/** Returns the right and the left part of a node, whose rows keep their order; overwrites nodes divided before. */
+function dividedNode(
+  { orders, starts, ends }: TreeNode,
+  isLeft: Uint8Array,
+  scratch: Int32Array<ArrayBuffer>,
+): readonly [TreeNode, TreeNode] {
+  const right = new Int32Array(isLeft.length)
+  const middles = new Int32Array(starts.length)
+  for (let column = 0; column < starts.length; column++) {
+    const end = ends[column]!
+    let inLeft = starts[column]!
+    let inRight = 0
+    for (let place = inLeft; place < end; place++) {
+      // Both are written and one is kept: which of them it is cannot be foreseen.
+      const row = orders[place]!
+      const left = isLeft[row]!
+      right[inRight] = row
+      scratch[inLeft] = row
+      inLeft += left
+      inRight += 1 - left
+    }
+    middles[column] = inLeft
+    for (let i = 0; i < inRight; i++) scratch[inLeft + i] = right[i]!
+  }
+  return [
+    { orders: scratch, starts: middles, ends },
+    { orders: scratch, starts, ends: middles },
+  ]
+}
+
+function rowsOf({ orders, starts, ends }: TreeNode): Int32Array {
+  return orders.subarray(starts.at(-1), ends.at(-1))
 }
 
 function isAccepted(
   { gain, cuts }: BestCut,
   { squares, size }: TargetSums,
-  { stop, significance }: TreeOptions,
+  { stop, significance }: DependencyOptions,
 ): boolean {
   if (stop === 'orange') return true
   if (size <= 2) return false
@@ -398,8 +448,6 @@ interface BestCut {
   readonly column: number
   /** Values up to this one go left. */
   readonly lastLeft: number
-  /** Midway to the next value. */
-  readonly threshold: number
   /** Whether instances without a value go left: to the side with more weight. */
   readonly missingLeft: boolean
   /** Decrease of the weighted sum of squares. */
@@ -412,9 +460,8 @@ interface BestCut {
 const SAME_SHARE = 1e-10
 
 /**
- * Sums of the target over the rows of a node: weight times deviation from the mean, a row each, their
- * weight and squares, and as how many equally weighted rows the node counts; undefined where the target
- * does not vary there.
+ * Returns the weight of the rows of a node, the weighted deviation of each from their mean, the squares, and how many
+ * equally weighted rows they are worth; undefined where the target does not vary.
  */
 function targetSums(rows: Int32Array, target: Float64Array, weights: Float64Array) {
   let mass = 0
@@ -443,26 +490,29 @@ function targetSums(rows: Int32Array, target: Float64Array, weights: Float64Arra
 }
 
 /**
- * Returns the best of all cuts between two values of a column that leave `minLeaf` instances with a value on either
- * side. Of columns that gain the same, the one that correlates more with the target in the node (r² over instances with
- * a value): what variables are called decides only after that. Of equal cuts of a column the lowest. Undefined where
- * there is none that gains.
+ * Returns the cut between two values of a column that gains most and leaves `minLeaf` instances either side: of equal
+ * ones the lowest, of columns the one that correlates more with the target in the node, then the first.
  */
 function bestCut(
   { values, weights }: DependencyColumns,
   node: TreeNode,
-  sums: TargetSums,
-  { target, minLeaf }: { readonly target: number; readonly minLeaf: number },
+  {
+    pulls,
+    mass,
+    squares,
+    target,
+    minLeaf,
+  }: TargetSums & { readonly target: number; readonly minLeaf: number },
 ): BestCut | undefined {
-  const { rows, orders, starts, ends } = node
-  const { pulls, mass, squares } = sums
   const same = SAME_SHARE * squares
+  const { orders, starts, ends } = node
+  const all = rowsOf(node).length
   let best: Omit<BestCut, 'cuts'> | undefined
   let cuts = 0
   const shareOf = (column: number) =>
     explainedShare(values[column]!, pulls, {
       weights,
-      rows: orders.subarray(starts[column]!, ends[column]!),
+      rows: orders.subarray(starts[column], ends[column]),
     })
   for (let column = 0; column < values.length; column++) {
     const start = starts[column]!
@@ -471,7 +521,7 @@ function bestCut(
     const ofColumn = values[column]!
     let missingMass = 0
     let missingPull = 0
-    if (end - start < rows.length) {
+    if (end - start < all) {
       missingMass = mass
       for (let place = start; place < end; place++) {
         missingMass -= weights[orders[place]!]!
@@ -500,8 +550,7 @@ function bestCut(
       const gain = (pull * pull * mass) / (inLeft * (mass - inLeft))
       if (gain <= most) continue
       most = gain + same
-      const threshold = value + (next - value) / 2
-      ofThis = { column, lastLeft: value, threshold, missingLeft, gain }
+      ofThis = { column, lastLeft: value, missingLeft, gain }
     }
     if (ofThis === undefined) continue
     const isBetter =
@@ -513,74 +562,18 @@ function bestCut(
   return best === undefined ? undefined : { ...best, cuts }
 }
 
-interface TreeNode {
-  readonly rows: Int32Array
-  /**
-   * Rows of each column, ascending by its values: for column c, those of `rows` with a value stand from `starts[c]` to
-   * before `ends[c]`. Nodes of one tree share the array, with stretches of their own.
-   */
-  readonly orders: Int32Array
-  readonly starts: Int32Array
-  readonly ends: Int32Array
-}
-
-function rootNode(columns: DependencyColumns, target: Float64Array): TreeNode {
-  const { orders, counts } = columns
-  const starts = counts.map((_, column) => column * target.length)
-  const ends = counts.map((count, column) => column * target.length + count)
-  const all = Int32Array.from(target.keys())
-  const root = { rows: all, orders, starts, ends }
-  if (!target.some(Number.isNaN)) return root
-  const isKept = Uint8Array.from(target, (value) => Number(!Number.isNaN(value)))
-  return dividedNode(root, isKept, columns.scratch)[1]
-}
-
 /** Returns, for each row of a node, whether a cut puts it on the left. */
 function leftRows(
-  { values }: DependencyColumns,
-  { rows }: TreeNode,
-  { column, lastLeft, missingLeft }: BestCut,
+  values: Float64Array,
+  rows: Int32Array,
+  { lastLeft, missingLeft }: BestCut,
 ): Uint8Array {
-  const ofColumn = values[column]!
-  const isLeft = new Uint8Array(ofColumn.length)
+  const isLeft = new Uint8Array(values.length)
   for (const row of rows) {
-    const value = ofColumn[row]!
+    const value = values[row]!
     isLeft[row] = Number(Number.isNaN(value) ? missingLeft : value <= lastLeft)
   }
   return isLeft
-}
-
-/**
- * Returns both parts of a node, right and left, as `isLeft` says of each row; either part keeps the order of its rows.
- * Orders are written to `scratch`, which overwrites those of nodes divided before.
- */
-function dividedNode(
-  { rows, orders, starts, ends }: TreeNode,
-  isLeft: Uint8Array,
-  scratch: Int32Array<ArrayBuffer>,
-): readonly [TreeNode, TreeNode] {
-  const right = new Int32Array(rows.length)
-  const middles = new Int32Array(starts.length)
-  for (let column = 0; column < starts.length; column++) {
-    const end = ends[column]!
-    let inLeft = starts[column]!
-    let inRight = 0
-    for (let place = inLeft; place < end; place++) {
-      const row = orders[place]!
-      // Both are written and one is kept: which of them it is cannot be foreseen.
-      const left = isLeft[row]!
-      right[inRight] = row
-      scratch[inLeft] = row
-      inLeft += left
-      inRight += 1 - left
-    }
-    middles[column] = inLeft
-    for (let i = 0; i < inRight; i++) scratch[inLeft + i] = right[i]!
-  }
-  return [
-    { rows: rows.filter((row) => !isLeft[row]), orders: scratch, starts: middles, ends },
-    { rows: rows.filter((row) => isLeft[row]), orders: scratch, starts, ends: middles },
-  ]
 }
 
 interface Selection extends NetworkSource {
@@ -591,10 +584,8 @@ interface Selection extends NetworkSource {
 }
 
 /**
- * Returns the columns of a network: all, if they are at most `mostVariables`. Else those that can be part of one, as
- * they vary and so many instances have them that they can be split; of too many of these, those that differ most
- * between the classes (|t|) and those that correlate most with performance (r², by its F), in turn. `leftOut`: how many
- * variables could have taken part, and were too many.
+ * Returns the columns of a network: all, or at most `mostVariables` that can be split. Of too many, takes those
+ * that differ most between the classes (|t|) and correlate most with performance (F) in turn.
  */
 function selectColumns(
   all: readonly number[],
@@ -604,15 +595,11 @@ function selectColumns(
   const { members, options } = selection
   const { minLeaf, mostVariables } = options
   if (all.length <= mostVariables) return { chosen: all, leftOut: 0 }
-  const able = all.filter((variable) => canBeSplit(picked(valuesOf(variable), members), minLeaf))
+  const isAble = (variable: number) =>
+    varyingOrder(picked(valuesOf(variable), members)).length >= 2 * minLeaf
+  const able = all.filter(isAble)
   const chosen = able.length <= mostVariables ? able : mostTelling(able, valuesOf, selection)
   return { chosen, leftOut: able.length - chosen.length }
-}
-
-/** Whether both sides can have that many values; otherwise a column neither splits others nor is split. */
-function canBeSplit(values: Float64Array, minLeaf: number): boolean {
-  const present = values.filter((value) => !Number.isNaN(value))
-  return present.length >= 2 * minLeaf && present.some((value) => value !== present[0])
 }
 
 function mostTelling(
@@ -620,9 +607,7 @@ function mostTelling(
   valuesOf: (variable: number) => Float64Array,
   { logs, options, members, pulls, weights }: Selection,
 ): number[] {
-  const [before, after] = [BEFORE, AFTER].map((code) =>
-    [...logs.instances.keys()].filter((instance) => logs.classOf[instance] === code),
-  ) as [number[], number[]]
+  const { before, after } = membersOf(logs)
   const telling = variables.map((variable) => {
     const values = valuesOf(variable)
     const { statistic } = welch(picked(values, before), picked(values, after))
@@ -642,91 +627,26 @@ function correlation(values: Float64Array, pulls: Float64Array, weights: Float64
   return (share * (rows.length - 2)) / (1 - share)
 }
 
-export function picked(values: Float64Array, members: Members): Float64Array {
+function picked(values: Float64Array, members: Members): Float64Array {
   return Float64Array.from(members, (instance) => Number(values[instance]))
 }
 
-/**
- * One feature of all variables of one kind, in the instances of one class, sorted once for the trees
- * of all of them.
- */
-export interface DependencyColumns {
-  /** Ascending, performance among them. */
-  readonly names: readonly string[]
-  /** A value an instance; NaN where it is missing. */
-  readonly values: readonly Float64Array[]
-  /**
-   * Instances of each column that have a value, ascending by it: those of column c start at `c * instances`, and
-   * `counts[c]` is their number.
-   */
-  readonly orders: Int32Array
-  readonly counts: Int32Array
-  readonly weights: Float64Array
-  readonly mass: number
-  /** Room for the orders of one tree's nodes: as large as `orders`. */
-  readonly scratch: Int32Array<ArrayBuffer>
-}
-
-/** Sorts columns. They must be in the order of their names. */
-export function dependencyColumns(
-  columns: readonly { readonly name: string; readonly values: Float64Array }[],
-  weights: Float64Array,
-): DependencyColumns {
-  const orders = new Int32Array(columns.length * weights.length)
-  const counts = columns.map(({ values }, column) => {
-    const order = ascending(values)
-    orders.set(order, column * weights.length)
-    return order.length
-  })
-  return {
-    names: columns.map(({ name }) => name),
-    values: columns.map(({ values }) => values),
-    orders,
-    counts: Int32Array.from(counts),
-    weights,
-    mass: weights.reduce((sum, weight) => sum + weight, 0),
-    scratch: new Int32Array(orders.length),
-  }
-}
-
-function ascending(values: Float64Array): Uint32Array {
-  const present = Uint32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
-  const order = ascendingOrder(values, present)
-  // A constant column splits nothing: without rows it is passed over.
-  const varies = values[order[0]!] !== values[order[order.length - 1]!]
-  return varies ? order : new Uint32Array(0)
-}
-
-/**
- * Returns Pearson's r² between a column and a target over some rows: the share of the target's variance that a straight
- * line would explain. 0 where either does not vary.
- */
-export function explainedShare(
+/** Returns Pearson's r² of a column and a target over some rows; 0 where either does not vary. */
+function explainedShare(
   values: Float64Array,
   pulls: Float64Array,
   { rows, weights }: { readonly rows: Int32Array; readonly weights: Float64Array },
 ): number {
-  let mass = 0
-  let ofValues = 0
-  let ofTarget = 0
-  const origin = values[rows[0]!]!
-  for (const row of rows) {
-    mass += weights[row]!
-    ofValues += weights[row]! * (values[row]! - origin)
-    ofTarget += pulls[row]!
-  }
-  const [shift, mean] = [ofValues / mass, ofTarget / mass]
+  const own = targetSums(rows, values, weights)
+  if (own === undefined) return 0
+  const mean = sum(rows, (row) => pulls[row]!) / own.mass
   let both = 0
   let squares = 0
-  let targetSquares = 0
   for (const row of rows) {
-    const weight = weights[row]!
-    const deviation = values[row]! - origin - shift
-    const pull = pulls[row]! - weight * mean
-    both += deviation * pull
-    squares += weight * deviation * deviation
-    targetSquares += (pull * pull) / weight
+    const pull = pulls[row]! - weights[row]! * mean
+    both += (own.pulls[row]! * pull) / weights[row]!
+    squares += (pull * pull) / weights[row]!
   }
-  const share = (both * both) / (squares * targetSquares)
+  const share = (both * both) / (own.squares * squares)
   return Number.isFinite(share) ? share : 0
 }

@@ -1,12 +1,13 @@
-import { ascending, group, index, max, median, quantile, sum } from 'd3-array'
+import { ascending, descending, greatest, group, index, max, median, quantile, sum } from 'd3-array'
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import { memoized } from '../../core/remembered.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { type WelchResult, welch } from '../../stats/welch.ts'
 import {
   type Feature,
-  isEventTime,
+  isShareOfRun,
   LEVELS,
   type Level,
   VARIABLE_KINDS,
@@ -14,10 +15,10 @@ import {
 } from '../features/features.ts'
 import {
   AFTER,
-  BEFORE,
   LOG_CLASSES,
   type LogClass,
   type LogSet,
+  membersOf,
   type VariableFeatures,
 } from '../features/log-set.ts'
 import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
@@ -53,13 +54,12 @@ interface Group {
 }
 
 function instanceGroups(logs: LogSet, weights: Float64Array | undefined) {
-  const [before, after] = [BEFORE, AFTER].map((code): Group => {
-    // An instance without performance has no weight by it.
-    const members = [...logs.instances.keys()].filter(
-      (instance) => logs.classOf[instance] === code && !Number.isNaN(weights?.[instance]),
-    )
-    return { members, values: new Float64Array(members.length) }
-  }) as [Group, Group]
+  // An instance without performance has no weight by it.
+  const members = membersOf(logs, weights)
+  const groupOf = (own: readonly number[]): Group => {
+    return { members: own, values: new Float64Array(own.length) }
+  }
+  const [before, after] = [groupOf(members.before), groupOf(members.after)]
   if (weights === undefined) return { before, after }
   const beforeWeights = picked(weights, before).slice()
   const afterWeights = picked(weights, after).slice()
@@ -72,14 +72,8 @@ function picked(values: Float64Array, { members, values: room }: Group): Float64
   return room
 }
 
-type OpenTest = { -readonly [K in keyof FeatureTest]: FeatureTest[K] }
-
 /** Tests one feature. There may be a million tests, so it avoids spreading, which takes several times the memory. */
-function openTest(
-  feature: Feature,
-  values: Float64Array,
-  { before, after, weights }: Groups,
-): OpenTest {
+function openTest(feature: Feature, values: Float64Array, { before, after, weights }: Groups) {
   const test = welch(picked(values, before), picked(values, after), weights)
   return {
     feature,
@@ -194,16 +188,16 @@ function leastP({
 }
 
 function mostDivergentFirst(a: VariableDivergence, b: VariableDivergence): number {
-  if (a.score > 0 && b.score > 0 && (a.idle === null) !== (b.idle === null)) {
-    return a.idle === null ? -1 : 1
-  }
-  if (bySeparation(a, b) !== 0) return bySeparation(a, b)
-  if (a.score !== b.score) return b.score - a.score
-  if (a.score > 0) return ascending(`${a.kind} ${a.name}`, `${b.kind} ${b.name}`)
-  const order = place(a) - place(b)
-  if (order !== 0) return order
-  const bySize = a.presence.onlyIn === null ? largestFinite(b) - largestFinite(a) : 0
-  return bySize || byPresence(a, b)
+  const differ = a.score > 0 && b.score > 0
+  return (
+    (differ ? Number(a.idle !== null) - Number(b.idle !== null) : 0) ||
+    bySeparation(a, b) ||
+    descending(a.score, b.score) ||
+    (differ ? ascending(`${a.kind} ${a.name}`, `${b.kind} ${b.name}`) : 0) ||
+    place(a) - place(b) ||
+    (a.presence.onlyIn === null ? largestFinite(b) - largestFinite(a) : 0) ||
+    byPresence(a, b)
+  )
 }
 
 /** Ranks presence: a new variable tells more than a missing one. */
@@ -215,30 +209,26 @@ function presences(logs: LogSet, kind: VariableKind): (variable: number) => Pres
   const { counts } = logs
   const features = logs.features(kind)
   // Most variables are in a single instance, so few tests differ: results are kept.
-  const known = new Map<string, number>()
-  const test = (before: number, after: number) => {
-    const key = `${before} ${after}`
-    const p = known.get(key) ?? fisherExact(before, counts.before, after, counts.after).p
-    known.set(key, p)
-    return p
-  }
+  const testOf = memoized((before: number) =>
+    memoized((after: number) => fisherExact(before, counts.before, after, counts.after).p),
+  )
   return (variable) => {
-    const [before, after] = presentIn(logs.classOf, features, variable)
+    const { before, after } = presentIn(logs, features, variable)
     return {
       before: before.instances,
       after: after.instances,
       beforeMessages: before.messages,
       afterMessages: after.messages,
-      p: test(before.instances, after.instances),
+      p: testOf(before.instances)(after.instances),
       separation: separation(before.instances, after.instances, counts),
-      onlyIn:
-        before.instances === 0 && after.instances > 0
-          ? 'after'
-          : after.instances === 0 && before.instances > 0
-            ? 'before'
-            : null,
+      onlyIn: onlyIn(before.instances, after.instances),
     }
   }
+}
+
+function onlyIn(before: number, after: number): Presence['onlyIn'] {
+  if (before > 0 === after > 0) return null
+  return before > 0 ? 'before' : 'after'
 }
 
 /** Returns the separation of the classes: 0 if all instances have it, or none. */
@@ -248,34 +238,22 @@ function separation(before: number, after: number, counts: LogSet['counts']): nu
   return spread === 0 ? 0 : (after * counts.before - before * counts.after) ** 2 / spread
 }
 
-interface Occurrences {
-  instances: number
-  /** NaN of state variables. */
-  messages: number
-}
-
-/** Counts the instances before and after in which a variable occurs. */
-function presentIn(
-  classOf: Uint8Array,
-  features: VariableFeatures,
-  variable: number,
-): readonly [Occurrences, Occurrences] {
-  const { instances: logged, values: valuesOf } = features.entries(variable)
-  const columns = features.types.map((type) => ({ type, values: valuesOf(type) }))
-  const numbers = columns.find(({ type }) => type === 'count')?.values
-  const none = { instances: 0, messages: numbers === undefined ? Number.NaN : 0 }
-  const found: [Occurrences, Occurrences] = [{ ...none }, { ...none }]
-  for (const [entry, instance] of logged.entries()) {
-    const isThere = columns.some(({ type, values }) => {
-      const value = Number(values[entry])
-      return type === 'count' ? value > 0 : !Number.isNaN(value)
-    })
-    if (!isThere) continue
-    const own = found[classOf[instance] === AFTER ? 1 : 0]
+/** Counts the instances of each class in which a variable occurs, and its messages: NaN of a state variable. */
+function presentIn({ classOf }: LogSet, features: VariableFeatures, variable: number) {
+  const { instances, values } = features.entries(variable)
+  const times = features.types.filter((type) => type !== 'count').map(values)
+  const counts = features.types.includes('count') ? values('count') : undefined
+  const messages = counts === undefined ? Number.NaN : 0
+  const before = { instances: 0, messages }
+  const after = { instances: 0, messages }
+  for (const [entry, instance] of instances.entries()) {
+    const count = Number(counts?.[entry])
+    if (!(count > 0) && times.every((own) => Number.isNaN(own[entry]))) continue
+    const own = classOf[instance] === AFTER ? after : before
     own.instances++
-    own.messages += Number(numbers?.[entry])
+    own.messages += count
   }
-  return found
+  return { before, after }
 }
 
 /** Options of `findDivergence`. */
@@ -330,32 +308,25 @@ export interface VariableDivergence {
   /** Sum of |t| over significant features; Infinity where two constants differ. */
   readonly score: number
   readonly presence: Presence
-  /**
-   * Why it can be no cause: a state that is constant in each class, or a timer, whose number of messages is the
-   * run time divided by a period. Null for all others.
-   */
+  /** Why it can be no cause: a constant of each class, or a timer, which comes once a period of the run time. */
   readonly idle: 'constant' | 'timer' | null
   /** Gravity of its messages: 0 for plain ones, then warnings, errors, and thrown exceptions. */
   readonly gravity: number
   readonly features: readonly FeatureTest[]
 }
 
-interface DivergenceColumns {
+/** Differences between two sets of logs, as found by `findDivergence`. */
+export class Divergence extends columnarStage<{
   readonly logs: LogSet
   readonly options: DivergenceOptions
   /**
-   * The most divergent first, events and states together, but before them events that most instances of one class have
-   * and hardly any of the other; constants and timers after all others that differ. Among those without a significant
-   * difference, variables logged only after come first, then those logged only before: events before states, the
-   * gravest first, then those in more instances and more messages. The others follow by difference.
+   * The most divergent first, but before all others events that tell the classes apart by whether they came;
+   * constants and timers after all others that differ. Of others, those only after come first, then those only before.
    */
   readonly variables: readonly VariableDivergence[]
   /** Whether performance differs. */
   readonly performance: PerformanceTest
-}
-
-/** Differences between two sets of logs, as found by `findDivergence`. */
-export class Divergence extends columnarStage<DivergenceColumns>() {
+}>() {
   readonly #byKind = group(this.variables, ({ kind }) => kind)
   readonly #byName = index(
     this.variables,
@@ -377,10 +348,7 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
     return this.#byName.get(kind)?.get(name)
   }
 
-  /**
-   * Returns the variables that only one class logged: new messages, or missing ones. Events come first, the gravest
-   * first, then those in more instances and messages.
-   */
+  /** Returns the variables that only one class logged: events, the gravest first, then those in more instances. */
   onlyIn(logClass: LogClass): readonly VariableDivergence[] {
     return this.variables.filter(({ presence }) => presence.onlyIn === logClass).sort(byPresence)
   }
@@ -393,15 +361,13 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
   /** Returns one row per variable, the most divergent first, with the feature that differs most. */
   table(): StageTable {
     const rows = this.variables.map(({ features, presence, ...variable }) => {
-      const strongest = largestT(features.filter(({ tested }) => tested))
+      const none = { feature: '', t: Number.NaN, beforeMean: Number.NaN, afterMean: Number.NaN }
+      const strongest = largestT(features.filter(({ tested }) => tested)) ?? none
       return {
+        ...strongest,
         ...variable,
         variable: variable.name,
         significant: features.filter(({ significant }) => significant).length,
-        feature: strongest?.feature ?? '',
-        t: strongest?.t ?? Number.NaN,
-        beforeMean: strongest?.beforeMean ?? Number.NaN,
-        afterMean: strongest?.afterMean ?? Number.NaN,
         beforeInstances: presence.before,
         afterInstances: presence.after,
       }
@@ -449,14 +415,11 @@ export function byPresence(a: VariableDivergence, b: VariableDivergence): number
   )
 }
 
-/**
- * Returns the significant feature of a variable with the largest |t|; undefined where none is. A time as a share of the
- * run also differs where the run alone does, and tells only where nothing else does.
- */
+/** Returns the significant feature with the largest |t|; shares of the run only where nothing else differs. */
 export function strongestDifference({ features }: VariableDivergence): FeatureTest | undefined {
   const differing = features.filter(({ significant }) => significant)
-  const isShare = ({ feature }: FeatureTest) => isEventTime(feature) && feature.endsWith('Relative')
-  return largestT(differing.filter((test) => !isShare(test))) ?? largestT(differing)
+  const others = differing.filter(({ feature }) => !isShareOfRun(feature))
+  return largestT(others) ?? largestT(differing)
 }
 
 /** Returns the largest finite |t| of a variable; 0 where there is none. */
@@ -466,10 +429,8 @@ export function largestFinite({ features }: VariableDivergence): number {
 
 /** Returns the test with the largest t; of equal ones the mean, which is easiest to state, else the first. */
 function largestT(tests: readonly FeatureTest[]): FeatureTest | undefined {
-  return tests.reduce<FeatureTest | undefined>((best, each) => {
-    const [known, size] = [best === undefined ? -1 : Math.abs(best.t), Math.abs(each.t)]
-    return size > known || (size === known && each.feature === 'mean') ? each : best
-  }, undefined)
+  const isMean = ({ feature }: FeatureTest) => Number(feature === 'mean')
+  return greatest(tests, (a, b) => ascending(Math.abs(a.t), Math.abs(b.t)) || isMean(a) - isMean(b))
 }
 
 /** Instances of a class that show their period. */
@@ -480,35 +441,26 @@ const MAX_SPREAD = 0.15
 const MIN_FITTING = 0.75
 
 /**
- * Whether an event is a timer: it comes at even gaps, which are the same in all instances of a class, while they run.
- * Unlike a timer, a fixed amount of work at even gaps logs equally often in all instances, and messages paced by a slow
- * disk have other gaps in the other class.
+ * Whether an event is a timer: it comes at even gaps, the same in all instances of a class, while they run. A fixed
+ * amount of work logs equally often everywhere, and messages paced by a slow disk have other gaps in the other class.
  */
 export function isTimer({ events, runTimeUs, classOf }: LogSet, event: number): boolean {
   if (!events.types.includes('count')) return false
-  const { instances, values } = events.entries(event)
-  const [gaps, spreads, counts] = [values('gap'), values('gapSpread'), values('count')]
-  const rows = Array.from(instances, (instance, i) => ({
-    code: classOf[instance],
-    gap: Number(gaps[i]),
-    spread: Number(spreads[i]),
-    count: Number(counts[i]),
-    runUs: Number(runTimeUs[instance]),
-  }))
+  const rows = events.rows(event, ['gap', 'gapSpread', 'count'])
   const known = rows.filter(({ gap }) => gap > 0)
   if (new Set(rows.map(({ count }) => count)).size < 2) return false
   return LOG_CLASSES.every((_, code) => {
-    const own = known.filter((row) => row.code === code)
+    const own = known.filter(({ instance }) => classOf[instance] === code)
     const periodUs = median(own, ({ gap }) => gap) ?? Number.NaN
     const [low = 0, high = 0] = [0.25, 0.75].map((p) => quantile(own, p, ({ gap }) => gap))
-    const fitting = own.filter(({ count, runUs }) => {
-      const expected = runUs / periodUs
+    const fitting = own.filter(({ count, instance }) => {
+      const expected = Number(runTimeUs[instance]) / periodUs
       return Math.abs(count - expected) <= Math.max(1, MAX_SPREAD * expected) + 1
     })
     return (
       own.length >= MIN_INSTANCES &&
       high - low <= MAX_SPREAD * periodUs &&
-      (median(own, ({ spread }) => spread) ?? 1) <= MAX_SPREAD &&
+      (median(own, ({ gapSpread }) => gapSpread) ?? 1) <= MAX_SPREAD &&
       fitting.length >= MIN_FITTING * own.length
     )
   })

@@ -1,6 +1,6 @@
 import { greatest, mean } from 'd3-array'
 import { welch } from '../../stats/welch.ts'
-import { AFTER, BEFORE, type LogSet } from '../features/log-set.ts'
+import { type LogSet, membersOf } from '../features/log-set.ts'
 import type { PerformanceMetric } from '../performance/performance-metric.ts'
 import { isTimer } from './find-divergence.ts'
 
@@ -36,15 +36,11 @@ const MIN_PACED = 3
 /** Smallest share of the change of performance for which one phase counts as its source. */
 const MIN_SHARE = 0.5
 
-/**
- * Cuts runs at the messages that all instances have in one order, up to performance, if that is a time since the start;
- * `[]` where it is none, or where fewer than two messages follow each other.
- */
+/** Cuts runs at the messages that all have in one order, up to a performance that is a time; `[]` for others. */
 export function runPhases(logs: LogSet, metric: PerformanceMetric): readonly RunPhase[] {
   if (metric.unit !== 'absolute time') return []
   const having = [...logs.instances.keys()].filter((i) => !Number.isNaN(metric.values[i]))
-  const own = [BEFORE, AFTER].map((code) => having.filter((i) => logs.classOf[i] === code))
-  const [before = [], after = []] = own
+  const { before, after } = membersOf(logs, metric.values)
   if (before.length === 0 || after.length === 0) return []
   const end: Point = {
     event: metric.variable?.name ?? null,
@@ -55,7 +51,7 @@ export function runPhases(logs: LogSet, metric: PerformanceMetric): readonly Run
   }
   const isInOrder = (one: Point, other: Point) => {
     const kept = having.filter((i) => Number(one.times[i]) <= Number(other.times[i])).length
-    const means = own.map((of) => meanOf(other.times, of) - meanOf(one.times, of))
+    const means = [before, after].map((of) => meanOf(other.times, of) - meanOf(one.times, of))
     return kept >= MIN_IN_ORDER * having.length && means.every((gap) => gap >= 0)
   }
   const met = new Map<string | null, number>(logs.met?.map((name, i) => [name, i]))
@@ -121,10 +117,7 @@ function pointsOf(logs: LogSet, having: readonly number[]): Point[] {
   })
 }
 
-/**
- * Returns the phase that accounts for most of a change of performance, and for half of it at least; undefined where
- * none does, where chance may do it, or where phases overlap: messages of several events are mixed there.
- */
+/** Returns the phase that surely accounts for half of a change of performance or more, if no other messages mix in. */
 export function changedPhase(
   phases: readonly RunPhase[],
   changeUs: number,

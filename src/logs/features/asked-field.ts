@@ -1,6 +1,6 @@
 import type { Dictionary } from '../../traces/dictionary.ts'
 import { COLUMNS, type StateFeature } from './features.ts'
-import type { InstanceFeatures } from './open-instance.ts'
+import { type InstanceFeatures, withStates } from './open-instance.ts'
 
 /** The units in which a time or a size may stand once more. */
 const SCALES = [1, 1e3, 1e-3, 1e6, 1e-6]
@@ -8,11 +8,8 @@ const SCALES = [1, 1e3, 1e-3, 1e6, 1e-6]
 const MIN_UNITS = 10
 
 /**
- * Merges the states of a field that divides instances, if several events have it, into one that holds the value each
- * instance was judged by. Lists the merged states as to be left out, and states that repeat them: the same number of
- * the same event in all instances, except for unit and rounding, such as the number in a text's template.
- *
- * @returns the states of all instances, the name of that state, if any, and the states to leave out
+ * Merges the states of a field that divides instances, if several events have it, into one with the value each instance
+ * was judged by; `variable` is its name. `left` are the merged states, and others of their events that repeat them.
  */
 export function joinAsked(
   states: readonly InstanceFeatures[],
@@ -40,14 +37,9 @@ export function joinAsked(
   if (found.length < 2) return { states, variable: names[found[0] ?? -1], left: copies }
   const code = dictionary.code(field)
   const most = feature === 'minimum' ? Math.min : Math.max
-  const joined = states.map(({ codes, values }, i) => {
+  const joined = states.map((given, i) => {
     const own = found.flatMap((each) => rows[i]?.get(each) ?? [])
-    const added = COLUMNS.state.map((each) => (each === feature ? most(...own) : Number.NaN))
-    if (own.length === 0) return { codes, values }
-    return {
-      codes: Int32Array.from([...codes, code]),
-      values: Float64Array.from([...values, ...added]),
-    }
+    return own.length === 0 ? given : withStates(given, [{ code, [feature]: most(...own) }])
   })
   return { states: joined, variable: field, left: [...found, ...copies] }
 }

@@ -1,34 +1,35 @@
 /** Events are summarized by their times since the start of their instance, and by their number. */
-export const EVENT_FEATURES = [
-  'firstAbsolute',
-  'medianAbsolute',
-  'lastAbsolute',
-  'firstRelative',
-  'medianRelative',
-  'lastRelative',
-  'count',
-] as const
+const EVENT_TEXTS = {
+  firstAbsolute: 'first time',
+  medianAbsolute: 'median time',
+  lastAbsolute: 'last time',
+  firstRelative: 'first time, as a share of the run',
+  medianRelative: 'median time, as a share of the run',
+  lastRelative: 'last time, as a share of the run',
+  count: 'number',
+}
 
 /** State variables are summarized by their values. */
-export const STATE_FEATURES = [
-  'minimum',
-  'mean',
-  'maximum',
-  'final',
-  'quarterAbsolute',
-  'halfAbsolute',
-  'threeQuartersAbsolute',
-  'quarterRelative',
-  'halfRelative',
-  'threeQuartersRelative',
-] as const
+const STATE_TEXTS = {
+  minimum: 'least value',
+  mean: 'mean value',
+  maximum: 'greatest value',
+  final: 'final value',
+  quarterAbsolute: 'value at ¼ of the run',
+  halfAbsolute: 'value at ½ of the run',
+  threeQuartersAbsolute: 'value at ¾ of the run',
+  quarterRelative: 'value at ¼ of the run, from least to greatest',
+  halfRelative: 'value at ½ of the run, from least to greatest',
+  threeQuartersRelative: 'value at ¾ of the run, from least to greatest',
+}
+
+export const EVENT_FEATURES = Object.keys(EVENT_TEXTS) as readonly EventFeature[]
+export const STATE_FEATURES = Object.keys(STATE_TEXTS) as readonly StateFeature[]
 
 /** Further properties of an event, which are not tested: median gap between messages, and spread of the gaps. */
 export const EVENT_SUMMARIES = ['gap', 'gapSpread'] as const
 
-/**
- * Further properties of a state variable, which are not tested: its records, their median and their 99th percentile.
- */
+/** Further properties of a state variable, which are not tested: its records, their median and 99th percentile. */
 export const STATE_SUMMARIES = ['records', 'median', 'p99'] as const
 
 export type Summary = (typeof EVENT_SUMMARIES)[number] | (typeof STATE_SUMMARIES)[number]
@@ -43,7 +44,7 @@ export const COLUMNS = {
  * Features of the messages of one event in one instance. Absolute times are microseconds since the instance's start,
  * relative ones shares of its run time; both are NaN without a message. `count` is 0 then.
  */
-export type EventFeature = (typeof EVENT_FEATURES)[number]
+export type EventFeature = keyof typeof EVENT_TEXTS
 
 /**
  * Features of the values of one state variable in one instance; NaN without a message.
@@ -52,7 +53,7 @@ export type EventFeature = (typeof EVENT_FEATURES)[number]
  * own run had passed: the last one logged until then, NaN before the first. `Relative` is the same
  * on a scale from the instance's least value, 0, to its greatest, 1; NaN where it never changes.
  */
-export type StateFeature = (typeof STATE_FEATURES)[number]
+export type StateFeature = keyof typeof STATE_TEXTS
 
 /** The two sets of logs to compare: Distalyzer's good and bad. Differences are after minus before. */
 export const LOG_CLASSES = ['before', 'after'] as const
@@ -74,26 +75,11 @@ export function isEventTime(feature: Feature): boolean {
   return feature !== 'count' && (EVENT_FEATURES as readonly Feature[]).includes(feature)
 }
 
-const TEXTS: Readonly<Record<Feature, string>> = {
-  firstAbsolute: 'first time',
-  medianAbsolute: 'median time',
-  lastAbsolute: 'last time',
-  firstRelative: 'first time, as a share of the run',
-  medianRelative: 'median time, as a share of the run',
-  lastRelative: 'last time, as a share of the run',
-  count: 'number',
-  minimum: 'least value',
-  mean: 'mean value',
-  maximum: 'greatest value',
-  final: 'final value',
-  quarterAbsolute: 'value at ¼ of the run',
-  halfAbsolute: 'value at ½ of the run',
-  threeQuartersAbsolute: 'value at ¾ of the run',
-  quarterRelative: 'value at ¼ of the run, from least to greatest',
-  halfRelative: 'value at ½ of the run, from least to greatest',
-  threeQuartersRelative: 'value at ¾ of the run, from least to greatest',
+/** Whether a feature is a time of an event as a share of the run. */
+export function isShareOfRun(feature: Feature): boolean {
+  return isEventTime(feature) && feature.endsWith('Relative')
 }
 
 export function featureText(feature: Feature): string {
-  return TEXTS[feature]
+  return { ...EVENT_TEXTS, ...STATE_TEXTS }[feature]
 }

@@ -1,11 +1,11 @@
 import { sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
+import { fnv1a } from '../../core/fingerprint.ts'
 import { readDuration } from '../../core/words.ts'
 import {
   FEW_TELL,
   isNameLike,
   LEFT_OUT_WORDS,
-  type LeftOutReason,
   NEARLY_UNIQUE,
   namesFew,
   reasonOfName,
@@ -27,36 +27,31 @@ const MANY = `has more than ${MAX_VALUES} values`
 const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 
 /** A field of the messages of one event. */
-class Column {
-  readonly event: string
-  readonly key: string
-  readonly reason: LeftOutReason | null
-  /** Whether its values are not looked at. */
-  readonly isLeftOut: boolean
-  /** Whether its numbers are not more or less, but this or that. */
-  readonly isCode: boolean
-  readonly example: string
-  /** Values of the field, in any event, one per instance. */
-  readonly run: FieldRun
-  /** Messages that have it. */
-  known = 0
-  stateCode = -1
-  /** Events of its values; `null` once there were too many. */
-  values: Map<string, number> | null = new Map()
-  readonly codes: number[] = []
-  /** Whether it had values that are no numbers. */
-  isText = false
-  /** Whether numbers had a unit of time. */
-  isDuration = false
+type Column = ReturnType<typeof newColumn>
 
-  constructor(event: string, [key, value]: LogField, run: FieldRun) {
-    this.event = event
-    this.key = key
-    this.reason = reasonOfName(key)
-    this.isLeftOut = this.reason !== null && !FEW_TELL.has(this.reason)
-    this.isCode = this.reason !== null || IS_CODE.test(key)
-    this.example = String(value).slice(0, MAX_LENGTH)
-    this.run = run
+function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
+  const reason = reasonOfName(key)
+  return {
+    event,
+    key,
+    reason,
+    /** Whether its values are not looked at. */
+    isLeftOut: reason !== null && !FEW_TELL.has(reason),
+    /** Whether its numbers are not more or less, but this or that. */
+    isCode: reason !== null || IS_CODE.test(key),
+    example: String(value).slice(0, MAX_LENGTH),
+    /** Values of the field, in any event, one per instance. */
+    run,
+    /** Messages that have it. */
+    known: 0,
+    stateCode: -1,
+    /** Events of its values; `null` once there were too many. */
+    values: new Map() as Map<string, number> | null,
+    codes: [] as number[],
+    /** Whether it had values that are no numbers. */
+    isText: false,
+    /** Whether numbers had a unit of time. */
+    isDuration: false,
   }
 }
 
@@ -82,7 +77,6 @@ export class FieldVariables {
   readonly #builder: LogBuilder
   readonly #events = new Map<string, EventFields>()
   readonly #runs = new Map<string, FieldRun>()
-  readonly #runOf = (key: string) => getOrInsert(this.#runs, key, () => new FieldRun())
 
   constructor(builder: LogBuilder) {
     this.#builder = builder
@@ -107,7 +101,8 @@ export class FieldVariables {
     const [key] = field
     const known = columns.get(key)
     if (known !== undefined || columns.size === MAX_FIELDS) return known
-    const column = new Column(event, field, this.#runOf(key))
+    const run = getOrInsert(this.#runs, key, () => new FieldRun())
+    const column = newColumn(event, field, run)
     columns.set(key, column)
     return column
   }
@@ -188,10 +183,7 @@ export class FieldVariables {
     this.#builder.notes.fieldsLeftOut.push(...sorted)
   }
 
-  /**
-   * Fields that name the instance or the class of a message, and numbers that never vary. What only one event
-   * says may be how it went, and a number that only some messages have an amount.
-   */
+  /** Returns fields that name the instance or the class of messages, and numbers that never vary. */
   #identities(asked: readonly string[]): ReadonlyMap<string, Pick<FieldLeftOut, 'reason'>> {
     const found = new Map<string, Pick<FieldLeftOut, 'reason' | 'byClass'>>()
     const all = sum(this.#events.values(), ({ messages }) => messages)
@@ -237,13 +229,6 @@ const IS_NUMBER = /^[-+]?(?:0|[1-9]\d*|(?=\.))(?:\.\d+)?(?:[eE][-+]?\d+)?$/
 /** Number of first and of last values that are kept. */
 const KEPT_TEXTS = 3
 
-interface RunIdentity {
-  /** Whether most instances have a value of their own. */
-  readonly isUnique: boolean
-  /** Some values of each class, if no value is of both. */
-  readonly byClass: Readonly<Record<LogClass, readonly string[]>> | undefined
-}
-
 /** The values of one field, whatever messages have it, as far as they may name what wrote them. */
 class FieldRun {
   /** Whether an instance has two values of it. */
@@ -264,7 +249,7 @@ class FieldRun {
     this.#last = value
     this.#lastInstance = instance
     const text = String(value)
-    const code = hashOf(text)
+    const code = fnv1a(text)
     const known = this.values[instance]
     if (known === code) return
     if (known !== undefined) {
@@ -279,10 +264,10 @@ class FieldRun {
   }
 
   /**
-   * Whether it names the instance that logged it, or its class: each instance repeats one value of it,
-   * and values are of one class alone, or of too few instances to be kinds of them. Undefined otherwise.
+   * Returns whether it names the instance that logged it, or its class: each instance repeats one value, which no other
+   * class or too few instances share. Undefined otherwise.
    */
-  identity(classOf: (instance: number) => LogClass | undefined): RunIdentity | undefined {
+  identity(classOf: (instance: number) => LogClass | undefined) {
     if (this.varies) return undefined
     const codes = { before: new Set<number>(), after: new Set<number>() }
     let instances = 0
@@ -308,13 +293,4 @@ class FieldRun {
     const all = Object.values(this.values)
     return !this.varies && all.length > 1 && all.every((code) => code === all[0])
   }
-}
-
-/** FNV-1a, in 32 bits. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) {
-    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  }
-  return hash | 0
 }

@@ -1,8 +1,10 @@
 // Runs once a variable, instance and feature: the loops index with `!`.
 import { sum } from 'd3-array'
-import { getOrInsert } from '../../core/entries.ts'
+import { patternSource } from '../../core/code-literals.ts'
+import { at, getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
+import type { Period } from '../../traces/period.ts'
 import { joinAsked } from './asked-field.ts'
 import {
   COLUMNS,
@@ -16,7 +18,13 @@ import {
 } from './features.ts'
 import { LogReport, ReadingNotes, thinnedVariables } from './log-report.ts'
 import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
-import { type ClosedInstance, cutWindows, OpenInstance, type Row } from './open-instance.ts'
+import {
+  type ClosedInstance,
+  cutWindows,
+  OpenInstance,
+  type Row,
+  withStates,
+} from './open-instance.ts'
 
 /** Further variables that a builder makes. */
 interface BuilderOptions {
@@ -29,23 +37,29 @@ interface BuilderOptions {
 }
 
 function namedAs(name: string): RegExp {
-  const pattern = name.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replaceAll('*', '.*')
-  return new RegExp(`^${pattern}$`, 's')
+  return new RegExp(`^${name.split('*').map(patternSource).join('.*')}$`, 's')
+}
+
+interface Instance extends Omit<Row, 'closed'> {
+  classCode: Period
+  facets: number
+  isLeftOut: boolean
+  /** Messages, until it is closed. */
+  open: OpenInstance | undefined
+  closed: ClosedInstance | undefined
 }
 
 /**
  * Takes log messages one by one: for logs that flowdelta has no reader for.
  *
- * An instance is the thing to compare: a node, a request or a run, before or after. An event message
- * says that something happened, a state message what value a variable had. Times are µs on any clock
- * that one instance agrees on, in any order. Readers use the numbered methods: `instanceCode`,
- * `eventCode` and `stateCode` once for each name, `event` and `state` for each message, `close` when
- * an instance is complete.
+ * An instance is the thing to compare: a node, a request or a run, before or after. An event message says that
+ * something happened, a state message what value a variable had. Times are µs on any clock that one instance agrees on,
+ * in any order. Readers use the numbered methods: `instanceCode`, `eventCode` and `stateCode` once for each name,
+ * `event` and `state` for each message, `close` when an instance is complete.
  *
- * An open instance keeps at most 65,536 messages of each variable; beyond that it drops every second
- * one, and medians and snapshots come from those kept (see `LogSet.report`). Everything else is exact.
- * A closed instance keeps only its features. Messages without a finite time or value are left out and
- * counted in the report.
+ * An open instance keeps at most 65,536 messages of each variable; beyond that it drops every second one, and medians
+ * and snapshots come from those kept (see `LogSet.report`). Everything else is exact. A closed instance keeps only its
+ * features. Messages without a finite time or value are left out and counted in the report.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, figure 2 and §3.1.
  *
@@ -59,13 +73,8 @@ function namedAs(name: string): RegExp {
  * builder.build().counts // { before: 1, after: 1 }
  */
 export class LogBuilder {
-  readonly #classOf: number[] = []
-  readonly #ids: string[] = []
+  readonly #instances: Instance[] = []
   readonly #codes = new Map<string, number>()
-  /** Instances that are not closed. */
-  readonly #open: (OpenInstance | undefined)[] = []
-  /** Features of those that are. */
-  readonly #closed: (ClosedInstance | undefined)[] = []
   readonly #names: Record<VariableKind, Dictionary> = {
     event: new Dictionary(),
     state: new Dictionary(),
@@ -73,8 +82,6 @@ export class LogBuilder {
   /** Omissions of the reading, for the report. */
   readonly notes = new ReadingNotes()
   #current = -1
-  /** Messages of each instance that only tell others apart. */
-  readonly #facets: number[] = []
   readonly #facetCodes = new Set<number>()
   readonly #durations = new Set<number>()
   readonly #options: BuilderOptions
@@ -83,7 +90,6 @@ export class LogBuilder {
   /** Levels by event, as ranks. */
   readonly #levels: number[] = []
   readonly #dropped = { event: new Set<number>(), state: new Set<number>() }
-  readonly #droppedInstances = new Set<number>()
 
   constructor(options: BuilderOptions = {}) {
     this.#options = options
@@ -121,10 +127,11 @@ export class LogBuilder {
 
   /** Returns the number of an instance, which is added if it is new; see `setInstance`. */
   instanceCode(logClass: LogClass, id: string): number {
-    return getOrInsert(this.#codes, `${codeOfClass(logClass)} ${id}`, () => {
-      this.#classOf.push(codeOfClass(logClass))
-      this.#open.push(new OpenInstance())
-      return this.#ids.push(id) - 1
+    const classCode = codeOfClass(logClass)
+    return getOrInsert(this.#codes, `${classCode} ${id}`, () => {
+      const open = new OpenInstance()
+      const added = { id, classCode, facets: 0, isLeftOut: false, open, closed: undefined }
+      return this.#instances.push(added) - 1
     })
   }
 
@@ -163,7 +170,7 @@ export class LogBuilder {
   /** Adds a message that only distinguishes a message of another event: it does not count as one. */
   facet(instance: number, code: number, timeUs: number): void {
     this.event(instance, code, timeUs)
-    if (Number.isFinite(timeUs)) this.#facets[instance] = 1 + (this.#facets[instance] ?? 0)
+    if (Number.isFinite(timeUs)) at(this.#instances, instance).facets++
   }
 
   /** Takes variables back that turned out to be none. */
@@ -184,26 +191,26 @@ export class LogBuilder {
 
   /** Says of which class an instance is, whatever was said before. */
   setClass(instance: number, logClass: LogClass): void {
-    this.#classOf[instance] = codeOfClass(logClass)
+    at(this.#instances, instance).classCode = codeOfClass(logClass)
   }
 
   /** Returns the class of an instance; undefined if it is left out. */
   classOf(instance: number): LogClass | undefined {
-    const isLeftOut = this.#droppedInstances.has(instance)
-    return isLeftOut ? undefined : LOG_CLASSES[this.#classOf[instance] ?? 0]
+    const { isLeftOut, classCode } = at(this.#instances, instance)
+    return isLeftOut ? undefined : LOG_CLASSES[classCode]
   }
 
   /** Leaves an instance out. */
   dropInstance(instance: number): void {
-    this.#droppedInstances.add(instance)
+    at(this.#instances, instance).isLeftOut = true
   }
 
   /** Says that an instance is complete: its features are computed, its messages freed. */
   close(instance: number): void {
-    const open = this.#open[instance]
-    if (open === undefined) return
-    this.#closed[instance] = this.#close(open)
-    this.#open[instance] = undefined
+    const own = this.#instances[instance]
+    if (own?.open === undefined) return
+    own.closed = this.#close(own.open)
+    own.open = undefined
   }
 
   #close(open: OpenInstance): ClosedInstance {
@@ -227,19 +234,15 @@ export class LogBuilder {
 
   /** Returns the instances that are not left out. */
   kept(): number[] {
-    return [...this.#ids.keys()].filter((i) => !this.#droppedInstances.has(i))
+    return [...this.#instances.keys()].filter((i) => !this.#instances[i]?.isLeftOut)
   }
 
   /** Returns the features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
-    const kept = this.kept()
-    const rows = kept.map((i): Row => {
-      const closed = this.#closed[i] ?? this.#close(this.#open[i]!)
-      const classCode = this.#classOf[i]!
-      return { id: this.#ids[i]!, classCode, facets: this.#facets[i] ?? 0, closed }
-    })
-    const open = kept.flatMap((i) => this.#open[i] ?? [])
-    const cut = cutWindows(rows, open, (window) => this.#close(window))
+    const kept = this.#instances.filter(({ isLeftOut }) => !isLeftOut)
+    const rows = kept.map((one) => ({ ...one, closed: one.closed ?? this.#close(one.open!) }))
+    const logs = kept.flatMap(({ open }) => open ?? [])
+    const cut = cutWindows(rows, logs, (window) => this.#close(window))
     return this.#logSet(rows, cut && { lengthUs: cut.lengthUs, logs: this.#logSet(cut.rows) })
   }
 
@@ -247,42 +250,32 @@ export class LogBuilder {
     const ids = rows.map(({ id }) => id)
     const instances = rows.map(({ closed }) => closed)
     const names = { event: this.#names.event.values, state: this.#names.state.values }
-    const events = instances.map((instance) => instance.events)
     const given = instances.map((instance) => instance.states)
     const asked = this.#badBy && joinAsked(given, this.#names.state, this.#badBy)
-    const { states = given, variable, left } = asked ?? {}
+    const { states = given, variable, left = [] } = asked ?? {}
     const excluded = (this.#options.exclude ?? []).map((name) => ({ name, has: namedAs(name) }))
     const isExcluded = (name: string) => excluded.some(({ has }) => has.test(name))
-    const droppedOf = (all: readonly string[], more: Iterable<number> = []) =>
-      new Set([...more, ...all.flatMap((name, code) => (isExcluded(name) ? code : []))])
+    const droppedOf = (kind: VariableKind, more: readonly number[] = []) => {
+      const byName = names[kind].flatMap((name, code) => (isExcluded(name) ? code : []))
+      return new Set([...this.#dropped[kind], ...byName, ...more])
+    }
     const variables = [...names.event, ...names.state]
     const unknown = excluded.filter(({ has }) => !variables.some((name) => has.test(name)))
+    const events = instances.map((instance) => instance.events)
+    const isBadBy = variable !== undefined && !isExcluded(variable)
     return new LogSet({
       instances: ids,
       met: names.event,
-      ...(this.#metric !== undefined && { metric: this.#metric }),
-      ...(this.#badBy !== undefined &&
-        variable !== undefined &&
-        !isExcluded(variable) && { metric: { variable, feature: this.#badBy.feature } }),
-      ...(windows !== undefined && { windows }),
+      metric: this.#badBy && isBadBy ? { variable, feature: this.#badBy.feature } : this.#metric,
+      windows,
       durations: new Set(Array.from(this.#durations, (code) => names.state[code]!)),
       classOf: Uint8Array.from(rows, ({ classCode }) => classCode),
       levels: new Map(
         this.#levels.flatMap((rank, code) => [[names.event[code]!, LEVELS[rank]!] as const]),
       ),
       runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
-      events: laidOut(
-        names.event,
-        COLUMNS.event,
-        events,
-        droppedOf(names.event, this.#dropped.event),
-      ),
-      states: laidOut(
-        names.state,
-        COLUMNS.state,
-        states,
-        droppedOf(names.state, [...this.#dropped.state, ...(left ?? [])]),
-      ),
+      events: laidOut(names.event, COLUMNS.event, events, droppedOf('event')),
+      states: laidOut(names.state, COLUMNS.state, states, droppedOf('state', left)),
       report: new LogReport({
         ...this.notes.data,
         messages: {
@@ -297,13 +290,13 @@ export class LogBuilder {
   }
 
   #openOf(instance: number): OpenInstance {
-    const open = this.#open[instance]
-    if (open !== undefined) return open
-    if (this.#closed[instance] === undefined) {
+    const own = this.#instances[instance]
+    if (own?.open !== undefined) return own.open
+    if (own === undefined) {
       throw new RangeError(`There is no instance ${instance}. Ask instanceCode for numbers.`)
     }
     throw new FlowdeltaError(
-      `Instance ${show(this.#ids[instance])} got a message after it was closed. Close an instance when all its messages are read.`,
+      `Instance ${show(own.id)} got a message after it was closed. Close an instance when all its messages are read.`,
     )
   }
 
@@ -320,41 +313,26 @@ export class LogBuilder {
     found: string,
   ): void {
     const name = this.#names[kind].value(code)
-    this.notes.refuse(kind, name, () => `${found} in instance ${this.#ids[instance]}`)
+    this.notes.refuse(kind, name, () => `${found} in instance ${this.#instances[instance]?.id}`)
   }
 }
 
-/**
- * States by name, with the function that computes each from features of variables. The default feature is a state's
- * mean and an event's number. A feature that an instance lacks is NaN, except `'count'`.
- */
+/** States by name, as functions of features, by default a state's mean and an event's number; NaN if absent. */
 export type DerivedStates = Readonly<
   Record<string, (of: (variable: string, feature?: Feature) => number) => number>
 >
 
 /** Adds states that are computed from the features of an instance. */
-export function withDerived(
+function withDerived(
   closed: ClosedInstance,
   derived: DerivedStates,
   names: Readonly<Record<VariableKind, Dictionary>>,
 ): ClosedInstance {
-  const { codes, values } = closed.states
   const added = Object.entries(derived).flatMap(([name, compute]) => {
     const value = compute((variable, feature) => featureOf(closed, names, { variable, feature }))
-    return Number.isFinite(value) ? [{ code: names.state.code(name), value }] : []
+    return Number.isFinite(value) ? [{ code: names.state.code(name), mean: value, records: 1 }] : []
   })
-  if (added.length === 0) return closed
-  const features = added.flatMap(({ value }) =>
-    COLUMNS.state.map((column) => {
-      if (column === 'records') return 1
-      return column === 'mean' ? value : Number.NaN
-    }),
-  )
-  const states = {
-    codes: Int32Array.from([...codes, ...added.map(({ code }) => code)]),
-    values: Float64Array.from([...values, ...features]),
-  }
-  return { ...closed, states }
+  return added.length === 0 ? closed : { ...closed, states: withStates(closed.states, added) }
 }
 
 function featureOf(
@@ -370,8 +348,8 @@ function featureOf(
       : (STATE_FEATURES as readonly Feature[]).includes(given)
   const { codes, values } = isState ? states : events
   const types: readonly string[] = isState ? COLUMNS.state : COLUMNS.event
-  const at = codes.indexOf(isState ? state : names.event.code(variable))
-  if (at < 0) return given === 'count' ? 0 : Number.NaN
+  const row = codes.indexOf(isState ? state : names.event.code(variable))
+  if (row < 0) return given === 'count' ? 0 : Number.NaN
   const feature = given ?? (isState ? 'mean' : 'count')
-  return Number(values[at * types.length + types.indexOf(feature)])
+  return Number(values[row * types.length + types.indexOf(feature)])
 }

@@ -1,4 +1,4 @@
-import { ascending, group, max } from 'd3-array'
+import { ascending, group, max, sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { describePlace, type Place } from '../../core/errors.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -69,7 +69,7 @@ interface LogReportData {
 export class LogReport extends columnarStage<LogReportData>() {
   /** Number of lines that gave no message. */
   get skippedLines(): number {
-    return this.skipped.reduce((sum, { count }) => sum + count, 0)
+    return sum(this.skipped, ({ count }) => count)
   }
 
   /** Returns one row per thing left out or simplified: what, how often, and the first example. */
@@ -143,15 +143,8 @@ export class ReadingNotes {
   get data(): Notes {
     const { lines, unreadFiles, inBothClasses, sharedFiles, fieldsLeftOut } = this
     const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))
-    return {
-      lines,
-      skipped,
-      refused: [...this.#refused.values()],
-      unreadFiles: [...unreadFiles],
-      inBothClasses: [...inBothClasses],
-      sharedFiles: [...sharedFiles],
-      fieldsLeftOut: [...fieldsLeftOut],
-    }
+    const refused = [...this.#refused.values()]
+    return { lines, skipped, refused, unreadFiles, inBothClasses, sharedFiles, fieldsLeftOut }
   }
 }
 

@@ -29,7 +29,8 @@ export function codeOfClass(logClass: LogClass): Period {
   return logClass === 'before' ? BEFORE : AFTER
 }
 
-interface LogSetData {
+/** Two sets of logs as features, a few numbers a variable and instance; `LogBuilder` and the readers make it. */
+export class LogSet extends columnarStage<{
   /** Ids, in the order in which the instances were first named. */
   readonly instances: readonly string[]
   /** `BEFORE` or `AFTER`, an instance each. */
@@ -37,9 +38,12 @@ interface LogSetData {
   /** Time from its start to its last message, one per instance; NaN without messages. */
   readonly runTimeUs: Float64Array
   /** Numeric measure that divided instances of one source into good and bad; the default measure of performance. */
-  readonly metric?: string | { readonly variable: string; readonly feature: StateFeature }
+  readonly metric?:
+    | string
+    | { readonly variable: string; readonly feature: StateFeature }
+    | undefined
   /** The same messages in windows, where each class is one long log. */
-  readonly windows?: { readonly lengthUs: number; readonly logs: LogSet }
+  readonly windows?: { readonly lengthUs: number; readonly logs: LogSet } | undefined
   /** States that text says with a unit, read in ms. */
   readonly durations?: ReadonlySet<string>
   /** Names of events as they were met first: of messages at one time, which came before. */
@@ -50,13 +54,7 @@ interface LogSetData {
   readonly states: VariableFeatures<StateFeature>
   /** Omissions and simplifications. */
   readonly report: LogReport
-}
-
-/**
- * Two sets of logs as features: a few numbers for every variable in every instance (a node, a
- * request, a run). Messages are not kept. `LogBuilder` and the readers make it.
- */
-export class LogSet extends columnarStage<LogSetData>() {
+}>() {
   static readonly madeBy: string = 'logs: what loadLogs returns'
   /** Returns the class of an instance. */
   classNameOf(instance: number): LogClass {
@@ -82,13 +80,17 @@ export class LogSet extends columnarStage<LogSetData>() {
   table(): StageTable {
     const sums = () => new Float64Array(this.instances.length)
     const [events, eventMessages, states] = [sums(), sums(), sums()]
-    eachEntry(this.events, 'count', (instance, count) => {
-      addAt(events, instance, Number(count > 0))
-      addAt(eventMessages, instance, count)
-    })
-    eachEntry(this.states, 'final', (instance, value) => {
-      addAt(states, instance, Number(!Number.isNaN(value)))
-    })
+    for (const variable of this.events.names.keys()) {
+      for (const { instance, count } of this.events.rows(variable, ['count'])) {
+        addAt(events, instance, Number(count > 0))
+        addAt(eventMessages, instance, count)
+      }
+    }
+    for (const variable of this.states.names.keys()) {
+      for (const { instance, final } of this.states.rows(variable, ['final'])) {
+        addAt(states, instance, Number(!Number.isNaN(final)))
+      }
+    }
     return stageTable({
       instance: this.instances,
       class: this.instances.map((_, instance) => this.classNameOf(instance)),
@@ -122,24 +124,6 @@ export class LogSet extends columnarStage<LogSetData>() {
   }
 }
 
-function eachEntry<F extends Feature>(
-  features: VariableFeatures<F>,
-  type: F,
-  take: (instance: number, value: number) => void,
-): void {
-  for (const variable of features.names.keys()) {
-    const { instances, values } = features.entries(variable)
-    for (const [entry, value] of values(type).entries()) take(Number(instances[entry]), value)
-  }
-}
-
-interface VariableEntries<F extends Feature = Feature> {
-  /** Ascending. */
-  readonly instances: Int32Array
-  /** Values of one feature, parallel to `instances`. */
-  readonly values: (type: F | Summary) => Float64Array
-}
-
 interface EntryPlaces {
   /** The entries of variable v are those from `starts[v]` to before `starts[v + 1]`. */
   readonly starts: Int32Array
@@ -147,10 +131,14 @@ interface EntryPlaces {
   readonly instances: Int32Array
 }
 
-/**
- * The features of all variables of one kind. Only instances in which a variable was logged take
- * memory: there may be a hundred thousand names, most of them in a single instance.
- */
+/** Returns the instances of each class; of `having`, those for which it is a number. */
+export function membersOf({ instances, classOf }: LogSet, having?: ArrayLike<number>) {
+  const kept = [...instances.keys()].filter((instance) => !Number.isNaN(having?.[instance]))
+  const of = (code: Period) => kept.filter((instance) => classOf[instance] === code)
+  return { before: of(BEFORE), after: of(AFTER) } as const
+}
+
+/** The features of all variables of one kind. Only instances that logged a variable take memory. */
 export class VariableFeatures<F extends Feature = Feature> {
   /** Names of the variables, ascending. */
   readonly names: readonly string[]
@@ -161,11 +149,7 @@ export class VariableFeatures<F extends Feature = Feature> {
   readonly #columns: ReadonlyMap<Feature | Summary, Float64Array>
   #indexes: ReadonlyMap<string, number> | undefined
 
-  /**
-   * @param columns by feature, an entry each
-   * @param places of the entries; without them columns have one for every variable and instance:
-   *   that of variable v in instance i at `v * instances + i`
-   */
+  /** Without `places`, columns have an entry for every variable and instance: v in i at `v * instances + i`. */
   constructor(
     names: readonly string[],
     instances: number,
@@ -184,10 +168,7 @@ export class VariableFeatures<F extends Feature = Feature> {
     this.#columns = columns
   }
 
-  /**
-   * Returns one feature of all variables in all instances: that of variable v in instance i at `v * instances + i`.
-   * Made on each call; see `of` and `entries` for one variable.
-   */
+  /** Returns one feature of all variables anew: that of variable v in instance i at `v * instances + i`. */
   values(type: F): Float64Array {
     const all = new Float64Array(this.names.length * this.instances)
     for (const variable of this.names.keys()) {
@@ -196,10 +177,7 @@ export class VariableFeatures<F extends Feature = Feature> {
     return all
   }
 
-  /**
-   * Returns one feature of one variable, a number per instance: NaN if it was not logged, but 0 for the number of
-   * messages.
-   */
+  /** Returns one feature of one variable, an instance each: NaN without a message, but 0 for their number. */
   of(variable: number, type: F | Summary): Float64Array {
     const found = new Float64Array(this.instances)
     this.copy(variable, type, found)
@@ -215,14 +193,28 @@ export class VariableFeatures<F extends Feature = Feature> {
     for (let at = starts[variable]!; at < end; at++) target[instances[at]!] = values[at]!
   }
 
-  /** Returns one variable, only for the instances that logged it; views, no copies. */
-  entries(variable: number): VariableEntries<F> {
+  /** Returns the instances that logged a variable, ascending, and its features there; views, no copies. */
+  entries(variable: number) {
     const { starts, instances } = this.#places
     const [start, end] = [starts[variable], starts[variable + 1]]
     return {
       instances: instances.subarray(start, end),
-      values: (type) => this.#column(type).subarray(start, end),
+      values: (type: F | Summary) => this.#column(type).subarray(start, end),
     }
+  }
+
+  /** Returns some features of one variable, a row for each instance that logged it. */
+  rows<T extends F | Summary>(
+    variable: number,
+    types: readonly T[],
+  ): readonly Readonly<Record<T | 'instance', number>>[] {
+    const { instances, values } = this.entries(variable)
+    const columns = types.map((type) => [type, values(type)] as const)
+    return Array.from(instances, (instance, i) => {
+      const row = { instance } as Record<T | 'instance', number>
+      for (const [type, own] of columns) row[type] = own[i]!
+      return row
+    })
   }
 
   /** Returns the number of the variable called `name`; undefined where there is none. */

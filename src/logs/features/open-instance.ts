@@ -1,6 +1,8 @@
-import { bisector, max, min } from 'd3-array'
+import { bisector, max, min, sum } from 'd3-array'
 import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
+import type { Period } from '../../traces/period.ts'
+import { COLUMNS, type VariableKind } from './features.ts'
 
 // Runs once a message, of which there may be hundreds of millions: the loops index with `!`.
 
@@ -10,16 +12,24 @@ export interface InstanceFeatures {
   readonly values: Float64Array
 }
 
+/** Adds states to the features of an instance; other features of theirs are NaN. */
+export function withStates(
+  { codes, values }: InstanceFeatures,
+  added: readonly (Readonly<Record<string, number>> & { readonly code: number })[],
+): InstanceFeatures {
+  const features = added.flatMap((one) => COLUMNS.state.map((type) => one[type] ?? Number.NaN))
+  return {
+    codes: Int32Array.from([...codes, ...added.map(({ code }) => code)]),
+    values: Float64Array.from([...values, ...features]),
+  }
+}
+
 export interface ClosedInstance extends Run {
-  readonly messages: { readonly event: number; readonly state: number }
+  readonly messages: Readonly<Record<VariableKind, number>>
   readonly events: InstanceFeatures
   readonly states: InstanceFeatures
   /** Variables of which only a sample was kept: every stride-th message. */
-  readonly thinned: readonly {
-    readonly kind: 'event' | 'state'
-    readonly code: number
-    readonly stride: number
-  }[]
+  readonly thinned: readonly { kind: VariableKind; code: number; stride: number }[]
 }
 
 export class OpenInstance {
@@ -38,8 +48,7 @@ export class OpenInstance {
       this.#events[code] = series
     }
     series.add(timeUs)
-    if (timeUs < this.#firstUs) this.#firstUs = timeUs
-    if (timeUs > this.#lastUs) this.#lastUs = timeUs
+    this.#lastsTo(timeUs)
   }
 
   state(code: number, timeUs: number, value: number): void {
@@ -49,6 +58,10 @@ export class OpenInstance {
       this.#states[code] = series
     }
     series.add(timeUs, value)
+    this.#lastsTo(timeUs)
+  }
+
+  #lastsTo(timeUs: number): void {
     if (timeUs < this.#firstUs) this.#firstUs = timeUs
     if (timeUs > this.#lastUs) this.#lastUs = timeUs
   }
@@ -102,10 +115,7 @@ export class OpenInstance {
         // Waits are no state that holds for a while.
         (series, i) => stateFeatures(series, run, i < states.length ? SNAPSHOTS : []),
       ),
-      thinned: [
-        ...strides(events).map((each) => ({ kind: 'event' as const, ...each })),
-        ...strides(moments).map((each) => ({ kind: 'state' as const, ...each })),
-      ],
+      thinned: [...thinned('event', events), ...thinned('state', moments)],
     }
   }
 
@@ -129,21 +139,17 @@ export class OpenInstance {
 
 type Coded<S> = readonly (readonly [code: number, series: S])[]
 
-/** Variables that have messages; the array has holes, which `forEach` passes over. */
+/** Variables that have messages; the array has holes, which `flatMap` passes over. */
 function present<S>(series: readonly S[]): Coded<S> {
-  const found: [number, S][] = []
-  series.forEach((each, code) => {
-    found.push([code, each])
-  })
-  return found
+  return series.flatMap((each, code) => [[code, each] as const])
 }
 
 function total(series: Coded<EventSeries>): number {
-  return series.reduce((sum, [, { count }]) => sum + count, 0)
+  return sum(series, ([, { count }]) => count)
 }
 
-function strides(series: Coded<EventSeries>): { code: number; stride: number }[] {
-  return series.flatMap(([code, { stride }]) => (stride > 1 ? [{ code, stride }] : []))
+function thinned(kind: VariableKind, series: Coded<EventSeries>): ClosedInstance['thinned'] {
+  return series.flatMap(([code, { stride }]) => (stride > 1 ? [{ kind, code, stride }] : []))
 }
 
 function featuresOf<S>(series: Coded<S>, features: (series: S, i: number) => number[]) {
@@ -159,9 +165,8 @@ export const MAX_KEPT = 65_536
 const FIRST_CAPACITY = 4
 
 /**
- * When one event happened in one open instance. The number, the first and the last time are exact;
- * times are kept for the median, all of them up to 65,536. Beyond that every second is dropped and,
- * of those to come, only every second is kept, and so on.
+ * When one event happened in one open instance: number, first and last time exactly, and times for the median; beyond
+ * 65,536 every second one is dropped, and of those to come only every second is kept, and so on.
  */
 class EventSeries {
   times = new Float64Array(FIRST_CAPACITY)
@@ -261,10 +266,7 @@ function eventFeatures(series: EventSeries, { startUs, runTimeUs }: Run): number
 const MIN_GAPS = 3
 const MAX_GAPS = 256
 
-/**
- * Returns the median gap between messages, and the middle half of gaps as a share of it; of many messages, of the
- * first.
- */
+/** Returns the median gap between the first messages, and the middle half of gaps as a share of it. */
 function gapsOf({ stride }: EventSeries, times: Float64Array): [gap: number, spread: number] {
   if (times.length <= MIN_GAPS || stride > 1) return [Number.NaN, Number.NaN]
   const gaps = times
@@ -312,7 +314,7 @@ function inOrder({ moments, values }: StateSeries) {
 /** An instance that is to be part of a set of logs. */
 export interface Row {
   readonly id: string
-  readonly classCode: number
+  readonly classCode: Period
   /** Messages that only tell others apart. */
   readonly facets: number
   readonly closed: ClosedInstance
@@ -328,10 +330,7 @@ const LENGTHS_S = [
   ...[10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400],
 ]
 
-/**
- * Returns the windows of both classes, if each class is one log whose messages are still kept; undefined otherwise, and
- * if the shorter one is too short, or the longer one far too long.
- */
+/** Returns windows of both classes, if each is one log that is kept and they are neither too short nor far too long. */
 export function cutWindows(
   rows: readonly Row[],
   logs: readonly OpenInstance[],

@@ -32,10 +32,9 @@ const UNITS: ReadonlyMap<string, Unit> = new Map(
  */
 export function unitOfName(name: string): Unit | undefined {
   if (name.startsWith(WAIT_NAME)) return MS
-  const [, template = '', place] = /^(.*) #(\d+)$/s.exec(name) ?? []
-  if (place !== undefined) {
-    const behind = template.split(/<[^<>\s]+>/)[Number(place)]
-    return UNITS.get(/^\s?([a-zµμ%]+)/i.exec(behind ?? '')?.[1]?.toLowerCase() ?? '')
+  const around = aroundNumber(name)
+  if (around !== undefined) {
+    return UNITS.get(/^\s?([a-zµμ%]+)/i.exec(around.behind ?? '')?.[1]?.toLowerCase() ?? '')
   }
   const words = name
     .replace(/([a-z\d])([A-Z])/g, '$1_$2')
@@ -43,6 +42,14 @@ export function unitOfName(name: string): Unit | undefined {
     .filter(Boolean)
   const last = words.at(-1)?.toLowerCase() ?? ''
   return words.length > 1 || last.length > 2 ? UNITS.get(last) : undefined
+}
+
+/** Returns the text around the number of a template that a state is, `done took=<num> ms #1`; undefined for others. */
+export function aroundNumber(state: string) {
+  const [, template = '', place] = /^(.*) #(\d+)$/s.exec(state) ?? []
+  const parts = template.split(/<[^<>\s]+>/)
+  const at = Number(place)
+  return place === undefined ? undefined : { before: parts[at - 1], behind: parts[at] }
 }
 
 /** A duration that text says with its unit is read in ms. */

@@ -1,4 +1,5 @@
 import { greatest, group, max, mean, min, sum } from 'd3-array'
+import { patternSource } from '../../core/code-literals.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -9,12 +10,20 @@ import {
   EVENT_FEATURES,
   type Feature,
   isEventTime,
+  isShareOfRun,
   STATE_FEATURES,
   type VariableKind,
   WAIT_NAME,
 } from '../features/features.ts'
-import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
-import type { Unit } from '../features/units.ts'
+import {
+  AFTER,
+  BEFORE,
+  LOG_CLASSES,
+  type LogClass,
+  type LogSet,
+  membersOf,
+} from '../features/log-set.ts'
+import { aroundNumber, type Unit } from '../features/units.ts'
 
 /**
  * Measure of performance, a number per instance: `'runTime'` (from its start to its last message), the name of an event
@@ -40,10 +49,7 @@ export interface PerformanceMetric {
   readonly name: string
   /** An instance each; NaN where it has none. */
   readonly values: Float64Array
-  /**
-   * Whether values are times: absolute ones in microseconds since the start, or shares of the run
-   * time; `'value'` for everything else.
-   */
+  /** Absolute times are µs since the start, relative ones shares of the run time; all else is a value. */
   readonly unit: 'absolute time' | 'relative time' | 'value'
   /** Unit of the values, if they are no times since the start and their name or text gives one. */
   readonly quantity?: Unit
@@ -67,7 +73,7 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
   const ofEvents = statesOfField(logs, field)
   if (ofEvents.length > 1) {
     const feature = typeof metric === 'string' ? 'mean' : requireFeature(metric).feature
-    return fieldOfEvents(logs, { field, feature, states: ofEvents })
+    return fieldOfEvents(logs, field, { feature, states: ofEvents })
   }
   const { variable: given, feature } =
     typeof metric === 'string'
@@ -77,12 +83,13 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
   const isState = (STATE_FEATURES as readonly Feature[]).includes(feature)
   const kind = isState ? 'state' : 'event'
   const { features, index } = requireVariable(logs, kind, variable)
+  const quantity = logs.unitOf(variable)
   return {
     // The variable's own name, unless there is an event and a state of that name.
     name: unlike(variable, logs.features(isState ? 'event' : 'state').names),
     values: features.of(index, feature),
     unit: unitOf(feature),
-    ...(isState && quantityOf(logs, variable)),
+    ...(isState && quantity !== undefined && { quantity }),
     variable: { kind, name: variable, feature },
   }
 }
@@ -90,10 +97,11 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
 /** Looks up a performance metric that some instance of each class has. */
 export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMetric {
   const found = performanceMetric(logs, metric)
+  const members = membersOf(logs, found.values)
   for (const logClass of LOG_CLASSES) {
-    const of = [...logs.instances.keys()].filter((i) => logs.classNameOf(i) === logClass)
-    if (of.some((instance) => !Number.isNaN(found.values[instance]))) continue
-    if (of.length === 0) {
+    if (members[logClass].length > 0) continue
+    const count = logs.counts[logClass]
+    if (count === 0) {
       throw new FlowdeltaError(
         `There are no logs of the ${logClass} period. Load logs of both periods.`,
       )
@@ -103,7 +111,7 @@ export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMet
     throw new OptionError(
       'metric',
       shortText(found.name, MAX_NAME_LENGTH),
-      `a metric that both periods have: 'runTime'${names === '' ? '' : `, or ${names}`}${shared.length > MAX_SHOWN ? ', …' : ''}. None of ${counted(of.length, 'instance')} of the ${logClass} period has this one`,
+      `a metric that both periods have: 'runTime'${names === '' ? '' : `, or ${names}`}${shared.length > MAX_SHOWN ? ', …' : ''}. None of ${counted(count, 'instance')} of the ${logClass} period has this one`,
     )
   }
   return found
@@ -135,24 +143,19 @@ export function fullName(logs: LogSet, name: string): string {
   const [meant, ...others] = endingIn(logs, name)
   if (meant !== undefined) return others.length === 0 ? meant : name
   if ([...events.names, ...states.names].includes(name)) return name
-  const ofKey = states.names.filter((state) => keyOf(state) === name)
+  const isOf = (state: string) =>
+    /([A-Za-z_][\w.]*)=$/.exec(aroundNumber(state)?.before ?? '')?.[1] === name
+  const ofKey = states.names.filter(isOf)
   const ofText = events.names.filter((event) => textsOf(event).test(name))
   const [only, ...more] = ofKey.length > 0 ? ofKey : ofText
   return only !== undefined && more.length === 0 ? only : name
 }
 
-/** Returns the key before the wildcard of a template's state, such as `took` in `done took=<num> #1`. */
-function keyOf(state: string): string | undefined {
-  const [, template = '', place] = /^(.*) #(\d+)$/s.exec(state) ?? []
-  const before = place === undefined ? '' : template.split(/<[^<>\s]+>/)[Number(place) - 1]
-  return /([A-Za-z_][\w.]*)=$/.exec(before ?? '')?.[1]
-}
-
 /** Returns the texts that a template is of, with its class or without. */
 function textsOf(event: string): RegExp {
-  const escaped = event.replace(/[\\^$.|?+()[\]{}*]/g, '\\$&')
-  const any = escaped.replace(/<[^<>\s]+>|…/g, '.+?').replace(/^([\w$.]+: )/, '(?:$1)?')
-  return new RegExp(`^${any}$`, 's')
+  const any = patternSource(event).replace(/<[^<>\s]+>|…/g, '.+?')
+  const source = any.replace(/^([\w$.]+: )/, '(?:$1)?')
+  return new RegExp(`^${source}$`, 's')
 }
 
 function endingIn({ events, states }: LogSet, name: string): string[] {
@@ -171,55 +174,44 @@ export function statesOfField(logs: LogSet, field: string): string[] {
   return isField && meant.every((name) => logs.states.indexOf(name) !== undefined) ? meant : []
 }
 
-function quantityOf(logs: LogSet, state: string): Pick<PerformanceMetric, 'quantity'> {
-  const quantity = logs.unitOf(state)
-  return quantity === undefined ? {} : { quantity }
-}
-
 /** Returns a field of several events: its largest or least value of an instance, or the mean of all. */
 function fieldOfEvents(
   logs: LogSet,
-  {
-    field,
-    feature,
-    states,
-  }: { readonly field: string; readonly feature: Feature; readonly states: readonly string[] },
+  field: string,
+  { feature, states }: { readonly feature: Feature; readonly states: readonly string[] },
 ): PerformanceMetric {
   if (feature !== 'maximum' && feature !== 'minimum' && feature !== 'mean') {
     const wanted = `maximum, minimum or mean: ${states.length} events have ${show(field)}`
     throw new OptionError('metric.feature', feature, wanted)
   }
-  const entriesOf = (name: string) => {
-    const { instances, values } = logs.states.entries(logs.states.indexOf(name)!)
-    const [own, records] = [values(feature), values('records')]
-    return Array.from(instances, (instance, i) => {
-      return { instance, value: own[i]!, records: records[i]! }
-    })
-  }
+  const ownOf = (row: Readonly<Record<typeof feature, number>>) => row[feature]
+  const rowsOf = (name: string) =>
+    logs.states.rows(logs.states.indexOf(name)!, [feature, 'records'])
   const choose = feature === 'maximum' ? max : min
-  const byInstance = group(states.flatMap(entriesOf), ({ instance }) => instance)
+  const byInstance = group(states.flatMap(rowsOf), ({ instance }) => instance)
   const values = Float64Array.from(logs.instances, (_, instance) => {
-    const own = (byInstance.get(instance) ?? []).filter(({ value }) => !Number.isNaN(value))
+    const own = (byInstance.get(instance) ?? []).filter((row) => !Number.isNaN(ownOf(row)))
     const found =
       feature === 'mean'
-        ? sum(own, ({ value, records }) => value * records) / sum(own, ({ records }) => records)
-        : choose(own, ({ value }) => value)
+        ? sum(own, (row) => ownOf(row) * row.records) / sum(own, ({ records }) => records)
+        : choose(own, ownOf)
     return found ?? Number.NaN
   })
   const copies = states.flatMap((name) => {
-    const own = new Map(entriesOf(name).map(({ instance, value }) => [instance, value]))
+    const own = new Map(rowsOf(name).map((row) => [row.instance, ownOf(row)]))
     const numbered = `${name.slice(0, -field.length - 1)} #`
     return logs.states.names.filter((other) => {
       if (!other.startsWith(numbered)) return false
-      const pairs = entriesOf(other).map(({ instance, value }) => [value, own.get(instance)])
+      const pairs = rowsOf(other).map((row) => [ownOf(row), own.get(row.instance)])
       return repeats(pairs.filter((pair): pair is [number, number] => pair[1] !== undefined))
     })
   })
+  const quantity = logs.unitOf(states[0] ?? field)
   return {
     name: unlike(field, logs.events.names),
     values,
     unit: 'value',
-    ...quantityOf(logs, states[0] ?? field),
+    ...(quantity !== undefined && { quantity }),
     variable: { kind: 'state', name: field, feature, states: [...states, ...copies] },
   }
 }
@@ -246,7 +238,7 @@ function requireFeature(metric: unknown): { variable: string; feature: Feature }
 
 function unitOf(feature: Feature): PerformanceMetric['unit'] {
   if (!isEventTime(feature)) return 'value'
-  return feature.endsWith('Relative') ? 'relative time' : 'absolute time'
+  return isShareOfRun(feature) ? 'relative time' : 'absolute time'
 }
 
 function requireVariable(logs: LogSet, kind: VariableKind, name: string) {
@@ -357,9 +349,7 @@ export interface MetricRecords {
   readonly count: number
   /** Mean of all records. */
   readonly mean: number
-  /**
-   * Median and 99th percentile of an instance's records, averaged over instances; NaN for a field of several events.
-   */
+  /** Mean over instances of the median and the 99th percentile of their records; NaN for a field of several events. */
   readonly median: number
   readonly p99: number
 }
@@ -376,7 +366,7 @@ export interface MetricPart {
 /** Smallest part of the change of a metric for which the records of one event count as its source. */
 const MIN_SHARE = 0.5
 
-/** Returns the states of a metric that is a mean, with the records of each instance; `[]` for other metrics. */
+/** Returns the states of a metric that is a mean, with its records in each instance; `[]` for other metrics. */
 function recordColumns(logs: LogSet, { variable }: PerformanceMetric) {
   if (variable?.kind !== 'state' || variable.feature !== 'mean') return []
   const { name, states = [name] } = variable
@@ -384,24 +374,20 @@ function recordColumns(logs: LogSet, { variable }: PerformanceMetric) {
     const index = logs.states.indexOf(state)
     const isCopy = state !== name && !state.endsWith(`.${name}`)
     if (index === undefined || isCopy) return []
-    const { instances, values } = logs.states.entries(index)
-    const [counts, means] = [values('records'), values('mean')]
-    const [medians, highs] = [values('median'), values('p99')]
-    const rows = Array.from(instances, (instance, i) => {
-      const count = Number(counts[i])
-      const total = count * Number(means[i])
-      return { code: logs.classOf[instance], count, total, median: medians[i], p99: highs[i] }
-    })
-    return [{ state, rows }]
+    return [{ state, rows: logs.states.rows(index, ['records', 'mean', 'median', 'p99']) }]
   })
 }
 
-type RecordRow = ReturnType<typeof recordColumns>[0]['rows'][0]
+type RecordRows = ReturnType<typeof recordColumns>[0]['rows']
 
-function ofClass(rows: readonly RecordRow[], code: number) {
-  const own = rows.filter((row) => row.code === code)
-  const count = sum(own, (row) => row.count)
-  return { own, count, mean: sum(own, ({ total }) => total) / count }
+/** Returns the records of each class: their rows, number and mean. */
+function byClass({ classOf }: LogSet, rows: RecordRows) {
+  const ofClass = (code: number) => {
+    const own = rows.filter(({ instance }) => classOf[instance] === code)
+    const count = sum(own, ({ records }) => records)
+    return { own, count, mean: sum(own, (row) => row.records * row.mean) / count }
+  }
+  return [ofClass(BEFORE), ofClass(AFTER)] as const
 }
 
 /** Returns the statistics of a metric's records in each class; undefined if no instance has several. */
@@ -411,34 +397,26 @@ export function metricRecords(
 ): Readonly<Record<LogClass, MetricRecords>> | undefined {
   const columns = recordColumns(logs, metric)
   const rows = columns.flatMap((column) => column.rows)
-  if (!rows.some(({ count }) => count > 1)) return undefined
-  const isOne = columns.length === 1
-  const [before, after] = LOG_CLASSES.map((_, code): MetricRecords => {
-    const { own, count, mean: average } = ofClass(rows, code)
-    const middle = (value: (row: RecordRow) => number | undefined) =>
-      (isOne ? mean(own, value) : undefined) ?? Number.NaN
-    const [median, p99] = [middle((row) => row.median), middle((row) => row.p99)]
-    return { count, mean: average, median, p99 }
-  }) as [MetricRecords, MetricRecords]
-  return { before, after }
+  if (!rows.some(({ records }) => records > 1)) return undefined
+  const meanOf = (of: RecordRows, feature: 'median' | 'p99') =>
+    (columns.length === 1 ? mean(of, (row) => row[feature]) : undefined) ?? Number.NaN
+  const [before, after] = byClass(logs, rows)
+  const recordsOf = ({ own, count, mean }: typeof before): MetricRecords => {
+    return { count, mean, median: meanOf(own, 'median'), p99: meanOf(own, 'p99') }
+  }
+  return { before: recordsOf(before), after: recordsOf(after) }
 }
 
-/**
- * Returns the event whose own records account for most of the change of a metric that several events have, and for half
- * of it at least; undefined where none does: then it is another mix of events, or all of them.
- */
+/** Returns the event whose records account for half of the change of a metric that several events have, if any. */
 export function changedPart(logs: LogSet, metric: PerformanceMetric): MetricPart | undefined {
   const columns = recordColumns(logs, metric)
   if (columns.length < 2) return undefined
-  const [before, after] = [0, 1].map((code) =>
-    ofClass(
-      columns.flatMap(({ rows }) => rows),
-      code,
-    ),
+  const [before, after] = byClass(
+    logs,
+    columns.flatMap(({ rows }) => rows),
   )
-  if (before === undefined || after === undefined) return undefined
   const parts = columns.flatMap(({ state, rows }): MetricPart | [] => {
-    const [was, is] = [ofClass(rows, 0), ofClass(rows, 1)]
+    const [was, is] = byClass(logs, rows)
     const change = (is.count / after.count) * (is.mean - was.mean)
     const share = change / (after.mean - before.mean)
     return share >= MIN_SHARE ? { state, beforeMean: was.mean, afterMean: is.mean, share } : []

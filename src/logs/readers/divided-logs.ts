@@ -89,6 +89,11 @@ const FEATURES: Partial<Record<ConditionOp, StateFeature>> = {
   'up to': 'minimum',
 }
 
+interface Message {
+  readonly timeUs: number
+  readonly fields?: readonly LogField[] | undefined
+}
+
 interface Stream {
   firstUs: number
   lastUs: number
@@ -121,14 +126,7 @@ export class DividedLogs {
   }
 
   /** The instance of a message. */
-  instanceOf(
-    id: string,
-    given: LogClass,
-    {
-      timeUs,
-      fields = [],
-    }: { readonly timeUs: number; readonly fields?: readonly LogField[] | undefined },
-  ): number {
+  instanceOf(id: string, given: LogClass, { timeUs, fields = [] }: Message): number {
     const { windowUs, splitAt } = this.#division
     if (splitAt !== null && Number.isNaN(this.#splitUs)) {
       this.#splitUs = readMoment(splitAt, { epochUs: timeUs }) ?? Number.NaN
@@ -203,9 +201,7 @@ export class DividedLogs {
     })
     const most = slowest.map(({ metric, share }) => {
       const { values } = metricOf(metric)
-      const sorted = Array.from(values)
-        .filter((value) => !Number.isNaN(value))
-        .sort((a, b) => b - a)
+      const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => b - a)
       const limit = Number(sorted[Math.max(1, Math.round(share * sorted.length)) - 1])
       return (i: number) => Number(values[i]) >= limit
     })
@@ -237,10 +233,7 @@ export class DividedLogs {
   }
 }
 
-/**
- * Whether a field is the level that a condition asks for: a level is one of six, whatever its field's name and its
- * spelling.
- */
+/** Whether a field is the level that a condition asks for, whatever its field's name. */
 function isLevelOf({ attribute }: Condition, key: string): boolean {
   return key === 'level' && roleOf(attribute).role === 'level'
 }

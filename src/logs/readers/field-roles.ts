@@ -98,16 +98,7 @@ const LEVEL_WORDS: Readonly<Record<Level, string>> = {
 const LEVEL_OF = new Map(
   LEVELS.flatMap((level) => LEVEL_WORDS[level].split(' ').map((word) => [word, level] as const)),
 )
-const OF_SYSLOG: readonly Level[] = [
-  'fatal',
-  'fatal',
-  'fatal',
-  'error',
-  'warn',
-  'info',
-  'info',
-  'debug',
-]
+const OF_SYSLOG = 'fatal fatal fatal error warn info info debug'.split(' ') as Level[]
 const OF_AZURE: readonly Level[] = ['trace', 'info', 'warn', 'error', 'fatal']
 
 /**

@@ -200,25 +200,19 @@ function readerOf(expression: RegExp): LineLayout['read'] {
   return (text) => expression.exec(text)?.slice(1) ?? null
 }
 
-/**
- * Returns a function for the end of a time that begins at a place of a line, or −1: layouts ask for the same one
- * repeatedly.
- */
+/** Returns a function for the end of a time at a place of a line, or −1, which remembers the last one. */
 export function timeFinder(dateFormat: string): TimeFinder {
   const expression = new RegExp(`${timeSource(dateFormat)}${TIME_ENDS}`, 'y')
   let known = { text: '', at: 0, end: -1 }
   return (text, at) => {
     if (text === known.text && at === known.at) return known.end
-    expression.lastIndex = at
-    known = { text, at, end: expression.test(text) ? expression.lastIndex : -1 }
+    const found = matchAt(expression, text, at)
+    known = { text, at, end: found === null ? -1 : at + found[0].length }
     return known.end
   }
 }
 
-/**
- * Reads the head of a message, whose parts may have any order: all of it, or its beginning up to the first unknown
- * part.
- */
+/** Reads the head of a message, whose parts may have any order: all of it, or up to the first unknown part. */
 function readerWithHead(pattern: string, endOfTime: TimeFinder): LineLayout['read'] | undefined {
   const [, own, rest = ''] = /^\{head(?:=([^}]*))?\}(.*)$/.exec(pattern) ?? []
   if (own === undefined) {
@@ -249,13 +243,11 @@ function readerAroundTime(
   const head = new RegExp(compiled(before, '', []), 'y')
   const tail = new RegExp(`(?:${compiled(rest, '', [])})$`, 'y')
   return (text) => {
-    head.lastIndex = 0
-    const first = head.exec(text)
+    const first = matchAt(head, text, 0)
     if (first === null) return null
     const from = first[0].length
     const to = endOfTime(text, from)
-    tail.lastIndex = to
-    const last = to < 0 ? null : tail.exec(text)
+    const last = to < 0 ? null : matchAt(tail, text, to)
     return last && [...first.slice(1), text.slice(from, to), ...last.slice(1)]
   }
 }
@@ -263,10 +255,7 @@ function readerAroundTime(
 /** Parts that a line must follow, its time among them, to be close to a layout. */
 const MIN_PARTS = 2
 
-/**
- * Returns the layout that lines follow furthest on average, if it is for two parts: its name, and where the first of
- * them leaves it.
- */
+/** Returns the layout that lines follow furthest, for two parts at least, and where the first of them leaves it. */
 export function closestLayout(lines: readonly string[], dateFormat: string): string | undefined {
   const [first] = lines
   if (first === undefined) return undefined
@@ -335,10 +324,15 @@ const VALUE =
 /** Pairs as `took=5` or, in Elasticsearch's slow logs, `took[5], id[]`. */
 const PAIR = new RegExp(`(${PAIR_KEY})(?:=(${VALUE})|\\[(.*?)\\](?=,(?:\\s|$)|$))`, 'y')
 
+/** Returns the match of a sticky pattern at a place of a text. */
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at
+  return pattern.exec(text)
+}
+
 /** Returns the pair at a place of a line, and where it ends. */
 function pairAt(text: string, at: number): { readonly said: Pair; readonly end: number } | null {
-  PAIR.lastIndex = at
-  const [whole, key = '', plain, boxed = ''] = PAIR.exec(text) ?? []
+  const [whole, key = '', plain, boxed = ''] = matchAt(PAIR, text, at) ?? []
   const value = plain ?? boxed
   return whole === undefined
     ? null
@@ -361,10 +355,7 @@ const TOKEN = /"((?:[^"\\]|\\.)*)"|\[([^\]]*)\]|[^\s"[\]]+/y
 /** A word that may be one of few: what has other signs in it is in a form that is not known. */
 const PLAIN = /^[\w.:@/%+-]*$/
 
-/**
- * Reads the rest of a line behind its known parts: pairs by their keys, everything else by its place, as `rest 1`. If
- * something is neither, `isWhole` is false.
- */
+/** Reads the rest of a line: pairs by their keys, the others as `rest 1`; not `isWhole` if something is neither. */
 export function readRest(text: string): { readonly said: readonly Pair[]; isWhole: boolean } {
   const said: Pair[] = []
   let isWhole = true
@@ -375,9 +366,8 @@ export function readRest(text: string): { readonly said: readonly Pair[]; isWhol
       continue
     }
     const pair = pairAt(text, at)
-    TOKEN.lastIndex = at
-    const token = pair === null ? TOKEN.exec(text) : null
-    at = pair?.end ?? (token === null ? at + 1 : TOKEN.lastIndex)
+    const token = pair === null ? matchAt(TOKEN, text, at) : null
+    at = pair?.end ?? at + (token?.[0].length ?? 1)
     if (pair !== null) said.push(pair.said)
     else {
       place++
@@ -404,81 +394,70 @@ const IS_ID = /^[\da-f.:/-]*\d[\da-f.:/-]*$/i
 const MAX_WORDS = 3
 
 /**
- * Reads what stands before a message, in whatever order: its time and level, pairs, and in boxes or apart the
- * thread, process, class and place that wrote it, as patterns of logback and PostgreSQL's `log_line_prefix` lay
- * them out. `null` where there is no time and, but before `end`, no level.
+ * Reads what stands before a message in any order, as logback and PostgreSQL lay it out: time, level, pairs, and the
+ * thread, process, class and place that wrote it. `null` without a time or, but before `end`, a level.
  */
 export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
   const said: Pair[] = []
-  let [at, words, boxes] = [0, 0, 0]
-  let [hasTime, hasLevel, hasLogger] = [false, false, false]
-  const stop = end ?? text.length
-  const take = (content: string): boolean => {
-    const pair = pairAt(content, 0)
-    LEVEL.lastIndex = 0
-    if (!hasTime && content !== '' && endOfTime(content, 0) === content.length) {
-      hasTime = true
-      said.push(['time', content])
-    } else if (!hasLevel && LEVEL.test(content) && LEVEL.lastIndex === content.length) {
-      hasLevel = true
-      said.push(['level', content])
-    } else if (pair !== null) said.push(...readRest(content).said)
-    else if (CALLER.test(content)) said.push(['caller', content])
-    else if (/^[\w.-]+\(\d+\)$/.test(content)) said.push(['client', content])
-    else if (/^[\w.-]+@[\w.-]+(?:\(\d+\))?$/.test(content)) {
-      const [user = '', database = ''] = content.replace(/\(.*/, '').split('@')
-      said.push(['user', user], ['database', database])
-    } else if (IS_ID.test(content) || content === '') said.push(['pid', content])
-    else if (!hasLogger && content.includes('.') && QUALIFIED.test(content)) {
-      hasLogger = true
-      said.push(['logger', content])
-    } else return false
+  const known = new Set<string>()
+  const say = (name: string, value: string) => {
+    known.add(name)
+    said.push([name, value])
     return true
   }
-  /** Whether a box begins with the time, and has more in it. */
-  const isHeadOfOwn = (line: string, from: number, to: number): boolean => {
-    const endOfOwn = endOfTime(line, from + 1)
-    return endOfOwn > 0 && endOfOwn < to - 1
+  /** Whether a part says by itself what it is. */
+  const take = (part: string): boolean => {
+    const isTime = () => part !== '' && endOfTime(part, 0) === part.length
+    if (!known.has('time') && isTime()) return say('time', part)
+    if (!known.has('level') && matchAt(LEVEL, part, 0)?.[0] === part) return say('level', part)
+    if (pairAt(part, 0) !== null) return said.push(...readRest(part).said) > 0
+    if (CALLER.test(part)) return say('caller', part)
+    if (/^[\w.-]+\(\d+\)$/.test(part)) return say('client', part)
+    const [, user, database = ''] = /^([\w.-]+)@([\w.-]+)(?:\(\d+\))?$/.exec(part) ?? []
+    if (user !== undefined) return say('user', user) && say('database', database)
+    if (IS_ID.test(part) || part === '') return say('pid', part)
+    const isLogger = part.includes('.') && QUALIFIED.test(part)
+    return isLogger && !known.has('logger') && say('logger', part)
   }
+  let [at, words, boxes] = [0, 0, 0]
+  const stop = end ?? text.length
   while (at < stop) {
-    SEPARATORS.lastIndex = at
-    SEPARATORS.test(text)
-    const start = SEPARATORS.lastIndex
+    const start = at + (matchAt(SEPARATORS, text, at)?.[0].length ?? 0)
     if (start >= stop) break
-    const timeEnd = hasTime ? -1 : endOfTime(text, start)
+    const endOfOwn = known.has('time') ? -1 : endOfTime(text, start)
     const pair = pairAt(text, start)
-    BOX.lastIndex = start
-    const box = BOX.exec(text)
-    WORD.lastIndex = start
-    const word = wordIn(WORD.exec(text)?.[0] ?? '')
-    if (timeEnd > 0) {
-      hasTime = true
-      said.push(['time', text.slice(start, timeEnd)])
-      at = timeEnd
-    } else if (pair !== null && (!hasLevel || text[start - 1] === '-')) {
+    const [box = '', ...boxed] = matchAt(BOX, text, start) ?? []
+    // A box may begin with the time, and have more in it.
+    const endInBox = box === '' || known.has('time') ? -1 : endOfTime(text, start + 1)
+    const word = wordIn(matchAt(WORD, text, start)?.[0] ?? '')
+    if (endOfOwn > 0) {
+      say('time', text.slice(start, endOfOwn))
+      at = endOfOwn
+    } else if (pair !== null && (!known.has('level') || text[start - 1] === '-')) {
       said.push(pair.said)
       at = pair.end
-    } else if (box !== null && !hasTime && isHeadOfOwn(text, start, BOX.lastIndex)) at = start + 1
-    else if (box !== null) {
-      const content = box[1] ?? box[2] ?? box[3] ?? box[4] ?? ''
-      const isClass = !hasLogger && content.includes('.') && QUALIFIED.test(content)
+    } else if (endInBox > 0 && endInBox < start + box.length - 1) at = start + 1
+    else if (box !== '') {
+      const content = boxed.find((one) => one !== undefined) ?? ''
+      const isClass = !known.has('logger') && content.includes('.') && QUALIFIED.test(content)
       const isOwn = isClass || pairAt(content, 0) !== null || (boxes === 0 && NAME.test(content))
-      if (hasLevel && !isOwn) break
+      if (known.has('level') && !isOwn) break
       if (!take(content)) {
         said.push(['thread', content])
         boxes++
       }
-      at = BOX.lastIndex
+      at = start + box.length
     } else if (word === '') break
-    else if (hasLevel) {
+    else if (known.has('level')) {
       // After the level, a class and a caller still belong to the head, not to the message.
       const logger = CALL.exec(word)?.[1]
       const isCell = NAME.test(word) && /^\s*\|/.test(text.slice(start + word.length))
+      const isOwn = logger !== undefined || isNamed(text, start, word)
+      if (!isCell && (known.has('logger') || !isOwn)) break
       if (isCell) said.push(['thread', word])
-      else if (hasLogger || (logger === undefined && !isNamed(text, start, word))) break
       else if (logger !== undefined) said.push(['logger', logger])
       else if (!take(word)) said.push(['logger', word])
-      hasLogger ||= !isCell
+      if (!isCell) known.add('logger')
       at = start + word.length
     } else {
       if (!take(word)) said.push([`head ${++words}`, word])
@@ -486,7 +465,7 @@ export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
       at = start + word.length
     }
   }
-  if (!hasTime || (end === undefined && !hasLevel)) return null
+  if (!known.has('time') || (end === undefined && !known.has('level'))) return null
   return { said, end: messageStart(text, at) }
 }
 

@@ -1,7 +1,7 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 import { memoized, remembered } from '../../core/remembered.ts'
 import { type GrowingColumn, growingUint32 } from '../../traces/growing-columns.ts'
-import { LEVELS, type Level } from '../features/features.ts'
+import type { Level } from '../features/features.ts'
 import type { LogField } from '../features/field-variables.ts'
 import { DEFAULT_MASKS, Masker } from './drain/log-templates.ts'
 import type { LineBytes, Span } from './line-bytes.ts'
@@ -92,8 +92,6 @@ interface Form {
 export class LinePlans {
   readonly #masker = new Masker(DEFAULT_MASKS)
   readonly #forms = new Map<number, Form>()
-  /** Folded runs of the line scanned last. */
-  readonly #runs: Span[] = []
   readonly #plans: LinePlan[] = []
   /** Plan numbers from 1 of a file's lines, in their order, 0 for none: what a second reading need not look for. */
   readonly #tracks = new WeakMap<object, GrowingColumn<Uint32Array>>()
@@ -154,7 +152,6 @@ export class LinePlans {
   learn(text: string, read: Reader): void {
     // The numbers are still those of `find`.
     const form = this.#forms.get(this.#key) as Form
-    this.#scan(text)
     const plan = this.#planOf(text, read)
     if (plan === undefined) form.isHopeless = true
     else {
@@ -164,7 +161,9 @@ export class LinePlans {
   }
 
   #planOf(text: string, read: Reader): LinePlan | undefined {
-    const runs = [...this.#runs]
+    const runs = Array.from(text.matchAll(FOLDED), ({ 0: found, index }): Span => {
+      return [index, index + found.length]
+    })
     const base = runs.length < MAX_RUNS ? read(text) : undefined
     if (base === undefined) return undefined
     const { draft, values, structure } = base
@@ -290,20 +289,6 @@ export class LinePlans {
     this.#check = other
     this.#bits = bits
   }
-
-  /** Records the folded parts of a line: digits, and whole ids. */
-  #scan(text: string): void {
-    this.#runs.length = 0
-    for (const { 0: found, index } of text.matchAll(FOLDED)) {
-      if (found.length >= MIN_HEX && /[a-f]/i.test(found) && /\d/.test(found)) {
-        this.#runs.push([index, index + found.length])
-      } else {
-        for (const { 0: digits, index: at } of found.matchAll(/\d+/g)) {
-          this.#runs.push([index + at, index + at + digits.length])
-        }
-      }
-    }
-  }
 }
 
 /** Returns four bytes with all digits in them made 0. */
@@ -329,8 +314,8 @@ function isId({ bytes, start, end }: LineBytes, first: number, last: number): bo
   )
 }
 
-/** Hexadecimal digits that are a word by themselves, or other digits. */
-const FOLDED = /(?<![0-9A-Za-z])[0-9A-Fa-f]{8,}(?![0-9A-Za-z])|\d+/g
+/** Ids, as `isId` finds them in bytes, or other digits. */
+const FOLDED = /(?<![0-9a-z])(?=[0-9a-f]*[a-f])(?=[a-f]*\d)[0-9a-f]{8,}(?![0-9a-z])|\d+/gi
 
 function hasOddNumber({ bytes, start }: LineBytes, { numbers }: LinePlan): boolean {
   for (let i = 0; i < numbers.length; i++) if (bytes[start + numbers[i]!] === DIGIT) return true
@@ -381,16 +366,12 @@ export function valueIn(line: LineBytes, { at, text }: Said): Said['text'] {
   return typeof text === 'number' ? line.number(at[0], at[1]) : line.text(at[0], at[1])
 }
 
-/** Levels as fields, which most messages have alone. */
-const ONLY_LEVEL = new Map(LEVELS.map((level) => [level, [['level', level] as const]]))
-
+/** Returns fields with the level among them, if there is one. */
 export function withLevel(
   fields: readonly LogField[],
   level: Level | undefined,
 ): readonly LogField[] {
-  const only = ONLY_LEVEL.get(level as Level)
-  if (only === undefined) return fields
-  return fields.length === 0 ? only : [...fields, ...only]
+  return level === undefined ? fields : [...fields, ['level', level]]
 }
 
 /** Returns the place of a value that some runs are parts of; `undefined` if it does not occur literally. */

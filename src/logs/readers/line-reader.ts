@@ -36,10 +36,7 @@ const DOCKER_CUT = 16_384
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
 const CONTROLS = /\u001b\[[0-9;?]*[A-Za-z]/g
 
-/**
- * Reads lines of logs: unwraps what carries them, layer by layer, down to the line that a program wrote;
- * what each layer says is one message together.
- */
+/** Reads lines of logs: unwraps what carries them, layer by layer; what all layers say is one message. */
 export class LineReader {
   readonly #options: LineOptions
   readonly #streams: MessageStreams
@@ -233,10 +230,7 @@ export class LineReader {
     return this.#within(this.#draft.endLayer(), depth)
   }
 
-  /**
-   * Reads the text of a record as a line by itself; if it is no such line, it stays the record's text. Returns false if
-   * the record continues an earlier message.
-   */
+  /** Reads the text of a record as a line by itself, if it is one; false if it continues an earlier message. */
   #within(line: string | undefined, depth: number): boolean {
     if (line === undefined) return true
     const draft = this.#draft

@@ -3,7 +3,7 @@ import { counted, grouped } from '../../core/words.ts'
 import { closeChunks } from '../../traces/trace-source.ts'
 import { FieldVariables } from '../features/field-variables.ts'
 import { LogBuilder } from '../features/log-builder.ts'
-import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
+import { LOG_CLASSES, type LogClass, type LogSet, membersOf } from '../features/log-set.ts'
 import { delimiterOf } from './csv-log.ts'
 import { DividedLogs, type Division } from './divided-logs.ts'
 import { LogTemplates, TemplateMatcher } from './drain/log-templates.ts'
@@ -34,9 +34,8 @@ export interface LogsToCompare {
  * are recognized by content, in layers: what carries lines (Docker, CRI, kubectl, Loki, CloudWatch, GCP,
  * journald, syslog and others) is unwrapped, then the line inside is read. docs/log-formats.md lists them:
  *
- * - JSON (lines, lists, nested, OTLP), logfmt (`key=value`), and CSV with a header line. A named message
- *   with a value is a state message, any other an event. Fields that are numbers are state variables
- *   `<event>.<field>`.
+ * - JSON (lines, lists, nested, OTLP), logfmt (`key=value`), and CSV with a header line. A named message with a value
+ *   is a state message, any other an event. Fields that are numbers are state variables `<event>.<field>`.
  * - Lines of text in usual layouts: `2015-10-17 21:47:48,288 INFO [main] org.example.Peer: connected`. The
  *   event is the class and template of the message; numbers in it are state variables `<event> #2`, for
  *   the second wildcard of the template.
@@ -58,8 +57,7 @@ export interface LogsToCompare {
  * The result's `report` counts lines that gave no message, with file and line.
  *
  * @param options see {@link LOG_READ_OPTIONS}
- * @throws OptionError for an unknown option or a bad value, no logs at all, or a period whose logs give
- *   no message
+ * @throws OptionError for an unknown option or a bad value, no logs at all, or a period whose logs give no message
  * @throws TraceFormatError for a file that is damaged or in no known format
  * @throws FlowdeltaError for a path that cannot be opened
  *
@@ -78,7 +76,8 @@ export async function loadLogs(
   const settings = readSettings(options)
   const { division } = settings
   const isDivided = division !== null && (division.splitAt !== null || division.isByBad)
-  const inputs = await inputsOf(periodsOf(logs, isDivided))
+  const { before, after } = periodsOf(logs, isDivided)
+  const inputs = { before: await logInputs(before), after: await logInputs(after) }
   const all = LOG_CLASSES.flatMap((logClass) =>
     inputs[logClass].map((input) => [logClass, input] as const),
   )
@@ -86,7 +85,7 @@ export async function loadLogs(
   const templates = await namingOf([...inputs.before, ...inputs.after], settings)
   const { derive, exclude } = options
   const builder = new LogBuilder({ derive, exclude, hasWaits: settings.hasWaits })
-  const reader = inputReader(builder, settings, templates, { isOpen: isOneEach(all), all })
+  const reader = inputReader(builder, settings, { templates, all })
   for (const one of all) await reader.read(one)
   reader.finish()
   builder.notes.inBothClasses.push(...pathsInBoth(inputs))
@@ -98,8 +97,7 @@ export async function loadLogs(
   return built
 }
 
-/** Names of free text; `undefined` if there is none. */
-type Naming = LogTemplates | 'none' | undefined
+type Naming = LogTemplates | 'none'
 type ClassedInput = readonly [logClass: LogClass, input: LogInput]
 
 /** Returns the name of a file without its folder. */
@@ -112,15 +110,11 @@ function sharesWindows({ division, instance, isByPath }: ReadSettings): boolean 
   return division !== null && division.windowUs !== null && instance === undefined && !isByPath
 }
 
-/** Reads inputs into a builder, one after the other; instances are closed when they are read, unless `isOpen`. */
+/** Reads inputs into a builder, one after the other; instances are closed when they are read. */
 function inputReader(
   builder: LogBuilder,
   settings: ReadSettings,
-  templates: Naming,
-  {
-    isOpen = false,
-    all = [],
-  }: { readonly isOpen?: boolean; readonly all?: readonly ClassedInput[] } = {},
+  { templates, all = [] }: { readonly templates: Naming; readonly all?: readonly ClassedInput[] },
 ) {
   const { division, instance } = settings
   const names = LOG_CLASSES.map((logClass) =>
@@ -131,9 +125,11 @@ function inputReader(
   const areSame = names.every((own) =>
     names.every((other) => own.every((one) => other.includes(one))),
   )
+  // One log a class may be cut into windows.
+  const isOneEach = all.length === 2 && all[0]?.[0] !== all[1]?.[0]
   const fields = new FieldVariables(builder)
   const divided = division === null ? undefined : new DividedLogs(division, builder)
-  const matcher = templates instanceof LogTemplates ? new TemplateMatcher(templates) : templates
+  const matcher = templates === 'none' ? undefined : new TemplateMatcher(templates)
   const to = { builder, fields, divided, matcher }
   return {
     async read([logClass, { id, files, isFile }]: ClassedInput): Promise<void> {
@@ -149,7 +145,7 @@ function inputReader(
         const sink = new LogWriter({ ...to, ...whose, logClass, file, pathInstance })
         await readLogFile(source, { settings, sink, isRequired: isFile })
       }
-      if (instance === undefined && !isDivided && !isOpen) builder.close(pathInstance)
+      if (instance === undefined && !isDivided && !isOneEach) builder.close(pathInstance)
     },
     /** Ends after the last input. */
     finish(): void {
@@ -158,17 +154,6 @@ function inputReader(
       fields.finish(division?.badIf.map(({ attribute }) => attribute))
     },
   }
-}
-
-/** Whether each class is one log, which may be cut into windows. */
-function isOneEach(all: readonly ClassedInput[]): boolean {
-  return all.length === 2 && all[0]?.[0] !== all[1]?.[0]
-}
-
-type Inputs = Readonly<Record<LogClass, readonly LogInput[]>>
-
-async function inputsOf({ before, after }: LogsToCompare): Promise<Inputs> {
-  return { before: await logInputs(before), after: await logInputs(after) }
 }
 
 /** @throws OptionError for one source that nothing divides, or for periods that something does */
@@ -211,7 +196,7 @@ function requireBoth({ counts }: LogSet, { splitAt, text }: Division): void {
 }
 
 /** Files that are of both classes. Content in memory may have one name twice. */
-function pathsInBoth({ before, after }: Inputs): string[] {
+function pathsInBoth({ before, after }: Readonly<Record<LogClass, readonly LogInput[]>>): string[] {
   const paths = (inputs: readonly LogInput[]) =>
     inputs
       .filter(({ isPath }) => isPath)
@@ -225,7 +210,7 @@ async function namingOf(inputs: readonly LogInput[], settings: ReadSettings): Pr
   for (const file of inputs.flatMap(({ files }) => files)) {
     if (await hasFreeText(file, settings)) return mineInputs(inputs, settings)
   }
-  return undefined
+  return new LogTemplates([], settings.mining.masks)
 }
 
 /** Sees to it that the logs of a class gave a message. */
@@ -236,14 +221,12 @@ async function requireMessages(
 ): Promise<void> {
   // One source is of both.
   const isDivided = settings.division !== null
-  const hasMessage = logs.runTimeUs.some(
-    (runTimeUs, instance) =>
-      !Number.isNaN(runTimeUs) && (isDivided || logs.classNameOf(instance) === logClass),
-  )
-  if (hasMessage || inputs.length === 0) return
+  const { before, after } = membersOf(logs, logs.runTimeUs)
+  const own = isDivided ? [...before, ...after] : { before, after }[logClass]
+  if (own.length > 0 || inputs.length === 0) return
   // Reads again, alone: notes on both classes do not tell which class's lines they concern.
   const builder = new LogBuilder()
-  const reader = inputReader(builder, { ...settings, division: null }, templates)
+  const reader = inputReader(builder, { ...settings, division: null }, { templates })
   for (const input of inputs) await reader.read([logClass, input])
   const { lines, skipped } = builder.build().report
   const [most] = skipped.toSorted((a, b) => b.count - a.count)

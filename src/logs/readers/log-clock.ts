@@ -1,18 +1,13 @@
 // Runs once a line of files of gigabytes: the loops index with `!`.
 import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
+import { inMicros, unitBySize } from '../../traces/readers/span-times.ts'
 import type { LineBytes } from './line-bytes.ts'
 
 /** The unit of times that are numbers. */
 export const TIME_UNITS = ['auto', 's', 'ms', 'us', 'ns'] as const
 export type TimeUnit = (typeof TIME_UNITS)[number]
 
-const US_PER: Readonly<Record<Exclude<TimeUnit, 'auto'>, number>> = {
-  s: 1e6,
-  ms: 1e3,
-  us: 1,
-  ns: 1e-3,
-}
 const NUMBER = /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i
 /** Seconds since a start, as the kernel and Java's garbage collector write them. */
 const UPTIME = /^\d{1,8}\.\d{3}(?:\d{3})?$/
@@ -57,23 +52,24 @@ export class LogClock {
     this.#patterns = dateFormat === 'auto' ? KNOWN_PATTERNS : [datePattern(dateFormat)]
     this.#pattern = this.#patterns[0] as DatePattern
     this.#offset = zoneOffset(timeZone)
-    this.#usPerUnit = timeUnit === 'auto' ? Number.NaN : US_PER[timeUnit]
+    this.#usPerUnit = timeUnit === 'auto' ? Number.NaN : inMicros(timeUnit)
   }
 
   /** Microseconds of a time that is a number. */
   number(time: number): number {
     if (!Number.isNaN(this.#usPerUnit)) return time * this.#usPerUnit
-    const unit = unitOf(Math.abs(time))
+    const size = Math.abs(time)
+    if (!(size < LEAST_EPOCH)) return time * inMicros(unitBySize(size))
     // Times since a start may grow past what would be seconds since 1970.
-    if (Math.abs(time) < LEAST_EPOCH) this.#usPerUnit = unit
-    return time * unit
+    this.#usPerUnit = 1
+    return time
   }
 
   /** Returns the microseconds of a time as text: a number or a date. NaN for other text. */
   text(text: string): number {
     const trimmed = text.trim()
     if (NUMBER.test(trimmed)) {
-      if (Number.isNaN(this.#usPerUnit) && UPTIME.test(trimmed)) this.#usPerUnit = US_PER.s
+      if (Number.isNaN(this.#usPerUnit) && UPTIME.test(trimmed)) this.#usPerUnit = 1e6
       return this.number(Number(trimmed))
     }
     const fields = this.#pattern.read(trimmed)
@@ -155,13 +151,6 @@ function bytesOf(ascii: string): number[] {
 
 const LEAST_EPOCH = 1e8
 
-function unitOf(time: number): number {
-  if (time < LEAST_EPOCH) return US_PER.us
-  if (time < 1e11) return US_PER.s
-  if (time < 1e14) return US_PER.ms
-  return time < 1e17 ? US_PER.us : US_PER.ns
-}
-
 /** Returns the midnight of a day in UTC; NaN for days that are not in the calendar. */
 function dayMs(year: number, month: number, day: number): number {
   const ms = Date.UTC(year, month - 1, day)
@@ -185,8 +174,8 @@ function fixedOffset(zone: string): number | undefined {
 }
 
 /**
- * Returns the offset of a time zone: fixed, or by name (`Europe/Berlin`), for which it is asked once an hour that
- * occurs. In the hour that a change of clocks repeats, the earlier reading is taken.
+ * Returns the offset of a time zone: fixed, or of a name (`Europe/Berlin`). Of an hour that a change of clocks repeats,
+ * the earlier reading is taken.
  *
  * @throws OptionError for a zone that is not known
  */
@@ -269,9 +258,8 @@ const PARTS = /'([^']*)'|[.,]S+|([yMdEHhamsSZ])\2*|\s+|[\s\S]/g
 const KITCHEN = 'h:mma'
 
 /**
- * Compiles a date pattern of the letters that log4j, logback and Java have: `yyyy yy MMM MM M dd d
- * EEE HH H hh h a mm ss SSS Z`. A fraction (`.SSS` or `,SSS`) may have a point or a comma, and be
- * missing; white space stands for any; text between single quotes for itself.
+ * Compiles a date pattern of Java's letters (see `LETTERS`). A fraction, `.SSS` or `,SSS`, may have either sign, or
+ * be missing; white space stands for any, text between single quotes for itself.
  */
 export function datePattern(pattern: string): DatePattern {
   const groups: string[] = []
@@ -336,50 +324,27 @@ function hourOf(hour: number, half: string | undefined): number {
   return (hour % 12) + (half.toLowerCase() === 'pm' ? 12 : 0)
 }
 
-export const KNOWN_PATTERNS: readonly DatePattern[] = [
-  'yyyy-MM-dd HH:mm:ss,SSS',
-  'yyyy-MM-dd HH:mm:ss,SSSZ',
-  'yyyy-MM-dd HH:mm:ss,SSS Z',
-  "yyyy-MM-dd'T'HH:mm:ss.SSS",
-  "yyyy-MM-dd'T'HH:mm:ss.SSSZ",
-  "yyyy-MM-dd'T'HH:mm:ss.SSS Z",
-  'yyyy-MM-dd, HH:mm:ss,SSS Z',
-  'yyyy/MM/dd HH:mm:ss.SSS',
-  'yyyy.MM.dd HH:mm:ss.SSS',
-  'yyyy/MM/dd HH:mm:ss.SSSZ',
-  'yyyy/MM/dd HH:mm:ss.SSS Z',
-  'yyyy-MM-dd-HH.mm.ss.SSSSSS',
-  'yyyy-MM-dd-HH:mm:ss.SSS',
-  'yyyy-MM-dd:HH:mm:ss.SSS',
-  'yyyy-MM-dd_HH:mm:ss.SSS',
-  "yyyy/MM/dd '-' HH:mm:ss",
-  'dd/MMM/yyyy:HH:mm:ss Z',
-  'dd/MMM/yyyy:HH:mm:ss.SSS',
-  'dd/MMM/yyyy HH:mm:ss',
-  'EEE, dd MMM yyyy HH:mm:ss Z',
-  'dd MMM yyyy HH:mm:ss,SSS',
-  'dd MMM HH:mm:ss.SSS',
-  'dd-MMM-yyyy HH:mm:ss.SSS',
-  'dd-MMM-yyyy HH:mm:ss Z',
-  'dd.MM.yyyy HH:mm:ss,SSS',
-  'MMM d, yyyy h:mm:ss a',
-  'MMM d, yyyy, h:mm:ss a',
-  'M/d/yyyy h:mm:ss.SSS a',
-  'M/d/yyyy, h:mm:ss.SSS a',
-  'yyyy-MM-dd h:mm:ss a',
-  'EEE MMM d HH:mm:ss.SSS yyyy',
-  'EEE MMM d HH:mm:ss Z yyyy',
-  'MMM d HH:mm:ss.SSS',
-  'yy/MM/dd HH:mm:ss',
-  'MM-dd HH:mm:ss.SSS',
-  'yyyyMMdd HH:mm:ss.SSS',
-  'yyMMdd HH:mm:ss.SSS',
-  'MMdd HH:mm:ss.SSS',
-  'yyMMdd HHmmss',
-  'h:mm:ss a',
-  KITCHEN,
-  'HH:mm:ss.SSS',
-].map(datePattern)
+/** Ways to write times that are known, those of one kind on a line; of several that fit the first counts. */
+const KNOWN_PATTERNS: readonly DatePattern[] = `
+yyyy-MM-dd HH:mm:ss,SSS | yyyy-MM-dd HH:mm:ss,SSSZ | yyyy-MM-dd HH:mm:ss,SSS Z
+yyyy-MM-dd'T'HH:mm:ss.SSS | yyyy-MM-dd'T'HH:mm:ss.SSSZ | yyyy-MM-dd'T'HH:mm:ss.SSS Z
+yyyy-MM-dd, HH:mm:ss,SSS Z
+yyyy/MM/dd HH:mm:ss.SSS | yyyy.MM.dd HH:mm:ss.SSS | yyyy/MM/dd HH:mm:ss.SSSZ | yyyy/MM/dd HH:mm:ss.SSS Z
+yyyy-MM-dd-HH.mm.ss.SSSSSS | yyyy-MM-dd-HH:mm:ss.SSS | yyyy-MM-dd:HH:mm:ss.SSS | yyyy-MM-dd_HH:mm:ss.SSS
+yyyy/MM/dd '-' HH:mm:ss
+dd/MMM/yyyy:HH:mm:ss Z | dd/MMM/yyyy:HH:mm:ss.SSS | dd/MMM/yyyy HH:mm:ss
+EEE, dd MMM yyyy HH:mm:ss Z | dd MMM yyyy HH:mm:ss,SSS | dd MMM HH:mm:ss.SSS
+dd-MMM-yyyy HH:mm:ss.SSS | dd-MMM-yyyy HH:mm:ss Z | dd.MM.yyyy HH:mm:ss,SSS
+MMM d, yyyy h:mm:ss a | MMM d, yyyy, h:mm:ss a
+M/d/yyyy h:mm:ss.SSS a | M/d/yyyy, h:mm:ss.SSS a | yyyy-MM-dd h:mm:ss a
+EEE MMM d HH:mm:ss.SSS yyyy | EEE MMM d HH:mm:ss Z yyyy | MMM d HH:mm:ss.SSS
+yy/MM/dd HH:mm:ss | MM-dd HH:mm:ss.SSS
+yyyyMMdd HH:mm:ss.SSS | yyMMdd HH:mm:ss.SSS | MMdd HH:mm:ss.SSS | yyMMdd HHmmss
+h:mm:ss a | ${KITCHEN} | HH:mm:ss.SSS
+`
+  .trim()
+  .split(/ \| |\n/)
+  .map(datePattern)
 
 /** Number of the first known patterns that one expression covers. */
 const ISO_PATTERNS = 6

@@ -50,10 +50,7 @@ const rolesOf = remembered(({ time, name, value, numbers, instance }: ReadSettin
   }),
 )
 
-/**
- * Content of one line, from all its layers. An inner layer has priority, except that a time of day does not replace a
- * date.
- */
+/** Content of one line, from all its layers; inner ones have priority, but for a time of day before a date. */
 export class LogDraft {
   time: unknown
   /** Time of an outer layer, if that of the inner one cannot be read. */
@@ -156,25 +153,14 @@ export class LogDraft {
   }
 
   #plain(key: string, value: unknown): void {
-    if (typeof value === 'string' && value.startsWith('{') && value.length < MAX_NESTED) {
-      const nested = parsedObject(value)
-      if (nested !== undefined) {
-        this.object(nested, `${key}.`, 1)
-        return
-      }
-    }
-    if (typeof value === 'string' && NUMBERS.test(value)) {
-      const numbers = value.split(/[,:]/).map((one) => one.trim())
-      this.#numbers(
-        key,
-        numbers.flatMap((one) => (one === '-' ? [] : Number(one))),
-      )
-    } else if (
-      typeof value === 'string' ||
-      typeof value === 'number' ||
-      typeof value === 'boolean'
-    ) {
-      this.fields.push([key, value])
+    const text = typeof value === 'string' ? value : ''
+    const nested = text.startsWith('{') && text.length < MAX_NESTED ? parsedObject(text) : undefined
+    if (nested !== undefined) this.object(nested, `${key}.`, 1)
+    else if (NUMBERS.test(text)) {
+      const numbers = text.split(/[,:]/).map((one) => one.trim())
+      this.#numbers(key, numbers.filter((one) => one !== '-').map(Number))
+    } else if (['string', 'number', 'boolean'].includes(typeof value)) {
+      this.fields.push([key, value as LogField[1]])
     }
   }
 
@@ -188,10 +174,9 @@ export class LogDraft {
     if (slots.has('time')) this.#timeIs(slots.get('time')?.value)
     this.level = (text('level') as Level | undefined) ?? this.level
     this.value = slots.get('value')?.value ?? this.value
-    this.instance = text('instance') ?? this.instance
-    this.thrown = text('thrown') ?? this.thrown
-    this.thrownType = text('thrownType') ?? this.thrownType
-    this.thrownMessage = text('thrownMessage') ?? this.thrownMessage
+    for (const slot of ['instance', 'thrown', 'thrownType', 'thrownMessage'] as const) {
+      this[slot] = text(slot) ?? this[slot]
+    }
     this.isPartial = text('partial') === 'P'
     this.isCarried = !slots.has('message')
     const line = text('message') ?? text('line')

@@ -79,7 +79,7 @@ export function onlyMessages(record: LogSink['record']): LogSink {
 /** Open file with its reader. */
 export interface LogFile {
   readonly name: string
-  readonly chunks: AsyncIterable<Uint8Array>
+  readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>
   readonly sink: LogSink
 }
 
@@ -168,8 +168,8 @@ interface WriterOptions {
   readonly file: string
   /** Instance given by the path, −1 if a field gives it. */
   readonly pathInstance: number
-  /** `'none'` where text is a name as it stands; absent where no file has any, as far as is known. */
-  readonly matcher: TemplateMatcher | 'none' | undefined
+  /** Absent where text is a name as it stands. */
+  readonly matcher: TemplateMatcher | undefined
 }
 
 /** Hands the content of one file on to a `LogBuilder`. */
@@ -186,14 +186,13 @@ export class LogWriter implements LogSink {
     const { name: said, instance: whose, isText, free, component, level } = plan
     const { builder, matcher, divided, pathInstance, fields } = this.#options
     const text = String(said.text)
-    const found = isText && matcher !== 'none' ? matcher?.match(component, text) : undefined
+    const found = isText ? matcher?.match(component, text) : undefined
     const byRecord: Taker = (line, timeUs, value) => {
       this.record(recordOf(plan, line, { timeUs, value }))
     }
     // Divisions go by the fields of records, and text that no template has is told.
-    if (divided !== undefined || (isText && matcher !== 'none' && found === undefined)) {
-      return byRecord
-    }
+    const isUnknown = isText && matcher !== undefined && found === undefined
+    if (divided !== undefined || isUnknown) return byRecord
     const states = found === undefined ? [] : this.#statesOf(found.match)
     const [start] = said.at ?? [0]
     const numbers = free.flatMap(([from, to], i) => {
@@ -241,9 +240,8 @@ export class LogWriter implements LogSink {
   record(record: LogRecord): void {
     const { timeUs, isText, value, level, fields = [], component = '' } = record
     const { builder, matcher, source } = this.#options
-    const isNamed = isText && matcher !== 'none'
-    const found = isNamed ? matcher?.match(component, record.name) : undefined
-    if (isNamed && found === undefined) {
+    const found = isText ? matcher?.match(component, record.name) : undefined
+    if (isText && matcher !== undefined && found === undefined) {
       this.#refuse(record, SKIPPED.noTemplate)
       return
     }

@@ -69,10 +69,9 @@ export interface Place {
 export const RECORDS: ReadonlySet<LogFormat> = new Set(['jsonl', 'logfmt'])
 const MAX_EXAMPLES = 5
 /**
- * Hands on the content of a file's lines: messages, and the exceptions that these and the lines after them name. A line
- * that begins no message belongs to the previous message in its stream. Each thrown exception in a message or its stack
- * trace is an event of its own, once per message: `threw java.io.IOException: No space left`. So one cause has one
- * name, whoever reports it.
+ * Hands on messages and the exceptions that they and later lines name; a line that begins no message belongs to
+ * the previous one of its stream. A thrown exception is an event of its own, `threw IOException: No space left`, once a
+ * message, whoever reports it.
  */
 export class MessageStreams {
   readonly #options: LineOptions
@@ -126,7 +125,7 @@ export class MessageStreams {
       sink.record(record)
       // A line without a time is one skipped line, whatever else it says.
       if (Number.isNaN(timeUs)) return
-      this.#threw(stream, stream.stack.begin(isText ? said : ''), line)
+      this.#threw(stream, line, stream.stack.begin(isText ? said : ''))
       this.#thrown(stream, draft, { line, more: end < 0 ? '' : name.slice(end + 1) })
     }
   }
@@ -175,29 +174,26 @@ export class MessageStreams {
     const { stack } = stream
     for (const text of [said, thrown, more]) {
       const lines = text ? text.trimEnd().split('\n') : []
-      for (const one of lines) this.#threwAll(stream, stack.follow(one).thrown, line)
+      for (const one of lines) this.#threw(stream, line, stack.follow(one).thrown)
     }
     stack.close()
     if (thrownType !== undefined && !stack.knows(thrownType)) {
       const [message = ''] = thrownMessage.split('\n', 1)
-      this.#threw(stream, stack.add({ className: thrownType, message }), line)
+      this.#threw(stream, line, stack.add({ className: thrownType, message }))
     }
     // An error without a type.
     if (thrown === undefined || stack.hasFound) return
-    this.#threw(stream, stack.add(thrownIn(thrown.split('\n', 1)[0] ?? '')), line)
+    this.#threw(stream, line, stack.add(thrownIn(thrown.split('\n', 1)[0] ?? '')))
   }
 
-  #threwAll(stream: Stream, thrown: readonly Thrown[] | undefined, line: number): void {
-    for (const one of thrown ?? []) this.#threw(stream, one, line)
-  }
-
-  #threw({ message }: Stream, thrown: Thrown | undefined, line: number): void {
-    if (thrown === undefined || message === undefined) return
-    const { className, message: name } = thrown
-    const component = `threw ${className}`
+  #threw({ message }: Stream, line: number, thrown: readonly Thrown[] = []): void {
+    if (message === undefined) return
     const { timeUs, instance, origin, fields: of } = message
-    const record = { line, timeUs, instance, origin, name, isText: true, component, of }
-    this.#options.sink.record({ ...record, level: 'error', fields: withLevel([], 'error') })
+    const record = { line, timeUs, instance, origin, isText: true, level: 'error', of } as const
+    for (const { className, message: name } of thrown) {
+      const component = `threw ${className}`
+      this.#options.sink.record({ ...record, name, component, fields: withLevel([], 'error') })
+    }
   }
 
   /** Takes a line that begins no message, with its text `inner` in its stream. */
@@ -210,7 +206,7 @@ export class MessageStreams {
       return
     }
     const { isStack, thrown = [] } = stream.stack.follow(inner)
-    if (thrown.length > 0) this.#threwAll(stream, thrown, line)
+    if (thrown.length > 0) this.#threw(stream, line, thrown)
     else if (isStack || (/^\s/.test(inner) && format !== 'jsonl')) {
       sink.skip(SKIPPED.continuation, line, text())
     } else if (settings.template.length > 0) sink.skip(SKIPPED.notMatched, line, text())

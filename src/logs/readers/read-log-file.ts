@@ -16,11 +16,10 @@ import { logfmtPairs } from './logfmt.ts'
 interface FileOptions {
   readonly settings: ReadSettings
   readonly sink: LogSink
-  /** Whether a file in no known format is an error, and not just noted. */
   readonly isRequired: boolean
 }
 
-/** Reads one file in its format into a sink. */
+/** Reads one file in its format into a sink; one in no known format is an error if it `isRequired`, else noted. */
 export async function readLogFile(
   source: OpenableSource,
   { settings, sink, isRequired }: FileOptions,
@@ -49,8 +48,7 @@ export async function hasFreeText(
   const sink = onlyMessages(({ isText }) => {
     found ||= isText
   })
-  const file = { name: source.name, chunks: only(bytes), sink }
-  await readInFormat(format, file, { settings, head })
+  await readInFormat(format, { name: source.name, chunks: [bytes], sink }, { settings, head })
   return found
 }
 
@@ -80,10 +78,6 @@ async function readInFormat(
     await readLines(file, (text, line) => reader.line(text, line), reader)
   }
   reader.end()
-}
-
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }
 
 function unknownFormat(head: string, file: string, { dateFormat }: ReadSettings): TraceFormatError {
@@ -147,9 +141,7 @@ const RETURN = 13
 const MAX_LINE_LENGTH = 1 << 24
 const decoder = new TextDecoder()
 
-/**
- * Splits UTF-8 text into lines that end in LF or CRLF, and counts them; blank ones are handed on too.
- */
+/** Splits UTF-8 text into lines that end in LF or CRLF, and counts them; also hands blank ones on. */
 export async function readLines(
   { chunks, sink }: LogFile,
   onLine: (text: string, line: number) => void,

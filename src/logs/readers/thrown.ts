@@ -48,10 +48,7 @@ interface Followed {
   readonly thrown?: readonly Thrown[]
 }
 
-/**
- * Follows the lines after one message and finds the exceptions they name: by the form of stack traces of Java, .NET,
- * Node, Python, Go, Rust, Ruby and PHP, whatever the names of the types.
- */
+/** Follows the lines after a message and finds the exceptions in them by the form of stack traces. */
 export class StackFollower {
   /** Line before the first frame of a stack, which may name the thrown exception; undefined for `#text`. */
   #before: string | undefined = ''
@@ -65,12 +62,12 @@ export class StackFollower {
     this.#text = text
   }
 
-  /** Begins a message; returns the exception that its text names. */
-  begin(text: string): Thrown | undefined {
+  /** Begins a message; returns the exception that its text names, if any. */
+  begin(text: string): readonly Thrown[] {
     const mentioned = lastMentioned(text)
     this.beginPlain()
     this.#before = mentioned === undefined ? text : ''
-    return this.add(mentioned)
+    return mentioned === undefined ? [] : this.add(mentioned)
   }
 
   /** Begins a message that names no exception. */
@@ -80,13 +77,14 @@ export class StackFollower {
     this.#before = undefined
   }
 
-  /** Returns the exception to report for the message, unless it is known. */
-  add(thrown: Thrown | undefined): Thrown | undefined {
-    if (thrown === undefined) return undefined
-    const key = `${thrown.className}: ${thrown.message}`
-    if (this.#known.includes(key)) return undefined
-    this.#known.push(key)
-    return thrown
+  /** Returns the exceptions to report for the message: those that are not known yet. */
+  add(...all: readonly Thrown[]): readonly Thrown[] {
+    return all.filter(({ className, message }) => {
+      const key = `${className}: ${message}`
+      const isNew = !this.#known.includes(key)
+      if (isNew) this.#known.push(key)
+      return isNew
+    })
   }
 
   /** Follows a line that may not begin a message. */
@@ -149,7 +147,7 @@ export class StackFollower {
 
   #found(named: readonly Thrown[]): Followed {
     this.#before = ''
-    return { isStack: true, thrown: named.flatMap((one) => this.add(one) ?? []) }
+    return { isStack: true, thrown: this.add(...named) }
   }
 }
 
@@ -184,10 +182,7 @@ function isType({ className }: Thrown): boolean {
   return /[A-Z]/.test(className)
 }
 
-/**
- * Returns the exception that a message names; of several, as in `FSError: java.io.IOException: No space left`, the
- * last, which caused the others.
- */
+/** Returns the exception that a message names; the last of several, `FSError: java.io.IOException: No space left`. */
 function lastMentioned(text: string): Thrown | undefined {
   if (!MENTION.test(text)) return undefined
   let last: RegExpExecArray | undefined
@@ -197,10 +192,7 @@ function lastMentioned(text: string): Thrown | undefined {
   return { className: last[0], message: rest.startsWith(':') ? messageOf(rest.slice(1)) : '' }
 }
 
-/**
- * Returns the message without the advice after a semicolon, such as where to read more; a bracket may have opened
- * before.
- */
+/** Returns the message without the advice after a semicolon; a bracket may have opened before. */
 function messageOf(text: string): string {
   const end = text.search(/;(?:\s|$)/)
   const message = (end < 0 ? text : text.slice(0, end)).trim()

@@ -19,8 +19,7 @@ import { readLogFile } from '../readers/read-log-file.ts'
  * Jaeger JSON, Zipkin v2 JSON, CSV, or X-Trace reports; from Parquet; or from stores, by their
  * addresses (`'jaeger://host:16686?between=…'`; docs/stores.md lists them).
  *
- * A trace or span that cannot be used is left out, counted and listed in `.quality()` of the
- * result.
+ * A trace or span that cannot be used is left out, counted and listed in `.quality()` of the result.
  *
  * Parameters in CSV have a header line: `spanId` and `traceId` (which may be absent), or `node`, the node id as it
  * stands in the DOT file (or `breadcrumb` and `timestamp`, its halves), name the subject of a row, in any capitals;
@@ -75,10 +74,7 @@ const ID_TEXTS = {
   span: /\bspan[._-]?id["']?\s*[:=]\s*["']?([\w-]{8,})/i,
 } as const
 
-/**
- * Reads the records of logs that name the trace they belong to, by the readers of `loadLogs`. Those
- * that name none, and lines that give no record, are counted.
- */
+/** Reads the records of logs that name the trace they belong to; counts the others and lines that give none. */
 async function readTracedLogs(
   logs: readonly TraceSource[],
   quality: QualityLog,
@@ -164,9 +160,7 @@ class RecordCollector {
 const NAMES_SERVICE =
   /(?:service|app|application|container|pod|deployment|job|program|process)(?:[._-]?name)?$/i
 
-/**
- * Returns the class and line at the beginning of a text, such as Logback's `%logger#%line`, and the text after them.
- */
+/** Returns the class and line at the beginning of a text, as Logback's `%logger#%line`, and the text after them. */
 function sourceOf(text: string): [source: string, rest: string] {
   const [whole, source = ''] = SOURCE.exec(text) ?? ['']
   return [classOf(source), text.slice(whole.length)]

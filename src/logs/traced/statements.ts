@@ -26,9 +26,8 @@ interface Known {
 }
 
 /**
- * Names log statements consistently over several recordings. If records give the line of code, that line is the
- * statement; a line found only before and one found only after are one moved statement if they log the same text at the
- * same level. Otherwise statements are templates, mined from all recordings together.
+ * Names log statements consistently over recordings: by the line of code, where records give it (lines only before
+ * and only after that log the same are one moved statement), else by templates that are mined from all of them.
  */
 export function nameStatements(
   recordings: readonly Logged[],

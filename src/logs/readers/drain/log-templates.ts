@@ -1,3 +1,4 @@
+import { greatest, sum } from 'd3-array'
 import { getOrInsert } from '../../../core/entries.ts'
 import { FlowdeltaError, OptionError, requireArgument, show } from '../../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, share } from '../../../core/options.ts'
@@ -78,7 +79,8 @@ export class LogTemplates extends Stage {
    */
   rename(which: number | string, name: string): LogTemplates {
     const renamed = this.#find(which)
-    return this.#with(this.templates.map((one) => (renamed.includes(one) ? { ...one, name } : one)))
+    const templates = this.templates.map((one) => (renamed.includes(one) ? { ...one, name } : one))
+    return new LogTemplates(templates, this.masks)
   }
 
   /**
@@ -98,10 +100,13 @@ export class LogTemplates extends Stage {
       ...first,
       name: name ?? first.name,
       patterns: merged.flatMap(({ patterns }) => patterns),
-      count: merged.reduce((sum, { count }) => sum + count, 0),
+      count: sum(merged, ({ count }) => count),
     }
-    const kept = this.templates.filter((one) => one === first || !merged.includes(one))
-    return this.#with(kept.map((one) => (one === first ? whole : one)))
+    const templates = this.templates.flatMap((one) => {
+      if (one === first) return whole
+      return merged.includes(one) ? [] : one
+    })
+    return new LogTemplates(templates, this.masks)
   }
 
   /** Returns the data for `JSON.stringify`; `LogTemplates.fromJSON` restores the templates. */
@@ -131,10 +136,6 @@ export class LogTemplates extends Stage {
         isNumber,
       })),
     )
-  }
-
-  #with(templates: readonly LogTemplate[]): LogTemplates {
-    return new LogTemplates(templates, this.masks)
   }
 
   #find(which: number | string): LogTemplate[] {
@@ -238,37 +239,30 @@ export class Masker {
   mask(text: string): { readonly text: string; readonly values: readonly string[] } {
     let masked = ''
     let from = 0
-    const values: string[] = []
-    for (let found = this.#next(text, 0); found !== null; found = this.#next(text, from)) {
+    const matches = this.#matches(text)
+    for (const found of matches) {
       masked += text.slice(from, found.index) + this.#shownAs(found)
       from = found.index + found[0].length
-      values.push(found[0])
     }
-    return { text: from === 0 ? text : masked + text.slice(from), values }
+    return { text: masked + text.slice(from), values: matches.map(([value]) => value) }
   }
 
   /** Returns the places in a text where masks match. */
   spans(text: string): [start: number, end: number][] {
-    const spans: [number, number][] = []
-    for (let found = this.#next(text, 0); found !== null; ) {
-      const end = found.index + found[0].length
-      spans.push([found.index, end])
-      found = this.#next(text, end)
-    }
-    return spans
+    return this.#matches(text).map(({ 0: found, index }) => [index, index + found.length])
   }
 
-  /** Returns the next match that is not empty. */
-  #next(text: string, from: number): RegExpExecArray | null {
+  /** Returns the matches that are not empty. */
+  #matches(text: string): RegExpExecArray[] {
+    const matches: RegExpExecArray[] = []
     const pattern = this.#pattern
-    if (pattern === undefined) return null
-    pattern.lastIndex = from
-    let found = pattern.exec(text)
-    while (found !== null && found[0] === '') {
-      pattern.lastIndex++
-      found = pattern.exec(text)
+    if (pattern === undefined) return matches
+    pattern.lastIndex = 0
+    for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+      if (found[0] === '') pattern.lastIndex++
+      else matches.push(found)
     }
-    return found
+    return matches
   }
 
   #shownAs(found: RegExpExecArray): string {
@@ -337,10 +331,7 @@ interface Candidate {
   readonly wild: number
 }
 
-/**
- * Finds the template of a text: of those that match every token, the one with fewest wildcards.
- * Texts that are equal after masking share one `TemplateMatch`.
- */
+/** Finds the template of a text: of those that match every token, the one with fewest wildcards. */
 export class TemplateMatcher {
   readonly #masker: Masker
   /** Candidates by component and number of tokens, fewest wildcards first. */
@@ -422,13 +413,11 @@ interface Node {
 }
 
 /**
- * Groups messages by their form as they come. A tree of fixed depth leads, by component, number of tokens and the first
- * tokens, to a few groups. The most similar one takes the message, or a new group if none is similar enough. The
- * template of a group keeps the common tokens.
+ * Groups messages by their form as they come: a tree leads by component, number of tokens and the first tokens to a few
+ * groups, of which the most similar takes the message, and keeps the tokens in common.
  *
- * Differs from the paper in two points: messages of different components (classes, services) or levels (`INFO`,
- * `[WARN]`) are never one group, and a level neither leads through the tree nor counts as a common token, because it
- * does not describe the message's subject.
+ * Unlike in the paper, messages of different components or levels (`INFO`, `[WARN]`) are never one group, and a level
+ * does not count as a token in common: it says nothing of the subject.
  *
  * Source: P. He, J. Zhu, Z. Zheng and M. R. Lyu, Drain: an online log parsing approach with fixed
  * depth tree, ICWS 2017.
@@ -491,10 +480,7 @@ function mostSimilar(
   tokens: readonly string[],
   { least, level }: { readonly least: number; readonly level: number },
 ): MessageGroup | undefined {
-  let best: MessageGroup | undefined
-  let bestSame = -1
-  let bestWild = -1
-  for (const group of groups) {
+  const all = groups.map((group) => {
     let same = 0
     let wild = 0
     for (let i = 0; i < tokens.length; i++) {
@@ -502,14 +488,10 @@ function mostSimilar(
       if (token === WILDCARD) wild++
       else if (token === tokens[i] && i !== level) same++
     }
-    if (same < least) continue
-    if (same > bestSame || (same === bestSame && wild > bestWild)) {
-      best = group
-      bestSame = same
-      bestWild = wild
-    }
-  }
-  return best
+    return { group, same, wild }
+  })
+  const able = all.filter(({ same }) => same >= least)
+  return greatest(able, (a, b) => a.same - b.same || a.wild - b.wild)?.group
 }
 
 const LEVEL =

@@ -14,9 +14,8 @@ import {
 } from './log-templates.ts'
 
 /**
- * Mines templates from free text: which kinds of messages there are. Look at them, rename and merge
- * them, and pass them to `loadLogs` as option `templates`. Mine both periods together, so that one kind
- * of message has one name.
+ * Mines templates from free text: which kinds of messages there are. Look at them, rename and merge them, and pass them
+ * to `loadLogs` as option `templates`. Mine both periods together, so that one kind of message has one name.
  *
  * @param paths files, directories or content in memory
  * @param options of `loadLogs`; see {@link MINING_OPTIONS} for `mining`
