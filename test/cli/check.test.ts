@@ -29,7 +29,7 @@ describe('flowdelta check', () => {
     const { code, out, err } = await check(CONTROL_AFTER, ...GATE, '--name', 'v2')
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^pass: v2 against 1 run \(v1\)\n/)
-    expect(out).toContain('With one run before, how much runs differ is unknown')
+    expect(out).toContain('Differences between runs are unknown with only one run before')
   })
 
   test('fails the types that a planted millisecond makes slower, and only those', async () => {

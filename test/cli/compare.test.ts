@@ -238,7 +238,7 @@ describe('flowdelta compare', () => {
     const { code, out } = await flowdelta(...RANKED, '--limit', '1', '--verbose')
     expect(code).toBe(0)
     expect(out).toMatch(
-      /^\d+ requests before, \d+ after, with \d+ structures \(categories\)\nResponse time: mean .* → .*, median /,
+      /^\d+ requests before, \d+ after, in \d+ different call structures\nResponse time: mean .* → .*, median /,
     )
     expect(out).toContain(
       '\n#1  frontend: NFS3 WRITE now calls storage-data SN READ after cache lookup',

@@ -22,7 +22,7 @@ test('variance ranks categories by C² and says where their variance is', async 
       (sum: number, edge: { varianceShare: number }) => sum + edge.varianceShare,
       0,
     )
-    if (note === 'Shares add up to 1.') expect(shares).toBeCloseTo(1, 6)
+    if (note === 'Shares of all parts add up to 100 %.') expect(shares).toBeCloseTo(1, 6)
   }
   const text = await flowdelta('variance', FILE, '--limit', '2', '--large', '100')
   expect(text.out).toMatch(

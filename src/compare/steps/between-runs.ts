@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { cauchyCombination } from '../../stats/cauchy-combination.ts'
 import { clusteredCountsTest } from '../../stats/clustered-counts.ts'
@@ -79,19 +80,11 @@ export function compareChoices(
   const choices = counted
   // Stretches of before alone do not tell how long levels last.
   const ofBefore = options.lasts === 'learned' && ({ lasts: 'flicker' } as const)
-  const test = (part: PartOfAfter | null) => {
-    const within = choices.map(({ strata }) => countsWithin(strata, part))
-    const tests = compareCounts(within, {
-      perRun,
-      ...options,
-      ...(part === null ? { pairs } : { steady: true, ...ofBefore }),
-    })
-    // Of rare choices, the ratio of rates tells more than their difference.
-    const rareP = (i: number) => (runs > 1 ? Number.NaN : clusteredCountsTest(within[i]!, perRun).p)
-    return tests.map((one, i) =>
-      Number.isNaN(one.p) ? one : { ...one, p: cauchyCombination([one.p, rareP(i)]) },
+  const test = (part: PartOfAfter | null) =>
+    compareCounts(
+      choices.map(({ strata }) => countsWithin(strata, part)),
+      { perRun, ...options, ...(part === null ? { pairs } : { steady: true, ...ofBefore }) },
     )
-  }
   const tests = testPartsOfAfter(blocks, test)
   if (runs < 2) return tests
   const byRun = (counts: Float64Array) =>
@@ -106,6 +99,30 @@ export function compareChoices(
     ),
   )
   return tests.map((test, i) => ({ ...test, p: largerP(test.p, between[i]) }))
+}
+
+/** Largest share of chances taken at which their number varies nearly as that of rare events (Poisson). */
+const RARE = 0.1
+
+/**
+ * Tests how often things are done: `compareChoices`, of one run before together with `compareRare` for rare ones, of
+ * which the ratio of rates tells more than their difference.
+ */
+export function compareActions(
+  counted: readonly { readonly strata: readonly ChoiceCounts[] }[],
+  blocks: Omit<TimeBlocks, 'of'>,
+): CountsTest[] {
+  const tests = compareChoices(counted, blocks)
+  if (blocks.runs > 1) return tests
+  const isRare = ({ made, chances, p }: CountsTest) =>
+    !Number.isNaN(p) && sum(made) <= RARE * sum(chances)
+  const rare = compareRare(
+    tests.map((test, i) =>
+      isRare(test) ? counted[i]!.strata.map((one) => unweighted(one, blocks.perRun)) : [],
+    ),
+    blocks,
+  )
+  return tests.map((test, i) => ({ ...test, p: cauchyCombination([test.p, rare[i]!.p]) }))
 }
 
 /** Tests rare events that may come in bursts, with one run before (`clusteredCountsTest`). */

@@ -8,7 +8,7 @@ import { areFromSpans } from '../../flows/span-tree.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import { type Unchanged, whyUnchanged } from '../mutations/unchanged.ts'
-import { compareChoices } from './between-runs.ts'
+import { compareActions } from './between-runs.ts'
 import type { Operation } from './call-order.ts'
 import { type CountsTest, inPeriods, unweighted } from './compare-counts.ts'
 import {
@@ -124,7 +124,7 @@ export function testErrors(flows: FlowSet): ErrorTests {
     const counted = all.map((measure) => ({
       strata: strataOf(flows, measure, { blocks, ofRequests }),
     }))
-    return compareChoices(counted, blocks)
+    return compareActions(counted, blocks)
   }) as [CountsTest[], CountsTest[]]
   let at = -1
   const tested = measured.map(({ counts, measures }) => {

@@ -10,7 +10,7 @@ import type { Statement } from '../../logs/traced/statements.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { GRAVE_LEVELS } from '../../traces/log-records.ts'
 import { type Unchanged, whyUnchanged } from '../mutations/unchanged.ts'
-import { compareChoices } from './between-runs.ts'
+import { compareActions } from './between-runs.ts'
 import { type CallChoice, sameTest } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
@@ -48,8 +48,8 @@ export function testLogs(flows: FlowSet): LogTests[] {
   if (logs === undefined || flows.quantity !== TIME || !areFromSpans(flows)) return []
   const blocks = timeBlocks(flows)
   const counted = logCounts(flows, logs, blocks)
-  const bySpan = compareChoices(counted, blocks)
-  const byRequest = compareChoices(
+  const bySpan = compareActions(counted, blocks)
+  const byRequest = compareActions(
     counted.map(({ ofRequests: strata }) => ({ strata })),
     blocks,
   )

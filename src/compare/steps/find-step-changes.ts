@@ -14,7 +14,7 @@ import type { Categories } from '../categories/categories.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
 import { whyUnchanged } from '../mutations/unchanged.ts'
 import { compareArrivals } from './arrivals.ts'
-import { compareChoices, compareTimes, WHOLE_LEVEL } from './between-runs.ts'
+import { compareActions, compareTimes, WHOLE_LEVEL } from './between-runs.ts'
 import { type CallChoice, callCounts, sameTest } from './call-counts.ts'
 import { CallSites, isSame, type Operation } from './call-order.ts'
 import { callRepeats } from './call-repeats.ts'
@@ -103,7 +103,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     .filter(({ kind, call, previous }) => kind === 'calls' || ![call, previous].some(isReceived))
   const repeats = callRepeats(flows, sites).filter(isRecordedAlike)
   const blocks = timeBlocks(flows)
-  const countTests = compareChoices(counted, blocks)
+  const countTests = compareActions(counted, blocks)
   const choices = counted.map((counts, i) => ({ counts, test: countTests[i]! }))
   const { byOperation, timed } = timedStrata(steps)
   const shifts = compareTimes([...timed, ...repeats.map(({ strata }) => strata)], blocks)

@@ -77,7 +77,7 @@ export function factsOf(
     // Below one half, the typical request went the other way.
     ...(chance > NO_CHANGE
       ? [
-          `${how} than ${percent(chance)} of requests before${chance < HARDLY ? ' (no change: 50 %)' : ''}`,
+          `${how} than ${percent(chance)} of comparable requests before${chance < HARDLY ? ' (no change: 50 %)' : ''}`,
         ]
       : []),
     `${isOpen(draft) && draft.steps.length > 0 ? OWN_P : ''}${certaintyText(q)}`,
@@ -127,7 +127,7 @@ function signed([low, high]: readonly [number, number], value: number): readonly
 }
 
 /**
- * `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `throughout the after period`; and until when.
+ * `since 11:15:03 UTC (95 % CI …), 40 s after deploy checkout 2.0`, or `in all of the after period`; and until when.
  */
 export function sinceFact(
   since: Onset | null,
@@ -137,12 +137,14 @@ export function sinceFact(
   const days = hasDays(flows)
   const until = since.until === null ? '' : `, until ${placedText(since.until, since, { days })}`
   if (follows === null) return [sinceText(since, days) + until]
+  const words = printable(follows.words)
   const lagUs = since.fromStart ? 0 : Math.max(0, since.timeUs - follows.atUs)
+  if (lagUs === 0) return [`${sinceText(since, days)}${until}; at its start, ${words}`]
   // A lag is no surer than the moment it is counted from.
   const isSure = lagUs > since.highUs - since.lowUs
   const upTo = formatDuration(since.highUs - follows.atUs)
-  const lag = lagUs === 0 ? '' : isSure ? `${formatDuration(lagUs)} ` : `at most ${upTo} `
-  return [`${sinceText(since, days)}, ${lag}after ${printable(follows.words)}${until}`]
+  const lag = isSure ? `${formatDuration(lagUs)} ` : `at most ${upTo} `
+  return [`${sinceText(since, days)}, ${lag}after ${words}${until}`]
 }
 
 /** @param days whether to write dates with times of day, see {@link areDays} */
@@ -150,8 +152,8 @@ export function sinceText(since: Onset, days: boolean): string {
   const { timeUs, fromStart, gradual, perhapsGradual, isTimeOfDay, until } = since
   const growing = gradual ? 'growing ' : ''
   if (fromStart) {
-    const where = until === null ? 'during the whole' : 'from the start of the'
-    const time = isTimeOfDay ? ` (from ${timeText(timeUs, { days })} UTC)` : ''
+    const where = until === null ? 'in all of the' : 'from the start of the'
+    const time = isTimeOfDay ? ` (first seen ${timeText(timeUs, { days })} UTC)` : ''
     return `${growing}${where} after period${time}`
   }
   const condition = perhapsGradual ? ', if it began suddenly' : ''
@@ -237,7 +239,7 @@ export function shareText(finding: Finding, all: Whole): string {
   const { findings, observedChangeUs, quantity } = all
   if (contributionUs === 0) return ''
   const whole = !(shareOfChange > 0)
-    ? `${signedAmount(contributionUs, quantity)} over all requests`
+    ? `${signedAmount(contributionUs, quantity)} summed over all requests`
     : // Of one finding, the summary says what all else does.
       findings.length === 1
       ? partText(contributionUs, observedChangeUs, quantity)
@@ -247,7 +249,9 @@ export function shareText(finding: Finding, all: Whole): string {
 
 /** Says that a finding's share includes the slower steps listed under it. */
 export function belowText(consequences: Finding['consequences']): string {
-  return consequences.some((one) => one.kind === 'latency') ? ', with what it slows elsewhere' : ''
+  return consequences.some((one) => one.kind === 'latency')
+    ? ', including what is listed below'
+    : ''
 }
 
 /** Returns a finding's part of the change; if it is surely more than all of it, also the rest. */

@@ -129,7 +129,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   get testedAgainst(): string {
     const runs = this.flows.runs.length
     if (runs === 1) {
-      return 'p is corrected for multiple tests. With one run before, how much runs differ is unknown.'
+      return 'p is corrected for multiple tests. Differences between runs are unknown with only one run before.'
     }
     const few = runs < MANY_RUNS ? FEW_RUNS : ''
     return areFromSpans(this.flows)
@@ -269,7 +269,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     const { how } = changeWords(this.quantity, isSlower)
     const chance = percent(isSlower ? probabilitySlower : 1 - probabilitySlower)
     return (
-      ` Closest to a change: ${stepTitle(this.nearest)}, ${how} than ${chance} of requests before ` +
+      ` Closest to a change: ${stepTitle(this.nearest)}, ${how} than ${chance} of comparable requests before ` +
       `(${counted(afterRequests, 'request')} after, ${grouped(beforeRequests)} before), ${certaintyText(q)}.`
     )
   }

@@ -98,7 +98,7 @@ function segmentFacts(segment: Segment, taking = ''): string[] {
       ? `requests ${searchedIn(segment)}`
       : `calls of ${within === '' ? printable(segment.step?.service ?? '') : operationName({ operation: within })}`
   return [
-    `${grouped(inside.after)} of ${all} ${searched} meet this condition${taking}${failing}: ${percent(shareOfChange)} of the change${also}`,
+    `${grouped(inside.after)} of ${all} ${searched} meet this condition${taking}${failing} and account for ${percent(shareOfChange)} of the change${also}`,
     ...(isLoaded(segment) ? [loadText(segment)] : []),
   ]
 }

@@ -256,7 +256,7 @@ export function inputText({ logs, whole }: LogComparison): string {
     ({ field, reason, byClass }) =>
       `${field} ${reason}${byClass === undefined ? '' : ` (${runText(byClass)})`}`,
   )
-  return `${read}${shared} Not used as variables: ${firstOf(leftOut, { most: MAX_FIELDS })}.`
+  return `${read}${shared} Fields not used as variables: ${firstOf(leftOut, { most: MAX_FIELDS })}.`
 }
 
 /** Summarizes many records of performance: `300 records before, 302 after; median 99 → 405, p99 …`. */

@@ -70,7 +70,7 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
     if (variance === 0) return 'There are no shares: response times do not vary at all.'
     const sum =
       Math.abs(this.restShare) < 1e-6
-        ? 'Shares add up to 1.'
+        ? 'Shares of all parts add up to 100 %.'
         : `Shares add up to ${percent(this.accounted)}, not 1: the rest of the variance is response ` +
           'time outside the recorded critical path.'
     return this.onePath

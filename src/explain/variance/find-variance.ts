@@ -46,7 +46,7 @@ import { MarkedEdges, requireVarianceMarks, type VarianceMark } from './variance
  * const variance = findVariance(comparison, { period: 'after' })
  * variance.ranked.length // 6
  * const worst = variance.category(variance.ranked[0])
- * worst.note // 'Shares add up to 1.'
+ * worst.note // 'Shares of all parts add up to 100 %.'
  * worst.covariances(worst.edges[0].edge).table().print()
  */
 export function findVariance(

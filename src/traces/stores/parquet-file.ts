@@ -1,7 +1,7 @@
 import type { AsyncBuffer, FileMetaData, RowGroup, SchemaElement, SchemaTree } from 'hyparquet'
 import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
 import { nodeFiles } from '../trace-source.ts'
-import { CHECKSUM_KEY, checksumOf } from './save-parquet.ts'
+import { CHECKSUM_KEY, checksumOf } from './saved-parquet.ts'
 
 /** Text, the bytes of an id, or whatever a caller makes of bytes, once for each distinct value. */
 export type FromBytes = (bytes: Uint8Array) => unknown

@@ -7,7 +7,7 @@ import type { ReadSink } from '../readers/trace-reader.ts'
 import { isFlatSpans, readFlatSpans } from './flat-spans.ts'
 import { damagedParquet, openParquet, type ParquetFile } from './parquet-file.ts'
 import { type Wanted, wantedBy } from './pushed-conditions.ts'
-import { SAVED_KEY } from './save-parquet.ts'
+import { SAVED_KEY } from './saved-parquet.ts'
 import { storeKind } from './store.ts'
 
 /** Parquet files of spans in flat columns; row groups without a span of a request asked for are not read. */

@@ -1,23 +1,11 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
 import { createReadStream } from 'node:fs'
-import { crc32 } from 'node:zlib'
 import type { Encoding } from 'hyparquet'
 import type { ColumnSource, SchemaElement } from 'hyparquet-writer'
 import { savedSpanId } from '../log-records.ts'
 import { SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
 import { parentIdOf, replaceFile, type Savable, savedBeside, sendersOf } from './save-otlp.ts'
-
-/** Key of the JSON metadata in files that flowdelta wrote. */
-export const SAVED_KEY = 'flowdelta'
-/** The number of bytes before the footer, and their CRC-32: pages that others write have none of their own. */
-export const CHECKSUM_KEY = 'flowdelta-crc32'
-
-/** Returns the CRC-32 of bytes, in hex digits. */
-export async function checksumOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  let crc = 0
-  for await (const bytes of chunks) crc = crc32(bytes, crc)
-  return crc.toString(16).padStart(8, '0')
-}
+import { CHECKSUM_KEY, checksumOf, SAVED_KEY } from './saved-parquet.ts'
 
 /** Spans of one row group: with larger groups, a reader's buffers outlive its first garbage collections. */
 const SPANS_PER_GROUP = 2000

@@ -77,7 +77,7 @@ export function checkText(results: CheckResults, width = Number.POSITIVE_INFINIT
     unbounded > 0 &&
       `Too few ${baseline.length === 1 ? 'requests' : 'runs'} to bound the shift of ${counted(unbounded, 'type')}.`,
     baseline.length === 1 &&
-      'With one run before, how much runs differ is unknown: intervals may be too narrow.',
+      'Differences between runs are unknown with only one run before: intervals may be too narrow.',
     changes.length > 0 &&
       `Response times changed level at ${shortName(changes.at(-1)?.run ?? '')}.`,
   ])

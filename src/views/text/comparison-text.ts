@@ -292,7 +292,7 @@ function overview(comparison: Comparison): string {
   const exactly = `${isDrawn}${isDrawn && isOwn ? '; --sample all compares every request' : ''}`
   return (
     `${before} ${before === '1' ? 'request' : 'requests'} before, ${after} after, ` +
-    `with ${counted(categories.size, 'structure (category)', 'structures (categories)')}${exactly}${by}${responseTimes(comparison)}`
+    `in ${counted(categories.size, 'different call structure')}${exactly}${by}${responseTimes(comparison)}`
   )
 }
 

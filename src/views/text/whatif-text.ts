@@ -112,7 +112,7 @@ function otherWays({ models, options, changedCallers, changeP }: LatencyDiagnosi
     const called = shortText(`${service} ${operation}`.trim(), MAX_TITLE_LENGTH)
     return `Requests that call ${called} did change (${pValue(p)}), but this is lost among all requests. Start from the first finding of flowdelta compare (--finding 1), or select them with --where.`
   }
-  return 'This is for all requests together. --findings shows which finding of flowdelta compare each cause explains; --finding 1 starts from the first.'
+  return 'This is for all requests together. --findings shows which finding of flowdelta compare each cause explains; --finding 1 starts from the first finding.'
 }
 
 /** `3,000 requests`, `1,320 calls of mds`, `12 calls of mds LOOKUP from frontend`. */
@@ -206,7 +206,7 @@ function verdictText(diagnosis: LatencyDiagnosis): string {
   const sure = best.significant
     ? Number.isNaN(best.q)
       ? ''
-      : ` The part it changes did change (${pValue(best.q, 'q')}).`
+      : ` Measured directly, that part did change (${pValue(best.q, 'q')}).`
     : ` It may be chance at the ${percent(options.alpha)} level.`
   const more = together
     .slice(1)

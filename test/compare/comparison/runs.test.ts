@@ -28,7 +28,7 @@ describe('several runs before', () => {
     if (first === undefined) throw new Error('no run')
     expect(everything(compare([first], after))).toEqual(everything(compare(first, after)))
     expect(compare(first, after).findings.text()).toContain(
-      'With one run before, how much runs differ is unknown.',
+      'Differences between runs are unknown with only one run before.',
     )
   })
 

@@ -77,7 +77,7 @@ describe('of requests spread over so many hosts that no category has enough of t
       comparisonText({ comparison: of, limit: 9, explained: null }, { verbose: false })
     expect(text(comparison)).not.toContain('small-periods')
     expect(text(comparison)).toMatch(
-      /#1 .*c: GET[\s\S]*\nMore: --verbose \(warnings in full\), --finding \S+ \(#1 with its traces\), --omit-hosts\s+\(categories\s+large\s+enough\s+to\s+rank\)\.$/,
+      /#1 .*c: GET[\s\S]*\nMore: --verbose \(warnings in full\), --finding \S+ \(#1 with its traces\), --omit-hosts\s+\(hosts\s+left\s+out:\s+fewer\s+and\s+larger\s+categories\)\.$/,
     )
     expect(text(comparison.with({ omitHosts: true }))).not.toContain('--omit-hosts')
     expect(reportMarkdown(comparison)).not.toContain('[!WARNING]')

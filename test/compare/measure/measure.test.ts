@@ -37,7 +37,7 @@ describe('a change of tokens is found in tokens, one of times in times', () => {
     expect(findings.summary()).toMatch(
       /^Together, \d+ requests took [\d,]+ input tokens more than they would have before\. The finding/,
     )
-    expect(finding?.text).toMatch(/more than \d+ % of requests before/)
+    expect(finding?.text).toMatch(/more than \d+ % of comparable requests before/)
   })
 
   test('and the other way round', () => {

@@ -48,7 +48,7 @@ describe('a finding that began just after an event', () => {
       events: ['2023-11-14T22:40Z deploy stock 2.0'],
     }).findings.findings
     expect(other?.facts.at(-1)).toBe(
-      'during the whole after period (from 23:17:20 UTC), after deploy stock 2.0',
+      'in all of the after period (first seen 23:17:20 UTC); at its start, deploy stock 2.0',
     )
   })
 })

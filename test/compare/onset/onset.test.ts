@@ -54,12 +54,12 @@ describe('a finding says since when', () => {
     const [finding] = compareShops({ slowFrom: 0, slowUs: 4000 }).findings.findings
     expect(finding?.since?.fromStart).toBe(true)
     expect(finding?.since?.timeUs).toBe(NOON_US + PERIOD_US)
-    expect(finding?.facts.at(-1)).toBe('during the whole after period (from 22:17:20 UTC)')
+    expect(finding?.facts.at(-1)).toBe('in all of the after period (first seen 22:17:20 UTC)')
   })
 
   test.each([
     [30, 'since 22:17:'],
-    [0, 'from the start of the after period (from 22:17:20 UTC), until'],
+    [0, 'from the start of the after period (first seen 22:17:20 UTC), until'],
   ])('and until when: slower from %d s on, and no longer after 90 s', (slowFrom, words) => {
     const { findings } = compareShops({ slowFrom, slowUntil: 90, slowUs: 4000 }).findings
     const { since, facts } = findings[0] ?? {}

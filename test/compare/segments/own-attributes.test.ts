@@ -78,7 +78,7 @@ describe('a step that is slower for some values of an attribute of its own spans
       -3,
     )
     expect(finding?.text).toContain(
-      `${segment?.inside.after} of 1,200 calls of SELECT meet this condition: 100 % of the change`,
+      `${segment?.inside.after} of 1,200 calls of SELECT meet this condition and account for 100 % of the change`,
     )
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compareChoices } from '../../../src/compare/steps/between-runs.ts'
+import { compareActions } from '../../../src/compare/steps/between-runs.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 
 const PER_RUN = 10
@@ -26,7 +26,7 @@ describe('rare choices beside others that wander', () => {
   test('are sure where 3 % of the calls do after what none did before', () => {
     const sure = Array.from({ length: 20 }, (_, seed) => {
       const rare = counted(seed, (stretch) => (stretch < PER_RUN ? 0 : 0.03))
-      return compareChoices([rare, ...wandering(seed)], BLOCKS)[0]!.p
+      return compareActions([rare, ...wandering(seed)], BLOCKS)[0]!.p
     })
     expect(sure.filter((p) => p < 0.002).length).toBeGreaterThanOrEqual(12)
   })
@@ -34,7 +34,7 @@ describe('rare choices beside others that wander', () => {
   test('differ by chance in at most 5 % of comparisons', () => {
     const chances = Array.from({ length: 400 }, (_, seed) => {
       const rare = counted(seed, () => 0.02)
-      return compareChoices([rare, ...wandering(seed)], BLOCKS)[0]!.p
+      return compareActions([rare, ...wandering(seed)], BLOCKS)[0]!.p
     })
     expect(chances.filter((p) => p < 0.05).length).toBeLessThanOrEqual(20)
   })

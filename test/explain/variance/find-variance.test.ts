@@ -211,7 +211,7 @@ describe('tier 2', () => {
     expect(found.accounted).toBeCloseTo(1, 9)
     expect(found.edges.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 9)
     expect(found.note).toBe(
-      'Shares add up to 1. Requests take different critical paths; an edge off the path counts as 0.',
+      'Shares of all parts add up to 100 %. Requests take different critical paths; an edge off the path counts as 0.',
     )
     const onPath = found.edges.filter(({ to }) => to === 'left' || to === 'right')
     expect(onPath.reduce((sum, { requests }) => sum + requests, 0)).toBe(200)

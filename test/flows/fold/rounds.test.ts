@@ -84,7 +84,7 @@ describe('variance', () => {
 
   test('is where it is without folding', () => {
     const { edges, note } = folded.category(0)
-    expect(note).toBe('Shares add up to 1.')
+    expect(note).toBe('Shares of all parts add up to 100 %.')
     expect(edges.map(({ from, to, fromRoundBefore }) => [from, to, fromRoundBefore])).toEqual([
       ['Y', 'X', true],
       ['ROOT ×6', 'X', undefined],

@@ -35,7 +35,7 @@ describe('the waterfall', () => {
       ['3. m1__t1__C → m1__t1__D', 1.333333, 1, '−33 %', 'evens it out'],
       ['variance of response times', 0, 1, '100 %', 'response time'],
     ])
-    expect(chart.description).toContain('Shares add up to 1.')
+    expect(chart.description).toContain('Shares of all parts add up to 100 %.')
     expectDrawable(chart)
   })
 

@@ -53,7 +53,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /No parameter tells mutations from precursors\./,
   ],
   '06-variance.ipynb': [
-    /Shares add up to 1\./,
+    /Shares of all parts add up to 100 %\./,
     /C² is below 1 in 32 of 46 large categories/,
     /"kind":"intentional"/,
     /Slow requests, far out in their category: \d+ requests in \d+ categories/,
