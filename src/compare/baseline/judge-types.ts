@@ -13,7 +13,7 @@ export interface JudgedType extends CheckedType {
   readonly possible: readonly string[]
 }
 
-/** What a type of requests is held to. */
+/** Limits for a type of requests. */
 export interface RunCondition {
   readonly text: string
   readonly holds: (type: CheckedType, check: RunCheck) => boolean

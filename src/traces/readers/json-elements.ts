@@ -442,7 +442,7 @@ class JsonScanner {
   #inString = false
   #stringStart = 0
   #stringEnd = 0
-  /** Open arrays and objects by depth, of which the first stands for the value itself. */
+  /** Open arrays and objects by depth; the first stands for the value itself. */
   readonly #frames = [new Frame()]
 
   /** `cuttable`: keys of the arrays that may be cut, `''` for arrays that are no object's. */

@@ -413,8 +413,8 @@ interface Node {
 }
 
 /**
- * Groups messages by their form as they come: a tree leads by component, number of tokens and the first tokens to a few
- * groups, of which the most similar takes the message, and keeps the tokens in common.
+ * Groups messages by their form as they come. A tree (component, number of tokens, first tokens) leads to a few groups.
+ * The most similar group takes the message and keeps the tokens that both have in common.
  *
  * Unlike in the paper, messages of different components or levels (`INFO`, `[WARN]`) are never one group, and a level
  * does not count as a token in common: it says nothing of the subject.
