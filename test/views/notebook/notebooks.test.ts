@@ -93,7 +93,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
   '10-which-requests.ipynb': [
     /before +1957 reads, median 0\.81 ms/,
     /^#1 {2}storage-data: SN READ itself takes 5\.1 ms longer, only for NFS3 READ where storage-data host =\n +storage-data-2 and storage-data count = 65536 or 131072/m,
-    /since 14:36:32 UTC [^#]* after\s+storage-data 2\.1\.0 appears/,
+    /\(first seen 14:36:32 UTC\);\s+at\s+its\s+start,\s+storage-data 2\.1\.0 appears/,
     /Where the change is: few requests, most of the change/,
     /#1 {2}storage-data: SN READ itself takes 5\.1 ms longer {2}.*\n +200 of 200 requests take 5\.84 ms longer/,
     /storage-data {2}SN READ +Error: EIO: the checksums of <n> bytes do not match +0 +1955 +40/,
