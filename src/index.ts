@@ -21,9 +21,8 @@ export type {
   FindingStep,
   StructureChange,
 } from './compare/findings/finding.ts'
-export type { HostClassOptions } from './compare/hosts/compare-hosts.ts'
-export { findHostClasses } from './compare/hosts/find-host-classes.ts'
-export type { HostClass, HostClasses } from './compare/hosts/host-classes.ts'
+export type { HostClass, HostClasses, HostClassOptions } from './compare/hosts/host-classes.ts'
+export { findHostClasses } from './compare/hosts/host-classes.ts'
 export { findInterference } from './compare/interference/find-interference.ts'
 export type { Interference, Others } from './compare/interference/interference.ts'
 export type {

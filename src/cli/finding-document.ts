@@ -10,7 +10,7 @@ import type { Interference, Others } from '../compare/interference/interference.
 import { onsetTimes } from '../compare/onset/events.ts'
 import type { PlaceName } from '../compare/places/places.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
-import type { SegmentSide } from '../compare/segments/contrast-shares.ts'
+import type { SegmentSide } from '../compare/segments/scan-conditions.ts'
 import type { Segment, SegmentCondition } from '../compare/segments/segments.ts'
 import { CALL_CHOICES } from '../compare/steps/call-counts.ts'
 import type { Operation } from '../compare/steps/call-order.ts'

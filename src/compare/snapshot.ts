@@ -20,8 +20,7 @@ import { Comparison } from './comparison.ts'
 import type { ComparisonOptions } from './comparison-options.ts'
 import type { Claim } from './findings/draft-findings.ts'
 import type { TimedEvent } from './onset/events.ts'
-import type { ColumnsOf } from './segments/read-columns.ts'
-import { RequestColumns, type ResourceUses } from './segments/request-columns.ts'
+import { type ColumnsOf, RequestColumns, type ResourceUses } from './segments/request-columns.ts'
 
 export interface SnapshotParts {
   /** When requests arrived; always with latencies, as findings ask for it. Default `false`. */

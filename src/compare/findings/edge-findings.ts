@@ -3,8 +3,8 @@ import { calledPlace, type PooledEdge } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { EdgeScope, EdgesEvidence } from './evidence.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { groupChanges } from './group-changes.ts'
 import { byRequestsAfter, requestsOf, surest } from './names.ts'
+import { groupChanges } from './step-findings.ts'
 
 type Direction = Draft['direction']
 

@@ -1,6 +1,10 @@
+import { range, sum } from 'd3-array'
 import type { Quantity } from '../../core/quantity.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import type { Categories } from '../categories/categories.ts'
+import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Draft, Finding, FindingCall, FindingSize } from './finding.ts'
 
 /** Returns the size of a change: a rate of actions or failures, or the time per request. */
@@ -56,4 +60,27 @@ export function errorRate({ kind, direction, size, segment, calls: [call] }: Fin
   if (kind !== 'errors' || direction !== 'slower') return 0
   if (call !== undefined) return (100 * call.made[1]) / call.chances[1]
   return 100 * (segment?.inside.afterMean ?? size.value)
+}
+
+/** Returns a draft of recorded requests as one of all that these stand for; the same where each counts once. */
+export function weighed(draft: Draft, categories: Categories): Draft {
+  const ids = draft.categories.length > 0 ? draft.categories : range(categories.size)
+  const factorOf = (period: Period) =>
+    sum(ids, (id) => categories.counted(id, period)) /
+      sum(ids, (id) => categories.count(id, period)) || 1
+  const [before, after] = [factorOf(BEFORE), factorOf(AFTER)]
+  return {
+    ...draft,
+    requests: Math.round(draft.requests * after),
+    concerned: [Math.round(draft.concerned[0] * before), Math.round(draft.concerned[1] * after)],
+    contributionUs: draft.contributionUs * after,
+  }
+}
+
+/**
+ * Returns how much longer all requests after took than as many before, in µs, including those the recorded ones stand
+ * for.
+ */
+export function observedChange({ observedChangeUs, categories: { flows } }: EdgeChanges): number {
+  return (observedChangeUs * flows.countedIn(AFTER)) / flows.wholes(AFTER) || 0
 }

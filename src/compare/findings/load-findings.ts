@@ -5,8 +5,8 @@ import { expectedAtLoad } from '../load/expected-at-load.ts'
 import type { PauseChange, RateChange } from '../steps/arrivals.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { observedChange, weighed } from './finding-size.ts'
 import { byRequestsAfter } from './names.ts'
-import { observedChange, weighed } from './weighing.ts'
 
 const MIN_RATIO = 1.25
 /** Smallest share of the change that a load explains to be reported, unless that cannot be known. */

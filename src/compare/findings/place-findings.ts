@@ -4,9 +4,14 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { SLOWEST } from '../edges/edge-times.ts'
 import { findPlaceChanges, type PlaceChange } from '../places/place-changes.ts'
-import { type Place, type PlaceEnd, type PlaceSources, thereOf } from '../places/places.ts'
-import { changesOfCalls } from '../places/repeated-calls.ts'
-import { MIN_REQUESTS } from '../segments/read-columns.ts'
+import {
+  changesOfCalls,
+  type Place,
+  type PlaceEnd,
+  type PlaceSources,
+  thereOf,
+} from '../places/places.ts'
+import { MIN_REQUESTS } from '../segments/request-columns.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
 import { excessOf } from '../steps/describe-step.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'

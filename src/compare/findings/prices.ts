@@ -29,7 +29,7 @@ import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-cha
 import type { StepStratum } from '../steps/step-strata.ts'
 import { makesCalls, type Step, strataOfStep } from '../steps/step-times.ts'
 import type { Group } from './consequences.ts'
-import { failingSites, longerThanUsual } from './failed-calls.ts'
+import { failingSites, longerThanUsual } from './error-findings.ts'
 import { type Draft, type FindingCall, type FindingStep, isStructural } from './finding.ts'
 import { MIN_USUAL, priceOf } from './form-prices.ts'
 import { endOf, strataOfPlace } from './place-findings.ts'

@@ -1,10 +1,11 @@
 // Runs once a request: the loops index with `!`.
-import { greatest, group, max, median, range, rollup, sum } from 'd3-array'
+import { greatest, group, least, max, median, range, rollup, sort, sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
-import { operationName } from '../../flows/node-labels.ts'
+import { operationName, operationOf } from '../../flows/node-labels.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
+import { fisherExact } from '../../stats/fisher-exact.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { type Bursts, burstsOf } from '../onset/bursts.ts'
 import { rowsByStart } from '../steps/arrivals.ts'
@@ -19,17 +20,6 @@ import { deadlineOf } from './deadlines.ts'
 import type { Deadline } from './evidence.ts'
 import type { Draft } from './finding.ts'
 import { placeTitle } from './names.ts'
-import { findSlowWaits } from './slow-waits.ts'
-import {
-  FAR,
-  MIN_BEFORE,
-  type OverUsual,
-  SLOW,
-  SLOW_BEFORE,
-  type SlowStretch,
-  slowest,
-  stretchOf,
-} from './stretches.ts'
 
 /**
  * A few requests that took far longer than any of their type before, mostly in the same step, or calls that did so in
@@ -347,3 +337,223 @@ const usualTimes = remembered((flows: FlowSet) =>
     (request) => rootTypes(flows).typeOf[request]!,
   ),
 )
+
+/**
+ * A stretch of time in which slow requests come close together, as they did at no time before; or else
+ * messages that wait long, which are counted then, by when they were sent.
+ */
+export interface SlowStretch {
+  readonly of: 'requests' | 'messages'
+  /** First and last of its slow requests, in µs since 1970, or on the clock of after. */
+  readonly fromUs: number
+  readonly untilUs: number
+  readonly isTimeOfDay: boolean
+  /** Counts in the stretch, in the rest of after, and before. */
+  readonly inside: SlowCounts
+  readonly outside: SlowCounts
+  readonly before: SlowCounts
+  /**
+   * Number of slow requests inside, including those that take longer at `where` than that share of similar calls
+   * before.
+   */
+  readonly affected: number
+  /**
+   * Excess over the median of the type before, at `where` or else in all: the median of the stretch's requests, and
+   * their sum.
+   */
+  readonly typicalUs: number
+  readonly excessUs: number
+  /** Step that holds most of that; `null` where none does. */
+  readonly where: string | null
+  /** Trace ids of the slowest. */
+  readonly examples: readonly string[]
+  /** Probability of so many slow requests so close together by chance, corrected for all stretches of after. */
+  readonly p: number
+}
+
+export interface SlowCounts {
+  readonly slow: number
+  readonly requests: number
+}
+
+/** Slow requests take longer than this share of those of their type before, of which there are some. */
+export const SLOW = 0.999
+export const MIN_BEFORE = 50
+/** Evidence against chance is this many times that of any stretch before, by requests beyond a lower share. */
+const MIN_EVIDENCE = 2
+const SLOW_BEFORE = 0.99
+const LEVEL = 0.001
+/** Shares of slow requests that a stretch may have; the smallest is required. */
+const RATES = [0.1, 0.2, 0.4, 0.8]
+/** Fewest slow requests in a row: fewer are usual if requests wait for each other. */
+const MIN_SLOW = 10
+const MAX_EXAMPLES = 3
+/** Factor over the slowest of its kind before from which a request is far slower. */
+export const FAR = 2
+
+/** Excess of a request, or message, over a limit. */
+type OverUsual = (request: number) => number
+
+interface Limits {
+  readonly overLimit: OverUsual
+  readonly overLower: OverUsual
+}
+
+/** Returns the stretch of the last series, one of `several`; `null` if chance or the stretches before explain it. */
+export function stretchOf(
+  series: readonly Uint32Array[],
+  { overLimit, overLower, several = 1 }: Limits & { readonly several?: number },
+) {
+  const [runs, after] = [series.slice(0, -1), series.at(-1)!]
+  const { from, to, p } = densest(after, overLimit)
+  const usual = Math.min(...runs.map((run) => densest(run, overLower).p))
+  if (!(p * several < LEVEL && p < usual ** MIN_EVIDENCE)) return null
+  const slowOf = (rows: Uint32Array) => rows.filter((row) => overLimit(row) > 0)
+  const count = (...parts: readonly Uint32Array[]) => ({
+    slow: sum(parts, (rows) => slowOf(rows).length),
+    requests: sum(parts, ({ length }) => length),
+  })
+  const rows = after.subarray(from, to)
+  const told = {
+    inside: count(rows),
+    outside: count(after.subarray(0, from), after.subarray(to)),
+    before: count(...runs),
+    p: p * several,
+  }
+  return { rows, slow: slowOf(rows), told }
+}
+
+/** Returns the part of a series from one slow request to another that chance explains least; p is corrected. */
+function densest(rows: Uint32Array, overLimit: (request: number) => number) {
+  const isSlow = Uint8Array.from(rows, (request) => Number(overLimit(request) > 0))
+  const [all, slow] = [rows.length, sum(isSlow)]
+  const stretches = (slow * (slow - 1)) / 2
+  const none = { from: 0, to: 0, p: 1 }
+  const found = RATES.filter((rate) => rate > (2 * slow) / all).map((rate) => {
+    const scores = [Math.log((1 - rate) / (1 - slow / all)), Math.log((rate * all) / slow)] as const
+    const { from, to } = heaviest(isSlow, scores)
+    const own = sum(isSlow.subarray(from, to))
+    if (own < Math.max(MIN_SLOW, RATES[0]! * (to - from))) return none
+    // A stretch begins with a slow request by construction, so the test leaves it out.
+    const { pMore } = fisherExact(slow - own, all - (to - from), own - 1, to - from - 1)
+    return { from, to, p: Math.min(1, pMore * stretches) }
+  })
+  return least([none, ...found], ({ p }) => p)!
+}
+
+/** Returns the part of a series whose scores, one of usual and one of slow requests, have the largest sum. */
+function heaviest(isSlow: Uint8Array, scores: readonly [usual: number, slow: number]) {
+  let best = { from: 0, to: 0, sum: 0 }
+  let [from, total] = [0, 0]
+  for (let i = 0; i < isSlow.length; i++) {
+    if (total <= 0) [from, total] = [i, 0]
+    total += scores[isSlow[i]!]!
+    if (total > best.sum) best = { from, to: i + 1, sum: total }
+  }
+  return best
+}
+
+export function slowest(requests: Iterable<number>, excess: OverUsual): number[] {
+  return sort(requests, (one) => -excess(one)).slice(0, MAX_EXAMPLES)
+}
+
+/** Waits beyond this share of those before are high; fewer others than these between two of them part no peaks. */
+const HIGH = 0.9
+const MIN_APART = 10
+const PEAK_LEVEL = 0.01
+
+/**
+ * Finds the stretch in which sent messages waited far longer, because nobody received for a while. Applies the same
+ * test to each operation that receives from another; before must not show such a peak either.
+ */
+export function findSlowWaits(flows: FlowSet, drafts: readonly Draft[]): SlowStretch | null {
+  const { messages, ids, labels, epochsUs, recordedIn, runs } = flows
+  if (messages === undefined) return null
+  const { waitUs, receivedUs, offsets } = messages
+  const requestOf = new Uint32Array(waitUs.length)
+  for (let one = 0; one < flows.size; one++) requestOf.fill(one, offsets[one], offsets[one + 1])
+  const recordingOf = (message: number) => recordedIn[requestOf[message]!]!
+  const sentUs = (message: number) =>
+    (epochsUs[recordingOf(message)] ?? 0) + receivedUs[message]! - waitUs[message]!
+  const known = range(waitUs.length).filter((message) => !Number.isNaN(waitUs[message]))
+  const ways = group(sort(known, sentUs), (message) => {
+    const to = operationOf(labels.get(messages.receiver[message]!))
+    const from = operationOf(labels.get(messages.sender[message]!))
+    return JSON.stringify([from.service, to.service, to.operation])
+  })
+  const found = Array.from(ways, ([way, all]): SlowStretch | null => {
+    const [caller, service, operation] = JSON.parse(way) as [string, string, string]
+    const of = (isWanted: (message: number) => boolean) => Uint32Array.from(all.filter(isWanted))
+    const isAfter = (message: number) => flows.period[requestOf[message]!] === AFTER
+    const before = runs.map((run) => of((one) => !isAfter(one) && recordingOf(one) === run))
+    const own = Float64Array.from(
+      before.flatMap((rows) => [...rows]),
+      (message) => waitUs[message]!,
+    ).sort()
+    const isOfOther = ({ kind, services }: Draft) => kind !== 'load' && !services.includes(service)
+    if (own.length < MIN_BEFORE || !drafts.every(isOfOther)) return null
+    const over = (limitUs: number) => (message: number) => waitUs[message]! - limitUs
+    const excess = over(quantile(own, 0.5))
+    const stretch = stretchOf([...before, of(isAfter)], {
+      overLimit: over(FAR * quantile(own, SLOW)),
+      overLower: over(quantile(own, SLOW_BEFORE)),
+      several: ways.size,
+    })
+    if (stretch === null) return null
+    const { slow, told } = stretch
+    const longest = waitUs[slowest(slow, excess)[0]!]!
+    if (!(chanceOfPeak(longest, { waitUs, runs: before, ownUs: own }) < PEAK_LEVEL)) return null
+    return {
+      ...told,
+      of: 'messages',
+      fromUs: sentUs(slow[0]!),
+      untilUs: sentUs(slow.at(-1)!),
+      isTimeOfDay: periodOverlap(flows) !== null,
+      affected: slow.length,
+      typicalUs: median(slow, excess)!,
+      excessUs: sum(slow, excess),
+      where: placeTitle({ kind: 'call', service, caller }, operation),
+      examples: [...new Set(slowest(slow, excess).map((message) => ids[requestOf[message]!]!))],
+    }
+  })
+  return (
+    least(
+      found.filter((one) => one !== null),
+      ({ p }) => p,
+    ) ?? null
+  )
+}
+
+/**
+ * Returns the chance that one of as many peaks as before has reaches a wait: where messages wait for each other, a
+ * single slow one makes many wait. Peaks are taken to have a tail of Pareto, heavier than that of most queues.
+ *
+ * Source: Hill 1975, "A simple general approach to inference about the tail of a distribution"; Smith and
+ * Weissman 1994, "Estimating the extremal index", for peaks of runs.
+ */
+function chanceOfPeak(
+  longestUs: number,
+  {
+    waitUs,
+    runs,
+    ownUs,
+  }: { waitUs: Float64Array; runs: readonly Uint32Array[]; ownUs: Float64Array },
+): number {
+  const highUs = quantile(ownUs, HIGH)
+  const peaks = runs.flatMap((rows) => {
+    const high: number[] = []
+    let apart = MIN_APART
+    for (const message of rows) {
+      const us = waitUs[message]!
+      if (us <= highUs) apart++
+      else {
+        if (apart >= MIN_APART) high.push(us)
+        else high.push(Math.max(us, high.pop()!))
+        apart = 0
+      }
+    }
+    return high
+  })
+  const logs = sum(peaks, (us) => Math.log(us / highUs))
+  return peaks.length * (1 + Math.log(longestUs / highUs) / logs) ** -peaks.length
+}

@@ -1,5 +1,4 @@
 // Runs once a visit, and once a call and group of others: the loops index with `!`.
-
 import { bisectLeft, max, mean, sum } from 'd3-array'
 import { requireArgument } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
@@ -14,32 +13,34 @@ import { Dictionary } from '../../traces/dictionary.ts'
 import { groupRows, rowsWhere } from '../../traces/group-rows.ts'
 import { type SegmentSources, segmentSources } from '../segments/find-segments.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
-import { type Activity, activitiesOf, type Shared } from './activity.ts'
 import {
+  type Activity,
+  activitiesOf,
+  type Calls,
+  groupsUnderWay,
+  overlapsOf,
+  placesInOrder,
+  type Shared,
+  type SortedActivity,
+  sortCalls,
+} from './activity.ts'
+import {
+  callsOf,
+  chooseRequests,
+  type Division,
+  groupsOf,
   Interference,
   MIN_MET,
   MIN_SLOW,
   NO_INTERFERENCE,
   type Others,
-  type ToldStep,
-} from './interference.ts'
-import {
-  type Calls,
-  groupsUnderWay,
-  overlapsOf,
-  placesInOrder,
-  type SortedActivity,
-  sortCalls,
-} from './overlaps.ts'
-import { type Division, groupsOf, textOf } from './request-groups.ts'
-import {
-  callsOf,
-  chooseRequests,
   type StepCalls,
   strataOf,
   type TimeWindow,
+  type ToldStep,
+  textOf,
   timesOf,
-} from './step-calls.ts'
+} from './interference.ts'
 
 /** Smallest share of the change that interfering requests account for. */
 const MIN_EXPLAINED = 1 / 3

@@ -4,19 +4,20 @@ import { getOrInsert } from '../../core/entries.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
-import { FIRST_VALUE, MIN_REQUESTS } from '../segments/read-columns.ts'
+import { FIRST_VALUE, MIN_REQUESTS } from '../segments/request-columns.ts'
 import { type PartOfAfter, testPartsOfAfter } from '../steps/between-runs.ts'
 import { isOfOneStep, type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import {
+  callsOneByOne,
   type Place,
   type PlaceEnd,
   type PlaceName,
   type PlaceSources,
   placeColumns,
+  placesOfRows,
   visitsOf,
 } from './places.ts'
-import { callsOneByOne, placesOfRows } from './repeated-calls.ts'
 
 /** A place where what several services do takes another time, by one factor, and elsewhere does not. */
 export interface PlaceChange {

@@ -18,8 +18,9 @@ import {
   MISSING,
   RARE,
   type RequestColumn,
-} from './read-columns.ts'
-import type { RequestColumns, SpanList } from './request-columns.ts'
+  type RequestColumns,
+  type SpanList,
+} from './request-columns.ts'
 import type { Coded } from './segment-words.ts'
 
 /** Most callers of a service whose attributes are read; more would leave no time for other services. */

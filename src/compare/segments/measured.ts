@@ -14,7 +14,7 @@ import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import { placeOf, type StepStratum } from '../steps/step-strata.ts'
 import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
-import type { RequestColumn } from './read-columns.ts'
+import type { RequestColumn } from './request-columns.ts'
 
 /** Measure that segments are compared by. */
 export type Measure = 'time' | 'errors' | 'structure'

@@ -1,12 +1,11 @@
 // Runs once a row: the loops index with `!`.
-
 import { sum } from 'd3-array'
 import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
 import { isNameLike } from '../../traces/attribute-names.ts'
 import type { Measured } from './measured.ts'
-import { type CodedRows, FIRST_VALUE, MISSING, type RequestColumn } from './read-columns.ts'
+import { type CodedRows, FIRST_VALUE, MISSING, type RequestColumn } from './request-columns.ts'
 import type { Candidate } from './scan-conditions.ts'
 import { countAfter, countOf, rowsOf, type Searched as SearchedRows } from './segment-rows.ts'
 import { measureSides } from './test-segment.ts'

@@ -6,7 +6,7 @@ import { normalP } from '../../stats/distributions.ts'
 import { mannWhitney } from '../../stats/mann-whitney.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import type { Measured } from './measured.ts'
-import { type CodedRows, FIRST_VALUE, type RequestColumn } from './read-columns.ts'
+import { type CodedRows, FIRST_VALUE, type RequestColumn } from './request-columns.ts'
 import { subjectOf } from './segment-words.ts'
 import type { OtherValues } from './segments.ts'
 

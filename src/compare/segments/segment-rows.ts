@@ -4,10 +4,9 @@ import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
 import { type RunMeasure, RunSums, runMeasure } from '../../stats/run-shifts.ts'
 import type { TimeBlocks } from '../steps/time-blocks.ts'
-import type { SegmentSide } from './contrast-shares.ts'
 import { type Measured, onlyOperation } from './measured.ts'
-import type { CodedRows } from './read-columns.ts'
-import { type Candidate, MAX_VALUES, metBy } from './scan-conditions.ts'
+import type { CodedRows } from './request-columns.ts'
+import { type Candidate, MAX_VALUES, metBy, type SegmentSide } from './scan-conditions.ts'
 import { measureSides, type SegmentTest } from './test-segment.ts'
 
 /** Returns the values that each row has of the columns of a candidate, as a number. */

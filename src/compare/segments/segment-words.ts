@@ -1,10 +1,15 @@
 // Runs once a request and column: the loops index with `!`.
-
 import { greatest, range, sum } from 'd3-array'
 import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { condition, type Subject } from '../../traces/selection/condition.ts'
 import type { Measured } from './measured.ts'
-import { type CodedRows, FIRST_VALUE, MISSING, RARE, type RequestColumn } from './read-columns.ts'
+import {
+  type CodedRows,
+  FIRST_VALUE,
+  MISSING,
+  RARE,
+  type RequestColumn,
+} from './request-columns.ts'
 import type { Candidate, Condition } from './scan-conditions.ts'
 import type { Segment, SegmentCondition } from './segments.ts'
 

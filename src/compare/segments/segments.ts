@@ -6,9 +6,9 @@ import type { Condition as SegmentCondition } from '../../traces/selection/condi
 import { EDGE_OPTIONS } from '../edges/find-edge-changes.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import type { Step } from '../steps/step-times.ts'
-import type { SegmentSide } from './contrast-shares.ts'
 import type { Measure } from './measured.ts'
-import type { LeftOutAttribute } from './read-columns.ts'
+import type { LeftOutAttribute } from './request-columns.ts'
+import type { SegmentSide } from './scan-conditions.ts'
 
 /** Options of `findSegments`. */
 export const SEGMENT_OPTIONS = defineOptions({

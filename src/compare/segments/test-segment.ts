@@ -9,8 +9,8 @@ import { pooledQuantile } from '../../stats/quantile.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { compareCounts } from '../steps/compare-counts.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
-import { contrastPs, type SegmentSide } from './contrast-shares.ts'
 import type { Measured } from './measured.ts'
+import { contrastPs, type SegmentSide } from './scan-conditions.ts'
 
 export interface SegmentTest {
   readonly inside: SegmentSide

@@ -1,15 +1,22 @@
 import { TIME } from '../../core/quantity.ts'
-import { listed, MAX_NAMED, printable } from '../../core/words.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { callName, operationAt } from '../../flows/node-labels.ts'
+import { grouped, listed, MAX_NAMED, printable } from '../../core/words.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { callName, operationAt, operationName } from '../../flows/node-labels.ts'
 import { messageReceivers } from '../../flows/span-tree.ts'
-import type { CallsEvidence, ToldCall } from '../findings/evidence.ts'
-import { calledName } from '../findings/names.ts'
+import type { Categories } from '../categories/categories.ts'
+import type {
+  CallsEvidence,
+  MovesEvidence,
+  OrderEvidence,
+  SameSteps,
+  StructureChange,
+  ToldCall,
+} from '../findings/evidence.ts'
+import { calledName, rootsName, stepName } from '../findings/names.ts'
 import { isMadeWith } from '../findings/service-changes.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
-import type { RepeatChange, StepChanges } from '../steps/step-changes.ts'
-import { alsoDone, callsText, ofChances } from './counts-words.ts'
-import type { Words } from './words.ts'
+import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
+import { alsoDone, callsText, ofChances, type Words } from './words.ts'
 
 /** Says what a service does differently, and where to look. */
 export function callsWords(evidence: CallsEvidence, steps: StepChanges): Words {
@@ -106,4 +113,173 @@ function rounded(times: number): string {
 /** Says how many other operations do the same. */
 function doneToo(alike: readonly Pick<RepeatChange, 'of'>[]): string {
   return alsoDone(new Set(alike.map(({ of }) => of.operation)).size - 1)
+}
+
+const MAX_CALLS_NAMED = 4
+const MAX_OPERATIONS_NAMED = 3
+
+/**
+ * Says what operations do: `GET calls cart GET and ads LIST one after the other, no longer at the
+ * same time, in 40 of 200 requests (0 of 200 before)`.
+ */
+export function orderWords({ changes: [first, ...others], counts }: OrderEvidence): Words {
+  const service = printable(first.of.service)
+  return { where: service, what: whatOrder([first, ...others], counts), look: service, notes: [] }
+}
+
+function whatOrder(
+  [first, ...others]: OrderEvidence['changes'],
+  counts: OrderEvidence['counts'],
+): string {
+  const [{ kind, difference }] = first.calls
+  const isLess = (kind === 'again' || kind === 'hedges') && difference < 0
+  const share = (period: Period) => {
+    const [n, all] = counts[period]
+    return `${grouped(isLess ? all - n : n)} of ${grouped(all)}`
+  }
+  const names = [first, ...others].map(({ of }) => operationName(of))
+  const who = listed(names, MAX_OPERATIONS_NAMED)
+  const does = wordsOf(first.calls)[names.length > 1 ? 'plural' : 'singular']
+  if (isLess && counts[AFTER][0] === counts[AFTER][1]) {
+    return `${who} no longer ${does} (${share(BEFORE)} requests before)`
+  }
+  return `${who} ${does} ${isLess ? 'only ' : ''}in ${share(AFTER)} requests (${share(BEFORE)} before)`
+}
+
+function wordsOf(changes: readonly [CallChange, ...CallChange[]]) {
+  const [{ kind, of, difference }] = changes
+  const isMore = difference > 0
+  const named = (callsOf: (change: CallChange) => readonly (Operation | null)[]) =>
+    names(of, changes.flatMap(callsOf))
+  const previous = named((change) => [change.previous])
+  const next = named((change) => [change.call])
+  const verb = (singular: string, plural: string, rest: string) => ({
+    singular: `${singular} ${rest}`,
+    plural: `${plural} ${rest}`,
+  })
+  if (kind === 'again') return verb('retries', 'retry', `${next} after a failure`)
+  if (kind === 'hedges') {
+    return verb('calls', 'call', `${next} once more while a slow call runs (hedging)`)
+  }
+  if (kind === 'outlives') {
+    return isMore
+      ? verb('no longer waits', 'no longer wait', `for ${next}`)
+      : verb('now waits', 'now wait', `for ${next}`)
+  }
+  const all = named((change) => [change.previous, change.call])
+  if (kind === 'before') {
+    const later = changes.flatMap((change) => change.call ?? [])
+    const isClear = !changes.some((one) => later.some((other) => isSameCall(one.previous, other)))
+    return verb('calls', 'call', isClear ? `${previous} before ${next}` : `${all} in another order`)
+  }
+  const [now, before] = isMore ? [TOGETHER, IN_TURN] : [IN_TURN, TOGETHER]
+  return verb('calls', 'call', `${all} ${now}, no longer ${before},`)
+}
+
+const TOGETHER = 'at the same time'
+const IN_TURN = 'one after the other'
+
+function names(of: Operation, some: readonly (Operation | null)[]): string {
+  const named = some.flatMap((one) => (one === null ? [] : [calledName(one, of.service)]))
+  return listed([...new Set(named)].sort(), MAX_CALLS_NAMED)
+}
+
+const MAX_STEPS_NAMED = 2
+const MAX_SERVICES_NAMED = 4
+
+/** Says which other path requests take, or what they do otherwise with the same steps. */
+export function movesWords(
+  categories: Categories,
+  evidence: MovesEvidence,
+  direction: string,
+): Words {
+  const { otherwise, group } = evidence
+  const { moves } = group
+  const [{ from, to }] = moves as [(typeof moves)[number]]
+  const paths = [BEFORE, AFTER].map((period) => grouped(categories.count(to, period as Period)))
+  const isOneOfMore = new Set(moves.map((move) => move.to)).size > 1
+  const path = `${isOneOfMore ? 'most common ' : ''}new path taken by ${paths.join(' → ')}`
+  return {
+    where: rootsName(moves.map((move) => categories.shownNode(move.to, 0))),
+    what: otherwise === null ? pathText(categories, evidence) : sameStepsText(otherwise),
+    look: whereToLook(evidence, direction),
+    notes: from === to ? [] : [path],
+  }
+}
+
+function whereToLook(
+  { group: { changes }, services: { gained, lost } }: MovesEvidence,
+  direction: string,
+): string {
+  const decides = whatDecides(changes)
+  if (gained.length > 0) return `${decides}, and at ${listed(gained.map(printable), 3)}`
+  return lost.length > 0 && direction === 'faster' ? `${decides}: do requests fail early?` : decides
+}
+
+function whatDecides(changes: readonly StructureChange[]): string {
+  const change = changes.find(({ answered }) => answered !== null) ?? changes[0]
+  if (change?.after == null) return 'who sends these requests'
+  const { answered } = change
+  if (answered === null) return `what follows ${stepName(change.after.node)}`
+  const answer = `the answer of ${printable(answered.service)} ${operationName(answered)}`
+  const { restsOn } = answered
+  return restsOn.length === 0
+    ? answer
+    : `${answer} (which calls ${listed(restsOn.map(printable), MAX_SERVICES_NAMED)})`
+}
+
+/** Says what requests do otherwise with the same steps. */
+function sameStepsText(otherwise: SameSteps): string {
+  if (otherwise.how === 'another order') return 'requests do the same steps in another order'
+  if (otherwise.how === 'repeated') {
+    const [was, is] = otherwise.times
+    const rounded = (times: number) => String(Number(times.toFixed(1)))
+    const onAverage = otherwise.times.every(Number.isInteger) ? '' : ' on average'
+    return `requests do ${stepName(otherwise.node)} ${rounded(is)} times instead of ${rounded(was)}${onAverage}`
+  }
+  const [one, other] = [otherwise.first, otherwise.second].map(stepName)
+  const words: Record<typeof otherwise.how, string> = {
+    'in turn': `now do ${one} and ${other} one after the other, no longer at the same time`,
+    together: `now do ${one} and ${other} at the same time, no longer one after the other`,
+    reordered: `now do ${one} before ${other}`,
+    'not waited for': `no longer wait for ${other} before ${one}`,
+    'waited for': `now wait for ${other} before ${one}`,
+  }
+  return `requests ${words[otherwise.how]}`
+}
+
+/** Says which path requests take now. */
+function pathText(
+  categories: Categories,
+  { group: { moves, changes }, services: { gained, lost } }: MovesEvidence,
+): string {
+  const come = moves.filter(({ from, to }) => from === to)
+  if (come.length === moves.length) {
+    const times = (period: Period) =>
+      grouped(come.reduce((sum, { to }) => sum + categories.count(to, period), 0))
+    return `comes more often: ${times(BEFORE)} before, ${times(AFTER)} after`
+  }
+  const few = (names: readonly string[]) => listed(names.map(printable), MAX_SERVICES_NAMED)
+  const steps = (wanted: StructureChange['change']) => {
+    const names = changes
+      .filter(({ change }) => change === wanted)
+      .map(({ node }) => stepName(node))
+    return listed([...new Set(names)], MAX_STEPS_NAMED)
+  }
+  const [added, removed] = [steps('added'), steps('removed')]
+  // Requests of several paths that take one now have nothing in common but its steps.
+  if (added !== '' && removed === '' && new Set(moves.map(({ from }) => from)).size > 1) {
+    return `requests now take ${added}`
+  }
+  if (gained.length > 0 && lost.length > 0) {
+    return `requests now go to ${few(gained)} instead of ${few(lost)}`
+  }
+  if (gained.length > 0) return `requests now also go to ${few(gained)}`
+  if (lost.length > 0) return `requests no longer go to ${few(lost)}`
+  if (added === '' && removed === '')
+    return 'requests repeat the same steps a different number of times'
+  if (removed === '') return `requests now also do ${added}`
+  return added === ''
+    ? `requests no longer do ${removed}`
+    : `requests now do ${added} instead of ${removed}`
 }

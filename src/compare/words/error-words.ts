@@ -6,9 +6,8 @@ import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { moreFailed } from '../findings/error-findings.ts'
 import type { FailureEvidence } from '../findings/evidence.ts'
 import type { ErrorChange, InnerCall } from '../steps/compare-errors.ts'
-import { callsText, ofChances } from './counts-words.ts'
 import { deadlineText } from './rest-words.ts'
-import type { Words } from './words.ts'
+import { callsText, ofChances, type Words } from './words.ts'
 
 /** A message is named if this share of the calls that changed says so. */
 const MOSTLY = 0.5

@@ -18,10 +18,9 @@ import {
 import { nearestFailure } from '../findings/error-findings.ts'
 import type { Draft, Finding } from '../findings/finding.ts'
 import { onsetsOf } from '../findings/finding-onsets.ts'
-import { operationOf, sizeOf } from '../findings/finding-size.ts'
+import { observedChange, operationOf, sizeOf } from '../findings/finding-size.ts'
 import { exemplarsOf, slowExamples } from '../findings/slow-examples.ts'
 import { slowRequests } from '../findings/slow-stretch.ts'
-import { observedChange } from '../findings/weighing.ts'
 import { differs, wholeShifts } from '../findings/whole-shift.ts'
 import { findInterference } from '../interference/find-interference.ts'
 import {

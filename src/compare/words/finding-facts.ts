@@ -65,7 +65,7 @@ export function factsOf(
     const [low, high] = draft.eachInterval
     const interval = intervalText(signed(draft.eachInterval, low + high), quantity)
     const more = `failing calls take ${moreText((low + high) / 2, quantity)} in each affected request${interval}`
-    const isKnown = each !== 0 && !Number.isNaN(low)
+    const isKnown = each * (low + high) > 0
     return [...notes, ...(isKnown ? [more] : []), certaintyText(q)]
   }
   // For clients, the title already gives the count.
@@ -77,7 +77,7 @@ export function factsOf(
     // Below one half, the typical request went the other way.
     ...(chance > NO_CHANGE
       ? [
-          `${how} than ${percent(chance)} of comparable requests before${chance < HARDLY ? ' (no change: 50 %)' : ''}`,
+          `${how} than ${chance === 1 ? 'all' : `${percent(chance)} of`} comparable requests before${chance < HARDLY ? ' (no change: 50 %)' : ''}`,
         ]
       : []),
     `${isOpen(draft) && draft.steps.length > 0 ? OWN_P : ''}${certaintyText(q)}`,

@@ -354,8 +354,10 @@ function accountedText(all: Findings): string | null {
   if (attributedUs === 0)
     return ofMix > 0 ? `${capitalized(mixOfAll(ofMix, observedChangeUs, quantity))}.` : null
   if (!(share > 0)) {
-    const without = findings.length === 1 ? 'this finding' : 'these findings'
-    return `Without ${without}, they would have taken ${moreText(observedChangeUs - attributedUs, quantity)}.`
+    const [own, others] = [attributedUs, observedChangeUs - attributedUs].map((us) =>
+      moreText(us, quantity),
+    )
+    return `${these} alone: ${own}; everything else: ${others}.`
   }
   const isUnsure =
     sum(findings.filter(isOpen), (one) => Math.abs(one.contributionUs)) >
@@ -364,7 +366,10 @@ function accountedText(all: Findings): string | null {
   const left = leftShare(all)
   const restUs = left * observedChangeUs
   const isMore = left < ALL_OF_IT - 1 && Math.abs(restUs) > unsureUs(all, findings)
-  if (share >= ALL_OF_IT && ofMix === 0 && !isMore) return `${these} ${verb} all of it.`
+  if (share >= ALL_OF_IT && ofMix === 0 && !isMore) {
+    const total = share < 2 - MIN_EXPLAINED ? '' : `: the estimates add up to ${percent(share)}`
+    return `${these} ${verb} all of it${total}.`
+  }
   if (share > 1 && ofMix < 0) {
     return `${these} ${verb} more than all of it; ${mixText(ofMix)} of it.`
   }

@@ -6,8 +6,7 @@ import { GRAVE_LEVELS } from '../../traces/log-records.ts'
 import type { LogsEvidence } from '../findings/evidence.ts'
 import { isSame, isSameCall } from '../steps/call-order.ts'
 import { ERRORS, type LogChange } from '../steps/compare-log-counts.ts'
-import { callsText, ofChances } from './counts-words.ts'
-import type { Words } from './words.ts'
+import { callsText, ofChances, type Words } from './words.ts'
 
 /** A message that stands within a sentence. */
 const MAX_TEXT_LENGTH = 80

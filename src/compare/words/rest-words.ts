@@ -9,8 +9,7 @@ import type {
   RestOfRequests,
 } from '../findings/evidence.ts'
 import { rootsName } from '../findings/names.ts'
-import { slowNotes } from './time-words.ts'
-import { EVERYWHERE, type Words } from './words.ts'
+import { EVERYWHERE, slowNotes, type Words } from './words.ts'
 
 /** Share of a shift from which the unexplained rest counts as all of it. */
 const MOSTLY = 0.95
@@ -30,7 +29,7 @@ export function restWords(flows: FlowSet, { step, operation, left }: RestEvidenc
   const { quantity } = flows
   const part = leftText(left, quantity)
   const mostly = mostlyText(left)
-  const few = step.minority === null ? '' : `${percent(step.minority.share)} of `
+  const few = step.minority === null ? '' : `${percent(step.minority.share)} of its `
   const time = moreText(part === '' ? left.eachUs : left.allUs, quantity)
   const why = left.isAll
     ? `${mostly}; no single step changed enough to blame`
@@ -38,8 +37,7 @@ export function restWords(flows: FlowSet, { step, operation, left }: RestEvidenc
   return {
     where: `${printable(step.service)} ${operationAt(step.service, operation)}`,
     what: `${few}requests take ${time}${why}`,
-    look:
-      lookAtRest(left) ?? (left.isAll ? EVERYWHERE : 'the ribbon, for the steps that took longer'),
+    look: lookAtRest(left) ?? (left.isAll ? EVERYWHERE : 'the steps of the two traces'),
     notes: slowNotes(flows, step),
   }
 }

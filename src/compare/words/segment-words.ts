@@ -15,8 +15,7 @@ import type { Segment } from '../segments/segments.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
 import { MIN_PART, workParts } from '../steps/work-parts.ts'
 import { leftText, lookAtRest, mostlyText } from './rest-words.ts'
-import { wayNotes } from './time-words.ts'
-import type { Words } from './words.ts'
+import { type Words, wayNotes } from './words.ts'
 
 const OPERATION = { service: null, attribute: 'operation', isAttribute: false }
 

@@ -2,8 +2,13 @@ import { formatAmount, moreText, type Quantity } from '../../core/quantity.ts'
 import { counted, formatDuration, grouped, listed, printable } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
-import type { FewSlow } from '../findings/slow-stretch.ts'
-import { FAR, SLOW, type SlowCounts, type SlowStretch } from '../findings/stretches.ts'
+import {
+  FAR,
+  type FewSlow,
+  SLOW,
+  type SlowCounts,
+  type SlowStretch,
+} from '../findings/slow-stretch.ts'
 import { errorWords } from './error-words.ts'
 import { burstsText, hasDays, timeText } from './finding-facts.ts'
 import { deadlineText } from './rest-words.ts'

@@ -11,11 +11,9 @@ import { eachOfSteps, requestsOf } from '../findings/step-findings.ts'
 import type { Segment } from '../segments/segments.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import { isInnerPart, namedPart, type WorkPart, workParts } from '../steps/work-parts.ts'
-import { alsoChanged } from './counts-words.ts'
 import { intervalText } from './finding-facts.ts'
 import { timeWords } from './segment-words.ts'
-import { inFew, slowNotes, wayNotes } from './time-words.ts'
-import type { Words } from './words.ts'
+import { alsoChanged, inFew, slowNotes, type Words, wayNotes } from './words.ts'
 
 /**
  * Says how much longer steps take, and where to look.
@@ -110,7 +108,7 @@ function workWords(step: StepChange, operation: string, parts: readonly WorkPart
   const isShared =
     step.part !== 'itself' &&
     parts.some((one) => isInnerPart(step, one) && one.shiftUs / step.shiftUs >= MIN_SHARED)
-  return isShared ? `${operation}, without its calls,` : `${operation} itself`
+  return isShared ? `${operation}, internal spans included,` : `${operation} itself`
 }
 
 /** Names a call that is made more often, if that alone makes the work longer. */

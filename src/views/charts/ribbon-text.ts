@@ -62,6 +62,9 @@ export function blockLines(
     said += head + shortText(part.name, Math.max(1, left))
     blockOf.set(part, block)
   }
+  const others = parts.filter((part) => !blockOf.has(part))
+  const rest = `  ${REST} ${signed(sum(others, changeUs))} other steps`
+  if (others.length > 0 && said.length + rest.length <= width) said += rest
   const bars = lengths.map((ofPeriod, period) => {
     let atUs = 0
     const blocks = ofPeriod.map((us, i) => {

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { readTracebench } from '../../../datasets/tracebench/read-tracebench.ts'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
-import { compareHosts } from '../../../src/compare/hosts/compare-hosts.ts'
-import { findHostClasses, groupHosts } from '../../../src/compare/hosts/find-host-classes.ts'
+import {
+  compareHosts,
+  findHostClasses,
+  groupHosts,
+} from '../../../src/compare/hosts/host-classes.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'

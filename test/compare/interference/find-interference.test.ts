@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findInterference } from '../../../src/compare/interference/find-interference.ts'
-import { groupsOf } from '../../../src/compare/interference/request-groups.ts'
+import { groupsOf } from '../../../src/compare/interference/interference.ts'
 import { RequestColumns } from '../../../src/compare/segments/request-columns.ts'
 import { type Job, PERIOD_MS, queue, slowDatabase, stream, usual } from './queue.ts'
 

@@ -4,7 +4,7 @@ import {
   groupsUnderWay,
   overlapsOf,
   sortCalls,
-} from '../../../src/compare/interference/overlaps.ts'
+} from '../../../src/compare/interference/activity.ts'
 
 const span = fc.record({
   place: fc.nat(2),

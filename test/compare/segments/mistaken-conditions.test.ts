@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import type { Measured } from '../../../src/compare/segments/measured.ts'
 import { isOfNumbers } from '../../../src/compare/segments/mistaken-conditions.ts'
-import type { RequestColumn } from '../../../src/compare/segments/read-columns.ts'
+import type { RequestColumn } from '../../../src/compare/segments/request-columns.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 

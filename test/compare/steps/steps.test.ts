@@ -239,7 +239,9 @@ describe('findings of steps', () => {
   test('work of an operation that holds another is not said to be its own, and its parts add up to the mean told', () => {
     const [finding] = compare(buys('before', [1000, 1000]), buys('after', [6000, 3000])).findings
       .findings
-    expect(finding?.title).toMatch(/^shop: BUY, without its calls, takes [67][.\d]* ms longer$/)
+    expect(finding?.title).toMatch(
+      /^shop: BUY, internal spans included, takes [67][.\d]* ms longer$/,
+    )
     const told = / take (\S+) ms longer.* (\S+) ms made up of (\S+) ms in BUY, (\S+) ms in PACK/
     const [each = 0, all = 0, buy = 0, pack = 0] =
       told
@@ -296,7 +298,7 @@ describe('findings of steps', () => {
       searches('after', [23_000, 45_000]),
     ).findings
     expect(findings.map(({ title }) => title)).toEqual([
-      expect.stringMatching(/^search: Query, without its calls, takes 3[\d.]+ ms longer$/),
+      expect.stringMatching(/^search: Query, internal spans included, takes 3[\d.]+ ms longer$/),
     ])
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
-import { findHostClasses } from '../../../src/compare/hosts/find-host-classes.ts'
+import { findHostClasses } from '../../../src/compare/hosts/host-classes.ts'
 import { diagnoseExplosion } from '../../../src/explain/explosion/diagnose-explosion.ts'
 import { expectedCategoryCurves } from '../../../src/explain/explosion/expected-categories.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
