@@ -361,5 +361,8 @@ function awayFromZero(value: number): number {
 
 /** Returns the t that is exceeded to either side with probability `p`; `NaN` without degrees of freedom. */
 export function tQuantile(p: number, df: number): number {
-  return df > 0 ? bisect((t) => twoSidedTP(t, df) - p, 0, 1e6, 80, 1e-12) : Number.NaN
+  if (!(df > 0)) return Number.NaN
+  return p < 1
+    ? Math.exp(bisect((log) => twoSidedTP(Math.exp(log), df) - p, -30, 700, 80, 1e-12))
+    : 0
 }
