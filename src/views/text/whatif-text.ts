@@ -137,7 +137,7 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
     `${size}: ${stepsText(profileQuantiles(base), profileQuantiles(target))}. ` +
     (areSame(base, target)
       ? 'The profiles are the same.'
-      : `The profiles ${differ} (${pValue(changeP)}${learnedFrom(diagnosis)}); ${distanceText(diagnosis, divergence)} apart.`)
+      : `The profiles ${differ} (${pValue(changeP)}${learnedFrom(diagnosis)}); their distance: ${distanceText(diagnosis, divergence)}.`)
   )
 }
 
@@ -236,17 +236,17 @@ function causesTable(
     {
       cause: ({ rank }, i) => `${rank}. ${titles[i]}`,
       ...(isNested && { 'part of': partOfText }),
-      'alone explains': ({ gain, evaluation }) =>
+      'explains alone': ({ gain, evaluation }) =>
         gain < 0 ? 'none' : `${percent(gain)}, ${signedAmount(evaluation.impactUs, TIME)}`,
-      'still apart': ({ divergence }) => divergenceText(options.divergence, divergence),
+      'distance left': ({ divergence }) => divergenceText(options.divergence, divergence),
       p50: ({ p50Us }) => formatDuration(p50Us),
       p99: ({ p99Us }) => formatDuration(p99Us),
       ...withinColumn(us, ({ evaluation }: DiagnosedScenario) => evaluation.profile),
-      'chance?': ({ significant }) => (significant ? 'no' : 'maybe'),
+      'by chance?': ({ significant }) => (significant ? 'no' : 'maybe'),
     },
     { width },
   )
-  return `${table}\n\nEach row applies one change alone: shift of the mean, remaining distance of the profiles, p50 and p99.`
+  return `${table}\n\nEach row makes one change alone: the part of the shift of the mean that it explains, the distance of the profiles that is left, p50 and p99.`
 }
 
 function partOfText({ parent }: DiagnosedScenario): string {
