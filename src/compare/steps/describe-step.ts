@@ -32,12 +32,12 @@ export interface Limits extends EdgeOptions {
   readonly counted: Float64Array | undefined
 }
 
-type StepTest = Pick<
+export type StepTest = Pick<
   TimesTest,
   'p' | 'tailP' | 'probabilitySlower' | 'designEffect' | 'rankDf' | 'logDf'
 >
 
-interface TestedStep {
+export interface TestedStep {
   readonly step: StepTimes
   readonly whole: StepTest
   readonly operations: readonly {

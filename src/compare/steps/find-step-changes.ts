@@ -20,7 +20,14 @@ import { CallSites, isSame, type Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
 import { describeErrors, testErrors } from './compare-errors.ts'
 import { describeLogs, testLogs } from './compare-log-counts.ts'
-import { describeStep, limitsOf, type TimesTest } from './describe-step.ts'
+import {
+  describeStep,
+  limitsOf,
+  type StepTest,
+  type TestedStep,
+  type TimesTest,
+} from './describe-step.ts'
+import { type FarTimes, testFarTimes } from './far-times.ts'
 import { type LostShares, lostShares } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
@@ -163,7 +170,10 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const limits = limitsOf(flows, options)
   const errorQ = [...q.slice(steps.length + ofOperations.length)]
   const logQ = errorQ.slice(errors.tested.length)
-  const described = ofSteps.map((one, i) => describeStep({ ...one, q: q[i]! }, limits))
+  const far = testFarTimes(flows, steps)
+  const described = ofSteps
+    .map((one, i) => ({ ...one, q: q[i]! }))
+    .map((one) => describeStep(far?.step === one.step ? withFar(one, far, options) : one, limits))
   const isTold = toldParts(described)
   return new StepChanges({
     flows,
@@ -307,6 +317,25 @@ export function levelOfTimes(
 ): number {
   const ofOperation = operations < 2 ? 1 : 2 * operations
   return (alpha * WHOLE_LEVEL) / TESTS_OF_TIMES / STATISTICS / ofOperation / Math.max(1, tested)
+}
+
+/** Share of `alpha` for the one test of calls that take far longer in whatever step. */
+const FAR_LEVEL = 0.1
+
+/** Returns a step that nothing else shows to have changed with the test of calls that take far longer. */
+function withFar(one: TestedStep, { operation, p }: FarTimes, { alpha }: EdgeOptions): TestedStep {
+  const q = p / FAR_LEVEL
+  if (one.q < alpha || q >= alpha) return one
+  const showing = (test: StepTest) => ({ ...test, p, tailP: p })
+  return {
+    ...one,
+    whole: showing(one.whole),
+    operations: one.operations.map((own) =>
+      own.operation === operation ? { ...own, test: showing(own.test) } : own,
+    ),
+    p,
+    q,
+  }
 }
 
 /** Returns p of a step: of all operations together, or of the most significant one. */
