@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CHANGE_SCALE, PALETTE, SERIES, SIZE_SCALE } from '../../src/views/page/palette.ts'
-import { CHANGE_COLORS } from '../../src/views/widgets/calling-contexts/frame-drawing.tsx'
+import { CHANGE_COLORS } from '../../src/views/widgets/calling-contexts/frames.tsx'
 
 /** Hue in degrees; undefined for grays. */
 function hueOf(hex: string): number | undefined {

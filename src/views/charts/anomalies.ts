@@ -8,14 +8,13 @@ import {
   apart,
   colorBy,
   distinctTexts,
-  emptyView,
   on,
   rowNames,
   spread,
   textBeside,
   tooltip,
 } from './builders.ts'
-import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
+import { defineChart, framedChart, onlyFirst, PALETTE } from './chart-frame.ts'
 import { thinned } from './ecdf-curves.ts'
 import { rootName } from './node-names.ts'
 
@@ -64,45 +63,40 @@ export const anomaliesChart = defineChart(
     return framedChart(
       {
         title: 'Requests unlike the others of their kind',
-        subtitle:
-          strips.length === 0
-            ? 'No request is far out, and no structure is rare.'
-            : [
-                `Each dot is a request. ${counted(unlike, 'request')} in ${counted(all.length, 'kind')} of request are unlike the others.`,
-                isRare &&
-                  `Diamonds: a structure that at most ${percent(options.tail)} of the requests with this root have.`,
-              ],
-        omissions:
-          all.length > limit && `Shows the first ${limit} of ${counted(all.length, 'kind')}.`,
+        none: strips.length === 0 && 'No request is far out, and no structure is rare.',
+        subtitle: [
+          `Each dot is a request. ${counted(unlike, 'request')} in ${counted(all.length, 'kind')} of request are unlike the others.`,
+          isRare &&
+            `Diamonds: a structure that at most ${percent(options.tail)} of the requests with this root have.`,
+        ],
+        omissions: onlyFirst(limit, all.length, 'kind'),
         width: 740,
       },
-      strips.length === 0
-        ? emptyView(WIDTH)
-        : {
-            width: WIDTH,
-            height: strips.length * STRIP,
-            data: { values: rows },
-            layer: [
-              {
-                mark: { type: 'point', filled: true, opacity: 0.75 },
-                encoding: {
-                  x: on(x, 'us'),
-                  y,
-                  yOffset: apart('offset'),
-                  color,
-                  shape: { ...color, scale: { domain, range: shapes } },
-                  size: { field: 'size', type: 'quantitative', scale: null, legend: null },
-                  tooltip: tooltip({ trace: 'trace', took: 'took' }),
-                },
-              },
-              {
-                data: {
-                  values: strips.map((strip, i) => textOf(found, strip, labels[i] as string)),
-                },
-                ...textBeside({ field: 'said', x: { value: 'width' }, y }),
-              },
-            ],
+      {
+        width: WIDTH,
+        height: strips.length * STRIP,
+        data: { values: rows },
+        layer: [
+          {
+            mark: { type: 'point', filled: true, opacity: 0.75 },
+            encoding: {
+              x: on(x, 'us'),
+              y,
+              yOffset: apart('offset'),
+              color,
+              shape: { ...color, scale: { domain, range: shapes } },
+              size: { field: 'size', type: 'quantitative', scale: null, legend: null },
+              tooltip: tooltip({ trace: 'trace', took: 'took' }),
+            },
           },
+          {
+            data: {
+              values: strips.map((strip, i) => textOf(found, strip, labels[i] as string)),
+            },
+            ...textBeside({ field: 'said', x: { value: 'width' }, y }),
+          },
+        ],
+      },
     )
   },
 )

@@ -1,16 +1,15 @@
 import { placeTitle } from '../../compare/findings/names.ts'
-import { most } from '../../core/options.ts'
 import { percent, shortText, tooltipText } from '../../core/words.ts'
 import { type BlindSpot, type BlindSpots, recordText } from '../../explain/blind-spots.ts'
 import { openShareAxis } from './axes.ts'
 import { bars } from './builders.ts'
-import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
+import { defineChart, framedChart, mostDrawn, PALETTE } from './chart-frame.ts'
 
 const MAX_NAME_LENGTH = 60
 
 /** Draws how much of the variance of response times each step leaves unexplained, for `findBlindSpots`. */
 export const blindSpotsChart = defineChart(
-  { limit: most(10, 'steps', 'Maximum number of steps drawn, the largest gain first') },
+  { limit: mostDrawn(10, 'steps', 'the largest gain first') },
   ({ spots, period }: BlindSpots, { limit }) => {
     const drawn = spots.filter(({ gain }) => gain > 0).slice(0, limit)
     const rows = drawn.map((spot, i) => ({

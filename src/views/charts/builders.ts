@@ -1,6 +1,6 @@
 import { shortTexts } from '../../core/words.ts'
 import { type Axis, shareAlong } from './axes.ts'
-import { PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
+import { emptyView, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 
 /** A row of data; its fields are flowdelta's own words, its values may come from traces. */
 export type Row = Readonly<Record<string, string | number | boolean | null>>
@@ -151,11 +151,6 @@ interface Bars extends Panel {
   readonly from?: string
   readonly text?: string
   readonly y?: SpecPart
-}
-
-/** Returns an empty view for below the sentences that say why there is nothing. */
-export function emptyView(width: number): SpecPart {
-  return { width, height: 1, data: { values: [] }, mark: 'point' }
 }
 
 /** Draws ranked bars; a waterfall if each begins at a field of its own; nothing for no rows. */

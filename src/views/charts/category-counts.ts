@@ -8,7 +8,7 @@ import { counted, grouped, tooltipText } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { type Axis, countAxis, plainAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts, on, quantity, tooltip } from './builders.ts'
-import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
+import { defineChart, framedChart, mostDrawn, PALETTE, type SpecPart } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
 
 const SIDE = 340
@@ -32,7 +32,7 @@ const LOOKS = [
  */
 export const categoryCountsChart = defineChart(
   {
-    limit: most(2000, 'points', 'Maximum number of points drawn, largest change first'),
+    limit: mostDrawn(2000, 'points', 'largest change first'),
     labels: most(8, 'changes', 'Maximum number of changes listed by name beside the points', 0),
   },
   (structural: StructuralMutations, { limit, labels }) => {

@@ -1,4 +1,5 @@
-import { type OptionsOf, type OptionTable, readOptions } from '../../core/options.ts'
+import { most, type OptionsOf, type OptionTable, readOptions } from '../../core/options.ts'
+import { counted, grouped } from '../../core/words.ts'
 import { PALETTE } from '../page/palette.ts'
 import { Chart } from './chart.ts'
 import type { VegaLiteSpec } from './svg-renderer.ts'
@@ -26,10 +27,22 @@ export function defineChart<Stage, Table extends OptionTable, Drawn>(
   )
 }
 
+/** Returns the option for the maximum number of things that a chart draws, in an order. */
+export function mostDrawn(count: number, things: string, order: string) {
+  return most(count, things, `Maximum number of ${things} drawn, ${order}`)
+}
+
+/** Says that a chart draws only the first of all. */
+export function onlyFirst(limit: number, all: number, thing: string): string | false {
+  return all > limit && `Shows the first ${grouped(limit)} of ${counted(all, thing)}.`
+}
+
 type Sentences = string | false | readonly (string | false)[]
 
 export interface Heading {
   readonly title: string
+  /** Why there is nothing to draw, instead of the subtitle and the view. */
+  readonly none?: string | false
   readonly subtitle: Sentences
   /** Parts left out or thinned to keep the chart small; empty if it holds everything. */
   readonly omissions?: Sentences
@@ -43,6 +56,7 @@ const TITLE_SIZE = 15
 const SUBTITLE_SIZE = 12
 const BOLD = 1.1
 const NARROWEST_CHART = 440
+const EMPTY_WIDTH = 380
 const PADDING = 12
 const MIN_PLOT_WIDTH = 160
 
@@ -80,13 +94,18 @@ const CONFIG = {
   },
 } as const
 
+/** Returns an empty view for below the sentences that say why there is nothing. */
+export function emptyView(width: number): SpecPart {
+  return { width, height: 1, data: { values: [] }, mark: 'point' }
+}
+
 /** Returns a chart that looks like all the others; omissions stand below the subtitle. */
 export function framedChart(
-  { title, subtitle, omissions = [], width }: Heading,
+  { title, none = false, subtitle, omissions = [], width }: Heading,
   view: SpecPart,
 ): Chart {
   const widest = Math.max(width, NARROWEST_CHART)
-  const sentences = [subtitle, omissions].flat().filter((sentence) => sentence !== false)
+  const sentences = [none || subtitle, omissions].flat().filter((sentence) => sentence !== false)
   const lines = sentences.flatMap((sentence) => brokenInto(sentence, widest / SUBTITLE_SIZE))
   const spec: VegaLiteSpec = {
     $schema: SCHEMA,
@@ -105,7 +124,7 @@ export function framedChart(
       subtitleLineHeight: 16,
     },
     config: CONFIG,
-    ...view,
+    ...(none === false ? view : emptyView(Math.min(width, EMPTY_WIDTH))),
   }
   return new Chart(spec, { title, description: sentences.join(' ') })
 }

@@ -1,5 +1,5 @@
 import { max } from 'd3-array'
-import { most, optionalWord } from '../../core/options.ts'
+import { optionalWord } from '../../core/options.ts'
 import { counted, grouped, percent, pValue, tooltipText } from '../../core/words.ts'
 import { tText, valueText } from '../../explain/logs/log-values.ts'
 import {
@@ -11,7 +11,7 @@ import {
 import { featureText } from '../../logs/features/features.ts'
 import { plainAxis } from './axes.ts'
 import { bars, colorBy, distinctTexts } from './builders.ts'
-import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
+import { defineChart, framedChart, mostDrawn, PALETTE } from './chart-frame.ts'
 
 /** Length of a bar for an infinite score, relative to the longest other one. */
 const BEYOND = 1.1
@@ -28,7 +28,7 @@ const CORRECTIONS = { bonferroni: 'Bonferroni', bh: 'Benjamini-Hochberg', none: 
 export const divergenceChart = defineChart(
   {
     kind: optionalWord(['event', 'state'], 'Kind of variables; by default both'),
-    limit: most(20, 'variables', 'Maximum number of variables drawn, most divergent first'),
+    limit: mostDrawn(20, 'variables', 'most divergent first'),
   },
   (divergence: Divergence, { kind, limit }) => {
     const { alpha, correction } = divergence.options
@@ -43,13 +43,13 @@ export const divergenceChart = defineChart(
     return framedChart(
       {
         title: `What differs between ${counted(before, 'instance')} before and ${grouped(after)} after`,
-        subtitle:
-          drawn.length === 0
-            ? `None of ${counted(ofKind.length, 'variable')} differs significantly (${test}).`
-            : [
-                `${counted(differing.length, 'variable')} of ${grouped(ofKind.length)} differ${differing.length === 1 ? 's' : ''} significantly (${test}).`,
-                'Beside each bar: the feature that differs most, before → after.',
-              ],
+        none:
+          drawn.length === 0 &&
+          `None of ${counted(ofKind.length, 'variable')} differs significantly (${test}).`,
+        subtitle: [
+          `${counted(differing.length, 'variable')} of ${grouped(ofKind.length)} differ${differing.length === 1 ? 's' : ''} significantly (${test}).`,
+          'Beside each bar: the feature that differs most, before → after.',
+        ],
         omissions:
           drawn.length < differing.length && `Shows the ${grouped(drawn.length)} most divergent.`,
         width: 760,

@@ -6,22 +6,13 @@ import { isOfStep } from '../../compare/findings/step-findings.ts'
 import type { StepChange } from '../../compare/steps/step-changes.ts'
 import type { Step } from '../../compare/steps/step-times.ts'
 import { inFew } from '../../compare/words/words.ts'
-import { defineOptions, flag, most, type OptionsOf } from '../../core/options.ts'
+import { defineOptions, flag, type OptionsOf } from '../../core/options.ts'
 import { changeWords, type Quantity, signedAmount } from '../../core/quantity.ts'
-import { counted, grouped, percent, pValue, tooltipText } from '../../core/words.ts'
+import { counted, percent, pValue, tooltipText } from '../../core/words.ts'
 import { place } from '../../flows/node-labels.ts'
 import { linearDurationAxis } from './axes.ts'
-import {
-  colorBy,
-  distinctTexts,
-  emptyView,
-  on,
-  ROW,
-  rowNames,
-  ruleAt,
-  tooltip,
-} from './builders.ts'
-import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
+import { colorBy, distinctTexts, on, ROW, rowNames, ruleAt, tooltip } from './builders.ts'
+import { defineChart, framedChart, mostDrawn, onlyFirst, PALETTE } from './chart-frame.ts'
 
 const LOOKS = [
   { name: 'changed', color: PALETTE.change },
@@ -39,7 +30,7 @@ const TOOLTIP = {
 } as const
 
 const SHIFT_OPTIONS = defineOptions({
-  limit: most(20, 'steps', 'Maximum number of steps drawn, largest contribution first'),
+  limit: mostDrawn(20, 'steps', 'largest contribution first'),
   small: flag({
     default: false,
     sentence: 'Draw significant changes too small to matter as well',
@@ -116,38 +107,33 @@ function drawShifts(
   return framedChart(
     {
       title: 'By how much one call of each step shifted',
-      subtitle:
-        rows.length === 0
-          ? 'No step changed significantly and by enough to matter.'
-          : [
-              `Points are shifts, lines their ${percent(1 - edges.options.alpha)} intervals; right of 0 is ${changeWords(of, true).how}.`,
-              'The steps that contribute most come first.',
-            ],
+      none: rows.length === 0 && 'No step changed significantly and by enough to matter.',
+      subtitle: [
+        `Points are shifts, lines their ${percent(1 - edges.options.alpha)} intervals; right of 0 is ${changeWords(of, true).how}.`,
+        'The steps that contribute most come first.',
+      ],
       omissions: [
-        rows.length < wanted.length &&
-          `Shows the first ${grouped(rows.length)} of ${counted(wanted.length, 'step')}.`,
+        onlyFirst(limit, wanted.length, 'step'),
         left > 0 && `Leaves out ${counted(left, 'step')} that changed too little to matter.`,
       ],
       width: 760,
     },
-    rows.length === 0
-      ? emptyView(380)
-      : {
-          width: 380,
-          height: Math.max(1, rows.length) * ROW,
-          data: { values: rows },
-          layer: [
-            ruleAt(0),
-            {
-              mark: { type: 'rule', strokeWidth: 2, tooltip: false },
-              encoding: { x: on(axis, 'lowUs'), x2: { field: 'highUs' }, ...row },
-            },
-            {
-              mark: { type: 'point', filled: true, opacity: 1, size: 60 },
-              encoding: { x: on(axis, 'shiftUs'), ...row, tooltip: tooltip(TOOLTIP) },
-            },
-          ],
+    {
+      width: 380,
+      height: Math.max(1, rows.length) * ROW,
+      data: { values: rows },
+      layer: [
+        ruleAt(0),
+        {
+          mark: { type: 'rule', strokeWidth: 2, tooltip: false },
+          encoding: { x: on(axis, 'lowUs'), x2: { field: 'highUs' }, ...row },
         },
+        {
+          mark: { type: 'point', filled: true, opacity: 1, size: 60 },
+          encoding: { x: on(axis, 'shiftUs'), ...row, tooltip: tooltip(TOOLTIP) },
+        },
+      ],
+    },
   )
 }
 

@@ -1,6 +1,6 @@
 import { extent } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
-import { custom, most } from '../../core/options.ts'
+import { custom } from '../../core/options.ts'
 import { counted, grouped, percent, shortNumber, shortText, tooltipText } from '../../core/words.ts'
 import type { ExplosionDiagnosis } from '../../explain/explosion/diagnose-explosion.ts'
 import {
@@ -13,7 +13,7 @@ import { requireCount } from '../../stats/require-option.ts'
 import { SIZE_SCALE } from '../page/palette.ts'
 import { type Axis, logAxis, shareAxis } from './axes.ts'
 import { curves, digits, distinctTexts, moves, on, ruleAt, tooltip } from './builders.ts'
-import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
+import { defineChart, framedChart, mostDrawn, PALETTE, type SpecPart } from './chart-frame.ts'
 
 /**
  * Draws the effect of each remedy on the number of categories, their requests, and the share of testable requests; best
@@ -112,7 +112,7 @@ function wideLogAxis(rows: Rows, measure: Measure, title: string): Axis {
  */
 export const foldedSizesChart = defineChart(
   {
-    limit: most(20, 'kinds of flow', 'Maximum number of kinds of flow drawn, largest flows first'),
+    limit: mostDrawn(20, 'kinds of flow', 'largest flows first'),
   },
   (flows: FoldedFlows, { limit }) => {
     const all = foldedSizes(flows).objects() as readonly SizeRow[]
@@ -135,13 +135,11 @@ export const foldedSizesChart = defineChart(
     return framedChart(
       {
         title: 'Nodes of flows, as recorded and folded',
-        subtitle:
-          largest === undefined
-            ? 'There are no requests.'
-            : [
-                'Gray: mean as recorded. Blue: folded, with repetitions drawn once.',
-                `Largest: ${labels[0]}, ${largest.recordedText} nodes, folded ${largest.foldedText}.`,
-              ],
+        none: largest === undefined && 'There are no requests.',
+        subtitle: [
+          'Gray: mean as recorded. Blue: folded, with repetitions drawn once.',
+          `Largest: ${labels[0]}, ${largest?.recordedText} nodes, folded ${largest?.foldedText}.`,
+        ],
         omissions:
           all.length > rows.length &&
           `Leaves out ${counted(all.length - rows.length, 'smaller kind')}.`,

@@ -21,7 +21,7 @@ import {
 } from '../../core/words.ts'
 import { durationAxisWithRoom, shareAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts } from './builders.ts'
-import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
+import { defineChart, framedChart, mostDrawn, PALETTE } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
 
 const LOOKS = [
@@ -211,7 +211,7 @@ const MAX_PRECURSORS = 5
 
 /** Draws the contribution of each mutation as a bar, by rank. Source: Sambasivan 2013, §2.6.5. */
 export const contributionsChart = defineChart(
-  { limit: most(20, 'mutations', 'Maximum number of mutations drawn, best first') },
+  { limit: mostDrawn(20, 'mutations', 'best first') },
   (ranking: Ranking, { limit }) => {
     const of = ranking.responseTime.categories.flows.quantity
     const shown = ranking.mutations
@@ -221,10 +221,8 @@ export const contributionsChart = defineChart(
     return framedChart(
       {
         title: `How much each mutation adds to all ${of === TIME ? 'response times' : 'requests'}`,
-        subtitle:
-          rows.length === 0
-            ? 'No category changed in number of requests or in response time.'
-            : `Bars to the left of 0 ${of === TIME ? 'save time' : `are less ${of.name}`}. The category is in brackets.`,
+        none: rows.length === 0 && 'No category changed in number of requests or in response time.',
+        subtitle: `Bars to the left of 0 ${of === TIME ? 'save time' : `are less ${of.name}`}. The category is in brackets.`,
         omissions: omissions(ranking, shown),
         width: 700,
       },

@@ -43,13 +43,11 @@ export const hostClassesChart = defineChart(
     return framedChart(
       {
         title: 'Hosts grouped by performance',
-        subtitle:
-          all === 0
-            ? 'There are no hosts.'
-            : [
-                `${counted(all, 'host')} in ${counted(classes.length, 'class', 'classes')}, each framed: ${classWords(classes)}.`,
-                `Two hosts differ if q < ${options.alpha} and their times lie apart by ${percent(options.minimumEffect)} of their mean or more; darker is further apart.`,
-              ],
+        none: all === 0 && 'There are no hosts.',
+        subtitle: [
+          `${counted(all, 'host')} in ${counted(classes.length, 'class', 'classes')}, each framed: ${classWords(classes)}.`,
+          `Two hosts differ if q < ${options.alpha} and their times lie apart by ${percent(options.minimumEffect)} of their mean or more; darker is further apart.`,
+        ],
         omissions:
           hosts.length < all &&
           `Shows ${counted(hosts.length, 'host')} of ${all}, some of every class.`,

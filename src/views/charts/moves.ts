@@ -1,10 +1,9 @@
 import { group, range, rollup, sum } from 'd3-array'
 import type { Moves, Stream } from '../../compare/precursors/moves.ts'
-import { most } from '../../core/options.ts'
 import { signedAmount } from '../../core/quantity.ts'
 import { counted, grouped, percent, shortText, tooltipText } from '../../core/words.ts'
-import { colorBy, emptyView, textBeside, tooltip } from './builders.ts'
-import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
+import { colorBy, textBeside, tooltip } from './builders.ts'
+import { defineChart, framedChart, mostDrawn, PALETTE, type SpecPart } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
 
 const WIDTH = 380
@@ -26,7 +25,7 @@ type Move = Stream & { readonly from: number; readonly to: number }
  * contribution to the total of response times.
  */
 export const movesChart = defineChart(
-  { limit: most(12, 'streams', 'Maximum number of streams drawn, largest change of time first') },
+  { limit: mostDrawn(12, 'streams', 'largest change of time first') },
   ({ streams, precursors, totalUs }: Moves, { limit }) => {
     const { categories } = precursors.structural
     const { quantity } = categories.flows
@@ -48,17 +47,15 @@ export const movesChart = defineChart(
     return framedChart(
       {
         title: 'Where requests went',
-        subtitle:
-          all.length === 0
-            ? 'No requests moved from one category to another.'
-            : [
-                `${counted(Math.round(sum(all, ({ requests }) => requests)), 'request')} moved to another category: ${signedAmount(addedUs, quantity)} in total, ${percent(addedUs / totalUs)} of the change.`,
-                'Left: before, right: after. Width of bands: number of requests. Names show a step that the other categories lack.',
-              ],
+        none: all.length === 0 && 'No requests moved from one category to another.',
+        subtitle: [
+          `${counted(Math.round(sum(all, ({ requests }) => requests)), 'request')} moved to another category: ${signedAmount(addedUs, quantity)} in total, ${percent(addedUs / totalUs)} of the change.`,
+          'Left: before, right: after. Width of bands: number of requests. Names show a step that the other categories lack.',
+        ],
         omissions: all.length > limit && `Leaves out ${counted(all.length - limit, 'stream')}.`,
         width: WIDTH + 440,
       },
-      shown.length === 0 ? emptyView(WIDTH) : viewOf(rows, bands, names),
+      viewOf(rows, bands, names),
     )
   },
 )

@@ -4,14 +4,21 @@ import { type Failure, failuresOf } from '../../compare/findings/error-findings.
 import { expectedAtLoad, loadWindows, predictor } from '../../compare/load/expected-at-load.ts'
 import { EVENT_OPTIONS } from '../../compare/onset/events.ts'
 import { OptionError } from '../../core/errors.ts'
-import { most, optionalCount } from '../../core/options.ts'
+import { optionalCount } from '../../core/options.ts'
 import { counted, formatDuration, grouped, percent, shortText } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { linearDurationAxis, logAxis, openShareAxis } from './axes.ts'
-import { emptyView, on, panelTitle, periodColor, quantity, tooltip } from './builders.ts'
-import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
+import { on, panelTitle, periodColor, quantity, tooltip } from './builders.ts'
+import {
+  defineChart,
+  framedChart,
+  mostDrawn,
+  PALETTE,
+  PERIOD_NAMES,
+  type SpecPart,
+} from './chart-frame.ts'
 import { MARKS_MEANING, marksOfPeriod, placedMarks, timeMarks, withMarks } from './time-marks.ts'
 
 const WIDTH = 640
@@ -28,7 +35,7 @@ const MAX_TITLE = 76
 export const errorsChart = defineChart(
   {
     rank: optionalCount('Rank of the finding of errors that is drawn; by default all of them'),
-    limit: most(4, 'findings', 'Maximum number of findings drawn, the first ones'),
+    limit: mostDrawn(4, 'findings', 'the first ones'),
     ...EVENT_OPTIONS,
   },
   (comparison: Comparison, { rank, limit, events }) => {
@@ -55,30 +62,29 @@ export const errorsChart = defineChart(
     return framedChart(
       {
         title: 'Failures over time',
-        subtitle: [
-          flows.outcomes === undefined
+        none:
+          failing.length === 0 &&
+          (flows.outcomes === undefined
             ? 'Trace points do not record what fails.'
-            : failing.length === 0
-              ? `None of ${counted(flows.size, 'request')} failed, before or after.`
-              : 'Shares of requests that fail, or have such a failing call, with exact 95 % intervals. Dashed: all of before.',
-          failing.length > 0 && marks.length > 0 && MARKS_MEANING,
+            : `None of ${counted(flows.size, 'request')} failed, before or after.`),
+        subtitle: [
+          'Shares of requests that fail, or have such a failing call, with exact 95 % intervals. Dashed: all of before.',
+          marks.length > 0 && MARKS_MEANING,
         ],
         omissions:
           chosen.length > limit &&
           `Shows the first ${limit} of ${counted(chosen.length, 'finding')} of errors.`,
         width: WIDTH,
       },
-      failing.length === 0
-        ? emptyView(WIDTH)
-        : {
-            vconcat: failing.map(({ title, failures }, i) => {
-              const isLast = i === failing.length - 1
-              const panel = ratesPanel(flows, { title, failures }, { whole, isLast })
-              const placed = placedMarks(marks, { ...whole, width: WIDTH, height: HEIGHT })
-              return withMarks(panel, placed, quantity)
-            }),
-            spacing: 18,
-          },
+      {
+        vconcat: failing.map(({ title, failures }, i) => {
+          const isLast = i === failing.length - 1
+          const panel = ratesPanel(flows, { title, failures }, { whole, isLast })
+          const placed = placedMarks(marks, { ...whole, width: WIDTH, height: HEIGHT })
+          return withMarks(panel, placed, quantity)
+        }),
+        spacing: 18,
+      },
     )
   },
 )

@@ -1,6 +1,6 @@
-import { sum } from 'd3-array'
+import { sort, sum } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
-import { most, optionalWord } from '../../core/options.ts'
+import { optionalWord } from '../../core/options.ts'
 import { counted, grouped, percent, pValue, shortText, tooltipText } from '../../core/words.ts'
 import { type Explanation, PERIOD_WORDS } from '../../explain/parameters/explanation.ts'
 import type {
@@ -8,18 +8,172 @@ import type {
   ParameterQuestionName,
 } from '../../explain/parameters/parameter-question.ts'
 import {
+  type Parameter,
   type ParameterDifference,
   parameterDifferences,
 } from '../../explain/parameters/parameter-table.ts'
-import { logAxis, plainAxis, shareAxis } from './axes.ts'
-import { colorBy, distinctTexts, emptyView, on, panelTitle, rowNames, tooltip } from './builders.ts'
-import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
+import { quantile } from '../../stats/quantile.ts'
+import { logAxis, movedAlong, plainAxis, shareAlong, shareAxis } from './axes.ts'
+import { colorBy, distinctTexts, on, panelTitle, rowNames, tooltip } from './builders.ts'
 import {
-  numberText,
-  type ParameterShares,
-  parameterShares,
-  type ValueShares,
-} from './parameter-shares.ts'
+  defineChart,
+  emptyView,
+  framedChart,
+  mostDrawn,
+  onlyFirst,
+  PALETTE,
+  type SpecPart,
+} from './chart-frame.ts'
+
+type SharePair = readonly [number, number]
+
+interface ValueShares {
+  readonly label: string
+  readonly shares: SharePair
+  /** `value`; `others`: the rest, summed up; `missing`: rows without a value. */
+  readonly kind: 'value' | 'others' | 'missing'
+}
+
+type ParameterShares =
+  | { readonly kind: 'values'; readonly values: readonly ValueShares[] }
+  | {
+      readonly kind: 'histogram'
+      readonly bins: readonly {
+        readonly from: number
+        readonly to: number
+        readonly shares: SharePair
+      }[]
+      readonly isLog: boolean
+      /** Whether the first and the last bin also have all that lies beyond them. */
+      readonly isClipped: readonly [low: boolean, high: boolean]
+      readonly missing: SharePair
+    }
+
+/** Most values of numbers that are shown value by value. */
+const FEW_VALUES = 6
+const BINS = 24
+/** Share of a group at the ends that does not stretch the axis. */
+const TAIL = 0.01
+/** Bins are equal in ratio where the largest value is this many times the smallest. */
+const WIDE = 100
+
+/** Distributes one parameter in two groups of rows, labelled 0 and 1; of names the commonest. */
+export function parameterShares(
+  parameter: Parameter,
+  labels: Uint8Array,
+  {
+    limit = 5,
+    weights,
+  }: { readonly limit?: number | undefined; readonly weights?: Float64Array | undefined } = {},
+): ParameterShares {
+  const rows = { labels, weights }
+  const sizes = [0, 1].map((label) =>
+    sum(labels, (own, row) => (own === label ? (weights?.[row] ?? 1) : 0)),
+  ) as [number, number]
+  const share = ([zero, one]: SharePair): SharePair => [
+    zero / Math.max(1, sizes[0]),
+    one / Math.max(1, sizes[1]),
+  ]
+  if (parameter.kind === 'categorical') {
+    const { codes, levels } = parameter
+    const { counts, missing } = countCodes(codes, rows, levels.length)
+    const values = counts.map((pair, code) => ({ label: levels[code] as string, pair }))
+    return {
+      kind: 'values',
+      values: commonest(values, missingValue(share(missing)), { limit, share }),
+    }
+  }
+  const distinct = sort(new Set(parameter.values)).filter((value) => !Number.isNaN(value))
+  if (distinct.length > FEW_VALUES) return binnedShares(parameter.values, rows, share)
+  const codes = Int32Array.from(parameter.values, (value) => distinct.indexOf(value))
+  const { counts, missing } = countCodes(codes, rows, distinct.length)
+  const values = counts.map((pair, code) => ({
+    label: numberText(distinct[code] as number),
+    shares: share(pair),
+    kind: 'value' as const,
+  }))
+  return { kind: 'values', values: [...values, ...missingValue(share(missing))] }
+}
+
+export function numberText(value: number): string {
+  const short = Number.isInteger(value) ? value : Number(value.toPrecision(4))
+  const text = Number.isInteger(short) ? grouped(Math.abs(short)) : String(Math.abs(short))
+  return short < 0 ? `−${text}` : text
+}
+
+type CountPair = [number, number]
+
+/** The group of each row, and how many each counts as; undefined where each once. */
+interface GroupedRows {
+  readonly labels: Uint8Array
+  readonly weights?: Float64Array | undefined
+}
+
+function countCodes(codes: Int32Array, { labels, weights }: GroupedRows, size: number) {
+  const counts = Array.from({ length: size }, (): CountPair => [0, 0])
+  const missing: CountPair = [0, 0]
+  codes.forEach((code, row) => {
+    const pair = code < 0 ? missing : (counts[code] as CountPair)
+    pair[labels[row] as 0 | 1] += weights?.[row] ?? 1
+  })
+  return { counts, missing }
+}
+
+function commonest(
+  values: readonly { readonly label: string; readonly pair: CountPair }[],
+  missing: ValueShares[],
+  { limit, share }: { limit: number; share: (pair: SharePair) => SharePair },
+): ValueShares[] {
+  const known = values
+    .filter(({ pair: [zero, one] }) => zero + one > 0)
+    .map(({ label, pair }) => ({ label, shares: share(pair), kind: 'value' as const }))
+    .sort((a, b) => Math.max(...b.shares) - Math.max(...a.shares))
+  // A row of its own for one is no longer than a row that sums it up.
+  const shown = known.length === limit + 1 ? known : known.slice(0, limit)
+  const others = known.slice(shown.length)
+  if (others.length === 0) return [...shown, ...missing]
+  const of = (group: 0 | 1) => sum(others, ({ shares }) => shares[group])
+  const label = `${grouped(others.length)} others`
+  return [...shown, { label, shares: [of(0), of(1)], kind: 'others' }, ...missing]
+}
+
+function missingValue(shares: SharePair): ValueShares[] {
+  return shares.some((one) => one > 0) ? [{ label: 'missing', shares, kind: 'missing' }] : []
+}
+
+function binnedShares(
+  values: Float64Array,
+  rows: GroupedRows,
+  share: (pair: SharePair) => SharePair,
+): ParameterShares {
+  const groups = [0, 1].map((label) =>
+    values.filter((value, row) => rows.labels[row] === label && !Number.isNaN(value)).sort(),
+  )
+  const some = groups.filter(({ length }) => length > 0)
+  const least = Math.min(...some.map((group) => group[0] as number))
+  const most = Math.max(...some.map((group) => group.at(-1) as number))
+  const inner = [
+    Math.min(...some.map((group) => quantile(group, TAIL))),
+    Math.max(...some.map((group) => quantile(group, 1 - TAIL))),
+  ] as const
+  // Where nearly all values are one, the tails are all there is to see.
+  const [low, high] = inner[0] < inner[1] ? inner : ([least, most] as const)
+  const isLog = low > 0 && high / low > WIDE
+  const span = { low, high, isLog }
+  const edge = (at: number) => (at === BINS ? high : movedAlong(span, low, at / BINS))
+  const codes = Int32Array.from(values, (value) => {
+    if (Number.isNaN(value)) return -1
+    return value <= low ? 0 : Math.min(BINS - 1, Math.floor(shareAlong(span, value) * BINS))
+  })
+  const { counts, missing } = countCodes(codes, rows, BINS)
+  return {
+    kind: 'histogram',
+    isLog,
+    isClipped: [least < low, most > high],
+    bins: counts.map((pair, at) => ({ from: edge(at), to: edge(at + 1), shares: share(pair) })),
+    missing: share(missing),
+  }
+}
 
 const WIDTH = 360
 const VALUE_HEIGHT = 22
@@ -33,7 +187,7 @@ export function questionOption(sentence: string) {
 /** Draws how each parameter is distributed in two groups of requests, most different first. */
 export const parameterDifferencesChart = defineChart(
   {
-    limit: most(10, 'parameters', 'Maximum number of parameters drawn, most different first'),
+    limit: mostDrawn(10, 'parameters', 'most different first'),
     question: questionOption('Groups: precursors and mutations, or usual and slow requests'),
   },
   (explanation: Explanation, { limit, question: asked }) => {
@@ -45,16 +199,13 @@ export const parameterDifferencesChart = defineChart(
     return framedChart(
       {
         title: `Each parameter by itself: ${groups.names[0]} and ${groups.names[1]}`,
-        subtitle:
-          differences.length === 0
-            ? 'There is no parameter to compare.'
-            : [
-                `Bars are shares of each group (${groupSizes(groups, explanation.subject)}).`,
-                'Effect: 0 is the same distribution, 1 no overlap. q: p-value corrected for the number of parameters.',
-              ],
+        none: differences.length === 0 && 'There is no parameter to compare.',
+        subtitle: [
+          `Bars are shares of each group (${groupSizes(groups, explanation.subject)}).`,
+          'Effect: 0 is the same distribution, 1 no overlap. q: p-value corrected for the number of parameters.',
+        ],
         omissions: [
-          differences.length > limit &&
-            `Shows the first ${grouped(limit)} of ${counted(differences.length, 'parameter')}.`,
+          onlyFirst(limit, differences.length, 'parameter'),
           left > 0 && `Leaves out ${counted(left, 'parameter')}: see explanation.leftOutTable().`,
         ],
         width: WIDTH + 200,
@@ -200,7 +351,7 @@ function histogram(
 
 export type ParameterGroups = ReturnType<typeof groupsOf>
 
-export const GROUP_COLOURS: Readonly<Record<ParameterQuestionName, readonly [string, string]>> = {
+const GROUP_COLOURS: Readonly<Record<ParameterQuestionName, readonly [string, string]>> = {
   'what-differs': [PALETTE.before, PALETTE.after],
   'what-is-slow': [PALETTE.rest, PALETTE.change],
 }
@@ -241,10 +392,7 @@ export function groupsOf(
   return { labels: own, weights, names, sizes: sizes as readonly [number, number] }
 }
 
-export function groupSizes(
-  { names, sizes }: ParameterGroups,
-  { rows }: Explanation['subject'],
-): string {
+function groupSizes({ names, sizes }: ParameterGroups, { rows }: Explanation['subject']): string {
   const [zero, one] = sizes
   if (names[0] === 'before') return `${counted(zero, rows)} before and ${counted(one, rows)} after`
   return names.map((name, group) => counted(sizes[group] as number, name, name)).join(' and ')

@@ -34,7 +34,7 @@ import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import type { SamplePair } from '../../stats/two-sample.ts'
 import { type Axis, durationAxis, shareAxis } from './axes.ts'
-import { alongAxis, curves, emptyView, quantity, tooltip } from './builders.ts'
+import { alongAxis, curves, quantity, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { shareAt, stepsBetween } from './ecdf-curves.ts'
 import { rootName } from './node-names.ts'
@@ -126,9 +126,9 @@ export const stepTimesChart = defineChart(
         const ids = rested.map(({ id }) => id).join(', ')
         throw new OptionError('finding', asked, ids || 'none: no finding rests on a step')
       }
+      const none = 'No finding rests on a step.'
       const title = 'Times of a step that changed'
-      const subtitle = 'No finding rests on a step.'
-      return framedChart({ title, subtitle, width: 560 }, emptyView(560))
+      return framedChart({ title, none, subtitle: [], width: 560 }, {})
     }
     const { of, isOfSegment } = timesOfFinding(steps, finding)
     const { quantity, counted } = steps.flows

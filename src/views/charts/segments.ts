@@ -1,10 +1,9 @@
 import { ofText, type Segment, type Segments } from '../../compare/segments/segments.ts'
-import { most } from '../../core/options.ts'
 import { fromToText, type Quantity } from '../../core/quantity.ts'
 import { counted, percent } from '../../core/words.ts'
 import { shareAxis } from './axes.ts'
 import { bars, colorBy, distinctTexts } from './builders.ts'
-import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
+import { defineChart, framedChart, mostDrawn, onlyFirst, PALETTE } from './chart-frame.ts'
 
 const SEGMENT_LOOKS = [
   { name: 'share of these requests', color: PALETTE.rest },
@@ -13,20 +12,20 @@ const SEGMENT_LOOKS = [
 
 /** Draws each segment as two bars: its share of the requests, and of the change. */
 export const segmentsChart = defineChart(
-  { limit: most(10, 'segments', 'Maximum number of segments drawn, largest first') },
+  { limit: mostDrawn(10, 'segments', 'largest first') },
   ({ segments, omitted, quantity }: Segments, { limit }) => {
     const shown = segments.slice(0, limit)
     const rows = segmentRows(shown, quantity)
     return framedChart(
       {
         title: 'Where the change is: few requests, most of the change',
+        none:
+          shown.length === 0 &&
+          'No segment: no recorded attribute narrows down which requests changed.',
         subtitle:
-          shown.length === 0
-            ? 'No segment: no recorded attribute narrows down which requests changed.'
-            : 'Share of each segment in the requests that have the step, and in their change. Below its name: before → after.',
+          'Share of each segment in the requests that have the step, and in their change. Below its name: before → after.',
         omissions: [
-          segments.length > limit &&
-            `Shows the first ${limit} of ${counted(segments.length, 'segment')}.`,
+          onlyFirst(limit, segments.length, 'segment'),
           omitted > 0 && `${counted(omitted, 'step')} not looked at: raise \`maxSegmentCells\`.`,
         ],
         width: 760,

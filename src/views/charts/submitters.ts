@@ -1,22 +1,17 @@
 import { greatest } from 'd3-array'
-import { most } from '../../core/options.ts'
 import { formatAmount } from '../../core/quantity.ts'
 import { counted, percent, shortText, tooltipText } from '../../core/words.ts'
 import type { Submitter, Submitters } from '../../explain/submitters.ts'
 import { linearDurationAxis } from './axes.ts'
 import { moves } from './builders.ts'
-import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
+import { defineChart, framedChart, mostDrawn, PALETTE } from './chart-frame.ts'
 
 const MAX_NAME_LENGTH = 50
 
 /** Draws whose requests make a service work, before and after, for `findSubmitters`. */
 export const submittersChart = defineChart(
   {
-    limit: most(
-      12,
-      'submitters',
-      'Maximum number of submitters drawn, those that cause most work first',
-    ),
+    limit: mostDrawn(12, 'submitters', 'those that cause most work first'),
   },
   ({ service, submitters, quantity }: Submitters, { limit }) => {
     const drawn = submitters.slice(0, limit)

@@ -1,7 +1,9 @@
+import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
-import { defineOptions, most, optionalNumber, optionalWord } from '../../core/options.ts'
+import { graphDepths } from '../../core/graph-depths.ts'
+import { defineOptions, optionalNumber, optionalWord } from '../../core/options.ts'
 import { formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
-import { counted, pValue, tooltipText } from '../../core/words.ts'
+import { counted, percent, pValue, shortText, tooltipText } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
 import { type PeriodName, periodOfName } from '../../explain/variance/compare-spreads.ts'
 import type { VarianceSources } from '../../explain/variance/find-variance.ts'
@@ -10,9 +12,85 @@ import { CHANGE_SCALE } from '../page/palette.ts'
 import { openShareAxis } from './axes.ts'
 import { bars, colorBy, matrix, tooltip } from './builders.ts'
 import type { Chart } from './chart.ts'
-import { defineChart, framedChart, PALETTE } from './chart-frame.ts'
-import { edgeName, largestInFlowOrder, squaredDuration, varianceShare } from './flow-order.ts'
+import { defineChart, framedChart, mostDrawn, PALETTE } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
+
+function largestInFlowOrder(
+  found: CategoryVariance,
+  edges: readonly EdgeVariance[],
+  limit: number,
+): EdgeVariance[] {
+  const depths = flowDepths(drawnFlow(found.categories.structure(found.category)))
+  const depth = ({ edge }: EdgeVariance) => depths[edge] ?? 0
+  return [...edges]
+    .sort((a, b) => Math.abs(b.share) - Math.abs(a.share))
+    .slice(0, limit)
+    .sort((a, b) => depth(a) - depth(b) || a.edge - b.edge)
+}
+
+/** Returns the longest way, in edges, from the root to where each edge class begins. */
+export function flowDepths(flow: Pick<DrawnFlow, 'labels' | 'from' | 'to' | 'classOf'>): number[] {
+  const { labels, from, to, classOf } = flow
+  const depth = graphDepths(labels.length, from, to)
+  const depths: number[] = []
+  from.forEach((node, edge) => {
+    const number = classOf[edge] as number
+    depths[number] = Math.min(depths[number] ?? Number.POSITIVE_INFINITY, depth[node] as number)
+  })
+  return depths
+}
+
+/** Names an edge on one line without repeating words of both labels: `node-1 disk call → reply`. */
+export function edgeName(
+  { from, to, fromRoundBefore }: { from: string; to: string; fromRoundBefore?: true },
+  longest: number,
+): string {
+  const round = fromRoundBefore ? ' of the next round' : ''
+  return `${shortText(from, longest)} → ${shortText(ownWords(from, to), longest)}${round}`
+}
+
+function ownWords(other: string, label: string): string {
+  // A cut label is as good as the whole: only a limited part is ever shown.
+  const words = label.slice(0, 1000).split(' ')
+  const known = other.slice(0, 1000).split(' ')
+  let same = 0
+  while (same < words.length - 1 && words[same] === known[same]) same++
+  return label.slice(words.slice(0, same).reduce((length, word) => length + word.length + 1, 0))
+}
+
+export function squaredDuration(us2: number, of: Quantity = TIME): string {
+  if (Number.isNaN(us2)) return 'none'
+  return `${us2 < 0 ? '−' : ''}(${formatAmount(Math.sqrt(Math.abs(us2)), of)})²`
+}
+
+export function varianceShare(share: number): string {
+  if (share >= 0) return percent(share)
+  return share > -0.005 ? 'under 1 %' : `−${percent(-share)}`
+}
+
+type DrawnFlow = ReturnType<typeof drawnFlow>
+
+/**
+ * Returns a category's flow as drawn. In folded flows a further node stands for the beginning of the next round: a step
+ * from round to round would close a cycle.
+ */
+function drawnFlow(structure: CategoryStructure) {
+  const { labels, from, to, classOf, classFrom, classTo } = structure
+  const places = new Map<number, number>()
+  const plain = classTo.length - structure.loops
+  const loops = Array.from(classTo.subarray(plain), (target, loop) => {
+    const place = places.get(target) ?? labels.length + places.size
+    places.set(target, place)
+    return { from: classFrom[plain + loop] as number, to: place, number: plain + loop }
+  })
+  const again = [...places.keys()]
+  return {
+    labels: [...labels, ...again.map((node) => `${labels[node]}, next round`)],
+    from: Uint32Array.from([...from, ...loops.map((loop) => loop.from)]),
+    to: Uint32Array.from([...to, ...loops.map((loop) => loop.to)]),
+    classOf: Uint32Array.from([...classOf, ...loops.map(({ number }) => number)]),
+  }
+}
 
 const VARIANCE_WATERFALL_CHART_OPTIONS = defineOptions({
   category: optionalNumber('Category; by default the least predictable one'),
@@ -20,11 +98,7 @@ const VARIANCE_WATERFALL_CHART_OPTIONS = defineOptions({
     ['before', 'after'],
     'Period; by default the one in which the category is less predictable',
   ),
-  limit: most(
-    20,
-    'edges',
-    'Maximum number of edges drawn, largest share first; the others share one bar',
-  ),
+  limit: mostDrawn(20, 'edges', 'largest share first; the others share one bar'),
 })
 
 /** Share of the variance below which it is a rounding error. */
@@ -47,7 +121,7 @@ export const varianceWaterfallChart = defineChart(
     waterfallChart(waterfallOf(varianceOf(variance, options), limit)),
 )
 
-export type Waterfall = ReturnType<typeof waterfallOf>
+type Waterfall = ReturnType<typeof waterfallOf>
 
 /** Returns the bars and words of a waterfall: plain data, from which pages draw it. */
 export function waterfallOf(found: CategoryVariance, limit: number) {
@@ -169,7 +243,7 @@ const ALPHA = 0.05
 export const covariancesChart = defineChart(
   {
     ...VARIANCE_WATERFALL_CHART_OPTIONS,
-    limit: most(12, 'edges', 'Maximum number of edges drawn, largest share of the variance first'),
+    limit: mostDrawn(12, 'edges', 'largest share of the variance first'),
   },
   (variance: VarianceSources, options) => {
     const found = varianceOf(variance, options)
@@ -180,13 +254,11 @@ export const covariancesChart = defineChart(
     return framedChart(
       {
         title: `Which edges of ${rootName(found.categories, found.category, 100)} (category ${found.category}) vary together, ${found.period}`,
-        subtitle:
-          drawn.length === 0
-            ? 'No edge on the critical path varies.'
-            : [
-                'Correlation of latencies, in the order of the flow. Orange: both are long together; purple: one is long when the other is short.',
-                `In brackets: may be chance (q ≥ ${ALPHA}, corrected over these pairs).`,
-              ],
+        none: drawn.length === 0 && 'No edge on the critical path varies.',
+        subtitle: [
+          'Correlation of latencies, in the order of the flow. Orange: both are long together; purple: one is long when the other is short.',
+          `In brackets: may be chance (q ≥ ${ALPHA}, corrected over these pairs).`,
+        ],
         omissions: [
           drawn.length < varying.length &&
             `Shows the ${drawn.length} of ${counted(varying.length, 'varying edge')} with the largest shares.`,

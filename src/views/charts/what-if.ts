@@ -1,5 +1,4 @@
-import { extent } from 'd3-array'
-import { most } from '../../core/options.ts'
+import { extent, group } from 'd3-array'
 import {
   counted,
   formatDuration,
@@ -11,13 +10,42 @@ import {
   tooltipText,
 } from '../../core/words.ts'
 import { type DivergenceName, divergenceText } from '../../whatif/diagnosis/evaluate-scenario.ts'
-import type { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
+import type {
+  DiagnosedScenario,
+  LatencyDiagnosis,
+} from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { type ProfileSummary, profileQuantiles } from '../../whatif/recompute/latency-profile.ts'
 import type { SingleChange, SingleChanges } from '../../whatif/scenarios/single-changes.ts'
 import { linearDurationAxis, plainAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts, rowNames, ruleAt, textBeside } from './builders.ts'
-import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
-import { type DiagnosisRow, diagnosisRows } from './diagnosis-rows.ts'
+import { defineChart, framedChart, mostDrawn, PALETTE, type SpecPart } from './chart-frame.ts'
+
+type DiagnosisRow = ReturnType<typeof diagnosisRows>[number]
+
+/** Returns the best `limit` scenarios and those that contain them, each below its parent, best first. */
+export function diagnosisRows({ ranked }: LatencyDiagnosis, limit: number) {
+  const kept = new Set<number>()
+  for (const { rank } of ranked.slice(0, limit)) {
+    for (let at = rank; at > 0 && !kept.has(at); at = parentRank(ranked, at)) kept.add(at)
+  }
+  const children = group(
+    ranked.filter(({ rank }) => kept.has(rank)),
+    ({ rank }) => parentRank(ranked, rank),
+  )
+  const rows: { cause: DiagnosedScenario; level: number }[] = []
+  const list = (parent: number, level: number) => {
+    for (const cause of children.get(parent) ?? []) {
+      rows.push({ cause, level })
+      list(cause.rank, level + 1)
+    }
+  }
+  list(0, 0)
+  return rows
+}
+
+function parentRank(ranked: readonly DiagnosedScenario[], rank: number): number {
+  return ranked[rank - 1]?.parent?.rank ?? 0
+}
 
 const MAX_NAME_LENGTH = 46
 const MAX_LEVEL = 8
@@ -38,11 +66,7 @@ const CHANCE = 'may be chance'
  */
 export const diagnosisChart = defineChart(
   {
-    limit: most(
-      15,
-      'scenarios',
-      'Maximum number of scenarios drawn, best first, with the scenarios they refine',
-    ),
+    limit: mostDrawn(15, 'scenarios', 'best first, with the scenarios they refine'),
   },
   (diagnosis: LatencyDiagnosis, { limit }) => {
     const rows = diagnosisRows(diagnosis, limit).map((row) => rowOf(diagnosis, row))
@@ -208,11 +232,7 @@ const PARTS = {
  */
 export const singleChangesChart = defineChart(
   {
-    limit: most(
-      15,
-      'services',
-      'Maximum number of services drawn, those that move the mean furthest first',
-    ),
+    limit: mostDrawn(15, 'services', 'those that move the mean furthest first'),
   },
   (changes: SingleChanges, { limit }) => {
     const { by, factors, part, period } = changes.options
@@ -224,10 +244,10 @@ export const singleChangesChart = defineChart(
     return framedChart(
       {
         title: `What if one ${by} were faster or slower?`,
-        subtitle:
-          drawn.length === 0
-            ? `No ${by} moves the response times by the ${PARTS[part].replace(/,$/, '')}.`
-            : `Bars run from the value recorded ${period === 0 ? 'before' : 'after'} (line) to the value if only the ${PARTS[part]} changed by ${listed(times)}.`,
+        none:
+          drawn.length === 0 &&
+          `No ${by} moves the response times by the ${PARTS[part].replace(/,$/, '')}.`,
+        subtitle: `Bars run from the value recorded ${period === 0 ? 'before' : 'after'} (line) to the value if only the ${PARTS[part]} changed by ${listed(times)}.`,
         omissions: [
           drawn.length < moving.length &&
             `Shows the ${grouped(drawn.length)} of ${counted(moving.length, by)} that move the mean furthest.`,

@@ -52,6 +52,30 @@ export function Checkbox({ label, help, isChecked, isDisabled, onChange }: Check
   )
 }
 
+interface SearchProps {
+  readonly value: string
+  readonly placeholder: string
+  readonly onSearch: (text: string) => void
+  readonly onEnter?: () => void
+}
+
+/** Takes words to look for in a drawing; Enter may go to the next place that has them. */
+export function Search({ value, placeholder, onSearch, onEnter }: SearchProps) {
+  return (
+    <label>
+      search
+      <input
+        type="search"
+        value={value}
+        placeholder={placeholder}
+        style="width:15em"
+        onInput={({ currentTarget }) => onSearch(currentTarget.value)}
+        onKeyDown={(event) => actOnKey(event, { Enter: onEnter })}
+      />
+    </label>
+  )
+}
+
 interface SelectProps<V> {
   readonly label: string
   readonly class?: string
@@ -81,13 +105,8 @@ export function Select<V extends string | number>(props: SelectProps<V>) {
   )
 }
 
-interface FoldProps {
-  readonly title: string
-  readonly children: ComponentChildren
-}
-
 /** Draws a line that opens into more, which is drawn only then. */
-export function Fold({ title, children }: FoldProps) {
+export function Fold({ title, children }: { title: string; children: ComponentChildren }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <details class="fd-fold" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -95,6 +114,35 @@ export function Fold({ title, children }: FoldProps) {
       {isOpen ? children : null}
     </details>
   )
+}
+
+interface FoldMarkProps {
+  /** `null` for a row that has nothing to fold. */
+  readonly isOpen: boolean | null
+  readonly label: string
+  readonly onFold: () => void
+}
+
+/** Opens and closes a row of a tree; as wide as nothing where there is nothing to open. */
+export function FoldMark({ isOpen, label, onFold }: FoldMarkProps) {
+  if (isOpen === null) return <span class="fd-fold-mark" />
+  const fold = (event: MouseEvent) => {
+    event.stopPropagation()
+    onFold()
+  }
+  return (
+    <Button class="fd-fold-mark" tabIndex={-1} aria-label={label} onClick={fold}>
+      {isOpen ? '▾' : '▸'}
+    </Button>
+  )
+}
+
+/** Returns the keys of a row of a tree: right opens it, left closes it or goes to its parent. */
+export function foldKeys(isOpen: boolean | null, onFold: () => void, toParent: () => void): Acts {
+  return {
+    ...(isOpen === false && { ArrowRight: onFold }),
+    ArrowLeft: isOpen === true ? onFold : toParent,
+  }
 }
 
 export function StateCode({ code }: { readonly code: string }) {
@@ -181,6 +229,34 @@ export function useStops<K extends string | number>(
     }
   }
   return { goTo, stopAt }
+}
+
+interface TreeMark {
+  readonly words: string
+  readonly level?: number
+  readonly isSelected?: boolean
+  readonly acts: Acts
+}
+
+/** Makes marks of a drawing a tree to walk through by keyboard; what is pointed at or reached is told. */
+export function useTreeMarks<K extends string | number>(
+  keys: readonly K[],
+  reached: K | null | undefined,
+  onReach: (key: K) => void,
+) {
+  const { goTo, stopAt } = useStops(keys, reached, onReach)
+  const markAt = (key: K, { words, level = 1, isSelected, acts }: TreeMark) => {
+    const stop = stopAt(key, acts)
+    return {
+      ...stop,
+      role: 'treeitem' as const,
+      'aria-level': level,
+      'aria-selected': isSelected ?? stop.tabindex === 0,
+      'aria-label': words,
+      onMouseEnter: () => onReach(key),
+    }
+  }
+  return { goTo, markAt }
 }
 
 interface MarkChoice<K> {

@@ -247,19 +247,12 @@ function stillTable<Row>(
 
 function columnWidths(rows: readonly (readonly StillCell[])[], available: number): number[] {
   const columns = (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]))
-  const widths = columns.map((column) => Math.ceil(Math.max(...column.map(cellWidth))))
-  // Text gives way, the widest column first, as it can lose its middle; drawings cannot.
+  let widths = columns.map((column) => Math.ceil(Math.max(...column.map(cellWidth))))
+  const isWide = () => sum(widths) + GAP * (columns.length - 1) > available
+  // Text gives way, the widest columns first, as it can lose its middle; drawings cannot.
   const isText = columns.map((column) => !column.some(isDrawing))
-  let excess = sum(widths) + GAP * (columns.length - 1) - available
-  while (excess > 0) {
-    const texts = widths.filter((width, column) => isText[column] && width > MIN_COLUMN)
-    if (texts.length === 0) break
-    const widest = Math.max(...texts)
-    const next = Math.max(MIN_COLUMN, ...texts.filter((width) => width < widest))
-    const column = widths.findIndex((width, i) => isText[i] && width === widest)
-    const cut = Math.min(widest - next, excess)
-    widths[column] = widest - cut
-    excess -= cut
+  for (let most = Math.max(...widths); isWide() && most >= MIN_COLUMN; most--) {
+    widths = widths.map((width, column) => (isText[column] ? Math.min(width, most) : width))
   }
   return widths
 }

@@ -1,5 +1,5 @@
 import { group, rollup } from 'd3-array'
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { counted, grouped, percent, shortText, tooltipText } from '../../core/words.ts'
 import { tText } from '../../explain/logs/log-values.ts'
 import {
@@ -10,10 +10,19 @@ import {
 } from '../../logs/attention/focus-attention.ts'
 import { featureText } from '../../logs/features/features.ts'
 import { useInk } from './figure.tsx'
-import { layeredGraph, type PlacedBox } from './flow-layout.ts'
+import { layeredGraph, type PlacedBox } from './node-link.tsx'
 import { type Point, smoothPath, tenth } from './path.ts'
-import type { Picture } from './picture.ts'
 import { textWidth } from './text.ts'
+
+export interface Picture {
+  readonly title: string
+  /** Sentences on how to read the picture and what it shows; `false` for none. */
+  readonly subtitle: readonly (string | false)[]
+  readonly omissions: readonly (string | false)[]
+  readonly width: number
+  readonly height: number
+  readonly drawing: ComponentChildren
+}
 
 type DependencyLayout = ReturnType<typeof dependencyLayout>
 

@@ -1,8 +1,9 @@
 import { scaleLinear } from 'd3-scale'
 import { custom } from '../../core/options.ts'
-import { timeScale } from './axis-scale.ts'
+import { timeScale } from './axes.tsx'
 import { useDragRange } from './controls.tsx'
-import { Text, useInk } from './figure.tsx'
+import { type Ink, Text, useInk } from './figure.tsx'
+import { swatch } from './legend.tsx'
 
 export type StretchUs = readonly [fromUs: number, toUs: number]
 
@@ -102,6 +103,64 @@ export function TimeGrid({ range, width, lines: [top, bottom], textY }: TimeGrid
       })}
     </g>
   )
+}
+
+/** Half the height of a bar at work. */
+export const HALF_BAR = 5
+
+interface WorkBarProps {
+  readonly timed: {
+    readonly startUs: number
+    readonly endUs: number
+    readonly work: readonly StretchUs[]
+    readonly critical: readonly StretchUs[]
+    /** Hollow: nothing is known to work. */
+    readonly isOnTheWay?: boolean
+    readonly isFolded?: boolean
+  }
+  readonly range: StretchUs
+  readonly x: (timeUs: number) => number
+  readonly middle: number
+  readonly color: string
+}
+
+/** Draws a stretch of time: thick at work, thin waiting, underlined on the critical path, pale if folded. */
+export function WorkBar({ timed, range, x, middle, color }: WorkBarProps) {
+  const ink = useInk()
+  const across = (stretches: readonly StretchUs[], look: object) =>
+    stretches
+      .filter(([startUs, endUs]) => endUs >= range[0] && startUs <= range[1])
+      .map(([startUs, endUs]) => {
+        const width = Math.max(1, x(endUs) - x(startUs)).toFixed(2)
+        return <rect key={startUs} x={x(startUs).toFixed(2)} {...{ width, ...look }} />
+      })
+  const thick = { y: middle - HALF_BAR, height: 2 * HALF_BAR, fill: color }
+  const thin = { y: middle - 1, height: 2, fill: color, opacity: 0.75 }
+  return (
+    <>
+      {across([[timed.startUs, timed.endUs]], timed.isFolded ? { ...thick, opacity: 0.4 } : thin)}
+      {across(timed.work, timed.isOnTheWay ? { ...thick, ...HOLLOW, stroke: color } : thick)}
+      {across(timed.critical, { y: middle + HALF_BAR + 2, height: 3, fill: ink.text })}
+    </>
+  )
+}
+
+const HOLLOW = { fill: 'none', 'stroke-width': 1.5, 'stroke-dasharray': '3 2' }
+
+/** Explains the parts of bars that are drawn. */
+export function workLegend(color: string, ink: Ink) {
+  const thick = { y: 3, height: 2 * HALF_BAR, fill: color }
+  return {
+    works: swatch('works', thick),
+    waits: swatch('waits for what it calls', { y: 7, height: 2, fill: color, opacity: 0.75 }),
+    onTheWay: swatch('on the way to what it calls and back: network, queues', {
+      ...thick,
+      ...HOLLOW,
+      stroke: color,
+    }),
+    critical: swatch('on the critical path', { y: 10, height: 3, fill: ink.text }),
+    folded: swatch('folded', { ...thick, opacity: 0.4 }),
+  }
 }
 
 interface ZoomAreaProps {

@@ -35,9 +35,8 @@ import {
 import { findingCaption, findingChart } from '../charts/finding-chart.ts'
 import { latencyProfilesChart } from '../charts/latency-profiles.ts'
 import { rootName } from '../charts/node-names.ts'
-import { PAGE_WIDTH, ribbonChart } from '../charts/ribbon.ts'
+import { PAGE_WIDTH, ribbonChart, ribbonLines } from '../charts/ribbon.ts'
 import { stepName } from '../charts/ribbon-parts.ts'
-import { ribbonLines } from '../charts/ribbon-text.ts'
 import {
   amounts,
   article,

@@ -33,7 +33,7 @@ import type { Operation } from '../../flows/node-labels.ts'
 import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
 import { causeText, type ExplainedFinding } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { rootName } from '../charts/node-names.ts'
-import { ribbonLines } from '../charts/ribbon-text.ts'
+import { ribbonLines } from '../charts/ribbon.ts'
 import { exampleTexts } from './example-calls.ts'
 
 /** Explanations of finding and mutation; where no question has an answer, said once for both. */

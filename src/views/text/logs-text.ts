@@ -33,7 +33,7 @@ import {
   type VariableDivergence,
 } from '../../logs/divergence/find-divergence.ts'
 import { skipAdvice, skipText } from '../../logs/readers/log-sink.ts'
-import { blockLines } from '../charts/ribbon-text.ts'
+import { blockLines } from '../charts/ribbon.ts'
 
 export interface LogResults {
   readonly compared: LogComparison

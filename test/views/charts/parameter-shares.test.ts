@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Parameter } from '../../../src/explain/parameters/parameter-table.ts'
-import { numberText, parameterShares } from '../../../src/views/charts/parameter-shares.ts'
+import { numberText, parameterShares } from '../../../src/views/charts/parameter-differences.ts'
 
 const source = {
   node: { service: '', operation: '', host: '', phase: 'call' },

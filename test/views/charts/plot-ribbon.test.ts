@@ -5,9 +5,8 @@ import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { TIME } from '../../../src/core/quantity.ts'
 import { BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { accountFor, ribbonChart } from '../../../src/views/charts/ribbon.ts'
+import { accountFor, ribbonChart, ribbonLines } from '../../../src/views/charts/ribbon.ts'
 import { ribbonParts } from '../../../src/views/charts/ribbon-parts.ts'
-import { ribbonLines } from '../../../src/views/charts/ribbon-text.ts'
 import { plot } from '../../../src/views/plot.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
@@ -125,7 +124,7 @@ describe('the ribbon', () => {
 
   test('says that the rest is gray, and how much that changed', async () => {
     expect(ribbonChart(await recordedCase('delay-1ms')).description).toMatch(
-      /^Gray: 37 other steps, \+[\d.]+ µs in total\.$/,
+      /^Gray: 37 other steps, \+[\d.]+ µs in total\. Pale: what a changed step takes in both periods\.$/,
     )
   })
 
@@ -235,7 +234,7 @@ describe('a ribbon as text', () => {
   test('names one to three parts in the order of their change, each with its block', async () => {
     const [, after, names] = ribbonLines(await recordedCase('delay-1ms'), 100)
     expect(names).toMatch(
-      /^ {7}█ \+\d+ µs storage-data: SN WRITE {2}▓ \+\d+ µs storage-meta: SN WRITE$/,
+      /^ {7}█ \+\d+ µs storage-data: SN WRITE {2}▓ \+\d+ µs storage-meta: SN WRITE {2}░ \+[\d.]+ µs other steps$/,
     )
     expect(after).toMatch(/^after {2}░+█+░+▓+░ 1\.22 ms$/)
   })

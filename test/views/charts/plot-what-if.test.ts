@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Chart } from '../../../src/views/charts/chart.ts'
-import { diagnosisRows } from '../../../src/views/charts/diagnosis-rows.ts'
 import { latencyProfilesChart } from '../../../src/views/charts/latency-profiles.ts'
-import { diagnosisChart, singleChangesChart } from '../../../src/views/charts/what-if.ts'
+import {
+  diagnosisChart,
+  diagnosisRows,
+  singleChangesChart,
+} from '../../../src/views/charts/what-if.ts'
 import { groupedModel } from '../../../src/views/drawing/drawn-stages.tsx'
 import { plot } from '../../../src/views/plot.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'

@@ -203,7 +203,7 @@ describe('the Markdown summary', () => {
       /Traces: before \[`t1-\d+`\]\(http:\/\/localhost:16686\/trace\/t1-\d+\)/,
     )
     expect(markdown).toMatch(
-      /\n```\nbefore [░█]+ [\d.]+ ms\nafter {2}[░█]+ [\d.]+ ms\n +█ \+\d+ µs stock: LOOKUP\n```\n/,
+      /\n```\nbefore [░█]+ [\d.]+ ms\nafter {2}[░█]+ [\d.]+ ms\n +█ \+\d+ µs stock: LOOKUP {2}░ [+−][\d.]+ [µn]s other steps\n```\n/,
     )
     expect(markdown.match(/<details>/g)).toHaveLength(2)
     expect(markdown.match(/<\/details>/g)).toHaveLength(2)

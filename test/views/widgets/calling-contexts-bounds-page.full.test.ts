@@ -4,13 +4,13 @@ import { compare } from '../../../src/compare/comparison.ts'
 import { readOptions } from '../../../src/core/options.ts'
 import { findCallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { explore } from '../../../src/views/explore.ts'
-import { chainEnds } from '../../../src/views/widgets/calling-contexts/frame-drawing.tsx'
 import {
   CALLING_CONTEXT_OPTIONS,
+  chainEnds,
   changeBounds,
   changeClass,
   layoutFrames,
-} from '../../../src/views/widgets/calling-contexts/frame-layout.ts'
+} from '../../../src/views/widgets/calling-contexts/frames.tsx'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { describeInBrowser } from './open-widgets.ts'

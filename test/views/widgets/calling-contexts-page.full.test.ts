@@ -6,16 +6,16 @@ import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { fittedText } from '../../../src/views/drawing/text.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { largestContexts } from '../../../src/views/widgets/calling-contexts/calling-contexts-widget.tsx'
-import { changeText } from '../../../src/views/widgets/calling-contexts/frame-drawing.tsx'
 import {
   ALL,
   CALLING_CONTEXT_OPTIONS,
   changeBounds,
   changeClass,
+  changeText,
   layoutFrames,
   matchesSearch,
   missingFrames,
-} from '../../../src/views/widgets/calling-contexts/frame-layout.ts'
+} from '../../../src/views/widgets/calling-contexts/frames.tsx'
 import { exploreCode } from '../../../src/views/widgets/define-widget.ts'
 import { compareShops, shopPeriod } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'

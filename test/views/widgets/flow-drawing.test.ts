@@ -7,7 +7,7 @@ import {
   layOutFlow,
   linedSteps,
   sharedRuns,
-} from '../../../src/views/widgets/flows/flow-drawing.ts'
+} from '../../../src/views/widgets/flows/flow-placement.ts'
 import {
   type FlowData,
   type FlowLevel,

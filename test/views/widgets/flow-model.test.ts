@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { TIME } from '../../../src/core/quantity.ts'
-import { annotated, shownNotes } from '../../../src/views/widgets/flows/flow-details.tsx'
-import { diffEnds } from '../../../src/views/widgets/flows/flow-lines.tsx'
+import { diffEnds } from '../../../src/views/widgets/flows/flow-graph.tsx'
+import { annotated, shownNotes } from '../../../src/views/widgets/flows/flow-notes.ts'
 import {
   type FlowData,
   type FlowLevel,

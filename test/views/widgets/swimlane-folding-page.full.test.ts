@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import {
-  drawnItems,
-  MAX_TRACKS,
-  swimlaneLayout,
-} from '../../../src/views/widgets/swimlanes/swimlane-layout.ts'
 import type {
   PlacedVisit,
   SwimlaneData,
   SwimlaneOptions,
   SwimlaneSide,
 } from '../../../src/views/widgets/swimlanes/swimlane-model.ts'
+import {
+  drawnItems,
+  MAX_TRACKS,
+  swimlaneLayout,
+} from '../../../src/views/widgets/swimlanes/swimlanes-widget.tsx'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { describeInBrowser, focusedIn } from './open-widgets.ts'
 import { swimlanes } from './swimlanes-fixture.ts'

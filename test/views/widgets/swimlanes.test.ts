@@ -5,7 +5,6 @@ import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { joined, lengthUs } from '../../../src/views/drawing/time-range.tsx'
 import { explore } from '../../../src/views/explore.ts'
 import { exploreCode } from '../../../src/views/widgets/define-widget.ts'
-import { laneItems, swimlaneLayout } from '../../../src/views/widgets/swimlanes/swimlane-layout.ts'
 import {
   type Message,
   SWIMLANE_OPTIONS,
@@ -14,7 +13,11 @@ import {
   type SwimlaneSide,
   tracksOf,
 } from '../../../src/views/widgets/swimlanes/swimlane-model.ts'
-import { itemWords } from '../../../src/views/widgets/swimlanes/swimlane-panel.tsx'
+import {
+  itemWords,
+  laneItems,
+  swimlaneLayout,
+} from '../../../src/views/widgets/swimlanes/swimlanes-widget.tsx'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeGraphs, makeSpans } from '../../make-traces.ts'
 import { comparison, dataOf, paying, swimlanes } from './swimlanes-fixture.ts'

@@ -13,15 +13,15 @@ import {
   tableData,
   valueAt,
 } from '../../../src/views/widgets/table/table-columns.ts'
-import { columnSummarizer } from '../../../src/views/widgets/table/table-view.tsx'
 import {
+  columnSummarizer,
   keptRows,
   sortedRows,
   stateFilters,
   type TableState,
   tableCode,
   untouched,
-} from '../../../src/views/widgets/table/use-table.ts'
+} from '../../../src/views/widgets/table/table-widget.tsx'
 import { HOSTILE } from '../notebook/fixture.ts'
 
 const requests = () =>

@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  logDurationScale,
-  roundUp,
-  timeScale,
-  timeText,
-} from '../../../src/views/drawing/axis-scale.ts'
+import { logDurationScale, roundUp, timeScale, timeText } from '../../../src/views/drawing/axes.tsx'
 
 const textsOf = ({ ticks }: { ticks: readonly { text: string }[] }) => ticks.map(({ text }) => text)
 

@@ -4,9 +4,8 @@ import {
   restoreRequests,
   sampleRequests,
 } from '../../../src/views/widgets/whatif/request-sample.ts'
-import { callersOf, shownCauses } from '../../../src/views/widgets/whatif/what-if-causes.tsx'
-import { whatIfRows } from '../../../src/views/widgets/whatif/what-if-data.ts'
 import {
+  carriedProfile,
   factorAt,
   PARTS,
   placeOfFactor,
@@ -15,15 +14,17 @@ import {
   scenarioOf,
   type WhatIfChange,
   whatIfCode,
+  whatIfRows,
   withChange,
-} from '../../../src/views/widgets/whatif/what-if-options.ts'
+} from '../../../src/views/widgets/whatif/what-if-data.ts'
 import {
+  callersOf,
   carriedCurve,
-  carriedProfile,
+  halvedText,
   predictedCurve,
   shareWithin,
-} from '../../../src/views/widgets/whatif/what-if-profiles.tsx'
-import { halvedText } from '../../../src/views/widgets/whatif/what-if-widget.tsx'
+  shownCauses,
+} from '../../../src/views/widgets/whatif/what-if-widget.tsx'
 import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { LatencyProfile, profileQuantiles } from '../../../src/whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../../src/whatif/recompute/request-model.ts'

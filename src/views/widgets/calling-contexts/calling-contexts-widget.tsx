@@ -16,38 +16,37 @@ import {
   Button,
   Choice,
   isSelectingText,
+  Search,
   StateCode,
-  useStops,
+  useTreeMarks,
   useWidth,
 } from '../../drawing/controls.tsx'
 import { Caption, Figure, useIsStill } from '../../drawing/figure.tsx'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import {
+  ALL,
+  allRequests,
   amountText,
+  CALLING_CONTEXT_OPTIONS,
+  type CallingContextOptions,
   CHANGE_COLORS,
   ChangeLegend,
   ContextDetails,
+  callersOf,
   chainEnds,
   FRAME_HEIGHT,
   Frame,
+  type FrameLayout,
   type FrameStyle,
   frameName,
   frameWords,
-} from './frame-drawing.tsx'
-import {
-  ALL,
-  allRequests,
-  CALLING_CONTEXT_OPTIONS,
-  type CallingContextOptions,
-  callersOf,
-  type FrameLayout,
   layoutFrames,
   matchesSearch,
   missingFrames,
   neighbors,
   outermost,
   type PlacedFrame,
-} from './frame-layout.ts'
+} from './frames.tsx'
 
 type CallingContextData = ReturnType<typeof callingContextData>
 
@@ -168,16 +167,11 @@ function Controls({ options, isCompared, onChange }: ControlsProps) {
           onChoose={(color) => onChange({ color })}
         />
       ) : null}
-      <label>
-        search
-        <input
-          type="search"
-          value={options.search}
-          placeholder="service or name"
-          style="width:14em"
-          onInput={({ currentTarget: { value } }) => onChange({ search: value })}
-        />
-      </label>
+      <Search
+        value={options.search}
+        placeholder="service or name"
+        onSearch={(search) => onChange({ search })}
+      />
     </div>
   )
 }
@@ -215,11 +209,11 @@ function Crumbs({ contexts, focus, onZoom }: CrumbsProps) {
   )
 }
 
-interface IcicleProps extends FrameStyle {
-  readonly layout: FrameLayout
-  readonly pointed: number | null
-  readonly onPoint: (context: number) => void
-  readonly onZoom: (context: number) => void
+type IcicleProps = FrameStyle & {
+  layout: FrameLayout
+  pointed: number | null
+  onPoint: (context: number) => void
+  onZoom: (context: number) => void
 }
 
 function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
@@ -227,36 +221,32 @@ function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
   const isStill = useIsStill()
   const frames = isStill ? layout.frames.filter(({ row }) => row < ROWS_IN_SIGHT) : layout.frames
   const contexts = frames.map(({ context }) => context.context)
-  const { goTo, stopAt } = useStops(contexts, pointed, onPoint)
+  const { goTo, markAt } = useTreeMarks(contexts, pointed, onPoint)
   const attributes = (frame: PlacedFrame) => {
     const { context } = frame.context
     const into = () => onZoom(context)
     const out = () => onZoom(Math.max(ALL, frames[0]?.context.parent ?? ALL))
     const go = (way: keyof ReturnType<typeof neighbors>) => () =>
       goTo(neighbors(frames, frame)[way]?.context.context)
+    const acts = {
+      ...{ Enter: into, ' ': into, Escape: out, Backspace: out, Home: undefined, End: undefined },
+      ArrowDown: go('below'),
+      ArrowUp: go('above'),
+      ArrowLeft: go('left'),
+      ArrowRight: go('right'),
+    }
     return {
-      ...stopAt(context, {
-        Enter: into,
-        ' ': into,
-        Escape: out,
-        Backspace: out,
-        ArrowDown: go('below'),
-        ArrowUp: go('above'),
-        ArrowLeft: go('left'),
-        ArrowRight: go('right'),
-        Home: undefined,
-        End: undefined,
+      ...markAt(context, {
+        words: frameWords(frame, style),
+        level: frame.row + 1,
+        isSelected: context === (options.focus ?? ALL),
+        acts,
       }),
       class: 'fd-frame',
-      role: 'treeitem' as const,
-      'aria-level': frame.row + 1,
-      'aria-selected': context === (options.focus ?? ALL),
-      'aria-label': frameWords(frame, style),
       'data-frame': context,
       onClick: ({ currentTarget }: JSX.TargetedMouseEvent<SVGGElement>) => {
         if (!isSelectingText(currentTarget)) onZoom(context)
       },
-      onMouseEnter: () => onPoint(context),
     }
   }
   const rows = isStill ? Math.min(ROWS_IN_SIGHT, layout.rows) : layout.rows
@@ -266,8 +256,7 @@ function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
         {frames.map((frame) => (
           <Frame
             key={frame.context.context}
-            {...style}
-            frame={frame}
+            {...{ ...style, frame }}
             attributes={isStill ? {} : attributes(frame)}
           />
         ))}
@@ -292,20 +281,19 @@ function Found({ frames, search }: { frames: readonly PlacedFrame[]; search: str
   )
 }
 
-interface MissingProps {
-  readonly contexts: CallingContexts
-  readonly options: CallingContextOptions
-}
-
-function Missing({ contexts, options }: MissingProps) {
+function Missing({
+  contexts,
+  options,
+}: Pick<FrameStyle, 'options'> & { contexts: CallingContexts }) {
   const { count, amount } = missingFrames(contexts, options)
   if (count === 0) return null
   const other = options.widths === 'after' ? 'before' : 'after'
   const [verb, object] = count === 1 ? ['exists', 'it'] : ['exist', 'them']
   const takes = `${amountText(options.measure, amount, contexts.quantity)} per request`
+  const chains = counted(count, 'chain')
   return (
     <Caption
-      text={`${counted(count, 'chain')} of calls ${verb} only ${other} (${takes}): choose widths ${other} to see ${object}.`}
+      text={`${chains} of calls ${verb} only ${other} (${takes}): choose widths ${other} to see ${object}.`}
     />
   )
 }

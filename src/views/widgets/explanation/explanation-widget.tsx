@@ -4,15 +4,103 @@ import { OptionError } from '../../../core/errors.ts'
 import { defineOptions, number, type OptionsOf, optionalWord } from '../../../core/options.ts'
 import { counted, formatDuration, grouped, shortText, tooltipText } from '../../../core/words.ts'
 import { type Explanation, pathSentence } from '../../../explain/parameters/explanation.ts'
-import type { ParameterQuestionName } from '../../../explain/parameters/parameter-question.ts'
+import type {
+  ParameterQuestion,
+  ParameterQuestionName,
+} from '../../../explain/parameters/parameter-question.ts'
+import type { Parameter, ParameterDifference } from '../../../explain/parameters/parameter-table.ts'
 import { LEFT_OUT_WORDS } from '../../../traces/attribute-names.ts'
-import { answerTo, groupsOf, QUESTION_WORDS } from '../../charts/parameter-differences.ts'
+import {
+  answerTo,
+  differencesOf,
+  effectTexts,
+  groupsOf,
+  type ParameterGroups,
+  parameterChart,
+  QUESTION_WORDS,
+} from '../../charts/parameter-differences.ts'
 import { Button, Choice, StateCode } from '../../drawing/controls.tsx'
-import { Caption, useIsStill } from '../../drawing/figure.tsx'
+import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
+import { Caption, PageOnly, useIsStill } from '../../drawing/figure.tsx'
 import { ParameterTree, treeHidden, treeRows } from '../../drawing/parameter-tree.tsx'
 import { defineWidget, STAGE_NAME, type ViewProps } from '../define-widget.ts'
+import { VegaChart } from '../vega-chart.tsx'
 import { type ExplanationData, explanationData, restoreExplanation } from './explanation-data.ts'
-import { ParameterList, type Shown } from './parameter-list.tsx'
+
+export interface Shown {
+  readonly explanation: Explanation
+  readonly question: ParameterQuestion
+  readonly groups: ParameterGroups
+  readonly onTakeOut: (column: string) => void
+}
+
+const MIN_LISTED = 10
+const MAX_VALUES = 12
+
+function ParameterList(shown: Shown) {
+  const { explanation, question } = shown
+  const { root } = question.tree
+  const [picked, setPicked] = useState<string | null | undefined>(undefined)
+  const rows = useMemo(() => {
+    const parameters = new Map(question.table.parameters.map((each) => [each.name, each]))
+    return differencesOf(explanation, question).flatMap((difference) => {
+      const parameter = parameters.get(difference.column)
+      if (parameter === undefined) return []
+      return [{ parameter, difference, texts: effectTexts(difference) }]
+    })
+  }, [explanation, question])
+  const first = root.kind === 'split' ? root.column : null
+  const open = picked === undefined ? first : picked
+  const isOpen = ({ parameter }: (typeof rows)[number]) => parameter.name === open
+  if (rows.length === 0) return <p class="fd-soft">There is no parameter left to compare.</p>
+  return (
+    <PageOnly>
+      <DataTable<(typeof rows)[number]>
+        label="Parameters"
+        class="fd-parameters"
+        rows={rows}
+        rowKey={({ parameter }) => parameter.name}
+        few={Math.max(MIN_LISTED, rows.findIndex(isOpen) + 1)}
+        rowProps={(row) => ({ 'aria-selected': isOpen(row) })}
+        opened={(row) => (isOpen(row) ? <ParameterDetails {...shown} {...row} /> : null)}
+        columns={[
+          textColumn('parameter', (row) => (
+            <Button
+              class="fd-parameter"
+              aria-expanded={isOpen(row)}
+              title={tooltipText(row.parameter.name)}
+              onClick={() => setPicked(isOpen(row) ? null : row.parameter.name)}
+            >
+              {isOpen(row) ? '▾' : '▸'} {shortText(row.parameter.name, 70)}
+            </Button>
+          )),
+          numberColumn('effect', ({ texts }) => texts.effect, {
+            hint: '0: same distribution, 1: no overlap',
+          }),
+          numberColumn('q', ({ texts }) => texts.q, {
+            hint: 'The p-value, corrected for the number of parameters',
+          }),
+        ]}
+      />
+    </PageOnly>
+  )
+}
+
+interface DetailsProps extends Shown {
+  readonly parameter: Parameter
+  readonly difference: ParameterDifference
+}
+
+function ParameterDetails({ question, groups, onTakeOut, parameter, difference }: DetailsProps) {
+  return (
+    <div class="fd-details">
+      <div class="fd-bar">
+        <Button onClick={() => onTakeOut(parameter.name)}>Take out</Button>
+      </div>
+      <VegaChart spec={parameterChart(question, groups, difference, MAX_VALUES).spec} />
+    </div>
+  )
+}
 
 const MAX_NODES = 40
 const MAX_STILL_NODES = 20
@@ -33,7 +121,7 @@ td button.fd-parameter:hover { border-color: var(--fd-line); }
 .fd-left-out ul { margin: 4px 0; padding-left: 22px; max-height: 180px; overflow: auto; }
 `
 
-export interface ExplanationStep {
+interface ExplanationStep {
   readonly verb: 'without' | 'including'
   readonly column: string
 }

@@ -1,27 +1,19 @@
 import { least } from 'd3-array'
 import { type MutableRef, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { actOnKey, Button, isSelectingText } from '../../drawing/controls.tsx'
-import type { Point } from '../../drawing/path.ts'
-import type { ShownNotes } from './flow-details.tsx'
-import type { DrawnStep, FlowDrawing } from './flow-drawing.ts'
 import { FlowGraph, type FlowHands } from './flow-graph.tsx'
-import type { FlowData, FlowScene, FlowSelection, SceneStep, SelectedThing } from './flow-scene.ts'
+import type { FlowDrawing } from './flow-placement.ts'
+import type { SceneStep } from './flow-scene.ts'
+import {
+  type Flow,
+  type FlowSight,
+  type FlowWindow,
+  middleOf,
+  placeOfNode,
+  type StepPlace,
+  stepMiddle,
+} from './flow-state.ts'
 import { linkWords, stepWords } from './flow-words.ts'
-import type { FlowSight, FlowWindow, FlowZoom } from './flow-zoom.ts'
-
-interface StepPlace {
-  readonly part: number
-  readonly place: number
-}
-
-export function stepMiddle({ parts }: FlowDrawing, { part, place }: StepPlace): Point | null {
-  const drawn = parts[part]?.steps[place]
-  return drawn === undefined ? null : middleOf(drawn)
-}
-
-function middleOf({ x, y, step }: DrawnStep): Point {
-  return { x, y: y + step.height / 2 }
-}
 
 /** Returns the step that a key leads to: arrows along the flow or across, Home and End to the ends; or `null`. */
 export function stepAfterKey(drawing: FlowDrawing, from: StepPlace, key: string): StepPlace | null {
@@ -53,47 +45,10 @@ function beside(drawing: FlowDrawing, from: StepPlace, way: 1 | -1): StepPlace |
   return nearest === undefined ? null : { part: nearest.part, place: nearest.place }
 }
 
-export function thingPlace({ parts }: FlowDrawing, { step, link }: SelectedThing): Point | null {
-  const drawnStep = parts.flatMap(({ steps }) => steps).findLast((each) => each.step === step)
-  if (drawnStep !== undefined) return middleOf(drawnStep)
-  const drawnLink = parts.flatMap(({ links }) => links).findLast((each) => each.link === link)
-  // Its ends may be far apart.
-  return drawnLink === undefined ? null : { x: drawnLink.columnX, y: drawnLink.labelY }
-}
+type FlowProps = { readonly flow: Flow }
 
-export function placeOfNode(
-  { parts }: FlowDrawing,
-  { stepOf }: FlowScene,
-  node: number,
-  preferred = 0,
-): StepPlace | null {
-  for (const part of [preferred, ...parts.keys()]) {
-    const place = parts[part]?.steps.findIndex(({ step }) => step.id === stepOf[node]) ?? -1
-    if (place >= 0) return { part, place }
-  }
-  return null
-}
-
-interface FlowCanvasProps {
-  readonly data: FlowData
-  readonly scene: FlowScene
-  readonly drawing: FlowDrawing
-  readonly notes: ShownNotes
-  readonly pinned: readonly number[]
-  readonly thing: SelectedThing
-  /** Ids of steps of the difference that is shown. */
-  readonly ringed: readonly number[]
-  readonly window: FlowWindow
-  readonly zoom: FlowZoom
-  readonly surface: MutableRef<SVGSVGElement | null>
-  readonly layer: MutableRef<SVGGElement | null>
-  readonly onSelect: (selection: FlowSelection | null) => void
-  readonly onToggle: (group: number, part: number) => void
-  readonly onPin: (node: number) => void
-}
-
-export function FlowCanvas(props: FlowCanvasProps) {
-  const { data, scene, drawing, notes, pinned, thing, ringed, window, surface, layer } = props
+export function FlowCanvas({ flow }: FlowProps) {
+  const { data, scene, drawing, notes, pinned, thing, ringed, window, surface, layer } = flow
   // The graph the reader is in, where a step is drawn in both.
   const current = useRef(0)
   const awaited = useRef<number | null>(null)
@@ -116,9 +71,8 @@ export function FlowCanvas(props: FlowCanvasProps) {
     >
       <g ref={layer}>
         <FlowGraph
-          {...{ data, drawing, notes }}
-          hands={handsOf(props, current, awaited)}
-          pinned={pinned}
+          {...{ data, drawing, notes, pinned }}
+          hands={handsOf(flow, current, awaited)}
           selectedSteps={thing.step === null ? ringed : [thing.step.id, ...ringed]}
           selectedEdge={thing.link?.lead.id ?? null}
         />
@@ -128,36 +82,30 @@ export function FlowCanvas(props: FlowCanvasProps) {
 }
 
 function handsOf(
-  props: FlowCanvasProps,
+  flow: Flow,
   current: MutableRef<number>,
   awaited: MutableRef<number | null>,
 ): FlowHands {
-  const { data, scene, drawing, thing, zoom, surface, onSelect, onToggle, onPin } = props
+  const { data, scene, drawing, thing, zoom, surface, select } = flow
   const selected = thing.step?.nodes[0] ?? 0
   const reached = placeOfNode(drawing, scene, selected, current.current) ?? { part: 0, place: 0 }
   const toggle = (group: number, node: number, part: number) => {
     awaited.current = node
-    onToggle(group, part)
+    flow.toggle(group, part)
   }
   const onKey = (event: KeyboardEvent, { group, openedGroup, nodes }: SceneStep, at: StepPlace) => {
     const node = nodes[0] as number
-    if (event.altKey || event.ctrlKey || event.metaKey) return
     const open = () => group !== null && toggle(group.id, node, at.part)
     const go = () => focusStep(surface.current, stepAfterKey(drawing, at, event.key))
     actOnKey(event, {
+      ...Object.fromEntries(WAYS.map((key) => [key, go])),
       Enter: open,
       ' ': open,
-      Escape: () => onSelect(null),
-      p: () => onPin(node),
+      Escape: () => select(null),
+      p: () => flow.pin(node),
       Backspace: () => openedGroup !== null && toggle(openedGroup, node, at.part),
       '+': () => zoom.zoomBy(1.4),
       '-': () => zoom.zoomBy(1 / 1.4),
-      ArrowUp: go,
-      ArrowDown: go,
-      ArrowLeft: go,
-      ArrowRight: go,
-      Home: go,
-      End: go,
     })
   }
   return {
@@ -176,11 +124,11 @@ function handsOf(
         onFocus: () => {
           current.current = part
           zoom.reveal(middleOf(drawn))
-          onSelect({ node })
+          select({ node })
         },
         onClick: ({ currentTarget }) => {
           if (isSelectingText(currentTarget)) return
-          if (step.group === null) onSelect({ node })
+          if (step.group === null) select({ node })
           else toggle(step.group.id, node, part)
         },
         onKeyDown: (event: KeyboardEvent) => onKey(event, step, { part, place }),
@@ -194,11 +142,13 @@ function handsOf(
       onClick: ({ currentTarget }) => {
         if (isSelectingText(currentTarget)) return
         current.current = part
-        onSelect({ edge: link.lead.id })
+        select({ edge: link.lead.id })
       },
     }),
   }
 }
+
+const WAYS = ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home', 'End']
 
 function focusStep(surface: SVGSVGElement | null, place: StepPlace | null): void {
   if (surface === null || place === null) return
@@ -207,47 +157,43 @@ function focusStep(surface: SVGSVGElement | null, place: StepPlace | null): void
   step?.focus({ preventScroll: true })
 }
 
-type Shown = Pick<FlowCanvasProps, 'drawing' | 'window' | 'zoom'>
-
 /** A flow of which less is in the window, or that fills less of it, is not seen. */
 const SEEN = 0.85
 
-export function FlowBeyond({ drawing, window, zoom }: Shown) {
+/** Buttons that go to what is not in the window: the other flow, and the drawing below. */
+export function FlowBeyond({ flow: { drawing, window, zoom } }: FlowProps) {
   const [beyond, setBeyond] = useState<0 | 1 | null>(null)
-  useEffect(
-    () => zoom.watch((sight) => setBeyond(partBeyond(drawing, window, sight))),
-    [drawing, window.width],
-  )
-  if (beyond === null) return null
-  const isAfter = beyond === 1
-  const go = () => {
-    const [before = 0, after = 0] = drawing.parts.map(({ steps }) => steps[0]?.x ?? 0)
-    const { k, x, y } = zoom.sight()
-    zoom.show({ k, x: x + k * (after - before) * (isAfter ? -1 : 1), y })
-  }
-  return (
-    <Button class="fd-flow-beyond" style={isAfter ? 'right:8px' : 'left:8px'} onClick={go}>
-      {isAfter ? 'after →' : '← before'}
-    </Button>
-  )
-}
-
-/** Says that the drawing goes on below the window, and scrolls there. */
-export function FlowBelow({ drawing, window, zoom }: Shown) {
   const [isMore, setIsMore] = useState(false)
   useEffect(
-    () => zoom.watch(({ k, y }) => setIsMore(y + k * drawing.height > window.height + 1)),
-    [drawing, window.height],
+    () =>
+      zoom.watch((sight) => {
+        setBeyond(partBeyond(drawing, window, sight))
+        setIsMore(sight.y + sight.k * drawing.height > window.height + 1)
+      }),
+    [drawing, window.width, window.height],
   )
-  if (!isMore) return null
-  const go = () => {
+  const move = (right: number, down: number) => {
     const { k, x, y } = zoom.sight()
-    zoom.show({ k, x, y: y - 0.8 * window.height })
+    zoom.show({ k, x: x - k * right, y: y - down })
   }
+  const [before = 0, after = 0] = drawing.parts.map(({ steps }) => steps[0]?.x ?? 0)
   return (
-    <Button class="fd-flow-beyond fd-flow-below" onClick={go}>
-      more below ↓
-    </Button>
+    <>
+      {beyond === null ? null : (
+        <Button
+          class="fd-flow-beyond"
+          style={beyond === 1 ? 'right:8px' : 'left:8px'}
+          onClick={() => move((after - before) * (beyond === 1 ? 1 : -1), 0)}
+        >
+          {beyond === 1 ? 'after →' : '← before'}
+        </Button>
+      )}
+      {isMore ? (
+        <Button class="fd-flow-beyond fd-flow-below" onClick={() => move(0, 0.8 * window.height)}>
+          more below ↓
+        </Button>
+      ) : null}
+    </>
   )
 }
 
@@ -257,6 +203,7 @@ export function partBeyond(
   { width }: Pick<FlowWindow, 'width'>,
   { k, x }: FlowSight,
 ): 0 | 1 | null {
+  if (parts.length < 2) return null
   const [before = 1, after = 1] = parts.map((part) => {
     const [from, to] = [x + k * part.x, x + k * (part.x + part.width)]
     return (Math.min(width, to) - Math.max(0, from)) / Math.min(width, to - from)

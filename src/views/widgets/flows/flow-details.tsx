@@ -3,17 +3,9 @@ import { counted, grouped, percent, tooltipText } from '../../../core/words.ts'
 import type { EdgeLatencies, UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
 import { Button, Checkbox } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
-import {
-  type FlowAnnotation,
-  type FlowData,
-  type FlowScene,
-  type FlowSelection,
-  type FlowState,
-  type SceneLink,
-  type SceneStep,
-  type SelectedThing,
-  SIDES,
-} from './flow-scene.ts'
+import { annotated, type Note, type NoteTarget, noteOn, noteSubject } from './flow-notes.ts'
+import { type SceneLink, type SceneStep, SIDES } from './flow-scene.ts'
+import type { Flow } from './flow-state.ts'
 import {
   diffLabel,
   edgeName,
@@ -26,76 +18,11 @@ import {
   verdictWords,
 } from './flow-words.ts'
 
-type NoteTarget = Pick<FlowAnnotation, 'node' | 'edge'>
+type FlowProps = { readonly flow: Flow }
 
-type Note = Required<Pick<FlowAnnotation, 'mark' | 'comment'>>
-
-function noteOn(
-  annotations: readonly FlowAnnotation[],
-  { node, edge }: NoteTarget,
-): FlowAnnotation | undefined {
-  return annotations.find((note) => note.node === node && note.edge === edge)
-}
-
-/** Returns the notes with that on `target` changed; one that says nothing is taken away. */
-export function annotated(
-  annotations: readonly FlowAnnotation[],
-  target: NoteTarget,
-  { mark, comment }: Note,
-): FlowAnnotation[] {
-  const known = noteOn(annotations, target)
-  const next = { ...target, ...(mark && { mark }), ...(comment !== '' && { comment }) }
-  const kept = mark || comment !== '' ? [next] : []
-  if (known === undefined) return [...annotations, ...kept]
-  return annotations.flatMap((note) => (note === known ? kept : [note]))
-}
-
-export interface StepNotes {
-  readonly numbers: readonly number[]
-  readonly comments: readonly string[]
-  readonly isMarked: boolean
-}
-
-const NO_NOTES: StepNotes = { numbers: [], comments: [], isMarked: false }
-
-export type ShownNotes = ReturnType<typeof shownNotes>
-
-/** Returns notes at the drawn element of their subject; notes on edges inside a group stand at the group. */
-export function shownNotes(
-  annotations: readonly FlowAnnotation[],
-  { stepOf, links }: FlowScene,
-  data: FlowData,
-) {
-  const all = [...data.notes, ...annotations]
-  const steps = new Map<number, StepNotes>()
-  const lines = new Map<SceneLink, StepNotes>()
-  const add = <K,>(to: Map<K, StepNotes>, key: K, number: number) => {
-    const note = all[number - 1] ?? {}
-    const { mark = false, comment = '' } = note
-    const told = `${number} ${noteSubject(data, note)}: ${tooltipText(comment)}`
-    const { numbers, comments, isMarked } = to.get(key) ?? NO_NOTES
-    to.set(key, {
-      numbers: comment === '' ? numbers : [...numbers, number],
-      comments: comment === '' ? comments : [...comments, told],
-      isMarked: isMarked || mark,
-    })
-  }
-  all.forEach(({ node, edge }, i) => {
-    const link = links.find((each) => each.edges.includes(edge ?? -1))
-    if (link !== undefined) add(lines, link, i + 1)
-    else add(steps, stepOf[node ?? data.edges[edge ?? 0]?.from ?? 0] as number, i + 1)
-  })
-  return { steps, links: lines }
-}
-
-export function noteSubject(data: FlowData, { node, edge }: FlowAnnotation): string {
-  return edge === undefined ? nodeName(data, node ?? 0) : edgeName(data, edge)
-}
-
-type NotesProps = Pick<FlowState, 'annotations'> &
-  Pick<FlowDetailsProps, 'data' | 'onSelect' | 'onChange'>
-
-export function FlowNotes({ data, annotations, onSelect, onChange }: NotesProps) {
+export function FlowNotes({ flow }: FlowProps) {
+  const { data, goTo, change } = flow
+  const { annotations } = flow.state
   const all = [...data.notes, ...annotations]
   if (all.length === 0) return null
   return (
@@ -105,7 +32,7 @@ export function FlowNotes({ data, annotations, onSelect, onChange }: NotesProps)
           {note.mark === true ? '★ Note on ' : 'Note on '}
           <Button
             onClick={() =>
-              onSelect(note.edge === undefined ? { node: note.node ?? 0 } : { edge: note.edge })
+              goTo(note.edge === undefined ? { node: note.node ?? 0 } : { edge: note.edge })
             }
           >
             <bdi>{noteSubject(data, note)}</bdi>
@@ -115,7 +42,7 @@ export function FlowNotes({ data, annotations, onSelect, onChange }: NotesProps)
           {data.notes.includes(note) ? null : (
             <Button
               aria-label={`Remove the note on ${noteSubject(data, note)}`}
-              onClick={() => onChange({ annotations: annotations.filter((each) => each !== note) })}
+              onClick={() => change({ annotations: annotations.filter((each) => each !== note) })}
             >
               ✕
             </Button>
@@ -126,14 +53,11 @@ export function FlowNotes({ data, annotations, onSelect, onChange }: NotesProps)
   )
 }
 
-interface EditorProps extends Pick<NotesProps, 'annotations' | 'onChange'> {
-  readonly target: NoteTarget
-}
-
-function NoteEditor({ annotations, target, onChange }: EditorProps) {
+function NoteEditor({ flow, target }: FlowProps & { readonly target: NoteTarget }) {
+  const { annotations } = flow.state
   const { mark = false, comment = '' } = noteOn(annotations, target) ?? {}
   const change = (changes: Partial<Note>) =>
-    onChange({ annotations: annotated(annotations, target, { mark, comment, ...changes }) })
+    flow.change({ annotations: annotated(annotations, target, { mark, comment, ...changes }) })
   return (
     <>
       <Checkbox label="Mark" isChecked={mark} onChange={(isOn) => change({ mark: isOn })} />
@@ -150,26 +74,16 @@ function NoteEditor({ annotations, target, onChange }: EditorProps) {
   )
 }
 
-interface FlowDetailsProps {
-  readonly data: FlowData
-  readonly scene: FlowScene
-  readonly state: FlowState
-  readonly thing: SelectedThing
-  readonly onChange: (changes: Partial<FlowState>) => void
-  readonly onSelect: (selection: FlowSelection) => void
-  readonly onToggle: (group: number) => void
-}
-
 const MAX_LISTED = 12
 
-export function FlowDetails(props: FlowDetailsProps) {
-  const { step, link } = props.thing
+export function FlowDetails({ flow }: FlowProps) {
+  const { step, link } = flow.thing
   return (
     <div class="fd-flow-details" aria-live="polite">
       {step !== null ? (
-        <StepDetails {...props} step={step} />
+        <StepDetails {...{ flow, step }} />
       ) : link !== null ? (
-        <LinkDetails {...props} link={link} />
+        <LinkDetails {...{ flow, link }} />
       ) : (
         <p class="fd-soft">
           Choose a step or an edge for details. Enter or a click opens grouped steps; arrow keys
@@ -180,13 +94,11 @@ export function FlowDetails(props: FlowDetailsProps) {
   )
 }
 
-function StepDetails(props: FlowDetailsProps & { readonly step: SceneStep }) {
-  const { data, scene, state, step, onChange, onSelect, onToggle } = props
+function StepDetails({ flow, step }: FlowProps & { readonly step: SceneStep }) {
+  const { data, scene, pinned, isBeside } = flow
   const { group, nodes, openedGroup } = step
   const node = nodes[0] as number
-  const canPin = state.mode === 'side-by-side' && step.inBefore && step.inAfter
-  const others = state.pins.filter((pin) => !nodes.includes(pin))
-  const isPinned = others.length < state.pins.length
+  const isPinned = pinned.includes(step.id)
   const near = scene.links.filter(({ from, to }) => from === step.id || to === step.id)
   return (
     <>
@@ -202,24 +114,21 @@ function StepDetails(props: FlowDetailsProps & { readonly step: SceneStep }) {
         </p>
       ))}
       <div class="fd-bar">
-        {group === null ? null : <Button onClick={() => onToggle(group.id)}>Open</Button>}
+        {group === null ? null : <Button onClick={() => flow.toggle(group.id)}>Open</Button>}
         {openedGroup === null ? null : (
-          <Button onClick={() => onToggle(openedGroup)}>Fold back</Button>
+          <Button onClick={() => flow.toggle(openedGroup)}>Fold back</Button>
         )}
-        {canPin ? (
-          <Button
-            aria-pressed={isPinned}
-            onClick={() => onChange({ pins: isPinned ? others : [...others, node] })}
-          >
+        {isBeside && step.inBefore && step.inAfter ? (
+          <Button aria-pressed={isPinned} onClick={() => flow.pin(node)}>
             {isPinned ? 'Unpin' : 'Pin: align both flows here'}
           </Button>
         ) : null}
-        <NoteEditor annotations={state.annotations} target={{ node }} onChange={onChange} />
+        <NoteEditor flow={flow} target={{ node }} />
       </div>
       <ul class="fd-flow-edges">
         {near.slice(0, MAX_LISTED).map((link) => (
           <li key={`${link.from} ${link.to}`}>
-            <Button onClick={() => onSelect({ edge: link.lead.id })}>
+            <Button onClick={() => flow.goTo({ edge: link.lead.id })}>
               {link.from === step.id
                 ? `to ${stepName(scene.steps[link.to])}`
                 : `from ${stepName(scene.steps[link.from])}`}
@@ -241,14 +150,14 @@ function stepName(step: SceneStep | undefined): string {
   return step?.group || where === '' ? name : `${name}, ${where}`
 }
 
-function LinkDetails(props: FlowDetailsProps & { readonly link: SceneLink }) {
-  const { data, state, link, onChange, onSelect } = props
+function LinkDetails({ flow, link }: FlowProps & { readonly link: SceneLink }) {
+  const { data, goTo } = flow
   const { lead, edges } = link
   return (
     <>
       <p>
-        <Button onClick={() => onSelect({ node: lead.from })}>{nodeName(data, lead.from)}</Button> →{' '}
-        <Button onClick={() => onSelect({ node: lead.to })}>{nodeName(data, lead.to)}</Button>
+        <Button onClick={() => goTo({ node: lead.from })}>{nodeName(data, lead.from)}</Button> →{' '}
+        <Button onClick={() => goTo({ node: lead.to })}>{nodeName(data, lead.to)}</Button>
       </p>
       <p>
         <strong class={lead.verdict === 'changed' ? 'fd-flow-changed' : ''}>
@@ -270,11 +179,7 @@ function LinkDetails(props: FlowDetailsProps & { readonly link: SceneLink }) {
         </ul>
       ) : null}
       <div class="fd-bar">
-        <NoteEditor
-          annotations={state.annotations}
-          target={{ edge: lead.id }}
-          onChange={onChange}
-        />
+        <NoteEditor flow={flow} target={{ edge: lead.id }} />
       </div>
     </>
   )

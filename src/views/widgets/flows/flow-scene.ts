@@ -30,7 +30,6 @@ import {
 } from '../../../explain/flow-pair/flow-groups.ts'
 import { boxSize } from '../../drawing/node-link.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
-import { edgeLength } from './flow-placement.ts'
 
 export const MODES = {
   'side-by-side': 'Side by side',
@@ -54,6 +53,21 @@ export type FlowSide = (typeof SIDES)[number]
 
 export function isOn(thing: { inBefore: boolean; inAfter: boolean }, side: FlowSide): boolean {
   return side === 'before' ? thing.inBefore : thing.inAfter
+}
+
+export const MIN_EDGE_LENGTH = 26
+const MAX_EDGE_LENGTH = 156
+/** A latency in the middle of the scale, as a power of ten of a microsecond: 1 ms. */
+const MIDDLE = 3
+
+/**
+ * Returns the drawn length of an edge: a sigmoid of the latency's logarithm, so that µs and seconds are both visible.
+ * Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3.5, which leaves the function open.
+ */
+export function edgeLength(latencyUs: number | null): number {
+  if (latencyUs === null || !(latencyUs > 0)) return MIN_EDGE_LENGTH
+  const share = 1 / (1 + Math.exp(MIDDLE - Math.log10(latencyUs)))
+  return MIN_EDGE_LENGTH + (MAX_EDGE_LENGTH - MIN_EDGE_LENGTH) * share
 }
 
 export interface FlowAnnotation {

@@ -1,36 +1,27 @@
 import { sum } from 'd3-array'
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { grouped, shortText, tooltipText } from '../../../core/words.ts'
-import { Button, StateCode, useWidth } from '../../drawing/controls.tsx'
+import { useEffect, useState } from 'preact/hooks'
+import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
+import { Button, Choice, Select, StateCode } from '../../drawing/controls.tsx'
 import { Caption, Figure, STILL_WIDTH, StillGroup, useIsStill } from '../../drawing/figure.tsx'
-import { exploreCode, useWidgetOptions, type ViewProps, type WidgetCall } from '../define-widget.ts'
-import { stagesOver } from './flow-animation.ts'
-import {
-  FlowBelow,
-  FlowBeyond,
-  FlowCanvas,
-  placeOfNode,
-  stepMiddle,
-  thingPlace,
-} from './flow-canvas.tsx'
-import { FlowControls, FlowPlayer } from './flow-controls.tsx'
-import { FlowDetails, FlowNotes, noteSubject, shownNotes } from './flow-details.tsx'
-import { type FlowDrawing, flowDrawing, layOutFlow } from './flow-drawing.ts'
-import { FlowGraph } from './flow-graph.tsx'
-import { FlowLegend } from './flow-legend.tsx'
+import { exploreCode, type ViewProps, type WidgetCall } from '../define-widget.ts'
+import { FlowBeyond, FlowCanvas } from './flow-canvas.tsx'
+import { FlowDetails, FlowNotes } from './flow-details.tsx'
+import { FlowGraph, FlowLegend } from './flow-graph.tsx'
+import { noteSubject, shownNotes } from './flow-notes.ts'
+import { flowDrawing, layOutFlow } from './flow-placement.ts'
 import {
   FLOWS_WIDGET_OPTIONS,
   type FlowData,
+  type FlowLevel,
   type FlowScene,
-  type FlowSelection,
   type FlowState,
   type FlowsWidgetOptions,
   flowScene,
-  groupsAt,
+  LEVELS,
+  MODES,
   SIDES,
-  selectedThing,
-  selectionOf,
 } from './flow-scene.ts'
+import { type Flow, MIN_APART, stateOf, useFlow, wholeSight } from './flow-state.ts'
 import {
   differenceWords,
   MODE_REASONS,
@@ -38,8 +29,167 @@ import {
   periodWords,
   shownDifferences,
 } from './flow-words.ts'
-import { type FlowWindow, firstSight, PAD, useFlowZoom, wholeSight } from './flow-zoom.ts'
-import { useKeptNotes } from './kept-notes.ts'
+
+const STAGE_MS = 1800
+/** The end of the last difference, which is still told: 1 is the flow after. */
+const LAST = 0.9995
+const SPEEDS = [0.25, 0.5, 1, 2, 4]
+
+type FlowProps = { readonly flow: Flow }
+
+function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
+  const { at } = state
+  const onChange = (next: number) => change({ at: next })
+  const [until, setUntil] = useState<number | null>(null)
+  const [speed, setSpeed] = useState(1)
+  const isPlaying = until !== null
+  useEffect(() => {
+    if (until === null) return
+    const first = at >= until ? 0 : at
+    const count = Math.max(1, stages)
+    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
+    // Jumps to the end of each difference and stays there for as long as it would take.
+    const endOf = (moment: number) => Math.min(LAST, until, Math.ceil(moment * count) / count)
+    const start = performance.now()
+    let frame = requestAnimationFrame(function step(now) {
+      const passed = (Math.max(0, now - start) * speed) / (STAGE_MS * count)
+      const next = Math.min(until, first + passed)
+      onChange(isStill && next < until ? endOf(next) : Math.round(next * 1000) / 1000)
+      if (next < until) frame = requestAnimationFrame(step)
+      else setUntil(null)
+    })
+    return () => cancelAnimationFrame(frame)
+    // It goes on from where it was begun.
+  }, [until, speed])
+  const show = (next: number) => {
+    setUntil(null)
+    onChange(next)
+  }
+  return (
+    <div class="fd-bar">
+      <Choice
+        name="State"
+        class="fd-flow-set"
+        value={at === 0 ? 'before' : at === 1 ? 'after' : null}
+        values={{ before: 'Before', after: 'After' }}
+        onChoose={(side) => show(side === 'before' ? 0 : 1)}
+      />
+      <fieldset class="fd-flow-set" aria-label="Play">
+        <Button
+          aria-label="Back by one difference"
+          onClick={() => show(Math.max(0, Math.ceil(over) - 1) / Math.max(1, stages))}
+        >
+          ‹
+        </Button>
+        <Button onClick={() => setUntil(isPlaying ? null : 1)}>
+          {isPlaying ? 'Stop' : 'Play'}
+        </Button>
+        <Button
+          aria-label="On by one difference"
+          onClick={() => setUntil(Math.min(stages, Math.floor(over) + 1) / Math.max(1, stages))}
+        >
+          ›
+        </Button>
+      </fieldset>
+      <Select
+        label="Speed"
+        value={speed}
+        values={SPEEDS}
+        textOf={(each) => `${each} ×`}
+        onChoose={setSpeed}
+      />
+      <label class="fd-flow-slider">
+        before
+        <input
+          type="range"
+          min={0}
+          max={1}
+          step={0.01}
+          value={at}
+          aria-label="From before to after"
+          onInput={({ currentTarget }) => show(Number(currentTarget.value))}
+        />
+        after
+      </label>
+    </div>
+  )
+}
+
+function FlowControls({
+  flow: { data, state, change, zoom, window, difference, stepOn },
+}: FlowProps) {
+  const { regions, differences, components, ranked } = data
+  const differenceCount = ranked.differences.length
+  const hasGroups: Readonly<Record<FlowLevel, boolean>> = {
+    steps: true,
+    regions: regions.length > 0,
+    groups: differences.some(({ nodes }) => nodes.length > 1),
+    components: components.length > 0,
+    focus: ranked.differences.length > 0,
+  }
+  const levels = (Object.keys(LEVELS) as FlowLevel[]).filter(
+    (level) => level === state.level || hasGroups[level],
+  )
+  return (
+    <div class="fd-bar">
+      <Choice
+        name="How to compare"
+        class="fd-flow-set"
+        value={state.mode}
+        values={MODES}
+        onChoose={(mode) => change({ mode })}
+      />
+      <Select
+        label="Show"
+        value={state.level}
+        values={levels}
+        textOf={(level) => LEVELS[level]}
+        onChoose={(level) => change({ level, opened: [] })}
+      />
+      {state.opened.length > 0 ? (
+        <Button onClick={() => change({ opened: [] })}>Fold all</Button>
+      ) : null}
+      {state.pins.length > 0 && state.mode === 'side-by-side' ? (
+        <Button onClick={() => change({ pins: [] })}>Unpin all</Button>
+      ) : null}
+      {differenceCount > 0 && state.mode !== 'animation' ? (
+        <fieldset class="fd-flow-set" aria-label="Differences">
+          <Button aria-label="Previous difference" onClick={() => stepOn(-1)}>
+            ‹
+          </Button>
+          <span
+            aria-live="polite"
+            class="fd-flow-count"
+            // Reserves the largest width, so that its neighbors and the drawing stay in place.
+            data-widest={nthDifference(differenceCount, differenceCount)}
+          >
+            <span>
+              {difference < 0
+                ? counted(differenceCount, 'difference')
+                : nthDifference(difference + 1, differenceCount)}
+            </span>
+          </span>
+          <Button aria-label="Next difference" onClick={() => stepOn(1)}>
+            ›
+          </Button>
+        </fieldset>
+      ) : null}
+      <fieldset class="fd-flow-set" aria-label="Zoom">
+        <Button aria-label="Smaller" onClick={() => zoom.zoomBy(1 / 1.4)}>
+          −
+        </Button>
+        <Button aria-label="Larger" onClick={() => zoom.zoomBy(1.4)}>
+          +
+        </Button>
+        <Button onClick={() => zoom.show(wholeSight(window))}>Whole</Button>
+      </fieldset>
+    </div>
+  )
+}
+
+function nthDifference(number: number, count: number): string {
+  return `Difference ${grouped(number)} of ${grouped(count)}`
+}
 
 export const FLOW_STYLE = `
 .fd-flow-set { display: inline-flex; align-items: center; gap: 0; border: 0; padding: 0; margin: 0; min-width: 0; }
@@ -71,132 +221,23 @@ export const FLOW_STYLE = `
 .fd-flow-details button, .fd-flow-edges button { vertical-align: top; white-space: normal; overflow-wrap: anywhere; text-align: left; }
 `
 
-const MIN_HEIGHT = 240
-const MAX_HEIGHT = 640
-
 export function FlowView(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   return useIsStill() ? <FlowStill {...props} /> : <FlowPage {...props} />
 }
 
 function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const { data, call } = props
-  const { options, change } = useWidgetOptions(FLOWS_WIDGET_OPTIONS, props)
-  const state = stateOf(data, options)
-  const [selection, setSelection] = useState<FlowSelection | null>(null)
-  const [difference, setDifference] = useState(state.level === 'focus' ? state.focus - 1 : -1)
-  const [place, width] = useWidth<HTMLDivElement>(900)
-  const surface = useRef<SVGSVGElement | null>(null)
-  const layer = useRef<SVGGElement | null>(null)
-  /** Step that keeps its place in the window while others come or go. */
-  const anchor = useRef<{ node: number; part: number; x: number; y: number } | null>(null)
-
-  const { mode, level, focus, opened, pins, at, annotations } = state
-  useKeptNotes(data, annotations, (merged) => change({ annotations: merged }))
-  const isBeside = mode === 'side-by-side'
-  const scene = useMemo(
-    () => flowScene(data, { level, focus, opened }),
-    [data, level, focus, opened],
-  )
-  const layout = useMemo(() => layOutFlow(scene, mode, pins), [scene, mode, pins])
-  const [scale, setScale] = useState(1)
-  const drawingAt = (moment: number) =>
-    flowDrawing(layout, data, { at: moment, leastApart: MIN_APART / 2 ** (step / 2) })
-  // Only lines between two flows follow the scale, in few steps.
-  const step = isBeside ? Math.round(2 * Math.log2(scale)) : 0
-  const drawing = useMemo(() => drawingAt(at), [layout, data, at, step])
-  const window = windowOf(width, drawing, isBeside)
-  const zoom = useFlowZoom(surface, layer, window, setScale)
-  const notes = useMemo(() => shownNotes(annotations, scene, data), [annotations, scene, data])
-  const thing = selectedThing(scene, data, selection)
-  const found = data.ranked.differences
-  const stages = layout.animation?.stages.length ?? 0
-  const over = layout.animation === null ? 0 : stagesOver(layout.animation, at)
-  const isBetween = mode === 'animation' && at > 0 && at < 1
-  const staged = isBetween ? layout.animation?.stages[Math.ceil(over) - 1] : undefined
-  const current = isBetween ? staged : found[difference]
-  const isShown = isBetween || isSame(selection, current && selectionOf(current))
-  const ringed =
-    current != null && current.kind !== 'latency' && isShown
-      ? current.nodes.map((node) => scene.stepOf[node] as number)
-      : []
-  const middleOf = (node: number, part: number) => {
-    const step = placeOfNode(drawing, scene, node, part)
-    return step === null ? null : stepMiddle(drawing, step)
-  }
-
-  useLayoutEffect(() => {
-    const root = stepMiddle(drawing, { part: 0, place: 0 })
-    zoom.show(firstSight(window, { isBeside, ...(root === null ? {} : { rootX: root.x }) }))
-  }, [mode, level, focus, width])
-  useLayoutEffect(() => {
-    const kept = anchor.current
-    anchor.current = null
-    const middle = kept === null ? null : middleOf(kept.node, kept.part)
-    const { k, x, y } = zoom.sight()
-    if (kept === null || middle === null) zoom.show({ k, x, y })
-    else zoom.show({ k, x: kept.x - k * middle.x, y: kept.y - k * middle.y })
-  }, [scene, pins])
-
-  useLayoutEffect(() => {
-    if (staged == null) return
-    const middle = thingPlace(drawing, selectedThing(scene, data, selectionOf(staged)))
-    if (middle !== null) zoom.reveal(middle, { isRead: true })
-  }, [staged])
-
-  const toggle = (group: number, part = 0) => {
-    const node = groupsAt(data, state).find(({ id }) => id === group)?.nodes[0] ?? 0
-    const middle = middleOf(node, part)
-    const { k, x, y } = zoom.sight()
-    if (middle !== null) anchor.current = { node, part, x: x + k * middle.x, y: y + k * middle.y }
-    setSelection({ node })
-    change({
-      opened: opened.includes(group) ? opened.filter((id) => id !== group) : [...opened, group],
-    })
-  }
-  const goTo = (next: FlowSelection, when?: number) => {
-    setSelection(next)
-    const target = selectedThing(scene, data, next)
-    const { inBefore = true, inAfter = true } = target.step ?? target.link ?? {}
-    const isElsewhere = mode === 'animation' && inBefore !== inAfter
-    const moment = when ?? (isElsewhere ? Number(inAfter) : at)
-    if (moment !== at) change({ at: moment })
-    const middle = thingPlace(drawingAt(moment), target)
-    if (middle !== null) zoom.reveal(middle, { isRead: true })
-  }
-  const onDifference = (way: 1 | -1) => {
-    showDifference((Math.max(difference, way < 0 ? 0 : -1) + way + found.length) % found.length)
-  }
-  const showDifference = (next: number) => {
-    setDifference(next)
-    const target = found[next]
-    if (target === undefined) return
-    if (level === 'focus') {
-      setSelection(selectionOf(target))
-      return change({ focus: target.rank, opened: [] })
-    }
-    const stage = layout.animation?.stages.findIndex((each) => each?.rank === target.rank) ?? -1
-    goTo(selectionOf(target), stage < 0 ? undefined : (stage + 1) / stages)
-  }
-  const onPin = (node: number) => {
-    const { inBefore = false, inAfter = false } = data.nodes[node] ?? {}
-    const others = pins.filter((pin) => scene.stepOf[pin] !== scene.stepOf[node])
-    if (!isBeside || !inBefore || !inAfter) return
-    change({ pins: others.length < pins.length ? others : [...pins, node] })
-  }
+  const flow = useFlow(props)
+  const { options, state, isBeside, staged, current } = flow
+  const { mode } = state
   return (
     <section aria-label="Flow comparison">
       <h3>{data.title}</h3>
       <p class="fd-soft">{summaryOf(data, options)}</p>
-      <FlowControls
-        {...{ data, state, difference, onDifference }}
-        differenceCount={found.length}
-        zoomBy={zoom.zoomBy}
-        onChange={change}
-        onFit={() => zoom.show(wholeSight(window))}
-      />
+      <FlowControls flow={flow} />
       {mode === 'animation' ? (
         <>
-          <FlowPlayer {...{ at, over, stages }} onChange={(next) => change({ at: next })} />
+          <FlowPlayer flow={flow} />
           <p class="fd-flow-caption" aria-live="polite">
             {staged === undefined
               ? 'Play shows the differences of the list below one after the other.'
@@ -208,39 +249,24 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
       ) : null}
       <div class="fd-beside">
         <div style={`flex:2 1 ${isBeside ? 1000 : 620}px`}>
-          <div ref={place} class="fd-flow-window">
-            <FlowCanvas
-              {...{
-                data,
-                scene,
-                drawing,
-                notes,
-                thing,
-                ringed,
-                window,
-                zoom,
-                surface,
-                layer,
-                onPin,
-              }}
-              pinned={pins.map((pin) => scene.stepOf[pin] as number)}
-              onSelect={setSelection}
-              onToggle={toggle}
-            />
-            {isBeside ? <FlowBeyond {...{ drawing, window, zoom }} /> : null}
-            <FlowBelow {...{ drawing, window, zoom }} />
+          <div ref={flow.place} class="fd-flow-window">
+            <FlowCanvas flow={flow} />
+            <FlowBeyond flow={flow} />
           </div>
           <FlowLegend
-            {...{ scene, mode, width, scale }}
-            drawings={[drawing]}
-            isPinned={pins.length > 0}
+            {...{ scene: flow.scene, mode, width: flow.width, scale: flow.scale }}
+            drawings={[flow.drawing]}
+            isPinned={flow.pinned.length > 0}
           />
         </div>
         <div>
           <ol class="fd-flow-edges" aria-label="Differences, the largest part of the change first">
             {shownDifferences(data).map((line, i) => (
               <li key={line}>
-                <Button aria-pressed={current?.rank === i + 1} onClick={() => showDifference(i)}>
+                <Button
+                  aria-pressed={current?.rank === i + 1}
+                  onClick={() => flow.showDifference(i)}
+                >
                   {line.split(/(\(?p [<=] \S+)$/).map((words, part) => (
                     <span class={part === 1 ? 'fd-name' : ''}>{words}</span>
                   ))}
@@ -249,13 +275,8 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
             ))}
           </ol>
           <p class="fd-soft">{otherDifferences(data)}</p>
-          <FlowDetails
-            {...{ data, scene, state, thing }}
-            onChange={change}
-            onSelect={goTo}
-            onToggle={toggle}
-          />
-          <FlowNotes {...{ data, annotations }} onSelect={goTo} onChange={change} />
+          <FlowDetails flow={flow} />
+          <FlowNotes flow={flow} />
         </div>
       </div>
       <StateCode code={flowCode(data, options, call)} />
@@ -263,21 +284,9 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   )
 }
 
-function isSame(one: FlowSelection | null, other: FlowSelection | null | undefined): boolean {
-  return one !== null && one.node === other?.node && one.edge === other?.edge
-}
-
-function windowOf(width: number, drawing: FlowDrawing, isBeside: boolean): FlowWindow {
-  const { width: contentWidth, height: contentHeight } = drawing
-  const { k } = firstSight({ width, height: MAX_HEIGHT, contentWidth, contentHeight }, { isBeside })
-  const height = Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, Math.ceil(k * contentHeight + 2 * PAD)))
-  return { width, height, contentWidth, contentHeight }
-}
-
 /** A still with more boxes would be too large to read, and for a notebook to keep. */
 const MAX_STILL_STEPS = 400
 const STILL_GAP = 60
-const MIN_APART = 36
 
 /** Draws the comparison without anything to open; of the animation its beginning, its state and its end. */
 function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
@@ -355,11 +364,6 @@ function StillDrawings({ data, state: { mode, pins, at, annotations }, scene }: 
 }
 
 const MARGIN_BELOW = 10
-
-function stateOf(data: FlowData, options: FlowsWidgetOptions): FlowState {
-  const { usualMode, usualLevel } = data
-  return { ...options, mode: options.mode ?? usualMode, level: options.level ?? usualLevel }
-}
 
 function summaryOf(data: FlowData, { mode }: FlowsWidgetOptions): string {
   const [before, after] = SIDES.map((side) => periodWords(data[side], data.quantity))

@@ -1,4 +1,5 @@
 import { greatest, max } from 'd3-array'
+import { scaleLinear } from 'd3-scale'
 import { useMemo, useState } from 'preact/hooks'
 import type { Comparison } from '../../../compare/comparison.ts'
 import {
@@ -10,20 +11,29 @@ import {
   tooltipText,
 } from '../../../core/words.ts'
 import type { TraceSet } from '../../../traces/trace-set.ts'
-import { actOnKey, Button, StateCode, useStops, useWidth } from '../../drawing/controls.tsx'
+import {
+  Button,
+  FoldMark,
+  foldKeys,
+  Search,
+  StateCode,
+  useStops,
+  useWidth,
+} from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, numberColumn } from '../../drawing/data-table.tsx'
 import { Caption, useInk, useIsStill } from '../../drawing/figure.tsx'
-import { Legend, marked, swatch } from '../../drawing/legend.tsx'
+import { Legend, marked } from '../../drawing/legend.tsx'
 import {
   lengthUs,
   roundedRange,
   type StretchUs,
   TimeGrid,
+  WorkBar,
+  workLegend,
   ZOOM_STYLE,
   ZoomArea,
 } from '../../drawing/time-range.tsx'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { Bar, LogMark, ON_THE_WAY, ROW } from './gantt-bar.tsx'
 import {
   callMatches,
   fullId,
@@ -38,6 +48,37 @@ import {
   uncriticalCalls,
 } from './gantt-model.ts'
 
+const ROW = 22
+
+type BarProps = { row: GanttRow; range: StretchUs; width: number; color: string }
+
+/** Draws a call in time, with what it logged. */
+function Bar({ row, color, ...time }: BarProps) {
+  const { call, isFolded, critical } = row
+  const { range, width } = time
+  const x = scaleLinear(range, [0, width]).clamp(true)
+  return (
+    <g>
+      <TimeGrid {...time} lines={[0, ROW]} />
+      <WorkBar {...{ range, x, color }} timed={{ ...call, critical, isFolded }} middle={9} />
+      {call.logs.map(({ afterUs, isGrave, said }, i) => {
+        const atUs = call.startUs + afterUs
+        if (atUs < range[0] || atUs > range[1]) return null
+        return <LogMark key={i} x={x(atUs)} isGrave={isGrave} title={said} />
+      })}
+    </g>
+  )
+}
+
+function LogMark({ x, isGrave, title = '' }: { x: number; isGrave: boolean; title?: string }) {
+  const { change, text, back } = useInk()
+  return (
+    <circle cx={x.toFixed(2)} cy="4" r="3" fill={isGrave ? change : text} stroke={back}>
+      {title === '' ? null : <title>{tooltipText(title)}</title>}
+    </circle>
+  )
+}
+
 export const GANTT_STYLE = `${ZOOM_STYLE}
 .fd-gantt-rows { max-height: 640px; }
 .fd-gantt-rows table { width: 100%; }
@@ -51,7 +92,6 @@ export const GANTT_STYLE = `${ZOOM_STYLE}
 .fd-gantt-row .fd-amount { color: var(--fd-soft); font-size: 12px; }
 .fd-gantt-name { display: flex; gap: 4px; height: 22px; align-items: center; white-space: nowrap; padding-right: 8px; }
 .fd-gantt-text { overflow: hidden; text-overflow: ellipsis; }
-.fd-gantt-fold { border: 0; background: none; padding: 0; width: 18px; flex: none; text-align: center; }
 .fd-gantt-details { min-height: 9em; margin-top: 8px; }
 .fd-gantt-details .fd-scroll { display: flex; flex-wrap: wrap; gap: 8px 32px; align-items: flex-start; }
 .fd-gantt-details h3, .fd-gantt-details td { overflow-wrap: anywhere; vertical-align: top; }
@@ -110,10 +150,10 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   const { goTo: focus, stopAt } = useStops(numbers, selected, setSelected)
   const stopAtRow = ({ number, call, isFolded }: GanttRow) => {
     const { startUs, endUs, parent, inner } = call
+    const toggle = () => fold(number, !isFolded)
     return stopAt(number, {
-      ...(isFolded && { ArrowRight: () => fold(number, false) }),
-      ArrowLeft: () => (inner > 0 && !isFolded ? fold(number, true) : focus(parent)),
-      Enter: () => inner > 0 && fold(number, !isFolded),
+      ...foldKeys(inner > 0 ? !isFolded : null, toggle, () => focus(parent)),
+      Enter: () => inner > 0 && toggle(),
       z: () => endUs > startUs && zoom(roundedRange([startUs, endUs])),
       Escape: () => zoom(null),
     })
@@ -126,13 +166,7 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   const indent = Math.min(MAX_INDENT, (MAX_INDENTED * naming) / deepest)
   const time = { range, width: plot }
   const bar = (row: GanttRow) => <Bar {...{ row, color, ...time }} />
-  const onTheWay = swatch('on the way to what it calls and back: network, queues', {
-    y: 3,
-    height: 10,
-    stroke: color,
-    fill: 'none',
-    ...ON_THE_WAY,
-  })
+  const legend = workLegend(color, ink)
   const isFound = (number: number) => search.trim() === '' || matches.includes(number)
   const columns: readonly DataColumn<GanttRow>[] = [
     {
@@ -173,17 +207,12 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
     <section ref={place} aria-label="Trace in time">
       <Caption text={heading(data)} isHeading />
       <div class="fd-bar">
-        <label>
-          search
-          <input
-            type="search"
-            value={search}
-            placeholder="name, host or parameter"
-            style="width:15em"
-            onInput={({ currentTarget: { value } }) => change({ search: value })}
-            onKeyDown={(event) => actOnKey(event, { Enter: goToNext })}
-          />
-        </label>
+        <Search
+          value={search}
+          placeholder="name, host or parameter"
+          onSearch={(text) => change({ search: text })}
+          onEnter={goToNext}
+        />
         {search.trim() === '' ? null : (
           <span aria-live="polite">
             {grouped(matches.length)} of {grouped(calls.length)} match{' '}
@@ -212,11 +241,11 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
       <Legend
         width={width}
         entries={[
-          swatch('works', { y: 3, height: 10, fill: color }),
-          swatch('waits for what it calls', { y: 7, height: 2, fill: color, opacity: 0.75 }),
-          ...(calls.some(({ isOnTheWay }) => isOnTheWay) ? [onTheWay] : []),
-          swatch('on the critical path', { y: 10, height: 3, fill: ink.text }),
-          swatch('folded', { y: 3, height: 10, fill: color, opacity: 0.4 }),
+          legend.works,
+          legend.waits,
+          ...(calls.some(({ isOnTheWay }) => isOnTheWay) ? [legend.onTheWay] : []),
+          legend.critical,
+          legend.folded,
           ...[false, true]
             .filter((grave) => calls.some(({ logs }) => logs.some((one) => one.isGrave === grave)))
             .map((isGrave) =>
@@ -267,11 +296,11 @@ function callers(calls: readonly GanttCall[]): number[] {
   return calls.flatMap(({ parent, inner }, call) => (parent >= 0 && inner > 0 ? [call] : []))
 }
 
-interface CallNameProps {
-  readonly row: GanttRow
-  readonly indent: number
-  readonly width: number
-  readonly onFold: (call: number, isFolded: boolean) => void
+type CallNameProps = {
+  row: GanttRow
+  indent: number
+  width: number
+  onFold: (call: number, isFolded: boolean) => void
 }
 
 function CallName({ row, indent, width, onFold }: CallNameProps) {
@@ -280,18 +309,11 @@ function CallName({ row, indent, width, onFold }: CallNameProps) {
   const style = `width:${width}px;padding-left:${indent}px`
   return (
     <div class="fd-gantt-name" title={nameOf(call)} style={style}>
-      {inner > 0 ? (
-        <Button
-          class="fd-gantt-fold"
-          tabIndex={-1}
-          aria-label={`${isFolded ? 'unfold' : 'fold'} ${counted(inner, 'call')}`}
-          onClick={() => onFold(number, !isFolded)}
-        >
-          {isFolded ? '▸' : '▾'}
-        </Button>
-      ) : (
-        <span class="fd-gantt-fold" />
-      )}
+      <FoldMark
+        isOpen={inner > 0 ? !isFolded : null}
+        label={`${isFolded ? 'unfold' : 'fold'} ${counted(inner, 'call')}`}
+        onFold={() => onFold(number, !isFolded)}
+      />
       {isError ? (
         <span role="img" aria-label="error" style="color:var(--fd-change-text)">
           ✕
@@ -306,23 +328,19 @@ function CallName({ row, indent, width, onFold }: CallNameProps) {
 function Details({ data, call }: { data: GanttData; call: GanttCall }) {
   const { startUs, endUs, work, isOnTheWay, critical, facts, host, service, inner } = call
   const criticalUs = lengthUs(critical)
-  const share = percent(criticalUs / data.responseTimeUs)
-  const times: GanttCall['facts'] = [
-    [
-      'began',
-      startUs === 0 ? 'with the trace' : `${formatDuration(startUs)} after the trace began`,
-    ],
-    ['took', formatDuration(endUs - startUs)],
-    [isOnTheWay ? 'network and queues' : 'worked', formatDuration(lengthUs(work))],
-    ['waited for what it called', formatDuration(endUs - startUs - lengthUs(work))],
-    [
-      'itself on the critical path',
-      criticalUs === 0 ? 'none' : `${formatDuration(criticalUs)}, ${share} of the response time`,
-    ],
-    ['calls within', counted(inner, 'call')],
-    ['service', service],
-    ['host', host],
-  ]
+  const times = {
+    began: startUs === 0 ? 'with the trace' : `${formatDuration(startUs)} after the trace began`,
+    took: formatDuration(endUs - startUs),
+    [isOnTheWay ? 'network and queues' : 'worked']: formatDuration(lengthUs(work)),
+    'waited for what it called': formatDuration(endUs - startUs - lengthUs(work)),
+    'itself on the critical path':
+      criticalUs === 0
+        ? 'none'
+        : `${formatDuration(criticalUs)}, ${percent(criticalUs / data.responseTimeUs)} of the response time`,
+    'calls within': counted(inner, 'call'),
+    service,
+    host,
+  }
   return (
     <div class="fd-gantt-details" aria-live="polite">
       <h3>
@@ -330,7 +348,7 @@ function Details({ data, call }: { data: GanttData; call: GanttCall }) {
         {nameOf(call)}
       </h3>
       <div class="fd-scroll">
-        <Facts label="times" rows={times.filter(([, value]) => value !== '')} />
+        <Facts label="times" rows={Object.entries(times).filter(([, value]) => value !== '')} />
         {facts.length === 0 ? null : <Facts label="recorded" rows={facts} />}
       </div>
     </div>

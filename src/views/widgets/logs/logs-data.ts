@@ -56,6 +56,9 @@ export function logsData(compared: LogComparison, opened: VariableDivergence | u
           ...edge,
         })),
       })),
+      durations: variables.flatMap(({ name }) =>
+        logs.durations?.has(name) ? [shownName(name)] : [],
+      ),
       instances: instances.map((instance) => tooltipText(logs.instances[instance] ?? '')),
       classOf: Uint8Array.from(instances, (instance) => logs.classOf[instance] ?? 0),
       metricValues: sampled(networks.metric.values, instances),
@@ -167,6 +170,7 @@ export function restoreLogs({ carried }: LogsData) {
     runTimeUs: new Float64Array(instances.length),
     events: restoredFeatures(features.event, instances.length),
     states: restoredFeatures(features.state, instances.length),
+    durations: new Set(data.durations),
     report: NO_REPORT,
   })
   const divergence = new Divergence({

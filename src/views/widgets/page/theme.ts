@@ -78,6 +78,7 @@ const WIDGET_STYLE = `
 .flowdelta .fd-beside > * { flex: 1 1 440px; min-width: 0; }
 .flowdelta .fd-fold { margin: 6px 0; }
 .flowdelta .fd-fold > summary { cursor: pointer; font-weight: 600; }
+.flowdelta .fd-fold-mark { display: inline-block; flex: none; width: 18px; padding: 0; border: 0; background: none; text-align: center; text-indent: 0; }
 .flowdelta .fd-chart { contain: inline-size; }
 .flowdelta .fd-name { white-space: nowrap; }
 .flowdelta tr[aria-selected="true"] td { background: var(--fd-selected); }

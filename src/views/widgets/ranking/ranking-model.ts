@@ -21,7 +21,7 @@ import { shownFindings } from '../findings/findings-list.tsx'
 import { traceLinks } from '../findings/trace-link.tsx'
 import { flowsWidget } from '../flows/flows-widget.ts'
 import { tableData } from '../table/table-columns.ts'
-import { carriedRequests } from '../timeline/stretch.ts'
+import { carriedRequests } from '../timeline/stretch.tsx'
 import { timelineData } from '../timeline/timeline-model.ts'
 
 /** Data of the ranking browser in a page: the ranking itself is computed there, by the same code. */

@@ -7,7 +7,7 @@ import { pageData } from '../../page/page-data.ts'
 import { type ViewProps, type WidgetCall, widgetProps } from '../define-widget.ts'
 import { Widget } from '../widget.ts'
 import type { TableData } from './table-columns.ts'
-import { TABLE_OPTIONS, tableWidget } from './table-widget.ts'
+import { TABLE_OPTIONS, tableWidget } from './table-widget.tsx'
 
 /**
  * Makes a table to explore. Its line of code gives the rows shown in Arquero, imported as

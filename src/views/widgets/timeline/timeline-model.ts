@@ -7,7 +7,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-se
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { marksOfPeriod, timeMarks } from '../../charts/time-marks.ts'
-import { roundUp } from '../../drawing/axis-scale.ts'
+import { roundUp } from '../../drawing/axes.tsx'
 import { rangeOption } from '../../drawing/time-range.tsx'
 import { STAGE_NAME, TRACE_URL } from '../define-widget.ts'
 

@@ -11,15 +11,15 @@ import {
   signedDuration,
 } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
-import { timeText } from '../../drawing/axis-scale.ts'
+import { timeText } from '../../drawing/axes.tsx'
 import { Button, Checkbox, StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { FINDINGS_STYLE } from '../findings/findings-list.tsx'
 import { RIBBON_STYLE } from '../findings/ribbon-pane.tsx'
 import { traceLinks } from '../findings/trace-link.tsx'
-import { carriedRequests } from './stretch.ts'
-import { TIMELINE_STYLE, Timeline } from './timeline.tsx'
+import { carriedRequests, type StretchData, StretchPane, useStretch } from './stretch.tsx'
+import { TIMELINE_STYLE, Timeline } from './timeline-drawing.tsx'
 import {
   filteredRequests,
   rateText,
@@ -32,7 +32,6 @@ import {
   timelineData,
   timelineModel,
 } from './timeline-model.ts'
-import { type StretchData, StretchPane, useStretch } from './use-stretch.tsx'
 
 function TimelineView(props: ViewProps<TimelineData & StretchData, TimelineOptions>) {
   const { data, call } = props

@@ -9,10 +9,9 @@ import {
   type VarianceSources,
 } from '../../../explain/variance/find-variance.ts'
 import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
-import { edgeName } from '../../charts/flow-order.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { squaredVariationChart } from '../../charts/squared-variation.ts'
-import { waterfallOf } from '../../charts/variance.ts'
+import { edgeName, waterfallOf } from '../../charts/variance.ts'
 import { STAGE_NAME } from '../define-widget.ts'
 import { tableData } from '../table/table-columns.ts'
 

@@ -4,29 +4,188 @@ import { codeText } from '../../../core/code-literals.ts'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
 import { OptionError } from '../../../core/errors.ts'
 import { optionsCode } from '../../../core/options.ts'
-import { counted, formatDuration, grouped, percent, shortTexts } from '../../../core/words.ts'
+import {
+  counted,
+  formatDuration,
+  grouped,
+  percent,
+  pValue,
+  shortTexts,
+} from '../../../core/words.ts'
 import {
   findVariance,
   VARIANCE_OPTIONS,
   type VarianceOptions,
   type VarianceSources,
 } from '../../../explain/variance/find-variance.ts'
+import { markOf, type VarianceMark } from '../../../explain/variance/variance-marks.ts'
+import { squaredDuration, varianceShare, waterfallChart } from '../../charts/variance.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
-import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
+import { CellBar, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly, useInk } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { TABLE_STYLE } from '../table/table-head.tsx'
-import { TableView } from '../table/table-view.tsx'
+import { TABLE_STYLE, TableView } from '../table/table-widget.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 import {
   BINS,
+  type DetailEdge,
   type SpreadRow,
   VARIANCE_WIDGET_OPTIONS,
   type VarianceData,
+  type VarianceDetail,
   type VarianceWidgetOptions,
   varianceData,
 } from './variance-data.ts'
-import { VarianceDetails } from './variance-details.tsx'
+
+const BAR = 44
+
+interface DetailsProps {
+  readonly detail: VarianceDetail
+  readonly marks: readonly VarianceMark[]
+  readonly chosen: number | null
+  readonly onChoose: (edge: number | null) => void
+}
+
+/** Shows how edges add up to the variance of a category, and what the chosen one varies with. */
+function VarianceDetails({ detail, marks, chosen, onChoose }: DetailsProps) {
+  const { waterfall, edges } = detail
+  const { spec } = useMemo(() => waterfallChart(waterfall), [waterfall])
+  const edge = edges.find((each) => each.edge === chosen)
+  const onPath = new Set<unknown>(edges.map((each) => each.edge))
+  // A second click lets go.
+  const toggle = (next: number) => onChoose(next === chosen ? null : next)
+  return (
+    <div class="fd-variance-open fd-beside">
+      <div>
+        <VegaChart
+          spec={spec}
+          onPick={({ edge: picked }) => onPath.has(picked) && toggle(picked as number)}
+        />
+      </div>
+      <div>
+        <Edges {...{ detail, marks, chosen, onChoose: toggle }} />
+        {edge === undefined ? (
+          <p class="fd-soft">
+            Choose an edge, here or in the chart, to see which edges vary with it.
+          </p>
+        ) : (
+          <EdgePanel key={edge.edge} {...{ edge, onChoose, onPath }} />
+        )}
+      </div>
+    </div>
+  )
+}
+
+interface EdgesProps extends Pick<DetailsProps, 'detail' | 'marks' | 'chosen'> {
+  readonly onChoose: (edge: number) => void
+}
+
+function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps) {
+  const share = (each: DetailEdge) =>
+    Number.isNaN(each.share) ? 'none' : varianceShare(each.share)
+  return (
+    <>
+      <DataTable<DetailEdge>
+        class="fd-variance-edges"
+        rows={edges}
+        rowProps={(each) => ({ 'aria-selected': each.edge === chosen })}
+        columns={[
+          {
+            title: 'edge on the critical path',
+            still: ({ name }) => name,
+            cell: (each) => {
+              const kind = markOf(marks, each)?.kind
+              return (
+                <>
+                  <Button
+                    aria-pressed={each.edge === chosen}
+                    title={each.from === '' ? each.name : `${each.from} → ${each.to}`}
+                    onClick={() => onChoose(each.edge)}
+                  >
+                    {each.name}
+                  </Button>
+                  {kind === undefined ? null : <i class="fd-soft"> {kind}</i>}
+                </>
+              )
+            },
+          },
+          {
+            title: 'share',
+            isNumber: true,
+            still: share,
+            cell: (each) => (
+              <div class="fd-with-bar">
+                <span>{share(each)}</span>
+                <CellBar
+                  share={Math.min(1, Math.abs(each.share || 0))}
+                  width={BAR}
+                  color={`var(--fd-${each.share < 0 ? 'after' : 'change'})`}
+                />
+              </div>
+            ),
+          },
+          numberColumn('variance', ({ varianceUs2 }) => squaredDuration(varianceUs2)),
+          numberColumn('latency', ({ meanUs }) => formatDuration(meanUs)),
+          numberColumn('on path', (each) => percent(each.onCriticalPath)),
+        ]}
+      />
+      {more === 0 ? null : (
+        <p class="fd-soft">… and {counted(more, 'more edge')} with smaller shares.</p>
+      )}
+    </>
+  )
+}
+
+interface PanelProps {
+  readonly edge: DetailEdge
+  readonly onChoose: (edge: number) => void
+  readonly onPath: ReadonlySet<unknown>
+}
+
+function EdgePanel({ edge, onChoose, onPath }: PanelProps) {
+  return (
+    <div class="fd-variance-edge" aria-live="polite">
+      <h3>{edge.name}</h3>
+      <p>{covaryingSentence(edge)}</p>
+      {edge.covarying === null || edge.covarying.length === 0 ? null : (
+        <DataTable<NonNullable<DetailEdge['covarying']>[number]>
+          rows={edge.covarying}
+          columns={[
+            textColumn('varies together with', (other) =>
+              onPath.has(other.edge) ? (
+                <Button onClick={() => onChoose(other.edge)}>{other.name}</Button>
+              ) : (
+                `${other.name} (off the critical path)`
+              ),
+            ),
+            numberColumn('correlation', ({ correlation }) =>
+              correlation.toFixed(2).replace('-', '−'),
+            ),
+            numberColumn('covariance', ({ covarianceUs2 }) => squaredDuration(covarianceUs2)),
+            numberColumn('chance', ({ q }) => pValue(q, 'q')),
+          ]}
+        />
+      )}
+      {edge.moreCovarying === 0 ? null : (
+        <p class="fd-soft">
+          … and {counted(edge.moreCovarying, 'more edge')}, less strongly: all are in the code
+          below.
+        </p>
+      )}
+    </div>
+  )
+}
+
+function covaryingSentence({ covarying, tested, requests }: DetailEdge): string {
+  if (covarying === null) return 'The code below lists the edges that vary with it.'
+  if (tested === 0) {
+    return `Too little data to test which edges vary with it: ${counted(requests, 'request')}, or no edge that varies.`
+  }
+  const others = counted(tested, 'other edge')
+  return covarying.length === 0
+    ? `None of ${others} varies significantly with it (q ≥ 0.05).`
+    : `These of ${others} vary with it (t-test of the correlation, q < 0.05), the strongest first:`
+}
 
 const VARIANCE_STYLE = `
 .fd-variance-list { max-height: 330px; }
@@ -231,7 +390,7 @@ function varianceSummary({ periods, small, of: { large } }: VarianceData): strin
   return `Kinds of request that are predictable (C² = variance ÷ mean² below 1): ${shares.join(', ')}.${rest}`
 }
 
-export interface VarianceState {
+interface VarianceState {
   readonly open: SpreadRow | null
   readonly edge: number | null
 }

@@ -1,4 +1,17 @@
 import type { CallName, CallPaths } from '../../../calls/call-paths.ts'
+import { codeText } from '../../../core/code-literals.ts'
+import { FlowdeltaError } from '../../../core/errors.ts'
+import {
+  count,
+  custom,
+  defineOptions,
+  most,
+  number,
+  type OptionsOf,
+  oneOf,
+  optionalCount,
+  readOptions,
+} from '../../../core/options.ts'
 import { shortText, tooltipText } from '../../../core/words.ts'
 import { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
 import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
@@ -8,11 +21,157 @@ import {
   profileSummary,
 } from '../../../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../../whatif/recompute/request-model.ts'
+import { combineScenarios, parseScenario } from '../../../whatif/scenarios/parse-scenario.ts'
+import { SCALE_OPTIONS, scaleCalls } from '../../../whatif/scenarios/scale-calls.ts'
+import type { Scenario } from '../../../whatif/scenarios/scenario.ts'
 import { findSingleChanges } from '../../../whatif/scenarios/single-changes.ts'
-import { diagnosisRows } from '../../charts/diagnosis-rows.ts'
+import { diagnosisRows } from '../../charts/what-if.ts'
+import { STAGE_NAME } from '../define-widget.ts'
 import { restoreRequests, sampleRequests } from './request-sample.ts'
-import { PARTS, type WhatIfUnit } from './what-if-options.ts'
-import { carriedProfile } from './what-if-profiles.tsx'
+
+export const PARTS = ['server', 'network', 'preprocessing'] as const
+export type WhatIfPart = (typeof PARTS)[number]
+
+/** Most scenarios that are shown along with the one of the sliders. */
+export const MAX_KEPT = 3
+
+const CHANGE_OPTIONS = defineOptions({
+  service: SCALE_OPTIONS.service,
+  operation: SCALE_OPTIONS.operation,
+  part: SCALE_OPTIONS.part,
+  factor: number({ default: 1, min: 0, sentence: 'Factor that times are multiplied by' }),
+})
+
+export type WhatIfChange = OptionsOf<typeof CHANGE_OPTIONS>
+type GivenChange = Pick<WhatIfChange, 'service' | 'factor'> & Partial<WhatIfChange>
+
+export const WHAT_IF_WIDGET_OPTIONS = defineOptions({
+  part: oneOf(PARTS, { default: 'server', sentence: 'Time that the sliders change' }),
+  by: oneOf(['service', 'operation'], {
+    default: 'service',
+    sentence: 'Whether services have sliders, or each of their operations',
+  }),
+  changes: custom<readonly GivenChange[]>({
+    default: [],
+    sentence: 'Changes to begin with: a service and a factor each, maybe an operation and a part',
+    accepts: Array.isArray,
+    expected: "a list of changes such as { service: 'db', factor: 2 }",
+  }),
+  kept: custom<readonly (readonly GivenChange[])[]>({
+    default: [],
+    sentence: `Scenarios that are shown as well, at most ${MAX_KEPT}: a list of changes each`,
+    accepts: (value) =>
+      Array.isArray(value) && value.length <= MAX_KEPT && value.every(Array.isArray),
+    expected: `up to ${MAX_KEPT} lists of changes such as [{ service: 'db', factor: 2 }]`,
+  }),
+  cause: optionalCount('Rank of the cause of a diagnosis whose profile is shown; null for none'),
+  within: custom<number | null>({
+    default: null,
+    sentence: 'Time, in µs: shows the share of requests that take no longer',
+    accepts: (value) => value === null || (typeof value === 'number' && value > 0),
+    expected: 'a time in µs above 0, or null',
+  }),
+  requests: most(1500, 'requests', 'Requests that are recomputed in the page at most'),
+  seed: count({ default: 1, min: 0, sentence: 'Seed of the sample of requests' }),
+  name: STAGE_NAME,
+})
+export type WhatIfWidgetOptions = OptionsOf<typeof WHAT_IF_WIDGET_OPTIONS>
+export type WhatIfUnit = WhatIfWidgetOptions['by']
+
+export function readChanges(changes: readonly GivenChange[], of = 'changes') {
+  return changes.map((change, i) => readOptions(CHANGE_OPTIONS, change, `${of}[${i}].`))
+}
+
+export function shortChange({ service, operation, part, factor }: WhatIfChange): GivenChange {
+  return {
+    service,
+    ...(operation !== '' && { operation }),
+    ...(part !== 'server' && { part }),
+    factor,
+  }
+}
+
+export function isSameSlider(one: WhatIfChange, other: Omit<WhatIfChange, 'factor'>): boolean {
+  return (['service', 'operation', 'part'] as const).every((name) => one[name] === other[name])
+}
+
+export function withChange(
+  changes: readonly WhatIfChange[],
+  moved: WhatIfChange,
+): readonly WhatIfChange[] {
+  const others = changes.filter((each) => !isSameSlider(each, moved))
+  if (moved.factor === 1) return others
+  // A slider keeps its place among the others while it is dragged.
+  return others.length === changes.length
+    ? [...changes, moved]
+    : changes.map((each) => (isSameSlider(each, moved) ? moved : each))
+}
+
+export function scenarioOf(changes: readonly WhatIfChange[]): Scenario | null {
+  return changes.length === 0 ? null : combineScenarios(...changes.map(scaleCalls))
+}
+
+export function changesText(changes: readonly WhatIfChange[], maxLength: number): string {
+  return shortText(scenarioOf(changes)?.title ?? 'no change', maxLength)
+}
+
+export function predictedProfile(
+  model: RequestModel,
+  changes: readonly WhatIfChange[],
+): LatencyProfile {
+  const effect = scenarioOf(changes)?.apply(model, null)
+  return profileOf(effect === undefined ? model.recorded : model.after(effect))
+}
+
+/** Writes the code that computes the sample's prediction for all requests; `null` without changes. */
+export function whatIfCode(models: string, changes: readonly WhatIfChange[]): string | null {
+  if (changes.length === 0) return null
+  const scenarios = changes.map(changeCode)
+  const scenario =
+    scenarios.length === 1 ? scenarios[0] : `combineScenarios(${scenarios.join(', ')})`
+  return `applyScenario(${models}, ${scenario})`
+}
+
+function changeCode(change: WhatIfChange): string {
+  const { service, operation, part, factor } = change
+  const whole = scaleCalls(change)
+  const prefixes = part === 'server' ? ['', 'server:'] : [`${part}:`]
+  for (const prefix of operation === '' ? prefixes : []) {
+    const text = `${prefix}${service}*${factor}`
+    if (saysTheSame(text, whole)) return `parseScenario(${codeText(text)})`
+  }
+  return `scaleCalls(${codeText(shortChange(change))})`
+}
+
+function saysTheSame(text: string, { kind, title, service }: Scenario): boolean {
+  try {
+    const read = parseScenario(text)
+    return read.kind === kind && read.title === title && read.service === service
+  } catch (problem) {
+    if (problem instanceof FlowdeltaError) return false
+    throw problem
+  }
+}
+
+/** Factors of a slider: those to the left of its middle mirror those to the right. */
+const FACTORS = [
+  0.1, 0.11, 0.125, 0.14, 0.16, 0.18, 0.2, 0.22, 0.25, 0.28, 0.32, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6,
+  0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2, 2.2,
+  2.5, 2.8, 3.2, 3.5, 4, 4.5, 5, 5.5, 6, 7, 8, 9, 10,
+]
+
+export const SLIDER_REACH = (FACTORS.length - 1) / 2
+
+/** Returns the factor at a place, from `-SLIDER_REACH` (a tenth) over 0 to `SLIDER_REACH` (ten times). */
+export function factorAt(place: number): number {
+  return FACTORS[Math.round(place) + SLIDER_REACH] ?? (place < 0 ? 0.1 : 10)
+}
+
+export function placeOfFactor(factor: number): number {
+  if (!(factor > 0)) return -SLIDER_REACH
+  const distances = FACTORS.map((each) => Math.abs(Math.log(each / factor)))
+  return distances.indexOf(Math.min(...distances)) - SLIDER_REACH
+}
 
 export interface WhatIfRow extends CallName {
   /** Shares by which the mean would change if each of `PARTS` took half as long. */
@@ -133,4 +292,15 @@ export function whatIfRows(
   paths: CallPaths,
 ): WhatIfRow[] {
   return rows[by].map(([path, ...halved]) => ({ ...nameOf(paths, path, by), halved }))
+}
+
+export type CarriedProfile = ReturnType<typeof carriedProfile>
+
+export function carriedProfile(profile: LatencyProfile, points: number) {
+  const at = (share: number) => Number(profile.quantile(share).toPrecision(4))
+  return {
+    facts: profileSummary(profile),
+    /** The least, those at (i + ½)/n of the requests, the most. */
+    latencyUs: [at(0), ...Array.from({ length: points }, (_, i) => at((i + 0.5) / points)), at(1)],
+  }
 }

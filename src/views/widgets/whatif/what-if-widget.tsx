@@ -1,22 +1,54 @@
+import { bisector, extent } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import { OptionError } from '../../../core/errors.ts'
 import {
   counted,
   formatDuration,
   grouped,
+  percent,
+  pValue,
   readDuration,
+  shortText,
   spoken,
   tooltipText,
 } from '../../../core/words.ts'
+import { divergenceText } from '../../../whatif/diagnosis/evaluate-scenario.ts'
 import type { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
 import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
-import { Button, Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
-import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
-import { Caption, PageOnly } from '../../drawing/figure.tsx'
+import { type ProfileSummary, profileSummary } from '../../../whatif/recompute/latency-profile.ts'
+import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
+import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
+import {
+  BottomAxis,
+  curvePath,
+  LeftAxis,
+  logDurationScale,
+  plotPoint,
+  shareScale,
+} from '../../drawing/axes.tsx'
+import {
+  Button,
+  Choice,
+  FoldMark,
+  foldKeys,
+  StateCode,
+  useStops,
+  useWidth,
+} from '../../drawing/controls.tsx'
+import {
+  CellBar,
+  type DataColumn,
+  DataTable,
+  numberColumn,
+  textColumn,
+} from '../../drawing/data-table.tsx'
+import { Caption, Figure, PageOnly, useInk, useIsStill } from '../../drawing/figure.tsx'
+import { LegendRows, layOutLegend } from '../../drawing/legend.tsx'
+import { type LineLook, strokeOf } from '../../drawing/node-link.tsx'
+import { fittedText } from '../../drawing/text.ts'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { restoreRequests } from './request-sample.ts'
-import { WhatIfCauses } from './what-if-causes.tsx'
-import { type WhatIfData, type WhatIfRow, whatIfData, whatIfRows } from './what-if-data.ts'
+import type { CarriedProfile } from './what-if-data.ts'
 import {
   changesText,
   factorAt,
@@ -29,21 +61,372 @@ import {
   SLIDER_REACH,
   shortChange,
   WHAT_IF_WIDGET_OPTIONS,
+  type WhatIfCause,
   type WhatIfChange,
+  type WhatIfData,
+  type WhatIfDiagnosis,
   type WhatIfPart,
+  type WhatIfRow,
   type WhatIfUnit,
   type WhatIfWidgetOptions,
   whatIfCode,
+  whatIfData,
+  whatIfRows,
   withChange,
-} from './what-if-options.ts'
-import {
-  carriedCurve,
-  type DrawnProfile,
-  effectText,
-  Numbers,
-  ProfilesFigure,
-  predictedCurve,
-} from './what-if-profiles.tsx'
+} from './what-if-data.ts'
+
+interface CausesProps {
+  readonly diagnosis: WhatIfDiagnosis
+  readonly chosen: number | null
+  readonly onChoose: (rank: number | null) => void
+}
+
+const BAR = 50
+const INDENT = 16
+const MAX_TITLE_LENGTH = 130
+/** A column that stills have no room for. */
+const PAGE_NUMBER = { isNumber: true, still: null }
+
+function WhatIfCauses({ diagnosis, chosen, onChoose }: CausesProps) {
+  const { causes, causesInAll, divergence, unchanged, isComplete } = diagnosis
+  const isStill = useIsStill()
+  const [open, setOpen] = useState<ReadonlySet<number>>(() => {
+    const first = causes.findIndex(({ rank }) => rank === (chosen ?? 1))
+    return new Set(callersOf(causes, first))
+  })
+  const [reached, setReached] = useState(0)
+  const shown = shownCauses(causes, open)
+  const { goTo, stopAt } = useStops(shown, reached, setReached)
+  const parents = new Set(causes.map(({ parent }) => parent))
+  const distance = (value: number) => divergenceText(divergence, value)
+  const fold = (place: number) => {
+    const next = new Set(open)
+    if (!next.delete(place)) next.add(place)
+    setOpen(next)
+  }
+  const choose = (rank: number) => onChoose(rank === chosen ? null : rank)
+  const isOpenAt = (place: number) => (parents.has(place) ? open.has(place) : null)
+  const stopAtCause = ({ place, rank, parent }: PlacedCause) =>
+    stopAt(place, {
+      ...foldKeys(
+        isOpenAt(place),
+        () => fold(place),
+        () => goTo(parent),
+      ),
+      Enter: () => choose(rank),
+      ' ': () => choose(rank),
+      Escape: () => onChoose(null),
+    })
+  const verdicts = new Set(causes.map(verdictText))
+  const placed = causes.map((cause, place) => ({ ...cause, place }))
+  const columns: readonly DataColumn<PlacedCause>[] = [
+    {
+      title: 'cause',
+      still: titleText,
+      cell: (cause) => (
+        <div style={`padding-left:${18 + INDENT * Math.min(8, cause.level)}px`} title={cause.title}>
+          <FoldMark
+            isOpen={isOpenAt(cause.place)}
+            label={open.has(cause.place) ? 'close' : 'open'}
+            onFold={() => fold(cause.place)}
+          />
+          {titleText(cause)}
+        </div>
+      ),
+    },
+    {
+      title: 'explains',
+      isNumber: true,
+      still: ({ gain }) => gainText(gain),
+      cell: ({ gain }) => (
+        <div class="fd-with-bar">
+          <span>{gainText(gain)}</span>
+          <CellBar share={Math.max(0, Math.min(1, gain))} width={BAR} color="var(--fd-change)" />
+        </div>
+      ),
+    },
+    { title: 'divergence', ...PAGE_NUMBER, cell: (cause) => distance(cause.divergence) },
+    { title: 'p50', isNumber: true, cell: ({ profile }) => formatDuration(profile.facts.p50Us) },
+    { title: 'p99', ...PAGE_NUMBER, cell: ({ profile }) => formatDuration(profile.facts.p99Us) },
+    { title: 'requests', ...PAGE_NUMBER, cell: ({ touched }) => grouped(touched) },
+    ...(verdicts.size === 1
+      ? []
+      : [
+          textColumn('a cause?', verdictText, {
+            hint: 'Whether the part it changes differs beyond chance, and brings the response times closer',
+          }),
+        ]),
+  ]
+  const [first] = causes
+  const chance = first?.q == null ? '' : ` (${pValue(first.q, 'q')})`
+  const same =
+    verdicts.size === 1
+      ? ` ${first?.significant ? 'Each cause differs beyond chance' : 'No cause surely differs beyond chance'}${chance}.`
+      : ''
+  const stopped = isComplete ? '' : ' The diagnosis was stopped before everything was tried.'
+  return (
+    <div>
+      <Caption text="Which single change brings it to the target?" isHeading />
+      <Caption
+        text={`Divergence is how far response times are from the target: ${distance(unchanged)} as recorded before.${same}${stopped}`}
+      >
+        Click a cause, or press Enter, to lay its profile over the others; arrows go up and down and
+        open what lies within.
+      </Caption>
+      <DataTable
+        label="Causes"
+        role="treegrid"
+        class="fd-what-if-causes"
+        max={6}
+        columns={columns}
+        rows={
+          isStill
+            ? placed.toSorted((a, b) => a.rank - b.rank)
+            : placed.filter(({ place }) => shown.includes(place))
+        }
+        rowKey={({ rank }) => rank}
+        rowProps={(cause) => ({
+          class: 'fd-openable',
+          'aria-level': cause.level + 1,
+          'aria-selected': cause.rank === chosen,
+          'aria-expanded': isOpenAt(cause.place) ?? undefined,
+          onClick: () => choose(cause.rank),
+          ...stopAtCause(cause),
+        })}
+      />
+      {causes.length < causesInAll ? (
+        <p class="fd-soft">
+          The best {grouped(causes.length)} of {counted(causesInAll, 'scenario')} that were tried.
+        </p>
+      ) : null}
+    </div>
+  )
+}
+
+interface PlacedCause extends WhatIfCause {
+  readonly place: number
+}
+
+function titleText({ rank, title }: WhatIfCause): string {
+  return `${rank}. ${shortText(title, MAX_TITLE_LENGTH)}`
+}
+
+function verdictText({ significant, q }: WhatIfCause): string {
+  return `${significant ? 'yes' : 'unsure'}${q === null ? '' : ` (${pValue(q, 'q')})`}`
+}
+
+function gainText(gain: number): string {
+  return gain < 0 ? 'none' : percent(Math.min(1, gain))
+}
+
+export function shownCauses(
+  causes: readonly WhatIfCause[],
+  open: ReadonlySet<number>,
+): readonly number[] {
+  const shown = new Set<number>()
+  causes.forEach(({ parent }, place) => {
+    if (parent < 0 || (shown.has(parent) && open.has(parent))) shown.add(place)
+  })
+  return [...shown]
+}
+
+export function callersOf(causes: readonly WhatIfCause[], place: number): number[] {
+  const callers: number[] = []
+  for (let at = causes[place]?.parent ?? -1; at >= 0; at = causes[at]?.parent ?? -1) {
+    callers.unshift(at)
+  }
+  return callers
+}
+
+interface DrawnProfile {
+  readonly name: string
+  readonly look: keyof typeof LOOKS
+  readonly curve: readonly Point[]
+  readonly shape: 'lines' | 'steps'
+  readonly facts: ProfileSummary
+}
+
+const LOOKS = {
+  before: { color: 'before', width: 2 },
+  target: { color: 'after', width: 2 },
+  cause: { color: 'text', dash: '2 3', width: 2 },
+  changed: { color: 'change', dash: '7 3', width: 2.5 },
+  kept0: { color: 'soft', dash: '10 3', width: 1.5 },
+  kept1: { color: 'soft', dash: '8 3 2 3', width: 1.5 },
+  kept2: { color: 'soft', dash: '2 2', width: 1.5 },
+} as const satisfies Readonly<Record<string, LineLook>>
+const MAX_NAME_LENGTH = 100
+const STEPS = 400
+
+export function carriedCurve(
+  name: string,
+  look: DrawnProfile['look'],
+  { latencyUs, facts }: CarriedProfile,
+): DrawnProfile {
+  const points = latencyUs.length - 2
+  const shareAt = (i: number) => Math.min(1, Math.max(0, (i - 0.5) / points))
+  return { name, look, curve: latencyUs.map((us, i) => [us, shareAt(i)]), shape: 'lines', facts }
+}
+
+/** Draws the requests of the sample under some changes, or as recorded without any. */
+export function predictedCurve(
+  model: RequestModel,
+  changes: readonly WhatIfChange[],
+  look: DrawnProfile['look'] = changes.length > 0 ? 'changed' : 'before',
+): DrawnProfile {
+  const profile = predictedProfile(model, changes)
+  const steps = profileSteps(profile, STEPS)
+  const [[firstUs] = [0]] = steps
+  return {
+    name: look === 'before' ? look : changesText(changes, MAX_NAME_LENGTH),
+    look,
+    curve: [[firstUs, 0], ...steps],
+    shape: 'steps',
+    facts: profileSummary(profile),
+  }
+}
+
+const PLOT = { left: 46, right: 18, bottom: 42, height: 230 }
+const QUANTILES = [
+  [0.5, 'p50Us'],
+  [0.9, 'p90Us'],
+  [0.99, 'p99Us'],
+] as const
+
+/** Returns the share of the requests that take at most that long, as the curve is drawn. */
+export function shareWithin({ curve, shape }: DrawnProfile, us: number): number {
+  const above = bisector(([time]: Point) => time).right(curve, us)
+  const [earlierUs, share] = curve[above - 1] ?? [0, 0]
+  const [laterUs, next] = curve[above] ?? [earlierUs, share]
+  if (shape === 'steps' || laterUs === earlierUs) return share
+  return share + ((next - share) * (us - earlierUs)) / (laterUs - earlierUs)
+}
+
+interface ProfilesProps {
+  readonly profiles: readonly DrawnProfile[]
+  readonly within: number | null
+  readonly width: number
+}
+
+/**
+ * Draws the share of requests that took no longer, anew at every step of a drag, for which
+ * Vega-Lite is too slow.
+ */
+function ProfilesFigure({ profiles, within, width }: ProfilesProps) {
+  const names = profiles.map(({ name }) => name).join('; ')
+  const ink = useInk()
+  const { left, right, height } = PLOT
+  const room = width - left - right
+  const entries = profiles.map(({ name, look }) => ({
+    text: fittedText(name, room - 40, 11),
+    look: LOOKS[look],
+  }))
+  const legend = layOutLegend(entries, room)
+  const box = { left, top: legend.height + 10, width: room, height }
+  const plot = { box, x: timeScale(profiles, box.width), y: shareScale() }
+  const marked = within === null ? null : plotPoint(plot, [within, 0]).x
+  return (
+    <Figure
+      width={width}
+      height={box.top + PLOT.height + PLOT.bottom}
+      label={`Share of requests that took no longer: ${names}`}
+      role="img"
+    >
+      <g font-size="11">
+        <g transform={`translate(${left} 0)`}>
+          <LegendRows entries={entries} width={room} />
+        </g>
+        <BottomAxis
+          scale={plot.x}
+          box={box}
+          title="response time (share of requests that took no longer)"
+        />
+        <LeftAxis scale={plot.y} box={box} />
+        {marked === null || marked < left || marked > left + box.width ? null : (
+          <line
+            class="fd-what-if-within"
+            x1={marked}
+            x2={marked}
+            y1={box.top}
+            y2={box.top + height}
+            stroke={ink.text}
+            stroke-dasharray="4 4"
+          />
+        )}
+        {profiles.map(({ look, curve, shape }) => (
+          <path
+            key={look}
+            class={`fd-what-if-${look}`}
+            d={curvePath(plot, curve, shape)}
+            fill="none"
+            stroke-linejoin="round"
+            {...strokeOf(LOOKS[look], ink)}
+          />
+        ))}
+        {profiles.flatMap(({ name, look, facts }) =>
+          QUANTILES.map(([share, fact]) => {
+            const { x, y } = plotPoint(plot, [facts[fact], share])
+            return (
+              <circle key={`${look} ${share}`} cx={x} cy={y} r={3.5} fill={ink[LOOKS[look].color]}>
+                <title>{`${name}: p${share * 100} ${formatDuration(facts[fact])}`}</title>
+              </circle>
+            )
+          }),
+        )}
+      </g>
+    </Figure>
+  )
+}
+
+/** Spans all that is drawn from round number to round number: it stays while a change moves within. */
+function timeScale(profiles: readonly DrawnProfile[], width: number) {
+  const times = profiles.flatMap(({ curve }) => curve.map(([us]) => us).filter((us) => us > 0))
+  const [low = 1, high = 10] = extent(times)
+  return logDurationScale({ low, high, ticks: Math.max(3, Math.floor(width / 60)) })
+}
+
+const MEASURES = [
+  ...QUANTILES.map(([share, fact]) => [`p${100 * share}`, fact] as const),
+  ['mean', 'meanUs'] as const,
+]
+
+interface NumbersProps {
+  readonly profiles: readonly DrawnProfile[]
+  readonly within: number | null
+}
+
+function Numbers({ profiles, within }: NumbersProps) {
+  return (
+    <DataTable
+      label="Response times"
+      class="fd-what-if-numbers"
+      rows={profiles}
+      columns={[
+        {
+          title: 'requests',
+          isHead: true,
+          cell: ({ name }) => <span title={name}>{name}</span>,
+          still: ({ name }) => name,
+        },
+        ...MEASURES.map(([title, fact]) =>
+          numberColumn(title, ({ facts }: DrawnProfile) => formatDuration(facts[fact])),
+        ),
+        ...[within ?? []].flat().map((us) => ({
+          title: `≤ ${formatDuration(us)}`,
+          hint: 'Share of the requests that take no longer',
+          isNumber: true,
+          cell: (profile: DrawnProfile) => percent(shareWithin(profile, us)),
+        })),
+      ]}
+    />
+  )
+}
+
+function effectText(before: ProfileSummary, now: ProfileSummary): string {
+  return MEASURES.slice(0, 3)
+    .map(([name, fact]) => `${name} ${formatDuration(before[fact])} → ${formatDuration(now[fact])}`)
+    .join(', ')
+}
 
 const WHAT_IF_STYLE = `
 .fd-what-if-sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; margin-bottom: 8px; }
@@ -67,7 +450,6 @@ tbody th { font-weight: normal; position: static; max-width: 170px; overflow: hi
 .fd-what-if-causes td:first-child { min-width: 19em; overflow-wrap: anywhere; text-indent: -18px; }
 .fd-what-if-causes td:last-child { white-space: nowrap; }
 .fd-what-if-causes tr:focus-visible { outline-offset: -2px; }
-.fd-what-if-fold { display: inline-block; width: 18px; padding: 0; border: 0; background: none; text-align: center; text-indent: 0; }
 `
 
 const PART_NAMES: Readonly<Record<WhatIfPart, string>> = {
