@@ -12,7 +12,6 @@ import {
   shortText,
   tooltipText,
 } from '../../core/words.ts'
-import type { FocusGraph } from '../../explain/focus-graph.ts'
 import { type Explanation, pathSentence } from '../../explain/parameters/explanation.ts'
 import { Attention, type AttentionGraph } from '../../logs/attention/focus-attention.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -28,7 +27,6 @@ import {
 } from '../charts/parameter-differences.ts'
 import { dependencyPicture } from './dependency-network.tsx'
 import { Caption, Figure } from './figure.tsx'
-import { focusPicture } from './focus-graph.tsx'
 import {
   type BoxLook,
   type GraphBox,
@@ -70,18 +68,6 @@ function bestGraph(attention: Attention, kind: 'event' | 'state' | null) {
   const [event, state] = [attention.best('event'), attention.best('state')]
   return (state?.score ?? 0) > (event?.score ?? 0) ? state : (event ?? state)
 }
-
-/** Draws a service with who calls it and whom it calls, for `focusOn`. */
-export const focusDrawing = defineChart(
-  {
-    limit: most(
-      8,
-      'services',
-      'Maximum number of callers, and of callees, drawn: those whose time changed most',
-    ),
-  },
-  (graph: FocusGraph, { limit }) => drawingOf(focusPicture(graph, limit)),
-)
 
 /** Draws the calls of an operation and the waits between them. Source: Ostrowski et al. 2011, §2.2. */
 export const executionModelDrawing = defineChart(

@@ -5,7 +5,6 @@ import { type PrintedWarning, warningLines } from '../../compare/fairness/compar
 import { formatAmount, TIME } from '../../core/quantity.ts'
 import { leftOutLines, MAX_WIDTH, tableOf } from '../../core/text-layout.ts'
 import { counted, grouped, percent, pValue, shortTexts, tooltipText } from '../../core/words.ts'
-import { findBlindSpots, MIN_REQUESTS, recordText } from '../../explain/blind-spots.ts'
 import type { EdgeVariance } from '../../explain/variance/category-variance.ts'
 import type { SpreadComparison } from '../../explain/variance/compare-spreads.ts'
 import type { Anomalies } from '../../explain/variance/find-anomalies.ts'
@@ -28,17 +27,14 @@ export interface VarianceResults {
 }
 
 const MAX_NAME_LENGTH = 160
-const MOST = { categories: 5, edges: 3, merged: 3, spots: 3, spreads: 5 } as const
-/** Smallest share of the variance that is worth another span. */
-const MIN_GAIN = 0.05
+const MOST = { categories: 5, edges: 3, merged: 3, spreads: 5 } as const
 
-/** Writes categories by the variance of their response times, its sources, and what to record next. */
+/** Writes categories by the variance of their response times, and its sources. */
 export function varianceText(results: VarianceResults, { width = MAX_WIDTH } = {}): string {
   const { variance, anomalies, spreads, warnings, limit } = results
   const { ranked } = variance
   const shown = ranked.slice(0, limit)
   const both = spreads !== null
-  const spots = blindSpotsText(variance, both)
   const { quantity } = variance.categories.flows
   const nameOf = kindNames(ranked, variance.categories)
   const names = shortTexts(shown.map(nameOf), MAX_NAME_LENGTH)
@@ -63,8 +59,7 @@ export function varianceText(results: VarianceResults, { width = MAX_WIDTH } = {
     ...shown
       .slice(0, MOST.categories)
       .map((spread) => sourceText(variance, spread, { name: nameOf(spread), both })),
-    ...mergedText(variance, both, spots.length > 0),
-    ...spots,
+    ...mergedText(variance, both),
     ...(anomalies === null ? [] : [anomalies.text()]),
     ...(spreads === null ? [] : [spreadsText(spreads)]),
     ...leftOutLines(ranked.length - shown.length),
@@ -180,12 +175,7 @@ function edgeText(edge: EdgeVariance, edges: readonly EdgeVariance[]): string {
   return `${tooltipText(from)} → ${tooltipText(to)}${round}${number}`
 }
 
-/** @param isRanked whether steps to instrument are ranked elsewhere */
-function mergedText(
-  { merged, categories }: VarianceSources,
-  both: boolean,
-  isRanked: boolean,
-): string[] {
+function mergedText({ merged, categories }: VarianceSources, both: boolean): string[] {
   if (merged.length === 0) return []
   const { quantity } = categories.flows
   const part = ({ requests, medianUs }: MergedBehaviors['faster']) =>
@@ -205,26 +195,13 @@ function mergedText(
   return [
     ...block(
       'Instrument here: these steps do two things that the trace does not tell apart.',
-      merged.filter(({ toldBy }) => toldBy === null && !isRanked),
+      merged.filter(({ toldBy }) => toldBy === null),
     ),
     ...block(
       'These steps do two things; an attribute tells which:',
       merged.filter(({ toldBy }) => toldBy !== null),
     ),
   ]
-}
-
-function blindSpotsText({ categories: { flows } }: VarianceSources, both: boolean): string[] {
-  const period = both ? AFTER : BEFORE
-  if (flows.quantity !== TIME || flows.wholes(period) < MIN_REQUESTS) return []
-  const { spots } = findBlindSpots(flows, { period: both ? 'after' : 'before' })
-  const lines = spots
-    .filter(({ gain }) => gain >= MIN_GAIN)
-    .slice(0, MOST.spots)
-    .map((spot, i) => `   ${i + 1}. ${percent(spot.gain)}: ${recordText(spot)}`)
-  if (lines.length === 0) return []
-  const title = `Record next${both ? ' (after)' : ''}, by share of the response-time variance that nothing recorded explains:`
-  return [[title, ...lines].join('\n')]
 }
 
 function spreadsText({ overall, tests, changed, categories }: SpreadComparison): string {

@@ -3,7 +3,6 @@ import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { compareSpreads } from '../../../src/explain/variance/compare-spreads.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
-import { parseVarianceMarks } from '../../../src/explain/variance/variance-marks.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
@@ -74,20 +73,6 @@ test('an edge that few requests have comes behind those with a larger share', ()
   const rarely = edges.find(({ to }) => to === 'rarely')
   expect(rarely?.requests).toBe(2)
   expect(rarely?.varianceUs2).toBeGreaterThan(10 * (edges[0]?.varianceUs2 as number))
-})
-
-test('a mark on an edge that no category has is named', () => {
-  const categories = categorize(buildFlows(makeGraphs(waits((i) => i))))
-  const gone = { from: 'start', to: 'tape', kind: 'intrinsic' } as const
-  const marks = [gone, { from: 'start', to: 'disk', kind: 'intentional' }] as const
-  const variance = findVariance(categories, { marks })
-  expect(variance.unused).toEqual([gone])
-  expect(variance.displayText()).toContain('No category has these marked edges: start → tape.')
-})
-
-test('a file of marks may begin with a byte order mark', () => {
-  const text = '\uFEFF{ "schema": "flowdelta.variance-marks/1", "marks": [] }'
-  expect(parseVarianceMarks(text)).toEqual([])
 })
 
 test('flows that are not categorized are refused with what to do', () => {

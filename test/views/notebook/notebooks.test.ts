@@ -55,7 +55,6 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
   '06-variance.ipynb': [
     /Shares of all parts add up to 100 %\./,
     /C² is below 1 in 32 of 46 large categories/,
-    /"kind":"intentional"/,
     /Slow requests, far out in their category: \d+ requests in \d+ categories/,
   ],
   '07-hdfs.ipynb': [

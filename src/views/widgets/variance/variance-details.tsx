@@ -1,6 +1,5 @@
 import { useMemo } from 'preact/hooks'
 import { counted, formatDuration, percent, pValue } from '../../../core/words.ts'
-import { markOf, type VarianceMark } from '../../../explain/variance/variance-marks.ts'
 import { squaredDuration, varianceShare } from '../../charts/flow-order.ts'
 import { waterfallChart } from '../../charts/variance.ts'
 import { Button } from '../../drawing/controls.tsx'
@@ -12,13 +11,12 @@ const BAR = 44
 
 interface DetailsProps {
   readonly detail: VarianceDetail
-  readonly marks: readonly VarianceMark[]
   readonly chosen: number | null
   readonly onChoose: (edge: number | null) => void
 }
 
 /** Shows how edges add up to the variance of a category, and what the chosen one varies with. */
-export function VarianceDetails({ detail, marks, chosen, onChoose }: DetailsProps) {
+export function VarianceDetails({ detail, chosen, onChoose }: DetailsProps) {
   const { waterfall, edges } = detail
   const { spec } = useMemo(() => waterfallChart(waterfall), [waterfall])
   const edge = edges.find((each) => each.edge === chosen)
@@ -34,7 +32,7 @@ export function VarianceDetails({ detail, marks, chosen, onChoose }: DetailsProp
         />
       </div>
       <div>
-        <Edges {...{ detail, marks, chosen, onChoose: toggle }} />
+        <Edges {...{ detail, chosen, onChoose: toggle }} />
         {edge === undefined ? (
           <p class="fd-soft">
             Choose an edge, here or in the chart, to see which edges vary with it.
@@ -47,11 +45,11 @@ export function VarianceDetails({ detail, marks, chosen, onChoose }: DetailsProp
   )
 }
 
-interface EdgesProps extends Pick<DetailsProps, 'detail' | 'marks' | 'chosen'> {
+interface EdgesProps extends Pick<DetailsProps, 'detail' | 'chosen'> {
   readonly onChoose: (edge: number) => void
 }
 
-function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps) {
+function Edges({ detail: { edges, more }, chosen, onChoose }: EdgesProps) {
   const share = (each: DetailEdge) =>
     Number.isNaN(each.share) ? 'none' : varianceShare(each.share)
   return (
@@ -64,21 +62,15 @@ function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps)
           {
             title: 'edge on the critical path',
             still: ({ name }) => name,
-            cell: (each) => {
-              const kind = markOf(marks, each)?.kind
-              return (
-                <>
-                  <Button
-                    aria-pressed={each.edge === chosen}
-                    title={each.from === '' ? each.name : `${each.from} → ${each.to}`}
-                    onClick={() => onChoose(each.edge)}
-                  >
-                    {each.name}
-                  </Button>
-                  {kind === undefined ? null : <i class="fd-soft"> {kind}</i>}
-                </>
-              )
-            },
+            cell: (each) => (
+              <Button
+                aria-pressed={each.edge === chosen}
+                title={each.from === '' ? each.name : `${each.from} → ${each.to}`}
+                onClick={() => onChoose(each.edge)}
+              >
+                {each.name}
+              </Button>
+            ),
           },
           {
             title: 'share',

@@ -46,7 +46,6 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
   const data = useMemo(() => decodeColumns(props.data), [props.data])
   const [open, setOpen] = useState(data.open === null ? null : (data.spreads[data.open] ?? null))
   const [edge, setEdge] = useState<number | null>(null)
-  const { marks } = data.of
   const { categories: isPaneOpen } = options
   const show = (row: SpreadRow | null) => {
     setOpen(row)
@@ -69,10 +68,7 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
           </code>
         </p>
       ) : (
-        <VarianceDetails
-          key={open.detail}
-          {...{ detail, marks, chosen: edge, onChoose: setEdge }}
-        />
+        <VarianceDetails key={open.detail} {...{ detail, chosen: edge, onChoose: setEdge }} />
       )}
       <StateCode code={varianceCode({ ...data, name: call.name }, { open, edge })} />
       <div class="fd-bar">
@@ -237,14 +233,10 @@ export interface VarianceState {
 }
 
 export function varianceCode(
-  {
-    name,
-    isStage,
-    of: { large, period, marks },
-  }: { name: string; isStage: boolean; of: VarianceOptions },
+  { name, isStage, of: { large, period } }: { name: string; isStage: boolean; of: VarianceOptions },
   { open, edge }: VarianceState,
 ): string {
-  const options = optionsCode(VARIANCE_OPTIONS, { large, period, marks })
+  const options = optionsCode(VARIANCE_OPTIONS, { large, period })
   const stage = isStage
     ? name
     : `findVariance(${[name, options].filter((part) => part !== '').join(', ')})`
@@ -266,11 +258,10 @@ export const varianceWidget = defineWidget({
   options: VARIANCE_WIDGET_OPTIONS,
   data: (
     stage: Comparison | VarianceSources,
-    { large, period, marks, category, limit, name },
+    { large, period, category, limit, name },
   ): EncodedColumns<VarianceData> => {
     const comparison = stage instanceof Comparison ? stage : null
-    const variance =
-      stage instanceof Comparison ? findVariance(stage, { large, period, marks }) : stage
+    const variance = stage instanceof Comparison ? findVariance(stage, { large, period }) : stage
     if (category !== null && !variance.ranked.some((spread) => spread.category === category)) {
       const expected = `the number of a category of more than ${variance.options.large} requests`
       throw new OptionError('category', category, expected)
