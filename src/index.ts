@@ -150,8 +150,7 @@ export type {
   EdgeCovariances,
   EdgeVariance,
 } from './explain/variance/category-variance.ts'
-export type { SpreadComparison } from './explain/variance/compare-spreads.ts'
-export { compareSpreads, compareVariances } from './explain/variance/compare-spreads.ts'
+export { compareVariances } from './explain/variance/compare-variances.ts'
 export type { Anomalies, AnomalousEdge, Anomaly } from './explain/variance/find-anomalies.ts'
 export type {
   CategorySpread,

@@ -26,7 +26,6 @@ import { Divergence } from '../logs/divergence/find-divergence.ts'
 import { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
-import { SingleChanges } from '../whatif/scenarios/single-changes.ts'
 import { anomaliesChart } from './charts/anomalies.ts'
 import { arrivalsChart } from './charts/arrivals.ts'
 import { categoryCountsChart } from './charts/category-counts.ts'
@@ -56,7 +55,7 @@ import {
   variationSetsChart,
 } from './charts/squared-variation.ts'
 import { covariancesChart, varianceWaterfallChart } from './charts/variance.ts'
-import { diagnosisChart, singleChangesChart } from './charts/what-if.ts'
+import { diagnosisChart } from './charts/what-if.ts'
 import {
   dependenciesDrawing,
   executionModelDrawing,
@@ -161,7 +160,6 @@ export const PLOTTED = [
   [ResponseTimeMutations, { 'response-times': responseTimesChart, edge: edgeTimesChart }],
   [ScenarioProfile, OF_PROFILES],
   [Segments, { segments: segmentsChart }],
-  [SingleChanges, { tornado: singleChangesChart }],
   [StructuralMutations, { counts: categoryCountsChart }],
   [
     VarianceSources,

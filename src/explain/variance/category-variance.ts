@@ -9,7 +9,7 @@ import type { Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { incompleteBeta } from '../../stats/distributions.ts'
 import type { Moments } from '../../stats/moments.ts'
-import { type PeriodName, periodOfName } from './compare-spreads.ts'
+import { type PeriodName, periodOfName } from '../../traces/period.ts'
 
 /** An edge class that is on the critical path of some request, and how much it varies. */
 export interface EdgeVariance {

@@ -8,6 +8,7 @@ import { counted, firstOf, grouped, percent, tooltipText } from '../../core/word
 import type { Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample } from '../../stats/weighted-sample.ts'
+import { nameOfPeriod, type PeriodName, periodOfName } from '../../traces/period.ts'
 import { flowForm } from '../flow-pair/flow-form.ts'
 import { commonTemplate, responseTimes, tableOf } from '../parameters/explain.ts'
 import {
@@ -19,7 +20,6 @@ import {
 } from '../parameters/explanation.ts'
 import { sampleRequests } from '../parameters/parameter-table.ts'
 import { type EdgeVariance, requestEdges } from './category-variance.ts'
-import { nameOfPeriod, type PeriodName, periodOfName } from './compare-spreads.ts'
 import { modesOf } from './merged-behaviors.ts'
 
 export const ANOMALY_OPTIONS = defineOptions({

@@ -7,13 +7,13 @@ import { defineOptions, number, type OptionsOf, oneOf, readOptions } from '../..
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ecdf } from '../../stats/ecdf.ts'
+import { nameOfPeriod, type PeriodName, periodOfName } from '../../traces/period.ts'
 import {
   CategoryVariance,
   CoMoments,
   type EdgeVariance,
   requestEdges,
 } from './category-variance.ts'
-import { nameOfPeriod, type PeriodName, periodOfName } from './compare-spreads.ts'
 import { type ANOMALY_OPTIONS, type Anomalies, findAnomalies } from './find-anomalies.ts'
 import { findMergedBehaviors, type MergedBehaviors } from './merged-behaviors.ts'
 

@@ -5,10 +5,10 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { dipTest } from '../../stats/dip-test.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, equalRows, type WeightedSample } from '../../stats/weighted-sample.ts'
+import { type PeriodName, periodOfName } from '../../traces/period.ts'
 import { tableOf } from '../parameters/explain.ts'
 import { parameterDifferences } from '../parameters/parameter-table.ts'
 import { type CategoryVariance, type EdgeVariance, requestEdges } from './category-variance.ts'
-import { type PeriodName, periodOfName } from './compare-spreads.ts'
 
 /** Requests of one part of an edge's latencies; with `counts: 'weighted'`, as many as they stand for. */
 export interface Behavior {

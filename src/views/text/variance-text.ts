@@ -6,7 +6,6 @@ import { formatAmount, TIME } from '../../core/quantity.ts'
 import { leftOutLines, MAX_WIDTH, tableOf } from '../../core/text-layout.ts'
 import { counted, grouped, percent, pValue, shortTexts, tooltipText } from '../../core/words.ts'
 import type { EdgeVariance } from '../../explain/variance/category-variance.ts'
-import type { SpreadComparison } from '../../explain/variance/compare-spreads.ts'
 import type { Anomalies } from '../../explain/variance/find-anomalies.ts'
 import {
   type CategorySpread,
@@ -14,6 +13,8 @@ import {
   type VarianceSources,
 } from '../../explain/variance/find-variance.ts'
 import type { MergedBehaviors } from '../../explain/variance/merged-behaviors.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
+import type { KsResult } from '../../stats/ks-two-sample.ts'
 import { AFTER, BEFORE } from '../../traces/period.ts'
 import { rootName } from '../charts/node-names.ts'
 
@@ -21,13 +22,14 @@ export interface VarianceResults {
   readonly variance: VarianceSources
   /** Anomalies, with `--anomalies`. */
   readonly anomalies: Anomalies | null
-  readonly spreads: SpreadComparison | null
+  /** Variances within categories, before against after; `null` for one period. */
+  readonly spreads: KsResult | null
   readonly warnings: readonly PrintedWarning[]
   readonly limit: number
 }
 
 const MAX_NAME_LENGTH = 160
-const MOST = { categories: 5, edges: 3, merged: 3, spreads: 5 } as const
+const MOST = { categories: 5, edges: 3, merged: 3 } as const
 
 /** Writes categories by the variance of their response times, and its sources. */
 export function varianceText(results: VarianceResults, { width = MAX_WIDTH } = {}): string {
@@ -61,7 +63,7 @@ export function varianceText(results: VarianceResults, { width = MAX_WIDTH } = {
       .map((spread) => sourceText(variance, spread, { name: nameOf(spread), both })),
     ...mergedText(variance, both),
     ...(anomalies === null ? [] : [anomalies.text()]),
-    ...(spreads === null ? [] : [spreadsText(spreads)]),
+    ...(spreads === null ? [] : [spreadsText(spreads, variance.categories.flows)]),
     ...leftOutLines(ranked.length - shown.length),
   ].join('\n\n')
 }
@@ -204,22 +206,8 @@ function mergedText({ merged, categories }: VarianceSources, both: boolean): str
   ]
 }
 
-function spreadsText({ overall, tests, changed, categories }: SpreadComparison): string {
-  if (tests.length === 0)
-    return 'No category is large enough in both periods to compare its spread.'
-  const { quantity } = categories.flows
-  const lines = changed.slice(0, MOST.spreads).map(({ category, test, q }) => {
-    const [before, after] = [test.beforeDeviation, test.afterDeviation].map((amount) =>
-      formatAmount(amount, quantity),
-    )
-    return `   category ${category}, ${tooltipText(categories.root(category))}: ${before} → ${after} from the median, ${pValue(q, 'q')}`
-  })
-  const more = changed.length - lines.length
-  return [
-    `Spread of ${quantity === TIME ? 'response times' : quantity.name}, before against after: ${pValue(overall.p)} over all categories; ` +
-      `it changed in ${changed.length} of ${counted(tests.length, 'category', 'categories')}` +
-      `${changed.length === 0 ? '.' : ':'}`,
-    ...lines,
-    ...(more > 0 ? [`   … and ${more} more`] : []),
-  ].join('\n')
+function spreadsText({ p, beforeCount }: KsResult, { quantity }: FlowSet): string {
+  if (beforeCount === 0) return 'No category is large enough in both periods to compare its spread.'
+  const what = quantity === TIME ? 'response times' : quantity.name
+  return `Spread of ${what}, before against after: ${pValue(p)} over ${counted(beforeCount, 'category', 'categories')}.`
 }

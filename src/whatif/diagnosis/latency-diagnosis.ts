@@ -1,8 +1,5 @@
 import { group, least } from 'd3-array'
-import type { CallPaths } from '../../calls/call-paths.ts'
-import type { Finding } from '../../compare/findings/finding.ts'
-import type { Findings } from '../../compare/words/findings.ts'
-import { OptionError, requireArgument } from '../../core/errors.ts'
+import { OptionError } from '../../core/errors.ts'
 import {
   count,
   custom,
@@ -16,7 +13,6 @@ import {
   share,
 } from '../../core/options.ts'
 import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
-import { percent, shortText } from '../../core/words.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { siblingPercentiles } from '../../stats/sibling-percentile.ts'
@@ -28,9 +24,7 @@ import {
 } from '../recompute/latency-profile.ts'
 import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
 import { chooseFeature, type FeatureChoice } from '../scenarios/features.ts'
-import { isAbout, placesOf } from '../scenarios/finding-places.ts'
 import type { Candidate, Scenario } from '../scenarios/scenario.ts'
-import { factorsOption, requireFactors } from '../scenarios/single-changes.ts'
 import {
   DIVERGENCES,
   type Evaluation,
@@ -94,7 +88,7 @@ export class LatencyDiagnosis extends Stage {
   /**
    * Returns p of the hypothesis that base and target have one latency profile, except for drift within them: see
    * `testScenarios`. If the target is no traces, samples are drawn from it, and p is at least 0.002. Drift is learned
-   * from all tried scenarios, so p differs with `finding`, which tries fewer.
+   * from all tried scenarios.
    */
   get changeP(): number {
     return this.#all.changeP
@@ -134,25 +128,6 @@ export class LatencyDiagnosis extends Stage {
   get together(): readonly ExplainedTogether[] {
     this.#together ??= this.#putTogether()
     return this.#together
-  }
-
-  /**
-   * Returns, for each finding of a comparison of the same periods, the best significant cause about the same thing: the
-   * work of the same service, the way between the same two, the calls that the same operation makes. Findings of trace
-   * points, and causes that tell something else, stand alone.
-   *
-   * @example
-   * const [first] = diagnoseLatency(before, after).explains(comparison.findings)
-   * first.finding.rank // 1
-   */
-  explains({ findings }: Findings): readonly ExplainedFinding[] {
-    requireArgument(
-      'explains(comparison.findings)',
-      findings,
-      Array.isArray(findings),
-      'the findings of a comparison',
-    )
-    return matchFindings(findings, this.ranked, this.models.paths)
   }
 
   /**
@@ -437,43 +412,6 @@ export interface DiagnosedScenario
   readonly evaluation: Evaluation
 }
 
-/** Finding of `compare`, with the scenarios of a diagnosis about the same. */
-export interface ExplainedFinding {
-  readonly finding: Finding
-  /** The best significant cause that is about the same; `null` for none. */
-  readonly cause: DiagnosedScenario | null
-}
-
-/**
- * Lays to each finding the best significant cause that is about the same: the work of the same service,
- * the way between the same two, the calls that the same operation makes, and into the same direction.
- */
-export function matchFindings(
-  findings: readonly Finding[],
-  ranked: readonly DiagnosedScenario[],
-  paths: CallPaths,
-): ExplainedFinding[] {
-  const causes = ranked.filter(({ significant }) => significant)
-  return findings.map((finding) => {
-    const places = placesOf(finding)
-    const isSlower = finding.direction === 'slower'
-    const fits = causes.filter(
-      ({ scenario, evaluation }) =>
-        evaluation.impactUs > 0 === isSlower &&
-        places.some((place) => isAbout(scenario, place, paths)),
-    )
-    return { finding, cause: fits[0] ?? null }
-  })
-}
-
-/** `#1 own time of disk as after: by itself 85 % of the difference`; `null` where no cause is about it. */
-export function causeText({ cause }: ExplainedFinding, maxLength: number): string | null {
-  if (cause === null) return null
-  const { rank, scenario, gain } = cause
-  const share = gain > 0 ? `${percent(gain)} of the difference` : 'brings the profiles no closer'
-  return `#${rank} ${shortText(scenario.title, maxLength)}: by itself ${share}`
-}
-
 /** A node of the tree while it grows. */
 export interface TriedScenario {
   readonly candidate: Candidate
@@ -660,13 +598,12 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
     flag: 'features <list>',
     parse: (text) => (text === 'auto' ? text : text.split(',').map((each) => each.trim())),
   }),
-  finding: custom<Finding | null>({
-    default: null,
-    sentence: 'Finding to start from, of a comparison of the same periods',
-    accepts: (value) => value === null || Array.isArray((value as Finding)?.steps),
-    expected: 'a finding of compare, or null',
+  factors: custom<readonly number[]>({
+    default: [0.5, 0.8, 1.25, 2],
+    sentence: 'Factors that times are multiplied by if the target is no traces',
+    accepts: Array.isArray,
+    expected: 'a list of numbers, 0 or more',
   }),
-  factors: factorsOption([0.5, 0.8, 1.25, 2]),
   similarity: EXECUTION_MODEL_OPTIONS.similarity,
   service: EXECUTION_MODEL_OPTIONS.service,
   operation: EXECUTION_MODEL_OPTIONS.operation,
@@ -690,4 +627,13 @@ export function diagnosisOptions(given: Partial<DiagnosisOptions>): DiagnosisOpt
   }
   requireFactors(options.factors)
   return options
+}
+
+/** @throws OptionError for a factor below 0, or none at all */
+function requireFactors(factors: readonly number[]): void {
+  if (factors.length === 0) throw new OptionError('factors', 'empty', 'at least one factor')
+  for (const [i, factor] of factors.entries()) {
+    if (factor >= 0 && factor < Number.POSITIVE_INFINITY) continue
+    throw new OptionError(`factors[${i}]`, factor, 'a number from 0 up')
+  }
 }

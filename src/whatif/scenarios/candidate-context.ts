@@ -84,8 +84,6 @@ export interface CandidateSketch extends Pick<Candidate, 'kind' | 'key' | 'title
   readonly within?: Candidate['within']
   readonly below?: Candidate['below']
   readonly changes?: (base: RequestModel, target: RequestModel | null) => LatencyChange[]
-  /** Default: none. */
-  readonly callee?: string
   /** Default: true, unless it weighs requests. */
   readonly isTwoWay?: boolean
   /** Default: false. */
@@ -102,7 +100,6 @@ export function candidate(sketch: CandidateSketch): Candidate {
     within = () => [],
     below = () => [],
     isGiven = false,
-    callee = '',
     ...rest
   } = sketch
   const { isTwoWay = weight === undefined, ...own } = rest
@@ -116,7 +113,6 @@ export function candidate(sketch: CandidateSketch): Candidate {
     below,
     isTwoWay,
     isGiven,
-    callee,
     path: others.length === 0 ? path : null,
     apply: (base, target) => ({
       changes: changes?.(base, target) ?? [],

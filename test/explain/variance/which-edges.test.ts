@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
-import { compareSpreads } from '../../../src/explain/variance/compare-spreads.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
@@ -78,6 +77,5 @@ test('an edge that few requests have comes behind those with a larger share', ()
 test('flows that are not categorized are refused with what to do', () => {
   const flows = buildFlows(makeGraphs(waits((i) => i)))
   expect(() => findVariance(flows as never)).toThrow('findVariance(categorize(flows))')
-  expect(() => compareSpreads(flows as never)).toThrow('compareSpreads(categorize(flows))')
   expect(() => findVariance(null as never)).toThrow('findVariance(comparison) got null')
 })

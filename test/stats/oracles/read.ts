@@ -21,8 +21,6 @@ interface Pair extends Samples {
   /** Only without ties. */
   readonly exact?: BySide
   readonly wasserstein: number
-  /** Only for 3 values or more. */
-  readonly brownForsythe?: { readonly statistic: number; readonly p: number }
 }
 
 interface BootstrapCase {
